@@ -20,18 +20,27 @@ void explain_query(const AppState& state, Explanation& explanation) {
                            fmt::format("j, {}", cell.column), "key");
     for (Index j = 0; j < state.document().size.tk; ++j)
         if (keys[static_cast<std::size_t>(j)] != 0)
-            chain.add(stage_expr(state, From::gradients, Stage::scores,
-                                 shown_slice(state, Stage::scores), cell.row, j),
-                      stage_expr(state, From::values, Stage::k, shown_slice(state, Stage::k), j,
-                                 cell.column),
+            chain.add(stage_expr(state, From::gradients, Stage::scores, cell.row, j),
+                      stage_expr(state, From::values, Stage::k, j, cell.column),
                       label_of(state, Axis::key, j));
-    add_chain(explanation, std::move(chain), "j");
+    add_chain(state, explanation, std::move(chain), "j");
 }
 
-std::string query_label(const AppState& state, Index head, Index i) {
-    const std::string token = label_of(state, Axis::query, i);
-    const auto [first, end] = readers_of(state, kv_head_of(state, state.head));
-    return end - first == 1 ? token : fmt::format("{}, head {}", token, head);
+/// Adds the queries i of every head that reads the key or value of the cell's row: `term` makes the two factors.
+template <class Term>
+void add_readers(const AppState& state, Explanation& explanation, Chain chain, Term term) {
+    const auto [first, end] = readers_of(state);
+    const auto key = static_cast<std::size_t>(explanation.cell.row);
+    for (Index h = first; h < end; ++h)
+        for (Index i = 0; i < state.document().size.tq; ++i) {
+            const Slice slice{state.batch, h};
+            if (contributing_keys(state, slice, i)[key] == 0) continue;
+            const std::string token = label_of(state, Axis::query, i);
+            auto [left, right] = term(slice, i);
+            chain.add(std::move(left), std::move(right),
+                      end - first == 1 ? token : fmt::format("{}, head {}", token, h));
+        }
+    add_chain(state, explanation, std::move(chain), "i");
 }
 
 // forward:  scores = Q Kᵀ  so  d_K[j, c] = Σ_i d_scores[i, j] Q[i, c], over every head that reads K
@@ -39,17 +48,10 @@ void explain_key(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     Chain chain = chain_of(Stage::scores, "i, " + tex_label(state, Axis::key, cell.row), Stage::q,
                            fmt::format("i, {}", cell.column), "query");
-    const auto [first, end] = readers_of(state, kv_head_of(state, state.head));
-    for (Index h = first; h < end; ++h)
-        for (Index i = 0; i < state.document().size.tq; ++i) {
-            const Slice slice{state.batch, h};
-            if (contributing_keys(state, slice, i)[static_cast<std::size_t>(cell.row)] == 0)
-                continue;
-            chain.add(stage_expr(state, From::gradients, Stage::scores, slice, i, cell.row),
-                      stage_expr(state, From::values, Stage::q, slice, i, cell.column),
-                      query_label(state, h, i));
-        }
-    add_chain(explanation, std::move(chain), "i");
+    add_readers(state, explanation, std::move(chain), [&](Slice slice, Index i) {
+        return std::pair(stage_expr(state, From::gradients, Stage::scores, slice, i, cell.row),
+                         stage_expr(state, From::values, Stage::q, slice, i, cell.column));
+    });
 }
 
 // forward:  context = Ã V  so  d_V[j, c] = Σ_i Ã[i, j] d_context[i, c], over every head that reads V
@@ -58,17 +60,10 @@ void explain_value(const AppState& state, Explanation& explanation) {
     const Stage weights = weight_stage(state.document());
     Chain chain = chain_of(Stage::context, fmt::format("i, {}", cell.column), weights,
                            "i, " + tex_label(state, Axis::key, cell.row), "query");
-    const auto [first, end] = readers_of(state, kv_head_of(state, state.head));
-    for (Index h = first; h < end; ++h)
-        for (Index i = 0; i < state.document().size.tq; ++i) {
-            const Slice slice{state.batch, h};
-            if (contributing_keys(state, slice, i)[static_cast<std::size_t>(cell.row)] == 0)
-                continue;
-            chain.add(stage_expr(state, From::gradients, Stage::context, slice, i, cell.column),
-                      stage_expr(state, From::values, weights, slice, i, cell.row),
-                      query_label(state, h, i));
-        }
-    add_chain(explanation, std::move(chain), "i");
+    add_readers(state, explanation, std::move(chain), [&](Slice slice, Index i) {
+        return std::pair(stage_expr(state, From::gradients, Stage::context, slice, i, cell.column),
+                         stage_expr(state, From::values, weights, slice, i, cell.row));
+    });
 }
 
 /// One way from X to L: through a projection.
@@ -126,7 +121,7 @@ void explain_input(const AppState& state, Explanation& explanation, Stage stage)
         std::string name;
         for (Index h = 0; h < heads; ++h) {
             const Chain chain = through(state, way, h, cell);
-            const Expr products = products_of(chain.left, chain.right);
+            const Expr products = products_of(chain);
             name = fmt::format("Σ {}·{}", chain.left.heading, chain.right.heading);
             shares.parts.push_back(evaluate(products));
             shares.running.push_back(shares.parts.back() +
@@ -146,34 +141,20 @@ void explain_input(const AppState& state, Explanation& explanation, Stage stage)
     }
     set_formula(explanation, std::move(formula));
     explanation.table = table_of(shares);
-    explanation.steps.push_back(last_step(explanation, combine(Op::sum, std::move(sums))));
+    end_with(explanation, combine(Op::sum, std::move(sums)));
 }
 
-std::string token_label(const AppState& state, Axis axis, Index batch, Index i) {
-    const std::string token = label_of(state, axis, i);
-    return state.document().size.batch > 1 ? fmt::format("{}, sequence {}", token, batch) : token;
-}
-
-/// What a parameter multiplies and what it makes.
-struct Projection {
-    Stage input, output;
-    Index head;  // of the output
-};
-Projection projection_of(const AppState& state, Param param) {
-    const Stage source = key_stage(state.document());
-    switch (param) {
-        case Param::w_q:
-        case Param::b_q:
-            return {Stage::x, Stage::q, shown_slice(state, Stage::q).head};
-        case Param::w_k:
-        case Param::b_k:
-            return {source, Stage::k, shown_slice(state, Stage::k).head};
-        case Param::w_v:
-        case Param::b_v:
-            return {source, Stage::v, shown_slice(state, Stage::v).head};
-        default:
-            return {Stage::context, Stage::output, 0};
-    }
+/// Adds row i of what the parameter makes, of every sequence; `factor` is what it is multiplied with.
+template <class MakeFactor>
+void add_tokens(const AppState& state, Chain& chain, Stage made, Index column, MakeFactor factor) {
+    const Index head = state.head_in(info(made).heads);
+    const Index batches = state.document().size.batch;
+    for (Index b = 0; b < batches; ++b)
+        for (Index i = 0; i < (*state.gradients)[made].shape().t; ++i) {
+            const std::string token = label_of(state, info(made).rows, i);
+            chain.add(stage_expr(state, From::gradients, made, {b, head}, i, column), factor(b, i),
+                      batches > 1 ? fmt::format("{}, sequence {}", token, b) : token);
+        }
 }
 
 // forward:  Q = X W_Q  so  d_W_Q[m, c] = Σ_i X[i, m] d_Q[i, c];  Y = concat W_O the same way
@@ -186,29 +167,21 @@ void explain_weights(const AppState& state, Explanation& explanation, Param para
     const Index column = joins ? cell.row % width : cell.row;
     Chain chain = chain_of(made.output, fmt::format("i, {}", cell.column), made.input,
                            fmt::format("i, {}", cell.row), "token");
-    const Axis axis = info(made.output).rows;
-    for (Index b = 0; b < state.document().size.batch; ++b)
-        for (Index i = 0; i < (*state.gradients)[made.output].shape().t; ++i)
-            chain.add(
-                stage_expr(state, From::gradients, made.output, {b, made.head}, i, cell.column),
-                stage_expr(state, From::values, made.input, {b, head}, i, column),
-                token_label(state, axis, b, i));
-    add_chain(explanation, std::move(chain), "i");
+    add_tokens(state, chain, made.output, cell.column, [&](Index b, Index i) {
+        return stage_expr(state, From::values, made.input, {b, head}, i, column);
+    });
+    add_chain(state, explanation, std::move(chain), "i");
 }
 
 // forward:  Q = X W_Q + b_Q  so  d_b_Q[c] = Σ_i d_Q[i, c]
 void explain_bias(const AppState& state, Explanation& explanation, Param param) {
     const CellRef cell = explanation.cell;
-    const Projection made = projection_of(state, param);
-    Chain chain = chain_of(made.output, fmt::format("i, {}", cell.column), param, "", "token");
+    const Stage made = projection_of(state, param).output;
+    Chain chain = chain_of(made, fmt::format("i, {}", cell.column), param, "", "token");
     chain.right.name = chain.right.heading = "1";
-    for (Index b = 0; b < state.document().size.batch; ++b)
-        for (Index i = 0; i < (*state.gradients)[made.output].shape().t; ++i)
-            chain.add(
-                stage_expr(state, From::gradients, made.output, {b, made.head}, i, cell.column),
-                constant(1.0), token_label(state, info(made.output).rows, b, i));
+    add_tokens(state, chain, made, cell.column, [](Index, Index) { return constant(1.0); });
     const std::string summed = chain.left.tex;
-    add_chain(explanation, std::move(chain), "i");
+    add_chain(state, explanation, std::move(chain), "i");
     set_formula(explanation, R"(\sum_i )" + summed);
     explanation.notes.emplace_back("The bias is added to every row.");
 }

@@ -14,10 +14,14 @@ Expr stage_expr(const AppState& state, From from, Stage stage, Slice slice, Inde
     const Index batch = std::min(slice.batch, tensor.shape().b - 1);
     Expr expr = plain(tensor(batch, slice.head, row, column));
     expr.role = info(stage).role;
-    const Slice shown = shown_slice(state, stage);
-    if (shown.batch == slice.batch && shown.head == slice.head)
+    if (slice.batch == state.batch && slice.head == state.head_in(info(stage).heads))
         expr.link = CellRef{stage, row, column};
     return expr;
+}
+
+Expr stage_expr(const AppState& state, From from, Stage stage, Index row, Index column) {
+    return stage_expr(state, from, stage, {state.batch, state.head_in(info(stage).heads)}, row,
+                      column);
 }
 
 Expr param_expr(const AppState& state, Param param, Index row, Index column) {
@@ -29,19 +33,11 @@ Expr param_expr(const AppState& state, Param param, Index row, Index column) {
     return expr;
 }
 
-Slice shown_slice(const AppState& state, Stage stage) {
-    return {state.batch, state.head_in(info(stage).heads)};
-}
-
-std::pair<Index, Index> readers_of(const AppState& state, Index kv_head) {
+std::pair<Index, Index> readers_of(const AppState& state) {
     const Dimensions& size = state.document().size;
     const Index each = std::max<Index>(size.heads / std::max<Index>(size.kv_heads, 1), 1);
-    return {kv_head * each, (kv_head + 1) * each};
-}
-
-Index kv_head_of(const AppState& state, Index head) {
-    const Dimensions& size = state.document().size;
-    return head / std::max<Index>(size.heads / std::max<Index>(size.kv_heads, 1), 1);
+    const Index first = state.head / each * each;
+    return {first, first + each};
 }
 
 std::vector<std::uint8_t> contributing_keys(const AppState& state, Slice slice, Index i) {
@@ -51,33 +47,27 @@ std::vector<std::uint8_t> contributing_keys(const AppState& state, Slice slice, 
     return keys;
 }
 
-std::string gradient_symbol(const OperandId& id) { return "∂L/∂" + name_of(id); }
-
-void Chain::add(Expr l, Expr r, std::string label) {
-    left.numbers.push_back(std::move(l));
-    right.numbers.push_back(std::move(r));
-    labels.push_back(std::move(label));
-}
-
 Chain chain_of(const OperandId& left, const std::string& left_index, const OperandId& right,
                const std::string& right_index, std::string counts) {
-    Chain chain;
-    chain.left = side_of("d", tex_gradient(left, left_index), gradient_symbol(left));
-    chain.right =
-        side_of("w", fmt::format("{}[{}]", tex_symbol(right), right_index), name_of(right));
-    chain.counts = std::move(counts);
-    return chain;
+    return {side_of("d", tex_gradient(left, left_index), "∂L/∂" + name_of(left)),
+            side_of("w", fmt::format("{}[{}]", tex_symbol(right), right_index), name_of(right)),
+            {},
+            std::move(counts)};
 }
 
-void add_chain(Explanation& explanation, Chain chain, std::string_view index) {
-    if (chain.labels.empty()) {
-        set_formula(explanation, R"(0\text{, the mask leaves nothing to add up})");
-        return;
-    }
-    set_formula(explanation,
-                fmt::format(R"(\sum_{} {} \cdot {})", index, chain.left.tex, chain.right.tex));
-    add_products(explanation, chain.left, chain.right, std::move(chain.labels));
-    explanation.dot->counts = std::move(chain.counts);
+void add_chain(const AppState& state, Explanation& explanation, Chain chain,
+               std::string_view index) {
+    if (chain.labels.empty())
+        return set_formula(explanation, R"(0\text{, the mask leaves nothing to add up})");
+    add_sum(state, explanation, std::move(chain), index);
+}
+
+Projection projection_of(const AppState& state, Param param) {
+    const Stage source = key_stage(state.document());
+    if (param == Param::w_q || param == Param::b_q) return {Stage::x, Stage::q};
+    if (param == Param::w_k || param == Param::b_k) return {source, Stage::k};
+    if (param == Param::w_v || param == Param::b_v) return {source, Stage::v};
+    return {Stage::context, Stage::output};
 }
 
 }  // namespace attn::view

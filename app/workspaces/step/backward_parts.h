@@ -19,36 +19,30 @@ struct Slice {
 /// One number of a stage, linked where it is of the sequence and head shown.
 Expr stage_expr(const AppState& state, From from, Stage stage, Slice slice, Index row,
                 Index column);
+/// The same of the sequence and head that the window shows.
+Expr stage_expr(const AppState& state, From from, Stage stage, Index row, Index column);
 /// One number of a whole parameter, linked where it is of the head shown.
 Expr param_expr(const AppState& state, Param param, Index row, Index column);
 
-/// The sequence and head that the window shows, of a stage.
-Slice shown_slice(const AppState& state, Stage stage);
-/// The query heads [first, end) that read one key/value head.
-std::pair<Index, Index> readers_of(const AppState& state, Index kv_head);
-Index kv_head_of(const AppState& state, Index head);
+/// The query heads [first, end) that read the key/value head shown.
+std::pair<Index, Index> readers_of(const AppState& state);
 /// Which keys row i of a head takes part with.
 std::vector<std::uint8_t> contributing_keys(const AppState& state, Slice slice, Index i);
 
-/// "∂L/∂S[" of a stage or parameter without its place: "∂L/∂S".
-std::string gradient_symbol(const OperandId& id);
-/// Of a sum over c of gradients times values: its operands and the labels of its terms.
-struct Chain {
-    Side left, right;
-    std::vector<std::string> labels = {};
-    std::string counts = {};
-    void add(Expr l, Expr r, std::string label);
-};
 /// A chain of gradients of `left` times values of `right`; the names end with what the indices are, as TeX.
 Chain chain_of(const OperandId& left, const std::string& left_index, const OperandId& right,
                const std::string& right_index, std::string counts);
 /// Its formula, a sum over `index`, and the last step.
-void add_chain(Explanation& explanation, Chain chain, std::string_view index);
+void add_chain(const AppState& state, Explanation& explanation, Chain chain,
+               std::string_view index);
+
+/// What a parameter multiplies and what it makes.
+struct Projection {
+    Stage input, output;
+};
+Projection projection_of(const AppState& state, Param param);
 
 // Parts of explain_gradient(), each with what it reads kept.
-void explain_softmax_gradient(const AppState& state, Explanation& explanation);  // of M
-/// What raising the pair's score does to the weights of its row.
-void explain_competition(const AppState& state, Explanation& explanation);
 void explain_vector_gradient(const AppState& state, Explanation& explanation, Stage stage);
 void explain_param_gradient(const AppState& state, Explanation& explanation, Param param);
 

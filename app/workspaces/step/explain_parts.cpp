@@ -80,31 +80,48 @@ void set_formula(Explanation& explanation, std::string tex) {
     explanation.tex = std::move(tex);
 }
 
-Step last_step(const Explanation& explanation, Expr expr) {
-    return {explanation.name, explanation.latex, std::move(expr), explanation.value};
+Step& end_with(Explanation& explanation, Expr expr) {
+    explanation.steps.push_back(
+        {explanation.name, explanation.latex, std::move(expr), explanation.value});
+    return explanation.steps.back();
 }
 
-Expr products_of(const Side& left, const Side& right) {
+void Chain::add(Expr l, Expr r, std::string label) {
+    left.numbers.push_back(std::move(l));
+    right.numbers.push_back(std::move(r));
+    labels.push_back(std::move(label));
+}
+
+std::string sum_tex(const Chain& chain, std::string_view index) {
+    return fmt::format(R"(\sum_{} {} \cdot {})", index, chain.left.tex, chain.right.tex);
+}
+
+Expr products_of(const Chain& chain) {
     std::vector<Expr> terms;
-    for (std::size_t n = 0; n < left.numbers.size(); ++n)
-        terms.push_back(combine(Op::product, {left.numbers[n], right.numbers[n]}));
+    for (std::size_t n = 0; n < chain.left.numbers.size(); ++n)
+        terms.push_back(combine(Op::product, {chain.left.numbers[n], chain.right.numbers[n]}));
     return combine(Op::sum, std::move(terms));
 }
 
-void add_products(Explanation& explanation, const Side& left, const Side& right,
-                  std::vector<std::string> labels, std::optional<Expr> bias) {
-    Expr sum = products_of(left, right);
-    explanation.dot = DotProduct{factor_of(left), factor_of(right), std::move(labels)};
+void add_sum(const AppState& state, Explanation& explanation, Chain chain, std::string_view index,
+             std::optional<Param> bias) {
+    std::string tex = sum_tex(chain, index);
+    Expr sum = products_of(chain);
     const std::size_t terms = sum.args.size();
-    if (bias) {
-        explanation.dot->bias = bias->value;
-        sum.args.push_back(*std::move(bias));
+    explanation.dot = DotProduct{factor_of(chain.left),
+                                 factor_of(chain.right),
+                                 std::move(chain.labels),
+                                 {},
+                                 std::move(chain.counts)};
+    if (bias && !state.document().inputs->params[*bias].empty()) {
+        tex += fmt::format(" + {}[{}]", tex_symbol(*bias), explanation.cell.column);
+        sum.args.push_back(cell_expr(state, {*bias, 0, explanation.cell.column}));
+        explanation.dot->bias = sum.args.back().value;
     }
+    set_formula(explanation, std::move(tex));
     note_overflow(explanation, sum);
-    Step step = last_step(explanation, std::move(sum));
-    step.brief = fmt::format("the sum of {} products{}", terms,
-                             explanation.dot->bias ? " and the bias" : "");
-    explanation.steps.push_back(std::move(step));
+    end_with(explanation, std::move(sum)).brief = fmt::format(
+        "the sum of {} products{}", terms, explanation.dot->bias ? " and the bias" : "");
 }
 
 std::string missing_of(const AppState& state, const std::vector<OperandId>& ids) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/common/sheet.h"
@@ -18,8 +19,8 @@ Expr cell_expr(const AppState& state, const CellRef& cell);
 Expr combine(Op op, std::vector<Expr> args);
 
 std::string label_of(const AppState& state, Axis axis, Index n);
-/// The step whose result is the explained number.
-Step last_step(const Explanation& explanation, Expr expr);
+/// Adds the step whose result is the explained number.
+Step& end_with(Explanation& explanation, Expr expr);
 
 /// One operand of a sum of products.
 struct Side {
@@ -33,11 +34,21 @@ struct Side {
 Side side_of(std::string letter, std::string tex, std::string heading);
 /// A token or an index as it stands in TeX.
 std::string tex_label(const AppState& state, Axis axis, Index n);
+/// Σ left · right, term by term.
+struct Chain {
+    Side left, right;
+    std::vector<std::string> labels = {};  // of the terms
+    std::string counts = "c";              // what the terms are
+    void add(Expr l, Expr r, std::string label);
+};
 /// What the number is, in TeX; the plain text is made from it.
 void set_formula(Explanation& explanation, std::string tex);
-/// Σ left · right, and `bias` where there is one.
-void add_products(Explanation& explanation, const Side& left, const Side& right,
-                  std::vector<std::string> labels, std::optional<Expr> bias = std::nullopt);
+/// "\sum_c left \cdot right", over `index`.
+std::string sum_tex(const Chain& chain, std::string_view index);
+Expr products_of(const Chain& chain);
+/// The formula of the sum over `index`, plus the bias of the explained column where there is one, and the last step.
+void add_sum(const AppState& state, Explanation& explanation, Chain chain, std::string_view index,
+             std::optional<Param> bias = std::nullopt);
 
 /// "weights", "q and k": what is missing of `ids`, "" when all of it is kept.
 std::string missing_of(const AppState& state, const std::vector<OperandId>& ids);
@@ -48,11 +59,9 @@ void explain_without(const AppState& state, Explanation& explanation, const std:
 void explain_stage(const AppState& state, Explanation& explanation, Stage stage);
 void explain_weight(const AppState& state, Explanation& explanation);
 void explain_dropped(const AppState& state, Explanation& explanation);
+/// q·k of one pair.
+Chain score_chain(const AppState& state, Index row, Index column);
 /// scores ÷ √d_k ÷ temperature of one number, as the document scales.
 Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score);
-/// q·k of one pair.
-Side query_side(const AppState& state, Index row);
-Side key_side(const AppState& state, Index column);
-Expr products_of(const Side& left, const Side& right);
 
 }  // namespace attn::view

@@ -16,14 +16,12 @@ namespace {
 
 /// Why a row of M has no ordinary softmax; "" when it has.
 std::string softmax_trouble(const std::vector<double>& m, EmptyRows policy, bool all_forbidden) {
-    const auto is_nan = [](double value) { return std::isnan(value); };
     const double inf = std::numeric_limits<double>::infinity();
-    if (std::any_of(m.begin(), m.end(), is_nan))
+    if (std::ranges::any_of(m, [](double value) { return std::isnan(value); }))
         return "A score of the row is NaN, so all its allowed weights are NaN.";
-    if (std::count(m.begin(), m.end(), inf) > 0)
+    if (std::ranges::count(m, inf) > 0)
         return "A score of the row is ∞: ∞ − ∞ is NaN, so all its allowed weights are NaN.";
-    if (std::any_of(m.begin(), m.end(), [](double value) { return std::isfinite(value); }))
-        return {};
+    if (std::ranges::any_of(m, [](double value) { return std::isfinite(value); })) return {};
     if (!all_forbidden) return "All allowed scores are −∞: 0 ÷ 0 is NaN.";
     return policy == EmptyRows::zero ? "The mask leaves no key: the empty row gives 0."
                                      : "The mask leaves no key: the empty row gives NaN.";
@@ -111,8 +109,7 @@ void add_score_steps(const AppState& state, Explanation& explanation) {
     const CellRef scaled{Stage::scaled, cell.row, cell.column};
     if (!missing_of(state, {Stage::q, Stage::k, Stage::scores, Stage::scaled}).empty()) return;
     explanation.steps.push_back(
-        {"q·k", "q \\cdot k",
-         products_of(query_side(state, cell.row), key_side(state, cell.column)),
+        {"q·k", "q \\cdot k", products_of(score_chain(state, cell.row, cell.column)),
          *value_at(state, score), fmt::format("the sum of {} products", state.document().d_k),
          score});
     explanation.steps.push_back(
@@ -142,8 +139,7 @@ void add_softmax_steps(const AppState& state, Explanation& explanation,
     explanation.steps.push_back({"exp(M − m)", "e", own, evaluate(own)});
     explanation.steps.push_back({"Σ exp", "\\Sigma", combine(Op::sum, std::move(exps)),
                                  softmax.sides.sum, fmt::format("Σ_j exp(M[{}, j] − m)", query)});
-    explanation.steps.push_back(last_step(
-        explanation, combine(Op::quotient, {plain(evaluate(own)), plain(softmax.sides.sum)})));
+    end_with(explanation, combine(Op::quotient, {plain(evaluate(own)), plain(softmax.sides.sum)}));
 }
 
 }  // namespace
@@ -174,18 +170,16 @@ void explain_dropped(const AppState& state, Explanation& explanation) {
     const double factor =
         dropout_factor(spec, state.document().size, state.batch, state.head, cell.row, cell.column);
     if (factor == 0.0) {
-        set_formula(explanation, fmt::format("0{}", tex::text_of(", this weight is dropped")));
+        set_formula(explanation, "0" + tex::text_of(", this weight is dropped"));
         explanation.notes.push_back(
             fmt::format("Dropout p = {} took this weight out.", significant(spec.dropout, 4)));
         return;
     }
-    set_formula(explanation,
-                fmt::format("\\frac{{A}}{{1 - p}}{}", tex::text_of(", this weight is kept")));
+    set_formula(explanation, R"(\frac{A}{1 - p})" + tex::text_of(", this weight is kept"));
     Expr kept = combine(Op::difference, {constant(1.0), constant(spec.dropout)});
-    explanation.steps.push_back(last_step(
-        explanation,
-        combine(Op::quotient,
-                {cell_expr(state, {Stage::weights, cell.row, cell.column}), std::move(kept)})));
+    end_with(explanation,
+             combine(Op::quotient,
+                     {cell_expr(state, {Stage::weights, cell.row, cell.column}), std::move(kept)}));
 }
 
 }  // namespace attn::view
