@@ -1,8 +1,10 @@
 #include "app/workspaces/step/explain.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/workspaces/step/explain_parts.h"
 #include "core/check.h"
@@ -10,6 +12,22 @@
 
 namespace attn::view {
 namespace {
+
+Factor factor_of(const Side& side) {
+    Factor factor{side.letter, side.name, Role::input, {}, {}, side.heading};
+    for (const Expr& number : side.numbers) {
+        if (number.role) factor.role = *number.role;
+        factor.values.push_back(number.value);
+        factor.links.push_back(number.link);
+    }
+    return factor;
+}
+
+/// The float range ends where double's does not.
+void note_overflow(Explanation& explanation, const Expr& expr) {
+    if (std::isfinite(evaluate(expr)) && !std::isfinite(explanation.value))
+        explanation.notes.emplace_back("Beyond the range of a float, 3.4e38: it becomes ∞.");
+}
 
 void explain_param(const AppState& state, Explanation& explanation, Param param) {
     const ParamInfo& row = info(param);
@@ -51,19 +69,6 @@ std::vector<OperandId> operands_of(const AppState& state, Stage stage) {
     return ids;
 }
 
-}  // namespace
-
-std::string tex_scaled(const AttentionSpec& spec) {
-    const std::string scores = spec.scale == ScaleKind::value
-                                   ? R"(\mathrm{scores} \cdot \mathrm{scale})"
-                                   : R"(\mathrm{scores})";
-    std::string below = spec.scale == ScaleKind::sqrt_dk ? R"(\sqrt{d_k})" : "";
-    if (spec.temperature != 1.0) below += below.empty() ? R"(\tau)" : R"( \cdot \tau)";
-    return below.empty() ? scores : fmt::format(R"(\frac{{{}}}{{{}}})", scores, below);
-}
-
-namespace {
-
 /// Step computes softmax's weights; the model's run had others in some rows.
 void note_replaced(const AppState& state, Explanation& explanation, Stage stage) {
     const Document& document = state.document();
@@ -82,6 +87,122 @@ void note_replaced(const AppState& state, Explanation& explanation, Stage stage)
 }
 
 }  // namespace
+
+std::string tex_scaled(const AttentionSpec& spec) {
+    const std::string scores = spec.scale == ScaleKind::value
+                                   ? R"(\mathrm{scores} \cdot \mathrm{scale})"
+                                   : R"(\mathrm{scores})";
+    std::string below = spec.scale == ScaleKind::sqrt_dk ? R"(\sqrt{d_k})" : "";
+    if (spec.temperature != 1.0) below += below.empty() ? R"(\tau)" : R"( \cdot \tau)";
+    return below.empty() ? scores : fmt::format(R"(\frac{{{}}}{{{}}})", scores, below);
+}
+
+Expr constant(double value) {
+    Expr expr;
+    expr.value = value;
+    expr.constant = true;
+    return expr;
+}
+
+Expr plain(double value) {
+    Expr expr;
+    expr.value = value;
+    return expr;
+}
+
+Expr cell_expr(const AppState& state, const CellRef& cell) {
+    const auto value = value_at(state, cell);
+    ATTN_CHECK(value, "an operand that the trace does not hold");
+    Expr expr;
+    expr.value = *value;
+    expr.role = std::visit([](auto key) { return info(key).role; }, cell.tensor);
+    expr.link = cell;
+    return expr;
+}
+
+Expr combine(Op op, std::vector<Expr> args) {
+    Expr expr;
+    expr.op = op;
+    expr.args = std::move(args);
+    return expr;
+}
+
+std::string label_of(const AppState& state, Axis axis, Index n) {
+    return axis_label(state.document(), axis, n);
+}
+
+std::string tex_label(const AppState& state, Axis axis, Index n) {
+    return tex::text_of(label_of(state, axis, n));
+}
+
+Side side_of(std::string letter, std::string tex, std::string heading) {
+    Side side{std::move(letter), tex::plain_text(tex), std::move(heading)};
+    side.tex = std::move(tex);
+    return side;
+}
+
+void set_formula(Explanation& explanation, std::string tex) {
+    explanation.formula = tex::plain_text(tex);
+    explanation.tex = std::move(tex);
+}
+
+Step& end_with(Explanation& explanation, Expr expr) {
+    explanation.steps.push_back(
+        {explanation.name, explanation.latex, std::move(expr), explanation.value});
+    return explanation.steps.back();
+}
+
+void Chain::add(Expr l, Expr r, std::string label) {
+    left.numbers.push_back(std::move(l));
+    right.numbers.push_back(std::move(r));
+    labels.push_back(std::move(label));
+}
+
+std::string sum_tex(const Chain& chain, std::string_view index) {
+    return fmt::format(R"(\sum_{} {} \cdot {})", index, chain.left.tex, chain.right.tex);
+}
+
+Expr products_of(const Chain& chain) {
+    std::vector<Expr> terms;
+    for (std::size_t n = 0; n < chain.left.numbers.size(); ++n)
+        terms.push_back(combine(Op::product, {chain.left.numbers[n], chain.right.numbers[n]}));
+    return combine(Op::sum, std::move(terms));
+}
+
+void add_sum(const AppState& state, Explanation& explanation, Chain chain, std::string_view index,
+             std::optional<Param> bias) {
+    std::string tex = sum_tex(chain, index);
+    Expr sum = products_of(chain);
+    const std::size_t terms = sum.args.size();
+    explanation.dot = DotProduct{factor_of(chain.left),
+                                 factor_of(chain.right),
+                                 std::move(chain.labels),
+                                 {},
+                                 std::move(chain.counts)};
+    if (bias && !state.document().inputs->params[*bias].empty()) {
+        tex += fmt::format(" + {}[{}]", tex_symbol(*bias), explanation.cell.column);
+        sum.args.push_back(cell_expr(state, {*bias, 0, explanation.cell.column}));
+        explanation.dot->bias = sum.args.back().value;
+    }
+    set_formula(explanation, std::move(tex));
+    note_overflow(explanation, sum);
+    end_with(explanation, std::move(sum)).brief = fmt::format(
+        "the sum of {} products{}", terms, explanation.dot->bias ? " and the bias" : "");
+}
+
+std::string missing_of(const AppState& state, const std::vector<OperandId>& ids) {
+    std::vector<std::string_view> missing;
+    for (const OperandId& id : ids)
+        if (!is_kept(state, id)) missing.push_back(key_of(id));
+    return fmt::format("{}", fmt::join(missing, " and "));
+}
+
+void explain_without(const AppState& state, Explanation& explanation, const std::string& missing) {
+    explanation.notes.push_back(
+        fmt::format("{} are not kept by the backend {}: choose another backend, such as "
+                    "reference, to see the arithmetic of this number.",
+                    missing, state.backend_used));
+}
 
 Explanation explain(const AppState& state, const CellRef& cell) {
     Explanation explanation;

@@ -9,7 +9,6 @@
 #include "app/common/draw/widgets.h"
 #include "app/workspaces/step/draw/heading.h"
 #include "app/workspaces/step/draw/layout.h"
-#include "app/workspaces/step/draw/story.h"
 
 namespace attn::ui {
 namespace {

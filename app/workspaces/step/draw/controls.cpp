@@ -117,6 +117,20 @@ Tip head_tip(const ControlsView& view) {
             view.heads_words.empty() ? "Key: H" : view.heads_words + "\nKey: H"};
 }
 
+/// What gradients are of: a list, while they are shown.
+void draw_loss(const view::LossView& view, const Frame& frame, Actions& out) {
+    const Options options{view.choices, view.current,
+                          view.choices[static_cast<std::size_t>(view.current)]};
+    const Tip tip{
+        "L: what the gradients are of",
+        "The sum of all outputs, one output (the selected one), or half the squared error to a "
+        "target, which is 0 until you set it at the stage output; the cross-entropy of an output "
+        "row; or, where "
+        "the file gives dY, what that is the gradient of."};
+    if (const auto row = combo(frame, "##loss", options, frame.px(kLossWidth), tip, out))
+        out.push_back(view::SetLoss{static_cast<view::LossKind>(*row)});
+}
+
 bool is_there(RowItem item, const ControlsView& view) {
     if (item == RowItem::sequence) return view.batches > 1;
     if (item == RowItem::layer) return view.layers > 1;
@@ -215,7 +229,7 @@ void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, A
                         frame, out,
                         [](bool on) -> view::Action { return view::ShowGradients{on}; });
         case RowItem::loss:
-            return draw_loss(view.loss, frame.px(kLossWidth), frame, out);
+            return draw_loss(view.loss, frame, out);
         case RowItem::causal:
             return flip("causal", "causal", view.causal,
                         {"Causal mask: key j ≤ query i", "M[i,j] = −∞ above the diagonal. [T, T]"},

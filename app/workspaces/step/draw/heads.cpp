@@ -66,8 +66,7 @@ Square square_of(const HeadsView& view, view::Point low, float side) {
     return {from, {from.x + width, from.y + height}};
 }
 
-void draw_picture(const HeadsView& view, const HeadPicture& head, const Frame& frame,
-                  const Square& square) {
+void draw_picture(const HeadPicture& head, const Frame& frame, const Square& square) {
     if (head.drawn) frame.painter.image(head.picture, square.low, square.high);
     const view::Color edge = head.shown ? frame.theme.accent : frame.theme.line;
     const float out = frame.px(head.shown ? 3.0F : 1.0F);
@@ -75,10 +74,8 @@ void draw_picture(const HeadsView& view, const HeadPicture& head, const Frame& f
                           {square.high.x + out, square.high.y + out}, edge,
                           frame.px(head.shown ? 2.0F : 1.0F), frame.px(2));
     if (!head.drawn)
-        draw_text_in(frame, frame.fonts.body, {square.low.x, square.low.y},
-                     {square.high.x, square.high.y}, Align::center, frame.theme.muted,
-                     std::to_string(head.head));
-    (void)view;
+        draw_text_in(frame, frame.fonts.body, square.low, square.high, Align::center,
+                     frame.theme.muted, std::to_string(head.head));
 }
 
 void draw_titles(const HeadPicture& head, const Setting& setting, const Frame& frame, ImVec2 low,
@@ -104,7 +101,7 @@ void draw_head(const HeadsView& view, const HeadPicture& head, const Setting& se
     tooltip_beside(frame, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), Beside::right,
                    head.name.empty() ? head.title : head.title + ": " + head.name, head.tooltip);
     const view::Point corner{low.x + (width - setting.side) / 2, low.y + frame.px(kInset)};
-    draw_picture(view, head, frame, square_of(view, corner, setting.side));
+    draw_picture(head, frame, square_of(view, corner, setting.side));
     draw_titles(head, setting, frame, low, width);
     ImGui::PopID();
 }

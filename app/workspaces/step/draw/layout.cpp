@@ -49,11 +49,6 @@ Tokens tokens_of(const StepView& view) {
             static_cast<float>(std::max<std::size_t>(view.keys.size(), 1))};
 }
 
-ImVec2 end_of(const GridPlace& place, const GridView& grid) {
-    return {place.origin.x + place.cell.x * static_cast<float>(grid.columns),
-            place.origin.y + place.cell.y * static_cast<float>(grid.rows)};
-}
-
 /// Whole pixels while there are enough.
 float whole(float cell, const Frame& frame) {
     return cell < frame.px(kWholePixels) ? cell : std::floor(cell);
@@ -224,7 +219,6 @@ CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 ava
     for (const std::size_t n : in_slot(view, Slot::right))
         layout.operands[n] =
             at_right(view.operands[n], layout.hero, place.cell.y, layout.right, frame);
-    (void)end_of;
     return layout;
 }
 

@@ -77,15 +77,8 @@ RibbonSetting set_items(const std::vector<RibbonItem>& items, float room, const 
 }
 
 view::Color label_color(const Frame& frame, Progress progress) {
-    switch (progress) {
-        case Progress::done:
-            return frame.theme.text;
-        case Progress::current:
-            return frame.theme.accent;
-        case Progress::ahead:
-            return frame.theme.muted;
-    }
-    return frame.theme.text;
+    if (progress == Progress::current) return frame.theme.accent;
+    return progress == Progress::done ? frame.theme.text : frame.theme.muted;
 }
 
 /// ● changed by the last edit, ○ the same.

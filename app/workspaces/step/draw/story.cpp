@@ -1,11 +1,10 @@
-#include "app/workspaces/step/draw/story.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid_parts.h"
 #include "app/common/format.h"
+#include "app/workspaces/step/draw/layout.h"
 
 namespace attn::ui {
 namespace {
