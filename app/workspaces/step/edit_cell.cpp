@@ -16,8 +16,8 @@
 #include "app/common/sheet.h"
 #include "app/common/typed.h"
 #include "app/workspaces/step/actions.h"
-#include "app/workspaces/step/edit_cell.h"
 #include "app/workspaces/step/sources.h"
+#include "app/workspaces/step/workspace.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -132,22 +132,22 @@ bool keeps_cell(const Action& action) {
                      SetReducedMotion, TakeScreenshot>(action);
 }
 
-}  // namespace
-
-bool leaves_cell(const AppState& state, const Action& action) {
-    if (!step_look(state).editing) return false;
-    if (const auto* begun = action.as<BeginCellEdit>())
-        return !(begun->cell == step_look(state).editing->cell);
+/// Whether the action ends the typing into a cell.
+bool leaves_cell(const CellEdit& editing, const Action& action) {
+    if (const auto* begun = action.as<BeginCellEdit>()) return !(begun->cell == editing.cell);
     const Kind kind = kind_of(action);
     if (kind == Kind::moment) return false;
     if (kind == Kind::answer) return action.is<DocumentReady>();
     return !keeps_cell(action);
 }
 
-void leave_cell(AppState& state) {
-    const CellEdit& edit = *step_look(state).editing;
-    const auto value = value_at(state, edit.cell);
-    if (value && edit.draft != exact(edited_value(state, edit.cell)))
+}  // namespace
+
+void end_typing(AppState& state, const Action& action) {
+    const auto& editing = step_look(std::as_const(state)).editing;
+    if (!editing || !leaves_cell(*editing, action)) return;
+    const auto value = value_at(state, editing->cell);
+    if (value && editing->draft != exact(edited_value(state, editing->cell)))
         return carry_out(state, LeaveCellEdit{});
     step_look(state).editing.reset();
 }
