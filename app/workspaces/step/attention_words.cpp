@@ -5,8 +5,10 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/common/sheet.h"
+#include "app/workspaces/step/sources.h"
 #include "core/masks.h"
 
 namespace attn::view {
@@ -78,13 +80,6 @@ std::string opening(const RowStory& story) {
     return words + (words.empty() ? "" : ": ") + story.name();
 }
 
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (std::size_t n = 0; n < words.size(); ++n)
-        text += (n == 0 ? "" : n + 1 == words.size() ? " and " : ", ") + words[n];
-    return text;
-}
-
 /// "the, cat, sat and 2 more".
 std::string names(const RowStory& story, const Group& group) {
     std::vector<std::string> listed;
@@ -92,7 +87,7 @@ std::string names(const RowStory& story, const Group& group) {
         listed.push_back(story.key(group[n]));
     if (group.size() > kMostListed)
         listed.push_back(fmt::format("{} more", group.size() - kMostListed));
-    return joined(listed);
+    return joined(listed, " and ");
 }
 
 std::vector<Group> grouped(const std::vector<Share>& shares) {
@@ -164,8 +159,7 @@ std::string listed(const RowStory& story) {
         listing.parts.push_back(names(story, group) + " " + share.words +
                                 (group.size() > 1 ? " each" : ""));
     }
-    std::string words;
-    for (const std::string& part : listing.parts) words += (words.empty() ? "" : ", ") + part;
+    std::string words = fmt::format("{}", fmt::join(listing.parts, ", "));
     if (named < groups.size())
         words += ", and " + rest_words(std::span(groups).subspan(named), listing);
     return words + listing.note(story.sum);

@@ -35,12 +35,8 @@ void light_sources(GridView& grid, Lights lights, const CellRef& focus) {
 
 /// The cell whose sources are lit: the hovered one of the result, else the selected one.
 std::optional<CellRef> focus_of(const AppState& state) {
-    if (state.hovered) {
-        if (state.hovered->tensor == OperandId(state.stage)) return state.hovered;
-        return std::nullopt;
-    }
-    if (state.selected && state.selected->tensor == OperandId(state.stage)) return state.selected;
-    return std::nullopt;
+    const auto& cell = state.hovered ? state.hovered : state.selected;
+    return cell && cell->tensor == OperandId(state.stage) ? cell : std::nullopt;
 }
 
 /// A hovered operand cell (or a link to one) is lit itself.
@@ -66,11 +62,6 @@ void put(std::vector<GridView>& grids, GridView grid, Slot slot, std::string act
     grid.slot = slot;
     grid.action = std::move(action);
     grids.push_back(std::move(grid));
-}
-
-/// The stages of query by key that work on each number or row alone: the focused row of what they start from.
-void put_row(std::vector<GridView>& grids, const GridView& whole, Index row, std::string action) {
-    put(grids, row_grid(whole, row), Slot::top, std::move(action));
 }
 
 std::vector<GridView> embedding_canvas(const AppState& state, Stage stage) {
@@ -124,7 +115,7 @@ void put_rows(const AppState& state, Stage stage, std::vector<GridView>& canvas)
     const Index row = focused_row(state);
     for (std::size_t n = 0; n < wholes; ++n) {
         const bool last = n + 1 == wholes;
-        put_row(canvas, GridView(canvas[n]), row, last ? action_of(state, stage) : std::string());
+        put(canvas, row_grid(canvas[n], row), Slot::top, last ? action_of(state, stage) : "");
     }
     if (stage != Stage::weights && stage != Stage::dropped) return;
     GridView bars = row_grid(stage_grid(state, stage), row);
@@ -146,7 +137,7 @@ std::vector<GridView> table_canvas(const AppState& state, Stage stage) {
         put(canvas, mask_grid(state), Slot::left);
         if (const auto focus = focus_of(state)) light(canvas.back(), *focus);
     }
-    const bool by_rows = pair_stages()[index_of(stage)] && stage != Stage::scores;
+    const bool by_rows = is_pair(stage) && stage != Stage::scores;
     if (by_rows && is_kept(state, stage)) put_rows(state, stage, canvas);
     return canvas;
 }

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>

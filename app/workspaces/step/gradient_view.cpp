@@ -17,16 +17,11 @@ namespace {
 
 /// Weight and bias of the step that makes the stage, where it has them.
 std::vector<Param> params_of(const AppState& state, Stage stage) {
-    const auto candidates = [&]() -> std::vector<Param> {
-        if (stage == Stage::output) return {Param::w_o, Param::b_o};
-        if (stage == Stage::q) return {Param::w_q, Param::b_q};
-        if (stage == Stage::k) return {Param::w_k, Param::b_k};
-        if (stage == Stage::v) return {Param::w_v, Param::b_v};
-        return {};
-    };
     std::vector<Param> params;
-    for (const Param param : candidates())
-        if (!state.gradients->params[param].empty()) params.push_back(param);
+    for (const Param param : {Param::w_o, Param::b_o, Param::w_q, Param::b_q, Param::w_k,
+                              Param::b_k, Param::w_v, Param::b_v})
+        if (projection_of(state, param).output == stage && !state.gradients->params[param].empty())
+            params.push_back(param);
     return params;
 }
 
@@ -37,8 +32,7 @@ GridView target_grid(const AppState& state) {
     for (Index i = 0; i < sheet.values.rows; ++i)
         for (Index c = 0; c < sheet.values.columns; ++c)
             values.push_back(target_of(state.document(), state.batch, i, c));
-    sheet.values = {values.data(), sheet.values.rows, sheet.values.columns, sheet.values.columns};
-    GridView grid = make_grid(state, sheet, {});
+    GridView grid = grid_of(state, std::move(sheet), values);
     grid.slot = Slot::right;
     grid.title = "target";
     grid.tooltip =

@@ -1,6 +1,7 @@
 #include "app/workspaces/step/grids.h"
 
-#include <cmath>
+#include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,15 +18,6 @@ constexpr double kFaint = 0.1;  // how far an allowed pair of the mask stands ou
 
 std::string full_shape(const Tensor& tensor) { return to_string(tensor.shape()); }
 
-/// Forbidden pairs look masked from the masked stage on.
-IsMasked masked_cells(const AppState& state, Stage stage) {
-    const bool shows = stage == Stage::masked || stage == Stage::weights || stage == Stage::dropped;
-    if (!shows || !state.document().spec.mask.any()) return {};
-    IsMasked masked = allowed_pairs(state);
-    for (std::uint8_t& cell : masked) cell = cell == 0;
-    return masked;
-}
-
 SideVector side(std::string title, std::string tooltip, Role role) {
     return {std::move(title), std::move(tooltip), {}, role};
 }
@@ -33,11 +25,9 @@ SideVector side(std::string title, std::string tooltip, Role role) {
 /// Row sums of weights; "Σ".
 void add_row_sums(GridView& grid, const MatrixView<const float>& a) {
     SideVector sums = side("Σ", "Σ_j A[i,j], the sum of the row", grid.role);
-    for (Index i = 0; i < a.rows; ++i) {
-        double sum = 0.0;
-        for (const float weight : a.row(i)) sum += weight;
-        sums.cells.push_back(cell_number(sum, 2));
-    }
+    for (Index i = 0; i < a.rows; ++i)
+        sums.cells.push_back(
+            cell_number(std::accumulate(a.row(i).begin(), a.row(i).end(), 0.0), 2));
     grid.sides.push_back(std::move(sums));
 }
 
@@ -63,8 +53,7 @@ GridView word_or_position(const AppState& state, Stage stage, bool word) {
         for (Index c = 0; c < sheet.values.columns; ++c)
             values.push_back(static_cast<float>(word ? word_value(hash, c) : position_value(i, c)));
     }
-    sheet.values = {values.data(), sheet.values.rows, sheet.values.columns, sheet.values.columns};
-    GridView grid = make_grid(state, sheet, {});
+    GridView grid = grid_of(state, std::move(sheet), values);
     grid.title = word ? "words" : "positions";
     grid.tooltip =
         word ? "word vector: the same word always has the same one"
@@ -76,16 +65,39 @@ GridView word_or_position(const AppState& state, Stage stage, bool word) {
 
 }  // namespace
 
-std::vector<std::uint8_t> allowed_pairs(const AppState& state) {
-    const Document& document = state.document();
+std::vector<std::uint8_t> allowed_pairs(const Document& document, Index batch, Index head) {
     const Dimensions size = document.size;
     std::vector<std::uint8_t> allowed;
     std::vector<std::uint8_t> row(static_cast<std::size_t>(size.tk));
     for (Index i = 0; i < size.tq; ++i) {
-        fill_allowed(document.spec.mask, size, state.batch, state.head, i, row);
+        fill_allowed(document.spec.mask, size, batch, head, i, row);
         allowed.insert(allowed.end(), row.begin(), row.end());
     }
     return allowed;
+}
+
+std::vector<std::uint8_t> allowed_pairs(const AppState& state) {
+    return allowed_pairs(state.document(), state.batch, state.head);
+}
+
+IsMasked hidden_pairs(const Document& document, Stage stage, Index batch, Index head) {
+    const bool shows = stage == Stage::masked || stage == Stage::weights || stage == Stage::dropped;
+    if (!shows || !document.spec.mask.any()) return {};
+    IsMasked hidden = allowed_pairs(document, batch, head);
+    for (std::uint8_t& cell : hidden) cell = cell == 0;
+    return hidden;
+}
+
+bool is_pair(const OperandId& id) {
+    const Stage* const stage = std::get_if<Stage>(&id);
+    return stage != nullptr && pair_stages()[index_of(*stage)];
+}
+
+GridView grid_of(const AppState& state, Sheet sheet, const std::vector<float>& values,
+                 const GridStyle& style) {
+    sheet.values.data = values.data();
+    sheet.values.stride = sheet.values.columns;
+    return make_grid(state, sheet, style);
 }
 
 std::string shown_head_words(const AppState& state, Stage stage) {
@@ -108,7 +120,9 @@ GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
     const bool weights = row.colors == ColorScale::unit;
     const bool by_row = weights && step_look(state).rows_scaled;
     GridView grid =
-        make_grid(state, sheet, {row.colors, transposed, masked_cells(state, stage), by_row});
+        make_grid(state, sheet,
+                  {row.colors, transposed,
+                   hidden_pairs(state.document(), stage, state.batch, state.head), by_row});
     if (weights && state.stage == stage) grid.rows_scaled = by_row;
     if (transposed) grid.title += "ᵀ";
     grid.tooltip =
@@ -131,12 +145,9 @@ GridView param_grid(const AppState& state, Param param) {
 }
 
 GridView mask_grid(const AppState& state) {
-    Sheet sheet = sheet_of(state, Stage::masked);
     const std::vector<std::uint8_t> allowed = allowed_pairs(state);
-    const std::vector<float> values(allowed.begin(), allowed.end());
-    sheet.values.data = values.data();
-    sheet.values.stride = sheet.values.columns;
-    GridView grid = make_grid(state, sheet, {ColorScale::unit, false, {}});
+    GridView grid = grid_of(state, sheet_of(state, Stage::masked), {allowed.begin(), allowed.end()},
+                            {ColorScale::unit, false, {}});
     grid.title = "mask";
     grid.tooltip = "1: the query may attend to the key; 0: forbidden, the score becomes −∞";
     grid.legend = {"1  may attend", "0  forbidden"};

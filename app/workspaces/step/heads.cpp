@@ -10,8 +10,8 @@
 #include "app/common/format.h"
 #include "app/common/row_range.h"
 #include "app/common/sheet.h"
+#include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/workspace.h"
-#include "core/masks.h"
 #include "core/rng.h"
 
 namespace attn::view {
@@ -47,51 +47,28 @@ std::optional<Stage> pictured_stage(const AppState& state) {
     return stage;
 }
 
-bool shows_mask(Stage stage) {
-    return stage == Stage::masked || stage == Stage::weights || stage == Stage::dropped;
+IsMasked hidden_pairs(const OneHead& one) {
+    return hidden_pairs(*one.document, one.stage, one.batch, one.head);
 }
 
-/// Of each pair; empty where the stage hides none.
-std::vector<std::uint8_t> hidden_pairs(const OneHead& one) {
-    const Document& document = *one.document;
-    if (!shows_mask(one.stage) || !document.spec.mask.any()) return {};
-    std::vector<std::uint8_t> hidden;
-    std::vector<std::uint8_t> row(static_cast<std::size_t>(document.size.tk));
-    for (Index i = 0; i < document.size.tq; ++i) {
-        fill_allowed(document.spec.mask, document.size, one.batch, one.head, i, row);
-        for (const std::uint8_t may : row) hidden.push_back(may == 0);
-    }
-    return hidden;
-}
-
-void put(Image& image, std::size_t n, Color color) {
-    image.rgba[4 * n] = color.r;
-    image.rgba[4 * n + 1] = color.g;
-    image.rgba[4 * n + 2] = color.b;
-    image.rgba[4 * n + 3] = color.a;
-}
-
-std::vector<float> entries_of(const MatrixView<const float>& matrix) {
-    std::vector<float> values;
-    for (Index i = 0; i < matrix.rows; ++i)
-        values.insert(values.end(), matrix.row(i).begin(), matrix.row(i).end());
-    return values;
+/// Row after row: a tensor's matrix has no gaps.
+std::span<const float> entries_of(const MatrixView<const float>& matrix) {
+    return {matrix.data, static_cast<std::size_t>(matrix.rows * matrix.columns)};
 }
 
 /// As the canvas colours the cells of that head: one pixel a cell.
 Image paint(const OneHead& one, ThemeName name) {
     const MatrixView<const float> matrix = one.values();
-    const std::vector<std::uint8_t> hidden = hidden_pairs(one);
+    const IsMasked hidden = hidden_pairs(one);
     const ColorRange whole = range_of(info(one.stage).colors, entries_of(matrix));
     Image image{static_cast<int>(matrix.columns), static_cast<int>(matrix.rows), {}};
-    image.rgba.resize(static_cast<std::size_t>(matrix.rows * matrix.columns) * 4);
     std::size_t n = 0;
     for (Index i = 0; i < matrix.rows; ++i) {
         const ColorRange range = one.by_row ? range_of_row(whole, matrix.row(i)) : whole;
         for (const float value : matrix.row(i)) {
             Color color = std::isnan(value) ? theme(name).nan : color_of(range, value, name);
-            if (!hidden.empty() && hidden[n] != 0) color = theme(name).masked;
-            put(image, n++, color);
+            if (!hidden.empty() && hidden[n++] != 0) color = theme(name).masked;
+            image.rgba.insert(image.rgba.end(), {color.r, color.g, color.b, color.a});
         }
     }
     return image;
@@ -106,8 +83,7 @@ std::uint64_t key_of(const OneHead& one, ThemeName name) {
     add(static_cast<Index>(name));
     add(matrix.columns);
     add(one.by_row ? 1 : 0);
-    for (Index i = 0; i < matrix.rows; ++i)
-        for (const float value : matrix.row(i)) add(std::bit_cast<std::uint32_t>(value));
+    for (const float value : entries_of(matrix)) add(std::bit_cast<std::uint32_t>(value));
     for (const std::uint8_t hidden : hidden_pairs(one)) add(hidden);
     return key;
 }

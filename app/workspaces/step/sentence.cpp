@@ -12,6 +12,7 @@
 #include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/workspaces/step/attention_words.h"
+#include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/workspace.h"
 
 namespace attn::view {
@@ -29,10 +30,6 @@ struct LookedAt {
 bool has_rows_of(const OperandId& id, Axis axis) {
     const Stage* const stage = std::get_if<Stage>(&id);
     return stage != nullptr && info(*stage).rows == axis;
-}
-bool is_pair(const OperandId& id) {
-    const Stage* const stage = std::get_if<Stage>(&id);
-    return stage != nullptr && pair_stages()[index_of(*stage)];
 }
 
 LookedAt pair_of(const std::optional<CellRef>& cell) {

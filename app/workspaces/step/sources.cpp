@@ -140,28 +140,26 @@ void add_links(const AppState& state, const Region& region, std::vector<SourceLi
 /// Inputs of tokens first, then weight matrices, as the stage table lists them.
 bool comes_first(const Region& a, const Region& b) { return a.id.index() < b.id.index(); }
 
-bool is_pair(Stage stage) { return pair_stages()[index_of(stage)]; }
-
 /// What decides a weight when no input does; "": inputs do.
 std::string mask_words(const AppState& state, const CellRef& cell) {
-    const Stage* const stage = std::get_if<Stage>(&cell.tensor);
-    if (stage == nullptr || !is_pair(*stage)) return {};
-    if (*stage == Stage::scores || *stage == Stage::scaled) return {};
+    if (!is_pair(cell.tensor)) return {};
+    const Stage stage = std::get<Stage>(cell.tensor);
+    if (stage == Stage::scores || stage == Stage::scaled) return {};
     const std::set<Index> open = Walk(state).open_keys(cell.row);
     if (!open.contains(cell.column)) return "the mask forbids this pair, no input changes it";
-    if (*stage != Stage::masked && open.size() == 1)
+    if (stage != Stage::masked && open.size() == 1)
         return "the query may attend to this key alone, no input changes it";
     return {};
 }
 
-std::string list_words(const std::vector<SourceLink>& links) {
-    std::string words;
-    for (std::size_t n = 0; n < links.size(); ++n)
-        words += (n == 0 ? "" : n + 1 == links.size() ? " or " : ", ") + links[n].words;
-    return words;
-}
-
 }  // namespace
+
+std::string joined(const std::vector<std::string>& words, const char* last) {
+    std::string text;
+    for (std::size_t n = 0; n < words.size(); ++n)
+        text += (n == 0 ? "" : n + 1 == words.size() ? last : ", ") + words[n];
+    return text;
+}
 
 std::vector<SourceLink> sources_of(const AppState& state, const CellRef& cell) {
     if (is_editable(state, cell.tensor) || !mask_words(state, cell).empty()) return {};
@@ -179,7 +177,9 @@ std::string source_words(const AppState& state, const CellRef& cell) {
     if (is_editable(state, cell.tensor)) return name + " is an input: it can be changed.";
     const std::string masked = mask_words(state, cell);
     if (!masked.empty()) return fmt::format("{}: {}.", name, masked);
-    return fmt::format("{} is computed: change {}.", name, list_words(sources_of(state, cell)));
+    std::vector<std::string> sources;
+    for (const SourceLink& link : sources_of(state, cell)) sources.push_back(link.words);
+    return fmt::format("{} is computed: change {}.", name, joined(sources, " or "));
 }
 
 }  // namespace attn::view

@@ -17,17 +17,13 @@
 #include "app/common/map/inspector.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/map.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view.h"
 
 namespace attn::view {
 namespace {
-
-bool is_pair_stage(const OperandId& id) {
-    const Stage* const stage = std::get_if<Stage>(&id);
-    return stage != nullptr && pair_stages()[index_of(*stage)];
-}
 
 /// Too long for cells: a map.
 bool is_long(const AppState& state) {
@@ -128,9 +124,9 @@ void enter_step(AppState& state) {
             Stage::weights;  // all that there is to be seen is the map
     const auto& cell = map_look(state).selected;
     if (cell && step_lacks(state).empty()) {  // the pair that Large looked at
-        const Stage stage = is_pair_stage(state.stage) ? state.stage : Stage::weights;
+        const Stage stage = is_pair(state.stage) ? state.stage : Stage::weights;
         const CellRef same{stage, cell->row, cell->column};
-        const bool held = state.selected && is_pair_stage(state.selected->tensor) &&
+        const bool held = state.selected && is_pair(state.selected->tensor) &&
                           state.selected->row == cell->row &&
                           state.selected->column == cell->column;
         if (!held && has_cell(state, same)) choose_cell(state, same);
@@ -292,9 +288,7 @@ void follow_map(AppState& state) {
         return;
     }
     const auto& cell = state.selected;
-    const Stage* const stage = cell ? std::get_if<Stage>(&cell->tensor) : nullptr;
-    if (stage != nullptr && pair_stages()[index_of(*stage)])
-        selected = large::Cell{cell->row, cell->column};
+    if (cell && is_pair(cell->tensor)) selected = large::Cell{cell->row, cell->column};
 }
 
 void follow_step(AppState& state) {
