@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -101,8 +102,7 @@ std::string largest_label(const std::vector<double>& values,
 }
 
 void say_guess(PredictView& view, bool share) {
-    double sum = 0.0;
-    for (const double value : view.guess) sum += value;
+    const double sum = std::accumulate(view.guess.begin(), view.guess.end(), 0.0);
     if (share)
         view.total = fmt::format("The guess sums to {}; a row of weights sums to 1.", number(sum));
     view.notes = {"Keys , and . choose a bar, ↑ and ↓ change it, Enter reveals the row."};
@@ -221,10 +221,13 @@ std::optional<PredictView> build_predict_view(const AppState& state) {
     view.question = question_of(state, *prediction);
     view.labels = sheet.column_labels;
     view.guess = prediction->guess;
-    view.high = axis_end(state, prediction->stage);
-    view.low = share ? 0.0 : -view.high;
-    view.high_words = number(view.high);
-    view.low_words = number(view.low);
+    const auto set_axis = [&](double end) {
+        view.high = end;
+        view.low = share ? 0.0 : -end;
+        view.high_words = number(view.high);
+        view.low_words = number(view.low);
+    };
+    set_axis(axis_end(state, prediction->stage));
     view.zero_words = share ? "" : "0";
     view.column = std::min<Index>(prediction->column, std::ssize(view.guess) - 1);
     view.revealed = prediction->revealed;
@@ -243,10 +246,7 @@ std::optional<PredictView> build_predict_view(const AppState& state) {
     for (const auto* values : {&view.guess, &view.truth})
         for (const double value : *values)
             if (std::isfinite(value)) most = std::max(most, std::abs(value));
-    if (most > 0.0) view.high = std::min(view.high, most);
-    view.low = share ? 0.0 : -view.high;
-    view.high_words = number(view.high);
-    view.low_words = number(view.low);
+    if (most > 0.0) set_axis(std::min(view.high, most));
     return view;
 }
 

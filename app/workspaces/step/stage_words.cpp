@@ -54,10 +54,8 @@ std::string projection_words(const Document& document, Stage stage) {
         stage == Stage::q ? Words{"Every token asks a question", "Q", Param::b_q}
         : stage == Stage::k
             ? Words{"Every token offers a key, what it can be found by", "K", Param::b_k}
-            : Words{
-                  "Every token carries a value, what it hands over "
-                  "when attended to",
-                  "V", Param::b_v};
+            : Words{"Every token carries a value, what it hands over when attended to", "V",
+                    Param::b_v};
     if (!document.inputs->projects())
         return fmt::format("{}: the numbers are {}.", words.does, given_words(document, stage));
     const std::string bias =
@@ -185,13 +183,9 @@ std::string words_of(const AppState& state, Stage stage) {
                                name_of(weight_stage(document)));
         case Stage::output:
             return output_words(document);
-        case Stage::q_rot:
-        case Stage::k_rot:
-        case Stage::biased:
-        case Stage::scores:
-            break;
+        default:
+            return std::string(info(stage).words);
     }
-    return std::string(info(stage).words);
 }
 
 }  // namespace attn::view

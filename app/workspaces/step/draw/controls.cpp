@@ -43,17 +43,6 @@ void preset_combo(const ControlsView& view, float width, const Frame& frame, Act
     if (row) out.push_back(view::LoadPreset{view.presets[static_cast<std::size_t>(*row)].key});
 }
 
-view::Action typed(const ControlsView& view, const std::string& text) {
-    if (view.reads_text) return view::TypeText{text};
-    return view::DraftSentence{text};
-}
-
-view::Action entered_text(const ControlsView& view, const std::string& text) {
-    if (view.reads_image) return view::ReadImage{text};
-    if (view.reads_text) return view::EndGesture{};
-    return view::SetSentence{text};
-}
-
 void sentence_field(const ControlsView& view, float width, const Frame& frame, Actions& out) {
     std::string draft = view.sentence_draft;
     ImGui::SetNextItemWidth(width);
@@ -72,30 +61,38 @@ void sentence_field(const ControlsView& view, float width, const Frame& frame, A
     else
         tooltip(frame, "Sentence", "One token for each word. Press Enter to compute it.");
     text_stop(frame);
-    if (draft != view.sentence_draft) out.push_back(typed(view, draft));
-    if (entered) out.push_back(entered_text(view, draft));
+    if (draft != view.sentence_draft) {
+        if (view.reads_text)
+            out.push_back(view::TypeText{draft});
+        else
+            out.push_back(view::DraftSentence{draft});
+    }
+    if (!entered) return;
+    if (view.reads_image)
+        out.push_back(view::ReadImage{draft});
+    else if (view.reads_text)
+        out.push_back(view::EndGesture{});
+    else
+        out.push_back(view::SetSentence{draft});
 }
 
 /// Which of several is looked at: counted from 0.
-std::optional<Index> place_field(const char* id, const char* words, Index value, Index count,
-                                 const Tip& tip, const Frame& frame, Actions& out) {
+template <class MakeAction>
+void place_field(const char* id, const char* words, Index value, Index count, const Tip& tip,
+                 const Frame& frame, Actions& out, MakeAction make) {
     const float width = number_width(frame, words, count - 1);
-    return number_field(frame, id, words, value, 0, count - 1, width, tip, out);
+    if (const auto to = number_field(frame, id, words, value, 0, count - 1, width, tip, out))
+        out.push_back(make(*to));
 }
 
+template <class MakeAction>
 void flip(const char* id, const std::string& words, bool on, const Tip& tip, const Frame& frame,
-          Actions& out, view::Action (*make)(bool)) {
+          Actions& out, MakeAction make) {
     if (const auto value = toggle(frame, id, words, on, tip)) out.push_back(make(*value));
 }
 
 std::string scaling_words(const ControlsView& view) {
     return view.scaling ? view.scale_words : "scaling off";
-}
-
-/// Room for any d_k, so that nothing beside it moves when that is changed.
-float scaling_width(const ControlsView& view, const Frame& frame) {
-    return std::max(toggle_width(frame, "÷ √128 = 11.31"),
-                    toggle_width(frame, scaling_words(view)));
 }
 
 SliderWords temperature_words(const ControlsView& view) {
@@ -110,11 +107,6 @@ void temperature(const ControlsView& view, const Frame& frame, Actions& out) {
     const auto next = real_slider(frame, "##temperature", words, view.temperature, kLowTemperature,
                                   kHighTemperature, slider_width(frame, words), tip, out);
     if (next) out.push_back(view::SetTemperature{*next});
-}
-
-Tip head_tip(const ControlsView& view) {
-    return {"The head that is shown",
-            view.heads_words.empty() ? "Key: H" : view.heads_words + "\nKey: H"};
 }
 
 /// What gradients are of: a list, while they are shown.
@@ -181,63 +173,55 @@ ModelButton model_button(const Frame& frame, Actions& out, bool open) {
 }  // namespace
 
 float row_item_width(RowItem item, const ControlsView& view, const Frame& frame) {
-    switch (item) {
-        case RowItem::sequence:
-            return number_width(frame, "sequence", view.batches - 1);
-        case RowItem::layer:
-            return number_width(frame, "layer", view.layers - 1);
-        case RowItem::head:
-            return number_width(frame, "head", view.heads - 1);
-        case RowItem::temperature:
-            return slider_width(frame, temperature_words(view));
-        case RowItem::gradients:
-            return toggle_width(frame, "gradients");
-        case RowItem::causal:
-            return toggle_width(frame, "causal");
-        case RowItem::loss:
-            return frame.px(kLossWidth);
-        case RowItem::scaling:
-            break;
-    }
-    return scaling_width(view, frame);
+    if (item == RowItem::sequence) return number_width(frame, "sequence", view.batches - 1);
+    if (item == RowItem::layer) return number_width(frame, "layer", view.layers - 1);
+    if (item == RowItem::head) return number_width(frame, "head", view.heads - 1);
+    if (item == RowItem::temperature) return slider_width(frame, temperature_words(view));
+    if (item == RowItem::gradients) return toggle_width(frame, "gradients");
+    if (item == RowItem::causal) return toggle_width(frame, "causal");
+    if (item == RowItem::loss) return frame.px(kLossWidth);
+    // Scaling: room for any d_k, so that nothing beside it moves when that is changed.
+    return std::max(toggle_width(frame, "÷ √128 = 11.31"),
+                    toggle_width(frame, scaling_words(view)));
 }
 
 void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, Actions& out) {
     switch (item) {
         case RowItem::sequence:
-            if (const auto batch =
-                    place_field("##batch", "sequence", view.batch, view.batches,
-                                {"The sequence of the batch that is shown", ""}, frame, out))
-                out.push_back(view::ShowHead{view.head, *batch});
-            return;
+            return place_field("##batch", "sequence", view.batch, view.batches,
+                               {"The sequence of the batch that is shown", ""}, frame, out,
+                               [&](Index n) {
+                                   return view::ShowHead{view.head, n};
+                               });
         case RowItem::layer:
-            if (const auto layer = place_field("##layer", "layer", view.layer, view.layers,
-                                               {"The layer shown", "Key: Y"}, frame, out))
-                out.push_back(view::ShowLayer{*layer});
-            return;
+            return place_field("##layer", "layer", view.layer, view.layers,
+                               {"The layer shown", "Key: Y"}, frame, out,
+                               [](Index n) { return view::ShowLayer{n}; });
         case RowItem::head:
-            if (const auto head = place_field("##head", "head", view.head, view.heads,
-                                              head_tip(view), frame, out))
-                out.push_back(view::ShowHead{*head, view.batch});
-            return;
+            return place_field(
+                "##head", "head", view.head, view.heads,
+                {"The head that is shown",
+                 view.heads_words + (view.heads_words.empty() ? "" : "\n") + "Key: H"},
+                frame, out, [&](Index n) {
+                    return view::ShowHead{n, view.batch};
+                });
         case RowItem::temperature:
             return temperature(view, frame, out);
         case RowItem::gradients:
             return flip("gradients", "gradients", view.gradients,
                         {"∂L/∂ of every stage and parameter",
                          "The canvas shows gradients in place of values."},
-                        frame, out,
-                        [](bool on) -> view::Action { return view::ShowGradients{on}; });
+                        frame, out, [](bool on) { return view::ShowGradients{on}; });
         case RowItem::loss:
             return draw_loss(view.loss, frame, out);
         case RowItem::causal:
             return flip("causal", "causal", view.causal,
                         {"Causal mask: key j ≤ query i", "M[i,j] = −∞ above the diagonal. [T, T]"},
-                        frame, out, [](bool on) -> view::Action { return view::SetCausal{on}; });
+                        frame, out, [](bool on) { return view::SetCausal{on}; });
         case RowItem::scaling:
             return flip("scaling", scaling_words(view), view.scaling,
                         {"S = scores / √d_k", "Off: the raw scores go into softmax. [T, T]"}, frame,
-                        out, [](bool on) -> view::Action { return view::SetScaling{on}; });
+                        out, [](bool on) { return view::SetScaling{on}; });
     }
 }
 

@@ -38,14 +38,22 @@ void say_whole(const Frame& frame, ImVec2 low, ImVec2 high, const std::string& w
     tooltip(frame, "", whole);
 }
 
+/// As much of `text` as fits in `room`; where that is not all, pointing at it says all of it. Returns where it ends.
+float draw_cut(const Frame& frame, const Font& font, ImVec2 at, view::Color color,
+               const std::string& text, float room) {
+    const std::string shown = fit_text(frame, font, text, room);
+    frame.painter.text(font, at, color, shown);
+    const float end = at.x + frame.text_width(font, shown);
+    if (shown != text) say_whole(frame, at, {end, at.y + font.px}, text);
+    return end;
+}
+
 /// What fits of "toy weights, not trained: how they came about": from the end, part by part; two
 /// letters of it would say nothing.
 std::string shortened(const Frame& frame, const Font& font, const std::string& badge, float room) {
-    if (frame.text_width(font, badge) <= room) return badge;
-    for (const char* end : {":", ","}) {
-        const std::string part = badge.substr(0, badge.find(end));
-        if (frame.text_width(font, part) <= room) return part;
-    }
+    for (const std::size_t end : {badge.size(), badge.find(':'), badge.find(',')})
+        if (const std::string part = badge.substr(0, end); frame.text_width(font, part) <= room)
+            return part;
     return "";
 }
 
@@ -66,21 +74,8 @@ void draw_badge(const StepView& view, const Frame& frame, const TitleLine& line)
 float draw_title(const StepView& view, const Frame& frame, const TitleLine& line, float formula) {
     const Font& font = frame.fonts.title;
     const float room = std::max(line.right - line.low.x - formula, frame.px(kLeastTitle));
-    const std::string title = fit_text(frame, font, view.title, room);
-    const ImVec2 at{line.low.x, line.baseline - font.ascent()};
-    frame.painter.text(font, at, frame.theme.text, title);
-    const float end = at.x + frame.text_width(font, title);
-    if (title != view.title) say_whole(frame, at, {end, at.y + font.px}, view.title);
-    return end;
-}
-
-void draw_sentence(const StepView& view, const Frame& frame, const TitleLine& line) {
-    const Font& font = frame.fonts.body;
-    const ImVec2 at{line.low.x, line.low.y + frame.px(kSentence)};
-    const std::string shown = fit_text(frame, font, view.words, line.right - at.x);
-    frame.painter.text(font, at, frame.theme.muted, shown);
-    if (shown != view.words)
-        say_whole(frame, at, {at.x + frame.text_width(font, shown), at.y + font.px}, view.words);
+    return draw_cut(frame, font, {line.low.x, line.baseline - font.ascent()}, frame.theme.text,
+                    view.title, room);
 }
 
 }  // namespace
@@ -102,7 +97,9 @@ std::optional<OperandId> draw_heading(const StepView& view, const Frame& frame) 
     }
     draw_badge(view, frame, line);
     const bool is_low = ImGui::GetIO().DisplaySize.y < frame.px(kLowWindow);
-    if (!is_low) draw_sentence(view, frame, line);
+    if (!is_low)
+        draw_cut(frame, frame.fonts.body, {low.x, low.y + frame.px(kSentence)}, frame.theme.muted,
+                 view.words, line.right - low.x);
     const ImVec2 foot{low.x, low.y + frame.px(is_low ? kLowHeight : kHeadingHeight)};
     ImGui::SetCursorScreenPos(foot);
     ImGui::Dummy({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
