@@ -7,6 +7,8 @@
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/lens.h"
 #include "app/common/draw/widgets.h"
+#include "app/common/draw/workspace.h"
+#include "app/common/format.h"
 #include "app/workspaces/step/draw/heading.h"
 #include "app/workspaces/step/draw/layout.h"
 
@@ -277,6 +279,52 @@ void edit_cells(const Cross& cross, const view::CellEdit& editing, view::Actions
     });
 }
 
+// ---- the first moments at a stage
+
+constexpr std::ptrdiff_t kMostSources = 128;
+constexpr float kMeeting = 0.75F;      // of the time: the sources have met
+constexpr float kSmallDigits = 11.0F;  // design units
+
+Box cell_box(const Cross& cross, const Placed& one, Index row, Index column) {
+    const ImVec2 low = cross.canvas(one).corner(row, column);
+    return {low, {low.x + one.place.cell.x - 1, low.y + one.place.cell.y - 1}};
+}
+
+void draw_moving(const Frame& frame, const view::CellView& cell, const Box& at) {
+    frame.painter.rect(at.low, at.high, cell.fill, frame.px(2));
+    const view::Font font{view::Face::mono, frame.px(kSmallDigits)};
+    if (cell.look != view::CellLook::number || font.px > at.high.y - at.low.y) return;
+    const std::string text = view::cell_number(cell.value, 2);
+    if (frame.text_width(font, text) > at.high.x - at.low.x) return;
+    draw_text_in(frame, font, at.low, at.high, Align::center, cell.ink, text);
+}
+
+/// The sources of the focused cell, which are lit, leave their matrices for it and meet there. Nothing once the stage has
+/// arrived, where no cell is focused, and of a matrix that has too many sources to follow.
+void draw_story(const Cross& cross) {
+    const auto& selected = cross.view.result.selected;
+    if (cross.view.fade >= kMeeting || !selected) return;
+    const float part = static_cast<float>(cross.view.fade) / kMeeting;
+    const float t = part * part * (3.0F - 2.0F * part);  // slow, fast, slow
+    const auto mix = [t](ImVec2 a, ImVec2 b) {
+        return ImVec2{a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * t};
+    };
+    const Box to = cell_box(cross, cross.result(), selected->first, selected->second);
+    for (const Placed& one : cross.operands()) {
+        const GridView& grid = one.grid;
+        if (grid.as_bars || std::ranges::count(grid.lit, true) > kMostSources) continue;
+        for (std::size_t n = 0; n < grid.lit.size(); ++n) {
+            if (!grid.lit[n]) continue;
+            const auto cell = static_cast<Index>(n);
+            const Box from = cell_box(cross, one, cell / grid.columns, cell % grid.columns);
+            draw_moving(cross.frame, grid.cells[n],
+                        {mix(from.low, to.low), mix(from.high, to.high)});
+        }
+    }
+}
+
+// ---- what was just typed
+
 /// Whole at first, then it fades: under reduced motion it stays as it is until it is gone.
 double strength_of(const view::FlashView& flash) { return std::min(1.0, flash.left / kFading); }
 
@@ -325,7 +373,7 @@ Pointed draw_canvas(const StepView& view, const std::optional<view::CellEdit>& e
     const Cross cross = cross_of(view, layout, frame, room);
     const auto hovered = draw_matrices(cross, out);
     draw_around(cross, out);
-    draw_story(view, layout, cross.origin, frame);
+    draw_story(cross);
     draw_hint(cross);
     if (editing) {
         edit_cells(cross, *editing, out);

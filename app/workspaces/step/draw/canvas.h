@@ -10,23 +10,12 @@
 #include "app/common/draw/frame.h"
 #include "app/common/draw/pointed.h"
 #include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/draw/controls.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view.h"
 
 namespace attn::ui {
 
-/// The button that opens the popover: where it stands, and what did not fit the row.
-struct ModelButton {
-    ImVec2 low, high;
-    ImGuiID control = 0;
-    unsigned left_out = 0;  // a bit for each control that moved into the popover
-};
-/// One row at any width: preset, sentence, what is looked at, scaling, temperature, mask, gradients, "Model". What
-/// does not fit moves into the popover.
-ModelButton draw_controls(const view::ControlsView& view, const Frame& frame, view::Actions& out);
-/// The popover under that button: sizes, window, seed, and what did not fit the row.
-void draw_model(const view::ControlsView& view, const ModelButton& button, const Frame& frame,
-                view::Actions& out);
 /// The stages with live shapes; a click goes there.
 void draw_ribbon(const std::vector<view::RibbonItem>& items, const Frame& frame,
                  view::Actions& out);
