@@ -55,12 +55,8 @@ std::string missing_of(const AppState& state, const std::vector<OperandId>& ids)
 /// The formula alone, and which backend's fault it is.
 void explain_without(const AppState& state, Explanation& explanation, const std::string& missing);
 
-// The stages, each with its operands kept: explain_forward.cpp, explain_weight.cpp.
+/// explain_forward.cpp: what the stage is computed from, with its operands kept.
 void explain_stage(const AppState& state, Explanation& explanation, Stage stage);
-void explain_weight(const AppState& state, Explanation& explanation);
-void explain_dropped(const AppState& state, Explanation& explanation);
-/// q·k of one pair.
-Chain score_chain(const AppState& state, Index row, Index column);
 /// scores ÷ √d_k ÷ temperature of one number, as the document scales.
 Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score);
 

@@ -253,54 +253,31 @@ constexpr ImGuiWindowFlags kPopover =
 
 using Row = std::function<void(const Frame& frame, Actions& out)>;
 
-/// A whole number of the model; the tracks of all of them begin at one place.
-struct Size {
-    const char* id;
-    const char* words;
-    Index value, high;
-    Tip tip;
-};
-
-std::optional<Index> size_slider(const Size& size, const Frame& frame, Actions& out) {
-    const float label = frame.text_width(frame.fonts.body, "d_model");
-    const SliderWords words{size.words, std::to_string(size.value), "000", label};
-    return log_slider(frame, size.id, words, size.value, 1, size.high, ImGui::CalcItemWidth(),
-                      size.tip, out);
-}
-
-template <class MakeAction>
-Row size_row(Size size, MakeAction make) {
-    return [size, make](const Frame& frame, Actions& out) {
-        if (const auto next = size_slider(size, frame, out)) out.push_back(make(*next));
-    };
-}
-
+/// Sliders over whole numbers of the model; the tracks of all of them begin at one place.
 void add_sizes(const ControlsView& view, std::vector<Row>& rows) {
+    const auto add = [&](const char* name, Index value, Index high, const Tip& tip, auto make) {
+        rows.emplace_back([=](const Frame& frame, Actions& out) {
+            const float label = frame.text_width(frame.fonts.body, "d_model");
+            const SliderWords words{name, std::to_string(value), "000", label};
+            const auto next = log_slider(frame, ("##" + words.label).c_str(), words, value, 1, high,
+                                         ImGui::CalcItemWidth(), tip, out);
+            if (next) out.push_back(make(*next));
+        });
+    };
     const char* how = "Powers of two are stops. Double-click to type.";
     if (view.toy) {
-        rows.push_back(size_row({"##d_model",
-                                 "d_model",
-                                 view.d_model,
-                                 view::kMaxModelWidth,
-                                 {"d_model: columns of X. X is [T, d_model]", how}},
-                                [](Index n) { return view::SetModelWidth{n}; }));
-        rows.push_back(
-            size_row({"##d_k",
-                      "d_k",
-                      view.d_k,
-                      view::kMaxKeyWidth,
-                      {"d_k: columns of Q and K in each head. W_Q is [d_model, heads · d_k]", how}},
-                     [](Index n) { return view::SetKeyWidth{n}; }));
+        add("d_model", view.d_model, view::kMaxModelWidth,
+            {"d_model: columns of X. X is [T, d_model]", how},
+            [](Index n) { return view::SetModelWidth{n}; });
+        add("d_k", view.d_k, view::kMaxKeyWidth,
+            {"d_k: columns of Q and K in each head. W_Q is [d_model, heads · d_k]", how},
+            [](Index n) { return view::SetKeyWidth{n}; });
     }
     const Index most = view.toy ? view::kMaxHeads : std::max(kMostFileHeads, view.heads);
     if (view.projects)
-        rows.push_back(
-            size_row({"##heads",
-                      "heads",
-                      view.heads,
-                      most,
-                      {"H: attention heads", "Each has its own d_k columns of W_Q, W_K and W_V."}},
-                     [](Index n) { return view::SetHeads{n}; }));
+        add("heads", view.heads, most,
+            {"H: attention heads", "Each has its own d_k columns of W_Q, W_K and W_V."},
+            [](Index n) { return view::SetHeads{n}; });
 }
 
 /// |i − j| ≤ w.
