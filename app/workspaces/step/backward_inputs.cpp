@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/workspaces/step/backward_parts.h"
+#include "app/workspaces/step/explain_parts.h"
 #include "core/masks.h"
 
 namespace attn::view {

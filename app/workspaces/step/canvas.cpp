@@ -21,16 +21,10 @@ GridView operand_grid(const AppState& state, Stage result, const OperandId& id) 
 }
 
 void light_sources(GridView& grid, Lights lights, const CellRef& focus) {
-    switch (lights) {
-        case Lights::same_cell:
-            return light(grid, {grid.id, focus.row, focus.column});
-        case Lights::same_row:
-            return light_row(grid, focus.row);
-        case Lights::row_of_column:
-            return light_row(grid, focus.column);
-        case Lights::column:
-            return light_column(grid, focus.column);
-    }
+    if (lights == Lights::same_cell) light(grid, {grid.id, focus.row, focus.column});
+    if (lights == Lights::same_row) light_row(grid, focus.row);
+    if (lights == Lights::row_of_column) light_row(grid, focus.column);
+    if (lights == Lights::column) light_column(grid, focus.column);
 }
 
 /// The cell whose sources are lit: the hovered one of the result, else the selected one.
@@ -48,11 +42,9 @@ void light_hovered(const AppState& state, GridView& grid) {
 
 /// The query whose row is written out: the pointed one, else the selected one, else the first.
 Index focused_row(const AppState& state) {
-    const auto row_of = [](const std::optional<CellRef>& cell) -> std::optional<Index> {
-        if (!cell) return std::nullopt;
-        const Stage* const stage = std::get_if<Stage>(&cell->tensor);
-        if (stage == nullptr || info(*stage).rows != Axis::query) return std::nullopt;
-        return cell->row;
+    const auto row_of = [](const std::optional<CellRef>& cell) {
+        return cell && has_rows_of(cell->tensor, Axis::query) ? std::optional(cell->row)
+                                                              : std::nullopt;
     };
     const Index rows = state.document().size.tq;
     return std::min(row_of(state.hovered).value_or(row_of(state.selected).value_or(0)), rows - 1);

@@ -11,7 +11,7 @@
 #include "app/common/document/loss.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
-#include "app/workspaces/step/backward_parts.h"
+#include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/grids.h"
 #include "core/check.h"
 #include "core/dropout.h"
@@ -310,35 +310,20 @@ struct Reads {
 };
 Reads reads_of(const AppState& state, Stage stage) {
     const Stage last = weight_stage(state.document());
-    const bool drops = last == Stage::dropped;
-    switch (stage) {
-        case Stage::x:
-        case Stage::x_kv:
-            return {{Stage::q, Stage::k, Stage::v}, {}};
-        case Stage::q:
-            return {{Stage::scores}, {Stage::k}};
-        case Stage::k:
-            return {{Stage::scores}, {Stage::q}};
-        case Stage::v:
-            return {{Stage::context}, {last}};
-        case Stage::scores:
-            return {{Stage::scaled}, {}};
-        case Stage::scaled:
-            return {{Stage::masked}, {}};
-        case Stage::masked:
-            return {{Stage::weights}, {Stage::weights}};
-        case Stage::weights:
-            return drops ? Reads{{Stage::dropped}, {Stage::weights}}
-                         : Reads{{Stage::context}, {Stage::v, Stage::weights}};
-        case Stage::dropped:
-            return {{Stage::context}, {Stage::v}};
-        case Stage::context:
-            return {{Stage::output}, {}};
-        case Stage::output:
-            return {{}, {Stage::output}};
-        default:  // no document that is stepped through has the others: stages_lack()
-            return {};
-    }
+    if (stage == Stage::x || stage == Stage::x_kv) return {{Stage::q, Stage::k, Stage::v}, {}};
+    if (stage == Stage::q) return {{Stage::scores}, {Stage::k}};
+    if (stage == Stage::k) return {{Stage::scores}, {Stage::q}};
+    if (stage == Stage::v) return {{Stage::context}, {last}};
+    if (stage == Stage::scores) return {{Stage::scaled}, {}};
+    if (stage == Stage::scaled) return {{Stage::masked}, {}};
+    if (stage == Stage::masked) return {{Stage::weights}, {Stage::weights}};
+    if (stage == Stage::weights && last == Stage::dropped)
+        return {{Stage::dropped}, {Stage::weights}};
+    if (stage == Stage::weights) return {{Stage::context}, {Stage::v, Stage::weights}};
+    if (stage == Stage::dropped) return {{Stage::context}, {Stage::v}};
+    if (stage == Stage::context) return {{Stage::output}, {}};
+    if (stage == Stage::output) return {{}, {Stage::output}};
+    return {};  // no document that is stepped through has the others: stages_lack()
 }
 
 Reads reads_of(const AppState& state, Param param) {
@@ -357,24 +342,14 @@ std::string missing_of(const AppState& state, const Reads& reads) {
 }
 
 void explain_stage_gradient(const AppState& state, Explanation& explanation, Stage stage) {
-    switch (stage) {
-        case Stage::output:
-            return explain_output(state, explanation);
-        case Stage::context:
-            return explain_context(state, explanation);
-        case Stage::dropped:
-            return explain_last_weight(state, explanation);
-        case Stage::weights:
-            return explain_weight_gradient(state, explanation);
-        case Stage::masked:
-            return explain_softmax_gradient(state, explanation);
-        case Stage::scaled:
-            return explain_scaled(state, explanation);
-        case Stage::scores:
-            return explain_scores(state, explanation);
-        default:
-            return explain_vector_gradient(state, explanation, stage);
-    }
+    if (stage == Stage::output) return explain_output(state, explanation);
+    if (stage == Stage::context) return explain_context(state, explanation);
+    if (stage == Stage::dropped) return explain_last_weight(state, explanation);
+    if (stage == Stage::weights) return explain_weight_gradient(state, explanation);
+    if (stage == Stage::masked) return explain_softmax_gradient(state, explanation);
+    if (stage == Stage::scaled) return explain_scaled(state, explanation);
+    if (stage == Stage::scores) return explain_scores(state, explanation);
+    explain_vector_gradient(state, explanation, stage);
 }
 
 }  // namespace

@@ -383,33 +383,22 @@ Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score) {
 void explain_stage(const AppState& state, Explanation& explanation, Stage stage) {
     const CellRef cell = explanation.cell;
     const Stage source = key_stage(state.document());
-    switch (stage) {
-        case Stage::x:
-        case Stage::x_kv:
-            return explain_vector(state, explanation, stage);
-        case Stage::q:
-            return explain_projection(state, explanation, Stage::x, Param::w_q, Param::b_q);
-        case Stage::k:
-            return explain_projection(state, explanation, source, Param::w_k, Param::b_k);
-        case Stage::v:
-            return explain_projection(state, explanation, source, Param::w_v, Param::b_v);
-        case Stage::scores:
-            return add_sum(state, explanation, score_chain(state, cell.row, cell.column), "c");
-        case Stage::scaled:
-            return forward_scaled(state, explanation);
-        case Stage::masked:
-            return explain_masked(state, explanation);
-        case Stage::weights:
-            return explain_weight(state, explanation);
-        case Stage::dropped:
-            return explain_dropped(state, explanation);
-        case Stage::context:
-            return forward_context(state, explanation);
-        case Stage::output:
-            return forward_output(state, explanation);
-        default:  // no document that is stepped through has the others: stages_lack()
-            return;
-    }
+    if (stage == Stage::x || stage == Stage::x_kv) return explain_vector(state, explanation, stage);
+    if (stage == Stage::q)
+        return explain_projection(state, explanation, Stage::x, Param::w_q, Param::b_q);
+    if (stage == Stage::k)
+        return explain_projection(state, explanation, source, Param::w_k, Param::b_k);
+    if (stage == Stage::v)
+        return explain_projection(state, explanation, source, Param::w_v, Param::b_v);
+    if (stage == Stage::scores)
+        return add_sum(state, explanation, score_chain(state, cell.row, cell.column), "c");
+    if (stage == Stage::scaled) return forward_scaled(state, explanation);
+    if (stage == Stage::masked) return explain_masked(state, explanation);
+    if (stage == Stage::weights) return explain_weight(state, explanation);
+    if (stage == Stage::dropped) return explain_dropped(state, explanation);
+    if (stage == Stage::context) return forward_context(state, explanation);
+    if (stage == Stage::output) return forward_output(state, explanation);
+    // No document that is stepped through has the others: stages_lack().
 }
 
 }  // namespace attn::view

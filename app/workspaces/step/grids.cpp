@@ -9,8 +9,8 @@
 #include "app/common/document/loss.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
-#include "app/workspaces/step/backward_parts.h"
 #include "app/workspaces/step/explain_backward.h"
+#include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/gradient_view.h"
 #include "core/gradient_tex.h"
 #include "core/masks.h"
@@ -137,6 +137,11 @@ IsMasked hidden_pairs(const Document& document, Stage stage, Index batch, Index 
     IsMasked hidden = allowed_pairs(document, batch, head);
     for (std::uint8_t& cell : hidden) cell = cell == 0;
     return hidden;
+}
+
+bool has_rows_of(const OperandId& id, Axis axis) {
+    const Stage* const stage = std::get_if<Stage>(&id);
+    return stage != nullptr && info(*stage).rows == axis;
 }
 
 bool is_pair(const OperandId& id) {

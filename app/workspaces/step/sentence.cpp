@@ -31,11 +31,6 @@ struct LookedAt {
     std::optional<Index> query, key;
 };
 
-bool has_rows_of(const OperandId& id, Axis axis) {
-    const Stage* const stage = std::get_if<Stage>(&id);
-    return stage != nullptr && info(*stage).rows == axis;
-}
-
 LookedAt pair_of(const std::optional<CellRef>& cell) {
     if (!cell) return {};
     if (is_pair(cell->tensor)) return {cell->row, cell->column};

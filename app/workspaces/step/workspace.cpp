@@ -318,18 +318,10 @@ std::optional<Action> move_step(const AppState& state, Movement movement, double
 
 MapForm map_form(const AppState& state, Stage stage) {
     if (!is_long(state) || state.show_gradients) return MapForm::own;
-    switch (stage) {
-        case Stage::scores:
-            return MapForm::scores;
-        case Stage::scaled:
-            return MapForm::scaled;
-        case Stage::masked:
-            return MapForm::masked;
-        case Stage::weights:
-            return MapForm::weights;
-        default:  // dropped: a map has no dropout
-            return MapForm::own;
-    }
+    if (stage == Stage::scores) return MapForm::scores;
+    if (stage == Stage::scaled) return MapForm::scaled;
+    if (stage == Stage::masked) return MapForm::masked;
+    return stage == Stage::weights ? MapForm::weights : MapForm::own;  // a map has no dropout
 }
 
 bool is_map_alone(const AppState& state) {

@@ -69,19 +69,21 @@ void sentence_field(const ControlsView& view, float width, const Frame& frame, A
     std::string draft = view.sentence_draft;
     ImGui::SetNextItemWidth(width);
     push_no_tab_stop();
-    const char* const hint = view.reads_image  ? "Path of a PNG, press Enter; or drop one"
-                             : view.reads_text ? "Type a text for the model"
-                                               : "Type a sentence, press Enter";
-    const bool entered =
-        ImGui::InputTextWithHint("##sentence", hint, &draft, ImGuiInputTextFlags_EnterReturnsTrue);
+    struct Words {
+        const char *hint, *heading, *tip;
+    };
+    const Words words =
+        view.reads_image  ? Words{"Path of a PNG, press Enter; or drop one", "Image",
+                                 "The PNG that the model reads. Press Enter, or drop one here."}
+        : view.reads_text ? Words{"Type a text for the model", "Text",
+                                  "Every layer is computed as you type. Enter: typing is done."}
+                          : Words{"Type a sentence, press Enter", "Sentence",
+                                  "One token for each word. Press Enter to compute it."};
+    const bool entered = ImGui::InputTextWithHint("##sentence", words.hint, &draft,
+                                                  ImGuiInputTextFlags_EnterReturnsTrue);
     pop_no_tab_stop();
-    still_field(frame, frame.fonts.body, draft, hint);
-    if (view.reads_image)
-        tooltip(frame, "Image", "The PNG that the model reads. Press Enter, or drop one here.");
-    else if (view.reads_text)
-        tooltip(frame, "Text", "Every layer is computed as you type. Enter: typing is done.");
-    else
-        tooltip(frame, "Sentence", "One token for each word. Press Enter to compute it.");
+    still_field(frame, frame.fonts.body, draft, words.hint);
+    tooltip(frame, words.heading, words.tip);
     text_stop(frame);
     if (draft != view.sentence_draft) {
         if (view.reads_text)

@@ -7,6 +7,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/workspace.h"
 
 namespace attn::ui {
 namespace {
@@ -54,19 +55,16 @@ Setting set_pictures(const HeadsView& view, const Frame& frame, float height) {
 }
 
 /// Where the picture stands in its square: flat where it has many columns, never a line.
-struct Square {
-    view::Point low, high;
-};
-Square square_of(const HeadsView& view, view::Point low, float side) {
+Box square_of(const HeadsView& view, view::Point low, float side) {
     const float aspect =
         view.columns > 0 ? static_cast<float>(view.rows) / static_cast<float>(view.columns) : 1.0F;
     const float height = side * within(aspect, kFlattest, 1.0F);
     const float width = side * within(1.0F / std::max(aspect, 1e-6F), kFlattest, 1.0F);
-    const view::Point from{low.x + (side - width) / 2, low.y + (side - height) / 2};
+    const ImVec2 from{low.x + (side - width) / 2, low.y + (side - height) / 2};
     return {from, {from.x + width, from.y + height}};
 }
 
-void draw_picture(const HeadPicture& head, const Frame& frame, const Square& square) {
+void draw_picture(const HeadPicture& head, const Frame& frame, const Box& square) {
     if (head.drawn) frame.painter.image(head.picture, square.low, square.high);
     const view::Color edge = head.shown ? frame.theme.accent : frame.theme.line;
     const float out = frame.px(head.shown ? 3.0F : 1.0F);
