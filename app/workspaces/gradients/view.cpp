@@ -12,7 +12,6 @@
 #include "app/common/document/requests.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
-#include "app/common/words.h"
 #include "app/workspaces/gradients/requests.h"
 #include "app/workspaces/gradients/workspace.h"
 #include "core/call.h"
@@ -313,14 +312,11 @@ InspectorView gradients_inspector(const AppState& state) {
     const auto figure = [](double value, Role role) {
         return TableCell{cell_number(value, 4), role, {}};
     };
-    InspectorTable table{"what each weight does",
-                         "key",
-                         {{"a", Role::weight},
-                          {"∂a/∂s", Role::score},
-                          {"a after", Role::weight},
-                          {"change", Role::score}},
-                         {},
-                         std::nullopt};
+    InspectorTable table{"what each weight does", "key", {}, {}, {}};
+    table.columns = {{"a", Role::weight},
+                     {"∂a/∂s", Role::score},
+                     {"a after", Role::weight},
+                     {"change", Role::score}};
     double most = 1e-300;
     for (std::size_t k = 0; k < p.size(); ++k) most = std::max(most, std::abs(after[k] - p[k]));
     for (std::size_t k = 0; k < p.size(); ++k) {

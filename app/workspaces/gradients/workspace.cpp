@@ -9,7 +9,6 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/loss.h"
 #include "app/common/fields.h"
-#include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/requests.h"

@@ -1,6 +1,7 @@
 // The chain rule of Q, K, V, X and the parameters: sums over keys, queries, heads and tokens.
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -96,24 +97,23 @@ Chain through(const AppState& state, const Way& way, Index head, const CellRef& 
 }
 
 /// The share of each way and head, running to the sum.
-struct Shares {
-    std::vector<std::string> labels;
-    std::vector<double> parts, running;
-};
-
-InspectorTable table_of(const Shares& shares) {
-    const auto parts = column_texts(shares.parts);
-    const auto running = column_texts(shares.running);
+InspectorTable share_table(const std::vector<std::string>& labels,
+                           const std::vector<double>& parts) {
+    std::vector<double> running(parts.size());
+    std::partial_sum(parts.begin(), parts.end(), running.begin());
+    const auto part_texts = column_texts(parts);
+    const auto sum_texts = column_texts(running);
     InspectorTable table{"", "through", {{"share", {}}, {"sum", {}}}, {}, {}};
     for (std::size_t n = 0; n < std::min(parts.size(), kMostRows); ++n)
-        table.rows.push_back({shares.labels[n], {{parts[n], {}, {}}, {running[n], {}, {}}}});
+        table.rows.push_back({labels[n], {{part_texts[n], {}, {}}, {sum_texts[n], {}, {}}}});
     return table;
 }
 
 // forward:  Q = X W_Q, K = X W_K, V = X W_V  so  d_X = d_Q W_Qᵀ + d_K W_Kᵀ + d_V W_Vᵀ, over every head
 void explain_input(const AppState& state, Explanation& explanation, Stage stage) {
     const CellRef cell = explanation.cell;
-    Shares shares;
+    std::vector<std::string> labels;
+    std::vector<double> parts;
     std::vector<Expr> sums;
     std::string formula;
     for (const Way& way : ways_of(state, stage)) {
@@ -124,11 +124,9 @@ void explain_input(const AppState& state, Explanation& explanation, Stage stage)
             const Chain chain = through(state, way, h, cell);
             const Expr products = products_of(chain);
             name = fmt::format("Σ {}·{}", chain.left.heading, chain.right.heading);
-            shares.parts.push_back(evaluate(products));
-            shares.running.push_back(shares.parts.back() +
-                                     (shares.running.empty() ? 0.0 : shares.running.back()));
-            shares.labels.push_back(heads == 1 ? name_of(way.stage)
-                                               : fmt::format("{}, head {}", name_of(way.stage), h));
+            parts.push_back(evaluate(products));
+            labels.push_back(heads == 1 ? name_of(way.stage)
+                                        : fmt::format("{}, head {}", name_of(way.stage), h));
             terms.insert(terms.end(), products.args.begin(), products.args.end());
         }
         Expr sum = combine(Op::sum, std::move(terms));
@@ -141,7 +139,7 @@ void explain_input(const AppState& state, Explanation& explanation, Stage stage)
                                tex_gradient(way.stage), name_of(way.weight));
     }
     set_formula(explanation, std::move(formula));
-    explanation.table = table_of(shares);
+    explanation.table = share_table(labels, parts);
     end_with(explanation, combine(Op::sum, std::move(sums)));
 }
 

@@ -62,14 +62,6 @@ void explain_param(const AppState& state, Explanation& explanation, Param param)
         explanation.cell.column, letter));
 }
 
-/// The operands of a stage in this document.
-std::vector<OperandId> operands_of(const AppState& state, Stage stage) {
-    std::vector<OperandId> ids;
-    for (const auto& operand : info(stage).operands)
-        if (operand) ids.push_back(operand_of(state.document(), stage, operand->id));
-    return ids;
-}
-
 /// Step computes softmax's weights; the model's run had others in some rows.
 void note_replaced(const AppState& state, Explanation& explanation, Stage stage) {
     const Document& document = state.document();
@@ -142,34 +134,17 @@ std::string tex_scaled(const AttentionSpec& spec) {
     return below.empty() ? scores : fmt::format(R"(\frac{{{}}}{{{}}})", scores, below);
 }
 
-Expr constant(double value) {
-    Expr expr;
-    expr.value = value;
-    expr.constant = true;
-    return expr;
-}
+Expr constant(double value) { return {Op::number, value, true, {}, {}, {}}; }
 
-Expr plain(double value) {
-    Expr expr;
-    expr.value = value;
-    return expr;
-}
+Expr plain(double value) { return {Op::number, value, false, {}, {}, {}}; }
+
+Expr combine(Op op, std::vector<Expr> args) { return {op, 0.0, false, {}, {}, std::move(args)}; }
 
 Expr cell_expr(const AppState& state, const CellRef& cell) {
     const auto value = value_at(state, cell);
     ATTN_CHECK(value, "an operand that the trace does not hold");
-    Expr expr;
-    expr.value = *value;
-    expr.role = std::visit([](auto key) { return info(key).role; }, cell.tensor);
-    expr.link = cell;
-    return expr;
-}
-
-Expr combine(Op op, std::vector<Expr> args) {
-    Expr expr;
-    expr.op = op;
-    expr.args = std::move(args);
-    return expr;
+    const Role role = std::visit([](auto key) { return info(key).role; }, cell.tensor);
+    return {Op::number, *value, false, role, cell, {}};
 }
 
 std::string label_of(const AppState& state, Axis axis, Index n) {
@@ -262,7 +237,10 @@ Explanation explain(const AppState& state, const CellRef& cell) {
         explain_param(state, explanation, std::get<Param>(cell.tensor));
         return explanation;
     }
-    const std::string missing = missing_of(state, operands_of(state, *stage));
+    std::vector<OperandId> operands;  // of the stage in this document
+    for (const auto& operand : info(*stage).operands)
+        if (operand) operands.push_back(operand_of(state.document(), *stage, operand->id));
+    const std::string missing = missing_of(state, operands);
     if (missing.empty()) {
         explain_stage(state, explanation, *stage);
     } else {
@@ -283,12 +261,10 @@ std::string latex_name(const AppState& state, const CellRef& cell) {
 std::string copy_as_text(const Explanation& explanation) {
     const std::string& name = explanation.name;
     std::string text = fmt::format("{}: {}\n", name, explanation.formula);
-    for (const Step& step : explanation.steps)
-        text += fmt::format("{} = {} = {}\n", step.label, write_text(step.expr, Dialect::text),
-                            write_number(step.result, Dialect::text));
-    for (const Step& aside : explanation.asides)
-        text += fmt::format("{} = {} = {}\n", aside.label, write_text(aside.expr, Dialect::text),
-                            write_number(aside.result, Dialect::text));
+    for (const auto* steps : {&explanation.steps, &explanation.asides})
+        for (const Step& step : *steps)
+            text += fmt::format("{} = {} = {}\n", step.label, write_text(step.expr, Dialect::text),
+                                write_number(step.result, Dialect::text));
     if (explanation.steps.empty())
         text += fmt::format("{} = {}\n", name, write_number(explanation.value, Dialect::text));
     for (const std::string& note : explanation.notes) text += note + "\n";

@@ -12,7 +12,6 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/explain_parts.h"
-#include "app/workspaces/step/grids.h"
 #include "core/check.h"
 #include "core/dropout.h"
 #include "core/gradient_tex.h"
@@ -188,14 +187,10 @@ InspectorTable row_table(const AppState& state, const WeightRow& row, const Cell
     const auto d_a = column_texts(values_of(row.d_a));
     const auto over = column_texts(above);
     const auto d_m = column_texts(results);
-    InspectorTable table{"",
-                         "key",
-                         {{"A", Role::weight},
-                          {"∂L/∂A", Role::weight},
-                          {"− mean", {}, true},
-                          {"∂L/∂M", Role::score}},
-                         {},
-                         {}};
+    InspectorTable table;
+    table.label = "key";
+    table.columns = {
+        {"A", Role::weight}, {"∂L/∂A", Role::weight}, {"− mean", {}, true}, {"∂L/∂M", Role::score}};
     for (std::size_t n = 0; n < row.keys.size(); ++n) {
         const CellRef weight{Stage::weights, cell.row, row.keys[n]};
         const CellRef masked{Stage::masked, cell.row, row.keys[n]};

@@ -238,12 +238,9 @@ InspectorTable softmax_columns(const SoftmaxTable& softmax, Index chosen) {
     const auto shifted_texts = column_texts(shifted);
     const auto exp_texts = column_texts(exps);
     const auto share_texts = column_texts(shares);
-    InspectorTable table{
-        "",
-        "key",
-        {{"M", Role::score}, {"M − m", {}, true}, {"exp", {}}, {"share", Role::weight}},
-        {},
-        {}};
+    InspectorTable table;
+    table.label = "key";
+    table.columns = {{"M", Role::score}, {"M − m", {}, true}, {"exp", {}}, {"share", Role::weight}};
     double whole = 0.0;
     for (std::size_t j = 0; j < softmax.m.size(); ++j) {
         const CellRef masked{Stage::masked, softmax.row, static_cast<Index>(j)};

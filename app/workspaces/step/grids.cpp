@@ -12,7 +12,6 @@
 #include "app/workspaces/step/explain_backward.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/gradient_view.h"
-#include "core/gradient_tex.h"
 #include "core/masks.h"
 #include "core/rng.h"
 #include "core/softmax.h"

@@ -10,7 +10,6 @@
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/step/explain.h"
-#include "app/workspaces/step/gradient_view.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view_parts.h"

@@ -11,7 +11,6 @@
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/draw/competition.h"
 #include "app/workspaces/gradients/view.h"
-#include "app/workspaces/gradients/workspace.h"
 
 namespace attn::ui {
 namespace {

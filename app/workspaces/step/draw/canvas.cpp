@@ -6,7 +6,6 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/lens.h"
-#include "app/common/draw/widgets.h"
 #include "app/common/draw/workspace.h"
 #include "app/common/format.h"
 #include "app/workspaces/step/draw/heading.h"

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "app/common/document/requests.h"
-#include "app/common/draw/draw.h"
 #include "app/common/draw/inspector.h"
 #include "app/common/draw/workspace.h"
 #include "app/common/map/draw/parts.h"
