@@ -5,8 +5,8 @@
 #include <string>
 
 #include "app/common/actions.h"
-#include "app/common/cell.h"
-#include "app/common/state.h"
+#include "app/common/document/actions.h"
+#include "app/workspaces/gradients/actions.h"
 
 namespace attn::view {
 

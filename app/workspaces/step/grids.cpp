@@ -148,6 +148,13 @@ bool is_pair(const OperandId& id) {
     return stage != nullptr && pair_stages()[index_of(*stage)];
 }
 
+Index largest_entry(std::span<const float> values) {
+    std::size_t best = 0;
+    for (std::size_t j = 1; j < values.size(); ++j)
+        if (values[j] > values[best] || std::isnan(values[best])) best = j;
+    return static_cast<Index>(best);
+}
+
 GridView grid_of(const AppState& state, Sheet sheet, const std::vector<float>& values,
                  const GridStyle& style) {
     sheet.values.data = values.data();

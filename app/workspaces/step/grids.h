@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "app/common/grid.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/state.h"
@@ -28,6 +30,8 @@ IsMasked hidden_pairs(const Document& document, Stage stage, Index batch, Index 
 bool has_rows_of(const OperandId& id, Axis axis);
 /// Whether its rows are queries and its columns keys.
 bool is_pair(const OperandId& id);
+/// Of the largest number; NaN is smaller than all.
+Index largest_entry(std::span<const float> values);
 /// The sheet with these numbers in its place, row after row, as a grid.
 GridView grid_of(const AppState& state, Sheet sheet, const std::vector<float>& values,
                  const GridStyle& style = {});

@@ -98,23 +98,19 @@ std::string words_for(Stage stage) {
 /// "largest of weights: golden → my 97.1 %".
 std::string strongest_words(const OneHead& one) {
     const MatrixView<const float> matrix = one.values();
-    std::optional<CellRef> best;
-    Index not_numbers = 0;
-    for (Index i = 0; i < matrix.rows; ++i)
-        for (Index j = 0; j < matrix.columns; ++j) {
-            not_numbers += std::isnan(matrix(i, j)) ? 1 : 0;
-            if (!best || matrix(i, j) > matrix(best->row, best->column) ||
-                std::isnan(matrix(best->row, best->column)))
-                best = CellRef{one.stage, i, j};
-        }
-    if (not_numbers == matrix.rows * matrix.columns || !best) return "All its numbers are NaN.";
+    const std::span<const float> values = entries_of(matrix);
+    const auto not_numbers =
+        std::ranges::count_if(values, [](float value) { return std::isnan(value); });
+    if (not_numbers == std::ssize(values)) return "All its numbers are NaN.";
     const Document& document = *one.document;
-    const double value = matrix(best->row, best->column);
+    const Index best = largest_entry(values);
+    const double value = values[static_cast<std::size_t>(best)];
     const bool weighs = one.stage == Stage::weights || one.stage == Stage::dropped;
-    std::string words = fmt::format("largest of {}: {} → {} {}", words_for(one.stage),
-                                    axis_label(document, info(one.stage).rows, best->row),
-                                    axis_label(document, info(one.stage).columns, best->column),
-                                    weighs ? percent(value) : number(value));
+    std::string words =
+        fmt::format("largest of {}: {} → {} {}", words_for(one.stage),
+                    axis_label(document, info(one.stage).rows, best / matrix.columns),
+                    axis_label(document, info(one.stage).columns, best % matrix.columns),
+                    weighs ? percent(value) : number(value));
     if (not_numbers > 0) words += fmt::format("; {} numbers are NaN", not_numbers);
     return words;
 }

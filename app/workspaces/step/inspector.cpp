@@ -1,6 +1,7 @@
 #include "app/workspaces/step/workspace.h"
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
@@ -59,12 +60,6 @@ Index row_count(const AppState& state, const OperandId& id) {
     return sheet_of(state, id).values.rows;
 }
 
-std::set<Index> all_rows(const AppState& state, const OperandId& id) {
-    std::set<Index> rows;
-    for (Index n = 0; n < row_count(state, id); ++n) rows.insert(n);
-    return rows;
-}
-
 /// The walk from a number back to the inputs.
 class Walk {
   public:
@@ -119,9 +114,10 @@ class Walk {
             case Lights::column:
                 break;
         }
-        const bool mixes = stage == Stage::context;  // of V only the rows of open keys
-        visit({id, mixes ? keys_of({id, region.rows, std::nullopt}) : all_rows(state_, id),
-               region.column});
+        if (stage == Stage::context)  // of V only the rows of open keys
+            return visit({id, keys_of({id, region.rows, std::nullopt}), region.column});
+        const auto all = std::views::iota(Index{0}, row_count(state_, id));
+        visit({id, {all.begin(), all.end()}, region.column});
     }
 
     void add(const Region& region) {

@@ -73,13 +73,6 @@ struct Source {
     Axis axis;
 };
 
-Index largest_column(std::span<const float> values) {
-    std::size_t best = 0;
-    for (std::size_t j = 1; j < values.size(); ++j)
-        if (values[j] > values[best] || std::isnan(values[best])) best = j;
-    return static_cast<Index>(best);
-}
-
 /// In the column of the selected cell, where that is of the same matrix. nullopt where there is no such row.
 std::optional<CellRef> row_cell(const Shown& shown, Index row) {
     if (row >= shown.values.rows || shown.values.columns == 0) return std::nullopt;
@@ -92,7 +85,7 @@ std::optional<CellRef> row_cell(const Shown& shown, Index row) {
 std::optional<CellRef> query_cell(const Shown& shown, Index query) {
     if (info(shown.stage).rows != Axis::query || query >= shown.values.rows) return std::nullopt;
     if (!is_pair(shown.stage)) return row_cell(shown, query);
-    return CellRef{shown.stage, query, largest_column(shown.values.row(query))};
+    return CellRef{shown.stage, query, largest_entry(shown.values.row(query))};
 }
 
 std::optional<CellRef> key_cell(const Shown& shown, std::optional<Index> query, Index key) {

@@ -7,6 +7,7 @@
 #include "app/common/draw/field_controls.h"
 #include "app/common/draw/list_field.h"
 #include "app/common/draw/widgets.h"
+#include "app/common/logits.h"
 
 namespace attn::ui {
 namespace {

@@ -34,15 +34,11 @@ struct Setting {
     float pitch = 0.0F;  // from one row of pictures to the next
 };
 
-bool has_names(const HeadsView& view) {
-    return std::ranges::any_of(view.heads,
-                               [](const HeadPicture& head) { return !head.name.empty(); });
-}
-
 Setting set_pictures(const HeadsView& view, const Frame& frame, float height) {
     const auto count = static_cast<float>(view.heads.size());
     Setting setting;
-    setting.lines = has_names(view) ? 2.0F : 1.0F;
+    const auto is_named = [](const HeadPicture& head) { return !head.name.empty(); };
+    setting.lines = std::ranges::any_of(view.heads, is_named) ? 2.0F : 1.0F;
     const float around = frame.px(kLine) * setting.lines + frame.px(kHeadsGap);
     setting.side = std::min(frame.px(kLargest), std::floor(height / count - around));
     if (setting.side < frame.px(kLeastAlone)) {
