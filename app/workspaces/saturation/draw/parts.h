@@ -7,7 +7,7 @@
 
 namespace attn::ui {
 
-// What the workspace is put together of, a file each.
+// What the workspace is put together of: hero.cpp, aside.cpp.
 
 /// ‖∂a/∂s‖_F over d_k: the gap between the curves shaded, a handle on d_k, and below the axis how the
 /// unscaled gradient changes from the pinned d_k. The handle and the pin are dragged; they stop at powers of two.
