@@ -46,9 +46,7 @@ void add_saturation_commands(std::vector<Command>& list, const AppState& state) 
     const SaturationControls& controls = saturation_controls(state);
     const bool sampled = controls.settings.model == SaturationModel::sampled;
     const bool details = saturation_look(state).details;
-    const auto add = [&](std::string words, Key key, Action action, bool enabled = true) {
-        list.push_back({std::move(words), "Saturation", plain(key), std::move(action), enabled});
-    };
+    const CommandAdder add{list, "Saturation"};
     add("Next larger d_k", Key::right, SetSaturationWidth{next_stop(controls.d_k, 1)});
     add("Next smaller d_k", Key::left, SetSaturationWidth{next_stop(controls.d_k, -1)});
     add("Smallest d_k", Key::home, SetSaturationWidth{1});

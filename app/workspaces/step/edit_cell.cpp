@@ -114,11 +114,6 @@ void mark_edited(Document& document, const AppState& state, const CellRef& cell)
         document.head_names.clear();
 }
 
-void add_edit(Document& document, const InputEdit& edit) {
-    if (document.edits.empty()) document.note += ", edited";
-    document.edits.push_back(edit);
-}
-
 template <class... Types>
 bool is_one_of(const Action& action) {
     return (action.is<Types>() || ...);
@@ -204,10 +199,12 @@ void carry_out(AppState& state, const SetCell& action) {
     Document document = state.document();
     const InputEdit edit = input_edit(state, action.cell, after);
     set_input(document, edit);
-    if (is_toy(document))
+    if (is_toy(document)) {
         mark_edited(document, state, action.cell);
-    else
-        add_edit(document, edit);
+    } else {
+        if (document.edits.empty()) document.note += ", edited";
+        document.edits.push_back(edit);
+    }
     const bool done = edit_document(
         state, std::move(document),
         fmt::format("{} {} → {}", cell_name(state, action.cell), number(before), number(after)));

@@ -25,7 +25,8 @@ constexpr std::string_view kFirstHint =
     "Press → to compute the next stage. Click any number to see where it comes from.";
 constexpr std::string_view kEmptyHint = "Type a sentence and press Enter.";
 
-/// The formula as it is here, where the table speaks of the general case.
+// Formulas as they are here, where the stage table speaks of the general case.
+
 /// " + b_Q" where there is that bias.
 std::string bias_tex(const Document& document, Param bias) {
     return document.inputs->params[bias].empty() ? "" : " + " + tex_symbol(bias);
@@ -69,11 +70,6 @@ std::string step_label(const Document& document, const StageInfo& stage) {
     return std::string(stage.step);
 }
 
-Mark mark_of(const StageChange& change) {
-    const bool changed = change.fate == Fate::changed || change.fate == Fate::resized;
-    return changed ? Mark::changed : Mark::same;
-}
-
 /// One stage of the ribbon, with its mark after an edit.
 RibbonItem ribbon_item(const AppState& state, Stage stage) {
     const StageInfo& row = info(stage);
@@ -92,11 +88,12 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
     item.role = row.role;
     if (const std::string change = change_words(state, stage); !change.empty()) {
         item.tooltip += "\n" + change;
-        item.mark = mark_of(*change_of(state, stage));
+        const Fate fate = change_of(state, stage)->fate;
+        item.mark = fate == Fate::changed || fate == Fate::resized ? Mark::changed : Mark::same;
     }
-    item.progress = Progress::ahead;
-    if (stage == state.stage) item.progress = Progress::current;
-    if (stage < state.stage) item.progress = Progress::done;
+    item.progress = stage == state.stage  ? Progress::current
+                    : stage < state.stage ? Progress::done
+                                          : Progress::ahead;
     return item;
 }
 
@@ -116,8 +113,7 @@ std::string factor_words(const Document& document) {
 /// "0: previous token, 1: first token": what each head was built to do.
 std::string heads_words(const Document& document) {
     std::string words;
-    Index head = 0;
-    for (const std::string& name : document.head_names) {
+    for (Index head = 0; const std::string& name : document.head_names) {
         words += fmt::format("{}{}: {}", head == 0 ? "" : ", ", head, name);
         ++head;
     }

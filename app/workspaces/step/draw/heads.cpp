@@ -111,8 +111,7 @@ void draw_heads(const HeadsView& view, const Frame& frame, view::Actions& out) {
     const Setting setting = set_pictures(view, frame, room.y);
     const float width = room.x / static_cast<float>(setting.columns);
     const ImVec2 origin = ImGui::GetCursorScreenPos();
-    int n = 0;
-    for (const HeadPicture& head : view.heads) {
+    for (int n = 0; const HeadPicture& head : view.heads) {
         const auto row = static_cast<float>(n / setting.columns);
         const auto column = static_cast<float>(n % setting.columns);
         draw_head(view, head, setting, frame,
