@@ -284,6 +284,51 @@ std::string no_arrow_words(const CompetitionView& view, Index open) {
         raised.label, significant(raised.p, 3), significant(raised.slope, 3), kSeen);
 }
 
+CompetitionView build_competition(const AppState& state) {
+    CompetitionView view;
+    const std::vector<double> p = jacobian_weights(state);
+    if (p.empty()) {
+        view.lacks = "This row has no weights.";
+        return view;
+    }
+    const auto count = static_cast<Index>(p.size());
+    if (count > kMostJacobian) {
+        view.lacks = fmt::format("{} keys: how they compete is drawn for up to {}.", grouped(count),
+                                 kMostJacobian);
+        return view;
+    }
+    const Document& document = state.document();
+    view.row = gradients_look(state).row;
+    view.raised = std::clamp<Index>(gradients_look(state).raised, 0, count - 1);
+    const auto labels = axis_labels(document, Axis::key, count);
+    Index open = 0;
+    bool unknown = false;
+    for (std::size_t k = 0; k < p.size(); ++k) {
+        const bool may = may_attend_in_row(state, static_cast<Index>(k));
+        const bool finite = std::isfinite(p[k]);
+        const CellLook look = !may     ? CellLook::masked
+                              : finite ? CellLook::number
+                                       : CellLook::not_a_number;
+        open += may;
+        unknown |= may && !finite;
+        view.tokens.push_back({labels[k], look, may ? p[k] : 0.0});
+    }
+    const CompetitionToken& raised = view.at(view.raised);
+    for (CompetitionToken& token : view.tokens) fill_token(raised, token);
+    view.title = fmt::format("Row {}: what raising the score of {} does to the others",
+                             axis_label(document, Axis::query, view.row), raised.label);
+    view.formula = fmt::format(
+        "∂p_k/∂s_j = p_k (δ_kj − p_j), j = {}; s: the score as softmax sees it, scaled and masked",
+        raised.label);
+    if (unknown) {
+        view.why = "The row has NaN among its weights: where a weight is NaN no slope is known.";
+        return view;
+    }
+    view.why = no_arrow_words(view, open);
+    if (raised.look == CellLook::number) view.sum = slope_sum_words(view);
+    return view;
+}
+
 }  // namespace
 
 std::vector<double> jacobian_weights(const AppState& state) {
@@ -409,51 +454,6 @@ InspectorView gradients_inspector(const AppState& state) {
     }
     view.table = std::move(table);
     view.as_text = view.as_latex = view.as_python = text_of(view);
-    return view;
-}
-
-CompetitionView build_competition(const AppState& state) {
-    CompetitionView view;
-    const std::vector<double> p = jacobian_weights(state);
-    if (p.empty()) {
-        view.lacks = "This row has no weights.";
-        return view;
-    }
-    const auto count = static_cast<Index>(p.size());
-    if (count > kMostJacobian) {
-        view.lacks = fmt::format("{} keys: how they compete is drawn for up to {}.", grouped(count),
-                                 kMostJacobian);
-        return view;
-    }
-    const Document& document = state.document();
-    view.row = gradients_look(state).row;
-    view.raised = std::clamp<Index>(gradients_look(state).raised, 0, count - 1);
-    const auto labels = axis_labels(document, Axis::key, count);
-    Index open = 0;
-    bool unknown = false;
-    for (std::size_t k = 0; k < p.size(); ++k) {
-        const bool may = may_attend_in_row(state, static_cast<Index>(k));
-        const bool finite = std::isfinite(p[k]);
-        const CellLook look = !may     ? CellLook::masked
-                              : finite ? CellLook::number
-                                       : CellLook::not_a_number;
-        open += may;
-        unknown |= may && !finite;
-        view.tokens.push_back({labels[k], look, may ? p[k] : 0.0});
-    }
-    const CompetitionToken& raised = view.at(view.raised);
-    for (CompetitionToken& token : view.tokens) fill_token(raised, token);
-    view.title = fmt::format("Row {}: what raising the score of {} does to the others",
-                             axis_label(document, Axis::query, view.row), raised.label);
-    view.formula = fmt::format(
-        "∂p_k/∂s_j = p_k (δ_kj − p_j), j = {}; s: the score as softmax sees it, scaled and masked",
-        raised.label);
-    if (unknown) {
-        view.why = "The row has NaN among its weights: where a weight is NaN no slope is known.";
-        return view;
-    }
-    view.why = no_arrow_words(view, open);
-    if (raised.look == CellLook::number) view.sum = slope_sum_words(view);
     return view;
 }
 

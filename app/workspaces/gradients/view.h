@@ -78,7 +78,6 @@ inline constexpr Index kMostJacobian = 128;  // keys
 
 /// Weights of the row that is looked at, from the exact pass; empty where there are none.
 std::vector<double> jacobian_weights(const AppState& state);
-CompetitionView build_competition(const AppState& state);
 /// Whether that row may attend to a key.
 bool may_attend_in_row(const AppState& state, Index key);
 GradientsView build_gradients_view(const AppState& state);
