@@ -1,13 +1,13 @@
-#include "app/workspaces/gradients/loss_gradients.h"
-
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
 #include "app/common/document/loss.h"
 #include "app/common/document/targets.h"
 #include "app/common/format.h"
+#include "app/workspaces/gradients/requests.h"
 #include "core/cast.h"
 #include "core/engine.h"
 
@@ -30,14 +30,14 @@ TensorD upstream_gradient(const Document& document, const Loss& loss, const Tens
         return errors;
     }
     if (loss.kind == LossKind::file) return cast<double>(*given_gradient(document));
+    const OutputCell& cell = loss.cell;
     TensorD one(output.shape());
-    if (loss.kind == LossKind::cross_entropy) {
-        const auto logits = output.matrix(loss.cell.batch, 0).row(loss.cell.row);
-        std::ranges::copy(cross_entropy_of(logits, loss.cell.column).gradient,
-                          one.matrix(loss.cell.batch, 0).row(loss.cell.row).begin());
-        return one;
-    }
-    one(loss.cell.batch, 0, loss.cell.row, loss.cell.column) = 1.0;
+    if (loss.kind == LossKind::cross_entropy)
+        std::ranges::copy(
+            cross_entropy_of(output.matrix(cell.batch, 0).row(cell.row), cell.column).gradient,
+            one.matrix(cell.batch, 0).row(cell.row).begin());
+    else
+        one(cell.batch, 0, cell.row, cell.column) = 1.0;
     return one;
 }
 
@@ -47,16 +47,11 @@ double loss_at(const Document& document, const Loss& loss, const TensorD& output
                                 loss.cell.column)
             .loss;
     const TensorD gradient = upstream_gradient(document, loss, output);
-    double sum = 0.0;
-    const auto values = output.values();
-    for (std::size_t n = 0; n < values.size(); ++n) {
-        if (loss.kind == LossKind::sum) sum += values[n];
-        if (loss.kind == LossKind::cell || loss.kind == LossKind::file)
-            sum += values[n] * gradient.values()[n];
-        if (loss.kind == LossKind::squared)
-            sum += gradient.values()[n] * gradient.values()[n] / 2.0;
-    }
-    return sum;
+    const auto values = output.values(), slopes = gradient.values();
+    if (loss.kind == LossKind::sum) return std::accumulate(values.begin(), values.end(), 0.0);
+    if (loss.kind == LossKind::squared)
+        return std::inner_product(slopes.begin(), slopes.end(), slopes.begin(), 0.0) / 2.0;
+    return std::inner_product(values.begin(), values.end(), slopes.begin(), 0.0);
 }
 
 std::string scale_words(const AttentionSpec& spec) {
@@ -82,12 +77,13 @@ Result<LossSide> side_of(const Document& document, const InputsD& inputs, const 
     return side;
 }
 
-/// The worst of a few entries of one tensor.
-class Differences {
-  public:
-    Differences(const Document& document, const Loss& loss, InputsD& inputs, DifferenceCheck& check,
-                const RunControl& control)
-        : document_(document), loss_(loss), inputs_(inputs), check_(check), control_(control) {}
+/// The worst of a few entries of each tensor.
+struct Differences {
+    const Document& document;
+    const Loss& loss;
+    InputsD inputs;
+    const RunControl& control;
+    DifferenceCheck check = {};
 
     void of(TensorD& tensor, const TensorD& gradient, std::string_view name) {
         if (tensor.empty() || gradient.empty()) return;
@@ -96,27 +92,26 @@ class Differences {
         for (std::size_t n = 0; n < values.size(); ++n)
             if (std::abs(values[n]) > std::abs(values[largest])) largest = n;
         const double scale = std::abs(values[largest]);
-        for (int n = 0; n < kEntries && !control_.stop.stop_requested(); ++n) {
+        for (int n = 0; n < kEntries && !control.stop.stop_requested(); ++n) {
             const std::size_t at =
                 n == 0 ? largest
                        : values.size() * static_cast<std::size_t>(2 * n - 1) / (2 * kEntries - 2);
             const double difference = central(tensor, at);
-            ++check_.entries;
+            ++check.entries;
             // Below rounding of L itself nothing can be told apart.
             const double apart = std::abs(difference - values[at]) / std::max(scale, 1e-6);
-            if (!(apart <= check_.worst)) {
-                check_.worst = apart;
+            if (!(apart <= check.worst)) {
+                check.worst = apart;
                 const auto columns = static_cast<std::size_t>(tensor.shape().d);
-                check_.where = fmt::format("{}[{}, {}]", name, at / columns, at % columns);
+                check.where = fmt::format("{}[{}, {}]", name, at / columns, at % columns);
             }
         }
     }
 
-  private:
     double central(TensorD& tensor, std::size_t at) {
         double& entry = tensor.values()[at];
         const double before = entry;
-        const double h = check_.h * std::max(1.0, std::abs(before));
+        const double h = check.h * std::max(1.0, std::abs(before));
         entry = before + h;
         const double above = loss_now();
         entry = before - h;
@@ -125,21 +120,15 @@ class Differences {
         return (above - below) / (2.0 * h);
     }
     double loss_now() {
-        const auto trace = attend_exact(inputs_, document_.spec);
-        return trace ? loss_at(document_, loss_, (*trace)[Stage::output]) : std::nan("");
+        const auto trace = attend_exact(inputs, document.spec);
+        return trace ? loss_at(document, loss, (*trace)[Stage::output]) : std::nan("");
     }
-
-    const Document& document_;
-    const Loss& loss_;
-    InputsD& inputs_;
-    DifferenceCheck& check_;
-    const RunControl& control_;
 };
 
-DifferenceCheck check_differences(const Document& document, const Loss& loss, InputsD inputs,
+DifferenceCheck check_differences(const Document& document, const Loss& loss, InputsD from,
                                   const TraceD& gradients, const RunControl& control) {
-    DifferenceCheck check;
-    Differences differences(document, loss, inputs, check, control);
+    Differences differences{document, loss, std::move(from), control};
+    InputsD& inputs = differences.inputs;
     if (inputs.projects()) {
         differences.of(inputs.x, gradients[Stage::x], "X");
         differences.of(inputs.x_kv, gradients[Stage::x_kv], "X_kv");
@@ -150,17 +139,12 @@ DifferenceCheck check_differences(const Document& document, const Loss& loss, In
     }
     for (const ParamInfo& param : param_table())
         differences.of(inputs.params[param.param], gradients.params[param.param], param.symbol);
-    return check;
+    return differences.check;
 }
 
 }  // namespace
 
-LossGradientsRequest loss_gradients_of(const AppState& state) {
-    return {state.shared_document(), loss_of(state), state.batch};
-}
-
-std::shared_ptr<const LossGradients> compute_loss_gradients(const LossGradientsRequest& request,
-                                                            const RunControl& control) {
+Action run(const LossGradientsRequest& request, const RunControl& control) {
     auto made = std::make_shared<LossGradients>();
     made->document = request.document;
     made->loss = request.loss;
@@ -173,13 +157,13 @@ std::shared_ptr<const LossGradients> compute_loss_gradients(const LossGradientsR
         auto side = side_of(document, inputs, request.loss, *specs[n]);
         if (!side) {
             made->fault = side.error().sentence;
-            return made;
+            return LossGradientsReady{made};
         }
         made->sides[n] = *std::move(side);
     }
     made->check =
         check_differences(document, request.loss, inputs, made->sides[0].gradients, control);
-    return made;
+    return LossGradientsReady{made};
 }
 
 }  // namespace attn::view

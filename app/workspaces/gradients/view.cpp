@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -11,7 +12,6 @@
 #include "app/common/document/requests.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
-#include "app/common/words.h"
 #include "app/workspaces/gradients/requests.h"
 #include "app/workspaces/gradients/workspace.h"
 #include "core/call.h"
@@ -28,9 +28,8 @@ constexpr double kFlat = 0.01;          // of what an even row passes
 constexpr double kSaturatedRow = 0.99;
 
 double norm_of(const TensorD& tensor) {
-    double sum = 0.0;
-    for (const double value : tensor.values()) sum += value * value;
-    return std::sqrt(sum);
+    const auto values = tensor.values();
+    return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
 }
 
 const TensorD& gradient_in(const LossSide& side, const OperandId& id) {
@@ -86,7 +85,7 @@ void add_gradient_rows(const AppState& state, const LossGradients& result, Gradi
         row.key = key_of(id);
         row.symbol = name_of(id);
         row.parameter = std::holds_alternative<Param>(id);
-        row.role = row.parameter ? info(std::get<Param>(id)).role : info(std::get<Stage>(id)).role;
+        row.role = std::visit([](auto key) { return info(key).role; }, id);
         row.shown = id == gradients_look(state).tensor;
         for (std::size_t n = 0; n < 2; ++n) {
             row.norms[n] = norm_of(gradient_in(result.sides[n], id));
@@ -132,9 +131,9 @@ GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
         "J = factor · (diag(a) − a aᵀ): what each weight of this row does when one raw score "
         "is raised. Every row and column sums to 0";
     grid.editable = false;
-    grid.selected = std::pair(std::min(gradients_look(state).raised, n - 1),
-                              std::min(gradients_look(state).raised, n - 1));
-    grid.focus_row = grid.focus_column = grid.selected->first;
+    const Index raised = std::min(gradients_look(state).raised, n - 1);
+    grid.selected = std::pair(raised, raised);
+    grid.focus_row = grid.focus_column = raised;
     return grid;
 }
 
@@ -154,24 +153,15 @@ void add_gradient_grids(const AppState& state, GradientsView& view) {
         view.grids.push_back(jacobian_grid(state, p));
 }
 
-const GradientRow* row_named(const GradientsView& view, std::string_view key) {
-    const auto found = std::ranges::find(view.rows, key, &GradientRow::key);
-    return found == view.rows.end() ? nullptr : &*found;
-}
-
-/// "‖∂L/∂W_Q‖: 0.12 ÷√d_k, 0.0004 not divided".
-std::string norm_words(const GradientsView& view, std::string_view key) {
-    const GradientRow* row = row_named(view, key);
-    if (row == nullptr) return {};
-    return fmt::format("‖∂L/∂{}‖ {} {}, {} {}", row->symbol, row->texts[0], view.sides[0],
-                       row->texts[1], view.sides[1]);
-}
-
+/// "‖∂L/∂W_Q‖ 0.12 ÷√d_k, 0.0004 not divided; …": of the weight matrices that are there.
 std::string parameters_words(const GradientsView& view) {
     std::string words;
-    for (const char* key : {"w_q", "w_k", "w_v", "w_o"})
-        if (const std::string part = norm_words(view, key); !part.empty())
-            words += (words.empty() ? "" : "; ") + part;
+    for (const std::string_view key : {"w_q", "w_k", "w_v", "w_o"}) {
+        const auto row = std::ranges::find(view.rows, key, &GradientRow::key);
+        if (row == view.rows.end()) continue;
+        words += fmt::format("{}‖∂L/∂{}‖ {} {}, {} {}", words.empty() ? "" : "; ", row->symbol,
+                             row->texts[0], view.sides[0], row->texts[1], view.sides[1]);
+    }
     return words.empty() ? words : words + ".";
 }
 
@@ -219,6 +209,126 @@ void add_badge(const LossGradients& result, GradientsView& view) {
         significant(check.h, 2), check.entries, check.where.empty() ? "none" : check.where);
 }
 
+constexpr double kSumRounding = 1e-9;
+constexpr double kSeen = 0.01;  // of p_j (1 − p_j): beneath it nothing is drawn, and why is said
+constexpr double kOneTakesAll = 0.99;
+
+std::string signed_slope(double slope) { return (slope > 0.0 ? "+" : "") + significant(slope, 3); }
+
+std::string slope_arithmetic(const CompetitionToken& token, const CompetitionToken& raised) {
+    if (&token == &raised)
+        return fmt::format("∂p/∂s = p_j (1 − p_j) = {} · (1 − {}) = {}", number(token.p),
+                           number(raised.p), token.slope_text);
+    return fmt::format("∂p/∂s = −p_k p_j = −{} · {} = {}", number(token.p), number(raised.p),
+                       token.slope_text);
+}
+
+void fill_token(const CompetitionToken& raised, CompetitionToken& token) {
+    if (token.look == CellLook::masked) {
+        token.p_text = "0", token.slope_text = "masked";
+        token.tip = "masked: its score is −∞, its weight 0 whatever the other scores are";
+        return;
+    }
+    token.p_text = number(token.p);
+    if (token.look == CellLook::not_a_number || raised.look == CellLook::not_a_number) {
+        token.slope_text = "NaN";
+        token.tip = "NaN: the weight is no number, so no slope is known";
+        return;
+    }
+    const bool takes_part = raised.look == CellLook::number;
+    token.slope = takes_part ? token.p * ((&token == &raised ? 1.0 : 0.0) - raised.p) : 0.0;
+    token.bar = std::clamp(token.p, 0.0, 1.0);
+    token.width = std::min(std::abs(token.slope) / kMostSlope, 1.0);
+    token.slope_text = signed_slope(token.slope);
+    token.tip = takes_part ? slope_arithmetic(token, raised)
+                           : "0: the raised score is masked and changes nothing";
+}
+
+std::string slope_sum_words(const CompetitionView& view) {
+    const CompetitionToken& raised = view.at(view.raised);
+    double others = 0.0, all = 0.0;
+    for (const CompetitionToken& token : view.tokens) {
+        all += token.p;
+        if (&token != &raised) others += token.slope;
+    }
+    const double rest = raised.p * (1.0 - all);
+    if (std::abs(rest) < kSumRounding)
+        return fmt::format("Σ_k ∂p_k/∂s_j = 0: {} gains {}, the others together lose {}.",
+                           raised.label, significant(raised.slope, 3),
+                           significant(std::abs(others), 3));
+    return fmt::format(
+        "Σ_k ∂p_k/∂s_j = p_j (1 − Σ_k p_k) = {}: {} gains {}, the other keys together lose {}, the "
+        "sink {}.",
+        significant(rest, 3), raised.label, significant(raised.slope, 3),
+        significant(std::abs(others), 3), significant(rest, 3));
+}
+
+std::string no_arrow_words(const CompetitionView& view, Index open) {
+    const CompetitionToken& raised = view.at(view.raised);
+    if (open == 0) return "Every key of this row is masked: there is nothing to compete for.";
+    if (raised.look == CellLook::masked)
+        return fmt::format("{} is masked: its score is −∞, so raising it changes no weight.",
+                           raised.label);
+    if (raised.slope >= kSeen) return {};
+    if (open == 1 && raised.p > kOneTakesAll)
+        return "This row may attend to one key alone: its weight is 1 whatever the score, "
+               "p (1 − p) = 0.";
+    if (raised.p > kOneTakesAll)
+        return fmt::format(
+            "Saturated: {} has p_j = {} already, so p_j (1 − p_j) = {}: under {} arrows have width "
+            "0.",
+            raised.label, significant(raised.p, 6), significant(raised.slope, 3), kSeen);
+    return fmt::format(
+        "{} has p_j = {}, and no slope is larger than p_j (1 − p_j) = {}: under {} arrows have "
+        "width 0.",
+        raised.label, significant(raised.p, 3), significant(raised.slope, 3), kSeen);
+}
+
+CompetitionView build_competition(const AppState& state) {
+    CompetitionView view;
+    const std::vector<double> p = jacobian_weights(state);
+    if (p.empty()) {
+        view.lacks = "This row has no weights.";
+        return view;
+    }
+    const auto count = static_cast<Index>(p.size());
+    if (count > kMostJacobian) {
+        view.lacks = fmt::format("{} keys: how they compete is drawn for up to {}.", grouped(count),
+                                 kMostJacobian);
+        return view;
+    }
+    const Document& document = state.document();
+    view.row = gradients_look(state).row;
+    view.raised = std::clamp<Index>(gradients_look(state).raised, 0, count - 1);
+    const auto labels = axis_labels(document, Axis::key, count);
+    Index open = 0;
+    bool unknown = false;
+    for (std::size_t k = 0; k < p.size(); ++k) {
+        const bool may = may_attend_in_row(state, static_cast<Index>(k));
+        const bool finite = std::isfinite(p[k]);
+        const CellLook look = !may     ? CellLook::masked
+                              : finite ? CellLook::number
+                                       : CellLook::not_a_number;
+        open += may;
+        unknown |= may && !finite;
+        view.tokens.push_back({labels[k], look, may ? p[k] : 0.0});
+    }
+    const CompetitionToken& raised = view.at(view.raised);
+    for (CompetitionToken& token : view.tokens) fill_token(raised, token);
+    view.title = fmt::format("Row {}: what raising the score of {} does to the others",
+                             axis_label(document, Axis::query, view.row), raised.label);
+    view.formula = fmt::format(
+        "∂p_k/∂s_j = p_k (δ_kj − p_j), j = {}; s: the score as softmax sees it, scaled and masked",
+        raised.label);
+    if (unknown) {
+        view.why = "The row has NaN among its weights: where a weight is NaN no slope is known.";
+        return view;
+    }
+    view.why = no_arrow_words(view, open);
+    if (raised.look == CellLook::number) view.sum = slope_sum_words(view);
+    return view;
+}
+
 }  // namespace
 
 std::vector<double> jacobian_weights(const AppState& state) {
@@ -239,11 +349,10 @@ bool may_attend_in_row(const AppState& state, Index key) {
 
 JacobianNumbers jacobian_numbers(const AppState& state) {
     JacobianNumbers row;
-    const std::vector<double> all = jacobian_weights(state);
     std::vector<double> p;
-    for (std::size_t j = 0; j < all.size(); ++j)
-        if (may_attend_in_row(state, static_cast<Index>(j)) && std::isfinite(all[j]))
-            p.push_back(all[j]);
+    Index key = 0;
+    for (const double weight : jacobian_weights(state))
+        if (may_attend_in_row(state, key++) && std::isfinite(weight)) p.push_back(weight);
     if (p.empty() || static_cast<Index>(p.size()) > kMostJacobian) return row;
     row.keys = static_cast<Index>(p.size());
     row.p_max = std::ranges::max(p);
@@ -314,41 +423,33 @@ InspectorView gradients_inspector(const AppState& state) {
                              axis_label(document, Axis::query, look.row), labels[raised]);
     view.formula =
         fmt::format("∂a_k/∂s_j = factor · a_k (δ_kj − a_j), factor {}", significant(row.factor, 4));
-    if (!may_attend_in_row(state, static_cast<Index>(raised)))
+    const bool open = may_attend_in_row(state, static_cast<Index>(raised));
+    if (!open)
         view.lines.push_back(
             {"masked", {{"This key is masked: its score changes nothing.", {}, false, {}}}});
-    const bool open = may_attend_in_row(state, static_cast<Index>(raised));
-    const Raised after_one = raise_score(p, static_cast<Index>(raised), open ? row.factor : 0.0);
-    view.value =
-        fmt::format("{} → {}", cell_number(p[raised], 4), cell_number(after_one.exact[raised], 4));
-    InspectorTable table{"what each weight does",
-                         "key",
-                         {{"a", Role::weight},
-                          {"∂a/∂s", Role::score},
-                          {"a after", Role::weight},
-                          {"change", Role::score}},
-                         {},
-                         std::nullopt};
+    const auto after = raise_score(p, static_cast<Index>(raised), open ? row.factor : 0.0).exact;
+    view.value = fmt::format("{} → {}", cell_number(p[raised], 4), cell_number(after[raised], 4));
+    const auto figure = [](double value, Role role) {
+        return TableCell{cell_number(value, 4), role, {}};
+    };
+    InspectorTable table{"what each weight does", "key", {}, {}, {}};
+    table.columns = {{"a", Role::weight},
+                     {"∂a/∂s", Role::score},
+                     {"a after", Role::weight},
+                     {"change", Role::score}};
     double most = 1e-300;
-    for (std::size_t k = 0; k < p.size(); ++k)
-        most = std::max(most, std::abs(after_one.exact[k] - p[k]));
+    for (std::size_t k = 0; k < p.size(); ++k) most = std::max(most, std::abs(after[k] - p[k]));
     for (std::size_t k = 0; k < p.size(); ++k) {
         const double slope = row.factor * p[k] * ((k == raised ? 1.0 : 0.0) - p[raised]);
-        const double after = after_one.exact[k];
+        const double change = after[k] - p[k];
+        const char* const way = after[k] > p[k] ? "↑ " : after[k] < p[k] ? "↓ " : "· ";
         TableRow line{labels[k], {}};
-        line.cells = {{cell_number(p[k], 4), Role::weight, {}},
-                      {cell_number(slope, 4), Role::score, {}},
-                      {cell_number(after, 4), Role::weight, {}},
-                      {fmt::format("{} {}",
-                                   after > p[k]   ? "↑"
-                                   : after < p[k] ? "↓"
-                                                  : "·",
-                                   cell_number(after - p[k], 4)),
-                       Role::score,
-                       {}}};
+        line.cells = {figure(p[k], Role::weight), figure(slope, Role::score),
+                      figure(after[k], Role::weight), figure(change, Role::score)};
+        line.cells.back().text.insert(0, way);
         line.chosen = k == raised;
         line.muted = !may_attend_in_row(state, static_cast<Index>(k));
-        line.bar = (after - p[k]) / most;
+        line.bar = change / most;
         table.rows.push_back(std::move(line));
     }
     view.table = std::move(table);

@@ -1,17 +1,14 @@
-#include "app/common/workspace.h"
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/workspaces/gradients/workspace.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/loss.h"
 #include "app/common/fields.h"
-#include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/requests.h"
@@ -21,33 +18,33 @@
 namespace attn::view {
 namespace {
 
+/// A row and a key of the document that is shown, the nearest to these.
+SelectJacobianRow nearest(const AppState& state, Index row, Index raised) {
+    const Dimensions& size = state.document().size;
+    return {std::clamp<Index>(row, 0, std::max<Index>(size.tq, 1) - 1),
+            std::clamp<Index>(raised, 0, std::max<Index>(size.tk, 1) - 1)};
+}
+
 Action moved_row(const AppState& state, Index rows, Index keys) {
     const GradientsLook& look = gradients_look(state);
-    const Dimensions& size = state.document().size;
-    return SelectJacobianRow{
-        std::clamp<Index>(look.row + rows, 0, std::max<Index>(size.tq, 1) - 1),
-        std::clamp<Index>(look.raised + keys, 0, std::max<Index>(size.tk, 1) - 1)};
+    return nearest(state, look.row + rows, look.raised + keys);
 }
 
 /// Another link of the chain.
 Action tensor_beside(const AppState& state, Index step) {
     const GradientsView view = build_gradients_view(state);
-    Index at = 0;
-    for (std::size_t n = 0; n < view.rows.size(); ++n)
-        if (view.rows[n].shown) at = static_cast<Index>(n);
     if (view.rows.empty()) return ShowGradientOf{std::string(key_of(gradients_look(state).tensor))};
+    const auto shown = std::ranges::find(view.rows, true, &GradientRow::shown);
+    const Index at = shown == view.rows.end() ? 0 : shown - view.rows.begin();
     const Index to = std::clamp<Index>(at + step, 0, std::ssize(view.rows) - 1);
     return ShowGradientOf{view.rows[static_cast<std::size_t>(to)].key};
 }
 
-}  // namespace
-
-std::string gradients_lacks(const AppState& state) {
-    const Document& document = state.document();
-    if (is_empty(document)) return "There is no sentence yet: type one in Step (key 1).";
-    if (is_without_values(document))
-        return "Values V are not there: no loss of the output has a gradient.";
-    return stages_lack(document);
+void settle_gradients(AppState& state) {
+    GradientsLook& look = gradients_look(state);
+    const SelectJacobianRow there = nearest(state, look.row, look.raised);
+    look.row = there.row;
+    look.raised = there.raised;
 }
 
 void enter_gradients(AppState& state) {
@@ -80,19 +77,6 @@ void add_gradients_commands(std::vector<Command>& list, const AppState& state) {
             {fmt::format("Preset: {}", preset.title), "Gradients", {}, LoadPreset{preset.key}});
 }
 
-void settle_gradients(AppState& state) {
-    GradientsLook& look = gradients_look(state);
-    const Dimensions& size = state.document().size;
-    look.row = std::clamp<Index>(look.row, 0, std::max<Index>(size.tq, 1) - 1);
-    look.raised = std::clamp<Index>(look.raised, 0, std::max<Index>(size.tk, 1) - 1);
-}
-
-void forget_gradients(AppState& state) {
-    gradients_look(state).row = gradients_look(state).raised = 0;
-    gradients_look(state).tensor = Stage::scores;
-    gradients_look(state).result = nullptr;
-}
-
 nlohmann::ordered_json write_gradients(const AppState& state) {
     const GradientsLook& look = gradients_look(state);
     return {{"tensor", key_of(look.tensor)}, {"row", look.row}, {"raised", look.raised}};
@@ -112,12 +96,6 @@ void read_gradients(Fields& fields, AppState& state) {
     settle_gradients(state);
 }
 
-bool has_gradients_settled(const AppState& state) { return !requested_loss_gradients(state); }
-
-std::string gradients_figure_name(const AppState& state) {
-    return fmt::format("gradients-{}", key_of(gradients_look(state).tensor));
-}
-
 std::vector<Shot> gradients_shots() {
     return {
         {"", {LoadPreset{"the-cat-sat-down"}, SelectJacobianRow{2, 1}}},
@@ -125,6 +103,25 @@ std::vector<Shot> gradients_shots() {
         {"masked",
          {LoadPreset{"the-cat-sat-down"}, SetCausalMask{CausalChoice::top_left},
           SelectJacobianRow{0, 0}}}};
+}
+
+constexpr std::string_view kGradientsMouse[] = {
+    "Click a row of the chain: its gradient is drawn.",
+    "Click a key of the arrows: what raising its score does to the others.",
+    "Click a cell of the Jacobian: the panel says what raising that score does to the others.",
+};
+constexpr RequestKind kRequests[] = {
+    request_kind<requested_loss_gradients>("gradients"),
+};
+
+}  // namespace
+
+std::string gradients_lacks(const AppState& state) {
+    const Document& document = state.document();
+    if (is_empty(document)) return "There is no sentence yet: type one in Step (key 1).";
+    if (is_without_values(document))
+        return "Values V are not there: no loss of the output has a gradient.";
+    return stages_lack(document);
 }
 
 // ---- actions
@@ -151,30 +148,14 @@ void carry_out(AppState& state, const LossGradientsReady& action) {
 
 std::optional<LossGradientsRequest> requested_loss_gradients(const AppState& state) {
     if (state.workspace != "gradients" || !gradients_lacks(state).empty()) return std::nullopt;
-    LossGradientsRequest request = loss_gradients_of(state);
+    LossGradientsRequest request{state.shared_document(), loss_of(state), state.batch};
     const auto& result = gradients_look(state).result;
     if (result && result->document == request.document && result->loss == request.loss)
         return std::nullopt;
     return request;
 }
 
-Action run(const LossGradientsRequest& request, const RunControl& control) {
-    return LossGradientsReady{compute_loss_gradients(request, control)};
-}
-
-namespace {
-
-constexpr std::string_view kGradientsMouse[] = {
-    "Click a row of the chain: its gradient is drawn.",
-    "Click a key of the arrows: what raising its score does to the others.",
-    "Click a cell of the Jacobian: the panel says what raising that score does to the others.",
-};
-constexpr RequestKind kRequests[] = {
-    request_kind<requested_loss_gradients>("gradients"),
-};
-
-}  // namespace
-
+extern const WorkspaceInfo kGradientsWorkspace;
 const WorkspaceInfo kGradientsWorkspace{
     .key = "gradients",
     .title = "Gradients",
@@ -189,17 +170,18 @@ const WorkspaceInfo kGradientsWorkspace{
     .lacks = gradients_lacks,
     .enter = enter_gradients,
     .add_commands = add_gradients_commands,
-    .escape = [](const AppState&) { return std::optional<Action>(); },
     .clear = [](AppState& state) { gradients_look(state).raised = 0; },
     .settle = settle_gradients,
-    .forget = forget_gradients,
+    .forget = [](AppState& state) { gradients_look(state) = {}; },
     .has_side = [](const AppState&) { return true; },
     .inspector = gradients_inspector,
     .write = write_gradients,
     .read = read_gradients,
-    .is_animating = [](const AppState&) { return false; },
-    .has_settled = has_gradients_settled,
-    .figure_name = gradients_figure_name,
+    .has_settled = [](const AppState& state) { return !requested_loss_gradients(state); },
+    .figure_name =
+        [](const AppState& state) {
+            return fmt::format("gradients-{}", key_of(gradients_look(state).tensor));
+        },
     .shots = gradients_shots,
     .mouse = kGradientsMouse,
 };

@@ -25,13 +25,6 @@ HeroView hero_view(const Medians& medians);
 /// p_max, evenness and the variance of the raw scores.
 std::vector<PlotView> small_plots(const Medians& medians);
 PlotView raw_plot(const Medians& medians);
-SaturationTable table_view(const Medians& medians);
-/// Both sides of the row that is drawn, bars and Jacobians.
-void set_sides(SaturationView& view, const SaturationPair& pair, ThemeName theme);
-std::vector<ComparedNumber> row_numbers(const SaturationPair& pair, Index d_k);
-
-/// ‖∂a/∂s‖_F, scaled against unscaled; the first curve is the scaled one. No bands.
-PlotView gradient_plot(const Medians& medians);
 
 /// A slope or a norm: four decimals, scientific when that would show nothing: "0.0845", "2.1·10⁻⁸".
 std::string measure(double value);

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include "app/common/format.h"
 #include "app/workspaces/saturation/parts.h"
+#include "app/workspaces/saturation/requests.h"
+#include "app/workspaces/saturation/words.h"
 
 namespace attn::view {
 namespace {
@@ -38,7 +42,11 @@ void set_y_axis(PlotView& plot, std::vector<double> ticks, std::vector<std::stri
     plot.y_tick_labels = std::move(labels);
 }
 
-/// One curve: `value` of each point; `band` of each, or no band.
+CurveView named(std::string label, Role role, bool dashed) {
+    return {std::move(label), role, dashed, {}, {}, {}, {}};
+}
+
+/// One curve: `value` of each point.
 template <class Value>
 void add_curve(PlotView& plot, CurveView curve, const Medians& medians, const PlotWords& words,
                Value value) {
@@ -59,13 +67,8 @@ void add_sides(PlotView& plot, Band SaturationSide::*number, const Medians& medi
                const PlotWords& words, Bands bands) {
     for (const auto side : {&SaturationPoint::scaled, &SaturationPoint::unscaled}) {
         const bool is_scaled = side == &SaturationPoint::scaled;
-        CurveView curve{is_scaled ? "scaled" : "unscaled",
-                        is_scaled ? Role::weight : Role::score,
-                        !is_scaled,
-                        {},
-                        {},
-                        {},
-                        {}};
+        CurveView curve =
+            is_scaled ? named("scaled", Role::weight, false) : named("unscaled", Role::score, true);
         if (bands == Bands::drawn && medians.settings.model == SaturationModel::sampled)
             for (const SaturationPoint& point : medians.points) {
                 curve.low.push_back((point.*side.*number).low);
@@ -97,9 +100,6 @@ PlotView variance_plot(const Medians& medians) {
     const auto width = [](const SaturationPoint& p) { return static_cast<double>(p.d_k); };
     const auto raw = [](const SaturationPoint& p) { return p.score_variance; };
     const auto scaled = [=](const SaturationPoint& p) { return p.score_variance / width(p); };
-    const auto named = [](std::string label, Role role, bool dashed) {
-        return CurveView{std::move(label), role, dashed, {}, {}, {}, {}};
-    };
     if (drawn) add_curve(plot, named("d_k", Role::input, false), medians, words, width);
     add_curve(plot, named("unscaled", Role::score, true), medians, words, raw);
     add_curve(plot, named("scaled", Role::weight, false), medians, words, scaled);
@@ -130,15 +130,7 @@ double highest(const PlotView& plot) {
     return most;
 }
 
-}  // namespace
-
-std::string measure(double value) {
-    if (std::isnan(value)) return "NaN";
-    if (value == 0.0) return "0";
-    if (std::abs(value) >= 0.00005) return fmt::format("{:.4f}", value);
-    return significant(value, 2);
-}
-
+/// ‖∂a/∂s‖_F, scaled against unscaled; the first curve is the scaled one. No bands.
 PlotView gradient_plot(const Medians& medians) {
     const PlotWords words{
         "‖∂a/∂s‖_F: the gradient that softmax passes, over d_k",
@@ -157,6 +149,113 @@ PlotView gradient_plot(const Medians& medians) {
     }
     set_y_axis(plot, std::move(ticks), std::move(labels));
     return plot;
+}
+
+// --- the large plot
+
+/// The pieces of the area under `upper` and above `lower`, which share their x: straight lines on a log x axis.
+std::vector<GapView> gaps_between(const CurveView& upper, const CurveView& lower) {
+    std::vector<GapView> pieces;
+    GapView piece;
+    const auto push = [&](double x, double high, double low) {
+        piece.x.push_back(x);
+        piece.high.push_back(high);
+        piece.low.push_back(low);
+    };
+    const auto finish = [&] {
+        if (piece.high != piece.low) pieces.push_back(piece);  // it has an area
+        piece = {};
+    };
+    double before = 0.0;
+    for (std::size_t n = 0; n < upper.x.size(); ++n) {
+        const double gap = upper.y[n] - lower.y[n];
+        if (n > 0 && before * gap < 0.0) {  // they cross on the way here
+            const double t = before / (before - gap);
+            const double y = std::lerp(upper.y[n - 1], upper.y[n], t);
+            push(std::exp(std::lerp(std::log(upper.x[n - 1]), std::log(upper.x[n]), t)), y, y);
+        }
+        if (gap >= 0.0)
+            push(upper.x[n], upper.y[n], lower.y[n]);
+        else
+            finish();  // also where it is NaN
+        before = gap;
+    }
+    finish();
+    return pieces;
+}
+
+/// Where the gap is highest; of several such places the middle one.
+void set_gap_label(HeroView& hero) {
+    double most = 0.0;
+    for (const GapView& gap : hero.gaps)
+        for (std::size_t n = 0; n < gap.x.size(); ++n)
+            most = std::max(most, gap.high[n] - gap.low[n]);
+    if (!(most > 0.0)) return;
+    std::vector<std::pair<double, double>> places;
+    for (const GapView& gap : hero.gaps)
+        for (std::size_t n = 0; n < gap.x.size(); ++n)
+            if (gap.high[n] - gap.low[n] >= 0.9 * most)
+                places.emplace_back(gap.x[n], (gap.high[n] + gap.low[n]) / 2);
+    hero.gap_label = "gradient lost";
+    std::tie(hero.gap_x, hero.gap_y) = places[places.size() / 2];
+}
+
+double unscaled_gradient(const SaturationPoint* point) {
+    return point ? point->unscaled.jacobian.median : kNone;
+}
+
+/// "unscaled ÷ 9.1, scaled ÷ 1.0".
+std::string changes_of(const SaturationPoint& from, const SaturationPoint& to) {
+    return fmt::format("unscaled {}, scaled {}",
+                       change_words(from.unscaled.jacobian.median, to.unscaled.jacobian.median),
+                       change_words(from.scaled.jacobian.median, to.scaled.jacobian.median));
+}
+
+StopView stop_view(Index d_k, const Medians& medians) {
+    StopView stop{d_k, d_k == medians.pin ? "pin" : "", ""};
+    const SaturationPoint* from = medians.at(medians.pin);
+    const SaturationPoint* to = medians.at(d_k);
+    if (from == nullptr || to == nullptr) return stop;
+    if (d_k != medians.pin)
+        stop.change = change_tick(unscaled_gradient(from), unscaled_gradient(to));
+    stop.tooltip = fmt::format(
+        "‖∂a/∂s‖_F: unscaled {}, scaled {}.\nAgainst d_k = {}: {}.\nClick to compare with this "
+        "one.",
+        measure(unscaled_gradient(to)), measure(to->scaled.jacobian.median), from->d_k,
+        changes_of(*from, *to));
+    return stop;
+}
+
+std::string headline_of(const Medians& medians) {
+    if (medians.pin == medians.d_k)
+        return fmt::format("d_k {} is pinned: move the handle to compare", medians.pin);
+    const SaturationPoint* from = medians.at(medians.pin);
+    const SaturationPoint* to = medians.here();
+    return fmt::format("d_k {} → {}: {}", medians.pin, medians.d_k,
+                       from && to ? changes_of(*from, *to) : "…");
+}
+
+/// How far the unscaled factor may be off for so few draws: the median at d_k alone, since that of
+/// narrower scores varies much less. "" where nothing is drawn or there is nothing to compare.
+std::string headline_range(const Medians& medians) {
+    const SaturationPoint* from = medians.at(medians.pin);
+    const SaturationPoint* to = medians.here();
+    const bool drawn = medians.settings.model == SaturationModel::sampled;
+    if (!drawn || from == nullptr || to == nullptr || from == to || medians.settings.trials < 2)
+        return {};
+    const double before = unscaled_gradient(from);
+    return fmt::format("{} draws: {} to {} with 95 % confidence", medians.settings.trials,
+                       change_words(before, to->unscaled.jacobian.sure_high),
+                       change_words(before, to->unscaled.jacobian.sure_low));
+}
+
+}  // namespace
+
+std::string measure(double value) {
+    if (std::isnan(value)) return "NaN";
+    if (value == 0.0) return "0";
+    if (std::abs(value) >= 0.00005) return fmt::format("{:.4f}", value);
+    return significant(value, 2);
 }
 
 PlotView raw_plot(const Medians& medians) {
@@ -178,6 +277,28 @@ std::vector<PlotView> small_plots(const Medians& medians) {
                              "H / ln n, H = −Σ a ln a: 100 % is uniform, 0 % one-hot", percent};
     return {share_plot(probability, &SaturationSide::max_probability, medians),
             share_plot(evenness, &SaturationSide::evenness, medians), variance_plot(medians)};
+}
+
+HeroView hero_view(const Medians& medians) {
+    HeroView hero;
+    hero.plot = gradient_plot(medians);
+    hero.gaps = gaps_between(hero.plot.curves[0], hero.plot.curves[1]);
+    set_gap_label(hero);
+    hero.pin = medians.pin;
+    hero.pin_y = unscaled_gradient(medians.at(medians.pin));
+    hero.headline = headline_of(medians);
+    hero.headline_range = headline_range(medians);
+    hero.plot.x_ticks.clear();
+    hero.plot.x_tick_labels.clear();
+    for (const Index d_k : sweep_widths()) {
+        hero.plot.x_ticks.push_back(static_cast<double>(d_k));
+        hero.plot.x_tick_labels.push_back(std::to_string(d_k));
+        hero.stops.push_back(stop_view(d_k, medians));
+    }
+    hero.stops_caption =
+        fmt::format("unscaled gradient against d_k = {}: ÷ smaller, × larger; click one to pin it",
+                    medians.pin);
+    return hero;
 }
 
 }  // namespace attn::view

@@ -14,7 +14,7 @@ std::vector<Index> sweep_widths();
 /// The same with the d_k that is looked at and the pinned one, rising, each once.
 std::vector<Index> wanted_widths(const SaturationControls& controls);
 
-/// The curves over d_k for the present settings. See requests.h.
+/// The curves over d_k for the present settings.
 struct SweepRequest {
     SaturationSettings settings;
     std::vector<Index> widths = sweep_widths();  // wanted_widths()

@@ -14,16 +14,10 @@ inline constexpr Index kFewestKeys = 2;
 inline constexpr Index kMostKeys = 256;
 inline constexpr Index kMostDraws = 4000;
 
-/// The model that the workspace opens on: where the growth with √d_k comes from by itself.
-inline SaturationSettings sampled_settings() {
-    SaturationSettings settings;
-    settings.model = SaturationModel::sampled;
-    return settings;
-}
-
 /// Settings of the Saturation workspace; undone with the document.
 struct SaturationControls {
-    SaturationSettings settings = sampled_settings();
+    // It opens on the model where the growth with √d_k comes from by itself.
+    SaturationSettings settings{.model = SaturationModel::sampled};
     Index d_k = 64;
     Index pin = 4;   // the d_k that the gradient is compared with
     Index draw = 0;  // trial shown in the sampled model; "re-draw" adds 1

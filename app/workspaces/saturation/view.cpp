@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "app/common/format.h"
@@ -14,17 +15,7 @@
 namespace attn::view {
 namespace {
 
-std::string words_of(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::healthy:
-            return "healthy";
-        case Verdict::saturating:
-            return "saturating";
-        case Verdict::saturated:
-            return "saturated";
-    }
-    return "";
-}
+constexpr std::string_view kVerdictWords[] = {"healthy", "saturating", "saturated"};
 
 std::string model_words(const SaturationSettings& settings) {
     if (settings.model == SaturationModel::fixed_logits)
@@ -38,31 +29,26 @@ std::string model_words(const SaturationSettings& settings) {
         settings.keys, settings.trials);
 }
 
-std::string status_words(const AppState& state, bool stale) {
-    if (!saturation_curves(state).sweep) return "computing the curves…";
+std::string status_words(const SaturationCurves& curves, bool stale) {
+    if (!curves.sweep) return "computing the curves…";
     if (stale) return "computing… (the medians are of the settings before)";
-    std::string words = fmt::format("{} widths", saturation_curves(state).sweep->size());
-    if (saturation_curves(state).settings.model == SaturationModel::sampled)
-        words = fmt::format("{} draws × {} keys × {}", saturation_curves(state).settings.trials,
-                            saturation_curves(state).settings.keys, words);
-    return saturation_curves(state).elapsed_ms > 0.0
-               ? fmt::format("{} in {:.1f} ms", words, saturation_curves(state).elapsed_ms)
-               : words;
+    std::string words = fmt::format("{} widths", curves.sweep->size());
+    if (curves.settings.model == SaturationModel::sampled)
+        words = fmt::format("{} draws × {} keys × {}", curves.settings.trials, curves.settings.keys,
+                            words);
+    return curves.elapsed_ms > 0.0 ? fmt::format("{} in {:.1f} ms", words, curves.elapsed_ms)
+                                   : words;
 }
 
 // --- medians
 
 /// The points of the widths that are wanted: a sweep may hold one more from before.
-Medians medians_of(const AppState& state) {
-    const SaturationControls& controls = saturation_controls(state);
-    Medians medians;
-    medians.settings =
-        saturation_curves(state).sweep ? saturation_curves(state).settings : controls.settings;
-    medians.d_k = controls.d_k;
-    medians.pin = controls.pin;
-    if (!saturation_curves(state).sweep) return medians;
+Medians medians_of(const SaturationCurves& curves, const SaturationControls& controls) {
+    Medians medians{{}, controls.settings, controls.d_k, controls.pin};
+    if (!curves.sweep) return medians;
+    medians.settings = curves.settings;
     const std::vector<Index> widths = wanted_widths(controls);
-    for (const SaturationPoint& point : *saturation_curves(state).sweep)
+    for (const SaturationPoint& point : *curves.sweep)
         if (std::ranges::binary_search(widths, point.d_k)) medians.points.push_back(point);
     return medians;
 }
@@ -70,10 +56,6 @@ Medians medians_of(const AppState& state) {
 std::string median_words(const SaturationSettings& settings) {
     if (settings.model == SaturationModel::fixed_logits) return "of the fixed logits";
     return fmt::format("median of {} draws", grouped(settings.trials));
-}
-
-std::string computing_words(const Medians& medians) {
-    return fmt::format("Computing at d_k = {}: {}…", medians.d_k, median_words(medians.settings));
 }
 
 using Text = std::string (*)(double);
@@ -89,58 +71,7 @@ ComparedNumber median_row(const char* label, const char* formula, const char* to
 
 VerdictView verdict_view(const SaturationSide& side) {
     const Verdict verdict = verdict_of(side.evenness.median);
-    return {verdict, words_of(verdict)};
-}
-
-std::string tex_of(const SaturationSettings& settings) {
-    const bool drawn = settings.model == SaturationModel::sampled;
-    return fmt::format(R"(a = \mathrm{{softmax}}(\frac{{{}}}{{\sqrt{{d_k}}}}))",
-                       drawn ? R"(q \cdot k)" : "z");
-}
-
-std::string row_caption(const SaturationControls& controls) {
-    if (controls.settings.model == SaturationModel::fixed_logits) return "The weights, key by key";
-    return fmt::format("One draw of them: {} of 0…{}", controls.draw, controls.settings.trials - 1);
-}
-
-void set_controls(SaturationView& view, const AppState& state) {
-    const SaturationControls& controls = saturation_controls(state);
-    const SaturationSettings& settings = controls.settings;
-    view.controls = controls;
-    view.look = saturation_look(state);
-    view.drawn = settings.model == SaturationModel::sampled;
-    view.model_words = model_words(settings);
-    view.logits = written_logits(settings.logits);
-}
-
-void set_medians(SaturationView& view, const Medians& medians) {
-    const SaturationPoint* here = medians.here();
-    view.sentence = here ? saturation_sentence(medians.settings, *here) : computing_words(medians);
-    view.note = sentence_note(medians.settings);
-    view.hero = hero_view(medians);
-    view.plots = small_plots(medians);
-    view.table = table_view(medians);
-}
-
-SaturationDetails details_of(const Medians& medians, const SaturationPair& pair, bool drawn) {
-    SaturationDetails details;
-    details.sentence = raw_sentence(medians.points);
-    details.raw = raw_plot(medians);
-    details.caption = drawn ? "of the draw beside" : "of the weights beside";
-    details.rows = row_numbers(pair, medians.d_k);
-    return details;
-}
-
-}  // namespace
-
-Verdict verdict_of(double evenness) {
-    if (evenness >= kHealthyEvenness) return Verdict::healthy;
-    return evenness >= kSaturatedEvenness ? Verdict::saturating : Verdict::saturated;
-}
-
-const SaturationPoint* Medians::at(Index width) const {
-    const auto found = std::ranges::find(points, width, &SaturationPoint::d_k);
-    return found == points.end() ? nullptr : &*found;
+    return {verdict, std::string(kVerdictWords[static_cast<std::size_t>(verdict)])};
 }
 
 SaturationTable table_view(const Medians& medians) {
@@ -165,6 +96,172 @@ SaturationTable table_view(const Medians& medians) {
     return table;
 }
 
+// --- bars
+
+BarView bar_of(const SaturationRow& row, std::size_t j) {
+    BarView bar;
+    bar.label = std::to_string(j);
+    bar.value = row.weights[j];
+    bar.text = percent(bar.value);
+    bar.bare = bar.text.substr(0, bar.text.find(' '));
+    const std::string raw = number(row.scores[j] / row.raw_factor);
+    bar.tooltip = fmt::format("a_{0} = {1}\ns_{0} = {2}, z_{0} = {3}", j, number(bar.value),
+                              number(row.scores[j]), raw);
+    return bar;
+}
+
+/// Percentages as shown have one decimal: their sum counts tenths.
+std::string rounding_note(const std::vector<double>& weights) {
+    long tenths = 0;
+    for (const double weight : weights) {
+        if (std::isnan(weight)) return "";
+        tenths += std::lround(1000.0 * weight);
+    }
+    if (tenths == 1000) return "";
+    return fmt::format("rounded: adds to {}.{} %", tenths / 10, tenths % 10);
+}
+
+SaturationSideView side_view(const SaturationRow& row, Index d_k, bool is_scaled) {
+    SaturationSideView side;
+    side.title = is_scaled ? "scaled" : "unscaled";
+    side.formula = is_scaled ? fmt::format("a = softmax(z / √{})", d_k) : "a = softmax(z)";
+    side.role = is_scaled ? Role::weight : Role::score;
+    for (std::size_t j = 0; j < row.weights.size(); ++j) side.bars.push_back(bar_of(row, j));
+    side.rounding_note = rounding_note(row.weights);
+    side.note = fmt::format("p_max(1 − p_max) = {}", measure(row.metrics.max_slope));
+    return side;
+}
+
+// --- the Jacobians
+
+constexpr Index kMostWrittenKeys = 32;
+constexpr double kMostEntry = 0.25;  // a(1 − a) at a = 1/2: the most that an entry of J can be
+
+/// One range for both, so that a dying gradient fades beside the other: the largest entry, rounded up.
+ColorRange shared_range(const SaturationPair& pair) {
+    double most = 0.0;
+    for (const SaturationRow* row : {&pair.scaled, &pair.unscaled})
+        for (const double value : row->jacobian)
+            if (!std::isnan(value)) most = std::max(most, std::abs(value));
+    const double step = std::pow(10.0, std::floor(std::log10(std::max(most, 1e-300))));
+    const double end = std::min(kMostEntry, step * std::ceil(most / step));
+    return {ColorScale::diverging, end > 0.0 ? -end : -kMostEntry, end > 0.0 ? end : kMostEntry};
+}
+
+/// Fills and their inks, looked up: working out each of 65,536 cells takes 50 ms.
+class Paints {
+  public:
+    struct Paint {
+        Color fill, ink;
+    };
+    Paints(const ColorRange& range, ThemeName theme) : range_(range) {
+        for (std::size_t n = 0; n < paints_.size(); ++n) {
+            const double share = static_cast<double>(n) / static_cast<double>(paints_.size() - 1);
+            const double value = std::lerp(range.low, range.high, share);
+            const Color fill = color_of(range, value, theme);
+            paints_[n] = {fill, ink_on(fill, theme)};
+        }
+    }
+    const Paint& of(double value) const {
+        const double share = (value - range_.low) / (range_.high - range_.low);
+        const double last = static_cast<double>(paints_.size() - 1);
+        return paints_[static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * last + 0.5)];
+    }
+
+  private:
+    ColorRange range_;
+    std::array<Paint, 257> paints_;
+};
+
+CellView jacobian_cell(double value, const Paints& paints, bool written, ThemeName theme) {
+    CellView cell;
+    cell.value = value;
+    if (std::isnan(value)) {
+        cell.look = CellLook::not_a_number;
+        cell.fill = view::theme(theme).nan;
+        cell.ink = ink_on(cell.fill, theme);
+    } else {
+        cell.fill = paints.of(value).fill;
+        cell.ink = paints.of(value).ink;
+    }
+    if (written) cell.text = cell_number(value, 2);
+    return cell;
+}
+
+GridView jacobian_view(const SaturationRow& row, const char* side, const ColorRange& range,
+                       ThemeName theme) {
+    GridView grid;
+    grid.id = Stage::weights;
+    grid.title = fmt::format("J {}", side);
+    grid.rows = grid.columns = std::ssize(row.weights);
+    grid.shape = size(grid.rows, grid.columns);
+    grid.tooltip = fmt::format(
+        "Jacobian of the {} softmax: J[i,j] = ∂a_i/∂s_j = a_i (δ_ij − a_j), {}. Both Jacobians "
+        "have one colour scale.",
+        side, grid.shape);
+    grid.role = grid.row_role = Role::weight;
+    grid.column_role = Role::score;
+    for (Index j = 0; j < grid.rows; ++j) grid.row_labels.push_back(std::to_string(j));
+    grid.column_labels = grid.row_labels;
+    const Paints paints(range, theme);
+    const bool written = grid.rows <= kMostWrittenKeys;
+    grid.cells.reserve(row.jacobian.size());
+    for (const double value : row.jacobian)
+        grid.cells.push_back(jacobian_cell(value, paints, written, theme));
+    grid.range = range;
+    grid.low_label = tick(range.low);
+    grid.high_label = tick(range.high);
+    grid.ticks = {{0.5, "0"}};
+    return grid;
+}
+
+/// Both sides of the row that is drawn, bars and Jacobians.
+void set_sides(SaturationView& view, const SaturationPair& pair, ThemeName theme) {
+    const ColorRange range = shared_range(pair);
+    view.scaled = side_view(pair.scaled, view.controls.d_k, true);
+    view.unscaled = side_view(pair.unscaled, view.controls.d_k, false);
+    view.scaled.jacobian = jacobian_view(pair.scaled, "scaled", range, theme);
+    view.unscaled.jacobian = jacobian_view(pair.unscaled, "unscaled", range, theme);
+}
+
+std::vector<ComparedNumber> row_numbers(const SaturationPair& pair, Index d_k) {
+    const RowMetrics& s = pair.scaled.metrics;
+    const RowMetrics& u = pair.unscaled.metrics;
+    const double raw = pair.scaled.raw_factor;
+    return {
+        {"∂p_max/∂s_max", "p_max(1 − p_max)",
+         "With respect to softmax's own input s. Not a sign of health: it is small for "
+         "uniform rows too, and largest at p_max = 1/2.",
+         measure(s.max_slope), measure(u.max_slope)},
+        {"∂p_max/∂z_max", fmt::format("scaled: the same / √{}", d_k),
+         "With respect to the raw score z: scaling divides it by √d_k once more.",
+         measure(s.max_slope * raw), measure(u.max_slope)},
+        {"‖J‖_F", "J = diag(a) − a aᵀ",
+         "Root of the sum of squares of the softmax Jacobian with respect to its input s.",
+         measure(s.jacobian_frobenius), measure(u.jacobian_frobenius)},
+        {"‖∂a/∂z‖_F", fmt::format("scaled: J / √{}", d_k),
+         "The same norm with respect to the raw score z.", measure(s.jacobian_frobenius * raw),
+         measure(u.jacobian_frobenius)},
+        {"‖J‖₂", "largest eigenvalue of J", "The most that J stretches any change of s.",
+         measure(s.jacobian_spectral), measure(u.jacobian_spectral)},
+        {"exp H", fmt::format("keys in play, of {}", pair.scaled.weights.size()),
+         "How many equal weights would have the same entropy.", cell_number(s.effective_keys, 2),
+         cell_number(u.effective_keys, 2)},
+    };
+}
+
+}  // namespace
+
+Verdict verdict_of(double evenness) {
+    if (evenness >= kHealthyEvenness) return Verdict::healthy;
+    return evenness >= kSaturatedEvenness ? Verdict::saturating : Verdict::saturated;
+}
+
+const SaturationPoint* Medians::at(Index width) const {
+    const auto found = std::ranges::find(points, width, &SaturationPoint::d_k);
+    return found == points.end() ? nullptr : &*found;
+}
+
 Index nearest_stop(double d_k) {
     const double last = std::log2(static_cast<double>(sweep_widths().back()));
     const double power = std::round(std::log2(std::max(d_k, 1.0)));
@@ -179,19 +276,37 @@ Index next_stop(Index d_k, int steps) {
 
 SaturationView build_saturation_view(const AppState& state) {
     const SaturationControls& controls = saturation_controls(state);
-    const SaturationPair pair = saturation_at(controls.settings, controls.d_k, controls.draw);
-    const Medians medians = medians_of(state);
+    const SaturationSettings& settings = controls.settings;
+    const SaturationCurves& curves = saturation_curves(state);
+    const SaturationPair pair = saturation_at(settings, controls.d_k, controls.draw);
+    const Medians medians = medians_of(curves, controls);
+    const SaturationPoint* const here = medians.here();
     SaturationView view;
-    set_controls(view, state);
-    view.tex = tex_of(controls.settings);
+    view.controls = controls;
+    view.look = saturation_look(state);
+    view.drawn = settings.model == SaturationModel::sampled;
+    view.model_words = model_words(settings);
+    view.logits = written_logits(settings.logits);
+    view.tex = fmt::format(R"(a = \mathrm{{softmax}}(\frac{{{}}}{{\sqrt{{d_k}}}}))",
+                           view.drawn ? R"(q \cdot k)" : "z");
     view.formula = tex::plain_text(view.tex);
-    set_medians(view, medians);
-    view.stale = !(saturation_curves(state).settings == controls.settings) ||
-                 !saturation_curves(state).sweep;
-    view.row_caption = row_caption(controls);
+    view.sentence = here ? saturation_sentence(medians.settings, *here)
+                         : fmt::format("Computing at d_k = {}: {}…", medians.d_k,
+                                       median_words(medians.settings));
+    view.note = sentence_note(medians.settings);
+    view.hero = hero_view(medians);
+    view.plots = small_plots(medians);
+    view.table = table_view(medians);
+    view.stale = !(curves.settings == settings) || !curves.sweep;
+    view.row_caption =
+        view.drawn ? fmt::format("One draw of them: {} of 0…{}", controls.draw, settings.trials - 1)
+                   : "The weights, key by key";
     set_sides(view, pair, state.theme);
-    if (view.look.details) view.details = details_of(medians, pair, view.drawn);
-    view.status = status_words(state, view.stale);
+    view.status = status_words(curves, view.stale);
+    if (view.look.details)
+        view.details = {raw_sentence(medians.points), raw_plot(medians),
+                        view.drawn ? "of the draw beside" : "of the weights beside",
+                        row_numbers(pair, medians.d_k)};
     return view;
 }
 

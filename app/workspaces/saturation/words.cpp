@@ -77,6 +77,11 @@ std::string crossing_words(const std::vector<double>& crossings) {
     return fmt::format("{}", fmt::join(places, " and "));
 }
 
+/// What is written as 1.0 is no growth.
+bool is_smaller(double from, double to) { return from >= to || ratio_number(to / from) == "1.0"; }
+
+double change(double from, double to) { return std::max(from, to) / std::min(from, to); }
+
 }  // namespace
 
 std::string ratio_number(double ratio) {
@@ -84,15 +89,6 @@ std::string ratio_number(double ratio) {
     if (ratio < 99999.5) return grouped(std::llround(ratio));
     return significant(ratio, 2);
 }
-
-namespace {
-
-/// What is written as 1.0 is no growth.
-bool is_smaller(double from, double to) { return from >= to || ratio_number(to / from) == "1.0"; }
-
-double change(double from, double to) { return std::max(from, to) / std::min(from, to); }
-
-}  // namespace
 
 std::string change_words(double from, double to) {
     if (std::isnan(from) || std::isnan(to)) return "NaN";

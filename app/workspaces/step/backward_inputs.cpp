@@ -1,11 +1,13 @@
 // The chain rule of Q, K, V, X and the parameters: sums over keys, queries, heads and tokens.
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/workspaces/step/backward_parts.h"
+#include "app/workspaces/step/explain_parts.h"
+#include "core/masks.h"
 
 namespace attn::view {
 namespace {
@@ -20,18 +22,27 @@ void explain_query(const AppState& state, Explanation& explanation) {
                            fmt::format("j, {}", cell.column), "key");
     for (Index j = 0; j < state.document().size.tk; ++j)
         if (keys[static_cast<std::size_t>(j)] != 0)
-            chain.add(stage_expr(state, From::gradients, Stage::scores,
-                                 shown_slice(state, Stage::scores), cell.row, j),
-                      stage_expr(state, From::values, Stage::k, shown_slice(state, Stage::k), j,
-                                 cell.column),
+            chain.add(stage_expr(state, From::gradients, Stage::scores, cell.row, j),
+                      stage_expr(state, From::values, Stage::k, j, cell.column),
                       label_of(state, Axis::key, j));
-    add_chain(explanation, std::move(chain), "j");
+    add_chain(state, explanation, std::move(chain), "j");
 }
 
-std::string query_label(const AppState& state, Index head, Index i) {
-    const std::string token = label_of(state, Axis::query, i);
-    const auto [first, end] = readers_of(state, kv_head_of(state, state.head));
-    return end - first == 1 ? token : fmt::format("{}, head {}", token, head);
+/// Adds the queries i of every head that reads the key or value of the cell's row: `term` makes the two factors.
+template <class Term>
+void add_readers(const AppState& state, Explanation& explanation, Chain chain, Term term) {
+    const auto [first, end] = readers_of(state);
+    const auto key = static_cast<std::size_t>(explanation.cell.row);
+    for (Index h = first; h < end; ++h)
+        for (Index i = 0; i < state.document().size.tq; ++i) {
+            const Slice slice{state.batch, h};
+            if (contributing_keys(state, slice, i)[key] == 0) continue;
+            const std::string token = label_of(state, Axis::query, i);
+            auto [left, right] = term(slice, i);
+            chain.add(std::move(left), std::move(right),
+                      end - first == 1 ? token : fmt::format("{}, head {}", token, h));
+        }
+    add_chain(state, explanation, std::move(chain), "i");
 }
 
 // forward:  scores = Q Kᵀ  so  d_K[j, c] = Σ_i d_scores[i, j] Q[i, c], over every head that reads K
@@ -39,17 +50,10 @@ void explain_key(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     Chain chain = chain_of(Stage::scores, "i, " + tex_label(state, Axis::key, cell.row), Stage::q,
                            fmt::format("i, {}", cell.column), "query");
-    const auto [first, end] = readers_of(state, kv_head_of(state, state.head));
-    for (Index h = first; h < end; ++h)
-        for (Index i = 0; i < state.document().size.tq; ++i) {
-            const Slice slice{state.batch, h};
-            if (contributing_keys(state, slice, i)[static_cast<std::size_t>(cell.row)] == 0)
-                continue;
-            chain.add(stage_expr(state, From::gradients, Stage::scores, slice, i, cell.row),
-                      stage_expr(state, From::values, Stage::q, slice, i, cell.column),
-                      query_label(state, h, i));
-        }
-    add_chain(explanation, std::move(chain), "i");
+    add_readers(state, explanation, std::move(chain), [&](Slice slice, Index i) {
+        return std::pair(stage_expr(state, From::gradients, Stage::scores, slice, i, cell.row),
+                         stage_expr(state, From::values, Stage::q, slice, i, cell.column));
+    });
 }
 
 // forward:  context = Ã V  so  d_V[j, c] = Σ_i Ã[i, j] d_context[i, c], over every head that reads V
@@ -58,17 +62,10 @@ void explain_value(const AppState& state, Explanation& explanation) {
     const Stage weights = weight_stage(state.document());
     Chain chain = chain_of(Stage::context, fmt::format("i, {}", cell.column), weights,
                            "i, " + tex_label(state, Axis::key, cell.row), "query");
-    const auto [first, end] = readers_of(state, kv_head_of(state, state.head));
-    for (Index h = first; h < end; ++h)
-        for (Index i = 0; i < state.document().size.tq; ++i) {
-            const Slice slice{state.batch, h};
-            if (contributing_keys(state, slice, i)[static_cast<std::size_t>(cell.row)] == 0)
-                continue;
-            chain.add(stage_expr(state, From::gradients, Stage::context, slice, i, cell.column),
-                      stage_expr(state, From::values, weights, slice, i, cell.row),
-                      query_label(state, h, i));
-        }
-    add_chain(explanation, std::move(chain), "i");
+    add_readers(state, explanation, std::move(chain), [&](Slice slice, Index i) {
+        return std::pair(stage_expr(state, From::gradients, Stage::context, slice, i, cell.column),
+                         stage_expr(state, From::values, weights, slice, i, cell.row));
+    });
 }
 
 /// One way from X to L: through a projection.
@@ -100,24 +97,23 @@ Chain through(const AppState& state, const Way& way, Index head, const CellRef& 
 }
 
 /// The share of each way and head, running to the sum.
-struct Shares {
-    std::vector<std::string> labels;
-    std::vector<double> parts, running;
-};
-
-InspectorTable table_of(const Shares& shares) {
-    const auto parts = column_texts(shares.parts);
-    const auto running = column_texts(shares.running);
+InspectorTable share_table(const std::vector<std::string>& labels,
+                           const std::vector<double>& parts) {
+    std::vector<double> running(parts.size());
+    std::partial_sum(parts.begin(), parts.end(), running.begin());
+    const auto part_texts = column_texts(parts);
+    const auto sum_texts = column_texts(running);
     InspectorTable table{"", "through", {{"share", {}}, {"sum", {}}}, {}, {}};
     for (std::size_t n = 0; n < std::min(parts.size(), kMostRows); ++n)
-        table.rows.push_back({shares.labels[n], {{parts[n], {}, {}}, {running[n], {}, {}}}});
+        table.rows.push_back({labels[n], {{part_texts[n], {}, {}}, {sum_texts[n], {}, {}}}});
     return table;
 }
 
 // forward:  Q = X W_Q, K = X W_K, V = X W_V  so  d_X = d_Q W_Qᵀ + d_K W_Kᵀ + d_V W_Vᵀ, over every head
 void explain_input(const AppState& state, Explanation& explanation, Stage stage) {
     const CellRef cell = explanation.cell;
-    Shares shares;
+    std::vector<std::string> labels;
+    std::vector<double> parts;
     std::vector<Expr> sums;
     std::string formula;
     for (const Way& way : ways_of(state, stage)) {
@@ -126,13 +122,11 @@ void explain_input(const AppState& state, Explanation& explanation, Stage stage)
         std::string name;
         for (Index h = 0; h < heads; ++h) {
             const Chain chain = through(state, way, h, cell);
-            const Expr products = products_of(chain.left, chain.right);
+            const Expr products = products_of(chain);
             name = fmt::format("Σ {}·{}", chain.left.heading, chain.right.heading);
-            shares.parts.push_back(evaluate(products));
-            shares.running.push_back(shares.parts.back() +
-                                     (shares.running.empty() ? 0.0 : shares.running.back()));
-            shares.labels.push_back(heads == 1 ? name_of(way.stage)
-                                               : fmt::format("{}, head {}", name_of(way.stage), h));
+            parts.push_back(evaluate(products));
+            labels.push_back(heads == 1 ? name_of(way.stage)
+                                        : fmt::format("{}, head {}", name_of(way.stage), h));
             terms.insert(terms.end(), products.args.begin(), products.args.end());
         }
         Expr sum = combine(Op::sum, std::move(terms));
@@ -145,35 +139,21 @@ void explain_input(const AppState& state, Explanation& explanation, Stage stage)
                                tex_gradient(way.stage), name_of(way.weight));
     }
     set_formula(explanation, std::move(formula));
-    explanation.table = table_of(shares);
-    explanation.steps.push_back(last_step(explanation, combine(Op::sum, std::move(sums))));
+    explanation.table = share_table(labels, parts);
+    end_with(explanation, combine(Op::sum, std::move(sums)));
 }
 
-std::string token_label(const AppState& state, Axis axis, Index batch, Index i) {
-    const std::string token = label_of(state, axis, i);
-    return state.document().size.batch > 1 ? fmt::format("{}, sequence {}", token, batch) : token;
-}
-
-/// What a parameter multiplies and what it makes.
-struct Projection {
-    Stage input, output;
-    Index head;  // of the output
-};
-Projection projection_of(const AppState& state, Param param) {
-    const Stage source = key_stage(state.document());
-    switch (param) {
-        case Param::w_q:
-        case Param::b_q:
-            return {Stage::x, Stage::q, shown_slice(state, Stage::q).head};
-        case Param::w_k:
-        case Param::b_k:
-            return {source, Stage::k, shown_slice(state, Stage::k).head};
-        case Param::w_v:
-        case Param::b_v:
-            return {source, Stage::v, shown_slice(state, Stage::v).head};
-        default:
-            return {Stage::context, Stage::output, 0};
-    }
+/// Adds row i of what the parameter makes, of every sequence; `factor` is what it is multiplied with.
+template <class MakeFactor>
+void add_tokens(const AppState& state, Chain& chain, Stage made, Index column, MakeFactor factor) {
+    const Index head = state.head_in(info(made).heads);
+    const Index batches = state.document().size.batch;
+    for (Index b = 0; b < batches; ++b)
+        for (Index i = 0; i < (*state.gradients)[made].shape().t; ++i) {
+            const std::string token = label_of(state, info(made).rows, i);
+            chain.add(stage_expr(state, From::gradients, made, {b, head}, i, column), factor(b, i),
+                      batches > 1 ? fmt::format("{}, sequence {}", token, b) : token);
+        }
 }
 
 // forward:  Q = X W_Q  so  d_W_Q[m, c] = Σ_i X[i, m] d_Q[i, c];  Y = concat W_O the same way
@@ -186,34 +166,88 @@ void explain_weights(const AppState& state, Explanation& explanation, Param para
     const Index column = joins ? cell.row % width : cell.row;
     Chain chain = chain_of(made.output, fmt::format("i, {}", cell.column), made.input,
                            fmt::format("i, {}", cell.row), "token");
-    const Axis axis = info(made.output).rows;
-    for (Index b = 0; b < state.document().size.batch; ++b)
-        for (Index i = 0; i < (*state.gradients)[made.output].shape().t; ++i)
-            chain.add(
-                stage_expr(state, From::gradients, made.output, {b, made.head}, i, cell.column),
-                stage_expr(state, From::values, made.input, {b, head}, i, column),
-                token_label(state, axis, b, i));
-    add_chain(explanation, std::move(chain), "i");
+    add_tokens(state, chain, made.output, cell.column, [&](Index b, Index i) {
+        return stage_expr(state, From::values, made.input, {b, head}, i, column);
+    });
+    add_chain(state, explanation, std::move(chain), "i");
 }
 
 // forward:  Q = X W_Q + b_Q  so  d_b_Q[c] = Σ_i d_Q[i, c]
 void explain_bias(const AppState& state, Explanation& explanation, Param param) {
     const CellRef cell = explanation.cell;
-    const Projection made = projection_of(state, param);
-    Chain chain = chain_of(made.output, fmt::format("i, {}", cell.column), param, "", "token");
+    const Stage made = projection_of(state, param).output;
+    Chain chain = chain_of(made, fmt::format("i, {}", cell.column), param, "", "token");
     chain.right.name = chain.right.heading = "1";
-    for (Index b = 0; b < state.document().size.batch; ++b)
-        for (Index i = 0; i < (*state.gradients)[made.output].shape().t; ++i)
-            chain.add(
-                stage_expr(state, From::gradients, made.output, {b, made.head}, i, cell.column),
-                constant(1.0), token_label(state, info(made.output).rows, b, i));
+    add_tokens(state, chain, made, cell.column, [](Index, Index) { return constant(1.0); });
     const std::string summed = chain.left.tex;
-    add_chain(explanation, std::move(chain), "i");
+    add_chain(state, explanation, std::move(chain), "i");
     set_formula(explanation, R"(\sum_i )" + summed);
     explanation.notes.emplace_back("The bias is added to every row.");
 }
 
 }  // namespace
+
+Expr stage_expr(const AppState& state, From from, Stage stage, Slice slice, Index row,
+                Index column) {
+    const Tensor& tensor = (from == From::values ? *state.trace : *state.gradients)[stage];
+    const Index batch = std::min(slice.batch, tensor.shape().b - 1);
+    Expr expr = plain(tensor(batch, slice.head, row, column));
+    expr.role = info(stage).role;
+    if (slice.batch == state.batch && slice.head == state.head_in(info(stage).heads))
+        expr.link = CellRef{stage, row, column};
+    return expr;
+}
+
+Expr stage_expr(const AppState& state, From from, Stage stage, Index row, Index column) {
+    return stage_expr(state, from, stage, {state.batch, state.head_in(info(stage).heads)}, row,
+                      column);
+}
+
+Expr param_expr(const AppState& state, Param param, Index row, Index column) {
+    Expr expr = plain(state.document().inputs->params[param](0, 0, row, column));
+    expr.role = info(param).role;
+    const HeadColumns part = head_columns(state, param);
+    const Index own = column - part.first;
+    if (part.count == 0 || (own >= 0 && own < part.count)) expr.link = CellRef{param, row, own};
+    return expr;
+}
+
+std::pair<Index, Index> readers_of(const AppState& state) {
+    const Dimensions& size = state.document().size;
+    const Index each = std::max<Index>(size.heads / std::max<Index>(size.kv_heads, 1), 1);
+    const Index first = state.head / each * each;
+    return {first, first + each};
+}
+
+std::vector<std::uint8_t> contributing_keys(const AppState& state, Slice slice, Index i) {
+    const Document& document = state.document();
+    std::vector<std::uint8_t> keys(static_cast<std::size_t>(document.size.tk));
+    fill_contributing(document.spec, document.size, slice.batch, slice.head, i, keys);
+    return keys;
+}
+
+Chain chain_of(const OperandId& left, const std::string& left_index, const OperandId& right,
+               const std::string& right_index, std::string counts) {
+    return {side_of("d", tex_gradient(left, left_index), "∂L/∂" + name_of(left)),
+            side_of("w", fmt::format("{}[{}]", tex_symbol(right), right_index), name_of(right)),
+            {},
+            std::move(counts)};
+}
+
+void add_chain(const AppState& state, Explanation& explanation, Chain chain,
+               std::string_view index) {
+    if (chain.labels.empty())
+        return set_formula(explanation, R"(0\text{, the mask leaves nothing to add up})");
+    add_sum(state, explanation, std::move(chain), index);
+}
+
+Projection projection_of(const AppState& state, Param param) {
+    const Stage source = key_stage(state.document());
+    if (param == Param::w_q || param == Param::b_q) return {Stage::x, Stage::q};
+    if (param == Param::w_k || param == Param::b_k) return {source, Stage::k};
+    if (param == Param::w_v || param == Param::b_v) return {source, Stage::v};
+    return {Stage::context, Stage::output};
+}
 
 void explain_vector_gradient(const AppState& state, Explanation& explanation, Stage stage) {
     if (stage == Stage::q) return explain_query(state, explanation);

@@ -21,26 +21,16 @@ GridView operand_grid(const AppState& state, Stage result, const OperandId& id) 
 }
 
 void light_sources(GridView& grid, Lights lights, const CellRef& focus) {
-    switch (lights) {
-        case Lights::same_cell:
-            return light(grid, {grid.id, focus.row, focus.column});
-        case Lights::same_row:
-            return light_row(grid, focus.row);
-        case Lights::row_of_column:
-            return light_row(grid, focus.column);
-        case Lights::column:
-            return light_column(grid, focus.column);
-    }
+    if (lights == Lights::same_cell) light(grid, {grid.id, focus.row, focus.column});
+    if (lights == Lights::same_row) light_row(grid, focus.row);
+    if (lights == Lights::row_of_column) light_row(grid, focus.column);
+    if (lights == Lights::column) light_column(grid, focus.column);
 }
 
 /// The cell whose sources are lit: the hovered one of the result, else the selected one.
 std::optional<CellRef> focus_of(const AppState& state) {
-    if (state.hovered) {
-        if (state.hovered->tensor == OperandId(state.stage)) return state.hovered;
-        return std::nullopt;
-    }
-    if (state.selected && state.selected->tensor == OperandId(state.stage)) return state.selected;
-    return std::nullopt;
+    const auto& cell = state.hovered ? state.hovered : state.selected;
+    return cell && cell->tensor == OperandId(state.stage) ? cell : std::nullopt;
 }
 
 /// A hovered operand cell (or a link to one) is lit itself.
@@ -52,11 +42,9 @@ void light_hovered(const AppState& state, GridView& grid) {
 
 /// The query whose row is written out: the pointed one, else the selected one, else the first.
 Index focused_row(const AppState& state) {
-    const auto row_of = [](const std::optional<CellRef>& cell) -> std::optional<Index> {
-        if (!cell) return std::nullopt;
-        const Stage* const stage = std::get_if<Stage>(&cell->tensor);
-        if (stage == nullptr || info(*stage).rows != Axis::query) return std::nullopt;
-        return cell->row;
+    const auto row_of = [](const std::optional<CellRef>& cell) {
+        return cell && has_rows_of(cell->tensor, Axis::query) ? std::optional(cell->row)
+                                                              : std::nullopt;
     };
     const Index rows = state.document().size.tq;
     return std::min(row_of(state.hovered).value_or(row_of(state.selected).value_or(0)), rows - 1);
@@ -66,11 +54,6 @@ void put(std::vector<GridView>& grids, GridView grid, Slot slot, std::string act
     grid.slot = slot;
     grid.action = std::move(action);
     grids.push_back(std::move(grid));
-}
-
-/// The stages of query by key that work on each number or row alone: the focused row of what they start from.
-void put_row(std::vector<GridView>& grids, const GridView& whole, Index row, std::string action) {
-    put(grids, row_grid(whole, row), Slot::top, std::move(action));
 }
 
 std::vector<GridView> embedding_canvas(const AppState& state, Stage stage) {
@@ -124,7 +107,7 @@ void put_rows(const AppState& state, Stage stage, std::vector<GridView>& canvas)
     const Index row = focused_row(state);
     for (std::size_t n = 0; n < wholes; ++n) {
         const bool last = n + 1 == wholes;
-        put_row(canvas, GridView(canvas[n]), row, last ? action_of(state, stage) : std::string());
+        put(canvas, row_grid(canvas[n], row), Slot::top, last ? action_of(state, stage) : "");
     }
     if (stage != Stage::weights && stage != Stage::dropped) return;
     GridView bars = row_grid(stage_grid(state, stage), row);
@@ -146,7 +129,7 @@ std::vector<GridView> table_canvas(const AppState& state, Stage stage) {
         put(canvas, mask_grid(state), Slot::left);
         if (const auto focus = focus_of(state)) light(canvas.back(), *focus);
     }
-    const bool by_rows = pair_stages()[index_of(stage)] && stage != Stage::scores;
+    const bool by_rows = is_pair(stage) && stage != Stage::scores;
     if (by_rows && is_kept(state, stage)) put_rows(state, stage, canvas);
     return canvas;
 }

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <type_traits>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -16,8 +15,8 @@
 #include "app/common/sheet.h"
 #include "app/common/typed.h"
 #include "app/workspaces/step/actions.h"
-#include "app/workspaces/step/edit_cell.h"
 #include "app/workspaces/step/sources.h"
+#include "app/workspaces/step/workspace.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -115,11 +114,6 @@ void mark_edited(Document& document, const AppState& state, const CellRef& cell)
         document.head_names.clear();
 }
 
-void add_edit(Document& document, const InputEdit& edit) {
-    if (document.edits.empty()) document.note += ", edited";
-    document.edits.push_back(edit);
-}
-
 template <class... Types>
 bool is_one_of(const Action& action) {
     return (action.is<Types>() || ...);
@@ -132,22 +126,22 @@ bool keeps_cell(const Action& action) {
                      SetReducedMotion, TakeScreenshot>(action);
 }
 
-}  // namespace
-
-bool leaves_cell(const AppState& state, const Action& action) {
-    if (!step_look(state).editing) return false;
-    if (const auto* begun = action.as<BeginCellEdit>())
-        return !(begun->cell == step_look(state).editing->cell);
+/// Whether the action ends the typing into a cell.
+bool leaves_cell(const CellEdit& editing, const Action& action) {
+    if (const auto* begun = action.as<BeginCellEdit>()) return !(begun->cell == editing.cell);
     const Kind kind = kind_of(action);
     if (kind == Kind::moment) return false;
     if (kind == Kind::answer) return action.is<DocumentReady>();
     return !keeps_cell(action);
 }
 
-void leave_cell(AppState& state) {
-    const CellEdit& edit = *step_look(state).editing;
-    const auto value = value_at(state, edit.cell);
-    if (value && edit.draft != exact(edited_value(state, edit.cell)))
+}  // namespace
+
+void end_typing(AppState& state, const Action& action) {
+    const auto& editing = step_look(std::as_const(state)).editing;
+    if (!editing || !leaves_cell(*editing, action)) return;
+    const auto value = value_at(state, editing->cell);
+    if (value && editing->draft != exact(edited_value(state, editing->cell)))
         return carry_out(state, LeaveCellEdit{});
     step_look(state).editing.reset();
 }
@@ -205,10 +199,12 @@ void carry_out(AppState& state, const SetCell& action) {
     Document document = state.document();
     const InputEdit edit = input_edit(state, action.cell, after);
     set_input(document, edit);
-    if (is_toy(document))
+    if (is_toy(document)) {
         mark_edited(document, state, action.cell);
-    else
-        add_edit(document, edit);
+    } else {
+        if (document.edits.empty()) document.note += ", edited";
+        document.edits.push_back(edit);
+    }
     const bool done = edit_document(
         state, std::move(document),
         fmt::format("{} {} → {}", cell_name(state, action.cell), number(before), number(after)));

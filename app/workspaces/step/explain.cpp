@@ -1,15 +1,34 @@
 #include "app/workspaces/step/explain.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "app/common/sheet.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "core/check.h"
 #include "core/tex.h"
 
 namespace attn::view {
 namespace {
+
+Factor factor_of(const Side& side) {
+    Factor factor{side.letter, side.name, Role::input, {}, {}, side.heading};
+    for (const Expr& number : side.numbers) {
+        if (number.role) factor.role = *number.role;
+        factor.values.push_back(number.value);
+        factor.links.push_back(number.link);
+    }
+    return factor;
+}
+
+/// The float range ends where double's does not.
+void note_overflow(Explanation& explanation, const Expr& expr) {
+    if (std::isfinite(evaluate(expr)) && !std::isfinite(explanation.value))
+        explanation.notes.emplace_back("Beyond the range of a float, 3.4e38: it becomes ∞.");
+}
 
 void explain_param(const AppState& state, Explanation& explanation, Param param) {
     const ParamInfo& row = info(param);
@@ -43,27 +62,6 @@ void explain_param(const AppState& state, Explanation& explanation, Param param)
         explanation.cell.column, letter));
 }
 
-/// The operands of a stage in this document.
-std::vector<OperandId> operands_of(const AppState& state, Stage stage) {
-    std::vector<OperandId> ids;
-    for (const auto& operand : info(stage).operands)
-        if (operand) ids.push_back(operand_of(state.document(), stage, operand->id));
-    return ids;
-}
-
-}  // namespace
-
-std::string tex_scaled(const AttentionSpec& spec) {
-    const std::string scores = spec.scale == ScaleKind::value
-                                   ? R"(\mathrm{scores} \cdot \mathrm{scale})"
-                                   : R"(\mathrm{scores})";
-    std::string below = spec.scale == ScaleKind::sqrt_dk ? R"(\sqrt{d_k})" : "";
-    if (spec.temperature != 1.0) below += below.empty() ? R"(\tau)" : R"( \cdot \tau)";
-    return below.empty() ? scores : fmt::format(R"(\frac{{{}}}{{{}}})", scores, below);
-}
-
-namespace {
-
 /// Step computes softmax's weights; the model's run had others in some rows.
 void note_replaced(const AppState& state, Explanation& explanation, Stage stage) {
     const Document& document = state.document();
@@ -81,7 +79,150 @@ void note_replaced(const AppState& state, Explanation& explanation, Stage stage)
     }
 }
 
+std::string python_list(const std::vector<double>& values) {
+    std::vector<std::string> texts;
+    for (const double value : values) texts.push_back(write_number(value, Dialect::python));
+    return fmt::format("np.array([{}])", fmt::join(texts, ", "));
+}
+
+/// A token must not end the comment it stands in.
+std::string comment(std::string text) {
+    for (char& c : text)
+        if (c == '\n' || c == '\r') c = ' ';
+    return text;
+}
+
+std::string python_dot(const DotProduct& pair) {
+    return fmt::format("{0} = {1}  # {2}\n{3} = {4}  # {5}\nprint({0} @ {3}{6})", pair.left.letter,
+                       python_list(pair.left.values), comment(pair.left.name), pair.right.letter,
+                       python_list(pair.right.values), comment(pair.right.name),
+                       pair.bias ? " + " + write_number(*pair.bias, Dialect::python) : "");
+}
+
+std::string python_softmax(const Explanation& explanation) {
+    return fmt::format(
+        "m = {}  # the row of masked scores\n"
+        "a = np.exp(m - m.max())\n"
+        "a /= a.sum()\n"
+        "print(a[{}])",
+        python_list(explanation.softmax_row), explanation.cell.column);
+}
+
+std::string python_body(const Explanation& explanation) {
+    if (explanation.steps.empty())
+        return fmt::format("print({})", write_number(explanation.value, Dialect::python));
+    if (explanation.dot) return python_dot(*explanation.dot);
+    if (!explanation.softmax_row.empty()) return python_softmax(explanation);
+    return fmt::format("print({})", write_text(explanation.steps.back().expr, Dialect::python));
+}
+
+/// The sum itself stands above its numbers; what has no formula but words stands alone.
+std::string latex_formula(const Explanation& explanation) {
+    const bool only_words = explanation.tex.empty() || explanation.tex.starts_with("\\text{");
+    if (only_words || explanation.steps.empty()) return {};
+    return fmt::format("  {} &= {}", explanation.latex, explanation.tex);
+}
+
 }  // namespace
+
+std::string tex_scaled(const AttentionSpec& spec) {
+    const std::string scores = spec.scale == ScaleKind::value
+                                   ? R"(\mathrm{scores} \cdot \mathrm{scale})"
+                                   : R"(\mathrm{scores})";
+    std::string below = spec.scale == ScaleKind::sqrt_dk ? R"(\sqrt{d_k})" : "";
+    if (spec.temperature != 1.0) below += below.empty() ? R"(\tau)" : R"( \cdot \tau)";
+    return below.empty() ? scores : fmt::format(R"(\frac{{{}}}{{{}}})", scores, below);
+}
+
+Expr constant(double value) { return {Op::number, value, true, {}, {}, {}}; }
+
+Expr plain(double value) { return {Op::number, value, false, {}, {}, {}}; }
+
+Expr combine(Op op, std::vector<Expr> args) { return {op, 0.0, false, {}, {}, std::move(args)}; }
+
+Expr cell_expr(const AppState& state, const CellRef& cell) {
+    const auto value = value_at(state, cell);
+    ATTN_CHECK(value, "an operand that the trace does not hold");
+    const Role role = std::visit([](auto key) { return info(key).role; }, cell.tensor);
+    return {Op::number, *value, false, role, cell, {}};
+}
+
+std::string label_of(const AppState& state, Axis axis, Index n) {
+    return axis_label(state.document(), axis, n);
+}
+
+std::string tex_label(const AppState& state, Axis axis, Index n) {
+    return tex::text_of(label_of(state, axis, n));
+}
+
+Side side_of(std::string letter, std::string tex, std::string heading) {
+    Side side{std::move(letter), tex::plain_text(tex), std::move(heading)};
+    side.tex = std::move(tex);
+    return side;
+}
+
+void set_formula(Explanation& explanation, std::string tex) {
+    explanation.formula = tex::plain_text(tex);
+    explanation.tex = std::move(tex);
+}
+
+Step& end_with(Explanation& explanation, Expr expr) {
+    explanation.steps.push_back(
+        {explanation.name, explanation.latex, std::move(expr), explanation.value});
+    return explanation.steps.back();
+}
+
+void Chain::add(Expr l, Expr r, std::string label) {
+    left.numbers.push_back(std::move(l));
+    right.numbers.push_back(std::move(r));
+    labels.push_back(std::move(label));
+}
+
+std::string sum_tex(const Chain& chain, std::string_view index) {
+    return fmt::format(R"(\sum_{} {} \cdot {})", index, chain.left.tex, chain.right.tex);
+}
+
+Expr products_of(const Chain& chain) {
+    std::vector<Expr> terms;
+    for (std::size_t n = 0; n < chain.left.numbers.size(); ++n)
+        terms.push_back(combine(Op::product, {chain.left.numbers[n], chain.right.numbers[n]}));
+    return combine(Op::sum, std::move(terms));
+}
+
+void add_sum(const AppState& state, Explanation& explanation, Chain chain, std::string_view index,
+             std::optional<Param> bias) {
+    std::string tex = sum_tex(chain, index);
+    Expr sum = products_of(chain);
+    const std::size_t terms = sum.args.size();
+    explanation.dot = DotProduct{factor_of(chain.left),
+                                 factor_of(chain.right),
+                                 std::move(chain.labels),
+                                 {},
+                                 std::move(chain.counts)};
+    if (bias && !state.document().inputs->params[*bias].empty()) {
+        tex += fmt::format(" + {}[{}]", tex_symbol(*bias), explanation.cell.column);
+        sum.args.push_back(cell_expr(state, {*bias, 0, explanation.cell.column}));
+        explanation.dot->bias = sum.args.back().value;
+    }
+    set_formula(explanation, std::move(tex));
+    note_overflow(explanation, sum);
+    end_with(explanation, std::move(sum)).brief = fmt::format(
+        "the sum of {} products{}", terms, explanation.dot->bias ? " and the bias" : "");
+}
+
+std::string missing_of(const AppState& state, const std::vector<OperandId>& ids) {
+    std::vector<std::string_view> missing;
+    for (const OperandId& id : ids)
+        if (!is_kept(state, id)) missing.push_back(key_of(id));
+    return fmt::format("{}", fmt::join(missing, " and "));
+}
+
+void explain_without(const AppState& state, Explanation& explanation, const std::string& missing) {
+    explanation.notes.push_back(
+        fmt::format("{} are not kept by the backend {}: choose another backend, such as "
+                    "reference, to see the arithmetic of this number.",
+                    missing, state.backend_used));
+}
 
 Explanation explain(const AppState& state, const CellRef& cell) {
     Explanation explanation;
@@ -96,7 +237,10 @@ Explanation explain(const AppState& state, const CellRef& cell) {
         explain_param(state, explanation, std::get<Param>(cell.tensor));
         return explanation;
     }
-    const std::string missing = missing_of(state, operands_of(state, *stage));
+    std::vector<OperandId> operands;  // of the stage in this document
+    for (const auto& operand : info(*stage).operands)
+        if (operand) operands.push_back(operand_of(state.document(), *stage, operand->id));
+    const std::string missing = missing_of(state, operands);
     if (missing.empty()) {
         explain_stage(state, explanation, *stage);
     } else {
@@ -105,6 +249,46 @@ Explanation explain(const AppState& state, const CellRef& cell) {
     }
     note_replaced(state, explanation, *stage);
     return explanation;
+}
+
+std::string latex_name(const AppState& state, const CellRef& cell) {
+    const std::string name = cell_name(state, cell);
+    const std::string symbol = name_of(cell.tensor);
+    const std::string inside = name.substr(symbol.size() + 1, name.size() - symbol.size() - 2);
+    return fmt::format("{}[{}]", tex_symbol(cell.tensor), tex::text_of(inside));
+}
+
+std::string copy_as_text(const Explanation& explanation) {
+    const std::string& name = explanation.name;
+    std::string text = fmt::format("{}: {}\n", name, explanation.formula);
+    for (const auto* steps : {&explanation.steps, &explanation.asides})
+        for (const Step& step : *steps)
+            text += fmt::format("{} = {} = {}\n", step.label, write_text(step.expr, Dialect::text),
+                                write_number(step.result, Dialect::text));
+    if (explanation.steps.empty())
+        text += fmt::format("{} = {}\n", name, write_number(explanation.value, Dialect::text));
+    for (const std::string& note : explanation.notes) text += note + "\n";
+    return text;
+}
+
+std::string copy_as_latex(const Explanation& explanation) {
+    std::string rows = latex_formula(explanation);
+    const std::string named = rows.empty() ? "" : explanation.latex;
+    for (const Step& step : explanation.steps)
+        rows += fmt::format("{}  {} &= {} \\\\\n  &= {}", rows.empty() ? "" : " \\\\\n",
+                            step.latex == named && explanation.steps.size() == 1 ? "" : step.latex,
+                            write_text(step.expr, Dialect::latex),
+                            write_number(step.result, Dialect::latex));
+    if (rows.empty())
+        rows = fmt::format("  {} &= {}", explanation.latex,
+                           write_number(explanation.value, Dialect::latex));
+    return fmt::format("% needs \\usepackage{{amsmath}}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n",
+                       rows);
+}
+
+std::string copy_as_python(const Explanation& explanation) {
+    return fmt::format("import numpy as np\n\n# {}\n{}\n", comment(explanation.name),
+                       python_body(explanation));
 }
 
 }  // namespace attn::view

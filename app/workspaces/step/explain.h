@@ -20,7 +20,7 @@ std::string tex_scaled(const AttentionSpec& spec);
 /// "\mathrm{scores}[\text{cat}, \text{sat}]" from "scores[cat, sat]".
 std::string latex_name(const AppState& state, const CellRef& cell);
 
-// copy.cpp
+// For the clipboard.
 std::string copy_as_text(const Explanation& explanation);
 std::string copy_as_latex(const Explanation& explanation);
 std::string copy_as_python(const Explanation& explanation);

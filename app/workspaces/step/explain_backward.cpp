@@ -11,8 +11,7 @@
 #include "app/common/document/loss.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
-#include "app/workspaces/step/backward_parts.h"
-#include "app/workspaces/step/grids.h"
+#include "app/workspaces/step/explain_parts.h"
 #include "core/check.h"
 #include "core/dropout.h"
 #include "core/gradient_tex.h"
@@ -49,8 +48,7 @@ void explain_logit(const AppState& state, Explanation& explanation, Index target
                                          "softmax − 1. m is the largest of the row."
                                        : "L = −ln softmax(y)[c] of this row y, and c is another "
                                          "column: softmax. m is the largest of the row.");
-    explanation.steps.push_back(
-        last_step(explanation, hit ? combine(Op::difference, {share, constant(1.0)}) : share));
+    end_with(explanation, hit ? combine(Op::difference, {share, constant(1.0)}) : share);
 }
 
 // L = Σ Y, Y[i, c], ½ Σ (Y − T)², −ln softmax(Y[i])[c], or Σ dY ∘ Y: d_Y is 1, 1 at one cell, Y − T, softmax(Y[i]) − 1 at
@@ -62,8 +60,7 @@ void explain_output(const AppState& state, Explanation& explanation) {
         const double target = target_of(state.document(), state.batch, cell.row, cell.column);
         set_formula(explanation, fmt::format(R"({} - \mathrm{{target}})", latex_name(state, cell)));
         explanation.notes.emplace_back("The derivative of ½ (output − target)².");
-        explanation.steps.push_back(last_step(
-            explanation, combine(Op::difference, {cell_expr(state, cell), plain(target)})));
+        end_with(explanation, combine(Op::difference, {cell_expr(state, cell), plain(target)}));
         return;
     }
     if (loss.kind == LossKind::cross_entropy && cell.row == loss.cell.row &&
@@ -73,18 +70,17 @@ void explain_output(const AppState& state, Explanation& explanation) {
         set_formula(explanation, loss_gradient_tex(state));
         explanation.notes.emplace_back(
             "L = Σ dY ∘ output: the file gives this number, ∂L/∂output, as its array dY or dO.");
-        explanation.steps.push_back(last_step(explanation, constant(explanation.value)));
+        end_with(explanation, constant(explanation.value));
         return;
     }
     const bool counts = explanation.value != 0.0;
     set_formula(explanation,
                 fmt::format(R"({}\text{{, since }} L = {})", counts ? 1 : 0, loss_tex(state)));
-    explanation.steps.push_back(last_step(explanation, constant(counts ? 1.0 : 0.0)));
-    if (loss.kind == LossKind::sum)
-        explanation.notes.emplace_back("Every output counts once in the sum.");
-    else
-        explanation.notes.emplace_back(counts ? "L is this output itself."
-                                              : "L is another output: this one does not count.");
+    end_with(explanation, constant(counts ? 1.0 : 0.0));
+    explanation.notes.emplace_back(loss.kind == LossKind::sum
+                                       ? "Every output counts once in the sum."
+                                   : counts ? "L is this output itself."
+                                            : "L is another output: this one does not count.");
 }
 
 // forward:  Y = concat(heads) W_O  so  d_context[i, c] = Σ_n d_Y[i, n] W_O[h d_v + c, n]
@@ -92,35 +88,29 @@ void explain_context(const AppState& state, Explanation& explanation) {
     const Document& document = state.document();
     const CellRef cell = explanation.cell;
     const Index joined = state.head * document.size.d_v + cell.column;
-    const Slice slice{state.batch, 0};
     if (document.inputs->params[Param::w_o].empty()) {
         set_formula(explanation,
                     tex_gradient(Stage::output) + R"(\text{ of the same place: there is no } W_O)");
-        explanation.steps.push_back(
-            last_step(explanation,
-                      stage_expr(state, From::gradients, Stage::output, slice, cell.row, joined)));
+        end_with(explanation, stage_expr(state, From::gradients, Stage::output, cell.row, joined));
         return;
     }
     Chain chain = chain_of(Stage::output, tex_label(state, Axis::query, cell.row) + ", n",
                            Param::w_o, fmt::format("{}, n", joined), "n");
     for (Index n = 0; n < document.size.d_out; ++n)
-        chain.add(stage_expr(state, From::gradients, Stage::output, slice, cell.row, n),
-                  param_expr(state, Param::w_o, joined, n), fmt::format("{}", n));
-    add_chain(explanation, std::move(chain), "n");
+        chain.add(stage_expr(state, From::gradients, Stage::output, cell.row, n),
+                  param_expr(state, Param::w_o, joined, n), std::to_string(n));
+    add_chain(state, explanation, std::move(chain), "n");
 }
 
 // forward:  context = Ã V  so  d_Ã[i, j] = Σ_c d_context[i, c] V[j, c]
 void explain_last_weight(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
-    const Slice query = shown_slice(state, Stage::context);
-    const Slice value = shown_slice(state, Stage::v);
     Chain chain = chain_of(Stage::context, tex_label(state, Axis::query, cell.row) + ", c",
                            Stage::v, tex_label(state, Axis::key, cell.column) + ", c", "c");
     for (Index c = 0; c < state.document().size.d_v; ++c)
-        chain.add(stage_expr(state, From::gradients, Stage::context, query, cell.row, c),
-                  stage_expr(state, From::values, Stage::v, value, cell.column, c),
-                  fmt::format("{}", c));
-    add_chain(explanation, std::move(chain), "c");
+        chain.add(stage_expr(state, From::gradients, Stage::context, cell.row, c),
+                  stage_expr(state, From::values, Stage::v, cell.column, c), std::to_string(c));
+    add_chain(state, explanation, std::move(chain), "c");
 }
 
 // forward:  Ã = A · keep / (1 − p)  so  d_A = d_Ã · keep / (1 − p)
@@ -129,28 +119,17 @@ void explain_kept_weight(const AppState& state, Explanation& explanation) {
     const AttentionSpec& spec = state.document().spec;
     const double factor =
         dropout_factor(spec, state.document().size, state.batch, state.head, cell.row, cell.column);
-    const Expr after = stage_expr(state, From::gradients, Stage::dropped,
-                                  shown_slice(state, Stage::dropped), cell.row, cell.column);
+    const Expr after = stage_expr(state, From::gradients, Stage::dropped, cell.row, cell.column);
     if (factor == 0.0) {
         set_formula(explanation,
                     tex_gradient(Stage::dropped) + R"( \cdot 0\text{, this weight is dropped})");
-        explanation.steps.push_back(
-            last_step(explanation, combine(Op::product, {after, constant(0.0)})));
+        end_with(explanation, combine(Op::product, {after, constant(0.0)}));
         return;
     }
     set_formula(explanation, tex_gradient(Stage::dropped) +
                                  R"( \cdot \frac{1}{1 - p}\text{, this weight is kept})");
     Expr kept = combine(Op::difference, {constant(1.0), constant(spec.dropout)});
-    explanation.steps.push_back(
-        last_step(explanation, combine(Op::quotient, {after, std::move(kept)})));
-}
-
-void explain_weight_gradient(const AppState& state, Explanation& explanation) {
-    if (weight_stage(state.document()) == Stage::weights)
-        explain_last_weight(state, explanation);
-    else
-        explain_kept_weight(state, explanation);
-    explain_competition(state, explanation);
+    end_with(explanation, combine(Op::quotient, {after, std::move(kept)}));
 }
 
 /// A pair that no sum takes part in: its gradient is exactly 0.
@@ -163,14 +142,149 @@ bool is_left_out(const AppState& state, Explanation& explanation) {
     return true;
 }
 
+// forward:  A = softmax(M)  so  d_M[i, j] = A[i, j] (d_A[i, j] − Σ_k A[i, k] d_A[i, k])
+// Jacobian of a row: ∂a_j/∂m_j = a_j (1 − a_j), ∂a_k/∂m_j = −a_j a_k.
+
+/// One row of weights and their gradients, of the keys that take part.
+struct WeightRow {
+    std::vector<Index> keys;
+    std::vector<Expr> a, d_a;
+    Expr mean;  // Σ A · d_A
+};
+
+WeightRow weight_row(const AppState& state, Index i) {
+    const auto takes_part = contributing_keys(state, {state.batch, state.head}, i);
+    WeightRow row;
+    std::vector<Expr> terms;
+    for (Index j = 0; j < state.document().size.tk; ++j) {
+        if (takes_part[static_cast<std::size_t>(j)] == 0) continue;
+        row.keys.push_back(j);
+        row.a.push_back(stage_expr(state, From::values, Stage::weights, i, j));
+        row.d_a.push_back(stage_expr(state, From::gradients, Stage::weights, i, j));
+        terms.push_back(combine(Op::product, {row.a.back(), row.d_a.back()}));
+    }
+    row.mean = combine(Op::sum, std::move(terms));
+    return row;
+}
+
+std::vector<double> values_of(const std::vector<Expr>& numbers) {
+    std::vector<double> values;
+    for (const Expr& number : numbers) values.push_back(number.value);
+    return values;
+}
+
+/// key, A, d_A, d_A − weighted mean, d_M.
+InspectorTable row_table(const AppState& state, const WeightRow& row, const CellRef& cell) {
+    const double mean = evaluate(row.mean);
+    std::vector<double> above, results;
+    double largest = 0.0;
+    for (std::size_t n = 0; n < row.keys.size(); ++n) {
+        above.push_back(row.d_a[n].value - mean);
+        results.push_back(*gradient_at(state, {Stage::masked, cell.row, row.keys[n]}));
+        if (std::isfinite(results.back())) largest = std::max(largest, std::abs(results.back()));
+    }
+    const auto a = column_texts(values_of(row.a));
+    const auto d_a = column_texts(values_of(row.d_a));
+    const auto over = column_texts(above);
+    const auto d_m = column_texts(results);
+    InspectorTable table;
+    table.label = "key";
+    table.columns = {
+        {"A", Role::weight}, {"∂L/∂A", Role::weight}, {"− mean", {}, true}, {"∂L/∂M", Role::score}};
+    for (std::size_t n = 0; n < row.keys.size(); ++n) {
+        const CellRef weight{Stage::weights, cell.row, row.keys[n]};
+        const CellRef masked{Stage::masked, cell.row, row.keys[n]};
+        const bool finite = largest > 0.0 && std::isfinite(results[n]);
+        table.rows.push_back({label_of(state, Axis::key, row.keys[n]),
+                              {{a[n], Role::weight, weight},
+                               {d_a[n], Role::weight, weight},
+                               {over[n], {}, {}},
+                               {d_m[n], Role::score, masked}},
+                              row.keys[n] == cell.column,
+                              false,
+                              finite ? results[n] / largest : 0.0});
+    }
+    return table;
+}
+
+/// The other key of the row that has the largest weight; nullptr when the key is alone.
+const Expr* strongest_other(const WeightRow& row, Index column) {
+    const Expr* found = nullptr;
+    for (std::size_t n = 0; n < row.keys.size(); ++n)
+        if (row.keys[n] != column && (!found || row.a[n].value > found->value)) found = &row.a[n];
+    return found;
+}
+
+Step slope(const AppState& state, const CellRef& weight, const CellRef& score, Expr expr) {
+    const double value = evaluate(expr);
+    return {fmt::format("∂{}/∂{}", cell_name(state, weight), cell_name(state, score)),
+            fmt::format("\\frac{{\\partial {}}}{{\\partial {}}}", latex_name(state, weight),
+                        latex_name(state, score)),
+            std::move(expr), value};
+}
+
+/// What raising the pair's score does to the weights of its row.
+void explain_competition(const AppState& state, Explanation& explanation) {
+    const CellRef cell = explanation.cell;
+    const WeightRow row = weight_row(state, cell.row);
+    const auto at = std::ranges::find(row.keys, cell.column);
+    if (at == row.keys.end()) return;
+    const Expr& own = row.a[static_cast<std::size_t>(at - row.keys.begin())];
+    if (!std::isfinite(own.value)) return;
+    const CellRef score{Stage::masked, cell.row, cell.column};
+    const std::string pair = fmt::format("{} → {}", label_of(state, Axis::query, cell.row),
+                                         label_of(state, Axis::key, cell.column));
+    const Expr* const other = strongest_other(row, cell.column);
+    explanation.asides.push_back(
+        slope(state, {Stage::weights, cell.row, cell.column}, score,
+              combine(Op::product, {own, combine(Op::difference, {constant(1.0), own})})));
+    if (other == nullptr) {
+        explanation.notes.push_back(fmt::format(
+            "{} has no competitor: it is the only key of its row, and its weight stays 1.", pair));
+        return;
+    }
+    Expr minus = own;
+    minus.value = -minus.value;
+    explanation.asides.push_back(
+        slope(state, *other->link, score, combine(Op::product, {minus, *other})));
+    explanation.notes.push_back(
+        fmt::format("Raising the score of {} takes from the other keys of the row in proportion to "
+                    "their weights: ∂a_j/∂m_j = a_j (1 − a_j), ∂a_k/∂m_j = −a_j a_k.",
+                    pair));
+}
+
+void explain_softmax_gradient(const AppState& state, Explanation& explanation) {
+    const CellRef cell = explanation.cell;
+    if (is_left_out(state, explanation)) return;
+    const WeightRow row = weight_row(state, cell.row);
+    const auto n =
+        static_cast<std::size_t>(std::ranges::find(row.keys, cell.column) - row.keys.begin());
+    set_formula(explanation, R"(A \cdot (\frac{\partial L}{\partial A} - \mathrm{mean}), )"
+                             R"(\mathrm{mean} = \sum_j A_j \cdot \frac{\partial L}{\partial A_j})");
+    explanation.table = row_table(state, row, cell);
+    const double mean = evaluate(row.mean);
+    explanation.steps.push_back(
+        {"mean", "\\mathrm{mean}", row.mean, mean,
+         fmt::format("Σ_j A[{0}, j]·∂L/∂A[{0}, j]", label_of(state, Axis::query, cell.row))});
+    end_with(explanation,
+             combine(Op::product, {row.a[n], combine(Op::difference, {row.d_a[n], plain(mean)})}));
+    explain_competition(state, explanation);
+}
+
+void explain_weight_gradient(const AppState& state, Explanation& explanation) {
+    if (weight_stage(state.document()) == Stage::weights)
+        explain_last_weight(state, explanation);
+    else
+        explain_kept_weight(state, explanation);
+    explain_competition(state, explanation);
+}
+
 // forward:  M = S where allowed  so  d_S = d_M there, 0 elsewhere
 void explain_scaled(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     if (is_left_out(state, explanation)) return;
     set_formula(explanation, tex_gradient(Stage::masked) + R"(\text{, the pair is allowed})");
-    explanation.steps.push_back(last_step(
-        explanation, stage_expr(state, From::gradients, Stage::masked,
-                                shown_slice(state, Stage::masked), cell.row, cell.column)));
+    end_with(explanation, stage_expr(state, From::gradients, Stage::masked, cell.row, cell.column));
 }
 
 // forward:  S = scores · factor  so  d_scores = d_S · factor
@@ -181,11 +295,8 @@ void explain_scores(const AppState& state, Explanation& explanation) {
     const std::string factor = tex_factor(spec);
     set_formula(explanation,
                 tex_gradient(Stage::scaled) + (factor.empty() ? "" : R"( \cdot )" + factor));
-    explanation.steps.push_back(last_step(
-        explanation,
-        scaled_expr(spec, state.document().d_k,
-                    stage_expr(state, From::gradients, Stage::scaled,
-                               shown_slice(state, Stage::scaled), cell.row, cell.column))));
+    const Expr scaled = stage_expr(state, From::gradients, Stage::scaled, cell.row, cell.column);
+    end_with(explanation, scaled_expr(spec, state.document().d_k, scaled));
 }
 
 /// What the chain rule of a stage reads: gradients, then values.
@@ -194,68 +305,30 @@ struct Reads {
 };
 Reads reads_of(const AppState& state, Stage stage) {
     const Stage last = weight_stage(state.document());
-    switch (stage) {
-        case Stage::x:
-        case Stage::x_kv:
-            return {{Stage::q, Stage::k, Stage::v}, {}};
-        case Stage::q:
-            return {{Stage::scores}, {Stage::k}};
-        case Stage::k:
-            return {{Stage::scores}, {Stage::q}};
-        case Stage::v:
-            return {{Stage::context}, {last}};
-        case Stage::q_rot:
-        case Stage::k_rot:
-        case Stage::biased:
-            return {};  // no document that is stepped through has them: stages_lack()
-        case Stage::scores:
-            return {{Stage::scaled}, {}};
-        case Stage::scaled:
-            return {{Stage::masked}, {}};
-        case Stage::masked:
-            return {{Stage::weights}, {Stage::weights}};
-        case Stage::weights:
-            if (last == Stage::dropped) return {{Stage::dropped}, {Stage::weights}};
-            return {{Stage::context}, {Stage::v, Stage::weights}};
-        case Stage::dropped:
-            return {{Stage::context}, {Stage::v}};
-        case Stage::context:
-            return {{Stage::output}, {}};
-        case Stage::output:
-            return {{}, {Stage::output}};
-    }
-    return {};
+    if (stage == Stage::x || stage == Stage::x_kv) return {{Stage::q, Stage::k, Stage::v}, {}};
+    if (stage == Stage::q) return {{Stage::scores}, {Stage::k}};
+    if (stage == Stage::k) return {{Stage::scores}, {Stage::q}};
+    if (stage == Stage::v) return {{Stage::context}, {last}};
+    if (stage == Stage::scores) return {{Stage::scaled}, {}};
+    if (stage == Stage::scaled) return {{Stage::masked}, {}};
+    if (stage == Stage::masked) return {{Stage::weights}, {Stage::weights}};
+    if (stage == Stage::weights && last == Stage::dropped)
+        return {{Stage::dropped}, {Stage::weights}};
+    if (stage == Stage::weights) return {{Stage::context}, {Stage::v, Stage::weights}};
+    if (stage == Stage::dropped) return {{Stage::context}, {Stage::v}};
+    if (stage == Stage::context) return {{Stage::output}, {}};
+    if (stage == Stage::output) return {{}, {Stage::output}};
+    return {};  // no document that is stepped through has the others: stages_lack()
 }
 
 Reads reads_of(const AppState& state, Param param) {
-    const Stage source = key_stage(state.document());
-    switch (param) {
-        case Param::w_q:
-        case Param::b_q:
-            return {{Stage::q}, {Stage::x}};
-        case Param::w_k:
-        case Param::b_k:
-            return {{Stage::k}, {source}};
-        case Param::w_v:
-        case Param::b_v:
-            return {{Stage::v}, {source}};
-        case Param::w_o:
-        case Param::b_o:
-            return {{Stage::output}, {Stage::context}};
-        case Param::w_score:
-        case Param::w_score_q:
-        case Param::w_score_k:
-        case Param::w_score_row:
-        case Param::sinks:
-            break;
-    }
-    return {};
+    const Projection made = projection_of(state, param);
+    return {{made.output}, {made.input}};
 }
 
 /// The keys of what the trace or the gradients do not hold, joined; "" when all is there.
 std::string missing_of(const AppState& state, const Reads& reads) {
-    std::vector<OperandId> values(reads.values.begin(), reads.values.end());
-    std::string missing = missing_of(state, values);
+    std::string missing = missing_of(state, {reads.values.begin(), reads.values.end()});
     for (const Stage stage : reads.gradients)
         if ((*state.gradients)[stage].empty())
             missing +=
@@ -264,24 +337,14 @@ std::string missing_of(const AppState& state, const Reads& reads) {
 }
 
 void explain_stage_gradient(const AppState& state, Explanation& explanation, Stage stage) {
-    switch (stage) {
-        case Stage::output:
-            return explain_output(state, explanation);
-        case Stage::context:
-            return explain_context(state, explanation);
-        case Stage::dropped:
-            return explain_last_weight(state, explanation);
-        case Stage::weights:
-            return explain_weight_gradient(state, explanation);
-        case Stage::masked:
-            return explain_softmax_gradient(state, explanation);
-        case Stage::scaled:
-            return explain_scaled(state, explanation);
-        case Stage::scores:
-            return explain_scores(state, explanation);
-        default:
-            return explain_vector_gradient(state, explanation, stage);
-    }
+    if (stage == Stage::output) return explain_output(state, explanation);
+    if (stage == Stage::context) return explain_context(state, explanation);
+    if (stage == Stage::dropped) return explain_last_weight(state, explanation);
+    if (stage == Stage::weights) return explain_weight_gradient(state, explanation);
+    if (stage == Stage::masked) return explain_softmax_gradient(state, explanation);
+    if (stage == Stage::scaled) return explain_scaled(state, explanation);
+    if (stage == Stage::scores) return explain_scores(state, explanation);
+    explain_vector_gradient(state, explanation, stage);
 }
 
 }  // namespace

@@ -9,8 +9,10 @@
 #include "app/common/words.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/grids.h"
+#include "core/dropout.h"
 #include "core/masks.h"
 #include "core/rng.h"
+#include "core/softmax.h"
 #include "core/tex.h"
 
 namespace attn::view {
@@ -32,21 +34,11 @@ void explain_given(const AppState& state, Explanation& explanation) {
         explanation.notes.emplace_back("It was edited.");
         return;
     }
-    if (const ModelOrigin* model = model_of(state.document())) {
-        explanation.notes.push_back(
+    if (const ModelOrigin* model = model_of(state.document()))
+        return explanation.notes.push_back(
             fmt::format("{} computed it: layer {} reads it.", model->path, state.document().layer));
-        return;
-    }
     explanation.notes.push_back(file ? fmt::format("It stands in {}.", file->path)
                                      : std::string("It is given."));
-}
-
-/// The bias of the explained column, where there is one.
-std::optional<Expr> bias_of(const AppState& state, Explanation& explanation, Param bias) {
-    if (state.document().inputs->params[bias].empty()) return std::nullopt;
-    set_formula(explanation, explanation.tex + fmt::format(" + {}[{}]", tex_symbol(bias),
-                                                           explanation.cell.column));
-    return cell_expr(state, {bias, 0, explanation.cell.column});
 }
 
 /// Q, K, V: row of X times column of W.
@@ -54,26 +46,13 @@ void explain_projection(const AppState& state, Explanation& explanation, Stage i
                         Param bias) {
     const CellRef cell = explanation.cell;
     if (!state.document().inputs->projects()) return explain_given(state, explanation);
-    const Index width = sheet_of(state, input).values.columns;
     const std::string token = tex_label(state, info(input).rows, cell.row);
-    Side left = side_of("x", fmt::format("{}[{}, c]", tex_symbol(input), token), "x");
-    Side right = side_of("w", fmt::format("{}[c, {}]", tex_symbol(w), cell.column), "w");
-    for (Index c = 0; c < width; ++c) {
-        left.numbers.push_back(cell_expr(state, {input, cell.row, c}));
-        right.numbers.push_back(cell_expr(state, {w, c, cell.column}));
-    }
-    set_formula(explanation, fmt::format("\\sum_c {} \\cdot {}", left.tex, right.tex));
-    auto added = bias_of(state, explanation, bias);
-    add_products(explanation, left, right, axis_labels(state.document(), Axis::d_model, width),
-                 std::move(added));
-}
-
-void explain_score(const AppState& state, Explanation& explanation) {
-    const Side left = query_side(state, explanation.cell.row);
-    const Side right = key_side(state, explanation.cell.column);
-    set_formula(explanation, fmt::format("\\sum_c {} \\cdot {}", left.tex, right.tex));
-    add_products(explanation, left, right,
-                 axis_labels(state.document(), Axis::d_k, state.document().d_k));
+    Chain chain{side_of("x", fmt::format("{}[{}, c]", tex_symbol(input), token), "x"),
+                side_of("w", fmt::format("{}[c, {}]", tex_symbol(w), cell.column), "w")};
+    for (Index c = 0; c < sheet_of(state, input).values.columns; ++c)
+        chain.add(cell_expr(state, {input, cell.row, c}), cell_expr(state, {w, c, cell.column}),
+                  std::to_string(c));
+    add_sum(state, explanation, std::move(chain), "c", bias);
 }
 
 /// Forbidden keys are left out: they contribute nothing, even where V is NaN.
@@ -85,60 +64,61 @@ void forward_context(const AppState& state, Explanation& explanation) {
     std::vector<std::uint8_t> takes_part(static_cast<std::size_t>(size.tk));
     fill_contributing(document.spec, size, state.batch, state.head, cell.row, takes_part);
     const auto keys = axis_labels(document, Axis::key, size.tk);
-    Side left = side_of(
-        "a", fmt::format("{}[{}, j]", tex_symbol(weights), tex_label(state, Axis::query, cell.row)),
-        "a");
-    Side right = side_of("v", fmt::format("V[j, {}]", cell.column), "v");
-    std::vector<std::string> labels;
-    for (Index j = 0; j < size.tk; ++j) {
-        if (takes_part[static_cast<std::size_t>(j)] == 0) continue;
-        left.numbers.push_back(cell_expr(state, {weights, cell.row, j}));
-        right.numbers.push_back(cell_expr(state, {Stage::v, j, cell.column}));
-        labels.push_back(keys[static_cast<std::size_t>(j)]);
-    }
-    set_formula(explanation, fmt::format("\\sum_j {} \\cdot {}", left.tex, right.tex));
-    const auto left_out = keys.size() - labels.size();
-    if (labels.empty())
+    const std::string query = tex_label(state, Axis::query, cell.row);
+    Chain chain{side_of("a", fmt::format("{}[{}, j]", tex_symbol(weights), query), "a"),
+                side_of("v", fmt::format("V[j, {}]", cell.column), "v")};
+    for (Index j = 0; j < size.tk; ++j)
+        if (takes_part[static_cast<std::size_t>(j)] != 0)
+            chain.add(cell_expr(state, {weights, cell.row, j}),
+                      cell_expr(state, {Stage::v, j, cell.column}),
+                      keys[static_cast<std::size_t>(j)]);
+    if (chain.labels.empty()) {
+        set_formula(explanation, sum_tex(chain, "j"));
         explanation.notes.emplace_back("The mask leaves no key: the empty row gives 0.");
-    else if (left_out > 0)
+        return;
+    }
+    if (const auto left_out = keys.size() - chain.labels.size(); left_out > 0)
         explanation.notes.push_back(fmt::format(
             "{} masked key{} weigh{} exactly 0 and {} left out.", left_out,
             left_out == 1 ? "" : "s", left_out == 1 ? "s" : "", left_out == 1 ? "is" : "are"));
-    if (labels.empty()) return;
-    add_products(explanation, left, right, std::move(labels));
-    explanation.dot->counts = "key";
+    chain.counts = "key";
+    add_sum(state, explanation, std::move(chain), "j");
 }
 
 void forward_output(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const Document& document = state.document();
+    const Index heads = document.size.heads;
     const Index width = document.size.d_v;
-    const Index joined = document.size.heads * width;
     const Index first = -state.head * width;  // columns count from the head shown
     if (document.inputs->params[Param::w_o].empty()) {
         set_formula(explanation, tex::text_of("the joined context: there is no W_O"));
-        explanation.steps.push_back(last_step(
-            explanation, cell_expr(state, {Stage::context, cell.row, cell.column + first})));
+        end_with(explanation, cell_expr(state, {Stage::context, cell.row, cell.column + first}));
         return;
     }
-    Side left = side_of(
-        "c",
-        fmt::format("\\mathrm{{{}}}[{}, n]", document.size.heads == 1 ? "context" : "concat",
-                    tex_label(state, Axis::query, cell.row)),
-        "context");
-    Side right = side_of("w", fmt::format("W_O[n, {}]", cell.column), "w");
-    for (Index n = 0; n < joined; ++n) {
-        left.numbers.push_back(cell_expr(state, {Stage::context, cell.row, n + first}));
-        right.numbers.push_back(cell_expr(state, {Param::w_o, n, cell.column}));
-    }
-    set_formula(explanation, fmt::format("\\sum_n {} \\cdot {}", left.tex, right.tex));
+    Chain chain{side_of("c",
+                        fmt::format("\\mathrm{{{}}}[{}, n]", heads == 1 ? "context" : "concat",
+                                    tex_label(state, Axis::query, cell.row)),
+                        "context"),
+                side_of("w", fmt::format("W_O[n, {}]", cell.column), "w")};
+    chain.counts = "n";
+    for (Index n = 0; n < heads * width; ++n)
+        chain.add(cell_expr(state, {Stage::context, cell.row, n + first}),
+                  cell_expr(state, {Param::w_o, n, cell.column}), std::to_string(n));
     if (document.heads > 1)
-        explanation.notes.push_back(fmt::format(
-            "concat holds the {} heads' contexts, {} columns each.", document.size.heads, width));
-    auto added = bias_of(state, explanation, Param::b_o);
-    add_products(explanation, left, right, axis_labels(document, Axis::d_v, joined),
-                 std::move(added));
-    explanation.dot->counts = "n";
+        explanation.notes.push_back(
+            fmt::format("concat holds the {} heads' contexts, {} columns each.", heads, width));
+    add_sum(state, explanation, std::move(chain), "n", Param::b_o);
+}
+
+/// q·k of one pair.
+Chain score_chain(const AppState& state, Index row, Index column) {
+    Chain chain{side_of("q", fmt::format("Q[{}, c]", tex_label(state, Axis::query, row)), "q"),
+                side_of("k", fmt::format("K[{}, c]", tex_label(state, Axis::key, column)), "k")};
+    for (Index c = 0; c < state.document().d_k; ++c)
+        chain.add(cell_expr(state, {Stage::q, row, c}), cell_expr(state, {Stage::k, column, c}),
+                  std::to_string(c));
+    return chain;
 }
 
 // ---- one number to one number
@@ -148,9 +128,8 @@ void forward_scaled(const AppState& state, Explanation& explanation) {
     const AttentionSpec& spec = state.document().spec;
     set_formula(explanation, tex_scaled(spec));
     if (spec.scale == ScaleKind::none) explanation.notes.emplace_back("Scaling is off.");
-    explanation.steps.push_back(last_step(
-        explanation, scaled_expr(spec, state.document().d_k,
-                                 cell_expr(state, {Stage::scores, cell.row, cell.column}))));
+    end_with(explanation, scaled_expr(spec, state.document().d_k,
+                                      cell_expr(state, {Stage::scores, cell.row, cell.column})));
 }
 
 /// Which mask forbids the pair, in words; "" when it is allowed.
@@ -163,18 +142,17 @@ std::string reason_forbidden(const AppState& state, Index i, Index j) {
         return !may_attend(mask, size, state.batch, state.head, i, j);
     };
     const MaskSpec& all = document.spec.mask;
-    MaskSpec one;
-    one.causal = all.causal;
-    if (forbids(one)) return fmt::format("causal: key {} comes after query {}", key, query);
-    one = {};
-    one.padding = all.padding;
-    if (forbids(one)) return fmt::format("padding: key {} is past the last valid one", key);
-    one = {};
-    one.window = all.window;
-    one.window_left = all.window_left;
-    one.window_right = all.window_right;
-    one.global_tokens = all.global_tokens;
-    if (forbids(one)) {
+    MaskSpec causal, padding, window, block;
+    causal.causal = all.causal;
+    padding.padding = all.padding;
+    block.block = all.block;
+    window.window = all.window;
+    window.window_left = all.window_left;
+    window.window_right = all.window_right;
+    window.global_tokens = all.global_tokens;
+    if (forbids(causal)) return fmt::format("causal: key {} comes after query {}", key, query);
+    if (forbids(padding)) return fmt::format("padding: key {} is past the last valid one", key);
+    if (forbids(window)) {
         constexpr Index kFarthest = std::numeric_limits<Index>::max();
         const Index distance = i + size.query_offset - j;
         const auto& side = distance > 0 ? all.window_left : all.window_right;
@@ -182,9 +160,7 @@ std::string reason_forbidden(const AppState& state, Index i, Index j) {
         return fmt::format("window: {} and {} are {} apart, more than {}", query, key,
                            std::abs(distance), reach);
     }
-    one = {};
-    one.block = all.block;
-    if (forbids(one)) return fmt::format("block: {} and {} are in different blocks", query, key);
+    if (forbids(block)) return fmt::format("block: {} and {} are in different blocks", query, key);
     if (!forbids(all)) return {};
     return document.painted ? "it is painted as forbidden" : "the mask forbids the pair";
 }
@@ -192,17 +168,179 @@ std::string reason_forbidden(const AppState& state, Index i, Index j) {
 void explain_masked(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const std::string reason = reason_forbidden(state, cell.row, cell.column);
-    set_formula(explanation,
-                reason.empty()
-                    ? fmt::format("S{}", tex::text_of(", the pair is allowed"))
-                    : fmt::format("-\\infty{}", tex::text_of(", the pair is forbidden")));
+    set_formula(explanation, reason.empty() ? "S" + tex::text_of(", the pair is allowed")
+                                            : "-\\infty" + tex::text_of(", the pair is forbidden"));
     if (!reason.empty()) {
         explanation.notes.push_back(
             fmt::format("{}. exp(−∞) is exactly 0, so its weight is too.", reason));
         return;
     }
+    end_with(explanation, cell_expr(state, {Stage::scaled, cell.row, cell.column}));
+}
+
+// ---- a row of scores to its weights
+
+/// Why a row of M has no ordinary softmax; "" when it has.
+std::string softmax_trouble(const std::vector<double>& m, EmptyRows policy, bool all_forbidden) {
+    const double inf = std::numeric_limits<double>::infinity();
+    if (std::ranges::any_of(m, [](double value) { return std::isnan(value); }))
+        return "A score of the row is NaN, so all its allowed weights are NaN.";
+    if (std::ranges::count(m, inf) > 0)
+        return "A score of the row is ∞: ∞ − ∞ is NaN, so all its allowed weights are NaN.";
+    if (std::ranges::any_of(m, [](double value) { return std::isfinite(value); })) return {};
+    if (!all_forbidden) return "All allowed scores are −∞: 0 ÷ 0 is NaN.";
+    return policy == EmptyRows::zero ? "The mask leaves no key: the empty row gives 0."
+                                     : "The mask leaves no key: the empty row gives NaN.";
+}
+
+Expr shifted_exp(const AppState& state, const CellRef& masked, const Expr& largest) {
+    return combine(Op::exp, {combine(Op::difference, {cell_expr(state, masked), largest})});
+}
+
+/// One row of M and of A, with what lies between.
+struct SoftmaxTable {
+    const AppState& state;
+    Index row;
+    SoftmaxRow sides;
+    std::vector<double> m;  // of every key
+    std::vector<bool> allowed;
+};
+
+SoftmaxTable softmax_table(const AppState& state, Index row) {
+    const auto m = sheet_of(state, Stage::masked).values;
+    const auto pairs = allowed_pairs(state);
+    SoftmaxTable table{state, row, softmax_sides(m.row(row)), {}, {}};
+    for (Index j = 0; j < m.columns; ++j) {
+        table.m.push_back(m(row, j));
+        table.allowed.push_back(pairs[static_cast<std::size_t>(row * m.columns + j)] != 0);
+    }
+    return table;
+}
+
+/// Exactly 0, or the NaN of a row without keys.
+TableRow masked_row(std::string label, const CellRef& weight, double value) {
+    const std::string share = value == 0.0 ? "0" : number(value);
+    return {std::move(label), {{"masked", {}, {}}, {}, {}, {share, {}, weight}}, false, true};
+}
+
+/// score, score − max, exp and share of each key: all that a pencil needs for any of its weights.
+InspectorTable softmax_columns(const SoftmaxTable& softmax, Index chosen) {
+    const auto keys =
+        axis_labels(softmax.state.document(), Axis::key, static_cast<Index>(softmax.m.size()));
+    std::vector<double> shifted, exps, shares;
+    for (std::size_t j = 0; j < softmax.m.size(); ++j) {
+        shifted.push_back(softmax.m[j] - softmax.sides.max);
+        exps.push_back(std::exp(shifted.back()));
+        shares.push_back(
+            *value_at(softmax.state, {Stage::weights, softmax.row, static_cast<Index>(j)}));
+    }
+    const auto m_texts = column_texts(softmax.m);
+    const auto shifted_texts = column_texts(shifted);
+    const auto exp_texts = column_texts(exps);
+    const auto share_texts = column_texts(shares);
+    InspectorTable table;
+    table.label = "key";
+    table.columns = {{"M", Role::score}, {"M − m", {}, true}, {"exp", {}}, {"share", Role::weight}};
+    double whole = 0.0;
+    for (std::size_t j = 0; j < softmax.m.size(); ++j) {
+        const CellRef masked{Stage::masked, softmax.row, static_cast<Index>(j)};
+        const CellRef weight{Stage::weights, masked.row, masked.column};
+        whole += shares[j];
+        if (softmax.allowed[j])
+            table.rows.push_back({keys[j],
+                                  {{m_texts[j], Role::score, masked},
+                                   {shifted_texts[j], {}, {}},
+                                   {exp_texts[j], {}, {}},
+                                   {share_texts[j], Role::weight, weight}}});
+        else
+            table.rows.push_back(masked_row(keys[j], weight, shares[j]));
+        table.rows.back().bar = std::isfinite(shares[j]) ? shares[j] : 0.0;
+        table.rows.back().chosen = static_cast<Index>(j) == chosen;
+    }
+    table.total = TableRow{"Σ",
+                           {{},
+                            {},
+                            {column_texts({softmax.sides.sum})[0], {}, {}},
+                            {column_texts({whole})[0], {}, {}}}};
+    return table;
+}
+
+/// How the score of the pair came about: q·k, then scaled. Only what the backend keeps.
+void add_score_steps(const AppState& state, Explanation& explanation) {
+    const CellRef cell = explanation.cell;
+    const CellRef score{Stage::scores, cell.row, cell.column};
+    const CellRef scaled{Stage::scaled, cell.row, cell.column};
+    if (!missing_of(state, {Stage::q, Stage::k, Stage::scores, Stage::scaled}).empty()) return;
     explanation.steps.push_back(
-        last_step(explanation, cell_expr(state, {Stage::scaled, cell.row, cell.column})));
+        {"q·k", "q \\cdot k", products_of(score_chain(state, cell.row, cell.column)),
+         *value_at(state, score), fmt::format("the sum of {} products", state.document().d_k),
+         score});
+    explanation.steps.push_back(
+        {"S", "S",
+         scaled_expr(state.document().spec, state.document().d_k, cell_expr(state, score)),
+         *value_at(state, scaled), "", scaled});
+}
+
+/// m, exp(M − m), Σ exp and their quotient.
+void add_softmax_steps(const AppState& state, Explanation& explanation,
+                       const SoftmaxTable& softmax) {
+    const CellRef cell = explanation.cell;
+    Expr largest = plain(softmax.sides.max);
+    largest.role = Role::score;
+    std::vector<Expr> row, exps;
+    std::optional<CellRef> at;
+    for (Index j = 0; j < static_cast<Index>(softmax.m.size()); ++j) {
+        if (!softmax.allowed[static_cast<std::size_t>(j)]) continue;
+        row.push_back(cell_expr(state, {Stage::masked, cell.row, j}));
+        exps.push_back(shifted_exp(state, *row.back().link, largest));
+        if (!at && row.back().value == softmax.sides.max) at = row.back().link;
+    }
+    const Expr own = shifted_exp(state, {Stage::masked, cell.row, cell.column}, largest);
+    const std::string query = label_of(state, Axis::query, cell.row);
+    explanation.steps.push_back({"m", "m", combine(Op::max, std::move(row)), softmax.sides.max,
+                                 fmt::format("max_j M[{}, j]", query), at});
+    explanation.steps.push_back({"exp(M − m)", "e", own, evaluate(own)});
+    explanation.steps.push_back({"Σ exp", "\\Sigma", combine(Op::sum, std::move(exps)),
+                                 softmax.sides.sum, fmt::format("Σ_j exp(M[{}, j] − m)", query)});
+    end_with(explanation, combine(Op::quotient, {plain(evaluate(own)), plain(softmax.sides.sum)}));
+}
+
+void explain_weight(const AppState& state, Explanation& explanation) {
+    const CellRef cell = explanation.cell;
+    const SoftmaxTable softmax = softmax_table(state, cell.row);
+    const bool own = softmax.allowed[static_cast<std::size_t>(cell.column)];
+    const auto allowed = std::ranges::count(softmax.allowed, true);
+    explanation.softmax_row = softmax.m;
+    explanation.table = softmax_columns(softmax, cell.column);
+    set_formula(explanation, "\\frac{\\exp(M - m)}{\\sum_j \\exp(M_j - m)}");
+    const std::string trouble =
+        softmax_trouble(softmax.m, state.document().spec.empty_rows, allowed == 0);
+    if (!trouble.empty()) explanation.notes.push_back(trouble);
+    if (!own && explanation.value == 0.0)
+        explanation.notes.emplace_back("The pair is masked: exp(−∞) = 0, the weight is exactly 0.");
+    else if (own && allowed < std::ssize(softmax.allowed))
+        explanation.notes.emplace_back("Masked keys add exp(−∞) = 0 to the sum and are left out.");
+    if (!trouble.empty() || !own) return;
+    add_score_steps(state, explanation);
+    add_softmax_steps(state, explanation, softmax);
+}
+
+void explain_dropped(const AppState& state, Explanation& explanation) {
+    const CellRef cell = explanation.cell;
+    const AttentionSpec& spec = state.document().spec;
+    const double factor =
+        dropout_factor(spec, state.document().size, state.batch, state.head, cell.row, cell.column);
+    if (factor == 0.0) {
+        set_formula(explanation, "0" + tex::text_of(", this weight is dropped"));
+        explanation.notes.push_back(
+            fmt::format("Dropout p = {} took this weight out.", significant(spec.dropout, 4)));
+        return;
+    }
+    set_formula(explanation, R"(\frac{A}{1 - p})" + tex::text_of(", this weight is kept"));
+    Expr kept = combine(Op::difference, {constant(1.0), constant(spec.dropout)});
+    end_with(explanation,
+             combine(Op::quotient,
+                     {cell_expr(state, {Stage::weights, cell.row, cell.column}), std::move(kept)}));
 }
 
 // ---- what nothing computes
@@ -220,29 +358,14 @@ void explain_vector(const AppState& state, Explanation& explanation, Stage stage
     const std::string& token = tokens[static_cast<std::size_t>(cell.row)];
     set_formula(explanation, tex::text_of(fmt::format("word vector of “{}” + position {}",
                                                       shown_token(token, kMostNamed), cell.row)));
-    explanation.steps.push_back(
-        last_step(explanation, combine(Op::sum, {plain(word_value(hash_text(token), cell.column)),
-                                                 plain(position_value(cell.row, cell.column))})));
+    end_with(explanation, combine(Op::sum, {plain(word_value(hash_text(token), cell.column)),
+                                            plain(position_value(cell.row, cell.column))}));
     explanation.notes.push_back(fmt::format("Position: {}({} ÷ 10000^({}/{})).",
                                             cell.column % 2 == 0 ? "sin" : "cos", cell.row,
                                             cell.column - cell.column % 2, kWaveWidth));
 }
 
 }  // namespace
-
-Side query_side(const AppState& state, Index row) {
-    Side side = side_of("q", fmt::format("Q[{}, c]", tex_label(state, Axis::query, row)), "q");
-    for (Index c = 0; c < state.document().d_k; ++c)
-        side.numbers.push_back(cell_expr(state, {Stage::q, row, c}));
-    return side;
-}
-
-Side key_side(const AppState& state, Index column) {
-    Side side = side_of("k", fmt::format("K[{}, c]", tex_label(state, Axis::key, column)), "k");
-    for (Index c = 0; c < state.document().d_k; ++c)
-        side.numbers.push_back(cell_expr(state, {Stage::k, column, c}));
-    return side;
-}
 
 Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score) {
     if (spec.scale == ScaleKind::sqrt_dk)
@@ -255,37 +378,24 @@ Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score) {
 }
 
 void explain_stage(const AppState& state, Explanation& explanation, Stage stage) {
-    switch (stage) {
-        case Stage::x:
-        case Stage::x_kv:
-            return explain_vector(state, explanation, stage);
-        case Stage::q:
-            return explain_projection(state, explanation, Stage::x, Param::w_q, Param::b_q);
-        case Stage::k:
-            return explain_projection(state, explanation, key_stage(state.document()), Param::w_k,
-                                      Param::b_k);
-        case Stage::v:
-            return explain_projection(state, explanation, key_stage(state.document()), Param::w_v,
-                                      Param::b_v);
-        case Stage::q_rot:
-        case Stage::k_rot:
-        case Stage::biased:
-            return;  // no document that is stepped through has them: stages_lack()
-        case Stage::scores:
-            return explain_score(state, explanation);
-        case Stage::scaled:
-            return forward_scaled(state, explanation);
-        case Stage::masked:
-            return explain_masked(state, explanation);
-        case Stage::weights:
-            return explain_weight(state, explanation);
-        case Stage::dropped:
-            return explain_dropped(state, explanation);
-        case Stage::context:
-            return forward_context(state, explanation);
-        case Stage::output:
-            return forward_output(state, explanation);
-    }
+    const CellRef cell = explanation.cell;
+    const Stage source = key_stage(state.document());
+    if (stage == Stage::x || stage == Stage::x_kv) return explain_vector(state, explanation, stage);
+    if (stage == Stage::q)
+        return explain_projection(state, explanation, Stage::x, Param::w_q, Param::b_q);
+    if (stage == Stage::k)
+        return explain_projection(state, explanation, source, Param::w_k, Param::b_k);
+    if (stage == Stage::v)
+        return explain_projection(state, explanation, source, Param::w_v, Param::b_v);
+    if (stage == Stage::scores)
+        return add_sum(state, explanation, score_chain(state, cell.row, cell.column), "c");
+    if (stage == Stage::scaled) return forward_scaled(state, explanation);
+    if (stage == Stage::masked) return explain_masked(state, explanation);
+    if (stage == Stage::weights) return explain_weight(state, explanation);
+    if (stage == Stage::dropped) return explain_dropped(state, explanation);
+    if (stage == Stage::context) return forward_context(state, explanation);
+    if (stage == Stage::output) return forward_output(state, explanation);
+    // No document that is stepped through has the others: stages_lack().
 }
 
 }  // namespace attn::view

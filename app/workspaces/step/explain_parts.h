@@ -2,6 +2,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/common/sheet.h"
@@ -18,8 +20,8 @@ Expr cell_expr(const AppState& state, const CellRef& cell);
 Expr combine(Op op, std::vector<Expr> args);
 
 std::string label_of(const AppState& state, Axis axis, Index n);
-/// The step whose result is the explained number.
-Step last_step(const Explanation& explanation, Expr expr);
+/// Adds the step whose result is the explained number.
+Step& end_with(Explanation& explanation, Expr expr);
 
 /// One operand of a sum of products.
 struct Side {
@@ -33,26 +35,71 @@ struct Side {
 Side side_of(std::string letter, std::string tex, std::string heading);
 /// A token or an index as it stands in TeX.
 std::string tex_label(const AppState& state, Axis axis, Index n);
+/// Σ left · right, term by term.
+struct Chain {
+    Side left, right;
+    std::vector<std::string> labels = {};  // of the terms
+    std::string counts = "c";              // what the terms are
+    void add(Expr l, Expr r, std::string label);
+};
 /// What the number is, in TeX; the plain text is made from it.
 void set_formula(Explanation& explanation, std::string tex);
-/// Σ left · right, and `bias` where there is one.
-void add_products(Explanation& explanation, const Side& left, const Side& right,
-                  std::vector<std::string> labels, std::optional<Expr> bias = std::nullopt);
+/// "\sum_c left \cdot right", over `index`.
+std::string sum_tex(const Chain& chain, std::string_view index);
+Expr products_of(const Chain& chain);
+/// The formula of the sum over `index`, plus the bias of the explained column where there is one, and the last step.
+void add_sum(const AppState& state, Explanation& explanation, Chain chain, std::string_view index,
+             std::optional<Param> bias = std::nullopt);
 
 /// "weights", "q and k": what is missing of `ids`, "" when all of it is kept.
 std::string missing_of(const AppState& state, const std::vector<OperandId>& ids);
 /// The formula alone, and which backend's fault it is.
 void explain_without(const AppState& state, Explanation& explanation, const std::string& missing);
 
-// The stages, each with its operands kept: explain_forward.cpp, explain_weight.cpp.
+/// explain_forward.cpp: what the stage is computed from, with its operands kept.
 void explain_stage(const AppState& state, Explanation& explanation, Stage stage);
-void explain_weight(const AppState& state, Explanation& explanation);
-void explain_dropped(const AppState& state, Explanation& explanation);
 /// scores ÷ √d_k ÷ temperature of one number, as the document scales.
 Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score);
-/// q·k of one pair.
-Side query_side(const AppState& state, Index row);
-Side key_side(const AppState& state, Index column);
-Expr products_of(const Side& left, const Side& right);
+
+// ---- backward
+
+// Numbers of a chain rule: of any sequence and head, values and gradients. d_ is gradient of; b sequence,
+// h query head, g key/value head, i query row, j key row, c column.
+
+enum class From : std::uint8_t { values, gradients };
+/// Which matrix of a stage: a sequence and a head.
+struct Slice {
+    Index batch = 0;
+    Index head = 0;
+};
+/// One number of a stage, linked where it is of the sequence and head shown.
+Expr stage_expr(const AppState& state, From from, Stage stage, Slice slice, Index row,
+                Index column);
+/// The same of the sequence and head that the window shows.
+Expr stage_expr(const AppState& state, From from, Stage stage, Index row, Index column);
+/// One number of a whole parameter, linked where it is of the head shown.
+Expr param_expr(const AppState& state, Param param, Index row, Index column);
+
+/// The query heads [first, end) that read the key/value head shown.
+std::pair<Index, Index> readers_of(const AppState& state);
+/// Which keys row i of a head takes part with.
+std::vector<std::uint8_t> contributing_keys(const AppState& state, Slice slice, Index i);
+
+/// A chain of gradients of `left` times values of `right`; the names end with what the indices are, as TeX.
+Chain chain_of(const OperandId& left, const std::string& left_index, const OperandId& right,
+               const std::string& right_index, std::string counts);
+/// Its formula, a sum over `index`, and the last step.
+void add_chain(const AppState& state, Explanation& explanation, Chain chain,
+               std::string_view index);
+
+/// What a parameter multiplies and what it makes.
+struct Projection {
+    Stage input, output;
+};
+Projection projection_of(const AppState& state, Param param);
+
+// Parts of explain_gradient(), each with what it reads kept.
+void explain_vector_gradient(const AppState& state, Explanation& explanation, Stage stage);
+void explain_param_gradient(const AppState& state, Explanation& explanation, Param param);
 
 }  // namespace attn::view

@@ -1,14 +1,21 @@
 #include "app/workspaces/step/grids.h"
 
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "app/common/document/loss.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
+#include "app/workspaces/step/explain_backward.h"
+#include "app/workspaces/step/explain_parts.h"
+#include "app/workspaces/step/gradient_view.h"
 #include "core/masks.h"
 #include "core/rng.h"
 #include "core/softmax.h"
+#include "core/tex.h"
 
 namespace attn::view {
 namespace {
@@ -17,15 +24,6 @@ constexpr double kFaint = 0.1;  // how far an allowed pair of the mask stands ou
 
 std::string full_shape(const Tensor& tensor) { return to_string(tensor.shape()); }
 
-/// Forbidden pairs look masked from the masked stage on.
-IsMasked masked_cells(const AppState& state, Stage stage) {
-    const bool shows = stage == Stage::masked || stage == Stage::weights || stage == Stage::dropped;
-    if (!shows || !state.document().spec.mask.any()) return {};
-    IsMasked masked = allowed_pairs(state);
-    for (std::uint8_t& cell : masked) cell = cell == 0;
-    return masked;
-}
-
 SideVector side(std::string title, std::string tooltip, Role role) {
     return {std::move(title), std::move(tooltip), {}, role};
 }
@@ -33,11 +31,9 @@ SideVector side(std::string title, std::string tooltip, Role role) {
 /// Row sums of weights; "Σ".
 void add_row_sums(GridView& grid, const MatrixView<const float>& a) {
     SideVector sums = side("Σ", "Σ_j A[i,j], the sum of the row", grid.role);
-    for (Index i = 0; i < a.rows; ++i) {
-        double sum = 0.0;
-        for (const float weight : a.row(i)) sum += weight;
-        sums.cells.push_back(cell_number(sum, 2));
-    }
+    for (Index i = 0; i < a.rows; ++i)
+        sums.cells.push_back(
+            cell_number(std::accumulate(a.row(i).begin(), a.row(i).end(), 0.0), 2));
     grid.sides.push_back(std::move(sums));
 }
 
@@ -63,8 +59,7 @@ GridView word_or_position(const AppState& state, Stage stage, bool word) {
         for (Index c = 0; c < sheet.values.columns; ++c)
             values.push_back(static_cast<float>(word ? word_value(hash, c) : position_value(i, c)));
     }
-    sheet.values = {values.data(), sheet.values.rows, sheet.values.columns, sheet.values.columns};
-    GridView grid = make_grid(state, sheet, {});
+    GridView grid = grid_of(state, std::move(sheet), values);
     grid.title = word ? "words" : "positions";
     grid.tooltip =
         word ? "word vector: the same word always has the same one"
@@ -74,18 +69,97 @@ GridView word_or_position(const AppState& state, Stage stage, bool word) {
     return grid;
 }
 
+/// Weight and bias of the step that makes the stage, where it has them.
+std::vector<Param> params_of(const AppState& state, Stage stage) {
+    std::vector<Param> params;
+    for (const Param param : {Param::w_o, Param::b_o, Param::w_q, Param::b_q, Param::w_k,
+                              Param::b_k, Param::w_v, Param::b_v})
+        if (projection_of(state, param).output == stage && !state.gradients->params[param].empty())
+            params.push_back(param);
+    return params;
+}
+
+/// What every output should be: an edited number of it is a target.
+GridView target_grid(const AppState& state) {
+    Sheet sheet = sheet_of(state, Stage::output);
+    std::vector<float> values;
+    for (Index i = 0; i < sheet.values.rows; ++i)
+        for (Index c = 0; c < sheet.values.columns; ++c)
+            values.push_back(target_of(state.document(), state.batch, i, c));
+    GridView grid = grid_of(state, std::move(sheet), values);
+    grid.slot = Slot::right;
+    grid.title = "target";
+    grid.tooltip =
+        "what each output should be: 0 unless it is set\nDouble-click a number to set it.";
+    return grid;
+}
+
+/// The largest in size; nullopt where all are 0 or one is NaN.
+struct Largest {
+    std::optional<CellRef> cell;
+    double value = 0.0;
+    bool has_nan = false;
+};
+Largest largest_of(const MatrixView<const float>& values, Stage stage) {
+    Largest largest;
+    for (Index i = 0; i < values.rows; ++i)
+        for (Index j = 0; j < values.columns; ++j) {
+            const double value = values(i, j);
+            largest.has_nan = largest.has_nan || std::isnan(value);
+            if (!(std::abs(value) > std::abs(largest.value))) continue;
+            largest.value = value;
+            largest.cell = CellRef{stage, i, j};
+        }
+    return largest;
+}
+
 }  // namespace
 
-std::vector<std::uint8_t> allowed_pairs(const AppState& state) {
-    const Document& document = state.document();
+std::vector<std::uint8_t> allowed_pairs(const Document& document, Index batch, Index head) {
     const Dimensions size = document.size;
     std::vector<std::uint8_t> allowed;
     std::vector<std::uint8_t> row(static_cast<std::size_t>(size.tk));
     for (Index i = 0; i < size.tq; ++i) {
-        fill_allowed(document.spec.mask, size, state.batch, state.head, i, row);
+        fill_allowed(document.spec.mask, size, batch, head, i, row);
         allowed.insert(allowed.end(), row.begin(), row.end());
     }
     return allowed;
+}
+
+std::vector<std::uint8_t> allowed_pairs(const AppState& state) {
+    return allowed_pairs(state.document(), state.batch, state.head);
+}
+
+IsMasked hidden_pairs(const Document& document, Stage stage, Index batch, Index head) {
+    const bool shows = stage == Stage::masked || stage == Stage::weights || stage == Stage::dropped;
+    if (!shows || !document.spec.mask.any()) return {};
+    IsMasked hidden = allowed_pairs(document, batch, head);
+    for (std::uint8_t& cell : hidden) cell = cell == 0;
+    return hidden;
+}
+
+bool has_rows_of(const OperandId& id, Axis axis) {
+    const Stage* const stage = std::get_if<Stage>(&id);
+    return stage != nullptr && info(*stage).rows == axis;
+}
+
+bool is_pair(const OperandId& id) {
+    const Stage* const stage = std::get_if<Stage>(&id);
+    return stage != nullptr && pair_stages()[index_of(*stage)];
+}
+
+Index largest_entry(std::span<const float> values) {
+    std::size_t best = 0;
+    for (std::size_t j = 1; j < values.size(); ++j)
+        if (values[j] > values[best] || std::isnan(values[best])) best = j;
+    return static_cast<Index>(best);
+}
+
+GridView grid_of(const AppState& state, Sheet sheet, const std::vector<float>& values,
+                 const GridStyle& style) {
+    sheet.values.data = values.data();
+    sheet.values.stride = sheet.values.columns;
+    return make_grid(state, sheet, style);
 }
 
 std::string shown_head_words(const AppState& state, Stage stage) {
@@ -108,7 +182,9 @@ GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
     const bool weights = row.colors == ColorScale::unit;
     const bool by_row = weights && step_look(state).rows_scaled;
     GridView grid =
-        make_grid(state, sheet, {row.colors, transposed, masked_cells(state, stage), by_row});
+        make_grid(state, sheet,
+                  {row.colors, transposed,
+                   hidden_pairs(state.document(), stage, state.batch, state.head), by_row});
     if (weights && state.stage == stage) grid.rows_scaled = by_row;
     if (transposed) grid.title += "ᵀ";
     grid.tooltip =
@@ -131,12 +207,9 @@ GridView param_grid(const AppState& state, Param param) {
 }
 
 GridView mask_grid(const AppState& state) {
-    Sheet sheet = sheet_of(state, Stage::masked);
     const std::vector<std::uint8_t> allowed = allowed_pairs(state);
-    const std::vector<float> values(allowed.begin(), allowed.end());
-    sheet.values.data = values.data();
-    sheet.values.stride = sheet.values.columns;
-    GridView grid = make_grid(state, sheet, {ColorScale::unit, false, {}});
+    GridView grid = grid_of(state, sheet_of(state, Stage::masked), {allowed.begin(), allowed.end()},
+                            {ColorScale::unit, false, {}});
     grid.title = "mask";
     grid.tooltip = "1: the query may attend to the key; 0: forbidden, the score becomes −∞";
     grid.legend = {"1  may attend", "0  forbidden"};
@@ -180,6 +253,43 @@ std::vector<GridView> embedding_grids(const AppState& state, Stage stage) {
         if (!is_embedding(state, stage, i)) return {};
     if (rows == 0) return {};
     return {word_or_position(state, stage, true), word_or_position(state, stage, false)};
+}
+
+GridView gradient_grid(const AppState& state, const OperandId& id) {
+    GridView grid = make_grid(state, gradient_sheet_of(state, id), {});
+    grid.title = "∂L/∂" + name_of(id);
+    grid.tooltip = fmt::format("gradient of L = {} with respect to {}\n{}", loss_words(state),
+                               name_of(id), tex::plain_text(gradient_formula(state, id)));
+    grid.editable = false;
+    return grid;
+}
+
+std::vector<GridView> gradient_operands(const AppState& state, Stage stage) {
+    std::vector<GridView> grids;
+    for (const Param param : params_of(state, stage))
+        for (GridView grid : {param_grid(state, param), gradient_grid(state, param)}) {
+            grid.slot = Slot::top;
+            grids.push_back(std::move(grid));
+        }
+    GridView value = stage_grid(state, stage);
+    value.slot = Slot::left;
+    if (stage == Stage::output) value.editable = false;
+    grids.push_back(std::move(value));
+    if (stage == Stage::output && has_targets(state)) grids.push_back(target_grid(state));
+    return grids;
+}
+
+std::string gradient_words(const AppState& state, Stage stage) {
+    const auto loss = loss_value(state);
+    const std::string words = fmt::format("How fast L grows with each number; L = {}{}.",
+                                          loss_words(state), loss ? " = " + number(*loss) : "");
+    const auto values = gradient_of(state, stage);
+    if (values.rows == 0 || values.columns == 0) return words;
+    const Largest largest = largest_of(values, stage);
+    if (largest.has_nan) return words + " Some of these gradients are NaN.";
+    if (!largest.cell) return words + " All of these gradients are 0.";
+    return fmt::format("{} Largest in size: {} = {}.", words, gradient_name(state, *largest.cell),
+                       number(largest.value));
 }
 
 }  // namespace attn::view

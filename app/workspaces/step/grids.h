@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "app/common/grid.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/state.h"
@@ -18,8 +20,21 @@ GridView joined_grid(const AppState& state);
 /// Word vectors and positions, when X is exactly their sum; empty when numbers were given.
 std::vector<GridView> embedding_grids(const AppState& state, Stage stage);
 
-/// [Tq, Tk] of the head shown: 1 where the query may attend to the key.
+/// [Tq, Tk] of a sequence and head: 1 where the query may attend to the key.
+std::vector<std::uint8_t> allowed_pairs(const Document& document, Index batch, Index head);
+/// The same of the head shown.
 std::vector<std::uint8_t> allowed_pairs(const AppState& state);
+/// 1 where a pair is forbidden, from the masked stage on; empty where the stage hides none.
+IsMasked hidden_pairs(const Document& document, Stage stage, Index batch, Index head);
+/// Whether it is a stage whose rows are of that axis.
+bool has_rows_of(const OperandId& id, Axis axis);
+/// Whether its rows are queries and its columns keys.
+bool is_pair(const OperandId& id);
+/// Of the largest number; NaN is smaller than all.
+Index largest_entry(std::span<const float> values);
+/// The sheet with these numbers in its place, row after row, as a grid.
+GridView grid_of(const AppState& state, Sheet sheet, const std::vector<float>& values,
+                 const GridStyle& style = {});
 /// "head 3 of 0…11" of a stage that has a head axis, where there are several heads; else "".
 std::string shown_head_words(const AppState& state, Stage stage);
 /// Whether x(row, ·) of that stage is exactly word vector + position.

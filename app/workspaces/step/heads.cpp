@@ -10,8 +10,8 @@
 #include "app/common/format.h"
 #include "app/common/row_range.h"
 #include "app/common/sheet.h"
+#include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/workspace.h"
-#include "core/masks.h"
 #include "core/rng.h"
 
 namespace attn::view {
@@ -47,51 +47,28 @@ std::optional<Stage> pictured_stage(const AppState& state) {
     return stage;
 }
 
-bool shows_mask(Stage stage) {
-    return stage == Stage::masked || stage == Stage::weights || stage == Stage::dropped;
+IsMasked hidden_pairs(const OneHead& one) {
+    return hidden_pairs(*one.document, one.stage, one.batch, one.head);
 }
 
-/// Of each pair; empty where the stage hides none.
-std::vector<std::uint8_t> hidden_pairs(const OneHead& one) {
-    const Document& document = *one.document;
-    if (!shows_mask(one.stage) || !document.spec.mask.any()) return {};
-    std::vector<std::uint8_t> hidden;
-    std::vector<std::uint8_t> row(static_cast<std::size_t>(document.size.tk));
-    for (Index i = 0; i < document.size.tq; ++i) {
-        fill_allowed(document.spec.mask, document.size, one.batch, one.head, i, row);
-        for (const std::uint8_t may : row) hidden.push_back(may == 0);
-    }
-    return hidden;
-}
-
-void put(Image& image, std::size_t n, Color color) {
-    image.rgba[4 * n] = color.r;
-    image.rgba[4 * n + 1] = color.g;
-    image.rgba[4 * n + 2] = color.b;
-    image.rgba[4 * n + 3] = color.a;
-}
-
-std::vector<float> entries_of(const MatrixView<const float>& matrix) {
-    std::vector<float> values;
-    for (Index i = 0; i < matrix.rows; ++i)
-        values.insert(values.end(), matrix.row(i).begin(), matrix.row(i).end());
-    return values;
+/// Row after row: a tensor's matrix has no gaps.
+std::span<const float> entries_of(const MatrixView<const float>& matrix) {
+    return {matrix.data, static_cast<std::size_t>(matrix.rows * matrix.columns)};
 }
 
 /// As the canvas colours the cells of that head: one pixel a cell.
 Image paint(const OneHead& one, ThemeName name) {
     const MatrixView<const float> matrix = one.values();
-    const std::vector<std::uint8_t> hidden = hidden_pairs(one);
+    const IsMasked hidden = hidden_pairs(one);
     const ColorRange whole = range_of(info(one.stage).colors, entries_of(matrix));
     Image image{static_cast<int>(matrix.columns), static_cast<int>(matrix.rows), {}};
-    image.rgba.resize(static_cast<std::size_t>(matrix.rows * matrix.columns) * 4);
     std::size_t n = 0;
     for (Index i = 0; i < matrix.rows; ++i) {
         const ColorRange range = one.by_row ? range_of_row(whole, matrix.row(i)) : whole;
         for (const float value : matrix.row(i)) {
             Color color = std::isnan(value) ? theme(name).nan : color_of(range, value, name);
-            if (!hidden.empty() && hidden[n] != 0) color = theme(name).masked;
-            put(image, n++, color);
+            if (!hidden.empty() && hidden[n++] != 0) color = theme(name).masked;
+            image.rgba.insert(image.rgba.end(), {color.r, color.g, color.b, color.a});
         }
     }
     return image;
@@ -106,8 +83,7 @@ std::uint64_t key_of(const OneHead& one, ThemeName name) {
     add(static_cast<Index>(name));
     add(matrix.columns);
     add(one.by_row ? 1 : 0);
-    for (Index i = 0; i < matrix.rows; ++i)
-        for (const float value : matrix.row(i)) add(std::bit_cast<std::uint32_t>(value));
+    for (const float value : entries_of(matrix)) add(std::bit_cast<std::uint32_t>(value));
     for (const std::uint8_t hidden : hidden_pairs(one)) add(hidden);
     return key;
 }
@@ -122,23 +98,19 @@ std::string words_for(Stage stage) {
 /// "largest of weights: golden → my 97.1 %".
 std::string strongest_words(const OneHead& one) {
     const MatrixView<const float> matrix = one.values();
-    std::optional<CellRef> best;
-    Index not_numbers = 0;
-    for (Index i = 0; i < matrix.rows; ++i)
-        for (Index j = 0; j < matrix.columns; ++j) {
-            not_numbers += std::isnan(matrix(i, j)) ? 1 : 0;
-            if (!best || matrix(i, j) > matrix(best->row, best->column) ||
-                std::isnan(matrix(best->row, best->column)))
-                best = CellRef{one.stage, i, j};
-        }
-    if (not_numbers == matrix.rows * matrix.columns || !best) return "All its numbers are NaN.";
+    const std::span<const float> values = entries_of(matrix);
+    const auto not_numbers =
+        std::ranges::count_if(values, [](float value) { return std::isnan(value); });
+    if (not_numbers == std::ssize(values)) return "All its numbers are NaN.";
     const Document& document = *one.document;
-    const double value = matrix(best->row, best->column);
+    const Index best = largest_entry(values);
+    const double value = values[static_cast<std::size_t>(best)];
     const bool weighs = one.stage == Stage::weights || one.stage == Stage::dropped;
-    std::string words = fmt::format("largest of {}: {} → {} {}", words_for(one.stage),
-                                    axis_label(document, info(one.stage).rows, best->row),
-                                    axis_label(document, info(one.stage).columns, best->column),
-                                    weighs ? percent(value) : number(value));
+    std::string words =
+        fmt::format("largest of {}: {} → {} {}", words_for(one.stage),
+                    axis_label(document, info(one.stage).rows, best / matrix.columns),
+                    axis_label(document, info(one.stage).columns, best % matrix.columns),
+                    weighs ? percent(value) : number(value));
     if (not_numbers > 0) words += fmt::format("; {} numbers are NaN", not_numbers);
     return words;
 }

@@ -1,5 +1,9 @@
 #include "app/workspaces/step/workspace.h"
 
+#include <algorithm>
+#include <ranges>
+#include <set>
+
 #include <fmt/format.h>
 
 #include "app/common/document/loss.h"
@@ -7,6 +11,7 @@
 #include "app/common/sheet.h"
 #include "app/workspaces/step/explain.h"
 #include "app/workspaces/step/explain_backward.h"
+#include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/sources.h"
 
@@ -40,6 +45,142 @@ std::string edit_hint(const AppState& state, const CellRef& cell) {
     if (cell.tensor == OperandId(Stage::output))
         return "Double-click its target, or press Enter, to say what this output should be.";
     return "Double-click the cell, or press Enter, to change this number.";
+}
+
+constexpr std::size_t kSourcesMostRows = 3;  // named one by one
+
+/// Some rows of a tensor, and one of its columns or all of them.
+struct Region {
+    OperandId id;
+    std::set<Index> rows;
+    std::optional<Index> column;
+};
+
+Index row_count(const AppState& state, const OperandId& id) {
+    return sheet_of(state, id).values.rows;
+}
+
+/// The walk from a number back to the inputs.
+class Walk {
+  public:
+    explicit Walk(const AppState& state)
+        : state_(state), allowed_(allowed_pairs(state)), keys_(state.document().size.tk) {}
+
+    void visit(const Region& region) {
+        if (region.rows.empty()) return;
+        if (is_editable(state_, region.id)) return add(region);
+        const Stage stage = std::get<Stage>(region.id);
+        for (const auto& operand : info(stage).operands)
+            if (operand) step(region, stage, *operand);
+    }
+    const std::vector<Region>& inputs() const { return inputs_; }
+
+    /// Keys that query `row` may attend to.
+    std::set<Index> open_keys(Index row) const {
+        std::set<Index> keys;
+        for (Index j = 0; j < keys_; ++j)
+            if (allowed_[static_cast<std::size_t>(row * keys_ + j)] != 0) keys.insert(j);
+        return keys;
+    }
+
+  private:
+    /// Keys of a pair stage's cells: one column, or all that the rows may attend to.
+    std::set<Index> keys_of(const Region& region) const {
+        if (region.column) return {*region.column};
+        std::set<Index> keys;
+        for (const Index row : region.rows) keys.merge(open_keys(row));
+        return keys;
+    }
+
+    /// Rows whose weights depend on scores: with one key or none there is nothing to share.
+    std::set<Index> sharing(const std::set<Index>& rows) const {
+        std::set<Index> some;
+        for (const Index row : rows)
+            if (open_keys(row).size() > 1) some.insert(row);
+        return some;
+    }
+
+    void step(const Region& region, Stage stage, const Operand& operand) {
+        const OperandId id = operand_of(state_.document(), stage, operand.id);
+        if (std::holds_alternative<Param>(id) && row_count(state_, id) == 0) return;  // no W_O
+        switch (operand.lights) {
+            case Lights::same_cell:
+                return visit({id, region.rows, region.column});
+            case Lights::same_row:
+                return visit({id, stage == Stage::weights ? sharing(region.rows) : region.rows,
+                              std::nullopt});
+            case Lights::row_of_column:
+                return visit({id, keys_of(region), std::nullopt});
+            case Lights::column:
+                break;
+        }
+        if (stage == Stage::context)  // of V only the rows of open keys
+            return visit({id, keys_of({id, region.rows, std::nullopt}), region.column});
+        const auto all = std::views::iota(Index{0}, row_count(state_, id));
+        visit({id, {all.begin(), all.end()}, region.column});
+    }
+
+    void add(const Region& region) {
+        const auto same = std::ranges::find(inputs_, region.id, &Region::id);
+        if (same == inputs_.end()) return inputs_.push_back(region);
+        same->rows.insert(region.rows.begin(), region.rows.end());
+        if (same->column != region.column) same->column.reset();
+    }
+
+    const AppState& state_;
+    std::vector<std::uint8_t> allowed_;
+    Index keys_;
+    std::vector<Region> inputs_;
+};
+
+/// The stage at which the canvas shows a tensor.
+Stage shown_at(const OperandId& id) {
+    if (const Stage* stage = std::get_if<Stage>(&id)) return *stage;
+    for (const StageInfo& stage : stage_table())
+        for (const auto& operand : stage.operands)
+            if (operand && operand->id == id) return stage.stage;
+    return Stage::x;
+}
+
+SourceLink link_to(const OperandId& id, std::string words, Index row, Index column) {
+    const Role role = std::visit([](auto key) { return info(key).role; }, id);
+    return {std::move(words), {id, row, column}, shown_at(id), role};
+}
+
+void add_links(const AppState& state, const Region& region, std::vector<SourceLink>& links) {
+    const Index column = region.column.value_or(0);
+    const std::string name = name_of(region.id);
+    if (std::holds_alternative<Param>(region.id)) {
+        const std::string part = region.column ? fmt::format("column {} of ", column) : "";
+        return links.push_back(link_to(region.id, part + name, 0, column));
+    }
+    const auto all = static_cast<std::size_t>(row_count(state, region.id));
+    const bool whole = region.rows.size() == all && all > 1;
+    if (whole || region.rows.size() > kSourcesMostRows) {
+        const std::string part =
+            whole ? "" : fmt::format("{} of the {} rows of ", region.rows.size(), all);
+        return links.push_back(link_to(region.id, part + name, *region.rows.begin(), column));
+    }
+    const Axis axis = info(std::get<Stage>(region.id)).rows;
+    for (const Index row : region.rows)
+        links.push_back(
+            link_to(region.id, fmt::format("{}[{}]", name, axis_label(state.document(), axis, row)),
+                    row, column));
+}
+
+/// Inputs of tokens first, then weight matrices, as the stage table lists them.
+bool comes_first(const Region& a, const Region& b) { return a.id.index() < b.id.index(); }
+
+/// What decides a weight when no input does; "": inputs do.
+std::string mask_words(const AppState& state, const CellRef& cell) {
+    if (!is_pair(cell.tensor)) return {};
+    const Stage stage = std::get<Stage>(cell.tensor);
+    if (stage == Stage::scores || stage == Stage::scaled) return {};
+    const std::set<Index> open = Walk(state).open_keys(cell.row);
+    if (!open.contains(cell.column)) return "the mask forbids this pair, no input changes it";
+    if (stage != Stage::masked && open.size() == 1)
+        return "the query may attend to this key alone, no input changes it";
+    return {};
 }
 
 }  // namespace
@@ -77,6 +218,34 @@ InspectorView step_inspector(const AppState& state) {
     view.as_latex = copy_as_latex(explanation);
     view.as_python = copy_as_python(explanation);
     return view;
+}
+
+std::string joined(const std::vector<std::string>& words, const char* last) {
+    std::string text;
+    for (std::size_t n = 0; n < words.size(); ++n)
+        text += (n == 0 ? "" : n + 1 == words.size() ? last : ", ") + words[n];
+    return text;
+}
+
+std::vector<SourceLink> sources_of(const AppState& state, const CellRef& cell) {
+    if (is_editable(state, cell.tensor) || !mask_words(state, cell).empty()) return {};
+    Walk walk(state);
+    walk.visit({cell.tensor, {cell.row}, cell.column});
+    std::vector<Region> inputs = walk.inputs();
+    std::ranges::stable_sort(inputs, comes_first);
+    std::vector<SourceLink> links;
+    for (const Region& region : inputs) add_links(state, region, links);
+    return links;
+}
+
+std::string source_words(const AppState& state, const CellRef& cell) {
+    const std::string name = cell_name(state, cell);
+    if (is_editable(state, cell.tensor)) return name + " is an input: it can be changed.";
+    const std::string masked = mask_words(state, cell);
+    if (!masked.empty()) return fmt::format("{}: {}.", name, masked);
+    std::vector<std::string> sources;
+    for (const SourceLink& link : sources_of(state, cell)) sources.push_back(link.words);
+    return fmt::format("{} is computed: change {}.", name, joined(sources, " or "));
 }
 
 }  // namespace attn::view

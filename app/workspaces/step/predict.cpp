@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -85,13 +86,6 @@ std::string question_of(const AppState& state, const Prediction& of) {
 /// One twentieth of the axis.
 constexpr int kGuessSteps = 20;
 
-/// Half of what has to be moved from one row to the other, 0 … 1 where both sum to 1.
-double total_variation(const std::vector<double>& a, const std::vector<double>& b) {
-    double sum = 0.0;
-    for (std::size_t n = 0; n < a.size(); ++n) sum += std::abs(a[n] - b[n]);
-    return sum / 2.0;
-}
-
 std::string largest_label(const std::vector<double>& values,
                           const std::vector<std::string>& labels) {
     const auto most = std::ranges::max_element(values);
@@ -101,40 +95,36 @@ std::string largest_label(const std::vector<double>& values,
 }
 
 void say_guess(PredictView& view, bool share) {
-    double sum = 0.0;
-    for (const double value : view.guess) sum += value;
+    const double sum = std::accumulate(view.guess.begin(), view.guess.end(), 0.0);
     if (share)
         view.total = fmt::format("The guess sums to {}; a row of weights sums to 1.", number(sum));
     view.notes = {"Keys , and . choose a bar, ↑ and ↓ change it, Enter reveals the row."};
 }
 
 void say_difference(PredictView& view, bool share) {
-    std::vector<double> guess, truth;
+    std::vector<double> guess, truth, apart;
     std::vector<std::string> labels;
     for (std::size_t n = 0; n < view.truth.size(); ++n) {
         if (!std::isfinite(view.truth[n])) continue;
         guess.push_back(view.guess[n]);
         truth.push_back(view.truth[n]);
+        apart.push_back(std::abs(view.guess[n] - view.truth[n]));
         labels.push_back(view.labels[n]);
     }
     const std::size_t others = view.truth.size() - truth.size();
     if (truth.empty()) {
         view.total = "No entry of this row is a finite number.";
     } else {
-        double worst = 0.0;
-        std::size_t at = 0;
-        for (std::size_t n = 0; n < truth.size(); ++n)
-            if (std::abs(guess[n] - truth[n]) > worst)
-                worst = std::abs(guess[n] - truth[n]), at = n;
-        view.total =
-            worst == 0.0 ? "The guess is exact."
-            : share
-                ? fmt::format("Total variation ½ Σ |guess − A| = {}; furthest off at {}, by {}.",
-                              number(total_variation(guess, truth)), labels[at], number(worst))
-                : fmt::format("Mean |guess − row| = {}; furthest off at {}, by {}.",
-                              number(2.0 * total_variation(guess, truth) /
-                                     static_cast<double>(truth.size())),
-                              labels[at], number(worst));
+        const double worst = std::ranges::max(apart);
+        const auto at = std::ranges::find(apart, worst) - apart.begin();
+        const double sum = std::accumulate(apart.begin(), apart.end(), 0.0);
+        // Of shares: half of what has to be moved from one row to the other, 0 … 1 where both sum to 1.
+        const double mean = sum / (share ? 2.0 : static_cast<double>(truth.size()));
+        const char* const name = share ? "Total variation ½ Σ |guess − A|" : "Mean |guess − row|";
+        view.total = worst == 0.0
+                         ? "The guess is exact."
+                         : fmt::format("{} = {}; furthest off at {}, by {}.", name, number(mean),
+                                       labels[static_cast<std::size_t>(at)], number(worst));
         const std::string guessed = largest_label(guess, labels),
                           found = largest_label(truth, labels);
         if (!guessed.empty() && guessed == found)
@@ -221,10 +211,13 @@ std::optional<PredictView> build_predict_view(const AppState& state) {
     view.question = question_of(state, *prediction);
     view.labels = sheet.column_labels;
     view.guess = prediction->guess;
-    view.high = axis_end(state, prediction->stage);
-    view.low = share ? 0.0 : -view.high;
-    view.high_words = number(view.high);
-    view.low_words = number(view.low);
+    const auto set_axis = [&](double end) {
+        view.high = end;
+        view.low = share ? 0.0 : -end;
+        view.high_words = number(view.high);
+        view.low_words = number(view.low);
+    };
+    set_axis(axis_end(state, prediction->stage));
     view.zero_words = share ? "" : "0";
     view.column = std::min<Index>(prediction->column, std::ssize(view.guess) - 1);
     view.revealed = prediction->revealed;
@@ -243,10 +236,7 @@ std::optional<PredictView> build_predict_view(const AppState& state) {
     for (const auto* values : {&view.guess, &view.truth})
         for (const double value : *values)
             if (std::isfinite(value)) most = std::max(most, std::abs(value));
-    if (most > 0.0) view.high = std::min(view.high, most);
-    view.low = share ? 0.0 : -view.high;
-    view.high_words = number(view.high);
-    view.low_words = number(view.low);
+    if (most > 0.0) set_axis(std::min(view.high, most));
     return view;
 }
 

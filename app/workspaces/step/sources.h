@@ -8,6 +8,9 @@
 
 namespace attn::view {
 
+/// "a, b and c": " and " is what stands before the last.
+std::string joined(const std::vector<std::string>& words, const char* last);
+
 /// The inputs that a computed number is made from, by the operands of the stage table and the mask: rows of X (or of
 /// Q, K and V where they are given), a W or one column of it. Empty for an input, and for a weight that the mask alone
 /// decides. `cell` must exist.

@@ -54,10 +54,8 @@ std::string projection_words(const Document& document, Stage stage) {
         stage == Stage::q ? Words{"Every token asks a question", "Q", Param::b_q}
         : stage == Stage::k
             ? Words{"Every token offers a key, what it can be found by", "K", Param::b_k}
-            : Words{
-                  "Every token carries a value, what it hands over "
-                  "when attended to",
-                  "V", Param::b_v};
+            : Words{"Every token carries a value, what it hands over when attended to", "V",
+                    Param::b_v};
     if (!document.inputs->projects())
         return fmt::format("{}: the numbers are {}.", words.does, given_words(document, stage));
     const std::string bias =
@@ -164,34 +162,16 @@ std::string words_of(const AppState& state, Stage stage) {
     const bool projected = stage == Stage::q || stage == Stage::k || stage == Stage::v;
     if (is_empty(document) || (!is_kept(state, stage) && !projected))
         return std::string(info(stage).words);
-    switch (stage) {
-        case Stage::x:
-        case Stage::x_kv:
-            return vector_words(state, stage);
-        case Stage::q:
-        case Stage::k:
-        case Stage::v:
-            return projection_words(document, stage);
-        case Stage::scaled:
-            return scaled_words(document);
-        case Stage::masked:
-            return masked_words(state);
-        case Stage::weights:
-            return weights_words(state);
-        case Stage::dropped:
-            return dropped_words(state);
-        case Stage::context:
-            return fmt::format("Each token takes a sum of the values, each times its weight in {}.",
-                               name_of(weight_stage(document)));
-        case Stage::output:
-            return output_words(document);
-        case Stage::q_rot:
-        case Stage::k_rot:
-        case Stage::biased:
-        case Stage::scores:
-            break;
-    }
-    return std::string(info(stage).words);
+    if (stage == Stage::x || stage == Stage::x_kv) return vector_words(state, stage);
+    if (projected) return projection_words(document, stage);
+    if (stage == Stage::scaled) return scaled_words(document);
+    if (stage == Stage::masked) return masked_words(state);
+    if (stage == Stage::weights) return weights_words(state);
+    if (stage == Stage::dropped) return dropped_words(state);
+    if (stage == Stage::context)
+        return fmt::format("Each token takes a sum of the values, each times its weight in {}.",
+                           name_of(weight_stage(document)));
+    return stage == Stage::output ? output_words(document) : std::string(info(stage).words);
 }
 
 }  // namespace attn::view

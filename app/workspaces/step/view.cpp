@@ -1,19 +1,22 @@
 #include "app/workspaces/step/view.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
+#include "app/common/document/effect.h"
 #include "app/common/document/loss.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/step/explain.h"
-#include "app/workspaces/step/gradient_view.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view_parts.h"
 #include "app/workspaces/step/workspace.h"
+#include "core/metrics.h"
 #include "core/tex.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -22,7 +25,8 @@ constexpr std::string_view kFirstHint =
     "Press → to compute the next stage. Click any number to see where it comes from.";
 constexpr std::string_view kEmptyHint = "Type a sentence and press Enter.";
 
-/// The formula as it is here, where the table speaks of the general case.
+// Formulas as they are here, where the stage table speaks of the general case.
+
 /// " + b_Q" where there is that bias.
 std::string bias_tex(const Document& document, Param bias) {
     return document.inputs->params[bias].empty() ? "" : " + " + tex_symbol(bias);
@@ -55,6 +59,172 @@ std::string tex_of(const Document& document, const StageInfo& stage) {
         return projection_tex(document, stage);
     return std::string(stage.tex);
 }
+
+// ---- ribbon
+
+std::string step_label(const Document& document, const StageInfo& stage) {
+    if (stage.stage != Stage::scaled) return std::string(stage.step);
+    if (document.spec.scale == ScaleKind::none) return "÷1";
+    if (document.spec.scale == ScaleKind::value)
+        return "×" + significant(document.spec.scale_value, 3);
+    return std::string(stage.step);
+}
+
+/// One stage of the ribbon, with its mark after an edit.
+RibbonItem ribbon_item(const AppState& state, Stage stage) {
+    const StageInfo& row = info(stage);
+    const Sheet sheet = sheet_of(state, stage);
+    RibbonItem item;
+    item.stage = stage;
+    item.label = step_label(state.document(), row);
+    if (is_kept(state, stage))
+        item.shape = size(sheet.values.rows, sheet.values.columns);
+    else if (map_form(state, stage) != MapForm::own)
+        item.shape = size(state.document().size.tq, state.document().size.tk);
+    else if (!is_empty(state.document()))
+        item.shape = "not kept";
+    item.tooltip = fmt::format("{}\n{}\n{}", row.title, plain_formula(row),
+                               to_string((*state.trace)[stage].shape()));
+    item.role = row.role;
+    if (const std::string change = change_words(state, stage); !change.empty()) {
+        item.tooltip += "\n" + change;
+        const Fate fate = change_of(state, stage)->fate;
+        item.mark = fate == Fate::changed || fate == Fate::resized ? Mark::changed : Mark::same;
+    }
+    item.progress = stage == state.stage  ? Progress::current
+                    : stage < state.stage ? Progress::done
+                                          : Progress::ahead;
+    return item;
+}
+
+// ---- controls
+
+/// "÷ √4 = 2", "× 0.5", "not scaled": without the temperature.
+std::string factor_words(const Document& document) {
+    const AttentionSpec& spec = document.spec;
+    std::string words = "not scaled";
+    if (spec.scale == ScaleKind::sqrt_dk)
+        words = fmt::format("÷ √{} = {}", document.d_k,
+                            significant(std::sqrt(static_cast<double>(document.d_k)), 4));
+    if (spec.scale == ScaleKind::value) words = "× " + significant(spec.scale_value, 4);
+    return words;
+}
+
+/// "0: previous token, 1: first token": what each head was built to do.
+std::string heads_words(const Document& document) {
+    std::string words;
+    for (Index head = 0; const std::string& name : document.head_names) {
+        words += fmt::format("{}{}: {}", head == 0 ? "" : ", ", head, name);
+        ++head;
+    }
+    return words;
+}
+
+ControlsView controls_of(const AppState& state) {
+    const Document& document = state.document();
+    ControlsView controls;
+    controls.presets = state.presets;
+    controls.preset = document.name == "custom" ? "" : document.name;
+    controls.sentence_draft = state.sentence_draft;
+    controls.d_model = document.d_model;
+    controls.d_k = document.d_k;
+    controls.heads = document.size.heads;
+    controls.batch = state.batch;
+    controls.batches = document.size.batch;
+    controls.layer = document.layer;
+    controls.layers = static_cast<Index>(document.layers.size());
+    controls.title = document.title;
+    controls.toy = is_toy(document);
+    controls.reads_image = reads_image(document);
+    controls.reads_text = model_of(document) != nullptr && !controls.reads_image;
+    controls.projects = document.inputs->projects();
+    const MaskSpec& mask = document.spec.mask;
+    controls.window = mask.window_left || mask.window_right ? std::nullopt : mask.window;
+    controls.windowed = mask.windowed();
+    controls.window_words =
+        controls.windowed == controls.window.has_value() ? "window" : "window by sides, see Masks";
+    controls.tokens = std::max(document.size.tq, document.size.tk);
+    controls.head = state.head;
+    controls.scaling = document.spec.scale != ScaleKind::none;
+    controls.scale_words = factor_words(document);
+    controls.model_open = step_look(state).model_open;
+    controls.temperature = document.spec.temperature;
+    controls.causal = document.spec.mask.causal.has_value();
+    controls.seed = document.seed;
+    controls.gradients = state.show_gradients;
+    controls.loss = build_loss_view(state);
+    controls.badge = shortened(document.note, kMostTip);
+    controls.heads_words = heads_words(document);
+    return controls;
+}
+
+// ---- rows of weights
+
+/// A row of one key has no evenness, which is not the NaN of a row that went wrong.
+std::string evenness_text(const RowMetrics& row, Index allowed) {
+    return allowed < 2 && !std::isnan(row.entropy) ? "–" : percent(row.evenness);
+}
+
+std::vector<Readout> readouts_of(const RowMetrics& row, Index allowed) {
+    return {
+        {"evenness", "H / ln n", evenness_text(row, allowed),
+         "entropy of the row over that of n equal weights: 100 % even, 0 % all on one key; "
+         "– where the row may attend to one key only"},
+        {"p_max", "max_j a_j", percent(row.max_probability), "the largest weight of the row"},
+        {"∂p_max/∂s_max", "p_max (1 − p_max)", cell_number(row.max_slope, 4),
+         "∂p_max/∂s_max: how much the largest weight moves with its own scaled score s"},
+        {"‖∂a/∂s‖_F", "‖diag(a) − a aᵀ‖_F", cell_number(row.jacobian_frobenius, 4),
+         "size of softmax's Jacobian J with respect to its input s, the masked scaled scores: what "
+         "is left of the gradient"},
+        {"keys", "exp(H)", cell_number(row.effective_keys, 2),
+         "effective number of keys attended to"},
+    };
+}
+
+std::string tips_of(const RowReadouts& row) {
+    std::string tips;
+    for (const Readout& readout : row.readouts)
+        tips += fmt::format("{}{} = {} = {}", tips.empty() ? "" : "\n", readout.label,
+                            readout.formula, readout.text);
+    return tips;
+}
+
+std::vector<RowReadouts> row_readouts(const AppState& state) {
+    const Sheet sheet = sheet_of(state, Stage::weights);
+    const std::vector<std::uint8_t> allowed = allowed_pairs(state);
+    std::vector<RowReadouts> rows;
+    for (Index i = 0; i < sheet.values.rows; ++i) {
+        const auto first = allowed.begin() + i * sheet.values.columns;
+        const Index count = std::count(first, first + sheet.values.columns, std::uint8_t{1});
+        const RowMetrics metrics = row_metrics(sheet.values.row(i), count);
+        rows.push_back({sheet.row_labels[static_cast<std::size_t>(i)], readouts_of(metrics, count),
+                        metrics.evenness});
+    }
+    return rows;
+}
+
+/// Beside each row of weights: how even it is as a bar, its largest weight, and what softmax divided by.
+std::vector<SideVector> row_sides(const AppState& state, const StepView& view) {
+    const auto column = [&](std::size_t n) {
+        const Readout& head = view.rows.front().readouts[n];
+        SideVector side{head.label, head.formula + ": " + head.tooltip, {}, Role::weight};
+        for (const RowReadouts& row : view.rows) {
+            side.cells.push_back(row.readouts[n].text);
+            side.cell_tips.push_back(tips_of(row));
+        }
+        return side;
+    };
+    if (view.rows.empty()) return {};
+    std::vector<SideVector> sides{column(0), column(1)};
+    for (const RowReadouts& row : view.rows) sides[0].bars.push_back(row.evenness);
+    for (SideVector& side : stage_grid(state, state.stage).sides) sides.push_back(std::move(side));
+    if (!is_kept(state, Stage::masked) || state.stage != Stage::weights) return sides;
+    for (SideVector& side : stage_grid(state, Stage::masked).sides)
+        sides.push_back(std::move(side));
+    return sides;
+}
+
+// ---- title and formula
 
 /// Whether the canvas shows token vectors as they were given, not word + position.
 bool are_given(const AppState& state, Stage stage) {
@@ -110,6 +280,13 @@ std::string reason_not_kept(const AppState& state, Stage stage) {
 }
 
 }  // namespace
+
+std::string scale_words(const Document& document) {
+    const AttentionSpec& spec = document.spec;
+    std::string words = factor_words(document);
+    if (spec.temperature != 1.0) words += ", ÷ " + significant(spec.temperature, 4);
+    return words;
+}
 
 StepView build_step_view(const AppState& state) {
     const Stage stage = state.stage;

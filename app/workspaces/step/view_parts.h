@@ -7,19 +7,8 @@
 
 namespace attn::view {
 
-// Parts of build_step_view(), a file each.
+// Parts of build_step_view(): canvas.cpp, and what it asks of view.cpp.
 
-/// ribbon.cpp: one stage of the ribbon, with its mark after an edit.
-RibbonItem ribbon_item(const AppState& state, Stage stage);
-
-// controls.cpp
-ControlsView controls_of(const AppState& state);
-/// "÷ √4 = 2", "× 0.5", "not scaled": without the temperature.
-std::string factor_words(const Document& document);
-/// The same with the temperature where it is not 1.
-std::string scale_words(const Document& document);
-
-// canvas.cpp
 /// The operands, each in its slot, lit by what is pointed at or selected.
 std::vector<GridView> canvas_of(const AppState& state, Stage stage);
 /// The stage's own grid; of its gradient where that is what the canvas shows.
@@ -31,9 +20,7 @@ void light_operand(const AppState& state, StepView& view);
 /// Whether the output is mixed by W_O.
 bool mixes(const Document& document);
 
-// row_readouts.cpp
-std::vector<RowReadouts> row_readouts(const AppState& state);
-/// Beside each row of weights: how even it is as a bar, its largest weight, and what softmax divided by.
-std::vector<SideVector> row_sides(const AppState& state, const StepView& view);
+/// "÷ √4 = 2", "× 0.5", "not scaled", with the temperature where it is not 1.
+std::string scale_words(const Document& document);
 
 }  // namespace attn::view

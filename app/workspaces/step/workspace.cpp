@@ -1,8 +1,3 @@
-#include "app/common/workspace.h"
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
-#include "app/workspaces/step/edit_cell.h"
-#include "app/workspaces/step/map.h"
 #include "app/workspaces/step/workspace.h"
 
 #include <algorithm>
@@ -17,18 +12,18 @@
 #include "app/common/document/loss.h"
 #include "app/common/document/place.h"
 #include "app/common/document/targets.h"
+#include "app/common/map/actions.h"
+#include "app/common/map/commands.h"
+#include "app/common/map/inspector.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/grids.h"
+#include "app/workspaces/step/map.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view.h"
 
 namespace attn::view {
 namespace {
-
-bool is_pair_stage(const OperandId& id) {
-    const Stage* const stage = std::get_if<Stage>(&id);
-    return stage != nullptr && pair_stages()[index_of(*stage)];
-}
 
 /// Too long for cells: a map.
 bool is_long(const AppState& state) {
@@ -39,9 +34,7 @@ bool is_long(const AppState& state) {
 void add_stepping(std::vector<Command>& list, const AppState& state) {
     const char* play = step_look(state).playing ? "Stop playing" : "Play the stages";
     const bool there = step_lacks(state).empty() || is_long(state);
-    const auto add = [&](const char* words, Key key, Action action) {
-        list.push_back({words, "Step", plain(key), std::move(action), there});
-    };
+    const CommandAdder add{list, "Step", there};
     add("Next stage", Key::right, StepBy{1});
     add("Previous stage", Key::left, StepBy{-1});
     add("First stage", Key::home, GoToEnd{false});
@@ -52,27 +45,23 @@ void add_stepping(std::vector<Command>& list, const AppState& state) {
 void add_selection(std::vector<Command>& list, const AppState& state) {
     const auto& selected = state.selected;
     const bool editable = selected && is_editable(state, selected->tensor);
-    const auto move = [&](const char* words, Key key, int rows, int columns) {
-        list.push_back({words, "Step", shift(key), MoveSelection{rows, columns}});
-    };
-    move("Select the number above", Key::up, -1, 0);
-    move("Select the number below", Key::down, 1, 0);
-    move("Select the number to the left", Key::left, 0, -1);
-    move("Select the number to the right", Key::right, 0, 1);
-    list.push_back({"Edit the selected number", "Step", plain(Key::enter),
-                    BeginCellEdit{selected.value_or(CellRef{})}, editable});
+    const CommandAdder add{list, "Step"};
+    add("Select the number above", shift(Key::up), MoveSelection{-1, 0});
+    add("Select the number below", shift(Key::down), MoveSelection{1, 0});
+    add("Select the number to the left", shift(Key::left), MoveSelection{0, -1});
+    add("Select the number to the right", shift(Key::right), MoveSelection{0, 1});
+    add("Edit the selected number", Key::enter, BeginCellEdit{selected.value_or(CellRef{})},
+        editable);
 }
 
 void add_prediction(std::vector<Command>& list, const AppState& state) {
     const StepLook& look = step_look(state);
     const bool there = step_lacks(state).empty() && !is_long(state);
-    list.push_back({look.predicts ? "Stop predicting: show stages at once"
-                                  : "Predict: guess a row of each stage before it is shown",
-                    "Step", shift(Key::p), SetPredicting{!look.predicts}, look.predicts || there});
+    const CommandAdder add{list, "Step"};
+    add(look.predicts ? "Stop predicting: show stages at once"
+                      : "Predict: guess a row of each stage before it is shown",
+        shift(Key::p), SetPredicting{!look.predicts}, look.predicts || there);
     if (!is_guessing(state)) return;
-    const auto add = [&](const char* words, Key key, Action action, bool possible = true) {
-        list.push_back({words, "Step", plain(key), std::move(action), possible});
-    };
     const auto guess = *build_predict_view(state);
     add(guess.revealed ? "Show the stage" : "Reveal the row", Key::enter, RevealGuess{});
     add("Guess again", Key::backspace, GuessAgain{}, guess.revealed);
@@ -87,30 +76,26 @@ void add_losses(std::vector<Command>& list, const AppState& state) {
     const bool there = step_lacks(state).empty();
     const auto& selected = state.selected;
     const bool output = selected && selected->tensor == OperandId(Stage::output);
-    const auto add = [&](std::string words, Action action, bool possible) {
-        list.push_back({std::move(words), "Step", {}, std::move(action), possible});
-    };
-    add("Gradients of the sum of all outputs, L = Σ output", SetLoss{LossKind::sum}, there);
+    const CommandAdder add{list, "Step", there};
+    add("Gradients of the sum of all outputs, L = Σ output", Chord{}, SetLoss{LossKind::sum});
     const CellRef cell = output ? *selected : CellRef{Stage::output, 0, 0};
     add(output
             ? fmt::format("Gradient of this cell, L = {}",
                           loss_words(state, {LossKind::cell, {state.batch, cell.row, cell.column}}))
             : "Gradient of this cell: select a number of the output first",
-        SetLossCell{cell}, there && output);
-    add("Gradients of the squared error, L = ½ Σ (output − target)²", SetLoss{LossKind::squared},
-        there);
-    add("Gradients of the cross-entropy of an output row, L = −ln softmax(output[i])[c]",
-        SetLoss{LossKind::cross_entropy}, there);
-    add("Gradients of what the file's dY says, L = Σ dY ∘ output", SetLoss{LossKind::file},
-        there && given_gradient(state.document()) != nullptr);
+        Chord{}, SetLossCell{cell}, output);
+    add("Gradients of the squared error, L = ½ Σ (output − target)²", Chord{},
+        SetLoss{LossKind::squared});
+    add("Gradients of the cross-entropy of an output row, L = −ln softmax(output[i])[c]", Chord{},
+        SetLoss{LossKind::cross_entropy});
+    add("Gradients of what the file's dY says, L = Σ dY ∘ output", Chord{}, SetLoss{LossKind::file},
+        given_gradient(state.document()) != nullptr);
 }
 
 void add_jumps(std::vector<Command>& list, const AppState& state) {
     for (const Stage stage : ribbon_stages(state.document()))
-        list.push_back({fmt::format("Go to {}: {}", info(stage).step, info(stage).title),
-                        "Step",
-                        {},
-                        GoToStage{stage}});
+        list.push_back({fmt::format("Go to {}: {}", info(stage).step, info(stage).title), "Step",
+                        Chord{}, GoToStage{stage}});
 }
 
 /// A cell, stage or head that the document does not have.
@@ -132,26 +117,6 @@ void check_look(Fields& fields, const AppState& state) {
         fields.complain("edits a cell that cannot be edited");
 }
 
-}  // namespace
-
-MapForm map_form(const AppState& state, Stage stage) {
-    if (!is_long(state) || state.show_gradients) return MapForm::own;
-    switch (stage) {
-        case Stage::scores:
-            return MapForm::scores;
-        case Stage::scaled:
-            return MapForm::scaled;
-        case Stage::masked:
-            return MapForm::masked;
-        case Stage::weights:
-            return MapForm::weights;
-        default:  // dropped: a map has no dropout
-            return MapForm::own;
-    }
-}
-
-std::string step_lacks(const AppState& state) { return stages_lack(state.document()); }
-
 void enter_step(AppState& state) {
     const bool maps = map_form(state, Stage::weights) != MapForm::own;
     if (maps && !step_lacks(state).empty() && map_form(state, state.stage) == MapForm::own)
@@ -159,9 +124,9 @@ void enter_step(AppState& state) {
             Stage::weights;  // all that there is to be seen is the map
     const auto& cell = map_look(state).selected;
     if (cell && step_lacks(state).empty()) {  // the pair that Large looked at
-        const Stage stage = is_pair_stage(state.stage) ? state.stage : Stage::weights;
+        const Stage stage = is_pair(state.stage) ? state.stage : Stage::weights;
         const CellRef same{stage, cell->row, cell->column};
-        const bool held = state.selected && is_pair_stage(state.selected->tensor) &&
+        const bool held = state.selected && is_pair(state.selected->tensor) &&
                           state.selected->row == cell->row &&
                           state.selected->column == cell->column;
         if (!held && has_cell(state, same)) choose_cell(state, same);
@@ -170,19 +135,17 @@ void enter_step(AppState& state) {
 }
 
 void add_step_commands(std::vector<Command>& list, const AppState& state) {
+    if (map_look(state).form != MapForm::own) add_map_commands({list, "Step"}, state);
     add_prediction(list, state);
     add_stepping(list, state);
     add_selection(list, state);
-    list.push_back(
-        {step_look(state).model_open ? "Close the model's sizes" : "Model: sizes and seed", "Step",
-         plain(Key::d), ShowModel{!step_look(state).model_open}});
+    const CommandAdder add{list, "Step"};
+    const bool open = step_look(state).model_open;
+    add(open ? "Close the model's sizes" : "Model: sizes and seed", Key::d, ShowModel{!open});
     add_losses(list, state);
     const bool by_row = step_look(state).rows_scaled;
-    list.push_back({by_row ? "Colours of weights from 0 to 1" : "Colours of weights by row",
-                    "Step",
-                    {},
-                    ScaleRows{!by_row},
-                    step_lacks(state).empty()});
+    add(by_row ? "Colours of weights from 0 to 1" : "Colours of weights by row", Chord{},
+        ScaleRows{!by_row}, step_lacks(state).empty());
     add_document_commands(list, state);
     add_model_commands(list, state);
     add_jumps(list, state);
@@ -192,6 +155,30 @@ std::optional<Action> escape_step(const AppState& state) {
     if (step_look(state).editing) return CancelCellEdit{};
     if (step_look(state).model_open && !state.presenter) return ShowModel{false};
     return std::nullopt;
+}
+
+void arrive_in_step(AppState& state, Stage from) {
+    StepLook& look = step_look(state);
+    look.stepped_once = true;
+    look.play_clock_s = 0.0;
+    if (state.stage == from) return;
+    look.previous = from;
+    look.fade = state.reduced_motion ? 1.0 : 0.0;
+    look.lit.reset();
+    look.editing.reset();
+    settle_prediction(state);
+    if (state.stage == ribbon_stages(state.document()).back()) look.playing = false;
+    say(state, is_guessing(state) ? "Guess a row of this stage before you look."
+                                  : words_of(state, state.stage));
+}
+
+void settle_step(AppState& state) {
+    StepLook& look = step_look(state);
+    look.previous = stage_in(state.document(), look.previous);
+    const bool stays = look.editing && has_cell(state, look.editing->cell) &&
+                       is_editable(state, look.editing->cell.tensor);
+    if (!stays) look.editing.reset();
+    settle_prediction(state);
 }
 
 /// Back to where a stage is looked at first.
@@ -260,14 +247,9 @@ bool has_step_settled(const AppState& state) {
     return step_look(state).fade >= 1.0 && drawn;
 }
 
-std::string step_figure_name(const AppState& state) { return std::string(info(state.stage).key); }
-
 std::vector<Shot> step_shots() {
-    const CellRef cell{Stage::weights, 1, 2};
-    return {{"", {GoToStage{Stage::weights}, SelectCell{cell}}}};
+    return {{"", {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 1, 2}}}}};
 }
-
-namespace {
 
 constexpr std::string_view kStepMouse[] = {
     "Point at a cell: its sources light up in the operands.",
@@ -286,16 +268,27 @@ void leave_step(AppState& state) {
     state.hovered.reset();
 }
 
-void end_typing(AppState& state, const Action& action) {
-    if (leaves_cell(state, action)) leave_cell(state);
-}
-
 void tick_step(AppState& state, double seconds) {
     constexpr double kFadeSeconds = 0.4;
     StepLook& look = step_look(state);
     look.fade = std::min(1.0, look.fade + seconds / kFadeSeconds);
     if (look.playing) look.play_clock_s += seconds;
     if (look.flash && (look.flash->age_s += seconds) >= kFlashSeconds) look.flash.reset();
+}
+
+/// After every action: the map stands for the stage that Step shows, or for Large's own choice. What Step has selected
+/// is selected on the map; where a stage is known through the map alone, a cell is selected from the start.
+void follow_map(AppState& state) {
+    const bool steps = state.workspace == "step";
+    show_form(state, steps ? map_form(state, state.stage) : MapForm::own);
+    if (map_look(state).form == MapForm::own) return;
+    auto& selected = map_look(state).selected;
+    if (is_map_alone(state)) {
+        if (!selected) selected = large::Cell{};
+        return;
+    }
+    const auto& cell = state.selected;
+    if (cell && is_pair(cell->tensor)) selected = large::Cell{cell->row, cell->column};
 }
 
 void follow_step(AppState& state) {
@@ -323,6 +316,62 @@ std::optional<Action> move_step(const AppState& state, Movement movement, double
 
 }  // namespace
 
+MapForm map_form(const AppState& state, Stage stage) {
+    if (!is_long(state) || state.show_gradients) return MapForm::own;
+    if (stage == Stage::scores) return MapForm::scores;
+    if (stage == Stage::scaled) return MapForm::scaled;
+    if (stage == Stage::masked) return MapForm::masked;
+    return stage == Stage::weights ? MapForm::weights : MapForm::own;  // a map has no dropout
+}
+
+bool is_map_alone(const AppState& state) {
+    return map_look(state).form != MapForm::own && !is_kept(state, state.stage);
+}
+
+std::string step_lacks(const AppState& state) { return stages_lack(state.document()); }
+
+// ---- actions
+
+void carry_out(AppState& state, const StepBy& action) {
+    const std::vector<Stage> stages = ribbon_stages(state.document());
+    const Index last = std::ssize(stages) - 1;
+    const Index here = std::ranges::find(stages, state.stage) - stages.begin();
+    const Index to = std::clamp(here + action.steps, Index{0}, last);
+    if (to == here)
+        say(state, here == last ? "This is the last stage: Home goes back to X."
+                                : "This is the first stage: → computes the next one.");
+    go_to_stage(state, stages[static_cast<std::size_t>(to)]);
+}
+
+void carry_out(AppState& state, const GoToEnd& action) {
+    const std::vector<Stage> stages = ribbon_stages(state.document());
+    go_to_stage(state, action.last ? stages.back() : stages.front());
+}
+
+void carry_out(AppState& state, const TogglePlay&) {
+    StepLook& look = step_look(state);
+    const std::vector<Stage> stages = ribbon_stages(state.document());
+    const bool start = !look.playing;
+    if (start && state.stage == stages.back()) go_to_stage(state, stages.front());
+    look.playing = start;
+    look.play_clock_s = 0.0;
+}
+
+void carry_out(AppState& state, const HoverOperand& action) {
+    step_look(state).lit = action.operand;
+}
+void carry_out(AppState& state, const ShowModel& action) {
+    step_look(state).model_open = action.on;
+}
+
+void carry_out(AppState& state, const ScaleRows& action) {
+    step_look(state).rows_scaled = action.on;
+    say(state, action.on ? "Colours of weights by row: the largest weight of each row has the full "
+                           "colour, whatever it is."
+                         : "Colours of weights: the full colour is a weight of 1 in every row.");
+}
+
+extern const WorkspaceInfo kStepWorkspace;
 const WorkspaceInfo kStepWorkspace{
     .key = "step",
     .title = "Step",
@@ -333,7 +382,7 @@ const WorkspaceInfo kStepWorkspace{
     .lacks = step_lacks,
     .enter = enter_step,
     .leave = leave_step,
-    .add_commands = add_commands_of_step,
+    .add_commands = add_step_commands,
     .escape = escape_step,
     .is_typing = [](const AppState& state) { return step_look(state).editing.has_value(); },
     .clear = clear_step,
@@ -346,12 +395,15 @@ const WorkspaceInfo kStepWorkspace{
     .moved = move_step,
     .due = due_in_step,
     .has_side = [](const AppState&) { return true; },
-    .inspector = inspector_of_step,
+    .inspector =
+        [](const AppState& state) {
+            return is_map_alone(state) ? map_inspector(state) : step_inspector(state);
+        },
     .write = write_step,
     .read = read_step,
     .is_animating = is_step_animating,
     .has_settled = has_step_settled,
-    .figure_name = step_figure_name,
+    .figure_name = [](const AppState& state) { return std::string(info(state.stage).key); },
     .shots = step_shots,
     .mouse = kStepMouse,
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <numeric>
 #include <optional>
@@ -45,9 +46,6 @@ struct Ground {
     float top = 0.0F, line = 0.0F, base = 0.0F;  // of the arcs, of the bars, beneath the bars
 
     float x(Index key) const { return left + pitch * (static_cast<float>(key) + 0.5F); }
-    const CompetitionToken& raised() const {
-        return view.tokens[static_cast<std::size_t>(view.raised)];
-    }
 };
 
 Ground lay_ground(const CompetitionView& view, const Box& box, const Frame& frame) {
@@ -94,8 +92,7 @@ void draw_loss_arc(const Ground& at, Index key, float width, Color color) {
 
 /// What the raised key gains: an arrow up.
 void draw_gain(const Ground& at, float width) {
-    const CompetitionToken& raised = at.raised();
-    const Color color = slope_color(at.frame, raised.slope);
+    const Color color = slope_color(at.frame, at.view.at(at.view.raised).slope);
     const float x = at.x(at.view.raised);
     const float head = at.frame.px(kGainHead) + width / 2;
     const float tip = at.top + (at.line - at.top) * 0.35F;
@@ -105,20 +102,25 @@ void draw_gain(const Ground& at, float width) {
 
 /// 0: not drawn.
 float arrow_width(const Ground& at, Index key) {
-    const double share = at.view.tokens[static_cast<std::size_t>(key)].width;
+    const double share = at.view.at(key).width;
     if (share < kLeastWidth) return 0.0F;
     return std::max(static_cast<float>(share) * at.frame.px(kWidest), at.frame.px(kNarrowest));
 }
 
-void draw_arrows(const Ground& at) {
-    if (!at.view.why.empty()) return;
+/// All keys, the highest rank first.
+template <class Rank>
+std::vector<Index> ordered_keys(const Ground& at, Rank rank) {
     std::vector<Index> order(at.view.tokens.size());
     std::iota(order.begin(), order.end(), Index{0});
+    std::ranges::stable_sort(order, std::greater{}, rank);
+    return order;
+}
+
+void draw_arrows(const Ground& at) {
+    if (!at.view.why.empty()) return;
     // The widest first: what is thin stays in sight.
-    std::ranges::stable_sort(
-        order, [&](Index a, Index b) { return arrow_width(at, a) > arrow_width(at, b); });
-    for (const Index key : order) {
-        const auto& token = at.view.tokens[static_cast<std::size_t>(key)];
+    for (const Index key : ordered_keys(at, [&](Index k) { return arrow_width(at, k); })) {
+        const auto& token = at.view.at(key);
         const float width = arrow_width(at, key);
         if (key != at.view.raised && width > 0.0F)
             draw_loss_arc(at, key, width,
@@ -128,7 +130,7 @@ void draw_arrows(const Ground& at) {
 }
 
 void draw_weight_bar(const Ground& at, Index key, bool hovered) {
-    const auto& token = at.view.tokens[static_cast<std::size_t>(key)];
+    const auto& token = at.view.at(key);
     const view::Theme& theme = at.frame.theme;
     view::Painter& painter = at.frame.painter;
     const float x = at.x(key);
@@ -154,19 +156,15 @@ float words_x(const Ground& at, Index key, float widest) {
 
 /// Keys whose words have room: the raised one, the one under the pointer, then those that lose most.
 std::vector<Index> named_keys(const Ground& at, std::optional<Index> hovered) {
-    std::vector<Index> order(at.view.tokens.size());
-    std::iota(order.begin(), order.end(), Index{0});
     const auto rank = [&](Index key) {
         if (key == at.view.raised) return 3.0;
-        if (key == hovered) return 2.0;
-        return at.view.tokens[static_cast<std::size_t>(key)].width;
+        return key == hovered ? 2.0 : at.view.at(key).width;
     };
-    std::ranges::stable_sort(order, [&](Index a, Index b) { return rank(a) > rank(b); });
     std::vector<Index> named;
     std::vector<std::pair<float, float>> taken;
     const view::Font& digits = at.frame.fonts.digits_small;
-    for (const Index key : order) {
-        const auto& token = at.view.tokens[static_cast<std::size_t>(key)];
+    for (const Index key : ordered_keys(at, rank)) {
+        const auto& token = at.view.at(key);
         const float numbers = std::max(at.frame.text_width(digits, token.p_text),
                                        at.frame.text_width(digits, token.slope_text));
         const float label = std::min(at.frame.text_width(at.frame.fonts.small, token.label),
@@ -174,12 +172,11 @@ std::vector<Index> named_keys(const Ground& at, std::optional<Index> hovered) {
         const float half = std::max(numbers, label) / 2 + at.frame.px(3);
         const float x = words_x(at, key, std::max(numbers, label));
         const float low = x - half, high = x + half;
-        if (low < at.left - at.frame.px(8) || high > at.box.high.x + at.frame.px(8)) {
-            if (at.view.tokens.size() > 1 && key != at.view.raised) continue;
-        }
-        if (std::ranges::any_of(taken,
-                                [&](const auto& t) { return low < t.second && high > t.first; }))
-            continue;
+        const bool outside =
+            low < at.left - at.frame.px(8) || high > at.box.high.x + at.frame.px(8);
+        if (outside && at.view.tokens.size() > 1 && key != at.view.raised) continue;
+        const auto meets = [&](const auto& t) { return low < t.second && high > t.first; };
+        if (std::ranges::any_of(taken, meets)) continue;
         taken.emplace_back(low, high);
         named.push_back(key);
     }
@@ -187,7 +184,7 @@ std::vector<Index> named_keys(const Ground& at, std::optional<Index> hovered) {
 }
 
 void draw_key_words(const Ground& at, Index key) {
-    const auto& token = at.view.tokens[static_cast<std::size_t>(key)];
+    const auto& token = at.view.at(key);
     const Frame& frame = at.frame;
     const view::Theme& theme = frame.theme;
     const view::Font& digits = frame.fonts.digits_small;
@@ -202,13 +199,12 @@ void draw_key_words(const Ground& at, Index key) {
     };
     const bool masked = token.look == CellLook::masked;
     const bool bad = token.look == CellLook::not_a_number;
-    const Color ink = masked ? theme.muted : bad ? theme.nan : theme.role(Role::key);
-    place(0, frame.fonts.small, ink, fit_text(frame, frame.fonts.small, token.label, widest));
-    place(1, digits,
-          masked ? theme.muted
-          : bad  ? theme.nan
-                 : theme.role(Role::weight),
-          token.p_text);
+    const auto ink = [&](Role role) {
+        return masked ? theme.muted : bad ? theme.nan : theme.role(role);
+    };
+    place(0, frame.fonts.small, ink(Role::key),
+          fit_text(frame, frame.fonts.small, token.label, widest));
+    place(1, digits, ink(Role::weight), token.p_text);
     place(2, digits, token.slope == 0.0 ? theme.muted : theme.text, token.slope_text);
 }
 
@@ -218,9 +214,8 @@ void draw_row_names(const Ground& at) {
     const std::array<const char*, 3> names{"key k", "p_k", "∂p_k/∂s_j"};
     for (std::size_t n = 0; n < names.size(); ++n) {
         const float y = at.base + frame.px(4) + row * static_cast<float>(n);
-        draw_text_in(frame, frame.fonts.small, {at.box.low.x, y}, {at.left, y + row}, Align::left,
-                     frame.theme.muted,
-                     fit_text(frame, frame.fonts.small, names[n], at.left - at.box.low.x));
+        draw_fitted(frame, frame.fonts.small, {at.box.low.x, y}, {at.left, y + row}, Align::left,
+                    frame.theme.muted, names[n]);
     }
 }
 
@@ -231,8 +226,8 @@ void draw_competition_words(const Ground& at) {
     float y = at.box.low.y;
     const auto add = [&](const view::Font& font, Color color, const std::string& text) {
         if (text.empty()) return;
-        draw_text_in(frame, font, {at.box.low.x, y}, {at.box.high.x, y + frame.px(kRow)},
-                     Align::left, color, fit_text(frame, font, text, at.box.size().x));
+        draw_fitted(frame, font, {at.box.low.x, y}, {at.box.high.x, y + frame.px(kRow)},
+                    Align::left, color, text);
         y += frame.px(kRow);
     };
     add(frame.fonts.body, theme.text, at.view.title);
@@ -252,19 +247,17 @@ std::optional<Index> key_under_pointer(const Ground& at) {
 
 void draw_competition(const CompetitionView& view, const Box& box, const Frame& frame,
                       view::Actions& out) {
-    if (!view.lacks.empty()) {
-        draw_text_in(frame, frame.fonts.body, box.low, {box.high.x, box.low.y + frame.px(kRow)},
-                     Align::left, frame.theme.muted,
-                     fit_text(frame, frame.fonts.body, view.lacks, box.size().x));
-        return;
-    }
+    if (!view.lacks.empty())
+        return draw_fitted(frame, frame.fonts.body, box.low,
+                           {box.high.x, box.low.y + frame.px(kRow)}, Align::left, frame.theme.muted,
+                           view.lacks);
     const Ground at = lay_ground(view, box, frame);
     ImGui::SetCursorScreenPos(box.low);
     const bool clicked = ImGui::InvisibleButton("competition", box.size());
     std::optional<Index> hovered;
     if (ImGui::IsItemHovered()) hovered = key_under_pointer(at);
     if (hovered) {
-        const auto& token = view.tokens[static_cast<std::size_t>(*hovered)];
+        const auto& token = view.at(*hovered);
         if (!frame.quiet)
             tooltip_at_pointer(frame, token.label + ": p = " + token.p_text, token.tip);
         if (clicked) out.push_back(view::SelectJacobianRow{view.row, *hovered});

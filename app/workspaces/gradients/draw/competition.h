@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/common/draw/workspace.h"
-#include "app/workspaces/gradients/competition.h"
+#include "app/workspaces/gradients/view.h"
 
 namespace attn::ui {
 

@@ -11,7 +11,6 @@
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/draw/competition.h"
 #include "app/workspaces/gradients/view.h"
-#include "app/workspaces/gradients/workspace.h"
 
 namespace attn::ui {
 namespace {
@@ -68,8 +67,7 @@ void draw_chain_row(const GradientRow& row, const Box& box, const Frame& frame,
         if (row.bars[n] > 0.0) frame.painter.rect({left, top}, {end, foot}, color, frame.px(2));
         const ImVec2 from{low && n == 1 ? half : right, low ? box.low.y : top};
         const ImVec2 to{low && n == 0 ? half : box.high.x, low ? box.high.y : foot};
-        draw_text_in(frame, frame.fonts.digits_small, from, to, Align::right, color,
-                     fit_text(frame, frame.fonts.digits_small, row.texts[n], to.x - from.x));
+        draw_fitted(frame, frame.fonts.digits_small, from, to, Align::right, color, row.texts[n]);
     }
     if (clicked || pressed) out.push_back(view::ShowGradientOf{row.key});
 }

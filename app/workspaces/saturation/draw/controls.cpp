@@ -1,6 +1,5 @@
 #include "app/workspaces/saturation/draw/controls.h"
 
-#include <algorithm>
 #include <string>
 
 #include <fmt/format.h>
@@ -8,7 +7,7 @@
 #include "app/common/draw/field_controls.h"
 #include "app/common/draw/list_field.h"
 #include "app/common/draw/widgets.h"
-#include "app/workspaces/saturation/words.h"
+#include "app/common/logits.h"
 
 namespace attn::ui {
 namespace {

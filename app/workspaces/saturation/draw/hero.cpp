@@ -1,5 +1,3 @@
-#include "app/workspaces/saturation/draw/hero.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,8 @@
 #include "app/common/draw/focus.h"
 #include "app/common/draw/plot_parts.h"
 #include "app/common/draw/typing.h"
+#include "app/workspaces/saturation/actions.h"
+#include "app/workspaces/saturation/draw/parts.h"
 
 namespace attn::ui {
 namespace {
@@ -129,31 +129,27 @@ void draw_grip(const PlotCanvas& canvas, bool held) {
                        frame.px(2));
 }
 
-const view::StopView& stop_at(const HeroView& hero, Index d_k) {
-    const auto found = std::ranges::find(hero.stops, d_k, &view::StopView::d_k);
-    return found == hero.stops.end() ? hero.stops.front() : *found;
-}
-
 Index stop_under_mouse(const PlotCanvas& canvas) {
     return view::nearest_stop(canvas.value_at(ImGui::GetMousePos().x));
 }
 
 void explain_stop(const PlotCanvas& canvas, const HeroView& hero) {
-    const view::StopView& stop = stop_at(hero, stop_under_mouse(canvas));
+    const auto found =
+        std::ranges::find(hero.stops, stop_under_mouse(canvas), &view::StopView::d_k);
+    const view::StopView& stop = found == hero.stops.end() ? hero.stops.front() : *found;
     tooltip(canvas.frame, fmt::format("d_k = {}", stop.d_k), stop.tooltip);
 }
 
-/// The arrows move the handle from stop to stop, Enter pins.
-void read_handle_keys(const Frame& frame, Index d_k, view::Actions& out) {
+/// The stop that the arrows go to from `d_k`, or that one.
+Index stop_by_keys(const Frame& frame, Index d_k) {
     const int steps = arrow_steps(frame);
-    const Index next = steps == 0 ? d_k : view::next_stop(d_k, steps);
-    if (next != d_k) out.push_back(view::SetSaturationWidth{next});
-    if (take_key(frame, view::Key::enter)) out.push_back(view::PinSaturation{d_k});
+    return steps == 0 ? d_k : view::next_stop(d_k, steps);
 }
 
 /// Area and lane are one control. True while it is held.
 bool read_handle(const PlotCanvas& canvas, const HeroView& hero, view::Actions& out) {
     const Frame& frame = canvas.frame;
+    const auto here = static_cast<Index>(canvas.plot.marker_x);
     const ImVec2 low{canvas.low.x - frame.px(8), canvas.low.y - frame.px(kLane)};
     ImGui::SetCursorScreenPos(low);
     ImGui::InvisibleButton("handle", {canvas.high.x + frame.px(8) - low.x, canvas.high.y - low.y});
@@ -161,10 +157,12 @@ bool read_handle(const PlotCanvas& canvas, const HeroView& hero, view::Actions& 
     const bool held = ImGui::IsItemActive();
     if (held || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     const Index d_k = stop_under_mouse(canvas);
-    if (held && static_cast<double>(d_k) != canvas.plot.marker_x)
-        out.push_back(view::SetSaturationWidth{d_k});
+    if (held && d_k != here) out.push_back(view::SetSaturationWidth{d_k});
     if (!held) explain_stop(canvas, hero);
-    if (focus_stop(frame)) read_handle_keys(frame, static_cast<Index>(canvas.plot.marker_x), out);
+    if (!focus_stop(frame)) return held;
+    const Index next = stop_by_keys(frame, here);
+    if (next != here) out.push_back(view::SetSaturationWidth{next});
+    if (take_key(frame, view::Key::enter)) out.push_back(view::PinSaturation{here});
     return held;
 }
 
@@ -181,12 +179,6 @@ std::size_t change_stride(const PlotCanvas& canvas, const HeroView& hero) {
         std::max(1.0F, std::ceil((widest + canvas.frame.px(4)) / std::max(step, 1.0F))));
 }
 
-view::Color change_color(const PlotCanvas& canvas, const HeroView& hero, Index d_k) {
-    const view::Theme& theme = canvas.frame.theme;
-    if (d_k == hero.pin) return theme.accent;
-    return static_cast<double>(d_k) == canvas.plot.marker_x ? theme.text : theme.role(Role::score);
-}
-
 void draw_changes(const PlotCanvas& canvas, const HeroView& hero, float top) {
     const Frame& frame = canvas.frame;
     const std::size_t stride = change_stride(canvas, hero);
@@ -195,14 +187,15 @@ void draw_changes(const PlotCanvas& canvas, const HeroView& hero, float top) {
     for (std::size_t n = pin % stride; n < hero.stops.size(); n += stride) {
         const view::StopView& stop = hero.stops[n];
         const float x = canvas.x(static_cast<double>(stop.d_k));
-        const bool marked =
-            stop.d_k == hero.pin || static_cast<double>(stop.d_k) == canvas.plot.marker_x;
-        if (marked)
-            frame.painter.rect({x - half + 2, top}, {x + half - 2, top + frame.px(kChanges - 2)},
-                               frame.theme.raised, frame.px(4));
-        draw_text_in(frame, frame.fonts.digits_small, {x - half, top},
-                     {x + half, top + frame.px(kChanges - 2)}, Align::center,
-                     change_color(canvas, hero, stop.d_k), stop.change);
+        const bool pinned = stop.d_k == hero.pin;
+        const bool here = static_cast<double>(stop.d_k) == canvas.plot.marker_x;
+        const float foot = top + frame.px(kChanges - 2);
+        if (pinned || here)
+            frame.painter.rect({x - half + 2, top}, {x + half - 2, foot}, frame.theme.raised,
+                               frame.px(4));
+        const view::Color plain = here ? frame.theme.text : frame.theme.role(Role::score);
+        draw_text_in(frame, frame.fonts.digits_small, {x - half, top}, {x + half, foot},
+                     Align::center, pinned ? frame.theme.accent : plain, stop.change);
     }
 }
 
@@ -216,13 +209,13 @@ void read_pin(const PlotCanvas& canvas, const HeroView& hero, float top, view::A
     if (ImGui::IsItemActive() && d_k != hero.pin) out.push_back(view::PinSaturation{d_k});
     if (!ImGui::IsItemActive()) explain_stop(canvas, hero);
     if (!focus_stop(frame)) return;
-    const int steps = arrow_steps(frame);
-    const Index next = steps == 0 ? hero.pin : view::next_stop(hero.pin, steps);
+    const Index next = stop_by_keys(frame, hero.pin);
     if (next != hero.pin) out.push_back(view::PinSaturation{next});
 }
 
 /// The name of the plot; at the right what became of the gradient, and below that how sure it is.
-void draw_title(const HeroView& hero, ImVec2 low, ImVec2 high, const Frame& frame) {
+void draw_title(const HeroView& hero, const Box& box, const Frame& frame) {
+    const ImVec2 low = box.low, high = box.high;
     const Font& strong = frame.fonts.strong;
     const float room = frame.text_width(strong, hero.headline);
     const ImVec2 foot{high.x, low.y + frame.px(kTitle)};
@@ -234,24 +227,20 @@ void draw_title(const HeroView& hero, ImVec2 low, ImVec2 high, const Frame& fram
                  Align::right, frame.theme.muted, hero.headline_range);
 }
 
-PlotCanvas make_canvas(const HeroView& hero, ImVec2 low, ImVec2 high, bool faded,
-                       const Frame& frame) {
-    const float top = low.y + frame.px(kTitle + kRange + kLane + 4);
-    const float foot = high.y - frame.px(kTicks + kChanges + kCaption);
-    return {hero.plot,
-            frame,
-            {low.x + y_labels_width(hero.plot, frame), top},
-            {high.x - curve_names_width(hero.plot, frame), std::max(foot, top + frame.px(40))},
-            faded ? 0.45 : 1.0};
-}
-
 }  // namespace
 
-void draw_hero(const HeroView& hero, ImVec2 low, ImVec2 high, bool faded, const Frame& frame,
+void draw_hero(const HeroView& hero, const Box& box, bool faded, const Frame& frame,
                view::Actions& out) {
-    const PlotCanvas canvas = make_canvas(hero, low, high, faded, frame);
+    const float top = box.low.y + frame.px(kTitle + kRange + kLane + 4);
+    const float foot = box.high.y - frame.px(kTicks + kChanges + kCaption);
+    const PlotCanvas canvas{
+        hero.plot,
+        frame,
+        {box.low.x + y_labels_width(hero.plot, frame), top},
+        {box.high.x - curve_names_width(hero.plot, frame), std::max(foot, top + frame.px(40))},
+        faded ? 0.45 : 1.0};
     const float changes = canvas.high.y + frame.px(kTicks);
-    draw_title(hero, low, high, frame);
+    draw_title(hero, box, frame);
     draw_y_axis(canvas);
     draw_x_axis(canvas);
     draw_gaps(canvas, hero);
@@ -266,9 +255,9 @@ void draw_hero(const HeroView& hero, ImVec2 low, ImVec2 high, bool faded, const 
     draw_grip(canvas, held);
     draw_changes(canvas, hero, changes);
     read_pin(canvas, hero, changes, out);
-    draw_text_in(frame, frame.fonts.small, {low.x, changes + frame.px(kChanges)},
-                 {high.x, changes + frame.px(kChanges + kCaption)}, Align::left, frame.theme.muted,
-                 fit_text(frame, frame.fonts.small, hero.stops_caption, high.x - low.x));
+    draw_fitted(frame, frame.fonts.small, {box.low.x, changes + frame.px(kChanges)},
+                {box.high.x, changes + frame.px(kChanges + kCaption)}, Align::left,
+                frame.theme.muted, hero.stops_caption);
 }
 
 }  // namespace attn::ui

@@ -1,14 +1,15 @@
 #include "app/workspaces/step/draw/canvas.h"
 
 #include <algorithm>
+#include <span>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/lens.h"
-#include "app/common/draw/widgets.h"
+#include "app/common/draw/workspace.h"
+#include "app/common/format.h"
 #include "app/workspaces/step/draw/heading.h"
 #include "app/workspaces/step/draw/layout.h"
-#include "app/workspaces/step/draw/story.h"
 
 namespace attn::ui {
 namespace {
@@ -30,80 +31,83 @@ constexpr float kHeight = 0.3F;       // of the spare height stands above words 
 
 ImVec2 operator+(ImVec2 a, ImVec2 b) { return {a.x + b.x, a.y + b.y}; }
 
-/// The stage's matrices where they stand on screen.
+/// One matrix where it stands on screen.
+struct Placed {
+    const GridView& grid;
+    GridPlace place;
+};
+
+/// The stage's matrices.
 struct Cross {
     const StepView& view;
     const CanvasLayout& layout;
     const Frame& frame;
     ImVec2 origin;
     ImVec2 room;
+    std::vector<Placed> all = {};  // the operands, then the result
 
-    GridPlace on_screen(const GridPlace& place) const {
-        return {place.origin + origin, place.cell};
+    const Placed& result() const { return all.back(); }
+    std::span<const Placed> operands() const { return std::span(all).first(all.size() - 1); }
+    GridCanvas canvas(const Placed& one) const { return {one.grid, one.place, frame}; }
+    /// The first in a slot, farthest from the hero; nullptr where there is none.
+    const Placed* first_in(Slot slot) const {
+        const auto found =
+            std::ranges::find(operands(), slot, [](const Placed& one) { return one.grid.slot; });
+        return found == operands().end() ? nullptr : &*found;
     }
-    GridCanvas canvas(const GridView& grid, const GridPlace& place) const {
-        return {grid, place, frame};
+    /// The result, or the weights that make it.
+    const Placed& hero() const {
+        const Placed* const operand = first_in(Slot::hero);
+        return operand ? *operand : result();
     }
 };
 
-/// What stands in a slot farthest from the hero: the labels stand outside of it.
-const GridView* outermost(const Cross& cross, Slot slot, GridPlace& place) {
-    for (std::size_t n = 0; n < cross.view.operands.size(); ++n) {
-        if (cross.view.operands[n].slot != slot) continue;
-        place = cross.on_screen(cross.layout.operands[n]);
-        return &cross.view.operands[n];
-    }
-    return nullptr;
-}
-
-struct Hero {
-    const GridView& grid;
-    GridPlace place;
-};
-
-Hero hero_of(const Cross& cross) {
-    for (std::size_t n = 0; n < cross.view.operands.size(); ++n)
-        if (cross.view.operands[n].slot == Slot::hero)
-            return {cross.view.operands[n], cross.on_screen(cross.layout.operands[n])};
-    return {cross.view.result, cross.on_screen(cross.layout.result)};
+Cross cross_of(const StepView& view, const CanvasLayout& layout, const Frame& frame, ImVec2 room) {
+    Cross cross{view, layout, frame, ImGui::GetCursorScreenPos(), room};
+    const auto add = [&](const GridView& grid, const GridPlace& place) {
+        cross.all.push_back({grid, {place.origin + cross.origin, place.cell}});
+    };
+    for (std::size_t n = 0; n < view.operands.size(); ++n)
+        add(view.operands[n], layout.operands[n]);
+    add(view.result, layout.result);
+    return cross;
 }
 
 /// The words of the hero's rows and columns, once, outside of what shares them.
-void draw_axes(const Cross& cross, const Hero& hero) {
-    GridPlace left = hero.place;
-    GridPlace top = hero.place;
-    outermost(cross, Slot::left, left);
-    outermost(cross, Slot::top, top);
-    GridPlace rows{{left.origin.x, hero.place.origin.y}, hero.place.cell};
-    draw_row_labels(GridCanvas{hero.grid, rows, cross.frame}, left.origin.x);
-    draw_column_labels(GridCanvas{hero.grid, hero.place, cross.frame}, top.origin.y);
+void draw_axes(const Cross& cross, const Placed& hero) {
+    const Placed* const left = cross.first_in(Slot::left);
+    const Placed* const top = cross.first_in(Slot::top);
+    const float right = (left ? left : &hero)->place.origin.x;
+    GridPlace rows{{right, hero.place.origin.y}, hero.place.cell};
+    draw_row_labels(GridCanvas{hero.grid, rows, cross.frame}, right);
+    draw_column_labels(cross.canvas(hero), (top ? top : &hero)->place.origin.y);
 }
 
 /// Whether the columns of an arm at the left or right have numbers, or names, above them.
-bool is_numbered(const Frame& frame, const GridView& grid, const GridPlace& place) {
-    const bool counted = place.cell.x >= frame.px(kLeastPitch) && grid.column_role != Role::key;
-    return counted || !grid.groups.empty();
+bool is_numbered(const Frame& frame, const Placed& one) {
+    const bool counted =
+        one.place.cell.x >= frame.px(kLeastPitch) && one.grid.column_role != Role::key;
+    return counted || !one.grid.groups.empty();
 }
 
 /// Where the next matrix at the right begins, or the canvas ends.
 float end_of_title(const Cross& cross, const GridPlace& place) {
     float end = cross.origin.x + cross.room.x;
-    const auto limit = [&](const GridPlace& other) {
-        if (other.origin.x > place.origin.x) end = std::min(end, other.origin.x);
-    };
-    limit(cross.on_screen(cross.layout.result));
-    for (std::size_t n = 0; n < cross.view.operands.size(); ++n)
-        if (cross.view.operands[n].slot != Slot::top)
-            limit(cross.on_screen(cross.layout.operands[n]));
+    for (const Placed& other : cross.all) {
+        const bool above = other.grid.slot == Slot::top && &other != &cross.result();
+        if (!above && other.place.origin.x > place.origin.x)
+            end = std::min(end, other.place.origin.x);
+    }
     return end;
 }
 
 /// Above an arm at the left or right: its symbol, and the numbers of its columns where they have room.
-void draw_side_title(const Cross& cross, const GridView& grid, const GridPlace& place) {
+void draw_side_title(const Cross& cross, const Placed& one) {
+    const auto& [grid, place] = one;
     const Frame& frame = cross.frame;
-    const bool numbered = is_numbered(frame, grid, place);
+    const bool numbered = is_numbered(frame, one);
     float foot = place.origin.y;
-    if (numbered) draw_column_labels(GridCanvas{grid, place, frame}, foot);
+    if (numbered) draw_column_labels(cross.canvas(one), foot);
     if (numbered) foot -= frame.px(kLabelHeight);
     const ImVec2 low{place.origin.x, foot - frame.px(kTitle)};
     const float room = end_of_title(cross, place) - low.x - frame.px(kGap);
@@ -126,31 +130,27 @@ bool has_rows_above(const StepView& view) {
 /// Where the titles of what stands left begin.
 float roof_of_left(const Cross& cross) {
     float roof = cross.origin.y + cross.room.y;
-    for (std::size_t n = 0; n < cross.view.operands.size(); ++n) {
-        const GridView& grid = cross.view.operands[n];
-        if (grid.slot != Slot::left || has_rows_above(cross.view)) continue;
-        const GridPlace place = cross.on_screen(cross.layout.operands[n]);
-        const float numbers = is_numbered(cross.frame, grid, place) ? kLabelHeight : 0.0F;
-        roof = std::min(roof, place.origin.y - cross.frame.px(kTitle + numbers));
+    if (has_rows_above(cross.view)) return roof;
+    for (const Placed& one : cross.operands()) {
+        if (one.grid.slot != Slot::left) continue;
+        const float numbers = is_numbered(cross.frame, one) ? kLabelHeight : 0.0F;
+        roof = std::min(roof, one.place.origin.y - cross.frame.px(kTitle + numbers));
     }
     return roof;
 }
 
 /// Whether the numbers of a row down at `foot` would stand among narrow columns' numbers of what stands left.
 bool meets_columns(const Cross& cross, float foot) {
-    if (foot <= roof_of_left(cross)) return false;
-    for (std::size_t n = 0; n < cross.view.operands.size(); ++n) {
-        const GridView& grid = cross.view.operands[n];
-        const GridPlace place = cross.on_screen(cross.layout.operands[n]);
-        if (grid.slot == Slot::left && is_numbered(cross.frame, grid, place) &&
-            place.cell.x < cross.frame.px(kRoomyPitch))
-            return true;
-    }
-    return false;
+    return foot > roof_of_left(cross) &&
+           std::ranges::any_of(cross.operands(), [&](const Placed& one) {
+               return one.grid.slot == Slot::left && is_numbered(cross.frame, one) &&
+                      one.place.cell.x < cross.frame.px(kRoomyPitch);
+           });
 }
 
 /// Left of an arm above: its symbol, the numbers of its rows where they have room, and what is done to it.
-void draw_top_title(const Cross& cross, const GridView& grid, const GridPlace& place) {
+void draw_top_title(const Cross& cross, const Placed& one) {
+    const auto& [grid, place] = one;
     const Frame& frame = cross.frame;
     const float height = place.cell.y * static_cast<float>(grid.rows);
     const bool is_low = height < frame.fonts.strong.px;
@@ -160,7 +160,7 @@ void draw_top_title(const Cross& cross, const GridView& grid, const GridPlace& p
     float right = place.origin.x - frame.px(kGap);
     if (grid.rows > 1 && place.cell.y >= frame.px(kLeastPitch) &&
         !meets_columns(cross, place.origin.y + height)) {
-        draw_row_labels(GridCanvas{grid, place, frame}, place.origin.x);
+        draw_row_labels(cross.canvas(one), place.origin.x);
         right -= frame.px(24);
     }
     const float left = cross.origin.x;
@@ -175,11 +175,11 @@ void draw_top_title(const Cross& cross, const GridView& grid, const GridPlace& p
                  frame.theme.muted, action);
 }
 
-void draw_titles(const Cross& cross, const GridView& grid, const GridPlace& place) {
-    if (grid.slot == Slot::top) draw_top_title(cross, grid, place);
-    const bool named = grid.slot == Slot::left && has_rows_above(cross.view);
-    if (named) return;
-    if (grid.slot == Slot::left || grid.slot == Slot::right) draw_side_title(cross, grid, place);
+void draw_titles(const Cross& cross, const Placed& one) {
+    const Slot slot = one.grid.slot;
+    if (slot == Slot::top) draw_top_title(cross, one);
+    const bool named = slot == Slot::left && has_rows_above(cross.view);
+    if ((slot == Slot::left && !named) || slot == Slot::right) draw_side_title(cross, one);
 }
 
 /// What to press first, at the foot of the canvas. Colour bars end before it.
@@ -204,10 +204,10 @@ void draw_hint(const Cross& cross) {
 }
 
 /// Under a matrix: what stands there, unless it stands above, and its colours.
-void draw_foot(const Cross& cross, const GridView& grid, const GridPlace& place,
-               view::Actions& out) {
+void draw_foot(const Cross& cross, const Placed& one, view::Actions& out) {
+    const auto& [grid, place] = one;
     const Frame& frame = cross.frame;
-    const GridCanvas canvas = cross.canvas(grid, place);
+    const GridCanvas canvas = cross.canvas(one);
     const ImVec2 low{place.origin.x, canvas.end().y + frame.px(kGap)};
     const bool aside = grid.slot == Slot::right;
     float x = low.x;
@@ -228,100 +228,121 @@ void draw_foot(const Cross& cross, const GridView& grid, const GridPlace& place,
 }
 
 /// One matrix with what the pointer does on it.
-void draw_one(const Cross& cross, const GridView& grid, const GridPlace& place, const Fade& fade,
+void draw_one(const Cross& cross, const Placed& one, const Fade& fade,
               std::optional<CellRef>& hovered, view::Actions& out) {
     const Dress bare{.labels = false, .color_bar = false, .sides = false};
-    const GridResult done = draw_grid(grid, fade, place, cross.frame, bare);
+    const GridResult done = draw_grid(one.grid, fade, one.place, cross.frame, bare);
     if (done.hovered) hovered = done.hovered;
     if (done.clicked) out.push_back(view::SelectCell{*done.clicked});
-    if (done.edited && grid.editable) out.push_back(view::BeginCellEdit{*done.edited});
-    if (done.edited && !grid.editable) out.push_back(view::ExplainSource{*done.edited});
-    draw_titles(cross, grid, place);
+    if (done.edited && one.grid.editable) out.push_back(view::BeginCellEdit{*done.edited});
+    if (done.edited && !one.grid.editable) out.push_back(view::ExplainSource{*done.edited});
+    draw_titles(cross, one);
 }
 
 std::optional<CellRef> draw_matrices(const Cross& cross, view::Actions& out) {
     std::optional<CellRef> hovered;
-    for (std::size_t n = 0; n < cross.view.operands.size(); ++n) {
-        ImGui::PushID(static_cast<int>(n));  // two operands may be views of one stage
+    int id = 0;
+    for (const Placed& one : cross.operands()) {
+        ImGui::PushID(id++);  // two operands may be views of one stage
         const Fade growing{nullptr, cross.view.fade};
-        draw_one(cross, cross.view.operands[n], cross.on_screen(cross.layout.operands[n]),
-                 cross.view.operands[n].as_bars ? growing : Fade{}, hovered, out);
+        draw_one(cross, one, one.grid.as_bars ? growing : Fade{}, hovered, out);
         ImGui::PopID();
     }
     const Fade fade{cross.view.previous ? &*cross.view.previous : nullptr, cross.view.fade};
-    draw_one(cross, cross.view.result, cross.on_screen(cross.layout.result), fade, hovered, out);
+    draw_one(cross, cross.result(), fade, hovered, out);
     return hovered;
 }
 
 void draw_around(const Cross& cross, view::Actions& out) {
-    const Hero hero = hero_of(cross);
+    const Placed& hero = cross.hero();
     draw_axes(cross, hero);
-    draw_foot(cross, hero.grid, hero.place, out);
-    const GridPlace result = cross.on_screen(cross.layout.result);
-    if (cross.view.result.slot == Slot::right)
-        return draw_foot(cross, cross.view.result, result, out);
-    draw_sides(cross.canvas(cross.view.result, result), cross.layout.right);
+    draw_foot(cross, hero, out);
+    if (cross.view.result.slot == Slot::right) return draw_foot(cross, cross.result(), out);
+    draw_sides(cross.canvas(cross.result()), cross.layout.right);
 }
 
-/// Cells that are too small for numbers are read through a lens.
-void draw_lenses(const Cross& cross, const std::optional<CellRef>& hovered) {
-    if (!hovered) return;
-    const ImVec2 high = cross.origin + cross.room;
-    const auto look = [&](const GridView& grid, const GridPlace& place) {
-        draw_lens(grid, place, cross.frame, cross.origin, high);
-    };
-    for (std::size_t n = 0; n < cross.view.operands.size(); ++n)
-        look(cross.view.operands[n], cross.on_screen(cross.layout.operands[n]));
-    look(cross.view.result, cross.on_screen(cross.layout.result));
-}
-
-void edit_in(const Cross& cross, const GridView& grid, const GridPlace& place,
-             const view::CellEdit& editing, view::Actions& out) {
-    if (!grid.editable) return;  // a target is typed into, the output beside it is not
-    for (Index row = 0; row < grid.rows; ++row)
-        for (Index column = 0; column < grid.columns; ++column) {
-            if (!(grid.ref(row, column) == editing.cell)) continue;
-            draw_cell_editor(editing, cross.canvas(grid, place).corner(row, column), place.cell,
-                             cross.frame, out);
-        }
+/// Calls `draw` with the matrix and the corner of every place where the cell of the tensor is drawn.
+template <class Draw>
+void for_places(const Cross& cross, const CellRef& cell, Draw draw) {
+    for (const Placed& one : cross.all)
+        for (Index row = 0; row < one.grid.rows; ++row)
+            for (Index column = 0; column < one.grid.columns; ++column)
+                if (one.grid.ref(row, column) == cell)
+                    draw(one, cross.canvas(one).corner(row, column));
 }
 
 void edit_cells(const Cross& cross, const view::CellEdit& editing, view::Actions& out) {
-    for (std::size_t n = 0; n < cross.view.operands.size(); ++n)
-        edit_in(cross, cross.view.operands[n], cross.on_screen(cross.layout.operands[n]), editing,
-                out);
-    edit_in(cross, cross.view.result, cross.on_screen(cross.layout.result), editing, out);
+    for_places(cross, editing.cell, [&](const Placed& one, ImVec2 corner) {
+        if (one.grid.editable)  // a target is typed into, the output beside it is not
+            draw_cell_editor(editing, corner, one.place.cell, cross.frame, out);
+    });
 }
+
+// ---- the first moments at a stage
+
+constexpr std::ptrdiff_t kMostSources = 128;
+constexpr float kMeeting = 0.75F;      // of the time: the sources have met
+constexpr float kSmallDigits = 11.0F;  // design units
+
+Box cell_box(const Cross& cross, const Placed& one, Index row, Index column) {
+    const ImVec2 low = cross.canvas(one).corner(row, column);
+    return {low, {low.x + one.place.cell.x - 1, low.y + one.place.cell.y - 1}};
+}
+
+void draw_moving(const Frame& frame, const view::CellView& cell, const Box& at) {
+    frame.painter.rect(at.low, at.high, cell.fill, frame.px(2));
+    const view::Font font{view::Face::mono, frame.px(kSmallDigits)};
+    if (cell.look != view::CellLook::number || font.px > at.high.y - at.low.y) return;
+    const std::string text = view::cell_number(cell.value, 2);
+    if (frame.text_width(font, text) > at.high.x - at.low.x) return;
+    draw_text_in(frame, font, at.low, at.high, Align::center, cell.ink, text);
+}
+
+/// The sources of the focused cell, which are lit, leave their matrices for it and meet there. Nothing once the stage has
+/// arrived, where no cell is focused, and of a matrix that has too many sources to follow.
+void draw_story(const Cross& cross) {
+    const auto& selected = cross.view.result.selected;
+    if (cross.view.fade >= kMeeting || !selected) return;
+    const float part = static_cast<float>(cross.view.fade) / kMeeting;
+    const float t = part * part * (3.0F - 2.0F * part);  // slow, fast, slow
+    const auto mix = [t](ImVec2 a, ImVec2 b) {
+        return ImVec2{a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * t};
+    };
+    const Box to = cell_box(cross, cross.result(), selected->first, selected->second);
+    for (const Placed& one : cross.operands()) {
+        const GridView& grid = one.grid;
+        if (grid.as_bars || std::ranges::count(grid.lit, true) > kMostSources) continue;
+        for (std::size_t n = 0; n < grid.lit.size(); ++n) {
+            if (!grid.lit[n]) continue;
+            const auto cell = static_cast<Index>(n);
+            const Box from = cell_box(cross, one, cell / grid.columns, cell % grid.columns);
+            draw_moving(cross.frame, grid.cells[n],
+                        {mix(from.low, to.low), mix(from.high, to.high)});
+        }
+    }
+}
+
+// ---- what was just typed
 
 /// Whole at first, then it fades: under reduced motion it stays as it is until it is gone.
 double strength_of(const view::FlashView& flash) { return std::min(1.0, flash.left / kFading); }
 
 /// "1 → 3" where a number was just typed, over its neighbours when it is wider than its cell.
-void flash_in(const Cross& cross, const GridView& grid, const GridPlace& place,
-              const view::FlashView& flash) {
+void draw_flash(const Cross& cross, const view::FlashView& flash) {
     const Frame& frame = cross.frame;
     const Font& font = frame.fonts.digits_small;
-    const float width = std::max(place.cell.x, frame.text_width(font, flash.words) + frame.px(12));
-    for (Index row = 0; row < grid.rows; ++row)
-        for (Index column = 0; column < grid.columns; ++column) {
-            if (!(grid.ref(row, column) == flash.cell)) continue;
-            const ImVec2 low = cross.canvas(grid, place).corner(row, column);
-            const ImVec2 high{low.x + width, low.y + std::max(place.cell.y, font.px + frame.px(6))};
-            const auto ink = [&](view::Color color) {
-                return view::translucent(color, strength_of(flash));
-            };
-            frame.painter.rect(low, high, ink(frame.theme.raised), frame.px(2));
-            frame.painter.outline(low, high, ink(frame.theme.accent), frame.px(2), frame.px(2));
-            draw_text_in(frame, font, low, high, Align::center, ink(frame.theme.text), flash.words);
-        }
-}
-
-void draw_flash(const Cross& cross) {
-    if (!cross.view.flash) return;
-    for (std::size_t n = 0; n < cross.view.operands.size(); ++n)
-        flash_in(cross, cross.view.operands[n], cross.on_screen(cross.layout.operands[n]),
-                 *cross.view.flash);
-    flash_in(cross, cross.view.result, cross.on_screen(cross.layout.result), *cross.view.flash);
+    const float least = frame.text_width(font, flash.words) + frame.px(12);
+    const auto ink = [&](view::Color color) {
+        return view::translucent(color, strength_of(flash));
+    };
+    for_places(cross, flash.cell, [&](const Placed& one, ImVec2 low) {
+        const ImVec2 size = one.place.cell;
+        const ImVec2 high{low.x + std::max(size.x, least),
+                          low.y + std::max(size.y, font.px + frame.px(6))};
+        frame.painter.rect(low, high, ink(frame.theme.raised), frame.px(2));
+        frame.painter.outline(low, high, ink(frame.theme.accent), frame.px(2), frame.px(2));
+        draw_text_in(frame, font, low, high, Align::center, ink(frame.theme.text), flash.words);
+    });
 }
 
 /// The reason why there is nothing to see, in the middle.
@@ -348,16 +369,19 @@ Pointed draw_canvas(const StepView& view, const std::optional<view::CellEdit>& e
     }
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const CanvasLayout layout = lay_out_canvas(view, frame, room);
-    const Cross cross{view, layout, frame, ImGui::GetCursorScreenPos(), room};
+    const Cross cross = cross_of(view, layout, frame, room);
     const auto hovered = draw_matrices(cross, out);
     draw_around(cross, out);
-    draw_story(view, layout, cross.origin, frame);
+    draw_story(cross);
     draw_hint(cross);
-    if (!editing) draw_flash(cross);
-    if (editing)
+    if (editing) {
         edit_cells(cross, *editing, out);
-    else if (!frame.quiet)
-        draw_lenses(cross, hovered);
+        return {hovered, symbol};
+    }
+    if (view.flash) draw_flash(cross, *view.flash);
+    if (frame.quiet || !hovered) return {hovered, symbol};
+    for (const auto& [grid, place] : cross.all)  // too small for numbers: read through a lens
+        draw_lens(grid, place, frame, cross.origin, cross.origin + room);
     return {hovered, symbol};
 }
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/still.h"

@@ -1,30 +1,25 @@
 #pragma once
 
+#include <imgui.h>
+
+#include "app/common/actions.h"
 #include "app/common/draw/frame.h"
 #include "app/common/draw/widgets.h"
 #include "app/workspaces/step/view.h"
 
 namespace attn::ui {
 
-/// Controls that stand in the row while it has room for them, each a bit. In the order in which they leave it.
-enum class RowItem : unsigned {
-    sequence,
-    layer,
-    temperature,
-    gradients,
-    causal,
-    head,
-    scaling,
-    loss
+/// The button that opens the popover: where it stands, and what did not fit the row.
+struct ModelButton {
+    ImVec2 low, high;
+    ImGuiID control = 0;
+    unsigned left_out = 0;  // a bit for each control that moved into the popover
 };
-inline constexpr unsigned kRowItems = 8;
-
-constexpr unsigned bit_of(RowItem item) { return 1U << static_cast<unsigned>(item); }
-
-/// Where the cursor is.
-void draw_row_item(RowItem item, const view::ControlsView& view, const Frame& frame,
-                   view::Actions& out);
-/// The same whatever its value is.
-float row_item_width(RowItem item, const view::ControlsView& view, const Frame& frame);
+/// One row at any width: preset, sentence, what is looked at, scaling, temperature, mask, gradients, "Model". What
+/// does not fit moves into the popover.
+ModelButton draw_controls(const view::ControlsView& view, const Frame& frame, view::Actions& out);
+/// The popover under that button: sizes, window, seed, and what did not fit the row.
+void draw_model(const view::ControlsView& view, const ModelButton& button, const Frame& frame,
+                view::Actions& out);
 
 }  // namespace attn::ui

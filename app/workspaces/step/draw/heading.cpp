@@ -3,9 +3,12 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
 #include "app/common/draw/math.h"
+#include "app/workspaces/step/draw/canvas.h"
 #include "app/workspaces/step/draw/layout.h"
 
 namespace attn::ui {
@@ -38,14 +41,22 @@ void say_whole(const Frame& frame, ImVec2 low, ImVec2 high, const std::string& w
     tooltip(frame, "", whole);
 }
 
+/// As much of `text` as fits in `room`; where that is not all, pointing at it says all of it. Returns where it ends.
+float draw_cut(const Frame& frame, const Font& font, ImVec2 at, view::Color color,
+               const std::string& text, float room) {
+    const std::string shown = fit_text(frame, font, text, room);
+    frame.painter.text(font, at, color, shown);
+    const float end = at.x + frame.text_width(font, shown);
+    if (shown != text) say_whole(frame, at, {end, at.y + font.px}, text);
+    return end;
+}
+
 /// What fits of "toy weights, not trained: how they came about": from the end, part by part; two
 /// letters of it would say nothing.
 std::string shortened(const Frame& frame, const Font& font, const std::string& badge, float room) {
-    if (frame.text_width(font, badge) <= room) return badge;
-    for (const char* end : {":", ","}) {
-        const std::string part = badge.substr(0, badge.find(end));
-        if (frame.text_width(font, part) <= room) return part;
-    }
+    for (const std::size_t end : {badge.size(), badge.find(':'), badge.find(',')})
+        if (const std::string part = badge.substr(0, end); frame.text_width(font, part) <= room)
+            return part;
     return "";
 }
 
@@ -66,21 +77,115 @@ void draw_badge(const StepView& view, const Frame& frame, const TitleLine& line)
 float draw_title(const StepView& view, const Frame& frame, const TitleLine& line, float formula) {
     const Font& font = frame.fonts.title;
     const float room = std::max(line.right - line.low.x - formula, frame.px(kLeastTitle));
-    const std::string title = fit_text(frame, font, view.title, room);
-    const ImVec2 at{line.low.x, line.baseline - font.ascent()};
-    frame.painter.text(font, at, frame.theme.text, title);
-    const float end = at.x + frame.text_width(font, title);
-    if (title != view.title) say_whole(frame, at, {end, at.y + font.px}, view.title);
-    return end;
+    return draw_cut(frame, font, {line.low.x, line.baseline - font.ascent()}, frame.theme.text,
+                    view.title, room);
 }
 
-void draw_sentence(const StepView& view, const Frame& frame, const TitleLine& line) {
-    const Font& font = frame.fonts.body;
-    const ImVec2 at{line.low.x, line.low.y + frame.px(kSentence)};
-    const std::string shown = fit_text(frame, font, view.words, line.right - at.x);
-    frame.painter.text(font, at, frame.theme.muted, shown);
-    if (shown != view.words)
-        say_whole(frame, at, {at.x + frame.text_width(font, shown), at.y + font.px}, view.words);
+using view::Mark;
+using view::Progress;
+using view::RibbonItem;
+
+// Design units.
+constexpr float kArrow = 16.0F;
+constexpr float kLeastArrow = 10.0F;  // no arrow in less
+constexpr float kLeastGap = 4.0F;
+constexpr float kRibbonWidest = 160.0F;
+constexpr float kSmallLabel = 12.0F;
+constexpr float kSmallShape = 11.0F;
+constexpr float kMarkRoom = 14.0F;  // ● or ○ before the shape
+constexpr float kMarkRadius = 4.0F;
+
+/// How the items stand beside each other.
+struct RibbonSetting {
+    Font label, shape;
+    std::vector<float> widths;
+    float gap = 0.0F;  // between two of them
+};
+
+/// What the mark takes of the shape's line.
+float mark_room(const RibbonItem& item, const Frame& frame) {
+    return item.mark == Mark::none ? 0.0F : frame.px(kMarkRoom);
+}
+
+std::vector<float> measured(const std::vector<RibbonItem>& items, const RibbonSetting& setting,
+                            const Frame& frame) {
+    std::vector<float> widths;
+    for (const RibbonItem& item : items)
+        widths.push_back(
+            std::max(frame.text_width(setting.label, item.label),
+                     frame.text_width(setting.shape, item.shape) + mark_room(item, frame)));
+    return widths;
+}
+
+/// Slots of one width where every word fits in one, else as wide as the words.
+bool try_slots(RibbonSetting& setting, const std::vector<RibbonItem>& items, float room,
+               const Frame& frame) {
+    setting.widths = measured(items, setting, frame);
+    const float count = static_cast<float>(items.size());
+    const float even =
+        within((room - frame.px(kArrow) * (count - 1)) / count, 1.0F, frame.px(kRibbonWidest));
+    setting.gap = frame.px(kArrow);
+    if (std::ranges::max(setting.widths) <= even) {
+        setting.widths.assign(items.size(), even);
+        return true;
+    }
+    const float taken = std::accumulate(setting.widths.begin(), setting.widths.end(), 0.0F);
+    const float gap = (room - taken) / std::max(count - 1, 1.0F);
+    setting.gap = within(gap, frame.px(kLeastGap), frame.px(kArrow));
+    return gap >= frame.px(kLeastArrow);
+}
+
+/// In the usual fonts where they fit, else in smaller ones; words that are still too wide are cut.
+RibbonSetting set_items(const std::vector<RibbonItem>& items, float room, const Frame& frame) {
+    RibbonSetting setting{frame.fonts.strong, frame.fonts.digits_small, {}, 0.0F};
+    if (try_slots(setting, items, room, frame)) return setting;
+    setting.label.px = frame.px(kSmallLabel);
+    setting.shape.px = frame.px(kSmallShape);
+    if (try_slots(setting, items, room, frame)) return setting;
+    const float gaps = setting.gap * static_cast<float>(items.size() - 1);
+    const float taken = std::accumulate(setting.widths.begin(), setting.widths.end(), 0.0F);
+    const float share = std::min(1.0F, std::max(room - gaps, 1.0F) / taken);
+    for (float& width : setting.widths) width *= share;
+    return setting;
+}
+
+view::Color label_color(const Frame& frame, Progress progress) {
+    if (progress == Progress::current) return frame.theme.accent;
+    return progress == Progress::done ? frame.theme.text : frame.theme.muted;
+}
+
+/// ● changed by the last edit, ○ the same.
+void draw_mark(const Frame& frame, Mark mark, view::Point middle, view::Color behind) {
+    const float radius = frame.px(kMarkRadius);
+    const bool changed = mark == Mark::changed;
+    frame.painter.circle(middle, radius, changed ? frame.theme.accent : frame.theme.muted);
+    if (!changed) frame.painter.circle(middle, radius - frame.px(1.5F), behind);
+}
+
+void draw_item(const RibbonItem& item, const RibbonSetting& setting, const Frame& frame, ImVec2 low,
+               ImVec2 size) {
+    const ImVec2 high{low.x + size.x, low.y + size.y};
+    const bool current = item.progress == Progress::current;
+    const bool hovered = ImGui::IsItemHovered() && !current;
+    if (hovered) frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
+    const float split = low.y + size.y * 0.56F;
+    const float mark = mark_room(item, frame);
+    const auto put = [&](const Font& font, view::Point from, float foot, view::Color color,
+                         const std::string& text) {
+        draw_text_in(frame, font, from, {high.x, foot}, Align::center, color,
+                     fit_text(frame, font, text, high.x - from.x + 1.0F));
+    };
+    put(setting.label, {low.x, low.y + frame.px(4)}, split, label_color(frame, item.progress),
+        item.label);
+    put(setting.shape, {low.x + mark, split}, high.y - frame.px(4), frame.theme.muted, item.shape);
+    if (item.mark != Mark::none) {
+        const float words = frame.text_width(setting.shape, item.shape);
+        const float left = std::max(low.x, (low.x + mark + high.x - words) / 2 - mark);
+        draw_mark(frame, item.mark,
+                  {left + frame.px(kMarkRadius), (split + high.y - frame.px(4)) / 2},
+                  hovered ? frame.theme.raised : frame.theme.background);
+    }
+    if (current) frame.painter.rect({low.x, high.y - frame.px(2)}, high, frame.theme.accent);
 }
 
 }  // namespace
@@ -102,12 +207,38 @@ std::optional<OperandId> draw_heading(const StepView& view, const Frame& frame) 
     }
     draw_badge(view, frame, line);
     const bool is_low = ImGui::GetIO().DisplaySize.y < frame.px(kLowWindow);
-    if (!is_low) draw_sentence(view, frame, line);
+    if (!is_low)
+        draw_cut(frame, frame.fonts.body, {low.x, low.y + frame.px(kSentence)}, frame.theme.muted,
+                 view.words, line.right - low.x);
     const ImVec2 foot{low.x, low.y + frame.px(is_low ? kLowHeight : kHeadingHeight)};
     ImGui::SetCursorScreenPos(foot);
     ImGui::Dummy({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
     ImGui::SetCursorScreenPos(foot);
     return pointed;
+}
+
+void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, view::Actions& out) {
+    if (items.empty()) return;
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const RibbonSetting setting = set_items(items, room.x, frame);
+    ImVec2 low = ImGui::GetCursorScreenPos();
+    for (std::size_t n = 0; n < items.size(); ++n) {
+        const RibbonItem& item = items[n];
+        const ImVec2 size{std::max(setting.widths[n], 1.0F), room.y};
+        ImGui::SetCursorScreenPos(low);
+        ImGui::PushID(info(item.stage).key.data());
+        const bool clicked = ImGui::InvisibleButton("stage", size);
+        if (pressed_by_key(frame) || clicked) out.push_back(view::GoToStage{item.stage});
+        tooltip(frame, item.label, item.tooltip);
+        draw_item(item, setting, frame, low, size);
+        ImGui::PopID();
+        low.x += size.x + setting.gap;
+        if (n + 1 == items.size() || setting.gap < frame.px(kLeastArrow)) continue;
+        const float y = low.y + room.y / 2;
+        draw_arrow(frame, {low.x - setting.gap + frame.px(1), y}, {low.x - frame.px(3), y},
+                   item.progress == Progress::done ? frame.theme.muted : frame.theme.control,
+                   frame.px(1));
+    }
 }
 
 }  // namespace attn::ui

@@ -7,6 +7,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/workspace.h"
 
 namespace attn::ui {
 namespace {
@@ -33,15 +34,11 @@ struct Setting {
     float pitch = 0.0F;  // from one row of pictures to the next
 };
 
-bool has_names(const HeadsView& view) {
-    return std::ranges::any_of(view.heads,
-                               [](const HeadPicture& head) { return !head.name.empty(); });
-}
-
 Setting set_pictures(const HeadsView& view, const Frame& frame, float height) {
     const auto count = static_cast<float>(view.heads.size());
     Setting setting;
-    setting.lines = has_names(view) ? 2.0F : 1.0F;
+    const auto is_named = [](const HeadPicture& head) { return !head.name.empty(); };
+    setting.lines = std::ranges::any_of(view.heads, is_named) ? 2.0F : 1.0F;
     const float around = frame.px(kLine) * setting.lines + frame.px(kHeadsGap);
     setting.side = std::min(frame.px(kLargest), std::floor(height / count - around));
     if (setting.side < frame.px(kLeastAlone)) {
@@ -54,20 +51,16 @@ Setting set_pictures(const HeadsView& view, const Frame& frame, float height) {
 }
 
 /// Where the picture stands in its square: flat where it has many columns, never a line.
-struct Square {
-    view::Point low, high;
-};
-Square square_of(const HeadsView& view, view::Point low, float side) {
+Box square_of(const HeadsView& view, view::Point low, float side) {
     const float aspect =
         view.columns > 0 ? static_cast<float>(view.rows) / static_cast<float>(view.columns) : 1.0F;
     const float height = side * within(aspect, kFlattest, 1.0F);
     const float width = side * within(1.0F / std::max(aspect, 1e-6F), kFlattest, 1.0F);
-    const view::Point from{low.x + (side - width) / 2, low.y + (side - height) / 2};
+    const ImVec2 from{low.x + (side - width) / 2, low.y + (side - height) / 2};
     return {from, {from.x + width, from.y + height}};
 }
 
-void draw_picture(const HeadsView& view, const HeadPicture& head, const Frame& frame,
-                  const Square& square) {
+void draw_picture(const HeadPicture& head, const Frame& frame, const Box& square) {
     if (head.drawn) frame.painter.image(head.picture, square.low, square.high);
     const view::Color edge = head.shown ? frame.theme.accent : frame.theme.line;
     const float out = frame.px(head.shown ? 3.0F : 1.0F);
@@ -75,10 +68,8 @@ void draw_picture(const HeadsView& view, const HeadPicture& head, const Frame& f
                           {square.high.x + out, square.high.y + out}, edge,
                           frame.px(head.shown ? 2.0F : 1.0F), frame.px(2));
     if (!head.drawn)
-        draw_text_in(frame, frame.fonts.body, {square.low.x, square.low.y},
-                     {square.high.x, square.high.y}, Align::center, frame.theme.muted,
-                     std::to_string(head.head));
-    (void)view;
+        draw_text_in(frame, frame.fonts.body, square.low, square.high, Align::center,
+                     frame.theme.muted, std::to_string(head.head));
 }
 
 void draw_titles(const HeadPicture& head, const Setting& setting, const Frame& frame, ImVec2 low,
@@ -104,7 +95,7 @@ void draw_head(const HeadsView& view, const HeadPicture& head, const Setting& se
     tooltip_beside(frame, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), Beside::right,
                    head.name.empty() ? head.title : head.title + ": " + head.name, head.tooltip);
     const view::Point corner{low.x + (width - setting.side) / 2, low.y + frame.px(kInset)};
-    draw_picture(view, head, frame, square_of(view, corner, setting.side));
+    draw_picture(head, frame, square_of(view, corner, setting.side));
     draw_titles(head, setting, frame, low, width);
     ImGui::PopID();
 }
@@ -120,8 +111,7 @@ void draw_heads(const HeadsView& view, const Frame& frame, view::Actions& out) {
     const Setting setting = set_pictures(view, frame, room.y);
     const float width = room.x / static_cast<float>(setting.columns);
     const ImVec2 origin = ImGui::GetCursorScreenPos();
-    int n = 0;
-    for (const HeadPicture& head : view.heads) {
+    for (int n = 0; const HeadPicture& head : view.heads) {
         const auto row = static_cast<float>(n / setting.columns);
         const auto column = static_cast<float>(n % setting.columns);
         draw_head(view, head, setting, frame,

@@ -38,21 +38,16 @@ constexpr float kLowestWindow = 420.0F;
 constexpr std::size_t kFewTokens = 16;  // that a low window has the room for beside chips and title
 constexpr float kWholePixels = 16.0F;
 
+/// How many there are, one at least.
+template <class Count>
+float some(Count count) {
+    return static_cast<float>(std::max<Count>(count, 1));
+}
+
 /// The scores' own shape: one row a query, one column a key.
 struct Tokens {
-    float queries = 1.0F;
-    float keys = 1.0F;
+    float queries, keys;
 };
-
-Tokens tokens_of(const StepView& view) {
-    return {static_cast<float>(std::max<std::size_t>(view.queries.size(), 1)),
-            static_cast<float>(std::max<std::size_t>(view.keys.size(), 1))};
-}
-
-ImVec2 end_of(const GridPlace& place, const GridView& grid) {
-    return {place.origin.x + place.cell.x * static_cast<float>(grid.columns),
-            place.origin.y + place.cell.y * static_cast<float>(grid.rows)};
-}
 
 /// Whole pixels while there are enough.
 float whole(float cell, const Frame& frame) {
@@ -85,6 +80,7 @@ CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImV
     layout.right = std::min(frame.px(kRight), available.x * kMostArm);
     layout.legend = frame.px(available.y < frame.px(kLowCanvas) ? kLowLegend : kLegend);
     const float gap = frame.px(kLayoutGap);
+    const Tokens tokens{some(view.queries.size()), some(view.keys.size())};
     ImVec2 cell{frame.px(kWidestCell), frame.px(kHighestCell)};
     for (int pass = 0; pass < 4; ++pass) {
         const float head = column_labels_height({view.keys, cell.x, Role::key, {}, {}}, frame);
@@ -94,9 +90,8 @@ CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImV
         const ImVec2 room{
             std::max(available.x - layout.labels - arms.x - layout.right - 2 * gap, 1.0F),
             std::max(available.y - layout.head - arms.y - layout.legend - gap, 1.0F)};
-        cell = hero_cell(room, tokens_of(view), frame);
+        cell = hero_cell(room, tokens, frame);
     }
-    const Tokens tokens = tokens_of(view);
     layout.hero.low = {layout.labels + arms.x + gap, layout.head + arms.y + gap};
     layout.hero.high = {layout.hero.low.x + cell.x * tokens.keys,
                         layout.hero.low.y + cell.y * tokens.queries};
@@ -127,13 +122,11 @@ CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available
 }
 
 /// A matrix that fills the hero's box, or as much of it as its shape asks for.
-GridPlace in_hero(const GridView& grid, const HeroBox& hero, const Frame& frame) {
+GridPlace in_hero(const GridView& grid, const Box& hero, const Frame& frame) {
     const ImVec2 room{hero.high.x - hero.low.x, hero.high.y - hero.low.y};
-    const float rows = static_cast<float>(std::max<Index>(grid.rows, 1));
-    const float columns = static_cast<float>(std::max<Index>(grid.columns, 1));
-    const float height = std::min(room.y / rows, frame.px(kHighestCell));
-    const float width = std::min(room.x / columns, frame.px(kWidestCell));
-    return {hero.low, {width, height}};
+    return {hero.low,
+            {std::min(room.x / some(grid.columns), frame.px(kWidestCell)),
+             std::min(room.y / some(grid.rows), frame.px(kHighestCell))}};
 }
 
 /// The matrices of one slot, nearest to the hero last, as drawn from the outside in.
@@ -153,8 +146,7 @@ void place_left(const StepView& view, const Frame& frame, float row_height, Canv
     float right = layout.hero.low.x - gap;
     for (auto n = left.rbegin(); n != left.rend(); ++n) {
         const GridView& grid = view.operands[*n];
-        const float width = std::min(each / static_cast<float>(std::max<Index>(grid.columns, 1)),
-                                     frame.px(kWidestArmCell));
+        const float width = std::min(each / some(grid.columns), frame.px(kWidestArmCell));
         right -= width * static_cast<float>(grid.columns);
         layout.operands[*n] = {{std::floor(right), layout.hero.low.y}, {width, row_height}};
         right -= gap;
@@ -164,7 +156,7 @@ void place_left(const StepView& view, const Frame& frame, float row_height, Canv
 float row_height_above(const GridView& grid, float room, const Frame& frame) {
     if (grid.as_bars) return room;
     const float most = frame.px(grid.rows == 1 ? kHighestRow : kHighestArmCell);
-    return std::min(room / static_cast<float>(std::max<Index>(grid.rows, 1)), most);
+    return std::min(room / some(grid.rows), most);
 }
 
 /// Bars take what the rows leave.
@@ -186,18 +178,16 @@ void place_top(const StepView& view, const Frame& frame, const GridPlace& hero, 
             grid.as_bars ? room - std::min(each, frame.px(kHighestRow)) * rows : each;
         const float height = row_height_above(grid, share, frame);
         foot -= height * static_cast<float>(grid.rows);
-        const float width = hero.cell.x * static_cast<float>(in.columns) /
-                            static_cast<float>(std::max<Index>(grid.columns, 1));
+        const float width = hero.cell.x * static_cast<float>(in.columns) / some(grid.columns);
         layout.operands[*n] = {{hero.origin.x, std::floor(foot)}, {width, height}};
         foot -= gap;
     }
 }
 
-GridPlace at_right(const GridView& grid, const HeroBox& hero, float row_height, float room,
+GridPlace at_right(const GridView& grid, const Box& hero, float row_height, float room,
                    const Frame& frame) {
-    const float width = std::min(
-        (room - frame.px(kLayoutGap)) / static_cast<float>(std::max<Index>(grid.columns, 1)),
-        frame.px(kWidestArmCell));
+    const float width =
+        std::min((room - frame.px(kLayoutGap)) / some(grid.columns), frame.px(kWidestArmCell));
     return {{hero.high.x + frame.px(kLayoutGap), hero.low.y}, {width, row_height}};
 }
 
@@ -224,7 +214,6 @@ CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 ava
     for (const std::size_t n : in_slot(view, Slot::right))
         layout.operands[n] =
             at_right(view.operands[n], layout.hero, place.cell.y, layout.right, frame);
-    (void)end_of;
     return layout;
 }
 

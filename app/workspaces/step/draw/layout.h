@@ -5,14 +5,10 @@
 #include <vector>
 
 #include "app/common/draw/grid.h"
+#include "app/common/draw/workspace.h"
 #include "app/workspaces/step/view.h"
 
 namespace attn::ui {
-
-/// A rectangle of cells, in pixels.
-struct HeroBox {
-    ImVec2 low, high;
-};
 
 /// Where the matrices of one stage stand, relative to the top left of the canvas: a cross. The result, or the weights
 /// that make it, fills the hero's box; a matrix that shares its rows stands left of it, one that shares its columns
@@ -20,7 +16,7 @@ struct HeroBox {
 struct CanvasLayout {
     std::vector<GridPlace> operands;
     GridPlace result;
-    HeroBox hero;         // where scores and weights stand at every stage: their cells alone
+    Box hero;             // where scores and weights stand at every stage: their cells alone
     ImVec2 arms;          // width of what stands left, height of what stands above
     float labels = 0.0F;  // width of the row labels, left of the arm
     float head = 0.0F;    // height of the column labels, above the arm

@@ -1,12 +1,9 @@
-#include "app/workspaces/step/draw/predict.h"
-
-#include <imgui.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/widgets.h"
+#include "app/workspaces/step/draw/canvas.h"
 
 namespace attn::ui {
 namespace {

@@ -1,16 +1,15 @@
 #include <algorithm>
 
 #include "app/common/document/requests.h"
-#include "app/common/draw/draw.h"
 #include "app/common/draw/inspector.h"
 #include "app/common/draw/workspace.h"
+#include "app/common/map/draw/parts.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/step/draw/canvas.h"
 #include "app/workspaces/step/draw/heading.h"
 #include "app/workspaces/step/draw/heads.h"
-#include "app/workspaces/step/draw/predict.h"
 #include "app/workspaces/step/draw/sentence.h"
-#include "app/workspaces/step/draw/stage_map.h"
+#include "app/workspaces/step/map.h"
 
 namespace attn::ui {
 namespace {
@@ -52,6 +51,28 @@ Pointed draw_side(const view::AppState& state, const WorkArea& r, float top, con
             [&] { pointed = draw_inspector(shown_workspace(state).inspector(state), frame, out); });
     });
     return pointed;
+}
+
+view::CellRef cell_of(const view::AppState& state, const large::Cell& cell) {
+    return {state.stage, cell.row, cell.column};
+}
+
+/// Where Step has the numbers itself, a cell of the map is one of its own.
+view::Action in_step(const view::AppState& state, const view::Action& action) {
+    const auto* const select = action.as<view::SelectMapCell>();
+    if (select == nullptr || view::is_map_alone(state)) return action;
+    return view::SelectCell{cell_of(state, select->cell)};
+}
+
+/// The map that Large has, in the canvas's place. Returns the cell under the pointer where Step has its number.
+std::optional<view::CellRef> draw_stage_map(const view::AppState& state, const Frame& frame,
+                                            view::Actions& out) {
+    const view::MapView view = build_map_view(state);
+    view::Actions asked;
+    draw_map_alone({view, view::map_look(state), frame, asked});
+    for (const view::Action& action : asked) out.push_back(in_step(state, action));
+    if (!view::map_look(state).hovered || view::is_map_alone(state)) return std::nullopt;
+    return cell_of(state, *view::map_look(state).hovered);
 }
 
 /// Sentence above, canvas beneath it, the heads at its right; what is under the pointer.

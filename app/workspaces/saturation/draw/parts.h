@@ -1,0 +1,31 @@
+#pragma once
+
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/draw/workspace.h"
+#include "app/workspaces/saturation/view.h"
+
+namespace attn::ui {
+
+// What the workspace is put together of: hero.cpp, aside.cpp.
+
+/// ‖∂a/∂s‖_F over d_k: the gap between the curves shaded, a handle on d_k, and below the axis how the
+/// unscaled gradient changes from the pinned d_k. The handle and the pin are dragged; they stop at powers of two.
+void draw_hero(const view::HeroView& hero, const Box& box, bool faded, const Frame& frame,
+               view::Actions& out);
+
+/// The weights of one side as bars, with its formula above and its numbers below.
+void draw_side_bars(const view::SaturationSideView& side, const Box& box, const Frame& frame);
+/// Its Jacobian: square cells as large as fit.
+void draw_side_jacobian(const view::SaturationSideView& side, const Box& box, const Frame& frame);
+/// The height that the Jacobian has a use for in a box of that width.
+float jacobian_height(const view::SaturationSideView& side, float width, const Frame& frame);
+
+/// The medians of both sides with their verdicts, from `low` on.
+void draw_median_table(const view::SaturationTable& table, ImVec2 low, float width,
+                       const Frame& frame);
+float median_table_height(const Frame& frame);
+/// More numbers of the row that is drawn, its lines as close as the box demands.
+void draw_row_numbers(const view::SaturationDetails& details, const Box& box, const Frame& frame);
+
+}  // namespace attn::ui
