@@ -12,9 +12,9 @@ namespace attn::view {
 /// A piece of a line: text with a role colour, perhaps a link to the cell it shows.
 struct Piece {
     std::string text;
-    std::optional<Role> role;  // nullopt: plain text
+    std::optional<Role> role = {};  // nullopt: plain text
     bool muted = false;
-    std::optional<CellRef> link;  // click selects that cell; hover lights it
+    std::optional<CellRef> link = {};  // click selects that cell; hover lights it
 };
 struct Line {
     std::string label;  // "q · k", "÷ √d_k", "exp(s − m)"; may be empty

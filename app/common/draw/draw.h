@@ -23,6 +23,11 @@ void draw_text_in(const Frame& frame, const view::Font& font, view::Point low, v
 /// `text`, or as much of it as fits in `width` followed by "…".
 std::string fit_text(const Frame& frame, const view::Font& font, std::string_view text,
                      float width);
+/// One line inside a box, of which as much is drawn as fits in its width.
+inline void draw_fitted(const Frame& frame, const view::Font& font, view::Point low,
+                        view::Point high, Align align, view::Color color, std::string_view text) {
+    draw_text_in(frame, font, low, high, align, color, fit_text(frame, font, text, high.x - low.x));
+}
 
 /// As many characters of `text` as fit in `width`.
 std::string_view cut_text(const Frame& frame, const view::Font& font, std::string_view text,

@@ -113,7 +113,7 @@ void add_additive(const Pair& pair) {
 void add_formula(const Pair& pair) {
     pair.out.notes.push_back(fmt::format("{} = {}.", pair.q_name(), listed(pair.q())));
     pair.out.notes.push_back(fmt::format("{} = {}.", pair.k_name(), listed(pair.k())));
-    pair.add("score", {piece(tex::plain_text(info(pair.side.kind.score).tex))},
+    pair.add("score", {Piece{tex::plain_text(info(pair.side.kind.score).tex)}},
              pair.at(Stage::scores));
 }
 
@@ -146,7 +146,7 @@ void add_cap(const Pair& pair, double capped) {
     const std::string cap = number(pair.side.kind.softcap);
     pair.add(
         "cap",
-        {piece(fmt::format("{0} · tanh({1} ÷ {0})", cap, factor(number(pair.at(Stage::scaled)))))},
+        {Piece{fmt::format("{0} · tanh({1} ÷ {0})", cap, factor(number(pair.at(Stage::scaled))))}},
         capped);
 }
 
@@ -202,8 +202,8 @@ void add_softmax(const Pair& pair) {
     const double own = std::exp(pair.at(Stage::masked) - sums.largest);
     const std::string sink = pair.side.kind.sink ? " and the sink" : "";
     pair.add("m",
-             {piece(fmt::format("the largest of {} score{}{}", sums.keys, sums.keys == 1 ? "" : "s",
-                                sink))},
+             {Piece{fmt::format("the largest of {} score{}{}", sums.keys, sums.keys == 1 ? "" : "s",
+                                sink)}},
              sums.largest);
     pair.add("exp(M − m)",
              combine(Op::exp, {combine(Op::difference, {value(pair.at(Stage::masked), Role::score),
@@ -214,7 +214,7 @@ void add_softmax(const Pair& pair) {
     if (pair.side.kind.sink)
         words += fmt::format(", and exp({} − m) = {} of the sink", number(*pair.side.kind.sink),
                              number(std::exp(*pair.side.kind.sink - sums.largest)));
-    pair.add("Σ exp", {piece(std::move(words))}, sums.sum);
+    pair.add("Σ exp", {Piece{std::move(words)}}, sums.sum);
     pair.add("a", combine(Op::quotient, {value(own), value(sums.sum)}), pair.out.weight);
 }
 

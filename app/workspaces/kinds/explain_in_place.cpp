@@ -15,7 +15,7 @@ void add_linear(const Pair& pair) {
     const Expr product = products(q, Role::query, k, Role::key);
     const double sum = pair.side.made_of("denominator")(pair.i, 0);
     pair.add("φ(q)·φ(k)", product, evaluate(product), sum_words(q));
-    pair.add("φ(q)·z", {piece("z is the sum of φ(k) over the keys that the query may see")}, sum);
+    pair.add("φ(q)·z", {Piece{"z is the sum of φ(k) over the keys that the query may see"}}, sum);
     pair.add("a", combine(Op::quotient, {value(evaluate(product)), value(sum)}), pair.out.weight);
 }
 

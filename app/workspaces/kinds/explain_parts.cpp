@@ -10,12 +10,6 @@
 
 namespace attn::view::kinds {
 
-Piece piece(std::string text) {
-    Piece made;
-    made.text = std::move(text);
-    return made;
-}
-
 Expr value(double number, std::optional<Role> role) {
     Expr expr;
     expr.value = number;
@@ -78,7 +72,7 @@ void Pair::add(std::string label, std::vector<Piece> pieces, double result_of) c
 void Pair::add(std::string label, const Expr& expr, double result_of, std::string brief) const {
     const bool long_sum = count_numbers(expr) > 2 * kMostTerms && !brief.empty();
     add(std::move(label),
-        long_sum ? std::vector<Piece>{piece(std::move(brief))} : write(expr, Dialect::screen),
+        long_sum ? std::vector<Piece>{Piece{std::move(brief)}} : write(expr, Dialect::screen),
         result_of);
 }
 

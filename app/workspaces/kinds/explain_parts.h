@@ -15,7 +15,6 @@ inline constexpr std::size_t kMostTerms = 8;  // of a sum or a vector that is wr
 
 using Row = std::vector<double>;
 
-Piece piece(std::string text);
 Expr value(double number, std::optional<Role> role = std::nullopt);
 Expr constant(double number);
 Expr combine(Op op, std::vector<Expr> args);

@@ -12,14 +12,6 @@
 namespace attn::view {
 namespace {
 
-Piece piece(std::string text, std::optional<Role> role = std::nullopt, bool muted = false) {
-    Piece made;
-    made.text = std::move(text);
-    made.role = role;
-    made.muted = muted;
-    return made;
-}
-
 std::string text_of(const std::vector<Piece>& pieces) {
     std::string text;
     for (const Piece& each : pieces) text += each.text;
@@ -30,19 +22,19 @@ std::string text_of(const std::vector<Piece>& pieces) {
 void add_side(InspectorView& view, const std::string& letter, const KindComputed& side,
               const KindArithmetic& arithmetic) {
     const std::string name = fmt::format("{}: {}", letter, kind_words(side.kind));
-    view.lines.push_back({"", {piece(name, Role::weight)}});
+    view.lines.push_back({"", {Piece{name, Role::weight}}});
     view.as_text += name + "\n";
     for (const KindStep& step : arithmetic.steps) {
         Line line{step.label, step.pieces};
         const bool last = &step == &arithmetic.steps.back();
-        line.pieces.push_back(piece(" = "));
+        line.pieces.push_back(Piece{" = "});
         line.pieces.push_back(
-            piece(number(step.result), last ? std::optional(Role::weight) : std::nullopt));
+            Piece{number(step.result), last ? std::optional(Role::weight) : std::nullopt});
         view.as_text += fmt::format("{}: {}\n", step.label, text_of(line.pieces));
         view.lines.push_back(std::move(line));
     }
     for (const std::string& note : arithmetic.notes) {
-        view.lines.push_back({"", {piece(note, {}, true)}});
+        view.lines.push_back({"", {Piece{note, {}, true}}});
         view.as_text += note + "\n";
     }
 }
@@ -55,12 +47,12 @@ void add_cost(InspectorView& view, const std::string& letter, const OperationCos
                             grouped(static_cast<Index>(each.entries)), each.what);
     const Line bytes{
         fmt::format("{} keeps", letter),
-        {piece(fmt::format("{} = {} B", kept, grouped(static_cast<Index>(cost.kept_bytes()))))}};
+        {Piece{fmt::format("{} = {} B", kept, grouped(static_cast<Index>(cost.kept_bytes())))}}};
     const Line flops{fmt::format("{} computes", letter),
-                     {piece(fmt::format("{} in products + {} = {} FLOPs",
+                     {Piece{fmt::format("{} in products + {} = {} FLOPs",
                                         grouped(static_cast<Index>(cost.products)),
                                         grouped(static_cast<Index>(cost.elementwise)),
-                                        grouped(static_cast<Index>(cost.flops()))))}};
+                                        grouped(static_cast<Index>(cost.flops())))}}};
     for (const Line& line : {flops, bytes}) {
         view.as_text += fmt::format("{}: {}\n", line.label, text_of(line.pieces));
         view.lines.push_back(line);

@@ -15,13 +15,6 @@
 namespace attn::view {
 namespace {
 
-Piece piece(std::string text, std::optional<Role> role = std::nullopt) {
-    Piece made;
-    made.text = std::move(text);
-    made.role = role;
-    return made;
-}
-
 void add_line(std::vector<Line>& lines, std::string label, std::vector<Piece> pieces) {
     lines.push_back({std::move(label), std::move(pieces)});
 }
@@ -72,15 +65,15 @@ void add_score(InspectorView& view, const LookupControls& controls, const Memory
     const PlanePoint& q = controls.query;
     const double score = read.scores[static_cast<std::size_t>(n)];
     add_line(view.lines, "q·k",
-             {piece(fmt::format("{}·{} + {}·{}", signed_factor(q[0]), signed_factor(pair.k[0]),
-                                signed_factor(q[1]), signed_factor(pair.k[1]))),
-              piece(" = " + number(score), Role::score)});
+             {Piece{fmt::format("{}·{} + {}·{}", signed_factor(q[0]), signed_factor(pair.k[0]),
+                                signed_factor(q[1]), signed_factor(pair.k[1]))},
+              Piece{" = " + number(score), Role::score}});
     add_line(view.lines, "÷ τ",
-             {piece(fmt::format("{} / {}", number(score), number(controls.temperature))),
-              piece(" = " + number(score / controls.temperature), Role::score)});
+             {Piece{fmt::format("{} / {}", number(score), number(controls.temperature))},
+              Piece{" = " + number(score / controls.temperature), Role::score}});
     add_line(view.lines, "weight a",
-             {piece("exp(s − max) / Σ"),
-              piece(" = " + number(read.weights[static_cast<std::size_t>(n)]), Role::weight)});
+             {Piece{"exp(s − max) / Σ"},
+              Piece{" = " + number(read.weights[static_cast<std::size_t>(n)]), Role::weight}});
 }
 
 void add_value(InspectorView& view, const LookupControls& controls, const MemoryRead& read,
@@ -88,12 +81,12 @@ void add_value(InspectorView& view, const LookupControls& controls, const Memory
     const LookupPair& pair = controls.pairs[static_cast<std::size_t>(n)];
     const double a = read.weights[static_cast<std::size_t>(n)];
     add_line(view.lines, "a v",
-             {piece(fmt::format("{} · {}", number(a), point_words(pair.v))),
-              piece(fmt::format(" = ({}, {})", number(a * pair.v[0]), number(a * pair.v[1])),
-                    Role::value)});
+             {Piece{fmt::format("{} · {}", number(a), point_words(pair.v))},
+              Piece{fmt::format(" = ({}, {})", number(a * pair.v[0]), number(a * pair.v[1])),
+                    Role::value}});
     add_line(view.lines, "o = Σ a v",
-             {piece(fmt::format("({}, {})", number(read.output[0]), number(read.output[1])),
-                    Role::output)});
+             {Piece{fmt::format("({}, {})", number(read.output[0]), number(read.output[1])),
+                    Role::output}});
 }
 
 void add_geometry(InspectorView& view, const LookupControls& controls, const MemoryRead& read,
@@ -101,10 +94,10 @@ void add_geometry(InspectorView& view, const LookupControls& controls, const Mem
     const LookupPair& pair = controls.pairs[static_cast<std::size_t>(n)];
     const double cosine = read.cosines[static_cast<std::size_t>(n)];
     add_line(view.geometry, "‖q‖",
-             {piece(number(std::hypot(controls.query[0], controls.query[1])), Role::query)});
-    add_line(view.geometry, "‖k‖", {piece(number(std::hypot(pair.k[0], pair.k[1])), Role::key)});
+             {Piece{number(std::hypot(controls.query[0], controls.query[1])), Role::query}});
+    add_line(view.geometry, "‖k‖", {Piece{number(std::hypot(pair.k[0], pair.k[1])), Role::key}});
     add_line(view.geometry, "cos θ = q·k / (‖q‖ ‖k‖)",
-             {piece(std::isnan(cosine) ? "none: a length is 0" : number(cosine), Role::score)});
+             {Piece{std::isnan(cosine) ? "none: a length is 0" : number(cosine), Role::score}});
 }
 
 InspectorView memory_inspector(const AppState& state) {
@@ -153,26 +146,26 @@ InspectorView similarity_inspector(const AppState& state) {
     view.value = number(lookup_controls(state).measure == SimilarityMeasure::dot ? dot : cosine);
     view.formula = "cosine = q·k / (‖q‖ ‖k‖)";
     view.tex = "\\cos \\theta = \\frac{q \\cdot k}{\\|q\\| \\|k\\|}";
-    add_line(view.lines, "dot product", {piece(number(dot), Role::score)});
-    add_line(view.lines, "cosine", {piece(number(cosine), Role::score)});
+    add_line(view.lines, "dot product", {Piece{number(dot), Role::score}});
+    add_line(view.lines, "cosine", {Piece{number(cosine), Role::score}});
     add_line(view.lines, "‖q‖ ‖k‖ = dot / cosine",
-             {piece(cosine == 0.0 ? "not told by 0 / 0" : number(dot / cosine))});
+             {Piece{cosine == 0.0 ? "not told by 0 / 0" : number(dot / cosine)}});
     const std::string tau = significant(result->temperature, 3);
     add_line(view.lines, fmt::format("softmax over keys, ÷ {}", tau),
-             {piece(fmt::format("dot {}, cosine {}", number(at(result->dot_rows)),
+             {Piece{fmt::format("dot {}, cosine {}", number(at(result->dot_rows)),
                                 number(at(result->cosine_rows))),
-                    Role::weight)});
+                    Role::weight}});
     add_line(view.lines, fmt::format("softmax over queries, ÷ {}", tau),
-             {piece(fmt::format("dot {}, cosine {}", number(at(result->dot_columns)),
+             {Piece{fmt::format("dot {}, cosine {}", number(at(result->dot_columns)),
                                 number(at(result->cosine_columns))),
-                    Role::weight)});
+                    Role::weight}});
     const bool square =
         result->dot.shape().t == result->dot.shape().d && state.document().tokens_kv.empty();
     if (square)
         add_line(
             view.lines, "the other way round",
-            {piece(fmt::format("dot {}", number(double{result->dot(0, 0, look.column, look.row)})),
-                   Role::score)});
+            {Piece{fmt::format("dot {}", number(double{result->dot(0, 0, look.column, look.row)})),
+                   Role::score}});
     view.as_text = text_of(view);
     return view;
 }
@@ -198,21 +191,21 @@ InspectorView permutation_inspector(const AppState& state) {
     view.formula = "A(P X) = P A(X) Pᵀ";
     view.tex = "A(P X) = P A(X) P^\\top";
     add_line(view.lines, "weight before",
-             {piece(fmt::format("row {}, column {}", look.row, look.column)),
-              piece(" = " + exact(static_cast<float>(before)), Role::weight)});
+             {Piece{fmt::format("row {}, column {}", look.row, look.column)},
+              Piece{" = " + exact(static_cast<float>(before)), Role::weight}});
     add_line(view.lines, "weight after",
-             {piece(fmt::format("row {}, column {}", row, place(look.column))),
-              piece(" = " + exact(static_cast<float>(after)), Role::weight)});
+             {Piece{fmt::format("row {}, column {}", row, place(look.column))},
+              Piece{" = " + exact(static_cast<float>(after)), Role::weight}});
     add_line(view.lines, "after − before",
-             {piece(after == before ? "exactly 0" : significant(after - before, 3), Role::score)});
+             {Piece{after == before ? "exactly 0" : significant(after - before, 3), Role::score}});
     add_line(view.lines, "largest of all",
-             {piece(result->largest == 0.0 ? "exactly 0" : significant(result->largest, 3),
-                    Role::score)});
+             {Piece{result->largest == 0.0 ? "exactly 0" : significant(result->largest, 3),
+                    Role::score}});
     if (!std::isnan(result->largest_float64))
         add_line(view.lines, "the same in float64",
-                 {piece(result->largest_float64 == 0.0 ? "exactly 0"
+                 {Piece{result->largest_float64 == 0.0 ? "exactly 0"
                                                        : significant(result->largest_float64, 3),
-                        Role::score)});
+                        Role::score}});
     view.as_text = text_of(view);
     return view;
 }
@@ -233,19 +226,19 @@ InspectorView capacity_inspector(const AppState& state) {
     view.tex = "\\sum_{j \\ne i} a_{ij}";
     const auto drawn = [&](const char* label, const DrawnNumber& of) {
         add_line(view.lines, label,
-                 {piece(number(of.median), Role::weight),
-                  piece(fmt::format("  ({} to {})", number(of.low), number(of.high)))});
+                 {Piece{number(of.median), Role::weight},
+                  Piece{fmt::format("  ({} to {})", number(of.low), number(of.high))}});
     };
     drawn("interference, mean", found->interference);
     drawn("interference, worst pair", found->worst);
     drawn("recall error ‖o − v‖", found->error);
     drawn("cosine of the nearest keys", found->near_cosine);
-    add_line(view.lines, "mean of (k_i·k_j)²", {piece(number(found->mean_square), Role::score)});
+    add_line(view.lines, "mean of (k_i·k_j)²", {Piece{number(found->mean_square), Role::score}});
     add_line(view.lines, "1/d_k",
-             {piece(number(1.0 / static_cast<double>(found->d_k)), Role::score)});
+             {Piece{number(1.0 / static_cast<double>(found->d_k)), Role::score}});
     add_line(view.geometry, "draws",
-             {piece(fmt::format("{} from seed {}: median (smallest to largest)", curves.of.draws,
-                                curves.of.seed))});
+             {Piece{fmt::format("{} from seed {}: median (smallest to largest)", curves.of.draws,
+                                curves.of.seed)}});
     view.as_text = text_of(view);
     return view;
 }

@@ -37,14 +37,13 @@ constexpr double kAside = 0.12;  // of lines of other queries than the pointed o
 Box draw_words(const std::string& title, const std::vector<std::string>& legend, const Box& box,
                const Frame& frame) {
     const Font& strong = frame.fonts.strong;
-    draw_text_in(frame, strong, box.low, {box.high.x, box.low.y + frame.px(kTitle)}, Align::left,
-                 frame.theme.text, fit_text(frame, strong, title, box.size().x));
+    draw_fitted(frame, strong, box.low, {box.high.x, box.low.y + frame.px(kTitle)}, Align::left,
+                frame.theme.text, title);
     const float foot = box.high.y - frame.px(kLegendLine) * static_cast<float>(legend.size());
     float y = foot;
     for (const std::string& line : legend) {
-        draw_text_in(frame, frame.fonts.small, {box.low.x, y},
-                     {box.high.x, y + frame.px(kLegendLine)}, Align::left, frame.theme.muted,
-                     fit_text(frame, frame.fonts.small, line, box.size().x));
+        draw_fitted(frame, frame.fonts.small, {box.low.x, y},
+                    {box.high.x, y + frame.px(kLegendLine)}, Align::left, frame.theme.muted, line);
         y += frame.px(kLegendLine);
     }
     return {{box.low.x, box.low.y + frame.px(kTitle + 6)}, {box.high.x, foot - frame.px(8)}};
@@ -91,9 +90,9 @@ void draw_column(const std::vector<std::string>& words, Index chosen, const Colu
         if (n != chosen && (n % step != 0 || near)) continue;
         const Point low{left ? room.low.x : at.right + gap, at.y(n) - font.px / 2};
         const Point high{left ? at.left - gap : room.high.x, at.y(n) + font.px / 2};
-        draw_text_in(frame, font, low, high, left ? Align::right : Align::left,
-                     n == chosen ? frame.theme.role(role) : frame.theme.muted,
-                     fit_text(frame, font, words[static_cast<std::size_t>(n)], high.x - low.x));
+        draw_fitted(frame, font, low, high, left ? Align::right : Align::left,
+                    n == chosen ? frame.theme.role(role) : frame.theme.muted,
+                    words[static_cast<std::size_t>(n)]);
     }
 }
 

@@ -35,14 +35,14 @@ void draw_axis_words(const HeadsScatter& scatter, const Box& area, const Box& bo
     const Font& font = frame.fonts.small;
     const auto line = [&](float y, const ScatterAxis& axis, const char* way) {
         const std::string text = way + axis.title + " = " + axis.formula;
-        draw_text_in(frame, font, {box.low.x, y}, {box.high.x, y + frame.px(kLine)}, Align::left,
-                     frame.theme.text, fit_text(frame, font, text, box.size().x));
+        draw_fitted(frame, font, {box.low.x, y}, {box.high.x, y + frame.px(kLine)}, Align::left,
+                    frame.theme.text, text);
     };
     line(box.low.y, scatter.y, "↑ ");
     line(area.high.y + frame.px(kLine + 4), scatter.x, "→ ");
-    draw_text_in(frame, font, {box.low.x, area.high.y + frame.px(2 * kLine + 4)},
-                 {box.high.x, area.high.y + frame.px(3 * kLine + 4)}, Align::left,
-                 frame.theme.muted, fit_text(frame, font, scatter.note, box.size().x));
+    draw_fitted(frame, font, {box.low.x, area.high.y + frame.px(2 * kLine + 4)},
+                {box.high.x, area.high.y + frame.px(3 * kLine + 4)}, Align::left, frame.theme.muted,
+                scatter.note);
 }
 
 void draw_axes(const HeadsScatter& scatter, const Box& area, const Frame& frame) {
@@ -131,9 +131,8 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
             out.push_back(view::SortHeads{sorted ? std::string() : column.key});
         tooltip(frame, column.title, column.tip + "\nClick: sort, largest first");
         ImGui::PopID();
-        draw_text_in(frame, font, {left, box.low.y}, {left + at.number - frame.px(6), foot},
-                     Align::right, sorted ? frame.theme.accent : frame.theme.muted,
-                     fit_text(frame, font, column.title, at.number - frame.px(6)));
+        draw_fitted(frame, font, {left, box.low.y}, {left + at.number - frame.px(6), foot},
+                    Align::right, sorted ? frame.theme.accent : frame.theme.muted, column.title);
     }
     frame.painter.line({box.low.x, foot - 1}, {box.high.x, foot - 1}, frame.theme.line,
                        frame.px(1));

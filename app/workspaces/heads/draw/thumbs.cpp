@@ -160,10 +160,9 @@ void draw_thumb(const AllHeadsView& view, std::size_t n, const Layout& at, ImVec
     if (!thumb.pin.empty()) draw_letter(thumb, low, frame);
     if (!view.listed) return;
     const float top = low.y + at.side + frame.px(1);
-    draw_text_in(frame, frame.fonts.small, {low.x, top},
-                 {low.x + at.pitch.x, top + frame.px(kThumbsTitle)}, Align::left,
-                 thumb.shown ? frame.theme.accent : frame.theme.muted,
-                 fit_text(frame, frame.fonts.small, thumb.title, at.pitch.x));
+    draw_fitted(frame, frame.fonts.small, {low.x, top},
+                {low.x + at.pitch.x, top + frame.px(kThumbsTitle)}, Align::left,
+                thumb.shown ? frame.theme.accent : frame.theme.muted, thumb.title);
 }
 
 /// Every label, or every n-th where they are wider than their columns.

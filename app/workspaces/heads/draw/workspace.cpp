@@ -36,9 +36,8 @@ float draw_point(const AllHeadsView& view, const Box& box, const Frame& frame) {
 
 float draw_notes(const AllHeadsView& view, float top, const Box& box, const Frame& frame) {
     for (const std::string& note : view.notes) {
-        draw_text_in(frame, frame.fonts.body, {box.low.x, top}, {box.high.x, top + frame.px(kNote)},
-                     Align::left, frame.theme.warning,
-                     fit_text(frame, frame.fonts.body, note, box.size().x));
+        draw_fitted(frame, frame.fonts.body, {box.low.x, top}, {box.high.x, top + frame.px(kNote)},
+                    Align::left, frame.theme.warning, note);
         top += frame.px(kNote);
     }
     return top;

@@ -36,8 +36,7 @@ struct Line {
     float number() const { return (high.x - low.x) * kNumber; }
     void text(const Font& font, view::Color color, float left, float right, Align align,
               const std::string& words) const {
-        draw_text_in(frame, font, {left, low.y}, {right, high.y}, align, color,
-                     fit_text(frame, font, words, right - left));
+        draw_fitted(frame, font, {left, low.y}, {right, high.y}, align, color, words);
     }
     void numbers(const Font& font, view::Color color, const std::string& a,
                  const std::string& b) const {

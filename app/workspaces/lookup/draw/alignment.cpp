@@ -60,8 +60,8 @@ bool draw_word(const Box& box, const std::string& text, Align align, view::Color
     if (chosen || hovered) frame.painter.rect(box.low, box.high, frame.theme.raised, frame.px(4));
     const Font& font = chosen ? frame.fonts.strong : frame.fonts.body;
     const float pad = frame.px(8);
-    draw_text_in(frame, font, {box.low.x + pad, box.low.y}, {box.high.x - pad, box.high.y}, align,
-                 color, fit_text(frame, font, text, box.size().x - 2 * pad));
+    draw_fitted(frame, font, {box.low.x + pad, box.low.y}, {box.high.x - pad, box.high.y}, align,
+                color, text);
     return clicked || pressed;
 }
 

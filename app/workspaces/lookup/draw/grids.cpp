@@ -84,8 +84,7 @@ void draw_chip(const view::TokenChipView& chip, Index place, const Chips& chips,
     if (chip.moved)
         frame.painter.rect({box.low.x + frame.px(4), box.high.y - frame.px(3)},
                            {box.high.x - frame.px(4), box.high.y - frame.px(1)}, theme.accent);
-    draw_text_in(frame, frame.fonts.body, box.low, box.high, Align::center, theme.text,
-                 fit_text(frame, frame.fonts.body, chip.label, box.size().x));
+    draw_fitted(frame, frame.fonts.body, box.low, box.high, Align::center, theme.text, chip.label);
 }
 
 float draw_chips(const view::PermutationView& view, const Box& box, const Frame& frame,

@@ -76,12 +76,9 @@ void draw_temperature(const MemoryView& view, const Box& box, const Frame& frame
 }
 
 void draw_memory_legend(const Box& box, const Frame& frame) {
-    draw_text_in(
-        frame, frame.fonts.small, box.low, box.high, Align::left, frame.theme.muted,
-        fit_text(frame, frame.fonts.small,
-                 "disc: its area is the weight a · ring “hard”: what argmax gives · shaded: the "
-                 "hull of the values, which o never leaves",
-                 box.size().x));
+    draw_fitted(frame, frame.fonts.small, box.low, box.high, Align::left, frame.theme.muted,
+                "disc: its area is the weight a · ring “hard”: what argmax gives · shaded: the "
+                "hull of the values, which o never leaves");
 }
 
 void draw_names(const MemoryView& view, const Box& box, const Frame& frame, view::Actions& out) {

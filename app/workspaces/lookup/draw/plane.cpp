@@ -333,12 +333,10 @@ std::optional<Index> draw_plane(const MemoryView& view, Plane which, const Box& 
     const auto hovered = hold_points(plane, which, view, out);
     if (keys) read_ground(plane, view, out);
     ImGui::PopID();
-    draw_text_in(frame, frame.fonts.body, box.low, {plane.high.x, plane.low.y}, Align::left,
-                 frame.theme.role(role),
-                 fit_text(frame, frame.fonts.body,
-                          keys ? "keys k are matched with the query q"
-                               : "values v are handed over: o = Σ a v",
-                          plane.side()));
+    draw_fitted(
+        frame, frame.fonts.body, box.low, {plane.high.x, plane.low.y}, Align::left,
+        frame.theme.role(role),
+        keys ? "keys k are matched with the query q" : "values v are handed over: o = Σ a v");
     Labels labels(plane);
     frame.painter.push_clip(plane.low, plane.high);
     draw_ground(plane);
