@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/common/draw/draw.h"
-#include "app/common/draw/grid.h"
+#include "app/common/draw/grid_set.h"
 #include "app/workspaces/heads/draw/parts.h"
 
 namespace attn::ui {
@@ -352,6 +352,14 @@ void draw_head_dimensions(const AllHeadsView& view, const Box& box, const Frame&
     std::optional<large::Cell> now;
     if (done.hovered) now = large::Cell{view.pair.row, done.hovered->row};
     if (now != view.hovered_pair) out.push_back(view::HoverHeadsPair{now});
+}
+
+void draw_head_grids(const view::AllHeadsView& view, const Box& box, const Frame& frame,
+                     view::Actions& out) {
+    const GridResult done = draw_grid_set(view.grids, box.low, box.high, frame, view.hovered_pair);
+    if (done.clicked) out.push_back(view::SelectHeadsPair{done.clicked->row, done.clicked->column});
+    if (const auto hovered = place_of(done.hovered); hovered != view.hovered_pair)
+        out.push_back(view::HoverHeadsPair{hovered});
 }
 
 }  // namespace attn::ui

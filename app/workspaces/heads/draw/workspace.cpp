@@ -2,9 +2,7 @@
 #include <cmath>
 
 #include "app/common/document/requests.h"
-#include "app/common/draw/draw.h"
-#include "app/common/draw/inspector.h"
-#include "app/common/draw/workspace.h"
+#include "app/common/draw/room.h"
 #include "app/workspaces/heads/draw/parts.h"
 #include "app/workspaces/heads/workspace.h"
 
@@ -43,11 +41,6 @@ float draw_notes(const AllHeadsView& view, float top, const Box& box, const Fram
     return top;
 }
 
-/// One sentence in the place of what it says is not there.
-void draw_sentence(const char* id, const std::string& text, const Box& box, const Frame& frame) {
-    panel(id, box, [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, text); });
-}
-
 float list_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
     switch (view.list) {
         case view::HeadsList::scatter:
@@ -71,9 +64,9 @@ void draw_list(const AllHeadsView& view, const Box& box, const Frame& frame, vie
 }
 
 void draw_large(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
-    if (!view.large_lacks.empty()) return draw_sentence("large", view.large_lacks, box, frame);
+    if (!view.large_lacks.empty()) return draw_lack("large", view.large_lacks, box, frame);
     if (view.dimensions && !view.dimensions->lacks.empty())
-        return draw_sentence("large", view.dimensions->lacks, box, frame);
+        return draw_lack("large", view.dimensions->lacks, box, frame);
     if (view.dimensions) return draw_head_dimensions(view, box, frame, out);
     if (!view.lines.empty()) return draw_head_lines(view, box, frame, out);
     if (!view.texts.empty()) return draw_head_texts(view, box, frame, out);
@@ -82,7 +75,7 @@ void draw_large(const AllHeadsView& view, const Box& box, const Frame& frame, vi
 
 /// All heads left, the head that is shown right of them.
 void draw_body(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
-    if (!view.pending.empty()) return draw_sentence("pending", view.pending, box, frame);
+    if (!view.pending.empty()) return draw_lack("pending", view.pending, box, frame);
     const float point = draw_point(view, box, frame);
     const float top = draw_notes(view, point, box, frame) + frame.px(kWorkspaceGap) / 2;
     const Box whole{{box.low.x, top}, {box.high.x, box.high.y - frame.px(kFoot)}};
@@ -93,18 +86,6 @@ void draw_body(const AllHeadsView& view, const Box& box, const Frame& frame, vie
     panel("hero", hero, [&] { draw_large(view, hero, frame, out); });
 }
 
-void draw_side(const view::AppState& state, const WorkArea& area, float top, const Frame& frame,
-               view::Actions& out) {
-    const Box box = area.side(top);
-    panel("side", box, [&] {
-        fill_side(area, top, frame);
-        panel("inspector",
-              {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
-               {box.high.x - frame.px(4), box.high.y}},
-              [&] { draw_inspector(view::heads_inspector(state), frame, out); });
-    });
-}
-
 }  // namespace
 
 std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
@@ -113,8 +94,7 @@ std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r,
     const Box whole{{r.work.low.x + r.margin, r.work.low.y + frame.px(16)},
                     {r.work.high.x - r.margin - r.inspector, r.work.high.y}};
     if (!view.lacks.empty()) {
-        panel("lacks", whole,
-              [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks); });
+        draw_lack("lacks", view.lacks, whole, frame);
         return {};
     }
     float top = r.work.low.y;
@@ -124,16 +104,11 @@ std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r,
         const float most = kMostBar * (r.work.high.y - r.work.low.y);
         top += std::min(heads_bar_height(view, r.work.high.x - r.work.low.x - 2 * r.margin, chrome),
                         most);
-        panel("bar",
-              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
-               {r.work.high.x - r.margin, top}},
-              [&] { draw_heads_bar(view, chrome, out); });
-        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
-                            chrome.px(1));
+        draw_bar(r, top, chrome, [&] { draw_heads_bar(view, chrome, out); });
     }
     const Box box{{whole.low.x, top + frame.px(kWorkspaceGap)}, whole.high};
     panel("all heads", box, [&] { draw_body(view, box, frame, out); });
-    if (r.has_side()) draw_side(state, r, top + frame.px(1), around(frame), out);
+    draw_inspector_side(view::heads_inspector, state, r, top + frame.px(1), around(frame), out);
     return view::computed_words(state);
 }
 

@@ -8,7 +8,6 @@
 #include "app/common/draw/lens.h"
 #include "app/common/draw/math.h"
 #include "app/workspaces/kinds/draw/parts.h"
-#include "app/workspaces/kinds/draw/table.h"
 
 namespace attn::ui {
 namespace {

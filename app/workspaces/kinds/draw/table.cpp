@@ -1,10 +1,9 @@
-#include "app/workspaces/kinds/draw/table.h"
-
 #include <algorithm>
 #include <string>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
+#include "app/workspaces/kinds/draw/parts.h"
 
 namespace attn::ui {
 namespace {

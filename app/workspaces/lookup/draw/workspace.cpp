@@ -1,10 +1,6 @@
-#include <algorithm>
-
-#include "app/common/draw/draw.h"
-#include "app/common/draw/inspector.h"
-#include "app/common/draw/workspace.h"
-#include "app/workspaces/lookup/draw/parts.h"
 #include "app/workspaces/lookup/workspace.h"
+#include "app/common/draw/room.h"
+#include "app/workspaces/lookup/draw/parts.h"
 
 namespace attn::ui {
 namespace {
@@ -30,18 +26,6 @@ void draw_page(const view::LookupView& view, const Box& box, const Frame& frame,
     }
 }
 
-void draw_side(const view::AppState& state, const WorkArea& area, float top, const Frame& frame,
-               view::Actions& out) {
-    const Box box = area.side(top);
-    panel("side", box, [&] {
-        fill_side(area, top, frame);
-        panel("inspector",
-              {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
-               {box.high.x - frame.px(4), box.high.y}},
-              [&] { draw_inspector(view::lookup_inspector(state), frame, out); });
-    });
-}
-
 }  // namespace
 
 std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& r,
@@ -51,17 +35,12 @@ std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& r
     if (r.chrome) {
         const Frame chrome = around(frame);
         top += frame.px(kBar);
-        panel("bar",
-              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
-               {r.work.high.x - r.margin, top}},
-              [&] { draw_lookup_bar(view, chrome, out); });
-        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
-                            chrome.px(1));
+        draw_bar(r, top, chrome, [&] { draw_lookup_bar(view, chrome, out); });
     }
     const Box box{{r.work.low.x + r.margin, top + frame.px(kWorkspaceGap)},
                   {r.work.high.x - r.margin - r.inspector, r.work.high.y - frame.px(kFoot)}};
     panel("page", box, [&] { draw_page(view, box, frame, out); });
-    if (r.has_side()) draw_side(state, r, top + frame.px(1), around(frame), out);
+    draw_inspector_side(view::lookup_inspector, state, r, top + frame.px(1), around(frame), out);
     return view.status;
 }
 
