@@ -17,9 +17,9 @@ struct Expr {
     Op op = Op::number;
     double value = 0.0;     // of a number
     bool constant = false;  // a 1, a d_k: written short
-    std::optional<Role> role;
-    std::optional<CellRef> link;
-    std::vector<Expr> args;
+    std::optional<Role> role = {};
+    std::optional<CellRef> link = {};
+    std::vector<Expr> args = {};
 };
 /// In double, from the operands alone.
 double evaluate(const Expr& expr);
