@@ -2,7 +2,8 @@
 #include <cmath>
 
 #include "app/common/document/requests.h"
-#include "app/common/draw/room.h"
+#include "app/common/draw/around.h"
+#include "app/common/draw/draw.h"
 #include "app/workspaces/heads/draw/parts.h"
 #include "app/workspaces/heads/workspace.h"
 
@@ -39,6 +40,11 @@ float draw_notes(const AllHeadsView& view, float top, const Box& box, const Fram
         top += frame.px(kNote);
     }
     return top;
+}
+
+/// One sentence in the place of what it says is not there.
+void draw_lack(const char* id, const std::string& sentence, const Box& box, const Frame& frame) {
+    panel(id, box, [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, sentence); });
 }
 
 float list_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
@@ -91,24 +97,15 @@ void draw_body(const AllHeadsView& view, const Box& box, const Frame& frame, vie
 std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                  view::Actions& out) {
     const AllHeadsView view = build_all_heads_view(state);
-    const Box whole{{r.work.low.x + r.margin, r.work.low.y + frame.px(16)},
-                    {r.work.high.x - r.margin - r.inspector, r.work.high.y}};
-    if (!view.lacks.empty()) {
-        draw_lack("lacks", view.lacks, whole, frame);
-        return {};
-    }
-    float top = r.work.low.y;
-    if (r.chrome) {
-        const Frame chrome = around(frame);
-        // What has no room is scrolled to: the heads are what a person came for.
-        const float most = kMostBar * (r.work.high.y - r.work.low.y);
-        top += std::min(heads_bar_height(view, r.work.high.x - r.work.low.x - 2 * r.margin, chrome),
-                        most);
-        draw_bar(r, top, chrome, [&] { draw_heads_bar(view, chrome, out); });
-    }
-    const Box box{{whole.low.x, top + frame.px(kWorkspaceGap)}, whole.high};
+    if (draw_lacks(view.lacks, r, frame)) return {};
+    // What has no room is scrolled to: the heads are what a person came for.
+    const float wanted = heads_bar_height(view, r.work.size().x - 2 * r.margin, frame);
+    const float height = std::min(wanted, kMostBar * r.work.size().y);
+    const float top = bar_panel(r, height, frame,
+                                [&](const Frame& chrome) { draw_heads_bar(view, chrome, out); });
+    const Box box = canvas_box(r, top + frame.px(kWorkspaceGap));
     panel("all heads", box, [&] { draw_body(view, box, frame, out); });
-    draw_inspector_side(view::heads_inspector, state, r, top + frame.px(1), around(frame), out);
+    side_inspector(state, r, top, frame, out);
     return view::computed_words(state);
 }
 

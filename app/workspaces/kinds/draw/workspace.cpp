@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "app/common/draw/room.h"
+#include "app/common/draw/around.h"
+#include "app/common/draw/draw.h"
 #include "app/workspaces/kinds/draw/parts.h"
-#include "app/workspaces/kinds/workspace.h"
 
 namespace attn::ui {
 namespace {
@@ -29,14 +29,13 @@ std::string draw_kinds_workspace(const view::AppState& state, const WorkArea& r,
         chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
                             chrome.px(1));
     }
-    const Box body{{r.work.low.x + r.margin, top + frame.px(kAbove)},
-                   {r.work.high.x - r.inspector - r.margin, r.work.high.y}};
+    const Box body = canvas_box(r, top + frame.px(kAbove));
     panel("kinds", body, [&] {
         if (!view.lacks.empty())
             return wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks);
         is_online ? draw_online(online, frame) : draw_comparison(view, r.chrome, frame, out);
     });
-    draw_inspector_side(view::kinds_inspector, state, r, top + frame.px(1), around(frame), out);
+    side_inspector(state, r, top, frame, out);
     return "float64";
 }
 

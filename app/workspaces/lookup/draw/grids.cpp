@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
-#include "app/common/draw/room.h"
 #include "app/common/draw/typing.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/draw/parts.h"
@@ -104,7 +104,8 @@ float draw_chips(const view::PermutationView& view, const Box& box, const Frame&
 
 float draw_lookup_words(const LookupGridsView& view, const Box& box, const Frame& frame) {
     if (!view.lacks.empty()) {
-        draw_lack("lacks", view.lacks, box, frame);
+        panel("lacks", box,
+              [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks); });
         return box.high.y;
     }
     const float point = draw_point(view.point, box, frame);

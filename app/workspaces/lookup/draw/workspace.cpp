@@ -1,12 +1,11 @@
 #include "app/workspaces/lookup/workspace.h"
-#include "app/common/draw/room.h"
+#include "app/common/draw/around.h"
 #include "app/workspaces/lookup/draw/parts.h"
 
 namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kBar = 40.0F;
 constexpr float kWorkspaceGap = 10.0F;
 constexpr float kFoot = 8.0F;
 
@@ -31,16 +30,11 @@ void draw_page(const view::LookupView& view, const Box& box, const Frame& frame,
 std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& r,
                                   const Frame& frame, view::Actions& out) {
     const view::LookupView view = build_lookup_view(state);
-    float top = r.work.low.y;
-    if (r.chrome) {
-        const Frame chrome = around(frame);
-        top += frame.px(kBar);
-        draw_bar(r, top, chrome, [&] { draw_lookup_bar(view, chrome, out); });
-    }
-    const Box box{{r.work.low.x + r.margin, top + frame.px(kWorkspaceGap)},
-                  {r.work.high.x - r.margin - r.inspector, r.work.high.y - frame.px(kFoot)}};
+    const float top = bar_panel(r, frame.px(kRoomBar), frame,
+                                [&](const Frame& chrome) { draw_lookup_bar(view, chrome, out); });
+    const Box box = canvas_box(r, top + frame.px(kWorkspaceGap), frame.px(kFoot));
     panel("page", box, [&] { draw_page(view, box, frame, out); });
-    draw_inspector_side(view::lookup_inspector, state, r, top + frame.px(1), around(frame), out);
+    side_inspector(state, r, top, frame, out);
     return view.status;
 }
 
