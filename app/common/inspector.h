@@ -77,6 +77,13 @@ struct InspectorView {
     std::string as_text, as_latex, as_python;
 };
 
+/// A line, on screen and in as_text.
+inline void add_line(InspectorView& view, std::string label, std::vector<Piece> pieces) {
+    view.as_text += label.empty() ? "" : label + ": ";
+    for (const Piece& each : pieces) view.as_text += each.text;
+    view.as_text += "\n";
+    view.lines.push_back({std::move(label), std::move(pieces)});
+}
 /// "title: value" and a line for each of its lines, for the clipboard.
 std::string text_of(const InspectorView& view);
 

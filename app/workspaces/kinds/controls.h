@@ -55,6 +55,10 @@ std::span<const KindName> position_names();
 std::span<const KindName> mask_names();
 std::span<const KindName> operation_names();
 
+inline bool is_windowed(KindMask mask) {
+    return mask == KindMask::window || mask == KindMask::causal_window;
+}
+
 /// A pair that teaches.
 struct KindsPreset {
     std::string_view key, title;

@@ -103,8 +103,8 @@ void add_turns(const Pair& pair, const std::string& letter, Index position, cons
             number(from[first]), number(from[second]), number(to[first]), number(to[second])));
     }
     if (dims / 2 > kMostPairs)
-        pair.note(fmt::format("And so {} more pair{} of columns of {}.", dims / 2 - kMostPairs,
-                              dims / 2 - kMostPairs == 1 ? "" : "s", letter));
+        pair.note(fmt::format("And so {} of columns of {}.",
+                              counted(dims / 2 - kMostPairs, "more pair"), letter));
 }
 
 void note_turns(const Pair& pair) {
@@ -181,8 +181,8 @@ void add_additive(const Pair& pair) {
 
 /// A function that is not explained part by part shows its operands and its formula.
 void add_formula(const Pair& pair) {
-    pair.out.notes.push_back(fmt::format("{} = {}.", pair.q_name(), listed(pair.q())));
-    pair.out.notes.push_back(fmt::format("{} = {}.", pair.k_name(), listed(pair.k())));
+    pair.note(fmt::format("{} = {}.", pair.q_name(), listed(pair.q())));
+    pair.note(fmt::format("{} = {}.", pair.k_name(), listed(pair.k())));
     pair.add("score", {Piece{tex::plain_text(info(pair.side.kind.score).tex)}},
              pair.at(Stage::scores));
 }
@@ -271,16 +271,13 @@ void add_softmax(const Pair& pair) {
     const RowSums sums = sums_of(pair);
     const double own = std::exp(pair.at(Stage::masked) - sums.largest);
     const std::string sink = pair.side.kind.sink ? " and the sink" : "";
-    pair.add("m",
-             {Piece{fmt::format("the largest of {} score{}{}", sums.keys, sums.keys == 1 ? "" : "s",
-                                sink)}},
-             sums.largest);
+    const std::string scores = counted(sums.keys, "score") + sink;
+    pair.add("m", {Piece{fmt::format("the largest of {}", scores)}}, sums.largest);
     pair.add("exp(M − m)",
              combine(Op::exp, {combine(Op::difference, {value(pair.at(Stage::masked), Role::score),
                                                         value(sums.largest)})}),
              own);
-    std::string words =
-        fmt::format("the sum of exp over {} key{}", sums.keys, sums.keys == 1 ? "" : "s");
+    std::string words = fmt::format("the sum of exp over {}", counted(sums.keys, "key"));
     if (pair.side.kind.sink)
         words += fmt::format(", and exp({} − m) = {} of the sink", number(*pair.side.kind.sink),
                              number(std::exp(*pair.side.kind.sink - sums.largest)));
@@ -302,14 +299,6 @@ std::string trouble_of(const Pair& pair) {
     return {};
 }
 
-void note_chunks(const Pair& pair) {
-    const Index keys = pair.side.kind.chunk;
-    pair.note(
-        fmt::format("Taken {} key{} at a time, with m and Σ rescaled in between, the weight "
-                    "is {}.",
-                    keys, keys == 1 ? "" : "s", number(pair.out.weight)));
-}
-
 void explain_scores(const Pair& pair) {
     const std::string trouble = trouble_of(pair);
     if (!trouble.empty()) pair.note(trouble);
@@ -318,7 +307,10 @@ void explain_scores(const Pair& pair) {
     add_scaling(pair);
     add_biases(pair);
     if (trouble.empty()) add_softmax(pair);
-    if (pair.side.kind.operation == KindOperation::chunked) note_chunks(pair);
+    if (pair.side.kind.operation == KindOperation::chunked)
+        pair.note(
+            fmt::format("Taken {} at a time, with m and Σ rescaled in between, the weight is {}.",
+                        counted(pair.side.kind.chunk, "key"), number(pair.out.weight)));
 }
 
 // ---- in place of softmax
@@ -366,9 +358,9 @@ void add_state_space(const Pair& pair) {
     }
     pair.note(fmt::format("C of the query: {}.", listed(c)));
     pair.note(fmt::format(
-        "Each column of V has a weight of its own, Σ_n C · A′ · B′ over {} state{}, A′ taken "
-        "{} time{}: this is their mean. D adds the token's own value besides.",
-        states, states == 1 ? "" : "s", pair.i - pair.j, pair.i - pair.j == 1 ? "" : "s"));
+        "Each column of V has a weight of its own, Σ_n C · A′ · B′ over {}, A′ taken {}: this is "
+        "their mean. D adds the token's own value besides.",
+        counted(states, "state"), counted(pair.i - pair.j, "time")));
     const Expr sum = combine(Op::sum, std::move(each));
     pair.add("Σ", sum, evaluate(sum), fmt::format("the sum of {} columns' weights", columns));
     pair.add("a",
