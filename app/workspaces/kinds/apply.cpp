@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
+#include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
@@ -115,8 +116,7 @@ void carry_out(AppState& state, const SetOnlineChunk& action) {
     KindsControls controls = kinds_controls(state);
     controls.chunk = action.keys;
     kinds_look(state).taken = 0;
-    edit_controls(state, controls,
-                  fmt::format("Chunks of {} key{}", action.keys, action.keys == 1 ? "" : "s"));
+    edit_controls(state, controls, "Chunks of " + counted(action.keys, "key"));
 }
 
 void carry_out(AppState& state, const StepOnline& action) {
