@@ -14,7 +14,7 @@
 #include "app/common/sheet.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"
-#include "app/workspaces/heads/filter.h"
+#include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 #include "app/workspaces/heads/workspace.h"
 

@@ -6,7 +6,7 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/heads/compute.h"
-#include "app/workspaces/heads/forms.h"
+#include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 #include "core/head_views.h"
 

@@ -1,5 +1,3 @@
-#include "app/workspaces/heads/forms.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -8,6 +6,7 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 #include "core/rng.h"
 

@@ -8,7 +8,6 @@
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
 #include "app/workspaces/heads/compute.h"
-#include "app/workspaces/heads/filter.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/words.h"

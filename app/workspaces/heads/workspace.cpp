@@ -20,8 +20,7 @@
 #include "app/common/format.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"
-#include "app/workspaces/heads/edits.h"
-#include "app/workspaces/heads/filter.h"
+#include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 
 namespace attn::view {
