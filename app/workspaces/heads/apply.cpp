@@ -13,7 +13,6 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/heads/actions.h"
-#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 #include "app/workspaces/heads/workspace.h"

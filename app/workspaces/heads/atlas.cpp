@@ -2,7 +2,6 @@
 #include <bit>
 
 #include "app/common/colormap.h"
-#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
 #include "core/rng.h"

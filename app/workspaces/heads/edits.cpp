@@ -5,7 +5,6 @@
 
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/model_text.h"
-#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/pair.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
@@ -13,20 +14,6 @@
 
 namespace attn::view {
 namespace {
-
-void add_line(InspectorView& view, std::string label, std::vector<Piece> pieces) {
-    view.as_text += label.empty() ? "" : label + ": ";
-    for (const Piece& each : pieces) view.as_text += each.text;
-    view.as_text += "\n";
-    view.lines.push_back({std::move(label), std::move(pieces)});
-}
-
-/// "cat → The: 0.54".
-std::string pair_words(const AppState& state, large::Cell pair) {
-    const Document& document = state.document();
-    return fmt::format("{} → {}", axis_label(document, Axis::query, pair.row),
-                       axis_label(document, Axis::key, pair.column));
-}
 
 bool is_inside(MatrixView<const float> values, large::Cell pair) {
     return pair.row < values.rows && pair.column < values.columns;
@@ -84,21 +71,21 @@ void add_pair(const AppState& state, InspectorView& view, HeadPlace place) {
     if (!is_inside(weights, pair)) return;
     const bool may = may_attend_at(state, place, pair);
     add_line(view, "pair",
-             {Piece{pair_words(state, pair)}, Piece{may ? "" : "  (masked)", {}, true}});
+             {Piece{pair_name(state.document(), {pair.row, pair.column})},
+              Piece{may ? "" : "  (masked)", {}, true}});
     for (const Stage stage : {Stage::scores, Stage::scaled})
         if (const auto score = value_at(state, {stage, pair.row, pair.column}))
             add_line(view, stage == Stage::scores ? "score" : "scaled score",
                      {Piece{number(*score), Role::score}});
-    const auto& given = state.document().given;
-    if (!given.empty() && given[static_cast<std::size_t>(place.layer)]->stage != Stage::weights) {
-        const GivenPairs& pairs = *given[static_cast<std::size_t>(place.layer)];
-        add_line(view, std::string(info(pairs.stage).symbol),
-                 {Piece{number(pairs.values(state.batch, place.head, pair.row, pair.column)),
+    const auto& layers = state.document().given;
+    const GivenPairs* const given =
+        layers.empty() ? nullptr : layers[static_cast<std::size_t>(place.layer)].get();
+    const bool is_given = given != nullptr && given->stage == Stage::weights;
+    if (given != nullptr && !is_given)
+        add_line(view, std::string(info(given->stage).symbol),
+                 {Piece{number(given->values(state.batch, place.head, pair.row, pair.column)),
                         Role::score},
                   Piece{"  given by the file", {}, true}});
-    }
-    const bool is_given =
-        !given.empty() && given[static_cast<std::size_t>(place.layer)]->stage == Stage::weights;
     add_line(view, "weight",
              {Piece{number(weights(pair.row, pair.column)), Role::weight},
               Piece{is_given ? "  given by the file" : "", {}, true}});
@@ -135,13 +122,18 @@ void add_caution(const AppState& state, InspectorView& view) {
     add_line(view, "source", {Piece{std::string(what.source), {}, true}});
 }
 
-InspectorView of_one(const AppState& state, const HeadFacts& facts) {
+InspectorView titled(std::string title) {
     InspectorView view;
     view.empty = false;
-    view.title = head_name(facts.place);
-    view.value = facts.label ? label_title(facts) : "no label";
+    view.title = std::move(title);
     view.role = Role::weight;
     view.as_text = view.title + "\n";
+    return view;
+}
+
+InspectorView of_one(const AppState& state, const HeadFacts& facts) {
+    InspectorView view = titled(head_name(facts.place));
+    view.value = label_title(facts);
     add_line(view, facts.label ? "proposed because" : "", {Piece{label_evidence(facts), {}, true}});
     const auto& names = state.document().head_names;
     if (facts.place.head < std::ssize(names))
@@ -177,11 +169,7 @@ InspectorTable both(const Document& document, const HeadFacts& a, const HeadFact
 
 InspectorView of_two(const AppState& state, const HeadFacts& a, const HeadFacts& b) {
     const HeadsResult& result = *heads_look(state).result;
-    InspectorView view;
-    view.empty = false;
-    view.title = fmt::format("A {}, B {}", head_name(a.place), head_name(b.place));
-    view.role = Role::weight;
-    view.as_text = view.title + "\n";
+    InspectorView view = titled(fmt::format("A {}, B {}", head_name(a.place), head_name(b.place)));
     const large::Cell pair = heads_look(state).pair;
     const HeadShow show = heads_look(state).show;
     const HeadMatrix one = head_matrix(result, show, a.place);
@@ -190,24 +178,24 @@ InspectorView of_two(const AppState& state, const HeadFacts& a, const HeadFacts&
     const auto& second = two.values;
     const bool same = first.rows == second.rows && first.columns == second.columns;
     if (same && is_inside(first, pair)) {
-        const double by = double{first(pair.row, pair.column)} - second(pair.row, pair.column);
+        const float at_a = first(pair.row, pair.column);
+        const float at_b = second(pair.row, pair.column);
+        const double by = double{at_a} - at_b;
         view.value = fmt::format("A − B = {}", number(by));
-        add_line(view, "pair", {Piece{pair_words(state, pair)}});
-        add_line(view, "A", {Piece{number(first(pair.row, pair.column)), Role::weight}});
-        add_line(view, "B", {Piece{number(second(pair.row, pair.column)), Role::weight}});
+        add_line(view, "pair", {Piece{pair_name(state.document(), {pair.row, pair.column})}});
+        add_line(view, "A", {Piece{number(at_a), Role::weight}});
+        add_line(view, "B", {Piece{number(at_b), Role::weight}});
         if (show == HeadShow::weights)
             add_line(view, "KL of the row",
                      {Piece{divergence_text(first, second, pair.row) + " nats", Role::score}});
         view.as_latex =
             fmt::format("A_{{{0},{1}}} - B_{{{0},{1}}} = {2}", pair.row, pair.column, exact(by));
-        view.as_python =
-            fmt::format("a, b = {}, {}\nchange = a - b\n", exact(first(pair.row, pair.column)),
-                        exact(second(pair.row, pair.column)));
+        view.as_python = fmt::format("a, b = {}, {}\nchange = a - b\n", exact(at_a), exact(at_b));
     }
-    add_line(view, "A",
-             {Piece{label_title(a)}, Piece{fmt::format("  {}", label_evidence(a)), {}, true}});
-    add_line(view, "B",
-             {Piece{label_title(b)}, Piece{fmt::format("  {}", label_evidence(b)), {}, true}});
+    for (const HeadFacts* side : {&a, &b})
+        add_line(view, side == &a ? "A" : "B",
+                 {Piece{label_title(*side)},
+                  Piece{fmt::format("  {}", label_evidence(*side)), {}, true}});
     view.table = both(state.document(), a, b);
     add_caution(state, view);
     return view;

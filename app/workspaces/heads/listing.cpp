@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 

@@ -7,7 +7,6 @@
 #include "app/common/colormap.h"
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
-#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/words.h"

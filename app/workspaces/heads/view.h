@@ -100,8 +100,8 @@ enum class HeadChipLook : std::uint8_t { plain, number, masked, not_a_number, cl
 struct HeadChip {
     std::string text;
     HeadChipLook look = HeadChipLook::plain;
-    Color fill, ink;
-    std::string tooltip;
+    Color fill = {}, ink = {};
+    std::string tooltip = {};
     bool is_query = false, is_key = false;
 };
 struct HeadTextView {
@@ -154,6 +154,7 @@ struct HeadsLegend {
 struct HeadsChoice {
     std::vector<std::string> names, keys;
     int current = 0;
+    const std::string& key() const { return keys[static_cast<std::size_t>(current)]; }
 };
 struct HeadsControls {
     HeadsChoice show, clip, list, form, sort, label, measure, x, y;

@@ -19,7 +19,6 @@
 #include "app/common/fields.h"
 #include "app/common/format.h"
 #include "app/workspaces/heads/actions.h"
-#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 
