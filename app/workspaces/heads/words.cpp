@@ -155,6 +155,32 @@ std::string_view number_word(HeadShow show) {
     return show == HeadShow::weights ? "weight" : info(show).title;
 }
 
+/// Of two that are pinned.
+std::string compare_point(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    const HeadMatrix one = head_matrix(*look.result, look.show, *look.pinned[0]);
+    const HeadMatrix two = head_matrix(*look.result, look.show, *look.pinned[1]);
+    if (!one.lacks.empty() || !two.lacks.empty()) return undefined_words(state);
+    const auto& a = one.values;
+    const auto& b = two.values;
+    if (a.rows != b.rows || a.columns != b.columns)
+        return fmt::format("A is {} and B is {}: heads of other sizes have no difference.",
+                           size(a.rows, a.columns), size(b.rows, b.columns));
+    large::Cell at;
+    double most = 0.0;
+    for (Index i = 0; i < a.rows; ++i)
+        for (Index j = 0; j < a.columns; ++j) {
+            const double by = double{a(i, j)} - b(i, j);
+            if (std::abs(by) > std::abs(most)) most = by, at = {i, j};
+        }
+    const std::string kl =
+        look.show == HeadShow::weights ? divergence_words(divergences(a, b)) : std::string();
+    if (most == 0.0)
+        return fmt::format("No {} of A differs from B's.{}", number_word(look.show), kl);
+    return fmt::format("A and B differ most at {}: A − B = {}.{}",
+                       pair_name(state.document(), {at.row, at.column}), number(most), kl);
+}
+
 }  // namespace
 
 std::string shown_name(HeadShow show, HeadPlace place) {
@@ -267,31 +293,6 @@ std::string change_words(const HeadEffect& effect) {
     add(effect.infinite, "∞");
     add(effect.undefined, "NaN");
     return words + fmt::format(", largest |Δα| {}", number(effect.largest));
-}
-
-std::string compare_point(const AppState& state) {
-    const HeadsLook& look = heads_look(state);
-    const HeadMatrix one = head_matrix(*look.result, look.show, *look.pinned[0]);
-    const HeadMatrix two = head_matrix(*look.result, look.show, *look.pinned[1]);
-    if (!one.lacks.empty() || !two.lacks.empty()) return undefined_words(state);
-    const auto& a = one.values;
-    const auto& b = two.values;
-    if (a.rows != b.rows || a.columns != b.columns)
-        return fmt::format("A is {} and B is {}: heads of other sizes have no difference.",
-                           size(a.rows, a.columns), size(b.rows, b.columns));
-    large::Cell at;
-    double most = 0.0;
-    for (Index i = 0; i < a.rows; ++i)
-        for (Index j = 0; j < a.columns; ++j) {
-            const double by = double{a(i, j)} - b(i, j);
-            if (std::abs(by) > std::abs(most)) most = by, at = {i, j};
-        }
-    const std::string kl =
-        look.show == HeadShow::weights ? divergence_words(divergences(a, b)) : std::string();
-    if (most == 0.0)
-        return fmt::format("No {} of A differs from B's.{}", number_word(look.show), kl);
-    return fmt::format("A and B differ most at {}: A − B = {}.{}",
-                       pair_name(state.document(), {at.row, at.column}), number(most), kl);
 }
 
 std::string odd_rows_words(const OddRows& rows) {

@@ -23,8 +23,6 @@ std::string label_title(const HeadFacts& facts);
 std::string label_evidence(const HeadFacts& facts);
 /// The first line.
 std::string heads_point(const AppState& state);
-/// Of two that are pinned.
-std::string compare_point(const AppState& state);
 bool is_off(const Document& document, HeadPlace place);
 /// The same once what was asked for is there.
 bool will_be_off(const AppState& state, HeadPlace place);
