@@ -12,8 +12,6 @@ namespace {
 
 using view::AllHeadsView;
 using view::HeadChip;
-using view::HeadChipLook;
-using view::HeadLine;
 using view::HeadLinesView;
 using view::HeadTextView;
 using view::Point;
@@ -98,7 +96,7 @@ void draw_column(const std::vector<std::string>& words, Index chosen, const Colu
 
 void draw_lines_between(const HeadLinesView& view, const Columns& at, std::optional<Index> pointed,
                         const Frame& frame) {
-    for (const HeadLine& line : view.lines) {
+    for (const view::HeadLine& line : view.lines) {
         const double aside = pointed && *pointed != line.query ? kAside : 1.0;
         const double seen = (kFaint + (1.0 - kFaint) * line.strength) * aside;
         frame.painter.line({at.left, at.y(line.query)}, {at.right, at.y(line.key)},
@@ -110,9 +108,9 @@ void draw_lines_between(const HeadLinesView& view, const Columns& at, std::optio
 /// The word under the pointer in one of the columns.
 std::optional<Index> word_at(const char* id, const Columns& at, float low, float high,
                              std::size_t count) {
+    const float height = at.pitch * static_cast<float>(count);
     ImGui::SetCursorScreenPos({low, at.top});
-    ImGui::InvisibleButton(
-        id, {std::max(high - low, 1.0F), std::max(at.pitch * static_cast<float>(count), 1.0F)});
+    ImGui::InvisibleButton(id, {std::max(high - low, 1.0F), std::max(height, 1.0F)});
     if (!ImGui::IsItemHovered()) return std::nullopt;
     const auto n = static_cast<Index>((ImGui::GetMousePos().y - at.top) / at.pitch);
     return within<Index>(n, 0, static_cast<Index>(count) - 1);
@@ -138,13 +136,13 @@ std::optional<Index> draw_one_lines(const HeadLinesView& view, std::optional<Ind
 
 void draw_chip(const HeadChip& chip, const Box& at, const Frame& frame) {
     const float radius = frame.px(4);
-    const bool plain = chip.look == HeadChipLook::plain;
+    const bool plain = chip.look == view::HeadChipLook::plain;
     frame.painter.rect(at.low, at.high, plain ? frame.theme.raised : chip.fill, radius);
     frame.painter.outline(at.low, at.high, frame.theme.line, frame.px(1), radius);
     draw_text_in(frame, frame.fonts.body, at.low, at.high, Align::center,
                  plain ? frame.theme.text : chip.ink,
                  fit_text(frame, frame.fonts.body, chip.text, at.size().x - frame.px(4)));
-    if (chip.look == HeadChipLook::masked) {
+    if (chip.look == view::HeadChipLook::masked) {
         const float y = (at.low.y + at.high.y) / 2;
         frame.painter.line({at.low.x + frame.px(2), y}, {at.high.x - frame.px(2), y}, chip.ink,
                            frame.px(1));
@@ -281,11 +279,9 @@ void draw_one_text(const HeadTextView& view, large::Cell pair, const Box& box, c
     }
     const auto key = view.patch_side > 0 ? draw_patches(view, room, top, frame)
                                          : draw_chips(view.keys, "keys", room, top, frame).first;
-    if (!key) return;
-    if (same)
-        out.push_back(view::SelectHeadsPair{*key, pair.column});
-    else
-        out.push_back(view::SelectHeadsPair{pair.row, *key});
+    if (key)
+        out.push_back(same ? view::SelectHeadsPair{*key, pair.column}
+                           : view::SelectHeadsPair{pair.row, *key});
 }
 
 /// The n-th of `count` boxes beside each other.

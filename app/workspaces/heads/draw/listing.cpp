@@ -91,14 +91,6 @@ void draw_dots(const AllHeadsView& view, const Box& area, const Frame& frame) {
     }
 }
 
-void press_head(HeadPlace place, bool pinned, view::Actions& out) {
-    if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
-    if (ImGui::GetIO().KeyShift)
-        out.push_back(view::PinHead{place.layer, place.head, !pinned});
-    else
-        out.push_back(view::ShowHead{place.head, {}, place.layer});
-}
-
 /// The columns of the table, from its left.
 struct Ruler {
     float name, label, number;
@@ -176,24 +168,30 @@ void draw_rows(const AllHeadsView& view, const Ruler& at, float width, const Fra
 
 }  // namespace
 
+void press_head(HeadPlace place, bool pinned, view::Actions& out) {
+    if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
+    if (ImGui::GetIO().KeyShift)
+        out.push_back(view::PinHead{place.layer, place.head, !pinned});
+    else
+        out.push_back(view::ShowHead{place.head, {}, place.layer});
+}
+
 void draw_heads_scatter(const AllHeadsView& view, const Box& box, const Frame& frame,
                         view::Actions& out) {
     const Box area{{box.low.x + frame.px(48), box.low.y + frame.px(kLine + 10)},
                    {box.high.x - frame.px(24), box.high.y - frame.px(3 * kLine + 12)}};
-    ImGui::SetCursorScreenPos({area.low.x - frame.px(kReach), area.low.y - frame.px(kReach)});
-    ImGui::InvisibleButton(
-        "dots", {area.size().x + 2 * frame.px(kReach), area.size().y + 2 * frame.px(kReach)});
+    const float reach = frame.px(kReach);
+    ImGui::SetCursorScreenPos({area.low.x - reach, area.low.y - reach});
+    ImGui::InvisibleButton("dots", {area.size().x + 2 * reach, area.size().y + 2 * reach});
     const ScatterDot* const dot =
         ImGui::IsItemHovered() ? nearest(*view.scatter, area, frame) : nullptr;
     const auto place = dot != nullptr ? std::optional(dot->place) : std::nullopt;
     if (place != view.hovered) out.push_back(view::HoverHead{place});
-    if (dot != nullptr) {
-        press_head(*place, !dot->pin.empty(), out);
+    if (dot != nullptr) press_head(*place, !dot->pin.empty(), out);
+    if (dot != nullptr && place == view.hovered) {
         const Point at = place_of(*dot, area);
-        const float reach = frame.px(kReach);
-        if (place == view.hovered)
-            tooltip_beside(frame, {at.x - reach, at.y - reach}, {at.x + reach, at.y + reach},
-                           Beside::right, view.hover_title, view.hover_words);
+        tooltip_beside(frame, {at.x - reach, at.y - reach}, {at.x + reach, at.y + reach},
+                       Beside::right, view.hover_title, view.hover_words);
     }
     draw_axes(*view.scatter, area, frame);
     draw_axis_words(*view.scatter, area, box, frame);
