@@ -5,9 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/view.h"
-#include "app/workspaces/lookup/words.h"
 
 namespace attn::view {
 namespace {

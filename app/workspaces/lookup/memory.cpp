@@ -5,7 +5,6 @@
 
 #include "app/common/format.h"
 #include "app/common/words.h"
-#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"
 

@@ -7,8 +7,6 @@
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/common/sheet.h"
-#include "app/common/words.h"
-#include "app/workspaces/lookup/grids.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"
 
@@ -28,7 +26,7 @@ std::string equivariant_words(const PermutationResult& result, Index moved) {
             "{}the weights go along; the difference, at most {}, is float32 rounding "
             "(ε = {}): softmax adds the keys up in another order. In float64 it is {}.",
             lead, significant(result.largest, 3), significant(FLT_EPSILON, 3),
-            result.largest_float64 == 0.0 ? "exactly 0" : significant(result.largest_float64, 2));
+            difference_words(result.largest_float64, 2));
     return fmt::format("{}the weights go along up to {}; float32 has ε = {}.", lead,
                        significant(result.largest, 3), significant(FLT_EPSILON, 3));
 }
@@ -140,9 +138,8 @@ PermutationView build_permutation_view(const AppState& state) {
         if (elsewhere) ++moved;
     }
     const PermutationResult* const result = lookup_look(state).permutation.get();
-    view.body.lacks = result == nullptr ? "Nothing is computed yet." : sentence(result->fault);
-    if (result == nullptr || !result->fault.empty()) return view;
-    view.body.lacks.clear();
+    view.body.lacks = lacks_words(result);
+    if (!view.body.lacks.empty()) return view;
     view.body.point = permutation_point(state, *result, moved);
     view.body.notes = {lesson_words(*result), output_words(*result), source_words(state, *result)};
     add_grids(state, *result, view.body);

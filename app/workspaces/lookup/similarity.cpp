@@ -5,9 +5,8 @@
 
 #include "app/common/format.h"
 #include "app/common/pair.h"
-#include "app/common/sheet.h"
+#include "app/common/pair_grid.h"
 #include "app/common/words.h"
-#include "app/workspaces/lookup/grids.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"
 
@@ -72,6 +71,14 @@ std::string merged_words(const Document& document) {
         "as W_Q and W_K {}.{}",
         biased ? ", beside the biases" : "", size(rows, columns), std::min({d_k, rows, columns}),
         grouped(rows * columns), grouped((rows + columns) * d_k), same);
+}
+
+/// The column of the largest number of a row, the first on a tie; nullopt where one is NaN or there is none.
+std::optional<Index> largest_in_row(MatrixView<const float> values, Index row) {
+    if (row >= values.rows || values.columns == 0) return std::nullopt;
+    const auto entries = values.row(row);
+    if (std::ranges::any_of(entries, [](float v) { return std::isnan(v); })) return std::nullopt;
+    return std::ranges::max_element(entries) - entries.begin();
 }
 
 struct Disagreement {
@@ -151,12 +158,6 @@ SimilarityView base_view(const AppState& state) {
     return view;
 }
 
-/// "" where there is a result without a fault.
-std::string lacks_words(const SimilarityResult* result) {
-    if (result == nullptr) return "Nothing is computed yet.";
-    return result->fault.empty() ? "" : sentence(result->fault);
-}
-
 std::string row_tip(const Document& document, const SimilarityResult& result,
                     const AlignmentRowView& row, Index query) {
     if (row.none) return "A similarity of this query is NaN: it has no best key.";
@@ -191,41 +192,17 @@ std::string query_words(const Document& document, const SimilarityResult& result
 
 }  // namespace
 
-const SimilarityResult* shown_similarity(const AppState& state) {
-    return lookup_look(state).similarity.get();
-}
-
-std::optional<Index> largest_in_row(MatrixView<const float> values, Index row) {
-    if (row >= values.rows || values.columns == 0) return std::nullopt;
-    const auto entries = values.row(row);
-    if (std::ranges::any_of(entries, [](float v) { return std::isnan(v); })) return std::nullopt;
-    return std::ranges::max_element(entries) - entries.begin();
-}
-
 GridView lookup_grid(const AppState& state, const LookupGrid& of) {
-    const Document& document = state.document();
-    Sheet sheet;
-    sheet.id = Stage::weights;
-    sheet.values = of.values;
-    sheet.row_labels = axis_labels(document, Axis::query, of.values.rows);
-    sheet.column_labels = axis_labels(document, Axis::key, of.values.columns);
-    sheet.role = of.role;
-    GridView grid = make_grid(state, sheet, {of.colors, false, {}});
-    grid.title = of.title;
+    GridView grid = pair_grid(state, of.values, {of.colors, false, {}}, of.title);
+    grid.role = of.role;
     grid.tooltip = of.tooltip;
-    grid.editable = false;
-    grid.selected.reset();
-    const LookupLook& look = lookup_look(state);
-    if (look.row >= grid.rows || look.column >= grid.columns) return grid;
-    grid.selected = {look.row, look.column};
-    grid.focus_row = look.row;
-    grid.focus_column = look.column;
+    look_at(grid, {lookup_look(state).row, lookup_look(state).column});
     return grid;
 }
 
 SimilarityView build_similarity_view(const AppState& state) {
     SimilarityView view = base_view(state);
-    const SimilarityResult* const result = shown_similarity(state);
+    const SimilarityResult* const result = lookup_look(state).similarity.get();
     view.body.lacks = lacks_words(result);
     if (!view.body.lacks.empty()) return view;
     const Document& document = state.document();
@@ -246,7 +223,7 @@ SimilarityView build_similarity_view(const AppState& state) {
 AlignmentView build_alignment_view(const AppState& state) {
     AlignmentView view;
     view.towers = base_view(state);
-    const SimilarityResult* const result = shown_similarity(state);
+    const SimilarityResult* const result = lookup_look(state).similarity.get();
     view.body.lacks = lacks_words(result);
     if (!view.body.lacks.empty()) return view;
     const Document& document = state.document();

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/common/sheet.h"
+#include "app/common/pair.h"
 #include "app/common/words.h"
 #include "app/workspaces/lookup/compute.h"
 
@@ -25,8 +25,7 @@ std::string value_at_pair(const LookupControls& controls, Index n) {
 
 /// Pairs by weight, largest first.
 std::vector<Index> by_weight(const MemoryRead& read) {
-    std::vector<Index> order;
-    for (Index n = 0; n < std::ssize(read.weights); ++n) order.push_back(n);
+    std::vector<Index> order = first_places(std::ssize(read.weights));
     std::ranges::stable_sort(order, std::ranges::greater{},
                              [&](Index n) { return read.weights[static_cast<std::size_t>(n)]; });
     return order;
@@ -42,11 +41,10 @@ std::string hard_words(const LookupControls& controls, const MemoryRead& read) {
     if (read.best.size() == controls.pairs.size()) return "the mean of all values";
     std::string names;
     for (std::size_t n = 0; n < read.best.size(); ++n)
-        names += fmt::format("{}{}",
-                             n == 0                      ? ""
-                             : n + 1 == read.best.size() ? " and "
-                                                         : ", ",
-                             value_at_pair(controls, read.best[n]));
+        names += (n == 0                      ? ""
+                  : n + 1 == read.best.size() ? " and "
+                                              : ", ") +
+                 value_at_pair(controls, read.best[n]);
     return "the mean of " + names;
 }
 
@@ -57,40 +55,20 @@ std::string point_words(const PlanePoint& at) {
 }
 
 std::string page_title(LookupPage page) {
-    switch (page) {
-        case LookupPage::memory:
-            return "Memory";
-        case LookupPage::capacity:
-            return "Capacity";
-        case LookupPage::similarity:
-            return "Similarity";
-        case LookupPage::alignment:
-            return "Alignment";
-        case LookupPage::permutation:
-            return "Permutation";
-    }
-    return {};
+    constexpr const char* kTitles[] = {"Memory", "Capacity", "Similarity", "Alignment",
+                                       "Permutation"};
+    return kTitles[static_cast<std::size_t>(page)];
 }
 
 std::string page_hint(LookupPage page) {
-    switch (page) {
-        case LookupPage::memory:
-            return "Drag the query q, a key or a value, or move q with the arrow keys; A adds a "
-                   "pair.";
-        case LookupPage::capacity:
-            return "How many keys of width d_k are told apart: ← and → change d_k, ↑ and ↓ the "
-                   "number "
-                   "of pairs.";
-        case LookupPage::similarity:
-            return "All queries against all keys, without values: M switches dot product and "
-                   "cosine.";
-        case LookupPage::alignment:
-            return "For each query the key of the largest dot product and the key of the largest "
-                   "cosine.";
-        case LookupPage::permutation:
-            return "Drag a token, or press S to shuffle: without positions the weights go along.";
-    }
-    return {};
+    constexpr const char* kHints[] = {
+        "Drag the query q, a key or a value, or move q with the arrow keys; A adds a pair.",
+        "How many keys of width d_k are told apart: ← and → change d_k, ↑ and ↓ the number of "
+        "pairs.",
+        "All queries against all keys, without values: M switches dot product and cosine.",
+        "For each query the key of the largest dot product and the key of the largest cosine.",
+        "Drag a token, or press S to shuffle: without positions the weights go along."};
+    return kHints[static_cast<std::size_t>(page)];
 }
 
 std::string memory_point(const LookupControls& controls, const MemoryRead& read) {
@@ -139,7 +117,6 @@ std::string values_words(const LookupControls& controls, const MemoryRead& read)
     const PlanePoint output{read.output[0], read.output[1]};
     const auto other = read_memory(memory_of(controls, true), controls.query, controls.temperature);
     if (!other) return {};
-    const PlanePoint keys{other->output[0], other->output[1]};
     const bool same =
         std::ranges::all_of(controls.pairs, [](const LookupPair& p) { return p.k == p.v; });
     if (same)
@@ -150,7 +127,7 @@ std::string values_words(const LookupControls& controls, const MemoryRead& read)
     return fmt::format(
         "K is matched, V is handed over: no weight depends on V. With V = K the same weights would "
         "give {} in place of {}.",
-        point_words(keys), point_words(output));
+        point_words({other->output[0], other->output[1]}), point_words(output));
 }
 
 std::string contribution_words(const LookupControls& controls, const MemoryRead& read) {
@@ -178,27 +155,20 @@ std::string pair_sentence(const AppState& state) {
                        percent(of(read.weights, n)));
 }
 
+std::string difference_words(double by, int digits) {
+    return by == 0.0 ? "exactly 0" : significant(by, digits);
+}
+
 std::string position_words(PermutationPosition position) {
-    switch (position) {
-        case PermutationPosition::none:
-            return "none";
-        case PermutationPosition::sinusoidal:
-            return "sinusoidal waves added to X";
-        case PermutationPosition::rope:
-            return "RoPE (it turns Q and K)";
-        case PermutationPosition::alibi:
-            return "ALiBi (a slope times the distance)";
-        case PermutationPosition::causal:
-            return "a causal mask";
-    }
-    return {};
+    constexpr const char* kWords[] = {"none", "sinusoidal waves added to X",
+                                      "RoPE (it turns Q and K)",
+                                      "ALiBi (a slope times the distance)", "a causal mask"};
+    return kWords[static_cast<std::size_t>(position)];
 }
 
 std::string cell_sentence(const AppState& state) {
-    const Document& document = state.document();
     const LookupLook& look = lookup_look(state);
-    return fmt::format("{} → {}.", axis_label(document, Axis::query, look.row),
-                       axis_label(document, Axis::key, look.column));
+    return pair_name(state.document(), {look.row, look.column}) + ".";
 }
 
 }  // namespace attn::view

@@ -23,6 +23,8 @@ std::string values_words(const LookupControls& controls, const MemoryRead& read)
 std::string contribution_words(const LookupControls& controls, const MemoryRead& read);
 /// Of the pair that is looked at.
 std::string pair_sentence(const AppState& state);
+/// A difference in a few digits; none at all is "exactly 0".
+std::string difference_words(double by, int digits = 3);
 /// "sinusoidal waves, added to X"
 std::string position_words(PermutationPosition position);
 /// The pair of tokens that is looked at.
