@@ -97,10 +97,10 @@ void draw_alignment(const AlignmentView& view, const Box& box, const Frame& fram
     const float column = width * kWords;
     const Box queries{{box.low.x, head}, {box.low.x + column, head + frame.px(kHead)}};
     const Box keys{{box.low.x + width - column, head}, {box.low.x + width, head + frame.px(kHead)}};
-    draw_text_in(frame, frame.fonts.small, queries.low, queries.high, Align::right,
-                 frame.theme.muted, "queries");
-    draw_text_in(frame, frame.fonts.small, keys.low, keys.high, Align::left, frame.theme.muted,
-                 "keys");
+    const Font& font = frame.fonts.small;
+    draw_text_in(frame, font, queries.low, queries.high, Align::right, frame.theme.muted,
+                 "queries");
+    draw_text_in(frame, font, keys.low, keys.high, Align::left, frame.theme.muted, "keys");
     const Box lanes{{box.low.x, queries.high.y}, box.high};
     panel("lanes", lanes, [&] {
         const auto step = [&](std::size_t count) {
@@ -111,14 +111,13 @@ void draw_alignment(const AlignmentView& view, const Box& box, const Frame& fram
                        step(view.keys.size()), queries.high.x, keys.low.x};
         draw_lines(view, at, frame);
         for (std::size_t n = 0; n < view.rows.size(); ++n) {
+            const AlignmentRowView& row = view.rows[n];
             const auto query = static_cast<Index>(n);
             const float y = at.top + at.query_step * static_cast<float>(n);
-            if (draw_word({{queries.low.x, y}, {queries.high.x, y + at.query_step}},
-                          view.rows[n].query, Align::right, frame.theme.role(Role::query),
-                          query == view.row, "query " + std::to_string(n), view.rows[n].tooltip,
-                          frame))
-                out.push_back(view::SelectLookupCell{
-                    query, view.rows[n].none ? view.column : view.rows[n].dot});
+            if (draw_word({{queries.low.x, y}, {queries.high.x, y + at.query_step}}, row.query,
+                          Align::right, frame.theme.role(Role::query), query == view.row,
+                          "query " + std::to_string(n), row.tooltip, frame))
+                out.push_back(view::SelectLookupCell{query, row.none ? view.column : row.dot});
         }
         for (std::size_t n = 0; n < view.keys.size(); ++n) {
             const auto key = static_cast<Index>(n);
