@@ -1,7 +1,6 @@
 #include "app/workspaces/kinds/controls.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 

@@ -15,7 +15,6 @@
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
-#include "app/workspaces/kinds/words.h"
 
 namespace attn::view {
 std::string kinds_lacks(const AppState& state) {

@@ -5,7 +5,6 @@
 #include "app/common/document/edits.h"
 #include "app/common/pair.h"
 #include "app/common/sheet.h"
-#include "app/common/words.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"

@@ -6,9 +6,7 @@
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/common/pair_grid.h"
-#include "app/common/words.h"
 #include "app/workspaces/lookup/view.h"
-#include "app/workspaces/lookup/words.h"
 
 namespace attn::view {
 namespace {

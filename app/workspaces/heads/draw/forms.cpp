@@ -13,7 +13,6 @@ namespace {
 using view::AllHeadsView;
 using view::HeadChip;
 using view::HeadLinesView;
-using view::HeadTextView;
 using view::Point;
 
 // Design units.
@@ -238,7 +237,7 @@ void draw_patch_colors(const std::vector<HeadChip>& chips, const PatchSquare& at
 
 /// The first as a word, the others as the square of an image's patches, beside or above the image itself where it is known;
 /// the one that was clicked.
-std::optional<Index> draw_patches(const HeadTextView& view, const Box& box, float top,
+std::optional<Index> draw_patches(const view::HeadTextView& view, const Box& box, float top,
                                   const Frame& frame) {
     const std::vector<HeadChip>& chips = view.keys;
     std::optional<Index> clicked = draw_chips({chips.front()}, "first", box, top, frame).first;
@@ -267,8 +266,8 @@ std::optional<Index> draw_patches(const HeadTextView& view, const Box& box, floa
     return clicked;
 }
 
-void draw_one_text(const HeadTextView& view, large::Cell pair, const Box& box, const Frame& frame,
-                   view::Actions& out) {
+void draw_one_text(const view::HeadTextView& view, large::Cell pair, const Box& box,
+                   const Frame& frame, view::Actions& out) {
     const Box room = draw_words(view.title, view.legend, box, frame);
     float top = room.low.y;
     const bool same = view.queries.empty();

@@ -11,9 +11,7 @@ namespace {
 using view::AllHeadsView;
 using view::HeadsScatter;
 using view::HeadsTable;
-using view::HeadsTableRow;
 using view::Point;
-using view::ScatterAxis;
 using view::ScatterDot;
 
 // Design units.
@@ -33,7 +31,7 @@ Point place_of(const ScatterDot& dot, const Box& area) {
 void draw_axis_words(const HeadsScatter& scatter, const Box& area, const Box& box,
                      const Frame& frame) {
     const Font& font = frame.fonts.small;
-    const auto line = [&](float y, const ScatterAxis& axis, const char* way) {
+    const auto line = [&](float y, const view::ScatterAxis& axis, const char* way) {
         const std::string text = way + axis.title + " = " + axis.formula;
         draw_fitted(frame, font, {box.low.x, y}, {box.high.x, y + frame.px(kLine)}, Align::left,
                     frame.theme.text, text);
@@ -130,7 +128,7 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
                        frame.px(1));
 }
 
-void draw_row(const HeadsTableRow& row, Point low, const Ruler& at, float width,
+void draw_row(const view::HeadsTableRow& row, Point low, const Ruler& at, float width,
               const Frame& frame) {
     const float foot = low.y + frame.px(kListingRow);
     const view::Color color = row.shown ? frame.theme.accent : frame.theme.text;

@@ -5,7 +5,6 @@
 #include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/workspaces/heads/draw/parts.h"
-#include "app/workspaces/heads/workspace.h"
 
 namespace attn::ui {
 namespace {

@@ -14,7 +14,6 @@ namespace attn::ui {
 namespace {
 
 using view::GridView;
-using view::KindSideView;
 
 // Design units.
 constexpr float kGap = 20.0F;
@@ -195,7 +194,7 @@ float draw_settings(const view::KindsView& view, ImVec2 low, float width, const 
     const float gap = frame.px(2 * kGap);
     const float half = (width - gap) / 2;
     float height = 0.0F;
-    for (const KindSideView* side : {&view.a, &view.b}) {
+    for (const view::KindSideView* side : {&view.a, &view.b}) {
         const float x = side == &view.a ? low.x : low.x + half + gap;
         const float after = frame.text_width(frame.fonts.strong, "A") + frame.px(kSmallGap);
         draw_text_in(frame, frame.fonts.strong, {x, low.y}, {x + after, low.y + frame.px(28)},

@@ -13,7 +13,6 @@ namespace attn::ui {
 namespace {
 
 using view::Actions;
-using view::KindsSide;
 
 // Design units.
 constexpr float kPairs = 208.0F;
@@ -180,7 +179,7 @@ void draw_online_controls(const view::OnlineView& online, const Frame& frame, Ac
     flow(frame, 2 * button_width(frame, "A"));
     if (const auto n = choice(frame, "side", {"A", "B"}, static_cast<int>(online.side),
                               {"Whose scores", "The online softmax goes through one row of them."}))
-        out.push_back(view::SetOnlineSide{static_cast<KindsSide>(*n)});
+        out.push_back(view::SetOnlineSide{static_cast<view::KindsSide>(*n)});
     const float width = number_width(frame, "chunk", view::kMostChunk);
     flow(frame, width);
     if (const auto keys =
@@ -206,7 +205,8 @@ void draw_kinds_top(const view::KindsView& view, const view::OnlineView& online,
         if (button(frame, id, words, why) && !view.same) out.push_back(std::move(action));
     };
     press("swap", "A ⇄ B", {"A and B change places", "Key: X"}, view::SwapKinds{});
-    press("copy", "A → B", {"Copy the settings of A to B", "Key: C"}, view::CopyKind{KindsSide::a});
+    press("copy", "A → B", {"Copy the settings of A to B", "Key: C"},
+          view::CopyKind{view::KindsSide::a});
     draw_score_seed(view, frame, out);
 }
 

@@ -10,9 +10,6 @@
 namespace attn::ui {
 namespace {
 
-using view::AlignmentRowView;
-using view::AlignmentView;
-
 // Design units.
 constexpr float kMostRow = 44.0F;
 constexpr float kLeastRow = 20.0F;
@@ -32,10 +29,10 @@ struct Lanes {
     }
 };
 
-void draw_lines(const AlignmentView& view, const Lanes& at, const Frame& frame) {
+void draw_lines(const view::AlignmentView& view, const Lanes& at, const Frame& frame) {
     const view::Theme& theme = frame.theme;
     for (std::size_t n = 0; n < view.rows.size(); ++n) {
-        const AlignmentRowView& row = view.rows[n];
+        const view::AlignmentRowView& row = view.rows[n];
         if (row.none) continue;
         const auto query = static_cast<Index>(n);
         const bool chosen = query == view.row;
@@ -87,7 +84,7 @@ void draw_legend(const Box& box, const Frame& frame) {
 
 }  // namespace
 
-void draw_alignment(const AlignmentView& view, const Box& box, const Frame& frame,
+void draw_alignment(const view::AlignmentView& view, const Box& box, const Frame& frame,
                     view::Actions& out) {
     const float words = draw_lookup_words(view.body, box, frame);
     if (!view.body.lacks.empty() || view.rows.empty()) return;
@@ -111,7 +108,7 @@ void draw_alignment(const AlignmentView& view, const Box& box, const Frame& fram
                        step(view.keys.size()), queries.high.x, keys.low.x};
         draw_lines(view, at, frame);
         for (std::size_t n = 0; n < view.rows.size(); ++n) {
-            const AlignmentRowView& row = view.rows[n];
+            const view::AlignmentRowView& row = view.rows[n];
             const auto query = static_cast<Index>(n);
             const float y = at.top + at.query_step * static_cast<float>(n);
             if (draw_word({{queries.low.x, y}, {queries.high.x, y + at.query_step}}, row.query,

@@ -10,8 +10,6 @@
 namespace attn::ui {
 namespace {
 
-using view::LookupGridsView;
-
 // Design units.
 constexpr float kGridsGap = 10.0F;
 constexpr float kChip = 28.0F;
@@ -95,7 +93,7 @@ float draw_chips(const view::PermutationView& view, const Box& box, const Frame&
 }
 
 /// The words, and beneath them the matrices.
-void draw_body(const LookupGridsView& view, const Box& box, const Frame& frame,
+void draw_body(const view::LookupGridsView& view, const Box& box, const Frame& frame,
                view::Actions& out) {
     const float top = draw_lookup_words(view, box, frame);
     if (!view.lacks.empty()) return;
@@ -105,7 +103,7 @@ void draw_body(const LookupGridsView& view, const Box& box, const Frame& frame,
 
 }  // namespace
 
-float draw_lookup_words(const LookupGridsView& view, const Box& box, const Frame& frame) {
+float draw_lookup_words(const view::LookupGridsView& view, const Box& box, const Frame& frame) {
     if (!view.lacks.empty()) {
         panel("lacks", box,
               [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks); });

@@ -1,6 +1,5 @@
 // A plane of two numbers: points that are dragged, discs whose area is the weight.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 
 #include "app/common/draw/draw.h"

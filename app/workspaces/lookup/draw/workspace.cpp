@@ -1,4 +1,3 @@
-#include "app/workspaces/lookup/workspace.h"
 #include "app/common/draw/around.h"
 #include "app/workspaces/lookup/draw/parts.h"
 
