@@ -86,13 +86,9 @@ void carry_out(AppState& state, const SwapPins&) {
 
 void carry_out(AppState& state, const SelectHeadsPair& action) {
     const large::Cell cell{action.row, action.column};
-    if (!has_pair(state, {cell.row, cell.column})) {
-        const Dimensions& size = state.document().size;
-        return say(state,
-                   fmt::format("There is no pair {} → {}: the weights are {} × {}, counted from 0.",
-                               action.row, action.column, size.tq, size.tk),
-                   Severity::warning);
-    }
+    const Pair pair{cell.row, cell.column};
+    if (!has_pair(state, pair))
+        return say(state, no_pair_words(state, pair, "the weights are"), Severity::warning);
     heads_look(state).pair = cell;
     choose_pair(state, cell);
     const CellRef weight{Stage::weights, cell.row, cell.column};

@@ -137,12 +137,6 @@ Picture picture_of(std::shared_ptr<const RgbImage> image) {
 
 // ---- dimensions
 
-/// The order of columns: as they lie, or by how fast RoPE turns them.
-std::vector<TurnedDimension> order_of(const AttentionSpec& spec, Index width) {
-    if (!spec.rope) return turned_dimensions(width, 0, Rope{});
-    return turned_dimensions(width, std::min(spec.rope->dims.value_or(width), width), *spec.rope);
-}
-
 std::string column_label(const AttentionSpec& spec, const TurnedDimension& each) {
     if (!spec.rope) return std::to_string(each.dimension);
     if (each.pair < 0) return fmt::format("{} fixed", each.dimension);
@@ -269,7 +263,9 @@ HeadDimensionsView head_dimensions(const AppState& state, HeadPlace place) {
     const Index query = std::min(heads_look(state).pair.row, layer.tq - 1);
     const auto q = layer.q.matrix(result.batch, place.head).row(query);
     const auto k = layer.k.matrix(result.batch, layer.key_head(place.head));
-    const auto order = order_of(spec, k.columns);
+    // columns as they lie, or by how fast RoPE turns them
+    const Index turned = spec.rope ? std::min(spec.rope->dims.value_or(k.columns), k.columns) : 0;
+    const auto order = turned_dimensions(k.columns, turned, spec.rope.value_or(Rope{}));
     const std::vector<float> products = in_order(products_by_dimension(q, k), order);
     Sheet sheet;
     sheet.id = Stage::weights;

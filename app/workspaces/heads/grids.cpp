@@ -30,12 +30,6 @@ GridView grid_of(const AppState& state, MatrixView<const float> values, const Gr
     return grid;
 }
 
-void fill_cell(CellView& cell, bool clipped, const ColorRange& range, ThemeName name) {
-    if (cell.look != CellLook::number) return;
-    cell.fill = clipped ? clipped_color(name) : color_of(range, cell.value, name);
-    cell.ink = ink_on(cell.fill, name);
-}
-
 void label_bar(GridView& grid) {
     const ColorRange& range = grid.range;
     grid.low_label = range.curve == ColorCurve::log && range.scale == ColorScale::unit
@@ -54,10 +48,13 @@ void label_bar(GridView& grid) {
 void color_grid(GridView& grid, const HeadColors& colors, ThemeName name) {
     grid.range = colors.range;
     label_bar(grid);
-    for (Index row = 0; row < grid.rows; ++row)
-        for (Index column = 0; column < grid.columns; ++column)
-            fill_cell(grid.cells[static_cast<std::size_t>(row * grid.columns + column)],
-                      colors.is_clipped(column), grid.range, name);
+    for (std::size_t n = 0; n < grid.cells.size(); ++n) {
+        CellView& cell = grid.cells[n];
+        if (cell.look != CellLook::number) continue;
+        const bool clipped = colors.is_clipped(static_cast<Index>(n) % grid.columns);
+        cell.fill = clipped ? clipped_color(name) : color_of(grid.range, cell.value, name);
+        cell.ink = ink_on(cell.fill, name);
+    }
 }
 
 GridView head_grid(const AppState& state, HeadPlace place, const std::string& letter) {

@@ -156,13 +156,10 @@ InspectorView of_one(const AppState& state, const HeadFacts& facts) {
 /// A beside B, a row a measure.
 InspectorTable both(const Document& document, const HeadFacts& a, const HeadFacts& b) {
     InspectorTable table{"", "measure", {{"A", Role::weight}, {"B", Role::weight}}, {}, {}};
-    const auto text = [](const std::optional<double>& value) {
-        return value ? fmt::format("{:.3f}", *value) : std::string("–");
-    };
     for (const HeadMeasureInfo& each : heads_measures(document))
         table.rows.push_back({std::string(each.title),
-                              {{text(a.measures[each.measure]), Role::weight, {}},
-                               {text(b.measures[each.measure]), Role::weight, {}}}});
+                              {{measured(a.measures[each.measure]), Role::weight, {}},
+                               {measured(b.measures[each.measure]), Role::weight, {}}}});
     return table;
 }
 

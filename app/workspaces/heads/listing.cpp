@@ -11,19 +11,6 @@ namespace {
 
 constexpr int kTicks = 5;
 
-bool has_label(const HeadsFilter& filter, const HeadFacts& facts) {
-    if (filter.label.empty()) return true;
-    if (filter.label == kUnlabelled) return !facts.label;
-    return facts.label && info(facts.label->name).key == filter.label;
-}
-
-bool has_measure(const HeadsFilter& filter, const HeadFacts& facts) {
-    const auto measure = find_head_measure(filter.measure);
-    if (!measure) return true;
-    const auto& value = facts.measures[*measure];
-    return value && *value >= filter.least;
-}
-
 std::string terms_of(const HeadsFilter& filter) {
     std::string words;
     if (filter.label == kUnlabelled)
@@ -55,10 +42,6 @@ ScatterAxis axis_of(HeadMeasure measure, double end) {
     for (int n = 0; n < kTicks; ++n) axis.ticks.push_back(tick(end * n / (kTicks - 1)));
     axis.current = static_cast<int>(measure);
     return axis;
-}
-
-std::string cell_of(const std::optional<double>& value) {
-    return value ? fmt::format("{:.3f}", *value) : std::string("–");
 }
 
 }  // namespace
@@ -106,14 +89,20 @@ HeadsTable heads_table(const AppState& state) {
                           {},
                           place == head_here(state)};
         for (const HeadMeasureInfo& each : measures)
-            row.cells.push_back(cell_of(facts.measures[each.measure]));
+            row.cells.push_back(measured(facts.measures[each.measure]));
         table.rows.push_back(std::move(row));
     }
     return table;
 }
 
 bool passes(const HeadsFilter& filter, const HeadFacts& facts) {
-    return has_label(filter, facts) && has_measure(filter, facts);
+    const bool is_named = facts.label && info(facts.label->name).key == filter.label;
+    const bool is_unnamed = filter.label == kUnlabelled && !facts.label;
+    if (!filter.label.empty() && !is_named && !is_unnamed) return false;
+    const auto measure = find_head_measure(filter.measure);
+    if (!measure) return true;
+    const auto& value = facts.measures[*measure];
+    return value && *value >= filter.least;
 }
 
 std::string shown_count(const HeadsLook& look) {

@@ -5,11 +5,13 @@
 #include <string_view>
 #include <vector>
 
-#include "app/common/action.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
 #include "app/common/document/interventions.h"
 #include "app/common/grid.h"
 #include "app/common/keys.h"
 #include "app/common/painter.h"
+#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/state.h"
 

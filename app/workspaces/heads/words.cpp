@@ -151,10 +151,6 @@ std::string interventions_point(const AppState& state) {
     return fmt::format("{} Most changed: {}, {}.", words, head_name(most->at), change_words(*most));
 }
 
-std::string_view number_word(HeadShow show) {
-    return show == HeadShow::weights ? "weight" : info(show).title;
-}
-
 /// Of two that are pinned.
 std::string compare_point(const AppState& state) {
     const HeadsLook& look = heads_look(state);
@@ -175,8 +171,8 @@ std::string compare_point(const AppState& state) {
         }
     const std::string kl =
         look.show == HeadShow::weights ? divergence_words(divergences(a, b)) : std::string();
-    if (most == 0.0)
-        return fmt::format("No {} of A differs from B's.{}", number_word(look.show), kl);
+    const std::string_view what = look.show == HeadShow::weights ? "weight" : info(look.show).title;
+    if (most == 0.0) return fmt::format("No {} of A differs from B's.{}", what, kl);
     return fmt::format("A and B differ most at {}: A − B = {}.{}",
                        pair_name(state.document(), {at.row, at.column}), number(most), kl);
 }
@@ -203,6 +199,10 @@ std::string measure_text(HeadMeasure measure, const std::optional<double>& value
     return number(*value);
 }
 
+std::string measured(const std::optional<double>& value) {
+    return value ? fmt::format("{:.3f}", *value) : "–";
+}
+
 std::string label_title(const HeadFacts& facts) {
     return facts.label ? std::string(info(facts.label->name).title) : "no label";
 }
@@ -219,8 +219,7 @@ std::string label_evidence(const HeadFacts& facts) {
                            cell_number(label.share, 2), cell_number(label.even, 2), label.rows);
     return fmt::format(
         "{} of the weight that is not on key 0 goes there, where even rows would put {} ({} rows; "
-        "{} "
-        "of all their weight is not on key 0).",
+        "{} of all their weight is not on key 0).",
         cell_number(label.share, 2), cell_number(label.even, 2), label.rows,
         cell_number(label.rest, 2));
 }

@@ -17,6 +17,8 @@ std::string pin_letter(const HeadsLook& look, HeadPlace place);
 HeadPlace head_here(const AppState& state);
 /// A measure with its unit: "0.54", "1.23 nats"; "not defined".
 std::string measure_text(HeadMeasure measure, const std::optional<double>& value);
+/// "0.543"; "–" where it is not defined.
+std::string measured(const std::optional<double>& value);
 /// "previous token"; "no label".
 std::string label_title(const HeadFacts& facts);
 /// "0.97 of the weight off key 0 goes there; even rows give 0.20": why the label is proposed.

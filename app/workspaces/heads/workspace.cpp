@@ -153,11 +153,11 @@ void add_sorts(const CommandAdder& add, const AppState& state) {
             heads_look(state).sort != each.key);
 }
 
-template <class Made>
+template <class Set>
 void add_named(const CommandAdder& add, const char* words, std::span<const std::string_view> names,
-               std::size_t now, Made made) {
+               std::size_t now) {
     for (std::size_t n = 0; n < names.size(); ++n)
-        add(fmt::format("{} {}", words, names[n]), {}, made(std::string(names[n])), n != now);
+        add(fmt::format("{} {}", words, names[n]), {}, Set{std::string(names[n])}, n != now);
 }
 
 void add_looks(const CommandAdder& add, const AppState& state) {
@@ -167,18 +167,15 @@ void add_looks(const CommandAdder& add, const AppState& state) {
             look.show != each.show);
     const auto next = (static_cast<std::size_t>(look.form) + 1) % std::size(kHeadForms);
     add("The head in the next form", plain(Key::f), SetHeadForm{std::string(kHeadForms[next])});
-    add_named(add, "The head as", kHeadForms, static_cast<std::size_t>(look.form),
-              [](std::string form) { return SetHeadForm{std::move(form)}; });
+    add_named<SetHeadForm>(add, "The head as", kHeadForms, static_cast<std::size_t>(look.form));
     const auto list = (static_cast<std::size_t>(look.list) + 1) % std::size(kHeadsLists);
     add("All heads in the next way", plain(Key::l), SetHeadsList{std::string(kHeadsLists[list])});
-    add_named(add, "All heads as", kHeadsLists, static_cast<std::size_t>(look.list),
-              [](std::string way) { return SetHeadsList{std::move(way)}; });
+    add_named<SetHeadsList>(add, "All heads as", kHeadsLists, static_cast<std::size_t>(look.list));
     const auto clip = (static_cast<std::size_t>(look.clip) + 1) % std::size(kSinkClips);
     add("Clip sinks in the next way", plain(Key::z),
         ClipSinks{std::string(kSinkClips[clip]), look.clip_limit});
-    add_named(add, "Colours by curve", std::span(kColorCurves).subspan(1),
-              static_cast<std::size_t>(look.curve) - 1,
-              [](std::string curve) { return SetHeadsCurve{std::move(curve)}; });
+    add_named<SetHeadsCurve>(add, "Colours by curve", std::span(kColorCurves).subspan(1),
+                             static_cast<std::size_t>(look.curve) - 1);
 }
 
 void add_filters(const CommandAdder& add, const AppState& state) {
@@ -200,13 +197,6 @@ Action moved(const AppState& state, Index rows, Index columns) {
     return SelectHeadsPair{to.query, to.key};
 }
 
-void add_selection(const CommandAdder& add, const AppState& state) {
-    add("Select the query above", shift(Key::up), moved(state, -1, 0));
-    add("Select the query below", shift(Key::down), moved(state, 1, 0));
-    add("Select the key to the left", shift(Key::left), moved(state, 0, -1));
-    add("Select the key to the right", shift(Key::right), moved(state, 0, 1));
-}
-
 void enter_heads(AppState& state) {
     if (!heads_lacks(state).empty()) return say(state, heads_lacks(state));
     const auto& place = state.places[static_cast<std::size_t>(Axis::key)];
@@ -225,7 +215,10 @@ void add_heads_commands(std::vector<Command>& list, const AppState& state) {
         add_sorts(add, state);
         add_looks(add, state);
         add_filters(add, state);
-        add_selection(add, state);
+        add("Select the query above", shift(Key::up), moved(state, -1, 0));
+        add("Select the query below", shift(Key::down), moved(state, 1, 0));
+        add("Select the key to the left", shift(Key::left), moved(state, 0, -1));
+        add("Select the key to the right", shift(Key::right), moved(state, 0, 1));
         const bool own = heads_look(state).own_range;
         add(own ? "The same colours for all heads"
                 : "Colours of each head up to its largest weight",

@@ -77,13 +77,10 @@ void carry_out(AppState& state, const SetKindsSeed& action) {
 }
 
 void carry_out(AppState& state, const SelectKindsPair& action) {
-    const large::Cell cell{action.row, action.column};
-    if (has_pair(state, {cell.row, cell.column})) return choose_pair(state, cell);
-    const Dimensions& size = state.document().size;
-    say(state,
-        fmt::format("There is no pair {} → {}: the weights are {} × {}, counted from 0.",
-                    action.row, action.column, size.tq, size.tk),
-        Severity::warning);
+    const Pair pair{action.row, action.column};
+    if (!has_pair(state, pair))
+        return say(state, no_pair_words(state, pair, "the weights are"), Severity::warning);
+    choose_pair(state, {pair.query, pair.key});
 }
 
 void carry_out(AppState& state, const MovePair& action) {

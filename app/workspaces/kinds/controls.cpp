@@ -10,24 +10,6 @@
 namespace attn::view {
 namespace {
 
-constexpr KindName kScoreNames[] = {
-    {"dot", "dot product"}, {"cosine", "cosine"}, {"general", "general"}, {"additive", "additive"}};
-constexpr KindName kPositionNames[] = {{"none", "no position"},
-                                       {"rope-half", "RoPE, halves"},
-                                       {"rope-interleaved", "RoPE, pairs"},
-                                       {"alibi", "ALiBi"}};
-constexpr KindName kMaskNames[] = {{"document", "given mask"},
-                                   {"full", "no mask"},
-                                   {"causal", "causal"},
-                                   {"window", "window"},
-                                   {"causal-window", "causal window"}};
-
-constexpr KindName kOperationNames[] = {{"softmax", "softmax"},
-                                        {"chunked", "chunked softmax"},
-                                        {"linear", "linear attention"},
-                                        {"latents", "latents"},
-                                        {"state-space", "state space"}};
-
 template <class Enum>
 bool pick(std::span<const KindName> names, std::string_view text, Enum& value) {
     const auto found = std::ranges::find(names, text, &KindName::key);
@@ -195,10 +177,6 @@ void describe(Visitor& visit, KindsControls& controls) {
     visit("online_side", controls.online, kKindsSideNames);
 }
 
-std::span<const KindName> score_names() { return kScoreNames; }
-std::span<const KindName> position_names() { return kPositionNames; }
-std::span<const KindName> mask_names() { return kMaskNames; }
-std::span<const KindName> operation_names() { return kOperationNames; }
 std::span<const KindsPreset> kinds_presets() { return kPresets; }
 
 }  // namespace attn::view

@@ -95,12 +95,6 @@ std::string python_row(const KindComputed& side, const char* name, large::Cell c
                       name, cell.column, sink);
 }
 
-std::string latex_of(const KindsResult& result, large::Cell cell) {
-    return fmt::format("A_{{{0},{1}}} = {2}, \\quad B_{{{0},{1}}} = {3}", cell.row, cell.column,
-                       result.a.weights()(cell.row, cell.column),
-                       result.b.weights()(cell.row, cell.column));
-}
-
 }  // namespace
 
 InspectorView kinds_inspector(const AppState& state) {
@@ -124,7 +118,9 @@ InspectorView kinds_inspector(const AppState& state) {
     add_cost(view, "A", result->a.cost);
     add_cost(view, "B", result->b.cost);
     view.table = key_table(state, *result, cell);
-    view.as_latex = latex_of(*result, cell);
+    view.as_latex = fmt::format("A_{{{0},{1}}} = {2}, \\quad B_{{{0},{1}}} = {3}", cell.row,
+                                cell.column, result->a.weights()(cell.row, cell.column),
+                                result->b.weights()(cell.row, cell.column));
     view.as_python = "import numpy as np\n" + python_row(result->a, "a", cell) +
                      python_row(result->b, "b", cell);
     return view;

@@ -207,12 +207,6 @@ std::string sentence_of(const Passing& at) {
     return fmt::format("{}: {}", keys_words(at, *at.step()), change_words(*at.step(), at.before()));
 }
 
-std::string memory_words(const Passing& at) {
-    return fmt::format(
-        "Kept for a row: m, ℓ and O, d_v + 2 = {}, whatever n is. Stored weights would be n = {}.",
-        counted(at.result.call.v.shape().d + 2, "number"), at.result.call.k.shape().t);
-}
-
 /// Why there is no row of scores to go through.
 std::string fault_of(const AppState& state) {
     const auto& result = kinds_look(state).result;
@@ -274,7 +268,9 @@ OnlineView build_online_view(const AppState& state) {
     view.tex = tex_of(*at);
     view.state = state_grid(*at);
     if (at->taken == at->chunks()) add_result(*at, view);
-    view.memory = memory_words(*at);
+    view.memory = fmt::format(
+        "Kept for a row: m, ℓ and O, d_v + 2 = {}, whatever n is. Stored weights would be n = {}.",
+        counted(at->result.call.v.shape().d + 2, "number"), at->result.call.k.shape().t);
     return view;
 }
 

@@ -37,17 +37,17 @@ KindChoice choice_of(std::string_view setting, std::span<const KindName> names, 
 std::vector<KindChoice> choices_of(const AttentionKind& kind) {
     const bool scores = has_pair_scores(kind);
     std::vector<KindChoice> choices;
-    choices.push_back(choice_of("operation", operation_names(), kind.operation, "Operation",
+    choices.push_back(choice_of("operation", kOperationNames, kind.operation, "Operation",
                                 "What stands in the place of softmax. Its implied weights are what "
                                 "each value is multiplied by."));
     if (scores || kind.score != Score::dot)
-        choices.push_back(choice_of("score", score_names(), kind.score, "Score",
+        choices.push_back(choice_of("score", kScoreNames, kind.score, "Score",
                                     std::string(info(kind.score).words)));
     if (scores || kind.position != KindPosition::none)
-        choices.push_back(choice_of("position", position_names(), kind.position, "Position",
+        choices.push_back(choice_of("position", kPositionNames, kind.position, "Position",
                                     "RoPE turns queries and keys before the score; ALiBi lowers it "
                                     "by the distance."));
-    choices.push_back(choice_of("mask", mask_names(), kind.mask, "Mask",
+    choices.push_back(choice_of("mask", kMaskNames, kind.mask, "Mask",
                                 "Which keys a query may attend to. A mask chosen here stands in "
                                 "place of the document's."));
     return choices;

@@ -26,7 +26,7 @@ std::string name_of(std::span<const KindName> names, Enum n) {
 
 /// "4 latents", "chunked softmax of 2 keys".
 std::string operation_words(const AttentionKind& kind) {
-    const std::string name = name_of(operation_names(), kind.operation);
+    const std::string name = name_of(kOperationNames, kind.operation);
     switch (kind.operation) {
         case KindOperation::chunked:
             return fmt::format("{}, {} a chunk", name, kind.chunk);
@@ -53,6 +53,12 @@ std::vector<std::string_view> differences(const AttentionKind& a, const Attentio
     return keys;
 }
 
+/// What names this side against the other: the one setting in which they differ ("cosine"), else all of it.
+std::string side_words(const AttentionKind& kind, const AttentionKind& other) {
+    const auto keys = differences(kind, other);
+    return keys.size() == 1 ? setting_words(kind, keys.front()) : kind_words(kind);
+}
+
 /// "The weights are the same" and whether the outputs are.
 std::string equal_words(const KindsResult& result) {
     const std::string weights = result.difference.value == 0.0
@@ -73,18 +79,13 @@ std::string not_number_words(const KindsResult& result) {
                        count == 1 ? " is" : "s are", count == 1 ? "is" : "are");
 }
 
-std::string output_words(const KindsResult& result) {
-    if (std::isnan(result.error.largest)) return "the output holds numbers that are none";
-    return fmt::format("the output moves by {} at most", number(result.error.largest));
-}
-
 constexpr double kRounding = 1e-12;
 
 }  // namespace
 
 std::string setting_words(const AttentionKind& kind, std::string_view setting) {
-    if (setting == "score") return name_of(score_names(), kind.score);
-    if (setting == "position") return name_of(position_names(), kind.position);
+    if (setting == "score") return name_of(kScoreNames, kind.score);
+    if (setting == "position") return name_of(kPositionNames, kind.position);
     if (setting == "scaling") return kind.scaled ? "÷ √d_k" : "no ÷ √d_k";
     if (setting == "temperature")
         return fmt::format("τ = {}", significant(kind.temperature, kDigits));
@@ -94,7 +95,7 @@ std::string setting_words(const AttentionKind& kind, std::string_view setting) {
     if (setting == "sink")
         return kind.sink ? fmt::format("sink of logit {}", significant(*kind.sink, kDigits))
                          : "no sink";
-    const std::string mask = name_of(mask_names(), kind.mask);
+    const std::string mask = name_of(kMaskNames, kind.mask);
     if (setting == "mask" || setting == "window")
         return is_windowed(kind.mask) ? fmt::format("{} of {}", mask, kind.window) : mask;
     return operation_words(kind);
@@ -117,11 +118,6 @@ std::string kind_words(const AttentionKind& kind) {
     for (const auto& [is_set, setting] : others)
         if (is_set) words.push_back(setting_words(kind, setting));
     return fmt::format("{}", fmt::join(words, " · "));
-}
-
-std::string side_words(const AttentionKind& kind, const AttentionKind& other) {
-    const auto keys = differences(kind, other);
-    return keys.size() == 1 ? setting_words(kind, keys.front()) : kind_words(kind);
 }
 
 std::string kind_tex(const AttentionKind& kind, const KindComputed& computed) {
@@ -164,14 +160,18 @@ std::string kinds_sentence(const AppState& state) {
         return "A and B are the same kind: choose another for one of them.";
     if (most.compared == 0) return "No pair is a number on both sides.";
     if (std::abs(most.value) <= kRounding) return equal_words(result) + not_number_words(result);
+    const std::string output =
+        std::isnan(result.error.largest)
+            ? "the output holds numbers that are none"
+            : fmt::format("the output moves by {} at most", number(result.error.largest));
     const std::string ties = most.equal == 0 ? "" : " and " + counted(most.equal, "other pair");
     const std::string a = side_words(result.a_kind, result.b_kind);
     const std::string b = side_words(result.b_kind, result.a_kind);
     return fmt::format("B ({}) differs most from A ({}) at {}{}: {} against {}; {}.{}", b, a,
                        pair_name(state.document(), {most.row, most.column}), ties,
                        weight_words(result, KindsSide::b, most.row, most.column),
-                       weight_words(result, KindsSide::a, most.row, most.column),
-                       output_words(result), not_number_words(result));
+                       weight_words(result, KindsSide::a, most.row, most.column), output,
+                       not_number_words(result));
 }
 
 std::string kinds_note(const KindsResult& result) {

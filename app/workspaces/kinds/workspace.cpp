@@ -31,25 +31,6 @@ std::string kinds_lacks(const AppState& state) {
     return {};
 }
 
-void settle_kinds(AppState& state) {
-    KindsLook& look = kinds_look(state);
-    if (look.selected && !has_pair(state, {look.selected->row, look.selected->column}))
-        look.selected.reset();
-    look.taken = std::clamp<Index>(look.taken, 0, online_chunks(state));
-    if (look.result && !is_current(*look.result, state)) look.result.reset();
-}
-
-void enter_kinds(AppState& state) {
-    if (const auto pair = selected_pair(state))
-        kinds_look(state).selected = large::Cell{pair->query, pair->key};
-    settle_kinds(state);
-    if (!kinds_lacks(state).empty()) return say(state, kinds_lacks(state));
-    say(state, kinds_look(state).online
-                   ? "One row of softmax, chunk by chunk: → takes the next keys, Space plays."
-                   : "Two kinds of attention on the same tokens: N shows the next pair, O the "
-                     "online softmax.");
-}
-
 void describe(Visitor& visit, KindsLook& look) {
     visit("online", look.online);
     visit("taken", look.taken, {.low = 0.0, .high = static_cast<double>(kMostIndex)});
@@ -73,6 +54,14 @@ std::size_t present_pair(const KindsControls& controls) {
 }
 
 namespace {
+
+void settle_kinds(AppState& state) {
+    KindsLook& look = kinds_look(state);
+    if (look.selected && !has_pair(state, {look.selected->row, look.selected->column}))
+        look.selected.reset();
+    look.taken = std::clamp<Index>(look.taken, 0, online_chunks(state));
+    if (look.result && !is_current(*look.result, state)) look.result.reset();
+}
 
 void add_online(const CommandAdder& add, const AppState& state) {
     const KindsLook& look = kinds_look(state);
@@ -148,6 +137,17 @@ Actions due_in_kinds(const AppState& state) {
 }
 
 }  // namespace
+
+void enter_kinds(AppState& state) {
+    if (const auto pair = selected_pair(state))
+        kinds_look(state).selected = large::Cell{pair->query, pair->key};
+    settle_kinds(state);
+    if (!kinds_lacks(state).empty()) return say(state, kinds_lacks(state));
+    say(state, kinds_look(state).online
+                   ? "One row of softmax, chunk by chunk: → takes the next keys, Space plays."
+                   : "Two kinds of attention on the same tokens: N shows the next pair, O the "
+                     "online softmax.");
+}
 
 const WorkspaceInfo kKindsWorkspace{
     .key = "kinds",

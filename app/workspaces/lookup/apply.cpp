@@ -207,12 +207,9 @@ void carry_out(AppState& state, const OrderTokens& action) {
 }
 
 void carry_out(AppState& state, const SelectLookupCell& action) {
-    const Dimensions& size = state.document().size;
-    if (!has_pair(state, Pair{action.row, action.column}))
-        return say(state,
-                   fmt::format("There is no pair {} → {}: the matrix is {} × {}, counted from 0.",
-                               action.row, action.column, size.tq, size.tk),
-                   Severity::warning);
+    const Pair pair{action.row, action.column};
+    if (!has_pair(state, pair))
+        return say(state, no_pair_words(state, pair, "the matrix is"), Severity::warning);
     lookup_look(state).row = action.row;
     lookup_look(state).column = action.column;
     say(state, cell_sentence(state));

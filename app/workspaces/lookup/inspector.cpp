@@ -91,7 +91,6 @@ InspectorView memory_inspector(const AppState& state) {
     view.formula = "a_j = exp(q·k_j / τ) / Σ_i exp(q·k_i / τ)";
     add_pair(view, controls, read, static_cast<std::size_t>(n));
     view.table = softmax_table(controls, read, n);
-    view.as_text = text_of(view);
     return view;
 }
 
@@ -105,7 +104,6 @@ std::string pair_title(const AppState& state) {
 
 InspectorView similarity_inspector(const AppState& state) {
     InspectorView view;
-    view.hint = page_hint(lookup_look(state).page);
     const SimilarityResult* const result = lookup_look(state).similarity.get();
     const LookupLook& look = lookup_look(state);
     if (result == nullptr || !result->fault.empty() || look.row >= result->dot.shape().t ||
@@ -138,13 +136,11 @@ InspectorView similarity_inspector(const AppState& state) {
         view.lines.push_back(
             {"the other way round", {Piece{fmt::format("dot {}", number(back)), Role::score}}});
     }
-    view.as_text = text_of(view);
     return view;
 }
 
 InspectorView permutation_inspector(const AppState& state) {
     InspectorView view;
-    view.hint = page_hint(lookup_look(state).page);
     const PermutationResult* const result = lookup_look(state).permutation.get();
     const LookupLook& look = lookup_look(state);
     if (result == nullptr || !result->fault.empty() || look.row >= result->before.shape().t ||
@@ -176,13 +172,11 @@ InspectorView permutation_inspector(const AppState& state) {
                   difference("largest of all", result->largest)};
     if (!std::isnan(result->largest_float64))
         view.lines.push_back(difference("the same in float64", result->largest_float64));
-    view.as_text = text_of(view);
     return view;
 }
 
 InspectorView capacity_inspector(const AppState& state) {
     InspectorView view;
-    view.hint = page_hint(LookupPage::capacity);
     const CapacityCurves& curves = capacity_curves(state);
     if (!curves.points || curves.of != lookup_controls(state).capacity) return view;
     const auto found =
@@ -210,25 +204,22 @@ InspectorView capacity_inspector(const AppState& state) {
     view.geometry = {{"draws",
                       {Piece{fmt::format("{} from seed {}: median (smallest to largest)",
                                          curves.of.draws, curves.of.seed)}}}};
-    view.as_text = text_of(view);
     return view;
 }
 
 }  // namespace
 
 InspectorView lookup_inspector(const AppState& state) {
-    switch (lookup_look(state).page) {
-        case LookupPage::memory:
-            return memory_inspector(state);
-        case LookupPage::capacity:
-            return capacity_inspector(state);
-        case LookupPage::permutation:
-            return permutation_inspector(state);
-        case LookupPage::similarity:
-        case LookupPage::alignment:
-            break;
-    }
-    return similarity_inspector(state);
+    const LookupPage page = lookup_look(state).page;
+    InspectorView view = page == LookupPage::memory        ? memory_inspector(state)
+                         : page == LookupPage::capacity    ? capacity_inspector(state)
+                         : page == LookupPage::permutation ? permutation_inspector(state)
+                                                           : similarity_inspector(state);
+    if (view.empty)
+        view.hint = page_hint(page);
+    else
+        view.as_text = text_of(view);
+    return view;
 }
 
 }  // namespace attn::view

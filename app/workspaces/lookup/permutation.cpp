@@ -56,8 +56,7 @@ std::string source_words(const AppState& state, const PermutationResult& result)
     else if (result.position == PermutationPosition::sinusoidal)
         words =
             "Rows of X are shuffled, and each has the wave of its new place added; rows that were "
-            "set "
-            "by hand keep what they hold.";
+            "set by hand keep what they hold.";
     else if (is_toy(document))
         words =
             "Rows of X are shuffled, without the waves that Step adds to the words; rows that were "
@@ -83,12 +82,10 @@ std::string output_words(const PermutationResult& result) {
 std::string lesson_words(const PermutationResult& result) {
     if (result.position == PermutationPosition::none && result.keys_only)
         return "“The order of rows encodes position”: it does not. The outputs do not see the "
-               "order of "
-               "keys and values; positions must be added.";
+               "order of keys and values; positions must be added.";
     if (result.position == PermutationPosition::none)
         return "“The order of rows encodes position”: it does not. Attention is "
-               "permutation-equivariant; "
-               "positions must be added.";
+               "permutation-equivariant; positions must be added.";
     return "Position stands in X, in Q and K, or in the mask and scores: nowhere else does "
            "attention see the order.";
 }

@@ -46,7 +46,7 @@ struct MemoryView {
     int preset = -1;  // −1: changed since
     Index pair = 0;
     std::string key_name, value_name;
-    bool can_add = true, can_remove = true;
+    bool can_add = true;
 };
 
 // ---- capacity

@@ -286,8 +286,7 @@ const WorkspaceInfo kLookupWorkspace{
     .title = "Lookup",
     .tip =
         "Attention as a soft dictionary: a query that is dragged, keys that interfere, tokens that "
-        "are "
-        "shuffled.",
+        "are shuffled.",
     .digit = Key::f2,
     .shows_document = false,
     .actions = LookupActions::kTypes,

@@ -1,9 +1,6 @@
 #pragma once
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/draw/workspace.h"
-#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/view.h"
 
 namespace attn::ui {

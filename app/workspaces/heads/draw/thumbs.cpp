@@ -76,12 +76,10 @@ Layout in_order(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
 }
 
 /// Lines beneath the pictures: the bar, its words, what is clipped, the caution with its source.
-int legend_lines(const AllHeadsView& view) {
-    return 2 + (view.legend.clipped ? 1 : 0) + (view.legend.change_words.empty() ? 0 : 1) +
-           kCautionLines;
-}
 float legend_height(const AllHeadsView& view, const Frame& frame) {
-    return frame.px(kAround + kThumbsTitle * static_cast<float>(legend_lines(view)));
+    const int lines = 2 + (view.legend.clipped ? 1 : 0) +
+                      (view.legend.change_words.empty() ? 0 : 1) + kCautionLines;
+    return frame.px(kAround + kThumbsTitle * static_cast<float>(lines));
 }
 
 Layout lay_out(const AllHeadsView& view, ImVec2 room, const Frame& frame) {

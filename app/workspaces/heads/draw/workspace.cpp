@@ -47,25 +47,17 @@ void draw_lack(const char* id, const std::string& sentence, const Box& box, cons
 }
 
 float list_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
-    switch (view.list) {
-        case view::HeadsList::scatter:
-            return std::min(room.x * kScatter, room.y + frame.px(80));
-        case view::HeadsList::table:
-            return std::min(heads_table_width(view, frame), room.x * kTable);
-        default:
-            return thumbs_width(view, room, frame);
-    }
+    if (view.list == view::HeadsList::scatter)
+        return std::min(room.x * kScatter, room.y + frame.px(80));
+    if (view.list == view::HeadsList::table)
+        return std::min(heads_table_width(view, frame), room.x * kTable);
+    return thumbs_width(view, room, frame);
 }
 
 void draw_list(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
-    switch (view.list) {
-        case view::HeadsList::scatter:
-            return draw_heads_scatter(view, box, frame, out);
-        case view::HeadsList::table:
-            return draw_heads_table(view, box, frame, out);
-        default:
-            return draw_thumbs(view, box, frame, out);
-    }
+    if (view.list == view::HeadsList::scatter) return draw_heads_scatter(view, box, frame, out);
+    if (view.list == view::HeadsList::table) return draw_heads_table(view, box, frame, out);
+    draw_thumbs(view, box, frame, out);
 }
 
 void draw_large(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {

@@ -130,16 +130,13 @@ void draw_scale(const PlaneAt& plane, Labels& labels) {
                     font);
 }
 
-float radius_of(const PlaneAt& plane, double weight) {
-    return static_cast<float>(std::sqrt(within(weight, 0.0, 1.0))) * kLargest * plane.side();
-}
-
 void draw_point(const PlaneAt& plane, const PlanePointView& point, view::Color color,
                 Labels& labels) {
     const Frame& frame = plane.frame;
     const view::Theme& theme = frame.theme;
     const Point at = plane.at(point.at);
-    const float radius = radius_of(plane, point.weight);
+    const auto root = static_cast<float>(std::sqrt(within(point.weight, 0.0, 1.0)));
+    const float radius = root * kLargest * plane.side();
     if (radius > 0.5F)
         frame.painter.circle(at, radius, view::translucent(theme.role(Role::weight), kDisc));
     frame.painter.circle(at, frame.px(kDot + 1), theme.surface);
