@@ -77,6 +77,8 @@ struct InspectorView {
     std::string as_text, as_latex, as_python;
 };
 
+/// "title: value" and a line for each of its lines, for the clipboard.
+std::string text_of(const InspectorView& view);
 /// A line, on screen and in as_text.
 inline void add_line(InspectorView& view, std::string label, std::vector<Piece> pieces) {
     view.as_text += label.empty() ? "" : label + ": ";
@@ -84,7 +86,5 @@ inline void add_line(InspectorView& view, std::string label, std::vector<Piece> 
     view.as_text += "\n";
     view.lines.push_back({std::move(label), std::move(pieces)});
 }
-/// "title: value" and a line for each of its lines, for the clipboard.
-std::string text_of(const InspectorView& view);
 
 }  // namespace attn::view
