@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "core/tensor.h"
 
@@ -31,6 +32,10 @@ std::string exact(double value);
 std::string size(Index rows, Index columns);
 /// "131,072".
 std::string grouped(Index number);
+/// "1 key", "3 keys".
+inline std::string counted(Index count, std::string_view noun) {
+    return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
 /// "11 s", "2 min 5 s", "1 h 20 min".
 std::string duration(double seconds);
 /// "24 MiB".

@@ -79,5 +79,12 @@ struct InspectorView {
 
 /// "title: value" and a line for each of its lines, for the clipboard.
 std::string text_of(const InspectorView& view);
+/// A line, on screen and in as_text.
+inline void add_line(InspectorView& view, std::string label, std::vector<Piece> pieces) {
+    view.as_text += label.empty() ? "" : label + ": ";
+    for (const Piece& each : pieces) view.as_text += each.text;
+    view.as_text += "\n";
+    view.lines.push_back({std::move(label), std::move(pieces)});
+}
 
 }  // namespace attn::view

@@ -36,6 +36,12 @@ Pair nearest_pair(const AppState& state, Pair pair) {
             std::clamp<Index>(pair.key, 0, std::max<Index>(size.tk, 1) - 1)};
 }
 
+std::string no_pair_words(const AppState& state, Pair pair, std::string_view matrix) {
+    const Dimensions& size = state.document().size;
+    return fmt::format("There is no pair {} → {}: {} {} × {}, counted from 0.", pair.query,
+                       pair.key, matrix, size.tq, size.tk);
+}
+
 std::string pair_name(const Document& document, Pair pair) {
     return fmt::format("{} → {}", axis_label(document, Axis::query, pair.query),
                        axis_label(document, Axis::key, pair.key));

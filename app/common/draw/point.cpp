@@ -6,13 +6,20 @@ namespace attn::ui {
 
 constexpr float kNote = 20.0F;  // design units
 
-float draw_point(const std::string& text, const Box& box, const Frame& frame) {
+float draw_point(const std::string& text, const Box& box, const Frame& frame, bool warns) {
     const bool fits = frame.text_width(frame.fonts.title, text) <= box.size().x;
     const Font& font = fits ? frame.fonts.title : frame.fonts.body;
     const float height = font.px * (fits ? 1.4F : 2.6F);
-    panel("point", {box.low, {box.high.x, box.low.y + height}},
-          [&] { wrapped_words(frame, font, frame.theme.text, text); });
+    panel("point", {box.low, {box.high.x, box.low.y + height}}, [&] {
+        wrapped_words(frame, font, warns ? frame.theme.warning : frame.theme.text, text);
+    });
     return box.low.y + height;
+}
+
+void draw_sentence(const std::string& sentence, const std::string& note, const Frame& frame) {
+    wrapped_words(frame, frame.fonts.title, frame.theme.text, sentence);
+    wrapped_words(frame, frame.fonts.small, frame.theme.muted, note);
+    ImGui::Dummy({1.0F, frame.px(2)});
 }
 
 float draw_notes(const std::vector<std::string>& notes, const Box& box, const Frame& frame) {

@@ -11,12 +11,11 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/place.h"
 #include "app/common/format.h"
+#include "app/common/pair.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/heads/actions.h"
-#include "app/workspaces/heads/compute.h"
-#include "app/workspaces/heads/filter.h"
+#include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
-#include "app/workspaces/heads/workspace.h"
 
 namespace attn::view {
 namespace {
@@ -86,21 +85,17 @@ void carry_out(AppState& state, const SwapPins&) {
 }
 
 void carry_out(AppState& state, const SelectHeadsPair& action) {
-    const Dimensions& size = state.document().size;
     const large::Cell cell{action.row, action.column};
-    if (cell.row < 0 || cell.column < 0 || cell.row >= size.tq || cell.column >= size.tk)
-        return say(state,
-                   fmt::format("There is no pair {} → {}: the weights are {} × {}, counted from 0.",
-                               action.row, action.column, size.tq, size.tk),
-                   Severity::warning);
+    const Pair pair{cell.row, cell.column};
+    if (!has_pair(state, pair))
+        return say(state, no_pair_words(state, pair, "the weights are"), Severity::warning);
     heads_look(state).pair = cell;
     choose_pair(state, cell);
     const CellRef weight{Stage::weights, cell.row, cell.column};
     auto value = value_at(state, weight);
     if (!value && has_current_heads(state) && heads_look(state).result->find(head_here(state)))
         value = heads_look(state).result->weights(head_here(state))(cell.row, cell.column);
-    if (!value) return;
-    say(state, fmt::format("{} = {}.", cell_name(state, weight), number(*value)));
+    if (value) say(state, fmt::format("{} = {}.", cell_name(state, weight), number(*value)));
 }
 
 void carry_out(AppState& state, const HoverHead& action) {
@@ -124,12 +119,12 @@ void carry_out(AppState& state, const ShowHeadsAs& action) {
 void carry_out(AppState& state, const SetHeadsCurve& action) {
     if (!set_name(state, kColorCurves, action.curve, heads_look(state).curve, "curve of colours"))
         return;
-    const bool log = heads_look(state).curve == ColorCurve::log;
+    const ColorCurve curve = heads_look(state).curve;
     say(state,
-        log ? fmt::format("Colours by the logarithm, from {} of the largest up.", tick(kLogFloor))
-            : fmt::format("Colours grow with {}.", heads_look(state).curve == ColorCurve::root
-                                                       ? "√ of the number"
-                                                       : "the number"));
+        curve == ColorCurve::log
+            ? fmt::format("Colours by the logarithm, from {} of the largest up.", tick(kLogFloor))
+            : fmt::format("Colours grow with {}.",
+                          curve == ColorCurve::root ? "√ of the number" : "the number"));
 }
 
 void carry_out(AppState& state, const ClipSinks& action) {
@@ -142,42 +137,31 @@ void carry_out(AppState& state, const ClipSinks& action) {
     if (!set_name(state, kSinkClips, action.by, heads_look(state).clip, "way to clip sinks"))
         return;
     heads_look(state).clip_limit = action.limit;
-    switch (heads_look(state).clip) {
-        case SinkClip::none:
-            return say(state, "No key is left out of the colours.");
-        case SinkClip::first:
-            return say(state, "Key 0 is left out of the colours.");
-        case SinkClip::limit:
-            return say(state, fmt::format("Keys with a mean weight of at least {} are left out of "
-                                          "the colours, in each head.",
-                                          number(action.limit)));
-    }
+    const SinkClip clip = heads_look(state).clip;
+    say(state, clip == SinkClip::none    ? "No key is left out of the colours."
+               : clip == SinkClip::first ? "Key 0 is left out of the colours."
+                                         : fmt::format("Keys with a mean weight of at least {} are "
+                                                       "left out of the colours, in each head.",
+                                                       number(action.limit)));
 }
 
 void carry_out(AppState& state, const SetHeadForm& action) {
     if (!set_name(state, kHeadForms, action.form, heads_look(state).form, "form of a head")) return;
-    switch (heads_look(state).form) {
-        case HeadForm::matrix:
-            return say(state, "The head as a matrix: rows are queries, columns keys.");
-        case HeadForm::lines:
-            return say(state, "Lines from queries, left, to keys: the wider, the larger.");
-        case HeadForm::text:
-            return say(state,
-                       "The tokens, or an image's patches, coloured by what one query gives them: "
-                       "click another query.");
-        case HeadForm::dimensions:
-            return say(state,
-                       "What each dimension adds to the score q·k of one query with every "
-                       "key.");
-    }
+    constexpr const char* kWords[] = {
+        "The head as a matrix: rows are queries, columns keys.",
+        "Lines from queries, left, to keys: the wider, the larger.",
+        "The tokens, or an image's patches, coloured by what one query gives them: click another "
+        "query.",
+        "What each dimension adds to the score q·k of one query with every key."};
+    say(state, kWords[static_cast<std::size_t>(heads_look(state).form)]);
 }
 
 void carry_out(AppState& state, const SetHeadsList& action) {
     if (!set_name(state, kHeadsLists, action.list, heads_look(state).list, "list of heads")) return;
-    say(state, heads_look(state).list == HeadsList::pictures ? "All heads as small pictures."
-               : heads_look(state).list == HeadsList::scatter
-                   ? "Heads by two measures: a dot is a head."
-                   : "All heads with every measure.");
+    constexpr const char* kWords[] = {"All heads as small pictures.",
+                                      "Heads by two measures: a dot is a head.",
+                                      "All heads with every measure."};
+    say(state, kWords[static_cast<std::size_t>(heads_look(state).list)]);
 }
 
 void carry_out(AppState& state, const FilterHeadsByLabel& action) {
@@ -200,21 +184,22 @@ void carry_out(AppState& state, const FilterHeadsByMeasure& action) {
 void carry_out(AppState& state, const ScatterHeads& action) {
     for (const std::string& key : {action.x, action.y})
         if (!find_head_measure(key)) return say_unknown_measure(state, key);
-    heads_look(state).scatter_x = action.x;
-    heads_look(state).scatter_y = action.y;
-    heads_look(state).list = HeadsList::scatter;
-    say(state, fmt::format("Across {}: {}. Up {}: {}.", info(*find_head_measure(action.x)).title,
-                           info(*find_head_measure(action.x)).formula,
-                           info(*find_head_measure(action.y)).title,
-                           info(*find_head_measure(action.y)).formula));
+    HeadsLook& look = heads_look(state);
+    look.scatter_x = action.x;
+    look.scatter_y = action.y;
+    look.list = HeadsList::scatter;
+    const HeadMeasureInfo& x = info(*find_head_measure(action.x));
+    const HeadMeasureInfo& y = info(*find_head_measure(action.y));
+    say(state, fmt::format("Across {}: {}. Up {}: {}.", x.title, x.formula, y.title, y.formula));
 }
 
 void carry_out(AppState& state, const HeadsReady& action) {
     if (!action.result || action.document != state.shared_document()) return;
-    heads_look(state).result = action.result;
-    heads_look(state).result_of = action.document;
-    heads_look(state).result_by = action.backend;
-    heads_look(state).done = 0.0;
+    HeadsLook& look = heads_look(state);
+    look.result = action.result;
+    look.result_of = action.document;
+    look.result_by = action.backend;
+    look.done = 0.0;
 }
 
 void carry_out(AppState& state, const CopyHeadMeasures&) {

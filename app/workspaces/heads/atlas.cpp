@@ -2,7 +2,6 @@
 #include <bit>
 
 #include "app/common/colormap.h"
-#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
 #include "core/rng.h"
@@ -12,13 +11,6 @@ namespace {
 
 constexpr Index kMostTile = 48;
 constexpr Index kMostPixels = 8192;  // along a side
-
-Index tile_rows(const HeadsLayer& layer, const HeadsAtlas& atlas) {
-    return std::min(layer.tq, atlas.tile);
-}
-Index tile_columns(const HeadsLayer& layer, const HeadsAtlas& atlas) {
-    return std::min(layer.tk, atlas.tile);
-}
 
 Color color_of_block(const HeadBlock& block, const ColorRange& range, ThemeName name) {
     if (block.nan) return theme(name).nan;
@@ -36,21 +28,18 @@ void paint_head(Image& image, const HeadsResult& result, const HeadsAtlas& atlas
                 const HeadFacts& facts, const HeadColors& colors, HeadShow show, ThemeName name) {
     const HeadsLayer& layer = result.layers[static_cast<std::size_t>(facts.place.layer)];
     const HeadMatrix matrix = head_matrix(result, show, facts.place);
-    const Index rows = tile_rows(layer, atlas);
-    const Index columns = tile_columns(layer, atlas);
+    const Index rows = std::min(layer.tq, atlas.tile);
+    const Index columns = std::min(layer.tk, atlas.tile);
     const Index left = facts.place.head * atlas.tile;
     const Index top = facts.place.layer * atlas.tile;
     for (Index y = 0; y < rows; ++y)
         for (Index x = 0; x < columns; ++x) {
-            if (!matrix.lacks.empty()) {
-                put(image, left + x, top + y, theme(name).raised);
-                continue;
-            }
-            const HeadBlock block =
-                block_of(matrix, colors.clipped,
-                         {y * layer.tq / rows, x * layer.tk / columns, (y + 1) * layer.tq / rows,
-                          (x + 1) * layer.tk / columns});
-            put(image, left + x, top + y, color_of_block(block, colors.range, name));
+            const BlockRange range{y * layer.tq / rows, x * layer.tk / columns,
+                                   (y + 1) * layer.tq / rows, (x + 1) * layer.tk / columns};
+            put(image, left + x, top + y,
+                !matrix.lacks.empty()
+                    ? theme(name).raised
+                    : color_of_block(block_of(matrix, colors.clipped, range), colors.range, name));
         }
 }
 
@@ -85,11 +74,10 @@ HeadsAtlas heads_atlas(const HeadsResult& result) {
 Picture heads_picture(const AppState& state, const HeadsAtlas& atlas) {
     const HeadsLook& look = heads_look(state);
     std::uint64_t key = mix(look.result->content, hash_text("all heads"));
-    key = mix(key, static_cast<std::uint64_t>(state.theme));
-    key = mix(key, look.own_range ? 1 : 0);
-    key = mix(key, static_cast<std::uint64_t>(look.show));
-    key = mix(key, static_cast<std::uint64_t>(look.curve));
-    key = mix(key, static_cast<std::uint64_t>(look.clip));
+    for (const int each :
+         {static_cast<int>(state.theme), look.own_range ? 1 : 0, static_cast<int>(look.show),
+          static_cast<int>(look.curve), static_cast<int>(look.clip)})
+        key = mix(key, static_cast<std::uint64_t>(each));
     if (look.clip == SinkClip::limit) key = mix(key, std::bit_cast<std::uint64_t>(look.clip_limit));
     // The colours are found when it is painted: once for each key.
     return {key, [look, atlas, name = state.theme] {
@@ -102,16 +90,14 @@ Picture heads_picture(const AppState& state, const HeadsAtlas& atlas) {
 
 Part heads_part(const HeadsResult& result, const HeadsAtlas& atlas, HeadPlace place) {
     const HeadsLayer& layer = result.layers[static_cast<std::size_t>(place.layer)];
-    const auto across = [&](Index n) {
-        return static_cast<float>(n) / static_cast<float>(atlas.columns * atlas.tile);
-    };
-    const auto down = [&](Index n) {
-        return static_cast<float>(n) / static_cast<float>(atlas.layers * atlas.tile);
+    const auto share = [&](Index n, Index tiles) {
+        return static_cast<float>(n) / static_cast<float>(tiles * atlas.tile);
     };
     const Index x = place.head * atlas.tile;
     const Index y = place.layer * atlas.tile;
-    return {{across(x), down(y)},
-            {across(x + tile_columns(layer, atlas)), down(y + tile_rows(layer, atlas))}};
+    return {{share(x, atlas.columns), share(y, atlas.layers)},
+            {share(x + std::min(layer.tk, atlas.tile), atlas.columns),
+             share(y + std::min(layer.tq, atlas.tile), atlas.layers)}};
 }
 
 }  // namespace attn::view

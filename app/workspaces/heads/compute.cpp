@@ -33,12 +33,12 @@ void follow_choice(AppState& state) {
             fmt::format("Layer {}, head {}: {}.", place.layer, place.head, label_title(*facts)));
 }
 
-}  // namespace
-
 HeadsRequest heads_request(const AppState& state) {
     return {state.shared_document(), state.backend, state.backends.data(),
             state.backends.size(),   state.batch,   heads_look(state).show == HeadShow::gradient};
 }
+
+}  // namespace
 
 HeadsResult compute_heads(const HeadsRequest& request, const RunControl& control) {
     return compute_heads(heads_input(*request.document),

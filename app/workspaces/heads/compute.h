@@ -27,7 +27,6 @@ struct HeadsRequest {
     bool gradients = false;  // of the weights, which take a backward pass
     bool operator==(const HeadsRequest&) const = default;
 };
-HeadsRequest heads_request(const AppState& state);
 HeadsResult compute_heads(const HeadsRequest& request, const RunControl& control = {});
 /// nullopt while the workspace is not shown, or its heads are up to date.
 std::optional<HeadsRequest> requested_heads(const AppState& state);

@@ -1,5 +1,3 @@
-#include "app/workspaces/heads/edits.h"
-
 #include <algorithm>
 #include <numeric>
 
@@ -7,7 +5,7 @@
 
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/model_text.h"
-#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 
 namespace attn::view {

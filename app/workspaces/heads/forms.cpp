@@ -1,5 +1,3 @@
-#include "app/workspaces/heads/forms.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +6,9 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
+#include "core/head_views.h"
 #include "core/rng.h"
 
 namespace attn::view {
@@ -77,13 +77,6 @@ std::vector<std::string> lines_legend(const Drawn& drawn, const Undrawn& undrawn
     return legend;
 }
 
-HeadChip plain_chip(std::string text, bool is_query) {
-    HeadChip chip;
-    chip.text = std::move(text);
-    chip.is_query = is_query;
-    return chip;
-}
-
 HeadChip weighed_chip(const Drawn& drawn, std::string text, Index query, Index key) {
     HeadChip chip;
     chip.text = std::move(text);
@@ -142,6 +135,62 @@ Picture picture_of(std::shared_ptr<const RgbImage> image) {
             }};
 }
 
+// ---- dimensions
+
+std::string column_label(const AttentionSpec& spec, const TurnedDimension& each) {
+    if (!spec.rope) return std::to_string(each.dimension);
+    if (each.pair < 0) return fmt::format("{} fixed", each.dimension);
+    return fmt::format("{} ω {}", each.dimension, significant(each.frequency, 2));
+}
+
+/// The products in the order of columns.
+std::vector<float> in_order(const std::vector<float>& products,
+                            const std::vector<TurnedDimension>& order) {
+    std::vector<float> sorted;
+    sorted.reserve(products.size());
+    const std::size_t width = order.size();
+    for (std::size_t row = 0; row < products.size(); row += width)
+        for (const TurnedDimension& each : order)
+            sorted.push_back(products[row + static_cast<std::size_t>(each.dimension)]);
+    return sorted;
+}
+
+SideVector sums_of(std::span<const float> q, MatrixView<const float> k) {
+    SideVector sums{"q·k", "Σ_d q_d k_d: the score, before the scale", {}, Role::score};
+    for (Index j = 0; j < k.rows; ++j) {
+        double sum = 0.0;
+        for (Index d = 0; d < k.columns; ++d)
+            sum += double{q[static_cast<std::size_t>(d)]} * k(j, d);
+        sums.cells.push_back(cell_number(sum, 2));
+    }
+    return sums;
+}
+
+/// ", over 8 (linear)"; "" where they are not scaled.
+std::string rope_scaling_words(const RopeScaling& scaling) {
+    switch (scaling.kind) {
+        case RopeScale::linear:
+            return fmt::format(", over {} (linear scaling)", significant(scaling.factor, 6));
+        case RopeScale::llama3:
+            return fmt::format(", the slow ones over {} (llama3 scaling)",
+                               significant(scaling.factor, 6));
+        default:
+            return {};
+    }
+}
+
+std::vector<std::string> legend_of(const AttentionSpec& spec) {
+    std::vector<std::string> legend{
+        "each cell q_d k_d, blue − and orange +; their sum is the score before the scale"};
+    if (!spec.rope) return legend;
+    legend.push_back(fmt::format(
+        "after RoPE; pairs turn by ω = {}^(−2c/{}) radians a position{}, the "
+        "fastest first",
+        significant(spec.rope->base, 6), spec.rope->dims ? std::to_string(*spec.rope->dims) : "d_k",
+        rope_scaling_words(spec.rope->scaling)));
+    return legend;
+}
+
 }  // namespace
 
 HeadLinesView head_lines(const AppState& state, HeadPlace place) {
@@ -177,7 +226,8 @@ HeadTextView head_text(const AppState& state, HeadPlace place) {
                     heads_look(state).show == HeadShow::rollout ? "is made of" : "looks at");
     if (!same)
         for (Index i = 0; i < values.rows; ++i)
-            view.queries.push_back(plain_chip(queries[static_cast<std::size_t>(i)], i == query));
+            view.queries.push_back(
+                {.text = queries[static_cast<std::size_t>(i)], .is_query = i == query});
     for (Index j = 0; j < values.columns; ++j) {
         view.keys.push_back(weighed_chip(drawn, keys[static_cast<std::size_t>(j)], query, j));
         view.keys.back().is_query = same && j == query;
@@ -196,7 +246,45 @@ HeadTextView head_text(const AppState& state, HeadPlace place) {
                                       same ? fmt::format("another {}: it becomes the query", token)
                                            : std::string("a query, above, or a key")));
     if (!drawn.colors.clipped.empty())
-        view.legend.push_back(fmt::format("{} have a colour of their own", "clipped keys"));
+        view.legend.push_back("clipped keys have a colour of their own");
+    return view;
+}
+
+HeadDimensionsView head_dimensions(const AppState& state, HeadPlace place) {
+    HeadDimensionsView view;
+    const HeadsResult& result = *heads_look(state).result;
+    const HeadsLayer& layer = result.layers[static_cast<std::size_t>(place.layer)];
+    const AttentionSpec& spec = state.document().spec;
+    if (spec.score != Score::dot)
+        view.lacks = "A score is a sum over dimensions only where it is a dot product.";
+    else if (layer.q.empty() || layer.k.empty())
+        view.lacks = "There are no queries and keys: only weights are known.";
+    if (!view.lacks.empty()) return view;
+    const Index query = std::min(heads_look(state).pair.row, layer.tq - 1);
+    const auto q = layer.q.matrix(result.batch, place.head).row(query);
+    const auto k = layer.k.matrix(result.batch, layer.key_head(place.head));
+    // columns as they lie, or by how fast RoPE turns them
+    const Index turned = spec.rope ? std::min(spec.rope->dims.value_or(k.columns), k.columns) : 0;
+    const auto order = turned_dimensions(k.columns, turned, spec.rope.value_or(Rope{}));
+    const std::vector<float> products = in_order(products_by_dimension(q, k), order);
+    Sheet sheet;
+    sheet.id = Stage::weights;
+    sheet.values = {products.data(), k.rows, k.columns, k.columns};
+    sheet.row_labels = axis_labels(state.document(), Axis::key, k.rows);
+    for (const TurnedDimension& each : order)
+        sheet.column_labels.push_back(column_label(spec, each));
+    sheet.role = sheet.column_role = Role::score;
+    sheet.row_role = Role::key;
+    GridView grid = make_grid(state, sheet, {ColorScale::diverging, false, {}});
+    grid.title = fmt::format("{}: {} · every key", head_name(place),
+                             axis_label(state.document(), Axis::query, query));
+    grid.tooltip = "q_d k_d of each key and dimension";
+    grid.editable = false;
+    grid.selected.reset();
+    grid.focus_row = std::min(heads_look(state).pair.column, k.rows - 1);
+    grid.sides = {sums_of(q, k)};
+    view.grid = std::move(grid);
+    view.legend = legend_of(spec);
     return view;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/pair_grid.h"
 #include "app/workspaces/heads/words.h"
 
 namespace attn::view {
@@ -21,40 +22,12 @@ IsMasked masked_of(const std::vector<std::uint8_t>& allowed, MatrixView<const fl
     return masked;
 }
 
-/// The shared pair, where this matrix has it; the pointed one has its numbers.
-void set_pair(const AppState& state, GridView& grid) {
-    const HeadsLook& look = heads_look(state);
-    const auto inside = [&](large::Cell cell) {
-        return cell.row < grid.rows && cell.column < grid.columns;
-    };
-    grid.selected.reset();
-    if (inside(look.pair)) grid.selected = {look.pair.row, look.pair.column};
-    const large::Cell focus = look.hovered_pair.value_or(look.pair);
-    if (!inside(focus)) return;
-    grid.focus_row = focus.row;
-    grid.focus_column = focus.column;
-}
-
+/// With the pair that is looked at.
 GridView grid_of(const AppState& state, MatrixView<const float> values, const GridStyle& style,
                  std::string title) {
-    const Document& document = state.document();
-    Sheet sheet;
-    sheet.id = Stage::weights;
-    sheet.values = values;
-    sheet.row_labels = axis_labels(document, Axis::query, values.rows);
-    sheet.column_labels = axis_labels(document, Axis::key, values.columns);
-    sheet.role = Role::weight;
-    GridView grid = make_grid(state, sheet, style);
-    grid.title = std::move(title);
-    grid.editable = false;
-    set_pair(state, grid);
+    GridView grid = pair_grid(state, values, style, std::move(title));
+    look_at(grid, heads_look(state).pair, heads_look(state).hovered_pair);
     return grid;
-}
-
-void fill_cell(CellView& cell, bool clipped, const ColorRange& range, ThemeName name) {
-    if (cell.look != CellLook::number) return;
-    cell.fill = clipped ? clipped_color(name) : color_of(range, cell.value, name);
-    cell.ink = ink_on(cell.fill, name);
 }
 
 void label_bar(GridView& grid) {
@@ -71,18 +44,18 @@ void label_bar(GridView& grid) {
     for (const double share : {0.1, 0.5, 0.01}) add(share * range.high);
 }
 
-}  // namespace
-
+/// The colours, and the colour bar's words, of one head's columns; clipped ones have a look of their own.
 void color_grid(GridView& grid, const HeadColors& colors, ThemeName name) {
     grid.range = colors.range;
     label_bar(grid);
-    for (Index row = 0; row < grid.rows; ++row)
-        for (Index column = 0; column < grid.columns; ++column)
-            fill_cell(grid.cells[static_cast<std::size_t>(row * grid.columns + column)],
-                      colors.is_clipped(column), grid.range, name);
+    for (std::size_t n = 0; n < grid.cells.size(); ++n) {
+        CellView& cell = grid.cells[n];
+        if (cell.look != CellLook::number) continue;
+        const bool clipped = colors.is_clipped(static_cast<Index>(n) % grid.columns);
+        cell.fill = clipped ? clipped_color(name) : color_of(grid.range, cell.value, name);
+        cell.ink = ink_on(cell.fill, name);
+    }
 }
-
-namespace {
 
 GridView head_grid(const AppState& state, HeadPlace place, const std::string& letter) {
     const HeadsLook& look = heads_look(state);
@@ -134,13 +107,6 @@ GridView difference_grid(const AppState& state, HeadPlace first, HeadPlace secon
     return grid;
 }
 
-/// Of two that are pinned and known.
-bool are_two(const AppState& state) {
-    const auto& [first, second] = heads_look(state).pinned;
-    const HeadsResult& result = *heads_look(state).result;
-    return first && second && result.find(*first) != nullptr && result.find(*second) != nullptr;
-}
-
 }  // namespace
 
 std::string divergence_text(MatrixView<const float> a, MatrixView<const float> b, Index row) {
@@ -150,9 +116,13 @@ std::string divergence_text(MatrixView<const float> a, MatrixView<const float> b
 
 std::vector<HeadPlace> large_heads(const AppState& state) {
     const HeadsLook& look = heads_look(state);
-    if (are_two(state)) return {*look.pinned[0], *look.pinned[1]};
-    if (look.result->find(head_here(state)) == nullptr) return {};
-    return {head_here(state)};
+    const auto is_known = [&](const std::optional<HeadPlace>& place) {
+        return place && look.result->find(*place) != nullptr;
+    };
+    const auto& [a, b] = look.pinned;
+    if (is_known(a) && is_known(b)) return {*a, *b};
+    const HeadPlace here = head_here(state);
+    return is_known(here) ? std::vector{here} : std::vector<HeadPlace>{};
 }
 
 std::string undefined_words(const AppState& state) {
@@ -168,13 +138,11 @@ std::string undefined_words(const AppState& state) {
 std::vector<GridView> heads_grids(const AppState& state) {
     const HeadsLook& look = heads_look(state);
     const std::vector<HeadPlace> places = large_heads(state);
-    if (places.size() < 2) {
-        std::vector<GridView> one;
-        for (const HeadPlace place : places) one.push_back(head_grid(state, place, ""));
-        return one;
-    }
-    std::vector<GridView> grids{head_grid(state, places[0], "A: "),
-                                head_grid(state, places[1], "B: ")};
+    const bool two = places.size() > 1;
+    std::vector<GridView> grids;
+    for (const HeadPlace place : places)
+        grids.push_back(head_grid(state, place, !two ? "" : grids.empty() ? "A: " : "B: "));
+    if (!two) return grids;
     const auto a = look.result->weights(places[0]);
     const auto b = look.result->weights(places[1]);
     if (a.rows == b.rows && a.columns == b.columns)

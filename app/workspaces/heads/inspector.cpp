@@ -1,9 +1,9 @@
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/pair.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
@@ -13,28 +13,6 @@
 
 namespace attn::view {
 namespace {
-
-Piece piece(std::string text, std::optional<Role> role = std::nullopt, bool muted = false) {
-    Piece made;
-    made.text = std::move(text);
-    made.role = role;
-    made.muted = muted;
-    return made;
-}
-
-void add_line(InspectorView& view, std::string label, std::vector<Piece> pieces) {
-    view.as_text += label.empty() ? "" : label + ": ";
-    for (const Piece& each : pieces) view.as_text += each.text;
-    view.as_text += "\n";
-    view.lines.push_back({std::move(label), std::move(pieces)});
-}
-
-/// "cat → The: 0.54".
-std::string pair_words(const AppState& state, large::Cell pair) {
-    const Document& document = state.document();
-    return fmt::format("{} → {}", axis_label(document, Axis::query, pair.row),
-                       axis_label(document, Axis::key, pair.column));
-}
 
 bool is_inside(MatrixView<const float> values, large::Cell pair) {
     return pair.row < values.rows && pair.column < values.columns;
@@ -77,12 +55,12 @@ void add_shown(const AppState& state, InspectorView& view, HeadPlace place) {
     const HeadMatrix matrix = head_matrix(*look.result, look.show, place);
     const std::string name(what.title);
     if (!matrix.lacks.empty())
-        return add_line(view, name, {piece("not defined: " + matrix.lacks, {}, true)});
+        return add_line(view, name, {Piece{"not defined: " + matrix.lacks, {}, true}});
     if (!is_inside(matrix.values, look.pair)) return;
     const double value = matrix.values(look.pair.row, look.pair.column);
     add_line(view, name,
-             {piece(number(value), Role::score),
-              piece(fmt::format("  {}{}", what.formula, parts_of(state, place)), {}, true)});
+             {Piece{number(value), Role::score},
+              Piece{fmt::format("  {}{}", what.formula, parts_of(state, place)), {}, true}});
 }
 
 /// Score and weight of the chosen pair, of the head shown.
@@ -92,24 +70,24 @@ void add_pair(const AppState& state, InspectorView& view, HeadPlace place) {
     if (!is_inside(weights, pair)) return;
     const bool may = may_attend_at(state, place, pair);
     add_line(view, "pair",
-             {piece(pair_words(state, pair)), piece(may ? "" : "  (masked)", {}, true)});
+             {Piece{pair_name(state.document(), {pair.row, pair.column})},
+              Piece{may ? "" : "  (masked)", {}, true}});
     for (const Stage stage : {Stage::scores, Stage::scaled})
         if (const auto score = value_at(state, {stage, pair.row, pair.column}))
             add_line(view, stage == Stage::scores ? "score" : "scaled score",
-                     {piece(number(*score), Role::score)});
-    const auto& given = state.document().given;
-    if (!given.empty() && given[static_cast<std::size_t>(place.layer)]->stage != Stage::weights) {
-        const GivenPairs& pairs = *given[static_cast<std::size_t>(place.layer)];
-        add_line(view, std::string(info(pairs.stage).symbol),
-                 {piece(number(pairs.values(state.batch, place.head, pair.row, pair.column)),
-                        Role::score),
-                  piece("  given by the file", {}, true)});
-    }
-    const bool is_given =
-        !given.empty() && given[static_cast<std::size_t>(place.layer)]->stage == Stage::weights;
+                     {Piece{number(*score), Role::score}});
+    const auto& layers = state.document().given;
+    const GivenPairs* const given =
+        layers.empty() ? nullptr : layers[static_cast<std::size_t>(place.layer)].get();
+    const bool is_given = given != nullptr && given->stage == Stage::weights;
+    if (given != nullptr && !is_given)
+        add_line(view, std::string(info(given->stage).symbol),
+                 {Piece{number(given->values(state.batch, place.head, pair.row, pair.column)),
+                        Role::score},
+                  Piece{"  given by the file", {}, true}});
     add_line(view, "weight",
-             {piece(number(weights(pair.row, pair.column)), Role::weight),
-              piece(is_given ? "  given by the file" : "", {}, true)});
+             {Piece{number(weights(pair.row, pair.column)), Role::weight},
+              Piece{is_given ? "  given by the file" : "", {}, true}});
     add_shown(state, view, place);
     view.as_latex = fmt::format("A_{{{},{}}} = {}", pair.row, pair.column,
                                 exact(weights(pair.row, pair.column)));
@@ -130,38 +108,44 @@ void add_measures(InspectorView& view, const HeadFacts& facts) {
         const std::string why =
             each.asks.empty() ? std::string() : fmt::format("  (asks for {})", each.asks);
         add_line(view, std::string(each.title),
-                 {piece(measure_text(each.measure, value),
-                        value ? std::optional(Role::weight) : std::nullopt, !value),
-                  piece(fmt::format("  {}", value ? std::string(each.formula) : why), {}, true)});
+                 {Piece{measure_text(each.measure, value),
+                        value ? std::optional(Role::weight) : std::nullopt, !value},
+                  Piece{fmt::format("  {}", value ? std::string(each.formula) : why), {}, true}});
     }
 }
 
 /// What the numbers on screen do not say, and where that is from.
 void add_caution(const AppState& state, InspectorView& view) {
     const HeadShowInfo& what = info(heads_look(state).show);
-    add_line(view, "caution", {piece(std::string(what.caution), {}, true)});
-    add_line(view, "source", {piece(std::string(what.source), {}, true)});
+    add_line(view, "caution", {Piece{std::string(what.caution), {}, true}});
+    add_line(view, "source", {Piece{std::string(what.source), {}, true}});
+}
+
+InspectorView titled(std::string title) {
+    InspectorView view;
+    view.empty = false;
+    view.title = std::move(title);
+    view.role = Role::weight;
+    view.as_text = view.title + "\n";
+    return view;
 }
 
 InspectorView of_one(const AppState& state, const HeadFacts& facts) {
-    InspectorView view;
-    view.empty = false;
-    view.title = head_name(facts.place);
-    view.value = facts.label ? label_title(facts) : "no label";
-    view.role = Role::weight;
-    view.as_text = view.title + "\n";
-    add_line(view, facts.label ? "proposed because" : "", {piece(label_evidence(facts), {}, true)});
+    InspectorView view = titled(head_name(facts.place));
+    view.value = label_title(facts);
+    add_line(view, facts.label ? "proposed because" : "", {Piece{label_evidence(facts), {}, true}});
     const auto& names = state.document().head_names;
     if (facts.place.head < std::ssize(names))
-        add_line(view, "built as", {piece(names[static_cast<std::size_t>(facts.place.head)])});
+        add_line(view, "built as", {Piece{names[static_cast<std::size_t>(facts.place.head)]}});
     for (const std::string& each : changes_of(state.document(), facts.place))
-        add_line(view, "intervention", {piece(each)});
+        add_line(view, "intervention", {Piece{each}});
     if (const HeadEffect* const effect = effect_on(state.document(), facts.place)) {
-        add_line(view, "change", {piece(change_words(*effect))});
+        add_line(view, "change", {Piece{change_words(*effect)}});
         add_line(view, "",
-                 {piece("KL of a row = Σ_j α_j ln(α_j / β_j), α untouched, β now, "
+                 {Piece{"KL of a row = Σ_j α_j ln(α_j / β_j), α untouched, β now, "
                         "in the model's own run",
-                        {}, true)});
+                        {},
+                        true}});
     }
     add_pair(state, view, facts.place);
     add_measures(view, facts);
@@ -172,23 +156,16 @@ InspectorView of_one(const AppState& state, const HeadFacts& facts) {
 /// A beside B, a row a measure.
 InspectorTable both(const Document& document, const HeadFacts& a, const HeadFacts& b) {
     InspectorTable table{"", "measure", {{"A", Role::weight}, {"B", Role::weight}}, {}, {}};
-    const auto text = [](const std::optional<double>& value) {
-        return value ? fmt::format("{:.3f}", *value) : std::string("–");
-    };
     for (const HeadMeasureInfo& each : heads_measures(document))
         table.rows.push_back({std::string(each.title),
-                              {{text(a.measures[each.measure]), Role::weight, {}},
-                               {text(b.measures[each.measure]), Role::weight, {}}}});
+                              {{measured(a.measures[each.measure]), Role::weight, {}},
+                               {measured(b.measures[each.measure]), Role::weight, {}}}});
     return table;
 }
 
 InspectorView of_two(const AppState& state, const HeadFacts& a, const HeadFacts& b) {
     const HeadsResult& result = *heads_look(state).result;
-    InspectorView view;
-    view.empty = false;
-    view.title = fmt::format("A {}, B {}", head_name(a.place), head_name(b.place));
-    view.role = Role::weight;
-    view.as_text = view.title + "\n";
+    InspectorView view = titled(fmt::format("A {}, B {}", head_name(a.place), head_name(b.place)));
     const large::Cell pair = heads_look(state).pair;
     const HeadShow show = heads_look(state).show;
     const HeadMatrix one = head_matrix(result, show, a.place);
@@ -197,24 +174,24 @@ InspectorView of_two(const AppState& state, const HeadFacts& a, const HeadFacts&
     const auto& second = two.values;
     const bool same = first.rows == second.rows && first.columns == second.columns;
     if (same && is_inside(first, pair)) {
-        const double by = double{first(pair.row, pair.column)} - second(pair.row, pair.column);
+        const float at_a = first(pair.row, pair.column);
+        const float at_b = second(pair.row, pair.column);
+        const double by = double{at_a} - at_b;
         view.value = fmt::format("A − B = {}", number(by));
-        add_line(view, "pair", {piece(pair_words(state, pair))});
-        add_line(view, "A", {piece(number(first(pair.row, pair.column)), Role::weight)});
-        add_line(view, "B", {piece(number(second(pair.row, pair.column)), Role::weight)});
+        add_line(view, "pair", {Piece{pair_name(state.document(), {pair.row, pair.column})}});
+        add_line(view, "A", {Piece{number(at_a), Role::weight}});
+        add_line(view, "B", {Piece{number(at_b), Role::weight}});
         if (show == HeadShow::weights)
             add_line(view, "KL of the row",
-                     {piece(divergence_text(first, second, pair.row) + " nats", Role::score)});
+                     {Piece{divergence_text(first, second, pair.row) + " nats", Role::score}});
         view.as_latex =
             fmt::format("A_{{{0},{1}}} - B_{{{0},{1}}} = {2}", pair.row, pair.column, exact(by));
-        view.as_python =
-            fmt::format("a, b = {}, {}\nchange = a - b\n", exact(first(pair.row, pair.column)),
-                        exact(second(pair.row, pair.column)));
+        view.as_python = fmt::format("a, b = {}, {}\nchange = a - b\n", exact(at_a), exact(at_b));
     }
-    add_line(view, "A",
-             {piece(label_title(a)), piece(fmt::format("  {}", label_evidence(a)), {}, true)});
-    add_line(view, "B",
-             {piece(label_title(b)), piece(fmt::format("  {}", label_evidence(b)), {}, true)});
+    for (const HeadFacts* side : {&a, &b})
+        add_line(view, side == &a ? "A" : "B",
+                 {Piece{label_title(*side)},
+                  Piece{fmt::format("  {}", label_evidence(*side)), {}, true}});
     view.table = both(state.document(), a, b);
     add_caution(state, view);
     return view;

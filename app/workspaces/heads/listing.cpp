@@ -1,18 +1,27 @@
-#include "app/workspaces/heads/listing.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/workspaces/heads/compute.h"
-#include "app/workspaces/heads/filter.h"
+#include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 
 namespace attn::view {
 namespace {
 
 constexpr int kTicks = 5;
+
+std::string terms_of(const HeadsFilter& filter) {
+    std::string words;
+    if (filter.label == kUnlabelled)
+        words = "no label";
+    else if (const auto label = find_head_measure(filter.label))
+        words = fmt::format("label {}", info(*label).title);
+    if (const auto measure = find_head_measure(filter.measure))
+        words += fmt::format("{}{} ≥ {}", words.empty() ? "" : ", ", info(*measure).title,
+                             measure_text(*measure, filter.least));
+    return words;
+}
 
 HeadMeasure measure_of(const std::string& key) {
     return find_head_measure(key).value_or(HeadMeasure::entropy);
@@ -33,10 +42,6 @@ ScatterAxis axis_of(HeadMeasure measure, double end) {
     for (int n = 0; n < kTicks; ++n) axis.ticks.push_back(tick(end * n / (kTicks - 1)));
     axis.current = static_cast<int>(measure);
     return axis;
-}
-
-std::string cell_of(const std::optional<double>& value) {
-    return value ? fmt::format("{:.3f}", *value) : std::string("–");
 }
 
 }  // namespace
@@ -84,10 +89,36 @@ HeadsTable heads_table(const AppState& state) {
                           {},
                           place == head_here(state)};
         for (const HeadMeasureInfo& each : measures)
-            row.cells.push_back(cell_of(facts.measures[each.measure]));
+            row.cells.push_back(measured(facts.measures[each.measure]));
         table.rows.push_back(std::move(row));
     }
     return table;
+}
+
+bool passes(const HeadsFilter& filter, const HeadFacts& facts) {
+    const bool is_named = facts.label && info(facts.label->name).key == filter.label;
+    const bool is_unnamed = filter.label == kUnlabelled && !facts.label;
+    if (!filter.label.empty() && !is_named && !is_unnamed) return false;
+    const auto measure = find_head_measure(filter.measure);
+    if (!measure) return true;
+    const auto& value = facts.measures[*measure];
+    return value && *value >= filter.least;
+}
+
+std::string shown_count(const HeadsLook& look) {
+    if (!look.filter.filters() || !look.result) return {};
+    const auto& heads = look.result->heads;
+    const auto count = std::ranges::count_if(
+        heads, [&](const HeadFacts& facts) { return passes(look.filter, facts); });
+    return fmt::format("{} of {} shown", count, heads.size());
+}
+
+std::string filter_words(const AppState& state) {
+    const HeadsFilter& filter = heads_look(state).filter;
+    if (!filter.filters()) return "All heads are shown.";
+    const std::string count = shown_count(heads_look(state));
+    if (count.empty()) return fmt::format("Only heads with {}.", terms_of(filter));
+    return fmt::format("{}: {}.", count, terms_of(filter));
 }
 
 }  // namespace attn::view

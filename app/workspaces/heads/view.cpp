@@ -7,8 +7,6 @@
 #include "app/common/colormap.h"
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
-#include "app/workspaces/heads/compute.h"
-#include "app/workspaces/heads/filter.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/words.h"
@@ -125,8 +123,7 @@ HeadsLegend legend_of(const AppState& state) {
     if (look.show == HeadShow::weights && !own && keys > 0) {
         const double even = 1.0 / static_cast<double>(keys);
         legend.even = static_cast<float>(position_of(range, even));
-        legend.words +=
-            fmt::format("; mark: 1/n = {}, n = {} key{}", tick(even), keys, keys == 1 ? "" : "s");
+        legend.words += fmt::format("; mark: 1/n = {}, n = {}", tick(even), counted(keys, "key"));
     }
     legend.caution = what.caution;
     legend.source = what.source;
@@ -169,9 +166,11 @@ HeadsChoice labels_of(const HeadsFilter& filter) {
     return choice;
 }
 
-HeadsChoice names_of(std::span<const std::string_view> names, std::size_t now) {
+template <class Enum>
+HeadsChoice names_of(std::span<const std::string_view> names, Enum now) {
     HeadsChoice choice;
-    for (const std::string_view name : names) add_option(choice, name, name, names[now]);
+    for (const std::string_view name : names)
+        add_option(choice, name, name, names[static_cast<std::size_t>(now)]);
     return choice;
 }
 
@@ -181,11 +180,10 @@ HeadsControls controls_of(const AppState& state) {
     for (const HeadShowInfo& each : head_show_table())
         add_option(controls.show, each.title, each.key, info(look.show).key);
     controls.show.names.front() = "weights α";
-    const std::string_view clips[] = {"shown", "clip key 0", "clip heavy keys"};
-    controls.clip = names_of(kSinkClips, static_cast<std::size_t>(look.clip));
-    controls.clip.names.assign(std::begin(clips), std::end(clips));
-    controls.list = names_of(kHeadsLists, static_cast<std::size_t>(look.list));
-    controls.form = names_of(kHeadForms, static_cast<std::size_t>(look.form));
+    controls.clip = names_of(kSinkClips, look.clip);
+    controls.clip.names = {"shown", "clip key 0", "clip heavy keys"};
+    controls.list = names_of(kHeadsLists, look.list);
+    controls.form = names_of(kHeadForms, look.form);
     controls.sort = measures_of(state.document(), "layer and head", look.sort);
     controls.label = labels_of(look.filter);
     controls.measure = measures_of(state.document(), "any measure", look.filter.measure);
@@ -212,11 +210,9 @@ HeadsControls controls_of(const AppState& state) {
 
 std::string pending_words(const AppState& state) {
     const HeadsLook& look = heads_look(state);
-    const std::string what =
-        look.show == HeadShow::gradient ? "weights and their gradients" : "weights";
-    return fmt::format("Computing {} of all heads of {} layer{}: {}.", what,
-                       state.document().layers.size(),
-                       state.document().layers.size() == 1 ? "" : "s", percent(look.done));
+    return fmt::format("Computing {} of all heads of {}: {}.",
+                       look.show == HeadShow::gradient ? "weights and their gradients" : "weights",
+                       counted(std::ssize(state.document().layers), "layer"), percent(look.done));
 }
 
 void add_large(const AppState& state, AllHeadsView& view) {
@@ -230,8 +226,7 @@ void add_large(const AppState& state, AllHeadsView& view) {
     if (!view.large_lacks.empty()) return;
     if (look.form == HeadForm::matrix) view.grids = heads_grids(state);
     for (const HeadPlace place : places) {
-        const std::string letter =
-            places.size() > 1 ? pin_letter(look, place) + ": " : std::string();
+        const std::string letter = places.size() > 1 ? pin_letter(look, place) + ": " : "";
         if (look.form == HeadForm::lines) {
             view.lines.push_back(head_lines(state, place));
             view.lines.back().title.insert(0, letter);

@@ -5,15 +5,127 @@
 #include <string_view>
 #include <vector>
 
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
 #include "app/common/document/interventions.h"
 #include "app/common/grid.h"
+#include "app/common/keys.h"
 #include "app/common/painter.h"
-#include "app/workspaces/heads/edits.h"
-#include "app/workspaces/heads/forms.h"
-#include "app/workspaces/heads/listing.h"
+#include "app/workspaces/heads/actions.h"
+#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/state.h"
 
 namespace attn::view {
+
+/// What can be done to the head that is shown and the selected row of its weights in the model that is open.
+struct HeadEdit {
+    std::string button;   // "row: even"
+    std::string command;  // in the palette, and on top of the tooltip
+    std::string tip;
+    Key key = Key::none;
+    Action action;
+    std::string why_not = {};  // "": it can be done
+};
+/// None where no model is open or its heads are not shown yet.
+std::vector<HeadEdit> head_edits(const AppState& state);
+
+// ---- lists
+
+// All heads by their measures: two of them as a scatter, all of them as a table. Heads that the filter leaves out are in
+// neither.
+
+struct ScatterAxis {
+    std::string title;               // "previous token"
+    std::string formula;             // "mean of a[i,i−1], i ≥ 1"
+    std::vector<std::string> ticks;  // evenly from the low end to the high one
+    int current = 0;                 // of the measures
+};
+struct ScatterDot {
+    HeadPlace place;
+    float x = 0.0F, y = 0.0F;  // 0 … 1 along the axes
+    bool shown = false;
+    std::string pin;  // "A", "B" or ""
+};
+struct HeadsScatter {
+    ScatterAxis x, y;
+    std::vector<ScatterDot> dots;
+    std::string note;  // of heads that have no place
+};
+HeadsScatter heads_scatter(const AppState& state);
+
+struct HeadsTableColumn {
+    std::string key, title, tip;
+};
+struct HeadsTableRow {
+    HeadPlace place;
+    std::string name, label;
+    std::vector<std::string> cells;
+    bool shown = false;
+};
+struct HeadsTable {
+    std::vector<HeadsTableColumn> columns;
+    std::string sort;  // key of a column; "": by layer and head
+    std::vector<HeadsTableRow> rows;
+};
+HeadsTable heads_table(const AppState& state);
+
+/// A head whose measure is not defined does not pass a filter on it.
+bool passes(const HeadsFilter& filter, const HeadFacts& facts);
+/// "12 of 144 shown"; "" where nothing is filtered.
+std::string shown_count(const HeadsLook& look);
+/// "12 of 144 heads: label previous token, sink ≥ 0.50."
+std::string filter_words(const AppState& state);
+
+// ---- one head large
+
+// A head in another form than a matrix: as lines between tokens, as the text that one query sees, and its scores by
+// dimension. Only where undefined_words() is "", but for the dimensions.
+
+/// From a query, left, to a key, right.
+struct HeadLine {
+    Index query = 0, key = 0;
+    float strength = 0.0F;  // 0 … 1, of width and opacity
+    Color color;
+};
+struct HeadLinesView {
+    std::string title;
+    std::vector<std::string> queries, keys;
+    std::vector<HeadLine>
+        lines;  // the strongest last; those of less than kLeastLine of the range are left out
+    Index query = 0, key = 0;  // chosen
+    std::vector<std::string> legend;
+};
+inline constexpr double kLeastLine = 0.02;
+HeadLinesView head_lines(const AppState& state, HeadPlace place);
+
+enum class HeadChipLook : std::uint8_t { plain, number, masked, not_a_number, clipped };
+struct HeadChip {
+    std::string text;
+    HeadChipLook look = HeadChipLook::plain;
+    Color fill = {}, ink = {};
+    std::string tooltip = {};
+    bool is_query = false, is_key = false;
+};
+struct HeadTextView {
+    std::string title;
+    std::vector<HeadChip> queries;  // empty: the keys are the same tokens
+    std::vector<HeadChip> keys;
+    Index patch_side =
+        0;  // after the first key so many rows of so many patches of an image; 0: words
+    std::optional<Picture> image;  // whose patches they are, where it is known
+    std::vector<std::string> legend;
+};
+HeadTextView head_text(const AppState& state, HeadPlace place);
+
+/// q_d · k_d of the chosen query: a row a key, a column a dimension, the score as the sum at the right.
+struct HeadDimensionsView {
+    std::string lacks;
+    std::optional<GridView> grid;
+    std::vector<std::string> legend;
+};
+HeadDimensionsView head_dimensions(const AppState& state, HeadPlace place);
+
+// ---- all of it
 
 /// A small picture of a head's weights: a part of one picture that has them all.
 struct HeadThumb {
@@ -44,6 +156,7 @@ struct HeadsLegend {
 struct HeadsChoice {
     std::vector<std::string> names, keys;
     int current = 0;
+    const std::string& key() const { return keys[static_cast<std::size_t>(current)]; }
 };
 struct HeadsControls {
     HeadsChoice show, clip, list, form, sort, label, measure, x, y;

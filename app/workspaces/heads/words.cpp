@@ -8,7 +8,7 @@
 #include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
+#include "app/common/pair.h"
 #include "app/common/words.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
@@ -21,20 +21,13 @@ using enum HeadMeasure;
 
 /// What a head does with its weight, of its name: "gives … to the previous token".
 std::string deed(HeadMeasure name, const std::string& share) {
-    switch (name) {
-        case previous:
-            return fmt::format("gives {} of its weight to the previous token", share);
-        case diagonal:
-            return fmt::format("gives {} of its weight to the token itself", share);
-        case next:
-            return fmt::format("gives {} of its weight to the next token", share);
-        case duplicate:
-            return fmt::format("gives {} of its weight to the same word elsewhere", share);
-        case induction:
-            return fmt::format("gives {} of its weight to what followed the same word", share);
-        default:
-            return fmt::format("gives {} of its weight to the first token", share);
-    }
+    const char* const to = name == previous    ? "the previous token"
+                           : name == diagonal  ? "the token itself"
+                           : name == next      ? "the next token"
+                           : name == duplicate ? "the same word elsewhere"
+                           : name == induction ? "what followed the same word"
+                                               : "the first token";
+    return fmt::format("gives {} of its weight to {}", share, to);
 }
 
 /// ", more than any other of the 8 heads"; "" where another gives as much.
@@ -132,10 +125,9 @@ std::string divergence_words(const Divergences& all) {
         words += fmt::format(" KL(A‖B) is {} nats in the mean of {} rows.",
                              number(all.sum / static_cast<double>(all.finite)), all.finite);
     if (all.infinite > 0)
-        words += fmt::format(" It is ∞ in {} row{}: B is 0 at a key where A is not.", all.infinite,
-                             all.infinite == 1 ? "" : "s");
-    if (all.finite == 0 && all.infinite > 0)
-        words = fmt::format(" KL(A‖B) is ∞ in every row: B is 0 at a key where A is not.");
+        words += fmt::format(" {} ∞ in {}: B is 0 at a key where A is not.",
+                             all.finite > 0 ? "It is" : "KL(A‖B) is",
+                             all.finite > 0 ? counted(all.infinite, "row") : "every row");
     return words;
 }
 
@@ -159,8 +151,30 @@ std::string interventions_point(const AppState& state) {
     return fmt::format("{} Most changed: {}, {}.", words, head_name(most->at), change_words(*most));
 }
 
-std::string_view number_word(HeadShow show) {
-    return show == HeadShow::weights ? "weight" : info(show).title;
+/// Of two that are pinned.
+std::string compare_point(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    const HeadMatrix one = head_matrix(*look.result, look.show, *look.pinned[0]);
+    const HeadMatrix two = head_matrix(*look.result, look.show, *look.pinned[1]);
+    if (!one.lacks.empty() || !two.lacks.empty()) return undefined_words(state);
+    const auto& a = one.values;
+    const auto& b = two.values;
+    if (a.rows != b.rows || a.columns != b.columns)
+        return fmt::format("A is {} and B is {}: heads of other sizes have no difference.",
+                           size(a.rows, a.columns), size(b.rows, b.columns));
+    large::Cell at;
+    double most = 0.0;
+    for (Index i = 0; i < a.rows; ++i)
+        for (Index j = 0; j < a.columns; ++j) {
+            const double by = double{a(i, j)} - b(i, j);
+            if (std::abs(by) > std::abs(most)) most = by, at = {i, j};
+        }
+    const std::string kl =
+        look.show == HeadShow::weights ? divergence_words(divergences(a, b)) : std::string();
+    const std::string_view what = look.show == HeadShow::weights ? "weight" : info(look.show).title;
+    if (most == 0.0) return fmt::format("No {} of A differs from B's.{}", what, kl);
+    return fmt::format("A and B differ most at {}: A − B = {}.{}",
+                       pair_name(state.document(), {at.row, at.column}), number(most), kl);
 }
 
 }  // namespace
@@ -185,6 +199,10 @@ std::string measure_text(HeadMeasure measure, const std::optional<double>& value
     return number(*value);
 }
 
+std::string measured(const std::optional<double>& value) {
+    return value ? fmt::format("{:.3f}", *value) : "–";
+}
+
 std::string label_title(const HeadFacts& facts) {
     return facts.label ? std::string(info(facts.label->name).title) : "no label";
 }
@@ -201,8 +219,7 @@ std::string label_evidence(const HeadFacts& facts) {
                            cell_number(label.share, 2), cell_number(label.even, 2), label.rows);
     return fmt::format(
         "{} of the weight that is not on key 0 goes there, where even rows would put {} ({} rows; "
-        "{} "
-        "of all their weight is not on key 0).",
+        "{} of all their weight is not on key 0).",
         cell_number(label.share, 2), cell_number(label.even, 2), label.rows,
         cell_number(label.rest, 2));
 }
@@ -265,44 +282,16 @@ std::string change_number(const HeadEffect& effect) {
 std::string change_words(const HeadEffect& effect) {
     std::string words;
     if (effect.finite > 0)
-        words = fmt::format("mean KL(untouched‖now) of {} row{} {} nats", effect.finite,
-                            effect.finite == 1 ? "" : "s", number(effect.mean_kl()));
+        words = fmt::format("mean KL(untouched‖now) of {} {} nats", counted(effect.finite, "row"),
+                            number(effect.mean_kl()));
     const auto add = [&](Index rows, const char* what) {
-        if (rows == 0) return;
-        words += fmt::format("{}KL {} in {} row{}", words.empty() ? "" : ", ", what, rows,
-                             rows == 1 ? "" : "s");
+        if (rows > 0)
+            words +=
+                fmt::format("{}KL {} in {}", words.empty() ? "" : ", ", what, counted(rows, "row"));
     };
     add(effect.infinite, "∞");
     add(effect.undefined, "NaN");
     return words + fmt::format(", largest |Δα| {}", number(effect.largest));
-}
-
-std::string compare_point(const AppState& state) {
-    const HeadShow show = heads_look(state).show;
-    const HeadMatrix one =
-        head_matrix(*heads_look(state).result, show, *heads_look(state).pinned[0]);
-    const HeadMatrix two =
-        head_matrix(*heads_look(state).result, show, *heads_look(state).pinned[1]);
-    if (!one.lacks.empty() || !two.lacks.empty()) return undefined_words(state);
-    const auto& a = one.values;
-    const auto& b = two.values;
-    if (a.rows != b.rows || a.columns != b.columns)
-        return fmt::format("A is {} and B is {}: heads of other sizes have no difference.",
-                           size(a.rows, a.columns), size(b.rows, b.columns));
-    large::Cell at;
-    double most = 0.0;
-    for (Index i = 0; i < a.rows; ++i)
-        for (Index j = 0; j < a.columns; ++j) {
-            const double by = double{a(i, j)} - b(i, j);
-            if (std::abs(by) > std::abs(most)) most = by, at = {i, j};
-        }
-    const std::string kl =
-        show == HeadShow::weights ? divergence_words(divergences(a, b)) : std::string();
-    if (most == 0.0) return fmt::format("No {} of A differs from B's.{}", number_word(show), kl);
-    const Document& document = state.document();
-    return fmt::format("A and B differ most at {} → {}: A − B = {}.{}",
-                       axis_label(document, Axis::query, at.row),
-                       axis_label(document, Axis::key, at.column), number(most), kl);
 }
 
 std::string odd_rows_words(const OddRows& rows) {
@@ -314,9 +303,8 @@ std::string odd_rows_words(const OddRows& rows) {
                    : fmt::format(" (Σ from {} to {})", number(rows.low), number(rows.high));
     if (rows.nans > 0)
         sums += fmt::format(" ({} {} not finite)", rows.nans, rows.nans == 1 ? "is" : "are");
-    return fmt::format("{} of {} row{} of weights {} not sum to 1{}: shown as the file gives them",
-                       rows.odd, rows.rows, rows.rows == 1 ? "" : "s",
-                       rows.odd == 1 ? "does" : "do", sums);
+    return fmt::format("{} of {} of weights {} not sum to 1{}: shown as the file gives them",
+                       rows.odd, counted(rows.rows, "row"), rows.odd == 1 ? "does" : "do", sums);
 }
 
 std::string hover_words(const Document& document, const HeadFacts& facts) {

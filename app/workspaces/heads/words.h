@@ -17,14 +17,14 @@ std::string pin_letter(const HeadsLook& look, HeadPlace place);
 HeadPlace head_here(const AppState& state);
 /// A measure with its unit: "0.54", "1.23 nats"; "not defined".
 std::string measure_text(HeadMeasure measure, const std::optional<double>& value);
+/// "0.543"; "–" where it is not defined.
+std::string measured(const std::optional<double>& value);
 /// "previous token"; "no label".
 std::string label_title(const HeadFacts& facts);
 /// "0.97 of the weight off key 0 goes there; even rows give 0.20": why the label is proposed.
 std::string label_evidence(const HeadFacts& facts);
 /// The first line.
 std::string heads_point(const AppState& state);
-/// Of two that are pinned.
-std::string compare_point(const AppState& state);
 bool is_off(const Document& document, HeadPlace place);
 /// The same once what was asked for is there.
 bool will_be_off(const AppState& state, HeadPlace place);

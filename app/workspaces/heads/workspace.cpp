@@ -17,14 +17,63 @@
 #include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
 #include "app/common/fields.h"
-#include "app/common/format.h"
+#include "app/common/pair.h"
 #include "app/workspaces/heads/actions.h"
-#include "app/workspaces/heads/compute.h"
-#include "app/workspaces/heads/edits.h"
-#include "app/workspaces/heads/filter.h"
+#include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
+#include "core/head_measures.h"
 
 namespace attn::view {
+namespace {
+
+void check_measure(Visitor& visit, const std::string& key) {
+    if (!find_head_measure(key)) visit.complain(fmt::format("has the unknown measure '{}'", key));
+}
+
+void check(Visitor& visit, const HeadsLook& look) {
+    for (const std::string& key : {look.sort, look.filter.measure})
+        if (!key.empty()) check_measure(visit, key);
+    const std::string& label = look.filter.label;
+    if (!label.empty() && label != kUnlabelled) check_measure(visit, label);
+    for (const std::string& key : {look.scatter_x, look.scatter_y}) check_measure(visit, key);
+    if (!(look.clip_limit > 0.0 && look.clip_limit <= 1.0))
+        visit.complain("has a 'clip_limit' that is not above 0 and at most 1");
+    if (!std::isfinite(look.filter.least)) visit.complain("has a 'least' that is no number");
+    if (look.pinned[1] && (!look.pinned[0] || look.pinned[0] == look.pinned[1]))
+        visit.complain("has 'b' without another head 'a'");
+}
+
+}  // namespace
+std::string heads_lacks(const AppState& state) {
+    const Document& document = state.document();
+    if (is_empty(document) && document.given.empty()) return empty_words(document);
+    const bool whole = document.given.empty() && !is_without_values(document);
+    if (std::string why = stages_lack(document); whole && !why.empty()) return why;
+    const std::string fault = heads_fault(document);
+    return fault.empty() ? fault : fault + ": Step shows one layer (key 1).";
+}
+
+void describe(Visitor& visit, HeadsLook& look) {
+    visit("sort", look.sort);
+    visit("own_range", look.own_range);
+    visit("show", look.show, head_show_keys());
+    visit("curve", look.curve, kColorCurves);
+    visit("clip", look.clip, kSinkClips);
+    visit("clip_limit", look.clip_limit);
+    visit("form", look.form, kHeadForms);
+    visit("list", look.list, kHeadsLists);
+    visit("label", look.filter.label);
+    visit("measure", look.filter.measure);
+    visit("least", look.filter.least);
+    visit("scatter_x", look.scatter_x);
+    visit("scatter_y", look.scatter_y);
+    visit("row", look.pair.row, {.low = 0});
+    visit("column", look.pair.column, {.low = 0});
+    visit("a", look.pinned[0]);
+    visit("b", look.pinned[1]);
+    if (visit.reads()) check(visit, look);
+}
+
 namespace {
 
 /// In every workspace.
@@ -104,11 +153,11 @@ void add_sorts(const CommandAdder& add, const AppState& state) {
             heads_look(state).sort != each.key);
 }
 
-template <class Made>
+template <class Set>
 void add_named(const CommandAdder& add, const char* words, std::span<const std::string_view> names,
-               std::size_t now, Made made) {
+               std::size_t now) {
     for (std::size_t n = 0; n < names.size(); ++n)
-        add(fmt::format("{} {}", words, names[n]), {}, made(std::string(names[n])), n != now);
+        add(fmt::format("{} {}", words, names[n]), {}, Set{std::string(names[n])}, n != now);
 }
 
 void add_looks(const CommandAdder& add, const AppState& state) {
@@ -118,18 +167,15 @@ void add_looks(const CommandAdder& add, const AppState& state) {
             look.show != each.show);
     const auto next = (static_cast<std::size_t>(look.form) + 1) % std::size(kHeadForms);
     add("The head in the next form", plain(Key::f), SetHeadForm{std::string(kHeadForms[next])});
-    add_named(add, "The head as", kHeadForms, static_cast<std::size_t>(look.form),
-              [](std::string form) { return SetHeadForm{std::move(form)}; });
+    add_named<SetHeadForm>(add, "The head as", kHeadForms, static_cast<std::size_t>(look.form));
     const auto list = (static_cast<std::size_t>(look.list) + 1) % std::size(kHeadsLists);
     add("All heads in the next way", plain(Key::l), SetHeadsList{std::string(kHeadsLists[list])});
-    add_named(add, "All heads as", kHeadsLists, static_cast<std::size_t>(look.list),
-              [](std::string way) { return SetHeadsList{std::move(way)}; });
+    add_named<SetHeadsList>(add, "All heads as", kHeadsLists, static_cast<std::size_t>(look.list));
     const auto clip = (static_cast<std::size_t>(look.clip) + 1) % std::size(kSinkClips);
     add("Clip sinks in the next way", plain(Key::z),
         ClipSinks{std::string(kSinkClips[clip]), look.clip_limit});
-    add_named(add, "Colours by curve", std::span(kColorCurves).subspan(1),
-              static_cast<std::size_t>(look.curve) - 1,
-              [](std::string curve) { return SetHeadsCurve{std::move(curve)}; });
+    add_named<SetHeadsCurve>(add, "Colours by curve", std::span(kColorCurves).subspan(1),
+                             static_cast<std::size_t>(look.curve) - 1);
 }
 
 void add_filters(const CommandAdder& add, const AppState& state) {
@@ -146,42 +192,15 @@ void add_filters(const CommandAdder& add, const AppState& state) {
 
 /// Inside the weights of the document's layer.
 Action moved(const AppState& state, Index rows, Index columns) {
-    const Dimensions& size = state.document().size;
     const large::Cell& pair = heads_look(state).pair;
-    return SelectHeadsPair{
-        std::clamp<Index>(pair.row + rows, 0, std::max<Index>(size.tq, 1) - 1),
-        std::clamp<Index>(pair.column + columns, 0, std::max<Index>(size.tk, 1) - 1)};
+    const Pair to = nearest_pair(state, {pair.row + rows, pair.column + columns});
+    return SelectHeadsPair{to.query, to.key};
 }
-
-void add_selection(const CommandAdder& add, const AppState& state) {
-    add("Select the query above", shift(Key::up), moved(state, -1, 0));
-    add("Select the query below", shift(Key::down), moved(state, 1, 0));
-    add("Select the key to the left", shift(Key::left), moved(state, 0, -1));
-    add("Select the key to the right", shift(Key::right), moved(state, 0, 1));
-}
-
-bool is_inside(const AppState& state, large::Cell cell) {
-    const Dimensions& size = state.document().size;
-    return cell.row < size.tq && cell.column < size.tk;
-}
-
-}  // namespace
-
-std::string heads_lacks(const AppState& state) {
-    const Document& document = state.document();
-    if (is_empty(document) && document.given.empty()) return empty_words(document);
-    const bool whole = document.given.empty() && !is_without_values(document);
-    if (std::string why = stages_lack(document); whole && !why.empty()) return why;
-    const std::string fault = heads_fault(document);
-    return fault.empty() ? fault : fault + ": Step shows one layer (key 1).";
-}
-
-namespace {
 
 void enter_heads(AppState& state) {
     if (!heads_lacks(state).empty()) return say(state, heads_lacks(state));
     const auto& place = state.places[static_cast<std::size_t>(Axis::key)];
-    if (place && is_inside(state, {place->row, place->column}))  // the pair that Step looked at
+    if (place && has_pair(state, {place->row, place->column}))  // the pair that Step looked at
         heads_look(state).pair = {place->row, place->column};
     say(state,
         "Arrows show another head, N sorts by the next measure, Space pins a head to compare.");
@@ -196,7 +215,10 @@ void add_heads_commands(std::vector<Command>& list, const AppState& state) {
         add_sorts(add, state);
         add_looks(add, state);
         add_filters(add, state);
-        add_selection(add, state);
+        add("Select the query above", shift(Key::up), moved(state, -1, 0));
+        add("Select the query below", shift(Key::down), moved(state, 1, 0));
+        add("Select the key to the left", shift(Key::left), moved(state, 0, -1));
+        add("Select the key to the right", shift(Key::right), moved(state, 0, 1));
         const bool own = heads_look(state).own_range;
         add(own ? "The same colours for all heads"
                 : "Colours of each head up to its largest weight",
@@ -209,11 +231,6 @@ void add_heads_commands(std::vector<Command>& list, const AppState& state) {
             {fmt::format("Preset: {}", preset.title), "Heads", {}, LoadPreset{preset.key}});
 }
 
-std::optional<Action> escape_heads(const AppState& state) {
-    if (heads_look(state).pinned[0] && !state.presenter) return UnpinHeads{};
-    return std::nullopt;
-}
-
 void drop_result(HeadsLook& look) {
     look.result = nullptr;
     look.result_of = nullptr;
@@ -223,11 +240,8 @@ void drop_result(HeadsLook& look) {
 void settle_heads(AppState& state) {
     HeadsLook& look = heads_look(state);
     const Document& document = state.document();
-    const auto inside = [](Index at, Index count) {
-        return std::clamp<Index>(at, 0, std::max<Index>(count, 1) - 1);
-    };
-    look.pair = {inside(look.pair.row, document.size.tq),
-                 inside(look.pair.column, document.size.tk)};
+    const Pair pair = nearest_pair(state, {look.pair.row, look.pair.column});
+    look.pair = {pair.query, pair.key};
     auto& [a, b] = look.pinned;
     if (b && !is_there(document, *b)) b.reset();
     if (a && !is_there(document, *a)) a = std::exchange(b, std::nullopt);
@@ -255,7 +269,7 @@ void read_look(Fields& fields, AppState& state) {
         if (const auto& pin = look.pinned[n]; pin && !is_there(document, *pin))
             fields.complain(fmt::format("has '{}' = {}, which the document does not have",
                                         n == 0 ? "a" : "b", head_name(*pin)));
-    if (!is_empty(document) && !is_inside(state, look.pair))
+    if (!is_empty(document) && !has_pair(state, {look.pair.row, look.pair.column}))
         fields.complain(fmt::format("points at a pair that the weights do not have: {} → {}",
                                     look.pair.row, look.pair.column));
 }
@@ -290,18 +304,7 @@ constexpr std::string_view kHeadsMouse[] = {
     "Click a weight: the inspector explains it.",
     "Point at a small picture: what the head does.",
 };
-constexpr RequestKind kRequests[] = {
-    request_kind<requested_heads>("heads"),
-};
-
-void leave_heads(AppState& state) {
-    heads_look(state).hovered.reset();
-    heads_look(state).hovered_pair.reset();
-}
-
-void note_progress(AppState& state, std::string_view request, double done) {
-    if (request == "heads") heads_look(state).done = done;
-}
+constexpr RequestKind kRequests[] = {request_kind<requested_heads>("heads")};
 
 }  // namespace
 
@@ -316,15 +319,25 @@ const WorkspaceInfo kHeadsWorkspace{
     .requests = kRequests,
     .lacks = heads_lacks,
     .enter = enter_heads,
-    .leave = leave_heads,
+    .leave =
+        [](AppState& state) {
+            heads_look(state).hovered.reset();
+            heads_look(state).hovered_pair.reset();
+        },
     .add_commands = add_heads_commands,
-    .escape = escape_heads,
+    .escape = [](const AppState& state) -> std::optional<Action> {
+        if (heads_look(state).pinned[0] && !state.presenter) return UnpinHeads{};
+        return std::nullopt;
+    },
     .clear = [](AppState& state) { heads_look(state).pair = {}; },
     .settle = settle_heads,
     .forget = forget_heads,
     .before = note_choice,
     .follow = follow_heads,
-    .progress = note_progress,
+    .progress =
+        [](AppState& state, std::string_view request, double done) {
+            if (request == "heads") heads_look(state).done = done;
+        },
     .has_side = [](const AppState& state) { return heads_lacks(state).empty(); },
     .inspector = heads_inspector,
     .read = read_look,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
+#include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
@@ -76,13 +77,10 @@ void carry_out(AppState& state, const SetKindsSeed& action) {
 }
 
 void carry_out(AppState& state, const SelectKindsPair& action) {
-    const large::Cell cell{action.row, action.column};
-    if (has_pair(state, {cell.row, cell.column})) return choose_pair(state, cell);
-    const Dimensions& size = state.document().size;
-    say(state,
-        fmt::format("There is no pair {} → {}: the weights are {} × {}, counted from 0.",
-                    action.row, action.column, size.tq, size.tk),
-        Severity::warning);
+    const Pair pair{action.row, action.column};
+    if (!has_pair(state, pair))
+        return say(state, no_pair_words(state, pair, "the weights are"), Severity::warning);
+    choose_pair(state, {pair.query, pair.key});
 }
 
 void carry_out(AppState& state, const MovePair& action) {
@@ -115,8 +113,7 @@ void carry_out(AppState& state, const SetOnlineChunk& action) {
     KindsControls controls = kinds_controls(state);
     controls.chunk = action.keys;
     kinds_look(state).taken = 0;
-    edit_controls(state, controls,
-                  fmt::format("Chunks of {} key{}", action.keys, action.keys == 1 ? "" : "s"));
+    edit_controls(state, controls, "Chunks of " + counted(action.keys, "key"));
 }
 
 void carry_out(AppState& state, const StepOnline& action) {

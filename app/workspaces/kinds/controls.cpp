@@ -1,7 +1,6 @@
 #include "app/workspaces/kinds/controls.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -10,29 +9,6 @@
 
 namespace attn::view {
 namespace {
-
-constexpr KindName kScoreNames[] = {
-    {"dot", "dot product"}, {"cosine", "cosine"}, {"general", "general"}, {"additive", "additive"}};
-constexpr KindName kPositionNames[] = {{"none", "no position"},
-                                       {"rope-half", "RoPE, halves"},
-                                       {"rope-interleaved", "RoPE, pairs"},
-                                       {"alibi", "ALiBi"}};
-constexpr KindName kMaskNames[] = {{"document", "given mask"},
-                                   {"full", "no mask"},
-                                   {"causal", "causal"},
-                                   {"window", "window"},
-                                   {"causal-window", "causal window"}};
-
-constexpr KindName kOperationNames[] = {{"softmax", "softmax"},
-                                        {"chunked", "chunked softmax"},
-                                        {"linear", "linear attention"},
-                                        {"latents", "latents"},
-                                        {"state-space", "state space"}};
-
-template <class Enum>
-std::string key_of(std::span<const KindName> names, Enum value) {
-    return std::string(names[static_cast<std::size_t>(value)].key);
-}
 
 template <class Enum>
 bool pick(std::span<const KindName> names, std::string_view text, Enum& value) {
@@ -65,27 +41,34 @@ bool write_sink(AttentionKind& kind, std::string_view text) {
     return read_number(text, -kMostLogit, kMostLogit, kind.sink.emplace());
 }
 
-bool read_whole(std::string_view text, Index low, Index high, Index& value) {
-    const auto typed = typed_whole(text);
-    if (!typed || *typed < low || *typed > high) return false;
-    value = *typed;
-    return true;
+/// One of `kNames`, which stand in the order of the enum.
+template <auto kMember, const auto& kNames>
+constexpr KindSetting named_setting(std::string_view key, std::string_view wanted) {
+    return {key,
+            [](const AttentionKind& kind) {
+                return std::string(kNames[static_cast<std::size_t>(kind.*kMember)].key);
+            },
+            [](AttentionKind& kind, std::string_view text) {
+                return pick(kNames, text, kind.*kMember);
+            },
+            wanted};
 }
 
-/// A whole number from `Low` to `High`.
-template <Index AttentionKind::*Member, Index Low, Index High>
+/// A whole number from `kLow` to `kHigh`.
+template <Index AttentionKind::*kMember, Index kLow, Index kHigh>
 constexpr KindSetting whole_setting(std::string_view key, std::string_view wanted) {
-    return {key, [](const AttentionKind& kind) { return std::to_string(kind.*Member); },
+    return {key, [](const AttentionKind& kind) { return std::to_string(kind.*kMember); },
             [](AttentionKind& kind, std::string_view text) {
-                return read_whole(text, Low, High, kind.*Member);
+                const auto typed = typed_whole(text);
+                if (!typed || *typed < kLow || *typed > kHigh) return false;
+                kind.*kMember = *typed;
+                return true;
             },
             wanted};
 }
 
 constexpr KindSetting kSettings[] = {
-    {"score", [](const AttentionKind& kind) { return key_of(kScoreNames, kind.score); },
-     [](AttentionKind& kind, std::string_view text) { return pick(kScoreNames, text, kind.score); },
-     "dot, cosine, general or additive"},
+    named_setting<&AttentionKind::score, kScoreNames>("score", "dot, cosine, general or additive"),
     {"scaling", [](const AttentionKind& kind) { return std::string(kind.scaled ? "on" : "off"); },
      write_scaled, "on or off"},
     {"temperature", [](const AttentionKind& kind) { return fmt::format("{}", kind.temperature); },
@@ -93,11 +76,8 @@ constexpr KindSetting kSettings[] = {
          return read_number(text, kLeastTemperature, kMostTemperature, kind.temperature);
      },
      "a number from 0.01 to 100"},
-    {"position", [](const AttentionKind& kind) { return key_of(kPositionNames, kind.position); },
-     [](AttentionKind& kind, std::string_view text) {
-         return pick(kPositionNames, text, kind.position);
-     },
-     "none, rope-half, rope-interleaved or alibi"},
+    named_setting<&AttentionKind::position, kPositionNames>(
+        "position", "none, rope-half, rope-interleaved or alibi"),
     {"softcap",
      [](const AttentionKind& kind) {
          return kind.softcap == 0.0 ? "off" : fmt::format("{}", kind.softcap);
@@ -106,21 +86,18 @@ constexpr KindSetting kSettings[] = {
     {"sink",
      [](const AttentionKind& kind) { return kind.sink ? fmt::format("{}", *kind.sink) : "off"; },
      write_sink, "off, or a number from −100 to 100"},
-    {"mask", [](const AttentionKind& kind) { return key_of(kMaskNames, kind.mask); },
-     [](AttentionKind& kind, std::string_view text) { return pick(kMaskNames, text, kind.mask); },
-     "document, full, causal, window or causal-window"},
+    named_setting<&AttentionKind::mask, kMaskNames>(
+        "mask", "document, full, causal, window or causal-window"),
     whole_setting<&AttentionKind::window, 0, kMostWindow>("window", "a whole number from 0 to 64"),
-    {"operation", [](const AttentionKind& kind) { return key_of(kOperationNames, kind.operation); },
-     [](AttentionKind& kind, std::string_view text) {
-         return pick(kOperationNames, text, kind.operation);
-     },
-     "softmax, chunked, linear, latents or state-space"},
+    named_setting<&AttentionKind::operation, kOperationNames>(
+        "operation", "softmax, chunked, linear, latents or state-space"),
     whole_setting<&AttentionKind::chunk, 1, kMostChunk>("chunk", "a whole number from 1 to 64"),
     whole_setting<&AttentionKind::latents, 1, kMostLatents>("latents",
                                                             "a whole number from 1 to 64"),
     whole_setting<&AttentionKind::state, 1, kMostLatents>("state", "a whole number from 1 to 64"),
 };
 
+constexpr AttentionKind kPlain{};
 constexpr AttentionKind kUnscaled{.scaled = false};
 constexpr AttentionKind kCosine{.score = Score::cosine, .scaled = false, .temperature = 0.25};
 constexpr AttentionKind kRope{.position = KindPosition::rope_half};
@@ -137,45 +114,28 @@ constexpr AttentionKind kStateSpace{.mask = KindMask::causal,
                                     .operation = KindOperation::state_space};
 
 constexpr KindsPreset kPresets[] = {
-    {"dot-cosine",
-     "dot product or cosine",
-     "Cosine forgets how long queries and keys are: only their angle counts.",
-     {},
-     kCosine},
-    {"scaled-unscaled",
-     "÷ √d_k or not",
-     "Without ÷ √d_k the scores are larger and the rows sharper.",
-     {},
-     kUnscaled},
-    {"rope",
-     "no position or RoPE",
+    {"dot-cosine", "dot product or cosine",
+     "Cosine forgets how long queries and keys are: only their angle counts.", kPlain, kCosine},
+    {"scaled-unscaled", "÷ √d_k or not",
+     "Without ÷ √d_k the scores are larger and the rows sharper.", kPlain, kUnscaled},
+    {"rope", "no position or RoPE",
      "RoPE turns queries and keys by their position: the same words weigh otherwise farther apart.",
-     {},
-     kRope},
-    {"alibi",
-     "no position or ALiBi",
-     "ALiBi lowers a score by its distance: weight moves towards the diagonal.",
-     {},
-     kAlibi},
+     kPlain, kRope},
+    {"alibi", "no position or ALiBi",
+     "ALiBi lowers a score by its distance: weight moves towards the diagonal.", kPlain, kAlibi},
     {"window", "all keys or a window",
      "What lies outside the window goes to the keys inside, in each row by itself.", kFull,
      kWindow},
     {"causal", "causal or all keys",
      "A causal row shares among what came before; the last row is the same in both.", kCausal,
      kFull},
-    {"sink",
-     "without or with a sink",
-     "A sink takes a share that no value answers: every row keeps less than 1.",
-     {},
-     kSink},
+    {"sink", "without or with a sink",
+     "A sink takes a share that no value answers: every row keeps less than 1.", kPlain, kSink},
     {"linear", "softmax or linear attention",
      "φ(q)·φ(k) in place of exp(q·k): no row of scores is ever made, and few rows are sharp.",
      kFull, kLinear},
-    {"chunked",
-     "in one go or in chunks",
-     "The same weights but for rounding, and no row of them is stored.",
-     {},
-     kChunked},
+    {"chunked", "in one go or in chunks",
+     "The same weights but for rounding, and no row of them is stored.", kPlain, kChunked},
     {"latents", "all pairs or two latents",
      "Two learned queries read all tokens, and the tokens read them.", kFull, kLatents},
     {"state-space", "causal softmax or state space",
@@ -217,10 +177,6 @@ void describe(Visitor& visit, KindsControls& controls) {
     visit("online_side", controls.online, kKindsSideNames);
 }
 
-std::span<const KindName> score_names() { return kScoreNames; }
-std::span<const KindName> position_names() { return kPositionNames; }
-std::span<const KindName> mask_names() { return kMaskNames; }
-std::span<const KindName> operation_names() { return kOperationNames; }
 std::span<const KindsPreset> kinds_presets() { return kPresets; }
 
 }  // namespace attn::view

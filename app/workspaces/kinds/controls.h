@@ -50,10 +50,26 @@ void describe(Visitor& visit, KindsControls& controls);
 struct KindName {
     std::string_view key, name;
 };
-std::span<const KindName> score_names();
-std::span<const KindName> position_names();
-std::span<const KindName> mask_names();
-std::span<const KindName> operation_names();
+inline constexpr KindName kScoreNames[] = {
+    {"dot", "dot product"}, {"cosine", "cosine"}, {"general", "general"}, {"additive", "additive"}};
+inline constexpr KindName kPositionNames[] = {{"none", "no position"},
+                                              {"rope-half", "RoPE, halves"},
+                                              {"rope-interleaved", "RoPE, pairs"},
+                                              {"alibi", "ALiBi"}};
+inline constexpr KindName kMaskNames[] = {{"document", "given mask"},
+                                          {"full", "no mask"},
+                                          {"causal", "causal"},
+                                          {"window", "window"},
+                                          {"causal-window", "causal window"}};
+inline constexpr KindName kOperationNames[] = {{"softmax", "softmax"},
+                                               {"chunked", "chunked softmax"},
+                                               {"linear", "linear attention"},
+                                               {"latents", "latents"},
+                                               {"state-space", "state space"}};
+
+inline bool is_windowed(KindMask mask) {
+    return mask == KindMask::window || mask == KindMask::causal_window;
+}
 
 /// A pair that teaches.
 struct KindsPreset {

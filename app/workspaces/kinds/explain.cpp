@@ -1,15 +1,16 @@
 // q, k a query's and a key's row, ′ turned by its position; S scaled score, B with cap and ALiBi, a weight.
+// φ(x) = elu(x) + 1; A_in, A_out what latents and tokens take; A′, B′, C of the state space.
 
 #include "app/workspaces/kinds/explain.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
 #include "app/common/document/document.h"
 #include "app/common/format.h"
-#include "app/workspaces/kinds/explain_parts.h"
 #include "core/scores/score.h"
 #include "core/tex.h"
 
@@ -17,7 +18,72 @@ namespace attn::view {
 namespace kinds {
 namespace {
 
-constexpr Index kMostPairs = 2;  // of turned columns that are written out
+constexpr std::size_t kMostTerms = 8;  // of a sum or a vector that is written out
+constexpr Index kMostPairs = 2;        // of turned columns that are written out
+
+using Row = std::vector<double>;
+
+Expr value(double number, std::optional<Role> role = std::nullopt) {
+    return {.value = number, .role = role};
+}
+Expr constant(double number) { return {.value = number, .constant = true}; }
+Expr combine(Op op, std::vector<Expr> args) { return {.op = op, .args = std::move(args)}; }
+
+/// Σ x_c · y_c.
+Expr products(const Row& x, Role x_role, const Row& y, Role y_role) {
+    std::vector<Expr> terms;
+    for (std::size_t c = 0; c < x.size(); ++c)
+        terms.push_back(combine(Op::product, {value(x[c], x_role), value(y[c], y_role)}));
+    return combine(Op::sum, std::move(terms));
+}
+
+/// "the sum of 12 products": in place of many.
+std::string sum_words(const Row& x) { return fmt::format("the sum of {} products", x.size()); }
+
+/// "(0.30, 0.50, …)".
+std::string listed(const Row& x) {
+    std::string text;
+    for (std::size_t c = 0; c < std::min(x.size(), kMostTerms); ++c)
+        text += (c == 0 ? "" : ", ") + number(x[c]);
+    return "(" + text + (x.size() > kMostTerms ? ", …)" : ")");
+}
+
+/// What goes into one pair's number.
+struct Pair {
+    const KindComputed& side;
+    const KindsResult& result;
+    Index i, j;
+    KindArithmetic& out;
+
+    Row row_of(const TensorD& tensor, Index t) const {
+        const auto row = tensor.matrix(0, std::min(side.head, tensor.shape().h - 1)).row(t);
+        return {row.begin(), row.end()};
+    }
+    Row made_row(std::string_view key, Index t) const {  // of the operation's own stages
+        const auto row = side.made_of(key).row(t);
+        return {row.begin(), row.end()};
+    }
+    bool turns() const { return side.spec.rope.has_value(); }
+    Row q() const { return row_of(turns() ? side.trace[Stage::q_rot] : side.inputs.q, i); }
+    Row k() const { return row_of(turns() ? side.trace[Stage::k_rot] : side.inputs.k, j); }
+    std::string q_name() const { return turns() ? "q′" : "q"; }
+    std::string k_name() const { return turns() ? "k′" : "k"; }
+    Index position() const { return i + result.document->size.query_offset; }
+    double at(Stage stage) const { return side.stage(stage)(i, j); }
+    const TensorD& param(Param which) const { return side.inputs.params[which]; }
+
+    void add(std::string label, std::vector<Piece> pieces, double result_of) const {
+        out.steps.push_back({std::move(label), std::move(pieces), result_of});
+    }
+    /// `brief` stands in place of many numbers.
+    void add(std::string label, const Expr& expr, double result_of, std::string brief = "") const {
+        const bool long_sum = count_numbers(expr) > 2 * kMostTerms && !brief.empty();
+        add(std::move(label),
+            long_sum ? std::vector{Piece{std::move(brief)}} : write(expr, Dialect::screen),
+            result_of);
+    }
+    void note(std::string words) const { out.notes.push_back(std::move(words)); }
+};
 
 // ---- positions
 
@@ -37,8 +103,8 @@ void add_turns(const Pair& pair, const std::string& letter, Index position, cons
             number(from[first]), number(from[second]), number(to[first]), number(to[second])));
     }
     if (dims / 2 > kMostPairs)
-        pair.note(fmt::format("And so {} more pair{} of columns of {}.", dims / 2 - kMostPairs,
-                              dims / 2 - kMostPairs == 1 ? "" : "s", letter));
+        pair.note(fmt::format("And so {} of columns of {}.",
+                              counted(dims / 2 - kMostPairs, "more pair"), letter));
 }
 
 void note_turns(const Pair& pair) {
@@ -53,6 +119,10 @@ void add_dot(const Pair& pair) {
     const Row q = pair.q();
     pair.add(fmt::format("{}·{}", pair.q_name(), pair.k_name()),
              products(q, Role::query, pair.k(), Role::key), pair.at(Stage::scores), sum_words(q));
+}
+
+double length(const Row& x) {
+    return std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0));
 }
 
 Expr length_of(const Row& x, Role role) {
@@ -111,9 +181,9 @@ void add_additive(const Pair& pair) {
 
 /// A function that is not explained part by part shows its operands and its formula.
 void add_formula(const Pair& pair) {
-    pair.out.notes.push_back(fmt::format("{} = {}.", pair.q_name(), listed(pair.q())));
-    pair.out.notes.push_back(fmt::format("{} = {}.", pair.k_name(), listed(pair.k())));
-    pair.add("score", {piece(tex::plain_text(info(pair.side.kind.score).tex))},
+    pair.note(fmt::format("{} = {}.", pair.q_name(), listed(pair.q())));
+    pair.note(fmt::format("{} = {}.", pair.k_name(), listed(pair.k())));
+    pair.add("score", {Piece{tex::plain_text(info(pair.side.kind.score).tex)}},
              pair.at(Stage::scores));
 }
 
@@ -146,7 +216,7 @@ void add_cap(const Pair& pair, double capped) {
     const std::string cap = number(pair.side.kind.softcap);
     pair.add(
         "cap",
-        {piece(fmt::format("{0} · tanh({1} ÷ {0})", cap, factor(number(pair.at(Stage::scaled)))))},
+        {Piece{fmt::format("{0} · tanh({1} ÷ {0})", cap, factor(number(pair.at(Stage::scaled))))}},
         capped);
 }
 
@@ -201,20 +271,17 @@ void add_softmax(const Pair& pair) {
     const RowSums sums = sums_of(pair);
     const double own = std::exp(pair.at(Stage::masked) - sums.largest);
     const std::string sink = pair.side.kind.sink ? " and the sink" : "";
-    pair.add("m",
-             {piece(fmt::format("the largest of {} score{}{}", sums.keys, sums.keys == 1 ? "" : "s",
-                                sink))},
-             sums.largest);
+    const std::string scores = counted(sums.keys, "score") + sink;
+    pair.add("m", {Piece{fmt::format("the largest of {}", scores)}}, sums.largest);
     pair.add("exp(M − m)",
              combine(Op::exp, {combine(Op::difference, {value(pair.at(Stage::masked), Role::score),
                                                         value(sums.largest)})}),
              own);
-    std::string words =
-        fmt::format("the sum of exp over {} key{}", sums.keys, sums.keys == 1 ? "" : "s");
+    std::string words = fmt::format("the sum of exp over {}", counted(sums.keys, "key"));
     if (pair.side.kind.sink)
         words += fmt::format(", and exp({} − m) = {} of the sink", number(*pair.side.kind.sink),
                              number(std::exp(*pair.side.kind.sink - sums.largest)));
-    pair.add("Σ exp", {piece(std::move(words))}, sums.sum);
+    pair.add("Σ exp", {Piece{std::move(words)}}, sums.sum);
     pair.add("a", combine(Op::quotient, {value(own), value(sums.sum)}), pair.out.weight);
 }
 
@@ -232,14 +299,6 @@ std::string trouble_of(const Pair& pair) {
     return {};
 }
 
-void note_chunks(const Pair& pair) {
-    const Index keys = pair.side.kind.chunk;
-    pair.note(
-        fmt::format("Taken {} key{} at a time, with m and Σ rescaled in between, the weight "
-                    "is {}.",
-                    keys, keys == 1 ? "" : "s", number(pair.out.weight)));
-}
-
 void explain_scores(const Pair& pair) {
     const std::string trouble = trouble_of(pair);
     if (!trouble.empty()) pair.note(trouble);
@@ -248,7 +307,73 @@ void explain_scores(const Pair& pair) {
     add_scaling(pair);
     add_biases(pair);
     if (trouble.empty()) add_softmax(pair);
-    if (pair.side.kind.operation == KindOperation::chunked) note_chunks(pair);
+    if (pair.side.kind.operation == KindOperation::chunked)
+        pair.note(
+            fmt::format("Taken {} at a time, with m and Σ rescaled in between, the weight is {}.",
+                        counted(pair.side.kind.chunk, "key"), number(pair.out.weight)));
+}
+
+// ---- in place of softmax
+
+void add_linear(const Pair& pair) {
+    const Row q = pair.made_row("phi_q", pair.i);
+    const Row k = pair.made_row("phi_k", pair.j);
+    pair.note(fmt::format("φ(x) = elu(x) + 1: φ(q) = {}, φ(k) = {}.", listed(q), listed(k)));
+    const Expr product = products(q, Role::query, k, Role::key);
+    const double sum = pair.side.made_of("denominator")(pair.i, 0);
+    pair.add("φ(q)·φ(k)", product, evaluate(product), sum_words(q));
+    pair.add("φ(q)·z", {Piece{"z is the sum of φ(k) over the keys that the query may see"}}, sum);
+    pair.add("a", combine(Op::quotient, {value(evaluate(product)), value(sum)}), pair.out.weight);
+}
+
+/// Â = A_out A_in.
+void add_latents(const Pair& pair) {
+    const Row out = pair.made_row("weights_out", pair.i);
+    const auto in = pair.side.made_of("weights_in");
+    Row column;
+    for (Index m = 0; m < in.rows; ++m) column.push_back(in(m, pair.j));
+    pair.note(fmt::format("What the query takes of each latent: {}.", listed(out)));
+    pair.note(fmt::format("What each latent takes of the key: {}.", listed(column)));
+    pair.add("a", products(out, Role::query, column, Role::key), pair.out.weight, sum_words(out));
+}
+
+/// Σ_n C_i (A′ of the tokens between) B′_j of each column of V, and their mean.
+void add_state_space(const Pair& pair) {
+    if (pair.j > pair.i)
+        return pair.note("The key comes after the query: a recurrence only looks back.");
+    const Row c = pair.made_row("c", pair.i);
+    const auto states = std::ssize(c);
+    const auto a_bar = pair.side.made_of("a_bar");
+    const auto b_bar = pair.side.made_of("b_bar");
+    const Index columns = b_bar.columns / states;
+    std::vector<Expr> each;
+    for (Index v = 0; v < columns; ++v) {
+        double sum = 0.0;
+        for (Index n = 0; n < states; ++n) {
+            double carried = b_bar(pair.j, v * states + n);
+            for (Index t = pair.j + 1; t <= pair.i; ++t) carried *= a_bar(t, v * states + n);
+            sum += c[static_cast<std::size_t>(n)] * carried;
+        }
+        each.push_back(value(sum));
+    }
+    pair.note(fmt::format("C of the query: {}.", listed(c)));
+    pair.note(fmt::format(
+        "Each column of V has a weight of its own, Σ_n C · A′ · B′ over {}, A′ taken {}: this is "
+        "their mean. D adds the token's own value besides.",
+        counted(states, "state"), counted(pair.i - pair.j, "time")));
+    const Expr sum = combine(Op::sum, std::move(each));
+    pair.add("Σ", sum, evaluate(sum), fmt::format("the sum of {} columns' weights", columns));
+    pair.add("a",
+             combine(Op::quotient, {value(evaluate(sum)), constant(static_cast<double>(columns))}),
+             pair.out.weight);
+}
+
+/// The weight of an operation that has no scores of pairs: linear, latents, state space.
+void add_in_place(const Pair& pair) {
+    if (!pair.side.may(pair.i, pair.j)) return pair.note("The mask forbids the pair.");
+    if (pair.side.kind.operation == KindOperation::linear) return add_linear(pair);
+    if (pair.side.kind.operation == KindOperation::latents) return add_latents(pair);
+    add_state_space(pair);
 }
 
 }  // namespace

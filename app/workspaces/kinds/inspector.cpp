@@ -1,9 +1,7 @@
-#include <algorithm>
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/pair.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/kinds/explain.h"
 #include "app/workspaces/kinds/words.h"
@@ -12,59 +10,33 @@
 namespace attn::view {
 namespace {
 
-Piece piece(std::string text, std::optional<Role> role = std::nullopt, bool muted = false) {
-    Piece made;
-    made.text = std::move(text);
-    made.role = role;
-    made.muted = muted;
-    return made;
-}
-
-std::string text_of(const std::vector<Piece>& pieces) {
-    std::string text;
-    for (const Piece& each : pieces) text += each.text;
-    return text;
-}
-
 /// The side's name, its steps, its notes.
 void add_side(InspectorView& view, const std::string& letter, const KindComputed& side,
               const KindArithmetic& arithmetic) {
-    const std::string name = fmt::format("{}: {}", letter, kind_words(side.kind));
-    view.lines.push_back({"", {piece(name, Role::weight)}});
-    view.as_text += name + "\n";
+    add_line(view, "", {Piece{fmt::format("{}: {}", letter, kind_words(side.kind)), Role::weight}});
     for (const KindStep& step : arithmetic.steps) {
-        Line line{step.label, step.pieces};
+        std::vector<Piece> pieces = step.pieces;
         const bool last = &step == &arithmetic.steps.back();
-        line.pieces.push_back(piece(" = "));
-        line.pieces.push_back(
-            piece(number(step.result), last ? std::optional(Role::weight) : std::nullopt));
-        view.as_text += fmt::format("{}: {}\n", step.label, text_of(line.pieces));
-        view.lines.push_back(std::move(line));
+        pieces.push_back(Piece{" = "});
+        pieces.push_back(
+            Piece{number(step.result), last ? std::optional(Role::weight) : std::nullopt});
+        add_line(view, step.label, std::move(pieces));
     }
-    for (const std::string& note : arithmetic.notes) {
-        view.lines.push_back({"", {piece(note, {}, true)}});
-        view.as_text += note + "\n";
-    }
+    for (const std::string& note : arithmetic.notes) add_line(view, "", {Piece{note, {}, true}});
 }
 
 /// "784 B: 4 × 196, a weight of each pair": what one side keeps and computes, by the operation's own count.
 void add_cost(InspectorView& view, const std::string& letter, const OperationCost& cost) {
+    const auto whole = [](auto count) { return grouped(static_cast<Index>(count)); };
     std::string kept;
     for (const OperationKept& each : cost.kept)
-        kept += fmt::format("{}4 × {} ({})", kept.empty() ? "" : " + ",
-                            grouped(static_cast<Index>(each.entries)), each.what);
-    const Line bytes{
-        fmt::format("{} keeps", letter),
-        {piece(fmt::format("{} = {} B", kept, grouped(static_cast<Index>(cost.kept_bytes()))))}};
-    const Line flops{fmt::format("{} computes", letter),
-                     {piece(fmt::format("{} in products + {} = {} FLOPs",
-                                        grouped(static_cast<Index>(cost.products)),
-                                        grouped(static_cast<Index>(cost.elementwise)),
-                                        grouped(static_cast<Index>(cost.flops()))))}};
-    for (const Line& line : {flops, bytes}) {
-        view.as_text += fmt::format("{}: {}\n", line.label, text_of(line.pieces));
-        view.lines.push_back(line);
-    }
+        kept +=
+            fmt::format("{}4 × {} ({})", kept.empty() ? "" : " + ", whole(each.entries), each.what);
+    add_line(view, fmt::format("{} computes", letter),
+             {Piece{fmt::format("{} in products + {} = {} FLOPs", whole(cost.products),
+                                whole(cost.elementwise), whole(cost.flops()))}});
+    add_line(view, fmt::format("{} keeps", letter),
+             {Piece{fmt::format("{} = {} B", kept, whole(cost.kept_bytes()))}});
 }
 
 /// M and share of each key, of A and of B.
@@ -123,12 +95,6 @@ std::string python_row(const KindComputed& side, const char* name, large::Cell c
                       name, cell.column, sink);
 }
 
-std::string latex_of(const KindsResult& result, large::Cell cell) {
-    return fmt::format("A_{{{0},{1}}} = {2}, \\quad B_{{{0},{1}}} = {3}", cell.row, cell.column,
-                       result.a.weights()(cell.row, cell.column),
-                       result.b.weights()(cell.row, cell.column));
-}
-
 }  // namespace
 
 InspectorView kinds_inspector(const AppState& state) {
@@ -138,8 +104,7 @@ InspectorView kinds_inspector(const AppState& state) {
     if (!result || !is_current(*result, state) || !result->whole()) return view;
     const large::Cell cell = shown_pair(state);
     view.empty = false;
-    view.title = fmt::format("{} → {}", axis_label(state.document(), Axis::query, cell.row),
-                             axis_label(state.document(), Axis::key, cell.column));
+    view.title = pair_name(state.document(), {cell.row, cell.column});
     view.value =
         fmt::format("A {}  B {}", weight_words(*result, KindsSide::a, cell.row, cell.column),
                     weight_words(*result, KindsSide::b, cell.row, cell.column));
@@ -153,7 +118,9 @@ InspectorView kinds_inspector(const AppState& state) {
     add_cost(view, "A", result->a.cost);
     add_cost(view, "B", result->b.cost);
     view.table = key_table(state, *result, cell);
-    view.as_latex = latex_of(*result, cell);
+    view.as_latex = fmt::format("A_{{{0},{1}}} = {2}, \\quad B_{{{0},{1}}} = {3}", cell.row,
+                                cell.column, result->a.weights()(cell.row, cell.column),
+                                result->b.weights()(cell.row, cell.column));
     view.as_python = "import numpy as np\n" + python_row(result->a, "a", cell) +
                      python_row(result->b, "b", cell);
     return view;

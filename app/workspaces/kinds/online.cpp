@@ -10,7 +10,7 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/kinds/compute.h"
-#include "app/workspaces/kinds/vectors.h"
+#include "app/workspaces/kinds/view.h"
 #include "app/workspaces/kinds/words.h"
 #include "app/workspaces/kinds/workspace.h"
 #include "core/rounding.h"
@@ -38,8 +38,6 @@ struct Passing {
     }
     const OnlineState& now() const { return taken == 0 ? online.start : step()->after; }
     Index chunks() const { return std::ssize(online.steps); }
-    bool done() const { return taken == chunks(); }
-    std::string row_name() const { return axis_label(state.document(), Axis::query, row); }
     /// Keys that have been gone through.
     Index seen() const { return taken == 0 ? 0 : step()->last; }
 };
@@ -93,38 +91,30 @@ std::string tex_number(double value) {
                                  : text;
 }
 
-std::vector<std::string> rules() {
-    return {R"(m' = \max(m, \; \max_j M_j))", R"(\alpha = \exp(m - m'))",
-            R"(\ell' = \alpha \, \ell + \sum_j \exp(M_j - m'))",
-            R"(O' = \alpha \, O + \sum_j \exp(M_j - m') \, v_j)"};
-}
-
-std::string alpha_tex(const OnlineStep& step, const OnlineState& before) {
-    if (step.after.largest == -kInf)
-        return R"(\alpha = 1 \text{: nothing was seen, there is nothing to rescale})";
-    return fmt::format(R"(\alpha = \exp(m - m') = \exp({} - {}) = {})", tex_number(before.largest),
-                       tex_number(step.after.largest), tex_number(step.rescale));
-}
-
 /// A negative number that is subtracted stands in parentheses.
 std::string tex_factor(double value) {
     const std::string text = tex_number(value);
     return text.starts_with("-") ? "(" + text + ")" : text;
 }
 
+std::string alpha_tex(const OnlineStep& step, const OnlineState& before) {
+    if (step.after.largest == -kInf)
+        return R"(\alpha = 1 \text{: nothing was seen, there is nothing to rescale})";
+    return fmt::format(R"(\alpha = \exp(m - m') = \exp({} - {}) = {})", tex_number(before.largest),
+                       tex_factor(step.after.largest), tex_number(step.rescale));
+}
+
 std::vector<std::string> tex_of(const Passing& at) {
-    if (at.taken == 0) return rules();
+    if (at.taken == 0)
+        return {R"(m' = \max(m, \; \max_j M_j))", R"(\alpha = \exp(m - m'))",
+                R"(\ell' = \alpha \, \ell + \sum_j \exp(M_j - m'))",
+                R"(O' = \alpha \, O + \sum_j \exp(M_j - m') \, v_j)"};
     const OnlineStep& step = *at.step();
     const OnlineState& before = at.before();
-    std::string alpha = alpha_tex(step, before);
-    if (step.after.largest < 0.0 && step.after.largest != -kInf)
-        alpha =
-            fmt::format(R"(\alpha = \exp(m - m') = \exp({} - {}) = {})", tex_number(before.largest),
-                        tex_factor(step.after.largest), tex_number(step.rescale));
     return {fmt::format(R"(m' = \max(m, \; \max_j M_j) = \max({}, \; {}) = {})",
                         tex_number(before.largest), tex_number(step.largest),
                         tex_number(step.after.largest)),
-            alpha,
+            alpha_tex(step, before),
             fmt::format(R"(\ell' = \alpha \, \ell + \sum_j \exp(M_j - m') = {} \cdot {} + {} = {})",
                         tex_number(step.rescale), tex_number(before.sum),
                         tex_number(step.added_sum), tex_number(step.after.sum)),
@@ -217,15 +207,6 @@ std::string sentence_of(const Passing& at) {
     return fmt::format("{}: {}", keys_words(at, *at.step()), change_words(*at.step(), at.before()));
 }
 
-std::string memory_words(const Passing& at) {
-    const Index width = at.result.call.v.shape().d;
-    const Index keys = at.result.call.k.shape().t;
-    return fmt::format(
-        "Kept for a row: m, ℓ and O, d_v + 2 = {} number{}, whatever n is. Stored "
-        "weights would be n = {}.",
-        width + 2, width + 2 == 1 ? "" : "s", keys);
-}
-
 /// Why there is no row of scores to go through.
 std::string fault_of(const AppState& state) {
     const auto& result = kinds_look(state).result;
@@ -245,12 +226,6 @@ std::optional<Passing> passing_of(const AppState& state) {
     OnlineSoftmax online = online_of(*result, side, row, kinds_controls(state).chunk);
     const Index taken = std::clamp<Index>(kinds_look(state).taken, 0, std::ssize(online.steps));
     return Passing{state, *result, side, row, std::move(online), taken};
-}
-
-void set_largest(const Passing& at, OnlineView& view) {
-    const double m = at.now().largest;
-    if (std::isfinite(m)) view.largest = m;
-    view.largest_text = fmt::format("m = {}", number(m));
 }
 
 }  // namespace
@@ -278,19 +253,24 @@ OnlineView build_online_view(const AppState& state) {
     }
     view.taken = at->taken;
     view.chunks = at->chunks();
-    view.heading = fmt::format("row {} of {}: {}", at->row_name(),
-                               view.side == KindsSide::a ? "A" : "B", kind_words(at->side.kind));
+    view.heading =
+        fmt::format("row {} of {}: {}", axis_label(state.document(), Axis::query, at->row),
+                    view.side == KindsSide::a ? "A" : "B", kind_words(at->side.kind));
     view.sentence = sentence_of(*at);
     view.step = at->taken == 0 ? fmt::format("before chunk 0 of 0…{}", at->chunks() - 1)
                                : fmt::format("chunk {} of 0…{}", at->taken - 1, at->chunks() - 1);
     const auto labels = axis_labels(state.document(), Axis::key, at->result.call.k.shape().t);
     for (std::size_t j = 0; j < labels.size(); ++j)
         view.keys.push_back(key_of(*at, static_cast<Index>(j), labels[j]));
-    set_largest(*at, view);
+    const double m = at->now().largest;
+    if (std::isfinite(m)) view.largest = m;
+    view.largest_text = fmt::format("m = {}", number(m));
     view.tex = tex_of(*at);
     view.state = state_grid(*at);
-    if (at->done()) add_result(*at, view);
-    view.memory = memory_words(*at);
+    if (at->taken == at->chunks()) add_result(*at, view);
+    view.memory = fmt::format(
+        "Kept for a row: m, ℓ and O, d_v + 2 = {}, whatever n is. Stored weights would be n = {}.",
+        counted(at->result.call.v.shape().d + 2, "number"), at->result.call.k.shape().t);
     return view;
 }
 

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/common/sheet.h"
+#include "app/common/pair.h"
+#include "app/common/pair_grid.h"
 #include "app/workspaces/kinds/compute.h"
-#include "app/workspaces/kinds/vectors.h"
 #include "app/workspaces/kinds/words.h"
 #include "app/workspaces/kinds/workspace.h"
 #include "core/scores/score.h"
@@ -21,10 +22,10 @@ bool has_pair_scores(const AttentionKind& kind) {
     return kind.operation == KindOperation::softmax || kind.operation == KindOperation::chunked;
 }
 
-KindChoice choice_of(std::string_view setting, std::span<const KindName> names, std::size_t current,
+template <class Enum>
+KindChoice choice_of(std::string_view setting, std::span<const KindName> names, Enum current,
                      std::string heading, std::string tooltip) {
-    KindChoice choice{setting,           {}, {}, static_cast<int>(current), std::move(heading),
-                      std::move(tooltip)};
+    KindChoice choice{setting, {}, {}, static_cast<int>(current), heading, tooltip};
     for (const KindName& each : names) {
         choice.names.emplace_back(each.name);
         choice.keys.emplace_back(each.key);
@@ -36,19 +37,17 @@ KindChoice choice_of(std::string_view setting, std::span<const KindName> names, 
 std::vector<KindChoice> choices_of(const AttentionKind& kind) {
     const bool scores = has_pair_scores(kind);
     std::vector<KindChoice> choices;
-    choices.push_back(choice_of("operation", operation_names(),
-                                static_cast<std::size_t>(kind.operation), "Operation",
+    choices.push_back(choice_of("operation", kOperationNames, kind.operation, "Operation",
                                 "What stands in the place of softmax. Its implied weights are what "
                                 "each value is multiplied by."));
     if (scores || kind.score != Score::dot)
-        choices.push_back(choice_of("score", score_names(), static_cast<std::size_t>(kind.score),
-                                    "Score", std::string(info(kind.score).words)));
+        choices.push_back(choice_of("score", kScoreNames, kind.score, "Score",
+                                    std::string(info(kind.score).words)));
     if (scores || kind.position != KindPosition::none)
-        choices.push_back(choice_of("position", position_names(),
-                                    static_cast<std::size_t>(kind.position), "Position",
+        choices.push_back(choice_of("position", kPositionNames, kind.position, "Position",
                                     "RoPE turns queries and keys before the score; ALiBi lowers it "
                                     "by the distance."));
-    choices.push_back(choice_of("mask", mask_names(), static_cast<std::size_t>(kind.mask), "Mask",
+    choices.push_back(choice_of("mask", kMaskNames, kind.mask, "Mask",
                                 "Which keys a query may attend to. A mask chosen here stands in "
                                 "place of the document's."));
     return choices;
@@ -65,23 +64,11 @@ void show_settings(KindSideView& side) {
     side.shows_sink = scores || kind.sink.has_value();
 }
 
-/// A matrix of query by key under one title, with the shared pair selected.
-GridView pair_grid(const AppState& state, const Tensor& values, const GridStyle& style,
-                   std::string title) {
-    const Document& document = state.document();
-    Sheet sheet;
-    sheet.id = Stage::weights;
-    sheet.values = values.matrix(0, 0);
-    sheet.row_labels = axis_labels(document, Axis::query, sheet.values.rows);
-    sheet.column_labels = axis_labels(document, Axis::key, sheet.values.columns);
-    sheet.role = Role::weight;
-    GridView grid = make_grid(state, sheet, style);
-    grid.title = std::move(title);
-    grid.editable = false;
-    const large::Cell cell = shown_pair(state);
-    grid.selected = {cell.row, cell.column};
-    grid.focus_row = cell.row;
-    grid.focus_column = cell.column;
+/// With the pair that is explained selected.
+GridView shown_grid(const AppState& state, const Tensor& values, const GridStyle& style,
+                    std::string title) {
+    GridView grid = pair_grid(state, values.matrix(0, 0), style, std::move(title));
+    look_at(grid, shown_pair(state));
     return grid;
 }
 
@@ -123,7 +110,7 @@ KindSideView side_view(const AppState& state, KindsSide which) {
     side.tex = kind_tex(side.kind, computed);
     const ColorScale colors = computed.has_shares ? ColorScale::unit : ColorScale::diverging;
     side.weights =
-        pair_grid(state, computed.shown, {colors, false, masked_of(computed)}, side.letter);
+        shown_grid(state, computed.shown, {colors, false, masked_of(computed)}, side.letter);
     side.weights.tooltip = side.words;
     if (computed.has_shares) side.weights.sides = {entropy_column(computed)};
     return side;
@@ -134,8 +121,8 @@ GridView difference_grid(const AppState& state, const KindsResult& result) {
     IsMasked masked = masked_of(result.a);
     for (std::size_t n = 0; n < masked.size(); ++n)
         masked[n] = masked[n] != 0 && result.b.allowed[n] == 0 ? 1 : 0;
-    GridView grid = pair_grid(state, result.difference_shown,
-                              {ColorScale::diverging, false, std::move(masked)}, "B − A");
+    GridView grid = shown_grid(state, result.difference_shown,
+                               {ColorScale::diverging, false, std::move(masked)}, "B − A");
     grid.role = Role::score;
     grid.tooltip = "weight in B less weight in A";
     return grid;
@@ -169,7 +156,113 @@ void set_pairs(KindsView& view, const KindsControls& controls) {
     view.seeded = needs(controls.a) || needs(controls.b);
 }
 
+// ---- the table
+
+/// ½ Σ_j |B − A| of a row, mean of the rows; NaN where a weight is none.
+double moved_share(const KindsResult& result) {
+    const auto a = result.a.weights();
+    const auto b = result.b.weights();
+    double sum = 0.0;
+    for (Index i = 0; i < a.rows; ++i)
+        for (Index j = 0; j < a.columns; ++j) sum += std::abs(b(i, j) - a(i, j));
+    return sum / 2.0 / static_cast<double>(a.rows);
+}
+
+/// "0.21  at cat → The", or 0 alone.
+std::string placed(double value, const std::string& where) {
+    return value == 0.0 || std::isnan(value) ? number(value)
+                                             : fmt::format("{}  at {}", number(value), where);
+}
+
+std::vector<KindRow> error_rows(const AppState& state, const KindsResult& result) {
+    const OutputError& error = result.error;
+    const KindsDifference& most = result.difference;
+    const std::string row = axis_label(state.document(), Axis::query, error.row);
+    return {{"weights, largest change", "max |B − A|",
+             "The largest change of one weight, ringed in the third matrix.", "", "",
+             placed(most.value, pair_name(state.document(), {most.row, most.column}))},
+            {"weights, change of a row", "mean of ½ Σ_j |B − A|",
+             "Where both rows sum to 1 it is the share that goes to other keys.", "", "",
+             number(moved_share(result))},
+            {"output, largest change", "max |O_B − O_A|",
+             "O = A V of this head: the largest change of one number of it.", "", "",
+             placed(error.largest, fmt::format("row {}, column {}", row, error.column))},
+            {"output, relative change", "‖O_B − O_A‖ / ‖O_A‖",
+             "Root of the sum of squares of the change, over that of A's output.", "", "",
+             std::isnan(error.relative) ? "no number" : percent(error.relative)}};
+}
+
+std::string entropy_words(const KindComputed& side) {
+    if (!side.has_shares) return "no shares";
+    const double sum = std::accumulate(side.entropy.begin(), side.entropy.end(), 0.0);
+    const auto rows = static_cast<double>(std::max<std::size_t>(side.entropy.size(), 1));
+    return fmt::format("{} nats", number(sum / rows));
+}
+
+std::string allowed_words(const KindComputed& side) {
+    const auto& of_row = side.allowed_of_row;
+    return fmt::format("{} of {}", grouped(std::accumulate(of_row.begin(), of_row.end(), Index{0})),
+                       grouped(std::ssize(side.allowed)));
+}
+
+std::string kept_words(const KindComputed& side) {
+    std::string words;
+    for (const OperationKept& kept : side.cost.kept)
+        words += fmt::format("{}{}: {} numbers", words.empty() ? "" : "; ", kept.what,
+                             grouped(static_cast<Index>(kept.entries)));
+    return words;
+}
+
+/// Costs are the operations' own counts, of this head.
+std::vector<KindRow> rows_of(const AppState& state, const KindsResult& result) {
+    std::vector<KindRow> rows = error_rows(state, result);
+    const auto add = [&](std::string label, std::string formula, std::string tooltip, auto words) {
+        rows.push_back({std::move(label), std::move(formula), std::move(tooltip), words(result.a),
+                        words(result.b), ""});
+    };
+    add("entropy, mean of the rows", "H = −Σ a ln a",
+        "How evenly a row shares its weight: 0 for one key, ln n for n equal ones. Each row's "
+        "stands beside it.",
+        entropy_words);
+    add("pairs that the mask allows", "n_q · n_k at most",
+        "Pairs of a query and a key that get a weight.", allowed_words);
+    add("FLOPs of this head", "multiply-adds 2, the rest 1",
+        "Products of scores and values as of a dot product, and 5 a pair for the softmax; "
+        "what cosine, W_score or positions need besides is not counted.",
+        [](const KindComputed& side) { return grouped(static_cast<Index>(side.cost.flops())); });
+    add("kept besides Q, K, V", "4 bytes a number",
+        fmt::format("A: {}. B: {}.", kept_words(result.a), kept_words(result.b)),
+        [](const KindComputed& side) {
+            return fmt::format("{} B", grouped(static_cast<Index>(side.cost.kept_bytes())));
+        });
+    return rows;
+}
+
 }  // namespace
+
+GridView vector_grid(const AppState& state, const std::vector<VectorRow>& rows, std::string title) {
+    std::vector<float> values;
+    Sheet sheet;
+    sheet.id = Stage::context;
+    for (const VectorRow& row : rows) {
+        sheet.row_labels.push_back(row.label);
+        if (row.sum) values.push_back(static_cast<float>(*row.sum));
+        for (const double each : row.values) values.push_back(static_cast<float>(each));
+    }
+    if (rows.front().sum) sheet.column_labels.emplace_back("ℓ");
+    for (std::size_t c = 0; c < rows.front().values.size(); ++c)
+        sheet.column_labels.push_back(std::to_string(c));
+    const Index width = std::ssize(sheet.column_labels);
+    sheet.values = {values.data(), std::ssize(rows), width, width};
+    sheet.role = Role::value;
+    sheet.row_role = Role::weight;
+    sheet.column_role = Role::value;
+    GridView grid = make_grid(state, sheet, {});
+    grid.title = std::move(title);
+    grid.editable = false;
+    grid.selected.reset();
+    return grid;
+}
 
 KindsView build_kinds_view(const AppState& state) {
     KindsView view;
@@ -185,7 +278,7 @@ KindsView build_kinds_view(const AppState& state) {
     view.difference = difference_grid(state, result);
     if (result.difference.value != 0.0)
         view.largest = {result.difference.row, result.difference.column};
-    view.rows = kinds_rows(state);
+    view.rows = rows_of(state, result);
     view.outputs = output_grid(state, result);
     return view;
 }

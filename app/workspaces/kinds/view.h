@@ -58,7 +58,14 @@ struct KindsView {
 };
 
 KindsView build_kinds_view(const AppState& state);
-/// The lines of the table: kinds/table.cpp.
-std::vector<KindRow> kinds_rows(const AppState& state);
+
+/// A row of O, or of the output, perhaps with ℓ before it.
+struct VectorRow {
+    std::string label;
+    std::vector<double> values;
+    std::optional<double> sum = {};  // of all rows or of none
+};
+/// The rows above each other, a column for each column of V. No cell of it is one of the document's.
+GridView vector_grid(const AppState& state, const std::vector<VectorRow>& rows, std::string title);
 
 }  // namespace attn::view

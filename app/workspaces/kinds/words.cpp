@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/format.h"
-#include "app/common/sheet.h"
+#include "app/common/pair.h"
 #include "app/common/words.h"
 #include "app/workspaces/kinds/state.h"
 #include "app/workspaces/kinds/workspace.h"
@@ -19,60 +19,44 @@ namespace {
 
 constexpr int kDigits = 4;
 
-std::string_view name_of(std::span<const KindName> names, std::size_t n) { return names[n].name; }
-
-/// Scaling, temperature and what follows, as words.
-std::string scaling_words(const AttentionKind& kind) {
-    return kind.scaled ? "÷ √d_k" : "no ÷ √d_k";
-}
-std::string temperature_words(const AttentionKind& kind) {
-    return fmt::format("τ = {}", significant(kind.temperature, kDigits));
-}
-std::string softcap_words(const AttentionKind& kind) {
-    return kind.softcap == 0.0 ? "no soft cap"
-                               : fmt::format("soft cap {}", significant(kind.softcap, kDigits));
-}
-std::string sink_words(const AttentionKind& kind) {
-    return kind.sink ? fmt::format("sink of logit {}", significant(*kind.sink, kDigits))
-                     : "no sink";
-}
-std::string mask_words(const AttentionKind& kind) {
-    const std::string name(name_of(mask_names(), static_cast<std::size_t>(kind.mask)));
-    const bool windowed = kind.mask == KindMask::window || kind.mask == KindMask::causal_window;
-    return windowed ? fmt::format("{} of {}", name, kind.window) : name;
+template <class Enum>
+std::string name_of(std::span<const KindName> names, Enum n) {
+    return std::string(names[static_cast<std::size_t>(n)].name);
 }
 
 /// "4 latents", "chunked softmax of 2 keys".
 std::string operation_words(const AttentionKind& kind) {
-    const std::string name(name_of(operation_names(), static_cast<std::size_t>(kind.operation)));
+    const std::string name = name_of(kOperationNames, kind.operation);
     switch (kind.operation) {
-        case KindOperation::softmax:
-        case KindOperation::linear:
-            return name;
         case KindOperation::chunked:
             return fmt::format("{}, {} a chunk", name, kind.chunk);
         case KindOperation::latents:
-            return fmt::format("{} latent{}", kind.latents, kind.latents == 1 ? "" : "s");
+            return counted(kind.latents, "latent");
         case KindOperation::state_space:
             return fmt::format("{} of {}", name, kind.state);
+        default:
+            return name;
     }
-    return name;
 }
 
-/// What the words of another setting stand for.
-bool stands_in(std::string_view setting) {
-    return setting == "window" || setting == "chunk" || setting == "latents" || setting == "state";
-}
+/// Settings that the words of another have.
+constexpr std::string_view kInOthers[] = {"window", "chunk", "latents", "state"};
 
 /// Every setting in which two kinds differ; a window counts with its mask.
 std::vector<std::string_view> differences(const AttentionKind& a, const AttentionKind& b) {
     std::vector<std::string_view> keys;
     for (const KindSetting& setting : kind_settings()) {
-        if (stands_in(setting.key)) continue;
-        const bool differs = setting_words(a, setting.key) != setting_words(b, setting.key);
-        if (differs) keys.push_back(setting.key);
+        if (std::ranges::count(kInOthers, setting.key) > 0) continue;
+        if (setting_words(a, setting.key) != setting_words(b, setting.key))
+            keys.push_back(setting.key);
     }
     return keys;
+}
+
+/// What names this side against the other: the one setting in which they differ ("cosine"), else all of it.
+std::string side_words(const AttentionKind& kind, const AttentionKind& other) {
+    const auto keys = differences(kind, other);
+    return keys.size() == 1 ? setting_words(kind, keys.front()) : kind_words(kind);
 }
 
 /// "The weights are the same" and whether the outputs are.
@@ -95,33 +79,26 @@ std::string not_number_words(const KindsResult& result) {
                        count == 1 ? " is" : "s are", count == 1 ? "is" : "are");
 }
 
-std::string tie_words(Index equal) {
-    if (equal == 0) return {};
-    return fmt::format(" and {} other pair{}", equal, equal == 1 ? "" : "s");
-}
-
-std::string output_words(const KindsResult& result) {
-    if (std::isnan(result.error.largest)) return "the output holds numbers that are none";
-    return fmt::format("the output moves by {} at most", number(result.error.largest));
-}
-
 constexpr double kRounding = 1e-12;
 
 }  // namespace
 
 std::string setting_words(const AttentionKind& kind, std::string_view setting) {
-    if (setting == "score")
-        return std::string(name_of(score_names(), static_cast<std::size_t>(kind.score)));
-    if (setting == "position")
-        return std::string(name_of(position_names(), static_cast<std::size_t>(kind.position)));
-    if (setting == "scaling") return scaling_words(kind);
-    if (setting == "temperature") return temperature_words(kind);
-    if (setting == "softcap") return softcap_words(kind);
-    if (setting == "sink") return sink_words(kind);
-    const bool of_operation =
-        setting == "operation" || setting == "chunk" || setting == "latents" || setting == "state";
-    if (of_operation) return operation_words(kind);
-    return mask_words(kind);
+    if (setting == "score") return name_of(kScoreNames, kind.score);
+    if (setting == "position") return name_of(kPositionNames, kind.position);
+    if (setting == "scaling") return kind.scaled ? "÷ √d_k" : "no ÷ √d_k";
+    if (setting == "temperature")
+        return fmt::format("τ = {}", significant(kind.temperature, kDigits));
+    if (setting == "softcap")
+        return kind.softcap == 0.0 ? "no soft cap"
+                                   : fmt::format("soft cap {}", significant(kind.softcap, kDigits));
+    if (setting == "sink")
+        return kind.sink ? fmt::format("sink of logit {}", significant(*kind.sink, kDigits))
+                         : "no sink";
+    const std::string mask = name_of(kMaskNames, kind.mask);
+    if (setting == "mask" || setting == "window")
+        return is_windowed(kind.mask) ? fmt::format("{} of {}", mask, kind.window) : mask;
+    return operation_words(kind);
 }
 
 std::string kind_words(const AttentionKind& kind) {
@@ -132,17 +109,15 @@ std::string kind_words(const AttentionKind& kind) {
     if (kind.operation != KindOperation::softmax) words.push_back(operation_words(kind));
     if (softmax || kind.score != Score::dot)
         words.push_back(kind.scaled && softmax ? "scaled " + score : score);
-    if (kind.temperature != 1.0) words.push_back(temperature_words(kind));
-    if (kind.position != KindPosition::none) words.push_back(setting_words(kind, "position"));
-    if (kind.softcap != 0.0) words.push_back(softcap_words(kind));
-    if (kind.sink) words.push_back(sink_words(kind));
-    if (kind.mask != KindMask::document) words.push_back(mask_words(kind));
+    const std::pair<bool, std::string_view> others[] = {
+        {kind.temperature != 1.0, "temperature"},
+        {kind.position != KindPosition::none, "position"},
+        {kind.softcap != 0.0, "softcap"},
+        {kind.sink.has_value(), "sink"},
+        {kind.mask != KindMask::document, "mask"}};
+    for (const auto& [is_set, setting] : others)
+        if (is_set) words.push_back(setting_words(kind, setting));
     return fmt::format("{}", fmt::join(words, " · "));
-}
-
-std::string side_words(const AttentionKind& kind, const AttentionKind& other) {
-    const auto keys = differences(kind, other);
-    return keys.size() == 1 ? setting_words(kind, keys.front()) : kind_words(kind);
 }
 
 std::string kind_tex(const AttentionKind& kind, const KindComputed& computed) {
@@ -185,14 +160,18 @@ std::string kinds_sentence(const AppState& state) {
         return "A and B are the same kind: choose another for one of them.";
     if (most.compared == 0) return "No pair is a number on both sides.";
     if (std::abs(most.value) <= kRounding) return equal_words(result) + not_number_words(result);
+    const std::string output =
+        std::isnan(result.error.largest)
+            ? "the output holds numbers that are none"
+            : fmt::format("the output moves by {} at most", number(result.error.largest));
+    const std::string ties = most.equal == 0 ? "" : " and " + counted(most.equal, "other pair");
     const std::string a = side_words(result.a_kind, result.b_kind);
     const std::string b = side_words(result.b_kind, result.a_kind);
-    return fmt::format("B ({}) differs most from A ({}) at {} → {}{}: {} against {}; {}.{}", b, a,
-                       axis_label(state.document(), Axis::query, most.row),
-                       axis_label(state.document(), Axis::key, most.column), tie_words(most.equal),
+    return fmt::format("B ({}) differs most from A ({}) at {}{}: {} against {}; {}.{}", b, a,
+                       pair_name(state.document(), {most.row, most.column}), ties,
                        weight_words(result, KindsSide::b, most.row, most.column),
-                       weight_words(result, KindsSide::a, most.row, most.column),
-                       output_words(result), not_number_words(result));
+                       weight_words(result, KindsSide::a, most.row, most.column), output,
+                       not_number_words(result));
 }
 
 std::string kinds_note(const KindsResult& result) {
@@ -223,9 +202,7 @@ std::string kinds_note(const KindsResult& result) {
 
 std::string pair_words(const AppState& state) {
     const large::Cell cell = shown_pair(state);
-    const std::string name =
-        fmt::format("{} → {}", axis_label(state.document(), Axis::query, cell.row),
-                    axis_label(state.document(), Axis::key, cell.column));
+    const std::string name = pair_name(state.document(), {cell.row, cell.column});
     const auto& result = kinds_look(state).result;
     if (!result || !is_current(*result, state) || !result->whole()) return name + ".";
     return fmt::format("{}: A {}, B {}.", name,

@@ -11,8 +11,6 @@ namespace attn::view {
 
 /// "scaled dot product · RoPE · causal".
 std::string kind_words(const AttentionKind& kind);
-/// What names this side against the other: the one setting in which they differ ("cosine"), else all of it.
-std::string side_words(const AttentionKind& kind, const AttentionKind& other);
 /// S_{i,j} = …, in TeX.
 std::string kind_tex(const AttentionKind& kind, const KindComputed& computed);
 /// "RoPE, halves": one setting in words.

@@ -15,48 +15,8 @@
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
-#include "app/workspaces/kinds/words.h"
 
 namespace attn::view {
-namespace {
-
-void add_online(const CommandAdder& add, const AppState& state) {
-    const KindsLook& look = kinds_look(state);
-    add("Next chunk", plain(Key::right), StepOnline{1});
-    add("Previous chunk", plain(Key::left), StepOnline{-1});
-    add("Before the first chunk", plain(Key::home), GoToOnlineEnd{false});
-    add("After the last chunk", plain(Key::end), GoToOnlineEnd{true});
-    add(look.playing ? "Stop playing" : "Play the chunks", plain(Key::space), PlayOnline{});
-    const bool of_a = kinds_controls(state).online == KindsSide::a;
-    add(of_a ? "Online softmax of B" : "Online softmax of A", plain(Key::b),
-        SetOnlineSide{of_a ? KindsSide::b : KindsSide::a});
-    add("Larger chunks", plain(Key::plus),
-        SetOnlineChunk{std::min(kMostChunk, 2 * kinds_controls(state).chunk)});
-    add("Smaller chunks", plain(Key::minus),
-        SetOnlineChunk{std::max<Index>(1, kinds_controls(state).chunk / 2)});
-}
-
-void add_pairs(const CommandAdder& add, const KindsControls& controls) {
-    const auto presets = kinds_presets();
-    const std::size_t next = (present_pair(controls) + 1) % (presets.size() + 1);
-    add("Next pair of kinds", plain(Key::n),
-        ChooseKinds{std::string(presets[next % presets.size()].key)});
-    add("A and B change places", plain(Key::x), SwapKinds{}, !(controls.a == controls.b));
-    add("Copy A to B", plain(Key::c), CopyKind{KindsSide::a}, !(controls.a == controls.b));
-    add("Copy B to A", {}, CopyKind{KindsSide::b}, !(controls.a == controls.b));
-    for (const KindsPreset& preset : presets)
-        add(fmt::format("Compare: {}", preset.title), {}, ChooseKinds{std::string(preset.key)});
-}
-
-void add_selection(const CommandAdder& add) {
-    add("Select the query above", shift(Key::up), MovePair{-1, 0});
-    add("Select the query below", shift(Key::down), MovePair{1, 0});
-    add("Select the key to the left", shift(Key::left), MovePair{0, -1});
-    add("Select the key to the right", shift(Key::right), MovePair{0, 1});
-}
-
-}  // namespace
-
 std::string kinds_lacks(const AppState& state) {
     const Document& document = state.document();
     const Dimensions& size = document.size;
@@ -69,25 +29,6 @@ std::string kinds_lacks(const AppState& state) {
             "weights (key 3).",
             kMostKindsTokens, grouped(std::max(size.tq, size.tk)));
     return {};
-}
-
-void settle_kinds(AppState& state) {
-    KindsLook& look = kinds_look(state);
-    if (look.selected && !has_pair(state, {look.selected->row, look.selected->column}))
-        look.selected.reset();
-    look.taken = std::clamp<Index>(look.taken, 0, online_chunks(state));
-    if (look.result && !is_current(*look.result, state)) look.result.reset();
-}
-
-void enter_kinds(AppState& state) {
-    if (const auto pair = selected_pair(state))
-        kinds_look(state).selected = large::Cell{pair->query, pair->key};
-    settle_kinds(state);
-    if (!kinds_lacks(state).empty()) return say(state, kinds_lacks(state));
-    say(state, kinds_look(state).online
-                   ? "One row of softmax, chunk by chunk: → takes the next keys, Space plays."
-                   : "Two kinds of attention on the same tokens: N shows the next pair, O the "
-                     "online softmax.");
 }
 
 void describe(Visitor& visit, KindsLook& look) {
@@ -114,13 +55,53 @@ std::size_t present_pair(const KindsControls& controls) {
 
 namespace {
 
+void settle_kinds(AppState& state) {
+    KindsLook& look = kinds_look(state);
+    if (look.selected && !has_pair(state, {look.selected->row, look.selected->column}))
+        look.selected.reset();
+    look.taken = std::clamp<Index>(look.taken, 0, online_chunks(state));
+    if (look.result && !is_current(*look.result, state)) look.result.reset();
+}
+
+void add_online(const CommandAdder& add, const AppState& state) {
+    const KindsLook& look = kinds_look(state);
+    add("Next chunk", plain(Key::right), StepOnline{1});
+    add("Previous chunk", plain(Key::left), StepOnline{-1});
+    add("Before the first chunk", plain(Key::home), GoToOnlineEnd{false});
+    add("After the last chunk", plain(Key::end), GoToOnlineEnd{true});
+    add(look.playing ? "Stop playing" : "Play the chunks", plain(Key::space), PlayOnline{});
+    const bool of_a = kinds_controls(state).online == KindsSide::a;
+    add(of_a ? "Online softmax of B" : "Online softmax of A", plain(Key::b),
+        SetOnlineSide{of_a ? KindsSide::b : KindsSide::a});
+    add("Larger chunks", plain(Key::plus),
+        SetOnlineChunk{std::min(kMostChunk, 2 * kinds_controls(state).chunk)});
+    add("Smaller chunks", plain(Key::minus),
+        SetOnlineChunk{std::max<Index>(1, kinds_controls(state).chunk / 2)});
+}
+
+void add_pairs(const CommandAdder& add, const KindsControls& controls) {
+    const auto presets = kinds_presets();
+    const std::size_t next = (present_pair(controls) + 1) % (presets.size() + 1);
+    add("Next pair of kinds", plain(Key::n),
+        ChooseKinds{std::string(presets[next % presets.size()].key)});
+    const bool differ = controls.a != controls.b;
+    add("A and B change places", plain(Key::x), SwapKinds{}, differ);
+    add("Copy A to B", plain(Key::c), CopyKind{KindsSide::a}, differ);
+    add("Copy B to A", {}, CopyKind{KindsSide::b}, differ);
+    for (const KindsPreset& preset : presets)
+        add(fmt::format("Compare: {}", preset.title), {}, ChooseKinds{std::string(preset.key)});
+}
+
 void add_kinds_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Kinds", kinds_lacks(state).empty()};
     const bool online = kinds_look(state).online;
     add(online ? "Compare two kinds" : "Online softmax, chunk by chunk", plain(Key::o),
         ShowOnline{!online});
     if (online) add_online(add, state);
-    add_selection(add);
+    add("Select the query above", shift(Key::up), MovePair{-1, 0});
+    add("Select the query below", shift(Key::down), MovePair{1, 0});
+    add("Select the key to the left", shift(Key::left), MovePair{0, -1});
+    add("Select the key to the right", shift(Key::right), MovePair{0, 1});
     add_pairs(add, kinds_controls(state));
     add_document_commands(list, state);
     std::erase_if(list, [](const Command& each) {  // each side has a scaling of its own
@@ -128,27 +109,11 @@ void add_kinds_commands(std::vector<Command>& list, const AppState& state) {
     });
 }
 
-std::optional<Action> escape_kinds(const AppState& state) {
-    if (kinds_look(state).online && !state.presenter) return ShowOnline{false};
-    return std::nullopt;
-}
-
-void clear_kinds(AppState& state) { kinds_look(state).selected.reset(); }
-
 void forget_kinds(AppState& state) {
     kinds_look(state).selected.reset();
     kinds_look(state).taken = 0;
     kinds_look(state).playing = false;
     kinds_look(state).result.reset();
-}
-
-bool has_kinds_settled(const AppState& state) {
-    return !kinds_lacks(state).empty() ||
-           (kinds_look(state).result && is_current(*kinds_look(state).result, state));
-}
-
-std::string kinds_figure_name(const AppState& state) {
-    return kinds_look(state).online ? "online-softmax" : "kinds";
 }
 
 std::vector<Shot> kinds_shots() {
@@ -164,12 +129,6 @@ constexpr std::string_view kKindsMouse[] = {
 
 constexpr KeptValue kValues[] = {kept(kinds_controls), kept(kinds_look)};
 
-void leave_kinds(AppState& state) { kinds_look(state).playing = false; }
-
-void tick_kinds(AppState& state, double seconds) {
-    if (kinds_look(state).playing) kinds_look(state).clock_s += seconds;
-}
-
 Actions due_in_kinds(const AppState& state) {
     constexpr double kSecondsPerChunk = 1.2;
     const KindsLook& look = kinds_look(state);
@@ -178,6 +137,17 @@ Actions due_in_kinds(const AppState& state) {
 }
 
 }  // namespace
+
+void enter_kinds(AppState& state) {
+    if (const auto pair = selected_pair(state))
+        kinds_look(state).selected = large::Cell{pair->query, pair->key};
+    settle_kinds(state);
+    if (!kinds_lacks(state).empty()) return say(state, kinds_lacks(state));
+    say(state, kinds_look(state).online
+                   ? "One row of softmax, chunk by chunk: → takes the next keys, Space plays."
+                   : "Two kinds of attention on the same tokens: N shows the next pair, O the "
+                     "online softmax.");
+}
 
 const WorkspaceInfo kKindsWorkspace{
     .key = "kinds",
@@ -189,20 +159,33 @@ const WorkspaceInfo kKindsWorkspace{
     .values = kValues,
     .lacks = kinds_lacks,
     .enter = enter_kinds,
-    .leave = leave_kinds,
+    .leave = [](AppState& state) { kinds_look(state).playing = false; },
     .add_commands = add_kinds_commands,
-    .escape = escape_kinds,
-    .clear = clear_kinds,
+    .escape = [](const AppState& state) -> std::optional<Action> {
+        if (kinds_look(state).online && !state.presenter) return ShowOnline{false};
+        return std::nullopt;
+    },
+    .clear = [](AppState& state) { kinds_look(state).selected.reset(); },
     .settle = settle_kinds,
     .forget = forget_kinds,
     .follow = follow_kinds,
-    .tick = tick_kinds,
+    .tick =
+        [](AppState& state, double seconds) {
+            if (kinds_look(state).playing) kinds_look(state).clock_s += seconds;
+        },
     .due = due_in_kinds,
     .has_side = [](const AppState& state) { return kinds_lacks(state).empty(); },
     .inspector = kinds_inspector,
     .is_animating = [](const AppState& state) { return kinds_look(state).playing; },
-    .has_settled = has_kinds_settled,
-    .figure_name = kinds_figure_name,
+    .has_settled =
+        [](const AppState& state) {
+            const auto& result = kinds_look(state).result;
+            return !kinds_lacks(state).empty() || (result && is_current(*result, state));
+        },
+    .figure_name =
+        [](const AppState& state) {
+            return std::string(kinds_look(state).online ? "online-softmax" : "kinds");
+        },
     .shots = kinds_shots,
     .mouse = kKindsMouse,
 };

@@ -10,7 +10,6 @@ namespace attn::view {
 
 std::string kinds_lacks(const AppState& state);
 void enter_kinds(AppState& state);
-void settle_kinds(AppState& state);
 InspectorView kinds_inspector(const AppState& state);
 
 /// The pair that is explained: the selected one, else the one that differs most.

@@ -1,13 +1,11 @@
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
+#include "app/common/pair.h"
 #include "app/common/sheet.h"
-#include "app/common/words.h"
 #include "app/workspaces/lookup/actions.h"
-#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"
 #include "core/rng.h"
@@ -188,8 +186,7 @@ void carry_out(AppState& state, const MoveToken& action) {
 
 void carry_out(AppState& state, const ShuffleTokens& action) {
     if (!has_tokens(state)) return;
-    std::vector<Index> order(static_cast<std::size_t>(state.document().size.tk));
-    std::iota(order.begin(), order.end(), Index{0});
+    std::vector<Index> order = first_places(state.document().size.tk);
     for (std::size_t n = order.size(); n > 1; --n)  // Fisher and Yates
         std::swap(order[n - 1], order[mix(action.seed, n) % n]);
     set_order(state, std::move(order), fmt::format("Shuffled with seed {}", action.seed));
@@ -197,29 +194,22 @@ void carry_out(AppState& state, const ShuffleTokens& action) {
 
 void carry_out(AppState& state, const OrderTokens& action) {
     if (!has_tokens(state)) return;
-    std::vector<Index> order(static_cast<std::size_t>(state.document().size.tk));
-    std::iota(order.begin(), order.end(), Index{0});
+    std::vector<Index> order = first_places(state.document().size.tk);
     if (action.order == TokenOrder::reversed) std::ranges::reverse(order);
-    if (action.order == TokenOrder::sorted) {
-        const auto labels =
-            axis_labels(state.document(), Axis::key, static_cast<Index>(order.size()));
+    const auto labels = axis_labels(state.document(), Axis::key, std::ssize(order));
+    if (action.order == TokenOrder::sorted)
         std::ranges::stable_sort(order, {},
                                  [&](Index n) { return labels[static_cast<std::size_t>(n)]; });
-    }
-    const char* const words = action.order == TokenOrder::document ? "Tokens as in the document"
-                              : action.order == TokenOrder::reversed
-                                  ? "Tokens from the last to the first"
-                                  : "Tokens sorted by their words";
-    set_order(state, std::move(order), words);
+    constexpr const char* kWords[] = {"Tokens as in the document",
+                                      "Tokens from the last to the first",
+                                      "Tokens sorted by their words"};
+    set_order(state, std::move(order), kWords[static_cast<std::size_t>(action.order)]);
 }
 
 void carry_out(AppState& state, const SelectLookupCell& action) {
-    const Dimensions& size = state.document().size;
-    if (action.row < 0 || action.column < 0 || action.row >= size.tq || action.column >= size.tk)
-        return say(state,
-                   fmt::format("There is no pair {} → {}: the matrix is {} × {}, counted from 0.",
-                               action.row, action.column, size.tq, size.tk),
-                   Severity::warning);
+    const Pair pair{action.row, action.column};
+    if (!has_pair(state, pair))
+        return say(state, no_pair_words(state, pair, "the matrix is"), Severity::warning);
     lookup_look(state).row = action.row;
     lookup_look(state).column = action.column;
     say(state, cell_sentence(state));

@@ -5,9 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/view.h"
-#include "app/workspaces/lookup/words.h"
 
 namespace attn::view {
 namespace {
@@ -19,35 +17,21 @@ const CapacityPoint* point_at(const Points& points, Index d_k) {
     return found == points.end() ? nullptr : &*found;
 }
 
-PlotView empty_capacity_plot(std::string title, std::string tip, const LookupControls& controls) {
-    PlotView plot;
-    plot.title = std::move(title);
-    plot.tooltip = std::move(tip);
-    plot.x_low = static_cast<double>(kFewestCapacityWidth);
-    plot.x_high = static_cast<double>(kMostCapacityWidth);
-    for (const Index d_k : capacity_widths()) {
-        plot.x_ticks.push_back(static_cast<double>(d_k));
-        plot.x_tick_labels.push_back(std::to_string(d_k));
-    }
-    plot.marker_x = static_cast<double>(controls.width);
-    return plot;
-}
+/// A number of each draw over d_k.
+struct DrawnCurve {
+    std::string label;
+    Role role;
+    DrawnNumber CapacityPoint::*number;
+    bool dashed = false;
+};
 
-void set_axis(PlotView& plot, std::vector<double> ticks, std::vector<std::string> labels) {
-    plot.y_low = ticks.front();
-    plot.y_high = ticks.back();
-    plot.y_ticks = std::move(ticks);
-    plot.y_tick_labels = std::move(labels);
-}
-
-void add_drawn(PlotView& plot, const Points& points, std::string label, Role role,
-               DrawnNumber CapacityPoint::*number, bool dashed = false) {
+void add_drawn(PlotView& plot, const Points& points, const DrawnCurve& of) {
     CurveView curve;
-    curve.label = std::move(label);
-    curve.role = role;
-    curve.dashed = dashed;
+    curve.label = of.label;
+    curve.role = of.role;
+    curve.dashed = of.dashed;
     for (const CapacityPoint& point : points) {
-        const DrawnNumber& drawn = point.*number;
+        const DrawnNumber& drawn = point.*of.number;
         curve.x.push_back(static_cast<double>(point.d_k));
         curve.y.push_back(drawn.median);
         curve.low.push_back(drawn.low);
@@ -55,48 +39,38 @@ void add_drawn(PlotView& plot, const Points& points, std::string label, Role rol
     }
     const CapacityPoint* const here = point_at(points, static_cast<Index>(plot.marker_x));
     const double value =
-        here == nullptr ? std::numeric_limits<double>::quiet_NaN() : (here->*number).median;
+        here == nullptr ? std::numeric_limits<double>::quiet_NaN() : (here->*of.number).median;
     plot.marker_ys.push_back(value);
     plot.marker_texts.push_back(here == nullptr ? "…" : significant(value, 3));
     plot.curves.push_back(std::move(curve));
 }
 
-PlotView interference_plot(const Points& points, const LookupControls& controls) {
-    PlotView plot =
-        empty_capacity_plot("interference 1 − a_ii: what other pairs take of the answer",
-                            "Each pair is read with its own key: 1 − a_ii. Medians over draws, "
-                            "shaded from the smallest to the "
-                            "largest. Drag: d_k.",
-                            controls);
-    add_drawn(plot, points, "mean over pairs", Role::weight, &CapacityPoint::interference);
-    add_drawn(plot, points, "worst pair", Role::score, &CapacityPoint::worst, true);
-    set_axis(plot, {0.0, 0.25, 0.5, 0.75, 1.0}, {"0", "0.25", "0.5", "0.75", "1"});
-    return plot;
-}
-
-PlotView error_plot(const Points& points, const LookupControls& controls) {
-    PlotView plot = empty_capacity_plot("recall error ‖o_i − v_i‖, ‖v_i‖ = 1",
-                                        "How far the output is from the stored value, mean over "
-                                        "pairs; values are random unit vectors. Drag: d_k.",
-                                        controls);
-    add_drawn(plot, points, "mean", Role::output, &CapacityPoint::error);
-    set_axis(plot, {0.0, 0.5, 1.0, 1.5}, {"0", "0.5", "1", "1.5"});
-    return plot;
-}
-
-PlotView cosine_plot(const Points& points, const LookupControls& controls) {
-    PlotView plot = empty_capacity_plot("cosine of the two nearest keys",
-                                        "max over i ≠ j of k_i·k_j. Drag: d_k.", controls);
-    add_drawn(plot, points, "nearest", Role::key, &CapacityPoint::near_cosine);
-    set_axis(plot, {0.0, 0.5, 1.0}, {"0", "0.5", "1"});
+/// From the first of `ticks` to the last.
+PlotView plot_of(const Points& points, const LookupControls& controls, std::string title,
+                 const std::string& tip, const std::vector<DrawnCurve>& curves,
+                 std::vector<double> ticks) {
+    PlotView plot;
+    plot.title = std::move(title);
+    plot.tooltip = tip + " Drag: d_k.";
+    plot.x_low = static_cast<double>(kFewestCapacityWidth);
+    plot.x_high = static_cast<double>(kMostCapacityWidth);
+    for (const Index d_k : capacity_widths()) {
+        plot.x_ticks.push_back(static_cast<double>(d_k));
+        plot.x_tick_labels.push_back(std::to_string(d_k));
+    }
+    plot.marker_x = static_cast<double>(controls.width);
+    for (const DrawnCurve& curve : curves) add_drawn(plot, points, curve);
+    plot.y_low = ticks.front();
+    plot.y_high = ticks.back();
+    for (const double each : ticks) plot.y_tick_labels.push_back(fmt::format("{:g}", each));
+    plot.y_ticks = std::move(ticks);
     return plot;
 }
 
 std::string capacity_point(const LookupControls& controls, const CapacityPoint& here) {
     return fmt::format(
         "{} random keys of width d_k = {}, read with their own key at τ = {}: other pairs take {} "
-        "of "
-        "the answer, {} of the worst one.",
+        "of the answer, {} of the worst one.",
         controls.capacity.pairs, here.d_k, number(controls.capacity.temperature),
         percent(here.interference.median), percent(here.worst.median));
 }
@@ -109,13 +83,6 @@ std::string near_words(const LookupControls& controls, const CapacityPoint& here
         "The nearest two keys have the cosine c = {} (median of {} draws): one takes "
         "exp((c − 1) / τ) = {} of what the other gets as its own.",
         number(cosine), controls.capacity.draws, number(ratio));
-}
-
-std::string square_words(const CapacityPoint& here) {
-    return fmt::format(
-        "k_i·k_j of random unit keys has mean square 1/d_k = {}; here {}. Wider keys are nearer to "
-        "orthogonal, so more of them fit.",
-        number(1.0 / static_cast<double>(here.d_k)), number(here.mean_square));
 }
 
 /// From which width on the interference stays under one percent.
@@ -150,16 +117,31 @@ CapacityView build_capacity_view(const AppState& state) {
     view.temperature = controls.capacity.temperature;
     view.tau = significant(view.temperature, 3);
     view.seed = controls.capacity.seed;
-    view.interference = interference_plot(points, controls);
-    view.error = error_plot(points, controls);
-    view.near_cosine = cosine_plot(points, controls);
+    view.interference =
+        plot_of(points, controls, "interference 1 − a_ii: what other pairs take of the answer",
+                "Each pair is read with its own key: 1 − a_ii. Medians over draws, shaded from the "
+                "smallest to the largest.",
+                {{"mean over pairs", Role::weight, &CapacityPoint::interference},
+                 {"worst pair", Role::score, &CapacityPoint::worst, true}},
+                {0.0, 0.25, 0.5, 0.75, 1.0});
+    view.error = plot_of(points, controls, "recall error ‖o_i − v_i‖, ‖v_i‖ = 1",
+                         "How far the output is from the stored value, mean over pairs; values are "
+                         "random unit vectors.",
+                         {{"mean", Role::output, &CapacityPoint::error}}, {0.0, 0.5, 1.0, 1.5});
+    view.near_cosine =
+        plot_of(points, controls, "cosine of the two nearest keys", "max over i ≠ j of k_i·k_j.",
+                {{"nearest", Role::key, &CapacityPoint::near_cosine}}, {0.0, 0.5, 1.0});
     const CapacityPoint* const here = point_at(points, controls.width);
     if (view.stale || here == nullptr) {
         view.point = "The draws are being read…";
         return view;
     }
     view.point = capacity_point(controls, *here);
-    view.notes = {near_words(controls, *here), square_words(*here), enough_words(points)};
+    const std::string square = fmt::format(
+        "k_i·k_j of random unit keys has mean square 1/d_k = {}; here {}. Wider keys are nearer to "
+        "orthogonal, so more of them fit.",
+        number(1.0 / static_cast<double>(here->d_k)), number(here->mean_square));
+    view.notes = {near_words(controls, *here), square, enough_words(points)};
     return view;
 }
 

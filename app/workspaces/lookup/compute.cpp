@@ -11,6 +11,26 @@
 namespace attn::view {
 namespace {
 
+ResultOf now_of(const AppState& state) {
+    return {state.shared_document(), state.batch, state.head};
+}
+
+/// Why nothing of the document can be computed; "": it can.
+std::string document_fault(const Document& document) {
+    if (is_empty(document)) return "there is no sentence yet: type one in Step (key 1)";
+    return stages_lack(document);
+}
+
+/// A result with what was computed, or with its fault.
+template <class Made, class Into>
+std::shared_ptr<const Into> finished(Into result, const Result<Made>& made) {
+    if (made)
+        static_cast<Made&>(result) = *made;
+    else
+        result.fault = made.error().sentence;
+    return std::make_shared<const Into>(std::move(result));
+}
+
 // ---- similarity
 
 /// The matrix of one sequence and head as a tensor of its own.
@@ -29,8 +49,7 @@ struct Towers {
 
 Result<Towers> towers_of(const AppState& state, SimilarityOf of) {
     const Document& document = state.document();
-    if (is_empty(document)) return bad_input("there is no sentence yet: type one in Step (key 1)");
-    if (const std::string why = stages_lack(document); !why.empty()) return bad_input(why);
+    if (const std::string why = document_fault(document); !why.empty()) return bad_input(why);
     if (of == SimilarityOf::x) {
         const Inputs& in = *document.inputs;
         if (!in.projects()) return bad_input("this document gives Q and K, and no X to compare");
@@ -51,26 +70,19 @@ Result<Towers> towers_of(const AppState& state, SimilarityOf of) {
 
 bool is_current(const AppState& state, const SimilarityResult* result) {
     const LookupControls& controls = lookup_controls(state);
-    return result != nullptr && result->document == state.shared_document() &&
-           result->batch == state.batch && result->head == state.head &&
-           result->of == controls.of && result->temperature == controls.similarity_temperature;
+    return result != nullptr && *result == now_of(state) && result->of == controls.of &&
+           result->temperature == controls.similarity_temperature;
 }
 
 std::shared_ptr<const SimilarityResult> compute_similarity(const AppState& state) {
     SimilarityResult result;
-    result.document = state.shared_document();
-    result.batch = state.batch;
-    result.head = state.head;
+    static_cast<ResultOf&>(result) = now_of(state);
     result.of = lookup_controls(state).of;
     result.temperature = lookup_controls(state).similarity_temperature;
     const auto done = towers_of(state, result.of).and_then([&](const Towers& towers) {
         return similarity_of(towers.q, towers.k, result.temperature);
     });
-    if (done)
-        static_cast<Similarity&>(result) = *done;
-    else
-        result.fault = done.error().sentence;
-    return std::make_shared<const SimilarityResult>(std::move(result));
+    return finished(std::move(result), done);
 }
 
 // ---- permutation
@@ -132,8 +144,7 @@ AttentionSpec placed_spec(const AttentionSpec& of, PermutationPosition position)
 
 Result<PermutedCall> permuted_call(const AppState& state, PermutationPosition position) {
     const Document& document = state.document();
-    if (is_empty(document)) return bad_input("there is no sentence yet: type one in Step (key 1)");
-    if (const std::string why = stages_lack(document); !why.empty()) return bad_input(why);
+    if (const std::string why = document_fault(document); !why.empty()) return bad_input(why);
     if (position == PermutationPosition::sinusoidal && !document.inputs->projects())
         return bad_input("this document gives Q, K and V, and no X that waves could be added to");
     const std::vector<Index> order = token_order(state);
@@ -146,26 +157,18 @@ Result<PermutedCall> permuted_call(const AppState& state, PermutationPosition po
 }
 
 bool is_current(const AppState& state, const PermutationResult* result) {
-    return result != nullptr && result->document == state.shared_document() &&
-           result->batch == state.batch && result->head == state.head &&
-           result->order == token_order(state) &&
+    return result != nullptr && *result == now_of(state) && result->order == token_order(state) &&
            result->position == lookup_controls(state).position;
 }
 
 std::shared_ptr<const PermutationResult> compute_permutation(const AppState& state) {
     PermutationResult result;
-    result.document = state.shared_document();
-    result.batch = state.batch;
-    result.head = state.head;
+    static_cast<ResultOf&>(result) = now_of(state);
     result.order = token_order(state);
     result.position = lookup_controls(state).position;
     result.keys_only = shuffles_keys_only(state.document());
     const auto done = permuted_call(state, result.position).and_then(permutation_of);
-    if (done)
-        static_cast<Permutation&>(result) = *done;
-    else
-        result.fault = done.error().sentence;
-    return std::make_shared<const PermutationResult>(std::move(result));
+    return finished(std::move(result), done);
 }
 
 }  // namespace
@@ -187,15 +190,9 @@ MemoryRead memory_read(const LookupControls& controls) {
 
 const Tensor& SimilarityResult::shown(SimilarityMeasure measure, SimilaritySoftmax softmax) const {
     const bool dots = measure == SimilarityMeasure::dot;
-    switch (softmax) {
-        case SimilaritySoftmax::rows:
-            return dots ? dot_rows : cosine_rows;
-        case SimilaritySoftmax::columns:
-            return dots ? dot_columns : cosine_columns;
-        case SimilaritySoftmax::none:
-            break;
-    }
-    return scores(measure);
+    if (softmax == SimilaritySoftmax::none) return scores(measure);
+    if (softmax == SimilaritySoftmax::rows) return dots ? dot_rows : cosine_rows;
+    return dots ? dot_columns : cosine_columns;
 }
 
 std::vector<Index> token_order(const AppState& state) {

@@ -21,11 +21,15 @@ Memory memory_of(const LookupControls& controls, bool keys_as_values = false);
 /// What the query reads at present. Settings are checked where they are set: it never fails.
 MemoryRead memory_read(const LookupControls& controls);
 
-/// S of queries and keys of the document without values, of the head shown.
-struct SimilarityResult : Similarity {
-    // what it is of
+/// What a result is of: the document, and of it the head shown.
+struct ResultOf {
     std::shared_ptr<const Document> document;
     Index batch = 0, head = 0;
+    bool operator==(const ResultOf&) const = default;
+};
+
+/// S of queries and keys of the document without values.
+struct SimilarityResult : Similarity, ResultOf {
     SimilarityOf of = SimilarityOf::qk;
     double temperature = 1.0;
     std::string fault;  // why there is none; "": there is
@@ -36,11 +40,8 @@ struct SimilarityResult : Similarity {
     const Tensor& shown(SimilarityMeasure measure, SimilaritySoftmax softmax) const;
 };
 
-/// The document's attention with its tokens in another order, of the head shown.
-struct PermutationResult : Permutation {
-    // what it is of
-    std::shared_ptr<const Document> document;
-    Index batch = 0, head = 0;
+/// The document's attention with its tokens in another order.
+struct PermutationResult : Permutation, ResultOf {
     std::vector<Index> order;
     PermutationPosition position = PermutationPosition::none;
     std::string fault;       // why there is none; "": there is

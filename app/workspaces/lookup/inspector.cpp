@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -7,26 +8,12 @@
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/lookup/compute.h"
-#include "app/workspaces/lookup/grids.h"
 #include "app/workspaces/lookup/words.h"
 #include "app/workspaces/lookup/workspace.h"
 #include "core/tex.h"
 
 namespace attn::view {
 namespace {
-
-Piece piece(std::string text, std::optional<Role> role = std::nullopt) {
-    Piece made;
-    made.text = std::move(text);
-    made.role = role;
-    return made;
-}
-
-void add_line(std::vector<Line>& lines, std::string label, std::vector<Piece> pieces) {
-    lines.push_back({std::move(label), std::move(pieces)});
-}
-
-std::string signed_factor(double value) { return factor(number(value)); }
 
 /// s, s − max, exp and share of every pair.
 InspectorTable softmax_table(const LookupControls& controls, const MemoryRead& read, Index chosen) {
@@ -46,85 +33,64 @@ InspectorTable softmax_table(const LookupControls& controls, const MemoryRead& r
     const auto exps = column_texts(powers);
     const auto weights = column_texts(read.weights);
     for (std::size_t n = 0; n < read.scores.size(); ++n) {
-        TableRow row;
-        row.label = shown_token(controls.pairs[n].key, kMostNamed);
-        row.cells = {{scores[n], Role::score, {}},
-                     {differences[n], Role::score, {}},
-                     {exps[n], {}, {}},
-                     {weights[n], Role::weight, {}}};
-        row.chosen = static_cast<Index>(n) == chosen;
-        row.bar = read.weights[n];
-        table.rows.push_back(std::move(row));
+        table.rows.push_back({shown_token(controls.pairs[n].key, kMostNamed),
+                              {{scores[n], Role::score, {}},
+                               {differences[n], Role::score, {}},
+                               {exps[n], {}, {}},
+                               {weights[n], Role::weight, {}}},
+                              static_cast<Index>(n) == chosen,
+                              false,
+                              read.weights[n]});
     }
-    double sum = 0.0;
-    for (const double each : powers) sum += each;
-    table.total = TableRow{"Σ",
-                           {{"", {}, {}}, {"", {}, {}}, {number(sum), {}, {}}, {"1.00", {}, {}}},
-                           false,
-                           false,
-                           0.0};
+    const double sum = std::accumulate(powers.begin(), powers.end(), 0.0);
+    table.total = TableRow{"Σ", {{}, {}, {number(sum), {}, {}}, {"1.00", {}, {}}}};
     return table;
 }
 
-void add_score(InspectorView& view, const LookupControls& controls, const MemoryRead& read,
-               Index n) {
-    const LookupPair& pair = controls.pairs[static_cast<std::size_t>(n)];
+/// The pair's arithmetic, and its geometry.
+void add_pair(InspectorView& view, const LookupControls& controls, const MemoryRead& read,
+              std::size_t n) {
+    const auto& [key, value, k, v] = controls.pairs[n];
     const PlanePoint& q = controls.query;
-    const double score = read.scores[static_cast<std::size_t>(n)];
-    add_line(view.lines, "q·k",
-             {piece(fmt::format("{}·{} + {}·{}", signed_factor(q[0]), signed_factor(pair.k[0]),
-                                signed_factor(q[1]), signed_factor(pair.k[1]))),
-              piece(" = " + number(score), Role::score)});
-    add_line(view.lines, "÷ τ",
-             {piece(fmt::format("{} / {}", number(score), number(controls.temperature))),
-              piece(" = " + number(score / controls.temperature), Role::score)});
-    add_line(view.lines, "weight a",
-             {piece("exp(s − max) / Σ"),
-              piece(" = " + number(read.weights[static_cast<std::size_t>(n)]), Role::weight)});
-}
-
-void add_value(InspectorView& view, const LookupControls& controls, const MemoryRead& read,
-               Index n) {
-    const LookupPair& pair = controls.pairs[static_cast<std::size_t>(n)];
-    const double a = read.weights[static_cast<std::size_t>(n)];
-    add_line(view.lines, "a v",
-             {piece(fmt::format("{} · {}", number(a), point_words(pair.v))),
-              piece(fmt::format(" = ({}, {})", number(a * pair.v[0]), number(a * pair.v[1])),
-                    Role::value)});
-    add_line(view.lines, "o = Σ a v",
-             {piece(fmt::format("({}, {})", number(read.output[0]), number(read.output[1])),
-                    Role::output)});
-}
-
-void add_geometry(InspectorView& view, const LookupControls& controls, const MemoryRead& read,
-                  Index n) {
-    const LookupPair& pair = controls.pairs[static_cast<std::size_t>(n)];
-    const double cosine = read.cosines[static_cast<std::size_t>(n)];
-    add_line(view.geometry, "‖q‖",
-             {piece(number(std::hypot(controls.query[0], controls.query[1])), Role::query)});
-    add_line(view.geometry, "‖k‖", {piece(number(std::hypot(pair.k[0], pair.k[1])), Role::key)});
-    add_line(view.geometry, "cos θ = q·k / (‖q‖ ‖k‖)",
-             {piece(std::isnan(cosine) ? "none: a length is 0" : number(cosine), Role::score)});
+    const double score = read.scores[n];
+    const double a = read.weights[n];
+    const double cosine = read.cosines[n];
+    const auto of = [](double x) { return factor(number(x)); };
+    view.lines = {
+        {"q·k",
+         {Piece{fmt::format("{}·{} + {}·{}", of(q[0]), of(k[0]), of(q[1]), of(k[1]))},
+          Piece{" = " + number(score), Role::score}}},
+        {"÷ τ",
+         {Piece{fmt::format("{} / {}", number(score), number(controls.temperature))},
+          Piece{" = " + number(score / controls.temperature), Role::score}}},
+        {"weight a", {Piece{"exp(s − max) / Σ"}, Piece{" = " + number(a), Role::weight}}},
+        {"a v",
+         {Piece{fmt::format("{} · {}", number(a), point_words(v))},
+          Piece{fmt::format(" = ({}, {})", number(a * v[0]), number(a * v[1])), Role::value}}},
+        {"o = Σ a v",
+         {Piece{fmt::format("({}, {})", number(read.output[0]), number(read.output[1])),
+                Role::output}}}};
+    view.geometry = {
+        {"‖q‖", {Piece{number(std::hypot(q[0], q[1])), Role::query}}},
+        {"‖k‖", {Piece{number(std::hypot(k[0], k[1])), Role::key}}},
+        {"cos θ = q·k / (‖q‖ ‖k‖)",
+         {Piece{std::isnan(cosine) ? "none: a length is 0" : number(cosine), Role::score}}}};
+    view.title =
+        fmt::format("{} → {}", shown_token(key, kMostNamed), shown_token(value, kMostNamed));
+    view.value = number(a);
 }
 
 InspectorView memory_inspector(const AppState& state) {
     const LookupControls& controls = lookup_controls(state);
     const MemoryRead read = memory_read(controls);
     const Index n = lookup_look(state).hovered.value_or(lookup_look(state).pair);
-    const LookupPair& pair = controls.pairs[static_cast<std::size_t>(n)];
     InspectorView view;
     view.empty = false;
     view.role = Role::weight;
-    view.title = fmt::format("{} → {}", shown_token(pair.key, kMostNamed),
-                             shown_token(pair.value, kMostNamed));
-    view.value = number(read.weights[static_cast<std::size_t>(n)]);
     view.tex = "a_j = \\frac{\\exp(q \\cdot k_j / \\tau)}{\\sum_i \\exp(q \\cdot k_i / \\tau)}";
     view.formula = "a_j = exp(q·k_j / τ) / Σ_i exp(q·k_i / τ)";
-    add_score(view, controls, read, n);
-    add_value(view, controls, read, n);
-    add_geometry(view, controls, read, n);
+    add_pair(view, controls, read, static_cast<std::size_t>(n));
     view.table = softmax_table(controls, read, n);
-    view.as_text = text_of(view);
     return view;
 }
 
@@ -138,8 +104,7 @@ std::string pair_title(const AppState& state) {
 
 InspectorView similarity_inspector(const AppState& state) {
     InspectorView view;
-    view.hint = page_hint(lookup_look(state).page);
-    const SimilarityResult* const result = shown_similarity(state);
+    const SimilarityResult* const result = lookup_look(state).similarity.get();
     const LookupLook& look = lookup_look(state);
     if (result == nullptr || !result->fault.empty() || look.row >= result->dot.shape().t ||
         look.column >= result->dot.shape().d)
@@ -153,33 +118,29 @@ InspectorView similarity_inspector(const AppState& state) {
     view.value = number(lookup_controls(state).measure == SimilarityMeasure::dot ? dot : cosine);
     view.formula = "cosine = q·k / (‖q‖ ‖k‖)";
     view.tex = "\\cos \\theta = \\frac{q \\cdot k}{\\|q\\| \\|k\\|}";
-    add_line(view.lines, "dot product", {piece(number(dot), Role::score)});
-    add_line(view.lines, "cosine", {piece(number(cosine), Role::score)});
-    add_line(view.lines, "‖q‖ ‖k‖ = dot / cosine",
-             {piece(cosine == 0.0 ? "not told by 0 / 0" : number(dot / cosine))});
     const std::string tau = significant(result->temperature, 3);
-    add_line(view.lines, fmt::format("softmax over keys, ÷ {}", tau),
-             {piece(fmt::format("dot {}, cosine {}", number(at(result->dot_rows)),
-                                number(at(result->cosine_rows))),
-                    Role::weight)});
-    add_line(view.lines, fmt::format("softmax over queries, ÷ {}", tau),
-             {piece(fmt::format("dot {}, cosine {}", number(at(result->dot_columns)),
-                                number(at(result->cosine_columns))),
-                    Role::weight)});
-    const bool square =
-        result->dot.shape().t == result->dot.shape().d && state.document().tokens_kv.empty();
-    if (square)
-        add_line(
-            view.lines, "the other way round",
-            {piece(fmt::format("dot {}", number(double{result->dot(0, 0, look.column, look.row)})),
-                   Role::score)});
-    view.as_text = text_of(view);
+    const auto both = [&](const Tensor& by_dot, const Tensor& by_cosine) {
+        return Piece{fmt::format("dot {}, cosine {}", number(at(by_dot)), number(at(by_cosine))),
+                     Role::weight};
+    };
+    view.lines = {{"dot product", {Piece{number(dot), Role::score}}},
+                  {"cosine", {Piece{number(cosine), Role::score}}},
+                  {"‖q‖ ‖k‖ = dot / cosine",
+                   {Piece{cosine == 0.0 ? "not told by 0 / 0" : number(dot / cosine)}}},
+                  {fmt::format("softmax over keys, ÷ {}", tau),
+                   {both(result->dot_rows, result->cosine_rows)}},
+                  {fmt::format("softmax over queries, ÷ {}", tau),
+                   {both(result->dot_columns, result->cosine_columns)}}};
+    if (result->dot.shape().t == result->dot.shape().d && state.document().tokens_kv.empty()) {
+        const double back = result->dot(0, 0, look.column, look.row);
+        view.lines.push_back(
+            {"the other way round", {Piece{fmt::format("dot {}", number(back)), Role::score}}});
+    }
     return view;
 }
 
 InspectorView permutation_inspector(const AppState& state) {
     InspectorView view;
-    view.hint = page_hint(lookup_look(state).page);
     const PermutationResult* const result = lookup_look(state).permutation.get();
     const LookupLook& look = lookup_look(state);
     if (result == nullptr || !result->fault.empty() || look.row >= result->before.shape().t ||
@@ -197,29 +158,25 @@ InspectorView permutation_inspector(const AppState& state) {
     view.value = number(after);
     view.formula = "A(P X) = P A(X) Pᵀ";
     view.tex = "A(P X) = P A(X) P^\\top";
-    add_line(view.lines, "weight before",
-             {piece(fmt::format("row {}, column {}", look.row, look.column)),
-              piece(" = " + exact(static_cast<float>(before)), Role::weight)});
-    add_line(view.lines, "weight after",
-             {piece(fmt::format("row {}, column {}", row, place(look.column))),
-              piece(" = " + exact(static_cast<float>(after)), Role::weight)});
-    add_line(view.lines, "after − before",
-             {piece(after == before ? "exactly 0" : significant(after - before, 3), Role::score)});
-    add_line(view.lines, "largest of all",
-             {piece(result->largest == 0.0 ? "exactly 0" : significant(result->largest, 3),
-                    Role::score)});
+    const auto weight = [](const char* label, Index i, Index j, double of) {
+        return Line{label,
+                    {Piece{fmt::format("row {}, column {}", i, j)},
+                     Piece{" = " + exact(static_cast<float>(of)), Role::weight}}};
+    };
+    const auto difference = [](const char* label, double by) {
+        return Line{label, {Piece{difference_words(by), Role::score}}};
+    };
+    view.lines = {weight("weight before", look.row, look.column, before),
+                  weight("weight after", row, place(look.column), after),
+                  difference("after − before", after - before),
+                  difference("largest of all", result->largest)};
     if (!std::isnan(result->largest_float64))
-        add_line(view.lines, "the same in float64",
-                 {piece(result->largest_float64 == 0.0 ? "exactly 0"
-                                                       : significant(result->largest_float64, 3),
-                        Role::score)});
-    view.as_text = text_of(view);
+        view.lines.push_back(difference("the same in float64", result->largest_float64));
     return view;
 }
 
 InspectorView capacity_inspector(const AppState& state) {
     InspectorView view;
-    view.hint = page_hint(LookupPage::capacity);
     const CapacityCurves& curves = capacity_curves(state);
     if (!curves.points || curves.of != lookup_controls(state).capacity) return view;
     const auto found =
@@ -232,39 +189,37 @@ InspectorView capacity_inspector(const AppState& state) {
     view.formula = "interference = Σ a_ij over j ≠ i, a_i = softmax(k_i·k_j / τ)";
     view.tex = "\\sum_{j \\ne i} a_{ij}";
     const auto drawn = [&](const char* label, const DrawnNumber& of) {
-        add_line(view.lines, label,
-                 {piece(number(of.median), Role::weight),
-                  piece(fmt::format("  ({} to {})", number(of.low), number(of.high)))});
+        view.lines.push_back(
+            {label,
+             {Piece{number(of.median), Role::weight},
+              Piece{fmt::format("  ({} to {})", number(of.low), number(of.high))}}});
     };
     drawn("interference, mean", found->interference);
     drawn("interference, worst pair", found->worst);
     drawn("recall error ‖o − v‖", found->error);
     drawn("cosine of the nearest keys", found->near_cosine);
-    add_line(view.lines, "mean of (k_i·k_j)²", {piece(number(found->mean_square), Role::score)});
-    add_line(view.lines, "1/d_k",
-             {piece(number(1.0 / static_cast<double>(found->d_k)), Role::score)});
-    add_line(view.geometry, "draws",
-             {piece(fmt::format("{} from seed {}: median (smallest to largest)", curves.of.draws,
-                                curves.of.seed))});
-    view.as_text = text_of(view);
+    view.lines.push_back({"mean of (k_i·k_j)²", {Piece{number(found->mean_square), Role::score}}});
+    view.lines.push_back(
+        {"1/d_k", {Piece{number(1.0 / static_cast<double>(found->d_k)), Role::score}}});
+    view.geometry = {{"draws",
+                      {Piece{fmt::format("{} from seed {}: median (smallest to largest)",
+                                         curves.of.draws, curves.of.seed)}}}};
     return view;
 }
 
 }  // namespace
 
 InspectorView lookup_inspector(const AppState& state) {
-    switch (lookup_look(state).page) {
-        case LookupPage::memory:
-            return memory_inspector(state);
-        case LookupPage::capacity:
-            return capacity_inspector(state);
-        case LookupPage::permutation:
-            return permutation_inspector(state);
-        case LookupPage::similarity:
-        case LookupPage::alignment:
-            break;
-    }
-    return similarity_inspector(state);
+    const LookupPage page = lookup_look(state).page;
+    InspectorView view = page == LookupPage::memory        ? memory_inspector(state)
+                         : page == LookupPage::capacity    ? capacity_inspector(state)
+                         : page == LookupPage::permutation ? permutation_inspector(state)
+                                                           : similarity_inspector(state);
+    if (view.empty)
+        view.hint = page_hint(page);
+    else
+        view.as_text = text_of(view);
+    return view;
 }
 
 }  // namespace attn::view

@@ -5,20 +5,134 @@
 
 #include "app/common/format.h"
 #include "app/common/words.h"
-#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"
 
 namespace attn::view {
 namespace {
 
-void add_points(const AppState& state, const MemoryRead& read, MemoryView& view) {
+const LookupPair& pair_at(const LookupControls& controls, Index n) {
+    return controls.pairs[static_cast<std::size_t>(n)];
+}
+std::string key_at(const LookupControls& controls, Index n) {
+    return shown_token(pair_at(controls, n).key, kMostNamed);
+}
+std::string value_at_pair(const LookupControls& controls, Index n) {
+    return shown_token(pair_at(controls, n).value, kMostNamed);
+}
+
+/// Pairs by weight, largest first.
+std::vector<Index> by_weight(const MemoryRead& read) {
+    std::vector<Index> order = first_places(std::ssize(read.weights));
+    std::ranges::stable_sort(order, std::ranges::greater{},
+                             [&](Index n) { return read.weights[static_cast<std::size_t>(n)]; });
+    return order;
+}
+
+double of(const std::vector<double>& values, Index n) {
+    return values[static_cast<std::size_t>(n)];
+}
+
+/// "Paris", or "the mean of A and B": what a hard lookup gives.
+std::string hard_words(const LookupControls& controls, const MemoryRead& read) {
+    if (read.best.size() == 1) return value_at_pair(controls, read.best.front());
+    if (read.best.size() == controls.pairs.size()) return "the mean of all values";
+    std::string names;
+    for (std::size_t n = 0; n < read.best.size(); ++n)
+        names += (n == 0                      ? ""
+                  : n + 1 == read.best.size() ? " and "
+                                              : ", ") +
+                 value_at_pair(controls, read.best[n]);
+    return "the mean of " + names;
+}
+
+/// The first line of Memory.
+std::string memory_point(const LookupControls& controls, const MemoryRead& read) {
+    if (controls.pairs.size() == 1)
+        return fmt::format("One pair alone has the weight 100 %: every query reads {}.",
+                           value_at_pair(controls, 0));
+    const auto order = by_weight(read);
+    const std::string hard = hard_words(controls, read);
+    return fmt::format(
+        "q reads {} {} and {} {}: the output is {} from {}, which a hard lookup gives, and {} from "
+        "the mean of all values.",
+        key_at(controls, order[0]), percent(of(read.weights, order[0])), key_at(controls, order[1]),
+        percent(of(read.weights, order[1])), number(read.to_hard), hard, number(read.to_mean));
+}
+
+/// Which key wins by dot product and which by cosine.
+std::string winner_words(const LookupControls& controls, const MemoryRead& read) {
+    if (!read.most_similar)
+        return "A query or keys of length 0 have no direction: no cosine, and the same score 0 for "
+               "every key.";
+    const Index similar = *read.most_similar;
+    if (read.best.size() > 1)
+        return fmt::format(
+            "{} keys have the largest q·k, {}: a hard lookup has no single answer; the limit of "
+            "soft lookup for τ → 0 is the mean of their values.",
+            read.best.size(), number(of(read.scores, read.best.front())));
+    const Index best = read.best.front();
+    if (best == similar)
+        return fmt::format("Largest q·k and largest cosine agree: {} ({} and {}).",
+                           key_at(controls, best), number(of(read.scores, best)),
+                           number(of(read.cosines, best)));
+    const auto norm = [&](Index n) {
+        const PlanePoint& k = pair_at(controls, n).k;
+        return std::hypot(k[0], k[1]);
+    };
+    return fmt::format(
+        "“Similar” is not “largest dot”: {} wins with q·k = {} at cosine {}; {} is more similar, "
+        "cosine {}, but shorter: q·k = {}, ‖k‖ = {} against {}.",
+        key_at(controls, best), number(of(read.scores, best)),
+        std::isnan(of(read.cosines, best)) ? "none" : number(of(read.cosines, best)),
+        key_at(controls, similar), number(of(read.cosines, similar)),
+        number(of(read.scores, similar)), number(norm(similar)), number(norm(best)));
+}
+
+/// That K is matched and V handed over, with what V = K would give.
+std::string values_words(const LookupControls& controls, const MemoryRead& read) {
+    const PlanePoint output{read.output[0], read.output[1]};
+    const auto other = read_memory(memory_of(controls, true), controls.query, controls.temperature);
+    if (!other) return {};
+    const bool same =
+        std::ranges::all_of(controls.pairs, [](const LookupPair& p) { return p.k == p.v; });
+    if (same)
+        return fmt::format(
+            "Here V = K: the output {} is a blend of the keys themselves. Move a value: no weight "
+            "changes, for K alone is matched; V is handed over.",
+            point_words(output));
+    return fmt::format(
+        "K is matched, V is handed over: no weight depends on V. With V = K the same weights would "
+        "give {} in place of {}.",
+        point_words({other->output[0], other->output[1]}), point_words(output));
+}
+
+/// That the largest weight need not bring most.
+std::string contribution_words(const LookupControls& controls, const MemoryRead& read) {
+    const Index heaviest = by_weight(read).front();
+    const auto most = std::ranges::max_element(read.contributions);
+    const Index brings = most - read.contributions.begin();
+    const auto both = [&](Index n) {
+        return fmt::format("{} has {} and brings ‖a v‖ = {}", value_at_pair(controls, n),
+                           percent(of(read.weights, n)), number(of(read.contributions, n)));
+    };
+    if (brings == heaviest || *most == of(read.contributions, heaviest))
+        return fmt::format(
+            "Weight is not contribution: that is ‖a v‖. Here the heaviest brings most: {}.",
+            both(heaviest));
+    return fmt::format("High weight is not high contribution: {}; {}.", both(heaviest),
+                       both(brings));
+}
+
+/// What of each pair stands in the planes and in the table.
+void add_pairs(const AppState& state, const MemoryRead& read, MemoryView& view) {
     const LookupControls& controls = lookup_controls(state);
     const LookupLook& look = lookup_look(state);
     for (std::size_t n = 0; n < controls.pairs.size(); ++n) {
         const LookupPair& pair = controls.pairs[n];
-        const bool selected = look.pair == static_cast<Index>(n);
-        const bool hovered = look.hovered == static_cast<Index>(n);
+        const auto at = static_cast<Index>(n);
+        const bool selected = look.pair == at;
+        const bool hovered = look.hovered == at;
         const double weight = read.weights[n];
         view.keys.push_back({shown_token(pair.key), pair.k, weight,
                              fmt::format("k = {}\nq·k = {}, weight {}", point_words(pair.k),
@@ -29,27 +143,19 @@ void add_points(const AppState& state, const MemoryRead& read, MemoryView& view)
              fmt::format("v = {}\nweight {}: it brings {}", point_words(pair.v), percent(weight),
                          point_words({weight * pair.v[0], weight * pair.v[1]})),
              selected, hovered});
-    }
-}
-
-void add_rows(const AppState& state, const MemoryRead& read, MemoryView& view) {
-    const LookupControls& controls = lookup_controls(state);
-    for (std::size_t n = 0; n < controls.pairs.size(); ++n) {
-        const LookupPair& pair = controls.pairs[n];
-        MemoryRowView row;
-        row.key = shown_token(pair.key);
-        row.value = shown_token(pair.value);
-        row.score = cell_number(read.scores[n], 2);
-        row.cosine = std::isnan(read.cosines[n]) ? "–" : cell_number(read.cosines[n], 2);
-        row.weight = percent(read.weights[n]);
-        row.at = point_words(pair.v);
-        row.contribution = cell_number(read.contributions[n], 2);
-        row.share = read.weights[n];
-        row.best = std::ranges::count(read.best, static_cast<Index>(n)) > 0;
-        row.most_similar = read.most_similar == static_cast<Index>(n);
-        row.selected = view.keys[n].selected;
-        row.hovered = view.keys[n].hovered;
-        view.rows.push_back(std::move(row));
+        view.rows.push_back(
+            {.key = shown_token(pair.key),
+             .value = shown_token(pair.value),
+             .score = cell_number(read.scores[n], 2),
+             .cosine = std::isnan(read.cosines[n]) ? "–" : cell_number(read.cosines[n], 2),
+             .weight = percent(weight),
+             .at = point_words(pair.v),
+             .contribution = cell_number(read.contributions[n], 2),
+             .share = weight,
+             .best = std::ranges::count(read.best, at) > 0,
+             .most_similar = read.most_similar == at,
+             .selected = selected,
+             .hovered = hovered});
     }
 }
 
@@ -59,28 +165,12 @@ void add_numbers(const MemoryRead& read, MemoryView& view) {
          "A convex combination of the values: it never leaves their hull."},
         {"to the hard answer", "‖o − lim τ→0‖", number(read.to_hard),
          "How far the soft output is from what the hard lookup gives: the value of the largest "
-         "q·k; "
-         "of several that are equal, their mean."},
+         "q·k; of several that are equal, their mean."},
         {"to the mean of V", "‖o − lim τ→∞‖", number(read.to_mean),
          "How far the output is from the mean of all values, which every query reads as τ → ∞."},
         {"entropy", "H = −Σ a ln a", fmt::format("{} nats", number(read.entropy)),
          fmt::format("0: one pair is read; ln {} = {}: all are read alike.", read.weights.size(),
                      number(std::log(static_cast<double>(read.weights.size()))))}};
-}
-
-void add_presets(const LookupControls& controls, MemoryView& view) {
-    for (const MemoryPreset& preset : memory_presets()) {
-        if (preset.pairs == controls.pairs) view.preset = static_cast<int>(view.preset_keys.size());
-        view.preset_names.push_back(preset.words);
-        view.preset_keys.push_back(preset.key);
-    }
-}
-
-void add_hull(const LookupControls& controls, MemoryView& view) {
-    std::vector<PlanePoint> values;
-    for (const LookupPair& pair : controls.pairs) values.push_back(pair.v);
-    for (const Index n : convex_hull(values))
-        view.hull.push_back(values[static_cast<std::size_t>(n)]);
 }
 
 }  // namespace
@@ -105,11 +195,17 @@ MemoryView build_memory_view(const AppState& state) {
     view.output = {read.output[0], read.output[1]};
     view.hard = {read.hard[0], read.hard[1]};
     view.mean = {read.mean[0], read.mean[1]};
-    add_points(state, read, view);
-    add_rows(state, read, view);
+    add_pairs(state, read, view);
     add_numbers(read, view);
-    add_presets(controls, view);
-    add_hull(controls, view);
+    for (const MemoryPreset& preset : memory_presets()) {
+        if (preset.pairs == controls.pairs) view.preset = static_cast<int>(view.preset_keys.size());
+        view.preset_names.push_back(preset.words);
+        view.preset_keys.push_back(preset.key);
+    }
+    std::vector<PlanePoint> values;
+    for (const LookupPair& each : controls.pairs) values.push_back(each.v);
+    for (const Index n : convex_hull(values))
+        view.hull.push_back(values[static_cast<std::size_t>(n)]);
     view.temperature = controls.temperature;
     view.tau = significant(controls.temperature, 3);
     view.pair = lookup_look(state).pair;
@@ -117,7 +213,6 @@ MemoryView build_memory_view(const AppState& state) {
     view.key_name = pair.key;
     view.value_name = pair.value;
     view.can_add = controls.pairs.size() < kMostLookupPairs;
-    view.can_remove = controls.pairs.size() > 1;
     return view;
 }
 

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cfloat>
 #include <cmath>
 
@@ -7,8 +6,6 @@
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/common/sheet.h"
-#include "app/common/words.h"
-#include "app/workspaces/lookup/grids.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"
 
@@ -28,7 +25,7 @@ std::string equivariant_words(const PermutationResult& result, Index moved) {
             "{}the weights go along; the difference, at most {}, is float32 rounding "
             "(ε = {}): softmax adds the keys up in another order. In float64 it is {}.",
             lead, significant(result.largest, 3), significant(FLT_EPSILON, 3),
-            result.largest_float64 == 0.0 ? "exactly 0" : significant(result.largest_float64, 2));
+            difference_words(result.largest_float64, 2));
     return fmt::format("{}the weights go along up to {}; float32 has ε = {}.", lead,
                        significant(result.largest, 3), significant(FLT_EPSILON, 3));
 }
@@ -59,8 +56,7 @@ std::string source_words(const AppState& state, const PermutationResult& result)
     else if (result.position == PermutationPosition::sinusoidal)
         words =
             "Rows of X are shuffled, and each has the wave of its new place added; rows that were "
-            "set "
-            "by hand keep what they hold.";
+            "set by hand keep what they hold.";
     else if (is_toy(document))
         words =
             "Rows of X are shuffled, without the waves that Step adds to the words; rows that were "
@@ -86,12 +82,10 @@ std::string output_words(const PermutationResult& result) {
 std::string lesson_words(const PermutationResult& result) {
     if (result.position == PermutationPosition::none && result.keys_only)
         return "“The order of rows encodes position”: it does not. The outputs do not see the "
-               "order of "
-               "keys and values; positions must be added.";
+               "order of keys and values; positions must be added.";
     if (result.position == PermutationPosition::none)
         return "“The order of rows encodes position”: it does not. Attention is "
-               "permutation-equivariant; "
-               "positions must be added.";
+               "permutation-equivariant; positions must be added.";
     return "Position stands in X, in Q and K, or in the mask and scores: nowhere else does "
            "attention see the order.";
 }
@@ -140,9 +134,8 @@ PermutationView build_permutation_view(const AppState& state) {
         if (elsewhere) ++moved;
     }
     const PermutationResult* const result = lookup_look(state).permutation.get();
-    view.body.lacks = result == nullptr ? "Nothing is computed yet." : sentence(result->fault);
-    if (result == nullptr || !result->fault.empty()) return view;
-    view.body.lacks.clear();
+    view.body.lacks = lacks_words(result);
+    if (!view.body.lacks.empty()) return view;
     view.body.point = permutation_point(state, *result, moved);
     view.body.notes = {lesson_words(*result), output_words(*result), source_words(state, *result)};
     add_grids(state, *result, view.body);

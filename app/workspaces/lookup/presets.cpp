@@ -12,19 +12,6 @@ std::vector<LookupPair> capitals() {
             {"Brazil", "Brasília", {-1.9, -0.9}, {-1.06, -0.7}}};
 }
 
-std::vector<LookupPair> two_near() {
-    return {{"river bank", "water", {2.0, 0.5}, {-2.5, 2.0}},
-            {"savings bank", "money", {1.9, 0.75}, {2.5, 2.0}},
-            {"meadow", "grass", {-1.2, 1.6}, {-2.0, -1.5}},
-            {"market", "stalls", {-0.6, -1.9}, {2.0, -1.5}}};
-}
-
-std::vector<LookupPair> long_key() {
-    return {{"first token", "nothing", {2.4, 3.0}, {-2.0, 1.5}},
-            {"cat", "animal", {1.2, 0.25}, {2.2, 1.0}},
-            {"sat", "verb", {-1.0, 0.8}, {0.4, -2.2}}};
-}
-
 std::vector<LookupPair> keys_as_values() {
     std::vector<LookupPair> pairs = capitals();
     for (LookupPair& pair : pairs) {
@@ -34,12 +21,6 @@ std::vector<LookupPair> keys_as_values() {
     return pairs;
 }
 
-std::vector<LookupPair> tie() {
-    return {{"left", "A", {1.0, 1.5}, {-2.0, 1.0}},
-            {"right", "B", {1.0, -1.5}, {2.0, 1.0}},
-            {"behind", "C", {-2.0, 0.0}, {0.0, -2.0}}};
-}
-
 }  // namespace
 
 const std::vector<MemoryPreset>& memory_presets() {
@@ -47,28 +28,27 @@ const std::vector<MemoryPreset>& memory_presets() {
         {"capitals",
          "capitals: keys set by hand, values are places on the map",
          capitals(),
-         {1.6, 0.3},
-         1.0},
+         {1.6, 0.3}},
         {"two-near",
          "two near keys: the query cannot tell them apart",
-         two_near(),
-         {1.8, 0.5},
-         1.0},
+         {{"river bank", "water", {2.0, 0.5}, {-2.5, 2.0}},
+          {"savings bank", "money", {1.9, 0.75}, {2.5, 2.0}},
+          {"meadow", "grass", {-1.2, 1.6}, {-2.0, -1.5}},
+          {"market", "stalls", {-0.6, -1.9}, {2.0, -1.5}}},
+         {1.8, 0.5}},
         {"long-key",
          "one long key: the largest dot product is not the most similar key",
-         long_key(),
-         {1.5, 0.3},
-         1.0},
-        {"keys-as-values",
-         "V = K: the output is a blend of keys",
-         keys_as_values(),
-         {1.6, 0.3},
-         1.0},
+         {{"first token", "nothing", {2.4, 3.0}, {-2.0, 1.5}},
+          {"cat", "animal", {1.2, 0.25}, {2.2, 1.0}},
+          {"sat", "verb", {-1.0, 0.8}, {0.4, -2.2}}},
+         {1.5, 0.3}},
+        {"keys-as-values", "V = K: the output is a blend of keys", keys_as_values(), {1.6, 0.3}},
         {"tie",
          "two keys with the same score: a hard lookup has no answer",
-         tie(),
-         {1.6, 0.0},
-         1.0}};
+         {{"left", "A", {1.0, 1.5}, {-2.0, 1.0}},
+          {"right", "B", {1.0, -1.5}, {2.0, 1.0}},
+          {"behind", "C", {-2.0, 0.0}, {0.0, -2.0}}},
+         {1.6, 0.0}}};
     return presets;
 }
 

@@ -5,24 +5,18 @@
 
 #include "app/common/format.h"
 #include "app/common/pair.h"
-#include "app/common/sheet.h"
-#include "app/common/words.h"
-#include "app/workspaces/lookup/grids.h"
+#include "app/common/pair_grid.h"
 #include "app/workspaces/lookup/view.h"
-#include "app/workspaces/lookup/words.h"
 
 namespace attn::view {
 namespace {
 
 constexpr std::size_t kMostDisagreements = 4;  // named
 
-std::string operands(SimilarityOf of, const Document& document) {
-    if (of == SimilarityOf::qk) return "q_i · k_j";
-    return document.inputs->x_kv.empty() ? "x_i · x_j" : "x_i · x_kv,j";
-}
-
 std::string measure_title(const SimilarityView& view, const Document& document) {
-    const std::string both = operands(view.of, document);
+    const std::string both = view.of == SimilarityOf::qk     ? "q_i · k_j"
+                             : document.inputs->x_kv.empty() ? "x_i · x_j"
+                                                             : "x_i · x_kv,j";
     return view.measure == SimilarityMeasure::dot ? both
                                                   : fmt::format("cosine: {} / (‖ ‖ ‖ ‖)", both);
 }
@@ -59,8 +53,7 @@ std::string merged_words(const Document& document) {
     if (!inputs.projects() || w_q.empty() || w_k.empty()) return {};
     if (document.spec.rope)
         return "RoPE turns queries and keys by position between W_Q and W_K, so that no one matrix "
-               "can take the "
-               "place of both.";
+               "can take the place of both.";
     const Index d_k = document.size.d_k;
     const Index rows = w_q.shape().t, columns = w_k.shape().t;
     const bool biased = !inputs.params[Param::b_q].empty() || !inputs.params[Param::b_k].empty();
@@ -68,25 +61,35 @@ std::string merged_words(const Document& document) {
         document.tokens_kv.empty() && !biased ? " W_Q = W_K would make S symmetric." : "";
     return fmt::format(
         "Only the product W_Q W_Kᵀ of a head counts in S{}: as one matrix {} of rank at most {} it "
-        "has {} numbers, "
-        "as W_Q and W_K {}.{}",
+        "has {} numbers, as W_Q and W_K {}.{}",
         biased ? ", beside the biases" : "", size(rows, columns), std::min({d_k, rows, columns}),
         grouped(rows * columns), grouped((rows + columns) * d_k), same);
 }
 
-struct Disagreement {
+/// The column of the largest number of a row, the first on a tie; nullopt where one is NaN or there is none.
+std::optional<Index> largest_in_row(MatrixView<const float> values, Index row) {
+    if (row >= values.rows || values.columns == 0) return std::nullopt;
+    const auto entries = values.row(row);
+    if (std::ranges::any_of(entries, [](float v) { return std::isnan(v); })) return std::nullopt;
+    return std::ranges::max_element(entries) - entries.begin();
+}
+
+struct BestKeys {
     Index query = 0, dot = 0, cosine = 0;
 };
+/// By dot product and by cosine; nullopt where a similarity is NaN.
+std::optional<BestKeys> best_keys(const SimilarityResult& result, Index query) {
+    const auto dot = largest_in_row(result.dot.matrix(0, 0), query);
+    const auto cosine = largest_in_row(result.cosine.matrix(0, 0), query);
+    if (!dot || !cosine) return std::nullopt;
+    return BestKeys{query, *dot, *cosine};
+}
 
-std::vector<Disagreement> disagreements(const SimilarityResult& result) {
-    std::vector<Disagreement> all;
-    const auto dot = result.dot.matrix(0, 0);
-    const auto cosine = result.cosine.matrix(0, 0);
-    for (Index i = 0; i < dot.rows; ++i) {
-        const auto by_dot = largest_in_row(dot, i);
-        const auto by_cosine = largest_in_row(cosine, i);
-        if (by_dot && by_cosine && *by_dot != *by_cosine) all.push_back({i, *by_dot, *by_cosine});
-    }
+std::vector<BestKeys> disagreements(const SimilarityResult& result) {
+    std::vector<BestKeys> all;
+    for (Index i = 0; i < result.dot.shape().t; ++i)
+        if (const auto best = best_keys(result, i); best && best->dot != best->cosine)
+            all.push_back(*best);
     return all;
 }
 
@@ -151,12 +154,6 @@ SimilarityView base_view(const AppState& state) {
     return view;
 }
 
-/// "" where there is a result without a fault.
-std::string lacks_words(const SimilarityResult* result) {
-    if (result == nullptr) return "Nothing is computed yet.";
-    return result->fault.empty() ? "" : sentence(result->fault);
-}
-
 std::string row_tip(const Document& document, const SimilarityResult& result,
                     const AlignmentRowView& row, Index query) {
     if (row.none) return "A similarity of this query is NaN: it has no best key.";
@@ -171,61 +168,38 @@ std::string row_tip(const Document& document, const SimilarityResult& result,
 
 /// Of the query that is looked at.
 std::string query_words(const Document& document, const SimilarityResult& result, Index query) {
-    const auto dot = result.dot.matrix(0, 0);
-    const auto cosine = result.cosine.matrix(0, 0);
-    const auto by_dot = largest_in_row(dot, query);
-    const auto by_cosine = largest_in_row(cosine, query);
+    const auto best = best_keys(result, query);
     const std::string name = axis_label(document, Axis::query, query);
-    if (!by_dot || !by_cosine)
+    if (!best)
         return fmt::format("{} has a similarity that is NaN: it is aligned with no key.", name);
-    if (*by_dot == *by_cosine)
+    const auto dot = result.dot.matrix(0, 0).row(query);
+    const auto cosine = result.cosine.matrix(0, 0).row(query);
+    const std::string key = axis_label(document, Axis::key, best->dot);
+    const auto by_dot = static_cast<std::size_t>(best->dot);
+    const auto by_cosine = static_cast<std::size_t>(best->cosine);
+    if (by_dot == by_cosine)
         return fmt::format("{} is aligned with {}, by dot product ({}) and by cosine ({}).", name,
-                           axis_label(document, Axis::key, *by_dot), number(dot(query, *by_dot)),
-                           number(cosine(query, *by_cosine)));
+                           key, number(dot[by_dot]), number(cosine[by_cosine]));
     return fmt::format(
         "{} is aligned with {} by dot product ({}, cosine {}), with {} by cosine ({}, dot {}).",
-        name, axis_label(document, Axis::key, *by_dot), number(dot(query, *by_dot)),
-        number(cosine(query, *by_dot)), axis_label(document, Axis::key, *by_cosine),
-        number(cosine(query, *by_cosine)), number(dot(query, *by_cosine)));
+        name, key, number(dot[by_dot]), number(cosine[by_dot]),
+        axis_label(document, Axis::key, best->cosine), number(cosine[by_cosine]),
+        number(dot[by_cosine]));
 }
 
 }  // namespace
 
-const SimilarityResult* shown_similarity(const AppState& state) {
-    return lookup_look(state).similarity.get();
-}
-
-std::optional<Index> largest_in_row(MatrixView<const float> values, Index row) {
-    if (row >= values.rows || values.columns == 0) return std::nullopt;
-    const auto entries = values.row(row);
-    if (std::ranges::any_of(entries, [](float v) { return std::isnan(v); })) return std::nullopt;
-    return std::ranges::max_element(entries) - entries.begin();
-}
-
 GridView lookup_grid(const AppState& state, const LookupGrid& of) {
-    const Document& document = state.document();
-    Sheet sheet;
-    sheet.id = Stage::weights;
-    sheet.values = of.values;
-    sheet.row_labels = axis_labels(document, Axis::query, of.values.rows);
-    sheet.column_labels = axis_labels(document, Axis::key, of.values.columns);
-    sheet.role = of.role;
-    GridView grid = make_grid(state, sheet, {of.colors, false, {}});
-    grid.title = of.title;
+    GridView grid = pair_grid(state, of.values, {of.colors, false, {}}, of.title);
+    grid.role = of.role;
     grid.tooltip = of.tooltip;
-    grid.editable = false;
-    grid.selected.reset();
-    const LookupLook& look = lookup_look(state);
-    if (look.row >= grid.rows || look.column >= grid.columns) return grid;
-    grid.selected = {look.row, look.column};
-    grid.focus_row = look.row;
-    grid.focus_column = look.column;
+    look_at(grid, {lookup_look(state).row, lookup_look(state).column});
     return grid;
 }
 
 SimilarityView build_similarity_view(const AppState& state) {
     SimilarityView view = base_view(state);
-    const SimilarityResult* const result = shown_similarity(state);
+    const SimilarityResult* const result = lookup_look(state).similarity.get();
     view.body.lacks = lacks_words(result);
     if (!view.body.lacks.empty()) return view;
     const Document& document = state.document();
@@ -246,7 +220,7 @@ SimilarityView build_similarity_view(const AppState& state) {
 AlignmentView build_alignment_view(const AppState& state) {
     AlignmentView view;
     view.towers = base_view(state);
-    const SimilarityResult* const result = shown_similarity(state);
+    const SimilarityResult* const result = lookup_look(state).similarity.get();
     view.body.lacks = lacks_words(result);
     if (!view.body.lacks.empty()) return view;
     const Document& document = state.document();

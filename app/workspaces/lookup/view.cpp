@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/words.h"
 
 namespace attn::view {

@@ -8,7 +8,8 @@
 #include "app/common/grid.h"
 #include "app/common/plot.h"
 #include "app/common/readout.h"
-#include "app/workspaces/lookup/controls.h"
+#include "app/common/words.h"
+#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/state.h"
 
 namespace attn::view {
@@ -45,7 +46,7 @@ struct MemoryView {
     int preset = -1;  // −1: changed since
     Index pair = 0;
     std::string key_name, value_name;
-    bool can_add = true, can_remove = true;
+    bool can_add = true;
 };
 
 // ---- capacity
@@ -118,6 +119,21 @@ struct LookupView {
     PermutationView permutation;
     std::string status;
 };
+
+/// A matrix of the document's queries and keys, with the pair that is looked at.
+struct LookupGrid {
+    MatrixView<const float> values;
+    ColorScale colors = ColorScale::diverging;
+    Role role = Role::score;
+    std::string title, tooltip;
+};
+GridView lookup_grid(const AppState& state, const LookupGrid& of);
+/// Why a result is not shown; "": there is one, without a fault.
+template <class Result>
+std::string lacks_words(const Result* result) {
+    if (result == nullptr) return "Nothing is computed yet.";
+    return result->fault.empty() ? "" : sentence(result->fault);
+}
 
 /// Within the plane, at two decimals; nullopt where one is no number.
 std::optional<PlanePoint> on_plane(double x, double y);

@@ -13,16 +13,10 @@ std::string point_words(const PlanePoint& at);
 std::string page_title(LookupPage page);
 /// What can be done there.
 std::string page_hint(LookupPage page);
-/// The first line of Memory.
-std::string memory_point(const LookupControls& controls, const MemoryRead& read);
-/// Which key wins by dot product and which by cosine.
-std::string winner_words(const LookupControls& controls, const MemoryRead& read);
-/// That K is matched and V handed over, with what V = K would give.
-std::string values_words(const LookupControls& controls, const MemoryRead& read);
-/// That the largest weight need not bring most.
-std::string contribution_words(const LookupControls& controls, const MemoryRead& read);
 /// Of the pair that is looked at.
 std::string pair_sentence(const AppState& state);
+/// A difference in a few digits; none at all is "exactly 0".
+std::string difference_words(double by, int digits = 3);
 /// "sinusoidal waves, added to X"
 std::string position_words(PermutationPosition position);
 /// The pair of tokens that is looked at.

@@ -14,128 +14,12 @@
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/workspaces/lookup/actions.h"
-#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/requests.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"
 
 namespace attn::view {
 namespace {
-
-constexpr double kStep = 0.1;  // of an arrow key, in a plane
-
-Action page_at(const AppState& state, int steps) {
-    const auto count = static_cast<int>(kLookupPageCount);
-    return ShowLookupPage{static_cast<LookupPage>(
-        (static_cast<int>(lookup_look(state).page) + steps + count) % count)};
-}
-
-void add_pages(const CommandAdder& add, const AppState& state) {
-    add("Next page of Lookup", Key::page_down, page_at(state, 1));
-    add("Page of Lookup before", Key::page_up, page_at(state, -1));
-    for (std::size_t n = 0; n < kLookupPageCount; ++n) {
-        const auto page = static_cast<LookupPage>(n);
-        add("Lookup: " + page_title(page), Key::none, ShowLookupPage{page});
-    }
-}
-
-struct Way {
-    Key key;
-    double x, y;
-    const char* words;
-};
-constexpr Way kWays[] = {{Key::left, -kStep, 0.0, "left"},
-                         {Key::right, kStep, 0.0, "right"},
-                         {Key::up, 0.0, kStep, "up"},
-                         {Key::down, 0.0, -kStep, "down"}};
-
-void add_memory(const CommandAdder& add, const AppState& state) {
-    const LookupControls& controls = lookup_controls(state);
-    const Index n = lookup_look(state).pair;
-    const Index last = std::ssize(controls.pairs) - 1;
-    const LookupPair& pair = controls.pairs[static_cast<std::size_t>(n)];
-    for (const Way& way : kWays) {
-        const auto [x, y] = controls.query;
-        add(fmt::format("Move the query {}", way.words), plain(way.key),
-            MoveLookupQuery{x + way.x, y + way.y});
-        add(fmt::format("Move the key {}", way.words), shift(way.key),
-            MoveLookupKey{n, pair.k[0] + way.x, pair.k[1] + way.y});
-        add(fmt::format("Move the value {}", way.words), ctrl(way.key),
-            MoveLookupValue{n, pair.v[0] + way.x, pair.v[1] + way.y});
-    }
-    add("Look at the next pair", Key::period, SelectLookupPair{std::min(n + 1, last)}, last > 0);
-    add("Look at the pair before", Key::comma, SelectLookupPair{std::max<Index>(n - 1, 0)},
-        last > 0);
-    add("Add a pair", Key::a, AddLookupPair{1.0, 1.0}, controls.pairs.size() < kMostLookupPairs,
-        fmt::format("A memory has at most {} pairs", kMostLookupPairs));
-    add("Remove this pair", Key::del, RemoveLookupPair{n}, last > 0,
-        "A memory keeps one pair at least");
-    add("Hard: temperature 0.01", Key::h, SetLookupTemperature{kColdest});
-    add("Soft: temperature 1", Key::o, SetLookupTemperature{1.0});
-    add("Scaled dot product: temperature √2", Key::none, SetLookupTemperature{std::sqrt(2.0)});
-    add("Mean: temperature 100", Key::m, SetLookupTemperature{kHottest});
-    const auto& presets = memory_presets();
-    const auto here = std::ranges::find(presets, controls.pairs, &MemoryPreset::pairs);
-    const auto next =
-        here == presets.end() || here + 1 == presets.end() ? presets.begin() : here + 1;
-    add("Next memory", Key::n, LoadMemory{next->key});
-    for (const MemoryPreset& preset : presets)
-        add("Memory: " + preset.words, Key::none, LoadMemory{preset.key});
-}
-
-void add_capacity(const CommandAdder& add, const LookupControls& controls) {
-    add("Next larger d_k", Key::right, SetCapacityWidth{next_capacity_width(controls.width, 1)});
-    add("Next smaller d_k", Key::left, SetCapacityWidth{next_capacity_width(controls.width, -1)});
-    const Index pairs = controls.capacity.pairs;
-    add("Twice the pairs", Key::up, SetCapacityPairs{std::min(pairs * 2, kMostCapacityPairs)});
-    add("Half the pairs", Key::down, SetCapacityPairs{std::max<Index>(pairs / 2, 2)});
-    add("Draw others: the next seed", Key::n, SetCapacitySeed{controls.capacity.seed + 1});
-}
-
-void add_selection(const CommandAdder& add, const AppState& state) {
-    const LookupLook& look = lookup_look(state);
-    const auto moved = [&](Index rows, Index columns) {
-        const Pair to = nearest_pair(state, {look.row + rows, look.column + columns});
-        return SelectLookupCell{to.query, to.key};
-    };
-    const bool there = has_pair(state, {0, 0});
-    add("Select the query above", Key::up, moved(-1, 0), there);
-    add("Select the query below", Key::down, moved(1, 0), there);
-    add("Select the key to the left", Key::left, moved(0, -1), there);
-    add("Select the key to the right", Key::right, moved(0, 1), there);
-}
-
-void add_similarity(const CommandAdder& add, const LookupControls& controls) {
-    const bool dot = controls.measure == SimilarityMeasure::dot;
-    add(dot ? "Cosines in place of dot products" : "Dot products in place of cosines", Key::m,
-        SetSimilarityMeasure{dot ? SimilarityMeasure::cosine : SimilarityMeasure::dot});
-    const auto next = static_cast<SimilaritySoftmax>((static_cast<int>(controls.softmax) + 1) % 3);
-    add("Softmax: none, of rows, of columns", Key::a, SetSimilaritySoftmax{next});
-}
-
-void add_towers(const CommandAdder& add, const LookupControls& controls) {
-    const bool qk = controls.of == SimilarityOf::qk;
-    add(qk ? "Compare X with X" : "Compare queries with keys", Key::x,
-        SetSimilarityOf{qk ? SimilarityOf::x : SimilarityOf::qk});
-}
-
-void add_permutation(const CommandAdder& add, const AppState& state) {
-    const bool there = state.document().size.tk > 1;
-    add("Shuffle the tokens", Key::s, ShuffleTokens{next_shuffle(state)}, there);
-    add("Tokens from the last to the first", Key::r, OrderTokens{TokenOrder::reversed}, there);
-    add("Sort the tokens by their words", Key::o, OrderTokens{TokenOrder::sorted}, there);
-    add("Tokens as in the document", Key::d, OrderTokens{TokenOrder::document}, there);
-    const auto next = static_cast<PermutationPosition>(
-        (static_cast<int>(lookup_controls(state).position) + 1) % 5);
-    add("Next kind of positions", Key::n, SetPermutationPosition{next});
-    const auto order = token_order(state);
-    const Index token = lookup_look(state).column;
-    const Index place = std::ranges::find(order, token) - order.begin();
-    add("Move the selected key’s token to the place before", shift(Key::left),
-        MoveToken{token, place - 1}, there && place > 0);
-    add("Move the selected key’s token to the next place", shift(Key::right),
-        MoveToken{token, place + 1}, there && place + 1 < std::ssize(order));
-}
 
 bool is_on_plane(const PlanePoint& at) {
     return std::abs(at[0]) <= kPlaneEnd && std::abs(at[1]) <= kPlaneEnd;  // not NaN
@@ -144,9 +28,7 @@ bool is_on_plane(const PlanePoint& at) {
 /// Each number from 0 on, once.
 bool is_order(std::vector<Index> order) {
     std::ranges::sort(order);
-    for (std::size_t n = 0; n < order.size(); ++n)
-        if (order[n] != static_cast<Index>(n)) return false;
-    return true;
+    return order == first_places(std::ssize(order));
 }
 
 /// What a session may not hold; "": nothing is wrong.
@@ -225,7 +107,113 @@ Action run(const CapacityRequest& request, const RunControl& control) {
 
 namespace {
 
-void enter_lookup(AppState& state) { say(state, page_hint(lookup_look(state).page)); }
+constexpr double kStep = 0.1;  // of an arrow key, in a plane
+
+Action page_at(const AppState& state, int steps) {
+    const auto count = static_cast<int>(kLookupPageCount);
+    return ShowLookupPage{static_cast<LookupPage>(
+        (static_cast<int>(lookup_look(state).page) + steps + count) % count)};
+}
+
+void add_pages(const CommandAdder& add, const AppState& state) {
+    add("Next page of Lookup", Key::page_down, page_at(state, 1));
+    add("Page of Lookup before", Key::page_up, page_at(state, -1));
+    for (std::size_t n = 0; n < kLookupPageCount; ++n)
+        add("Lookup: " + page_title(static_cast<LookupPage>(n)), Key::none,
+            ShowLookupPage{static_cast<LookupPage>(n)});
+}
+
+struct Way {
+    Key key;
+    double x, y;
+    const char* words;
+};
+constexpr Way kWays[] = {{Key::left, -kStep, 0.0, "left"},
+                         {Key::right, kStep, 0.0, "right"},
+                         {Key::up, 0.0, kStep, "up"},
+                         {Key::down, 0.0, -kStep, "down"}};
+
+void add_memory(const CommandAdder& add, const AppState& state) {
+    const LookupControls& controls = lookup_controls(state);
+    const Index n = lookup_look(state).pair;
+    const Index last = std::ssize(controls.pairs) - 1;
+    const LookupPair& pair = controls.pairs[static_cast<std::size_t>(n)];
+    for (const Way& way : kWays) {
+        const auto [x, y] = controls.query;
+        add(fmt::format("Move the query {}", way.words), plain(way.key),
+            MoveLookupQuery{x + way.x, y + way.y});
+        add(fmt::format("Move the key {}", way.words), shift(way.key),
+            MoveLookupKey{n, pair.k[0] + way.x, pair.k[1] + way.y});
+        add(fmt::format("Move the value {}", way.words), ctrl(way.key),
+            MoveLookupValue{n, pair.v[0] + way.x, pair.v[1] + way.y});
+    }
+    add("Look at the next pair", Key::period, SelectLookupPair{std::min(n + 1, last)}, last > 0);
+    add("Look at the pair before", Key::comma, SelectLookupPair{std::max<Index>(n - 1, 0)},
+        last > 0);
+    add("Add a pair", Key::a, AddLookupPair{1.0, 1.0}, controls.pairs.size() < kMostLookupPairs,
+        fmt::format("A memory has at most {} pairs", kMostLookupPairs));
+    add("Remove this pair", Key::del, RemoveLookupPair{n}, last > 0,
+        "A memory keeps one pair at least");
+    add("Hard: temperature 0.01", Key::h, SetLookupTemperature{kColdest});
+    add("Soft: temperature 1", Key::o, SetLookupTemperature{1.0});
+    add("Scaled dot product: temperature √2", Key::none, SetLookupTemperature{std::sqrt(2.0)});
+    add("Mean: temperature 100", Key::m, SetLookupTemperature{kHottest});
+    const auto& presets = memory_presets();
+    const auto here = std::ranges::find(presets, controls.pairs, &MemoryPreset::pairs);
+    const auto next =
+        here == presets.end() || here + 1 == presets.end() ? presets.begin() : here + 1;
+    add("Next memory", Key::n, LoadMemory{next->key});
+    for (const MemoryPreset& preset : presets)
+        add("Memory: " + preset.words, Key::none, LoadMemory{preset.key});
+}
+
+void add_capacity(const CommandAdder& add, const LookupControls& controls) {
+    add("Next larger d_k", Key::right, SetCapacityWidth{next_capacity_width(controls.width, 1)});
+    add("Next smaller d_k", Key::left, SetCapacityWidth{next_capacity_width(controls.width, -1)});
+    const Index pairs = controls.capacity.pairs;
+    add("Twice the pairs", Key::up, SetCapacityPairs{std::min(pairs * 2, kMostCapacityPairs)});
+    add("Half the pairs", Key::down, SetCapacityPairs{std::max<Index>(pairs / 2, 2)});
+    add("Draw others: the next seed", Key::n, SetCapacitySeed{controls.capacity.seed + 1});
+}
+
+void add_selection(const CommandAdder& add, const AppState& state) {
+    const LookupLook& look = lookup_look(state);
+    const auto moved = [&](Index rows, Index columns) {
+        const Pair to = nearest_pair(state, {look.row + rows, look.column + columns});
+        return SelectLookupCell{to.query, to.key};
+    };
+    const bool there = has_pair(state, {0, 0});
+    add("Select the query above", Key::up, moved(-1, 0), there);
+    add("Select the query below", Key::down, moved(1, 0), there);
+    add("Select the key to the left", Key::left, moved(0, -1), there);
+    add("Select the key to the right", Key::right, moved(0, 1), there);
+}
+
+void add_similarity(const CommandAdder& add, const LookupControls& controls) {
+    const bool dot = controls.measure == SimilarityMeasure::dot;
+    add(dot ? "Cosines in place of dot products" : "Dot products in place of cosines", Key::m,
+        SetSimilarityMeasure{dot ? SimilarityMeasure::cosine : SimilarityMeasure::dot});
+    const auto next = static_cast<SimilaritySoftmax>((static_cast<int>(controls.softmax) + 1) % 3);
+    add("Softmax: none, of rows, of columns", Key::a, SetSimilaritySoftmax{next});
+}
+
+void add_permutation(const CommandAdder& add, const AppState& state) {
+    const bool there = state.document().size.tk > 1;
+    add("Shuffle the tokens", Key::s, ShuffleTokens{next_shuffle(state)}, there);
+    add("Tokens from the last to the first", Key::r, OrderTokens{TokenOrder::reversed}, there);
+    add("Sort the tokens by their words", Key::o, OrderTokens{TokenOrder::sorted}, there);
+    add("Tokens as in the document", Key::d, OrderTokens{TokenOrder::document}, there);
+    const auto next = static_cast<PermutationPosition>(
+        (static_cast<int>(lookup_controls(state).position) + 1) % 5);
+    add("Next kind of positions", Key::n, SetPermutationPosition{next});
+    const auto order = token_order(state);
+    const Index token = lookup_look(state).column;
+    const Index place = std::ranges::find(order, token) - order.begin();
+    add("Move the selected key’s token to the place before", shift(Key::left),
+        MoveToken{token, place - 1}, there && place > 0);
+    add("Move the selected key’s token to the next place", shift(Key::right),
+        MoveToken{token, place + 1}, there && place + 1 < std::ssize(order));
+}
 
 void add_lookup_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Lookup"};
@@ -235,18 +223,15 @@ void add_lookup_commands(std::vector<Command>& list, const AppState& state) {
     if (page == LookupPage::capacity) return add_capacity(add, lookup_controls(state));
     add_selection(add, state);
     if (page == LookupPage::similarity) add_similarity(add, lookup_controls(state));
+    const bool qk = lookup_controls(state).of == SimilarityOf::qk;
     if (page == LookupPage::permutation)
         add_permutation(add, state);
     else
-        add_towers(add, lookup_controls(state));
+        add(qk ? "Compare X with X" : "Compare queries with keys", Key::x,
+            SetSimilarityOf{qk ? SimilarityOf::x : SimilarityOf::qk});
     for (const Preset& preset : state.presets)
         list.push_back(
             {fmt::format("Preset: {}", preset.title), "Lookup", {}, LoadPreset{preset.key}});
-}
-
-void clear_lookup(AppState& state) {
-    lookup_look(state).pair = 0;
-    lookup_look(state).row = lookup_look(state).column = 0;
 }
 
 void settle_lookup(AppState& state) {
@@ -264,11 +249,6 @@ void forget_lookup(AppState& state) {
     look.row = look.column = 0;
     look.similarity = nullptr;
     look.permutation = nullptr;
-}
-
-std::string lookup_figure_name(const AppState& state) {
-    return fmt::format("lookup-{}",
-                       kLookupPageNames[static_cast<std::size_t>(lookup_look(state).page)]);
 }
 
 std::vector<Shot> lookup_shots() {
@@ -297,9 +277,7 @@ constexpr std::string_view kLookupMouse[] = {
     "Drag a token of Permutation to another place.",
 };
 constexpr KeptValue kValues[] = {kept(lookup_controls), kept(lookup_look)};
-constexpr RequestKind kRequests[] = {
-    request_kind<requested_capacity>("capacity"),
-};
+constexpr RequestKind kRequests[] = {request_kind<requested_capacity>("capacity")};
 
 }  // namespace
 
@@ -308,23 +286,30 @@ const WorkspaceInfo kLookupWorkspace{
     .title = "Lookup",
     .tip =
         "Attention as a soft dictionary: a query that is dragged, keys that interfere, tokens that "
-        "are "
-        "shuffled.",
+        "are shuffled.",
     .digit = Key::f2,
     .shows_document = false,
     .actions = LookupActions::kTypes,
     .values = kValues,
     .requests = kRequests,
-    .enter = enter_lookup,
+    .enter = [](AppState& state) { say(state, page_hint(lookup_look(state).page)); },
     .add_commands = add_lookup_commands,
-    .clear = clear_lookup,
+    .clear =
+        [](AppState& state) {
+            LookupLook& look = lookup_look(state);
+            look.pair = look.row = look.column = 0;
+        },
     .settle = settle_lookup,
     .forget = forget_lookup,
     .follow = follow_lookup,
     .still = [](AppState& state) { capacity_curves(state).elapsed_ms = 0.0; },
     .has_side = [](const AppState&) { return true; },
     .inspector = lookup_inspector,
-    .figure_name = lookup_figure_name,
+    .figure_name =
+        [](const AppState& state) {
+            const auto page = static_cast<std::size_t>(lookup_look(state).page);
+            return fmt::format("lookup-{}", kLookupPageNames[page]);
+        },
     .shots = lookup_shots,
     .mouse = kLookupMouse,
 };

@@ -1,18 +1,15 @@
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "app/common/document/requests.h"
+#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid_set.h"
-#include "app/common/draw/inspector.h"
 #include "app/common/draw/point.h"
 #include "app/common/draw/widgets.h"
-#include "app/common/draw/workspace.h"
 #include "app/common/format.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/view.h"
-#include "app/workspaces/compare/workspace.h"
 
 namespace attn::ui {
 namespace {
@@ -21,7 +18,6 @@ using view::CompareView;
 using view::GridView;
 
 // Design units.
-constexpr float kBar = 40.0F;
 constexpr float kMostReach = 0.35F;  // of the height
 constexpr float kLowBody = 260.0F;   // below it the controls have one line
 constexpr float kFoot = 8.0F;
@@ -132,44 +128,18 @@ void draw_compare_body(const CompareView& view, const Box& box, bool chrome, con
           [&] { draw_reach(view, around(frame), out); });
 }
 
-void draw_compare_side(const view::AppState& state, const WorkArea& area, float top,
-                       const Frame& frame, view::Actions& out) {
-    const Box box = area.side(top);
-    panel("side", box, [&] {
-        fill_side(area, top, frame);
-        panel("inspector",
-              {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
-               {box.high.x - frame.px(4), box.high.y}},
-              [&] { draw_inspector(view::compare_inspector(state), frame, out); });
-    });
-}
-
 }  // namespace
 
 std::string draw_compare_workspace(const view::AppState& state, const WorkArea& r,
                                    const Frame& frame, view::Actions& out) {
     const CompareView view = build_compare_view(state);
-    const Box whole{{r.work.low.x + r.margin, r.work.low.y + frame.px(16)},
-                    {r.work.high.x - r.margin - r.inspector, r.work.high.y}};
-    if (!view.lacks.empty()) {
-        panel("lacks", whole,
-              [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks); });
-        return {};
-    }
-    float top = r.work.low.y;
-    if (r.chrome) {
-        const Frame chrome = around(frame);
-        top += frame.px(kBar);
-        panel("bar",
-              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
-               {r.work.high.x - r.margin, top}},
-              [&] { draw_compare_bar(view, chrome, out); });
-        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
-                            chrome.px(1));
-    }
-    const Box box{{whole.low.x, top + frame.px(12)}, whole.high};
+    if (draw_lacks(view.lacks, r, frame)) return {};
+    const float top =
+        bar_panel(r, frame.px(kRoomBar), frame,
+                  [&](const Frame& chrome) { draw_compare_bar(view, chrome, out); });
+    const Box box = canvas_box(r, top + frame.px(12));
     panel("compare", box, [&] { draw_compare_body(view, box, r.chrome, frame, out); });
-    if (r.has_side()) draw_compare_side(state, r, top + frame.px(1), around(frame), out);
+    side_inspector(state, r, top, frame, out);
     return view::computed_words(state);
 }
 

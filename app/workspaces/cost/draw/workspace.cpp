@@ -1,28 +1,230 @@
 #include <algorithm>
+#include <array>
 
-#include "app/common/draw/inspector.h"
-#include "app/common/draw/workspace.h"
-#include "app/common/workspace.h"
-#include "app/workspaces/cost/draw/panel.h"
+#include "app/common/draw/around.h"
+#include "app/common/draw/draw.h"
+#include "app/common/draw/field_controls.h"
+#include "app/common/draw/focus.h"
+#include "app/common/draw/plot.h"
+#include "app/common/draw/point.h"
+#include "app/workspaces/cost/view.h"
 
 namespace attn::ui {
+namespace {
+
+using view::CostRowView;
+using view::CostView;
+
+// Design units.
+constexpr float kRow = 22.0F;
+constexpr float kHead = 24.0F;
+constexpr float kName = 0.2F;  // of the width
+constexpr double kShareInk = 0.16;
+constexpr float kGap = 14.0F;
+constexpr float kCard = 72.0F;
+constexpr float kLeastPlot = 210.0F;
+constexpr float kTimes = 236.0F;
+constexpr float kNarrow = 760.0F;  // below it the times stand under the table
+constexpr float kPreset = 250.0F;
+
+// --- sizes
+
+void draw_presets(const CostView& view, const Frame& frame, view::Actions& out) {
+    const Tip tip{"Sizes to begin with", "Of the present document, of 2³¹ weights, or of a model."};
+    const auto chosen = combo(frame, "##sizes", {view.preset_names, view.preset, view.preset_shown},
+                              frame.px(kPreset), tip, out);
+    if (!chosen || static_cast<std::size_t>(*chosen) >= view.presets.size()) return;
+    out.push_back(view::SetCostPreset{view.presets[static_cast<std::size_t>(*chosen)].key});
+}
+
+void draw_sharing(const CostView& view, const Frame& frame, view::Actions& out) {
+    float width = 0.0F;
+    for (const std::string& name : view.sharing_names) width += button_width(frame, name);
+    flow(frame, width);
+    const Tip tip{"How many heads share keys and values",
+                  "MHA: none, G = H. GQA: some. MQA: all, G = 1."};
+    const auto chosen = choice(frame, "sharing", view.sharing_names, view.sharing, tip);
+    if (chosen)
+        out.push_back(shared_heads(view.controls.sizes, static_cast<view::HeadSharing>(*chosen)));
+}
+
+void draw_field(const view::CostFieldView& field, const Frame& frame, view::Actions& out) {
+    const float width = number_width(frame, field.label, std::max<Index>(field.value, 9999));
+    flow(frame, width);
+    const std::string id = "##" + field.label;
+    const Tip tip{field.heading, field.words};
+    if (const auto value = number_field(frame, id.c_str(), field.label.c_str(), field.value,
+                                        field.low, field.high, width, tip, out))
+        out.push_back(view::SetCostSize{field.size, *value});
+}
+
+void draw_cost_controls(const CostView& view, const Frame& frame, view::Actions& out) {
+    draw_presets(view, frame, out);
+    draw_sharing(view, frame, out);
+    field_control<view::SetCostPass>(view.controls, frame, out);
+    for (const view::CostFieldView& field : view.fields) draw_field(field, frame, out);
+}
+
+// --- the table of stages
+
+constexpr std::array<std::string CostRowView::*, 5> kNumbers{
+    &CostRowView::flop, &CostRowView::read, &CostRowView::written, &CostRowView::kept,
+    &CostRowView::intensity};
+constexpr const char* kTitles[] = {"FLOP", "read", "written", "kept", "FLOP/byte"};
+
+void draw_cells(const Box& line, const Font& font, view::Color color, const Frame& frame,
+                const auto& text_of) {
+    const float width = line.size().x * (1.0F - kName) / static_cast<float>(kNumbers.size());
+    for (std::size_t n = 0; n < kNumbers.size(); ++n) {
+        const float right = line.low.x + line.size().x * kName + width * static_cast<float>(n + 1);
+        draw_text_in(frame, font, {right - width, line.low.y}, {right - frame.px(8), line.high.y},
+                     Align::right, color, fit_text(frame, font, text_of(n), width - frame.px(8)));
+    }
+}
+
+void draw_row(const CostRowView& row, const Box& line, const Frame& frame, view::Actions& out) {
+    ImGui::SetCursorScreenPos(line.low);
+    const bool clicked = ImGui::InvisibleButton(row.name.c_str(), line.size());
+    const bool hovered = ImGui::IsItemHovered();
+    if (clicked || pressed_by_key(frame)) out.push_back(view::SelectCost{row.item});
+    if (row.selected || hovered)
+        frame.painter.rect(line.low, line.high, frame.theme.raised, frame.px(4));
+    const float share = line.size().x * static_cast<float>(within(row.share, 0.0, 1.0));
+    if (row.item != view::CostItem::total)
+        frame.painter.rect(line.low, {line.low.x + share, line.high.y},
+                           view::translucent(frame.theme.role(Role::weight), kShareInk));
+    const Font& font = row.item == view::CostItem::total ? frame.fonts.strong : frame.fonts.body;
+    draw_text_in(frame, font, {line.low.x + frame.px(8), line.low.y}, line.high, Align::left,
+                 row.selected ? frame.theme.accent : frame.theme.text, row.name);
+    draw_cells(line, frame.fonts.digits_small, frame.theme.text, frame,
+               [&](std::size_t n) { return row.*kNumbers[n]; });
+    tooltip(frame, row.name, "The shade is its share of all FLOP. Click: its formulas.");
+}
+
+void draw_cost_table(const CostView& view, const Box& at, const Frame& frame, view::Actions& out) {
+    Box line{at.low, {at.high.x, at.low.y + frame.px(kHead)}};
+    draw_text_in(frame, frame.fonts.small, {line.low.x + frame.px(8), line.low.y}, line.high,
+                 Align::left, frame.theme.muted, "stage");
+    draw_cells(line, frame.fonts.small, frame.theme.muted, frame,
+               [](std::size_t n) { return std::string(kTitles[n]); });
+    frame.painter.line({line.low.x, line.high.y - 1}, {line.high.x, line.high.y - 1},
+                       frame.theme.line, frame.px(1));
+    ImGui::PushID("stages");
+    for (const CostRowView& row : view.rows) {
+        line = {{line.low.x, line.high.y}, {line.high.x, line.high.y + frame.px(kRow)}};
+        draw_row(row, line, frame, out);
+    }
+    ImGui::PopID();
+}
+
+void draw_cost_times(const CostView& view, const Box& at, const Frame& frame, view::Actions& out) {
+    const view::CostMeasureView& measure = view.measure;
+    ImGui::SetCursorScreenPos(at.low);
+    ImGui::BeginChild("times", at.size(), false, ImGuiWindowFlags_NoBackground);
+    words(frame, frame.fonts.strong, frame.theme.text, "Predicted → measured here");
+    if (measure.possible &&
+        button(frame, "measure", measure.busy ? "measuring…" : "measure",
+               {"Runs the engine at these sizes, in fp32", "Key: M. Nothing runs by itself."}))
+        out.push_back(view::MeasureCost{});
+    wrapped_words(frame, frame.fonts.small, measure.fault ? frame.theme.warning : frame.theme.muted,
+                  measure.words);
+    if (!measure.machine.empty())
+        wrapped_words(frame, frame.fonts.small, frame.theme.muted, measure.machine);
+    for (const view::CostTimeView& time : measure.times) {
+        words(frame, frame.fonts.body, frame.theme.text, time.title);
+        tooltip(frame, time.title, time.tooltip);
+        words(frame, frame.fonts.digits, frame.theme.text, time.predicted + " → " + time.measured);
+        ImGui::SameLine(0.0F, frame.px(8));
+        words(frame, frame.fonts.small, frame.theme.muted, time.ratio);
+    }
+    ImGui::EndChild();
+}
+
+// --- curves and cards
+
+/// To whole tokens while the mouse holds it, to powers of two with the arrows.
+void draw_curves(const CostView& view, const Box& at, const Frame& frame, view::Actions& out) {
+    const PlotInput input = draw_plot(view.plot, "memory", at.low, at.high, false, frame);
+    if (input.taken) out.push_back(view::BeginGesture{});
+    Index to = view.tokens;
+    if (input.moved_to) to = view::nearest_tokens(*input.moved_to);
+    if (input.steps != 0) to = view::next_tokens(view.tokens, input.steps);
+    if (to != view.tokens) out.push_back(view::SetCostTokens{to});
+    if (input.let_go) out.push_back(view::EndGesture{});
+}
+
+void draw_card(const view::CostCardView& card, const Box& at, const Frame& frame,
+               view::Actions& out) {
+    ImGui::SetCursorScreenPos(at.low);
+    const bool clicked = ImGui::InvisibleButton(card.title.c_str(), at.size());
+    const bool hovered = ImGui::IsItemHovered();
+    if (clicked || pressed_by_key(frame)) out.push_back(view::SelectCost{card.item});
+    const view::Theme& theme = frame.theme;
+    frame.painter.rect(at.low, at.high, hovered ? theme.raised : theme.surface, frame.px(6));
+    if (card.selected)
+        frame.painter.outline(at.low, at.high, theme.accent, frame.px(1.5F), frame.px(6));
+    const float pad = frame.px(10);
+    const float left = at.low.x + pad;
+    const float right = at.high.x - pad;
+    float y = at.low.y + frame.px(6);
+    const auto line = [&](const Font& font, float height, view::Color color, Align align,
+                          const std::string& text) {
+        draw_text_in(frame, font, {left, y}, {right, y + frame.px(height)}, align, color,
+                     fit_text(frame, font, text, right - left));
+    };
+    line(frame.fonts.strong, 20, theme.role(card.role), Align::left, card.title);
+    line(frame.fonts.strong, 20, card.fits ? theme.text : theme.bad, Align::right, card.value);
+    y += frame.px(22);
+    line(frame.fonts.digits_small, 18, theme.text, Align::left, card.formula);
+    y += frame.px(19);
+    line(frame.fonts.small, 16, theme.muted, Align::left, card.limit);
+    tooltip(frame, card.title, "Click: its formula with its numbers.");
+}
+
+void draw_cards(const CostView& view, const Box& at, const Frame& frame, view::Actions& out) {
+    const float gap = frame.px(8);
+    const auto count = static_cast<float>(view.cards.size());
+    const float width = (at.size().x - gap * (count - 1.0F)) / count;
+    for (std::size_t n = 0; n < view.cards.size(); ++n) {
+        const float x = at.low.x + (width + gap) * static_cast<float>(n);
+        draw_card(view.cards[n], {{x, at.low.y}, {x + width, at.high.y}}, frame, out);
+    }
+}
+
+void draw_body(const CostView& view, const Frame& frame, view::Actions& out) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float gap = frame.px(kGap);
+    const float table = frame.px(kHead + kRow * static_cast<float>(view.rows.size()));
+    const float below = frame.px(kCard) + table + 2 * gap;
+    const float plot = std::max(room.y - below - frame.px(4), frame.px(kLeastPlot));
+    const float right = low.x + room.x;
+    draw_curves(view, {low, {right, low.y + plot}}, frame, out);
+    const float cards = low.y + plot + gap;
+    draw_cards(view, {{low.x, cards}, {right, cards + frame.px(kCard)}}, frame, out);
+    const float top = cards + frame.px(kCard) + gap;
+    const bool narrow = room.x < frame.px(kNarrow);
+    const float split = narrow ? right : right - frame.px(kTimes);
+    draw_cost_table(view, {{low.x, top}, {narrow ? right : split - gap, top + table}}, frame, out);
+    const float times = narrow ? top + table + gap : top;
+    draw_cost_times(view, {{narrow ? low.x : split, times}, {right, times + table}}, frame, out);
+    ImGui::SetCursorScreenPos({low.x, times + table - 1.0F});
+    ImGui::Dummy({1.0F, 1.0F});
+}
+
+}  // namespace
 
 std::string draw_cost_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                 view::Actions& out) {
-    const Box box{{r.work.low.x + r.margin, frame.px(16)},
-                  {r.work.high.x - r.inspector - r.margin, r.work.high.y}};
-    const view::CostView view = build_cost_view(state);
-    const auto toolbar = r.chrome ? CostToolbar::shown : CostToolbar::hidden;
-    panel("cost", box, [&] { draw_cost_panel(view, frame, out, toolbar); });
-    if (!r.has_side()) return view.status;
-    const Frame beside = around(frame);
-    const Box side = r.side(0.0F);
-    panel("side", side, [&] {
-        fill_side(r, 0.0F, beside);
-        panel("inspector",
-              {{side.low.x + frame.px(16), frame.px(16)}, {side.high.x - frame.px(4), side.high.y}},
-              [&] { draw_inspector(shown_workspace(state).inspector(state), beside, out); });
+    const CostView view = build_cost_view(state);
+    panel("cost", canvas_box(r, frame.px(16)), [&] {
+        ImGui::BeginChild("cost", {0.0F, 0.0F}, false, ImGuiWindowFlags_NoBackground);
+        if (r.chrome) draw_cost_controls(view, around(frame), out);
+        draw_sentence(view.sentence, view.note, frame);
+        draw_body(view, frame, out);
+        ImGui::EndChild();
     });
+    side_inspector(state, r, {}, frame, out);
     return view.status;
 }
 

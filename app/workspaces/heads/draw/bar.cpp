@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/document/intervention_actions.h"
@@ -23,17 +21,14 @@ constexpr float kOneRow = 1330.0F;   // of either part of the bar
 constexpr float kTwoRows = 1100.0F;  // of the longer part
 constexpr double kLeastLimit = 0.01;
 
-/// Whether a control begins a line.
-enum class Line { begin, go_on };
 struct Label {
     const char* words;
-    Line line = Line::go_on;
+    bool begins = false;  // a line
 };
 
 /// A muted word before a control, which stays with it on one line.
 void label(const Frame& frame, const Label& at, float width) {
-    if (at.line == Line::go_on)
-        flow(frame, frame.text_width(frame.fonts.body, at.words) + frame.px(8) + width);
+    if (!at.begins) flow(frame, frame.text_width(frame.fonts.body, at.words) + frame.px(8) + width);
     ImGui::AlignTextToFramePadding();
     words(frame, frame.fonts.body, frame.theme.muted, at.words);
     ImGui::SameLine(0.0F, frame.px(8));
@@ -52,16 +47,12 @@ std::optional<std::string> list(const Frame& frame, const Label& text, const cha
     return choice.keys[static_cast<std::size_t>(*n)];
 }
 
-float choices_width(const Frame& frame, const std::vector<std::string>& names) {
-    float width = 0.0F;
-    for (const std::string& name : names) width += button_width(frame, name);
-    return width;
-}
-
 /// A row of choices after its label; the key of what was chosen.
 std::optional<std::string> row(const Frame& frame, const Label& text, const char* id,
                                const HeadsChoice& choices, const Tip& tip) {
-    label(frame, text, choices_width(frame, choices.names));
+    float width = 0.0F;
+    for (const std::string& name : choices.names) width += button_width(frame, name);
+    label(frame, text, width);
     const auto n = choice(frame, id, choices.names, choices.current, tip);
     if (!n) return std::nullopt;
     return choices.keys[static_cast<std::size_t>(*n)];
@@ -74,7 +65,7 @@ void draw_clip(const view::HeadsControls& now, const Frame& frame, view::Actions
         "not use. Key: Z"};
     if (const auto by = list(frame, {"sinks"}, "##clip", now.clip, kNarrow, tip, out))
         out.push_back(view::ClipSinks{*by, now.clip_limit});
-    if (now.clip.keys[static_cast<std::size_t>(now.clip.current)] != "limit") return;
+    if (now.clip.key() != "limit") return;
     flow(frame, frame.px(kSlider));
     if (const auto limit = real_slider(
             frame, "limit", {"≥", view::number(now.clip_limit), "0.0000"}, now.clip_limit,
@@ -87,7 +78,7 @@ void draw_drawing(const AllHeadsView& view, const Frame& frame, view::Actions& o
     const Tip show{"What is drawn of every head",
                    "Weights, what they carry, what it does to the loss, or what came through the "
                    "layers; formula, caution and source stand under the pictures"};
-    if (const auto key = list(frame, {"show", Line::begin}, "##show", now.show, kNarrow, show, out))
+    if (const auto key = list(frame, {"show", true}, "##show", now.show, kNarrow, show, out))
         out.push_back(view::ShowHeadsAs{*key});
     const HeadsChoice curves{{"linear", "√", "log"}, {"linear", "root", "log"}, now.curve};
     if (const auto key = row(frame, {"scale"}, "curve", curves,
@@ -110,7 +101,7 @@ void draw_drawing(const AllHeadsView& view, const Frame& frame, view::Actions& o
 
 void draw_order(const AllHeadsView& view, const Frame& frame, view::Actions& out) {
     const view::HeadsControls& now = view.controls;
-    if (const auto key = row(frame, {"heads", Line::begin}, "list", now.list,
+    if (const auto key = row(frame, {"heads", true}, "list", now.list,
                              {"How all heads stand",
                               "Small pictures, dots by two measures, or all measures. Key: L"}))
         out.push_back(view::SetHeadsList{*key});
@@ -120,14 +111,11 @@ void draw_order(const AllHeadsView& view, const Frame& frame, view::Actions& out
             out.push_back(view::SortHeads{*key});
         return;
     }
-    const auto at = [](const HeadsChoice& choice) {
-        return choice.keys[static_cast<std::size_t>(choice.current)];
-    };
     const Tip tip{"A measure of the scatter", "x goes across, y up"};
     if (const auto key = list(frame, {"x"}, "##x", now.x, kWide, tip, out))
-        out.push_back(view::ScatterHeads{*key, at(now.y)});
+        out.push_back(view::ScatterHeads{*key, now.y.key()});
     if (const auto key = list(frame, {"y"}, "##y", now.y, kWide, tip, out))
-        out.push_back(view::ScatterHeads{at(now.x), *key});
+        out.push_back(view::ScatterHeads{now.x.key(), *key});
 }
 
 void draw_filter(const AllHeadsView& view, const Frame& frame, view::Actions& out) {
@@ -138,7 +126,7 @@ void draw_filter(const AllHeadsView& view, const Frame& frame, view::Actions& ou
     const Tip measure_tip{"Only heads of which this measure is large enough", ""};
     if (const auto key = list(frame, {"and"}, "##measure", now.measure, kWide, measure_tip, out))
         out.push_back(view::FilterHeadsByMeasure{*key, now.least});
-    const std::string measure = now.measure.keys[static_cast<std::size_t>(now.measure.current)];
+    const std::string& measure = now.measure.key();
     if (measure.empty()) return;
     flow(frame, frame.px(kSlider));
     if (const auto least =
@@ -165,7 +153,7 @@ void draw_pins(const AllHeadsView& view, const Frame& frame, view::Actions& out)
 /// A line of its own: what becomes of the head that is shown.
 void draw_switches(const AllHeadsView& view, const Frame& frame, view::Actions& out) {
     const view::HeadsControls& now = view.controls;
-    label(frame, {"model", Line::begin}, 0.0F);
+    label(frame, {"model", true}, 0.0F);
     const Tip tip{
         now.off ? "Switch the head that is shown on again" : "Switch the head that is shown off",
         "Off: its rows of W_O are 0. The model runs again, and every later head and the "
@@ -185,7 +173,7 @@ void draw_switches(const AllHeadsView& view, const Frame& frame, view::Actions& 
 void draw_interventions(const AllHeadsView& view, const Frame& frame, view::Actions& out) {
     const auto& list = view.controls.interventions;
     if (list.empty()) return;
-    label(frame, {"interventions", Line::begin}, 0.0F);
+    label(frame, {"interventions", true}, 0.0F);
     const std::string all = "remove all";
     const float gap = ImGui::GetStyle().ItemSpacing.x;
     const auto more_words = [&](std::size_t n) {
@@ -219,10 +207,9 @@ void draw_interventions(const AllHeadsView& view, const Frame& frame, view::Acti
 }  // namespace
 
 float heads_bar_height(const AllHeadsView& view, float width, const Frame& frame) {
-    const int usual = width >= frame.px(kOneRow) ? 2 : width >= frame.px(kTwoRows) ? 3 : 4;
-    const int edits = !view.controls.model          ? 0
-                      : width >= frame.px(kTwoRows) ? 1
-                                                    : 2;  // switching, rows and patches
+    const bool narrow = width < frame.px(kTwoRows);
+    const int usual = width >= frame.px(kOneRow) ? 2 : narrow ? 4 : 3;
+    const int edits = !view.controls.model ? 0 : narrow ? 2 : 1;  // switching, rows and patches
     const int rows = usual + edits + (view.controls.interventions.empty() ? 0 : 1);
     return frame.px(static_cast<float>(rows) * kRow + 8.0F);
 }

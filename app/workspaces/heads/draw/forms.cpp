@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/common/draw/draw.h"
-#include "app/common/draw/grid.h"
+#include "app/common/draw/grid_set.h"
 #include "app/workspaces/heads/draw/parts.h"
 
 namespace attn::ui {
@@ -12,10 +12,7 @@ namespace {
 
 using view::AllHeadsView;
 using view::HeadChip;
-using view::HeadChipLook;
-using view::HeadLine;
 using view::HeadLinesView;
-using view::HeadTextView;
 using view::Point;
 
 // Design units.
@@ -37,14 +34,13 @@ constexpr double kAside = 0.12;  // of lines of other queries than the pointed o
 Box draw_words(const std::string& title, const std::vector<std::string>& legend, const Box& box,
                const Frame& frame) {
     const Font& strong = frame.fonts.strong;
-    draw_text_in(frame, strong, box.low, {box.high.x, box.low.y + frame.px(kTitle)}, Align::left,
-                 frame.theme.text, fit_text(frame, strong, title, box.size().x));
+    draw_fitted(frame, strong, box.low, {box.high.x, box.low.y + frame.px(kTitle)}, Align::left,
+                frame.theme.text, title);
     const float foot = box.high.y - frame.px(kLegendLine) * static_cast<float>(legend.size());
     float y = foot;
     for (const std::string& line : legend) {
-        draw_text_in(frame, frame.fonts.small, {box.low.x, y},
-                     {box.high.x, y + frame.px(kLegendLine)}, Align::left, frame.theme.muted,
-                     fit_text(frame, frame.fonts.small, line, box.size().x));
+        draw_fitted(frame, frame.fonts.small, {box.low.x, y},
+                    {box.high.x, y + frame.px(kLegendLine)}, Align::left, frame.theme.muted, line);
         y += frame.px(kLegendLine);
     }
     return {{box.low.x, box.low.y + frame.px(kTitle + 6)}, {box.high.x, foot - frame.px(8)}};
@@ -91,15 +87,15 @@ void draw_column(const std::vector<std::string>& words, Index chosen, const Colu
         if (n != chosen && (n % step != 0 || near)) continue;
         const Point low{left ? room.low.x : at.right + gap, at.y(n) - font.px / 2};
         const Point high{left ? at.left - gap : room.high.x, at.y(n) + font.px / 2};
-        draw_text_in(frame, font, low, high, left ? Align::right : Align::left,
-                     n == chosen ? frame.theme.role(role) : frame.theme.muted,
-                     fit_text(frame, font, words[static_cast<std::size_t>(n)], high.x - low.x));
+        draw_fitted(frame, font, low, high, left ? Align::right : Align::left,
+                    n == chosen ? frame.theme.role(role) : frame.theme.muted,
+                    words[static_cast<std::size_t>(n)]);
     }
 }
 
 void draw_lines_between(const HeadLinesView& view, const Columns& at, std::optional<Index> pointed,
                         const Frame& frame) {
-    for (const HeadLine& line : view.lines) {
+    for (const view::HeadLine& line : view.lines) {
         const double aside = pointed && *pointed != line.query ? kAside : 1.0;
         const double seen = (kFaint + (1.0 - kFaint) * line.strength) * aside;
         frame.painter.line({at.left, at.y(line.query)}, {at.right, at.y(line.key)},
@@ -111,9 +107,9 @@ void draw_lines_between(const HeadLinesView& view, const Columns& at, std::optio
 /// The word under the pointer in one of the columns.
 std::optional<Index> word_at(const char* id, const Columns& at, float low, float high,
                              std::size_t count) {
+    const float height = at.pitch * static_cast<float>(count);
     ImGui::SetCursorScreenPos({low, at.top});
-    ImGui::InvisibleButton(
-        id, {std::max(high - low, 1.0F), std::max(at.pitch * static_cast<float>(count), 1.0F)});
+    ImGui::InvisibleButton(id, {std::max(high - low, 1.0F), std::max(height, 1.0F)});
     if (!ImGui::IsItemHovered()) return std::nullopt;
     const auto n = static_cast<Index>((ImGui::GetMousePos().y - at.top) / at.pitch);
     return within<Index>(n, 0, static_cast<Index>(count) - 1);
@@ -139,13 +135,13 @@ std::optional<Index> draw_one_lines(const HeadLinesView& view, std::optional<Ind
 
 void draw_chip(const HeadChip& chip, const Box& at, const Frame& frame) {
     const float radius = frame.px(4);
-    const bool plain = chip.look == HeadChipLook::plain;
+    const bool plain = chip.look == view::HeadChipLook::plain;
     frame.painter.rect(at.low, at.high, plain ? frame.theme.raised : chip.fill, radius);
     frame.painter.outline(at.low, at.high, frame.theme.line, frame.px(1), radius);
     draw_text_in(frame, frame.fonts.body, at.low, at.high, Align::center,
                  plain ? frame.theme.text : chip.ink,
                  fit_text(frame, frame.fonts.body, chip.text, at.size().x - frame.px(4)));
-    if (chip.look == HeadChipLook::masked) {
+    if (chip.look == view::HeadChipLook::masked) {
         const float y = (at.low.y + at.high.y) / 2;
         frame.painter.line({at.low.x + frame.px(2), y}, {at.high.x - frame.px(2), y}, chip.ink,
                            frame.px(1));
@@ -241,7 +237,7 @@ void draw_patch_colors(const std::vector<HeadChip>& chips, const PatchSquare& at
 
 /// The first as a word, the others as the square of an image's patches, beside or above the image itself where it is known;
 /// the one that was clicked.
-std::optional<Index> draw_patches(const HeadTextView& view, const Box& box, float top,
+std::optional<Index> draw_patches(const view::HeadTextView& view, const Box& box, float top,
                                   const Frame& frame) {
     const std::vector<HeadChip>& chips = view.keys;
     std::optional<Index> clicked = draw_chips({chips.front()}, "first", box, top, frame).first;
@@ -270,8 +266,8 @@ std::optional<Index> draw_patches(const HeadTextView& view, const Box& box, floa
     return clicked;
 }
 
-void draw_one_text(const HeadTextView& view, large::Cell pair, const Box& box, const Frame& frame,
-                   view::Actions& out) {
+void draw_one_text(const view::HeadTextView& view, large::Cell pair, const Box& box,
+                   const Frame& frame, view::Actions& out) {
     const Box room = draw_words(view.title, view.legend, box, frame);
     float top = room.low.y;
     const bool same = view.queries.empty();
@@ -282,11 +278,9 @@ void draw_one_text(const HeadTextView& view, large::Cell pair, const Box& box, c
     }
     const auto key = view.patch_side > 0 ? draw_patches(view, room, top, frame)
                                          : draw_chips(view.keys, "keys", room, top, frame).first;
-    if (!key) return;
-    if (same)
-        out.push_back(view::SelectHeadsPair{*key, pair.column});
-    else
-        out.push_back(view::SelectHeadsPair{pair.row, *key});
+    if (key)
+        out.push_back(same ? view::SelectHeadsPair{*key, pair.column}
+                           : view::SelectHeadsPair{pair.row, *key});
 }
 
 /// The n-th of `count` boxes beside each other.
@@ -353,6 +347,14 @@ void draw_head_dimensions(const AllHeadsView& view, const Box& box, const Frame&
     std::optional<large::Cell> now;
     if (done.hovered) now = large::Cell{view.pair.row, done.hovered->row};
     if (now != view.hovered_pair) out.push_back(view::HoverHeadsPair{now});
+}
+
+void draw_head_grids(const view::AllHeadsView& view, const Box& box, const Frame& frame,
+                     view::Actions& out) {
+    const GridResult done = draw_grid_set(view.grids, box.low, box.high, frame, view.hovered_pair);
+    if (done.clicked) out.push_back(view::SelectHeadsPair{done.clicked->row, done.clicked->column});
+    if (const auto hovered = place_of(done.hovered); hovered != view.hovered_pair)
+        out.push_back(view::HoverHeadsPair{hovered});
 }
 
 }  // namespace attn::ui

@@ -11,9 +11,7 @@ namespace {
 using view::AllHeadsView;
 using view::HeadsScatter;
 using view::HeadsTable;
-using view::HeadsTableRow;
 using view::Point;
-using view::ScatterAxis;
 using view::ScatterDot;
 
 // Design units.
@@ -33,16 +31,16 @@ Point place_of(const ScatterDot& dot, const Box& area) {
 void draw_axis_words(const HeadsScatter& scatter, const Box& area, const Box& box,
                      const Frame& frame) {
     const Font& font = frame.fonts.small;
-    const auto line = [&](float y, const ScatterAxis& axis, const char* way) {
+    const auto line = [&](float y, const view::ScatterAxis& axis, const char* way) {
         const std::string text = way + axis.title + " = " + axis.formula;
-        draw_text_in(frame, font, {box.low.x, y}, {box.high.x, y + frame.px(kLine)}, Align::left,
-                     frame.theme.text, fit_text(frame, font, text, box.size().x));
+        draw_fitted(frame, font, {box.low.x, y}, {box.high.x, y + frame.px(kLine)}, Align::left,
+                    frame.theme.text, text);
     };
     line(box.low.y, scatter.y, "↑ ");
     line(area.high.y + frame.px(kLine + 4), scatter.x, "→ ");
-    draw_text_in(frame, font, {box.low.x, area.high.y + frame.px(2 * kLine + 4)},
-                 {box.high.x, area.high.y + frame.px(3 * kLine + 4)}, Align::left,
-                 frame.theme.muted, fit_text(frame, font, scatter.note, box.size().x));
+    draw_fitted(frame, font, {box.low.x, area.high.y + frame.px(2 * kLine + 4)},
+                {box.high.x, area.high.y + frame.px(3 * kLine + 4)}, Align::left, frame.theme.muted,
+                scatter.note);
 }
 
 void draw_axes(const HeadsScatter& scatter, const Box& area, const Frame& frame) {
@@ -91,14 +89,6 @@ void draw_dots(const AllHeadsView& view, const Box& area, const Frame& frame) {
     }
 }
 
-void press_head(HeadPlace place, bool pinned, view::Actions& out) {
-    if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
-    if (ImGui::GetIO().KeyShift)
-        out.push_back(view::PinHead{place.layer, place.head, !pinned});
-    else
-        out.push_back(view::ShowHead{place.head, {}, place.layer});
-}
-
 /// The columns of the table, from its left.
 struct Ruler {
     float name, label, number;
@@ -131,15 +121,14 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
             out.push_back(view::SortHeads{sorted ? std::string() : column.key});
         tooltip(frame, column.title, column.tip + "\nClick: sort, largest first");
         ImGui::PopID();
-        draw_text_in(frame, font, {left, box.low.y}, {left + at.number - frame.px(6), foot},
-                     Align::right, sorted ? frame.theme.accent : frame.theme.muted,
-                     fit_text(frame, font, column.title, at.number - frame.px(6)));
+        draw_fitted(frame, font, {left, box.low.y}, {left + at.number - frame.px(6), foot},
+                    Align::right, sorted ? frame.theme.accent : frame.theme.muted, column.title);
     }
     frame.painter.line({box.low.x, foot - 1}, {box.high.x, foot - 1}, frame.theme.line,
                        frame.px(1));
 }
 
-void draw_row(const HeadsTableRow& row, Point low, const Ruler& at, float width,
+void draw_row(const view::HeadsTableRow& row, Point low, const Ruler& at, float width,
               const Frame& frame) {
     const float foot = low.y + frame.px(kListingRow);
     const view::Color color = row.shown ? frame.theme.accent : frame.theme.text;
@@ -177,24 +166,30 @@ void draw_rows(const AllHeadsView& view, const Ruler& at, float width, const Fra
 
 }  // namespace
 
+void press_head(HeadPlace place, bool pinned, view::Actions& out) {
+    if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
+    if (ImGui::GetIO().KeyShift)
+        out.push_back(view::PinHead{place.layer, place.head, !pinned});
+    else
+        out.push_back(view::ShowHead{place.head, {}, place.layer});
+}
+
 void draw_heads_scatter(const AllHeadsView& view, const Box& box, const Frame& frame,
                         view::Actions& out) {
     const Box area{{box.low.x + frame.px(48), box.low.y + frame.px(kLine + 10)},
                    {box.high.x - frame.px(24), box.high.y - frame.px(3 * kLine + 12)}};
-    ImGui::SetCursorScreenPos({area.low.x - frame.px(kReach), area.low.y - frame.px(kReach)});
-    ImGui::InvisibleButton(
-        "dots", {area.size().x + 2 * frame.px(kReach), area.size().y + 2 * frame.px(kReach)});
+    const float reach = frame.px(kReach);
+    ImGui::SetCursorScreenPos({area.low.x - reach, area.low.y - reach});
+    ImGui::InvisibleButton("dots", {area.size().x + 2 * reach, area.size().y + 2 * reach});
     const ScatterDot* const dot =
         ImGui::IsItemHovered() ? nearest(*view.scatter, area, frame) : nullptr;
     const auto place = dot != nullptr ? std::optional(dot->place) : std::nullopt;
     if (place != view.hovered) out.push_back(view::HoverHead{place});
-    if (dot != nullptr) {
-        press_head(*place, !dot->pin.empty(), out);
+    if (dot != nullptr) press_head(*place, !dot->pin.empty(), out);
+    if (dot != nullptr && place == view.hovered) {
         const Point at = place_of(*dot, area);
-        const float reach = frame.px(kReach);
-        if (place == view.hovered)
-            tooltip_beside(frame, {at.x - reach, at.y - reach}, {at.x + reach, at.y + reach},
-                           Beside::right, view.hover_title, view.hover_words);
+        tooltip_beside(frame, {at.x - reach, at.y - reach}, {at.x + reach, at.y + reach},
+                       Beside::right, view.hover_title, view.hover_words);
     }
     draw_axes(*view.scatter, area, frame);
     draw_axis_words(*view.scatter, area, box, frame);

@@ -1,10 +1,6 @@
 #pragma once
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
-#include "app/common/draw/frame.h"
 #include "app/common/draw/workspace.h"
-#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/view.h"
 
 namespace attn::ui {
@@ -21,6 +17,8 @@ float thumbs_width(const view::AllHeadsView& view, ImVec2 room, const Frame& fra
 /// The small pictures with their legend, in `box`; scrolls where they have not their height.
 void draw_thumbs(const view::AllHeadsView& view, const Box& box, const Frame& frame,
                  view::Actions& out);
+/// The mouse on a head: a click shows it, Shift+click pins it or takes the pin away.
+void press_head(HeadPlace place, bool pinned, view::Actions& out);
 /// Heads by two measures; a dot under the pointer has its name.
 void draw_heads_scatter(const view::AllHeadsView& view, const Box& box, const Frame& frame,
                         view::Actions& out);

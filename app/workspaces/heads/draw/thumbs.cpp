@@ -76,12 +76,10 @@ Layout in_order(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
 }
 
 /// Lines beneath the pictures: the bar, its words, what is clipped, the caution with its source.
-int legend_lines(const AllHeadsView& view) {
-    return 2 + (view.legend.clipped ? 1 : 0) + (view.legend.change_words.empty() ? 0 : 1) +
-           kCautionLines;
-}
 float legend_height(const AllHeadsView& view, const Frame& frame) {
-    return frame.px(kAround + kThumbsTitle * static_cast<float>(legend_lines(view)));
+    const int lines = 2 + (view.legend.clipped ? 1 : 0) +
+                      (view.legend.change_words.empty() ? 0 : 1) + kCautionLines;
+    return frame.px(kAround + kThumbsTitle * static_cast<float>(lines));
 }
 
 Layout lay_out(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
@@ -109,13 +107,6 @@ std::optional<std::size_t> pointed(const AllHeadsView& view, const Layout& at, I
             return n;
     }
     return std::nullopt;
-}
-
-void draw_letter(const HeadThumb& thumb, ImVec2 low, const Frame& frame) {
-    const float side = frame.px(16);
-    frame.painter.rect(low, {low.x + side, low.y + side}, frame.theme.accent, frame.px(3));
-    draw_text_in(frame, frame.fonts.small, low, {low.x + side, low.y + side}, Align::center,
-                 frame.theme.on_accent, thumb.pin);
 }
 
 /// Of a head that is off: dimmed and crossed out. Of one that others changed: a strip as long as the change, with its number
@@ -157,13 +148,17 @@ void draw_thumb(const AllHeadsView& view, std::size_t n, const Layout& at, ImVec
                               thumb.shown ? frame.theme.accent : frame.theme.text, out);
     }
     draw_switched(thumb, low, high, frame);
-    if (!thumb.pin.empty()) draw_letter(thumb, low, frame);
+    if (!thumb.pin.empty()) {
+        const ImVec2 corner{low.x + frame.px(16), low.y + frame.px(16)};
+        frame.painter.rect(low, corner, frame.theme.accent, frame.px(3));
+        draw_text_in(frame, frame.fonts.small, low, corner, Align::center, frame.theme.on_accent,
+                     thumb.pin);
+    }
     if (!view.listed) return;
     const float top = low.y + at.side + frame.px(1);
-    draw_text_in(frame, frame.fonts.small, {low.x, top},
-                 {low.x + at.pitch.x, top + frame.px(kThumbsTitle)}, Align::left,
-                 thumb.shown ? frame.theme.accent : frame.theme.muted,
-                 fit_text(frame, frame.fonts.small, thumb.title, at.pitch.x));
+    draw_fitted(frame, frame.fonts.small, {low.x, top},
+                {low.x + at.pitch.x, top + frame.px(kThumbsTitle)}, Align::left,
+                thumb.shown ? frame.theme.accent : frame.theme.muted, thumb.title);
 }
 
 /// Every label, or every n-th where they are wider than their columns.
@@ -199,24 +194,11 @@ void press(const AllHeadsView& view, const Layout& at, ImVec2 low, const Frame& 
     const auto place = n ? std::optional(view.thumbs[*n].place) : std::nullopt;
     if (place != view.hovered) out.push_back(view::HoverHead{place});
     if (!n) return;
-    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
-        if (ImGui::GetIO().KeyShift)
-            out.push_back(view::PinHead{place->layer, place->head, view.thumbs[*n].pin.empty()});
-        else
-            out.push_back(view::ShowHead{place->head, {}, place->layer});
-    }
+    press_head(*place, !view.thumbs[*n].pin.empty(), out);
     if (place != view.hovered) return;  // the words are of the frame before
     const ImVec2 from = corner(view, at, low, *n);
     tooltip_beside(frame, from, {from.x + at.pitch.x, from.y + at.pitch.y}, Beside::right,
                    view.hover_title, view.hover_words);
-}
-
-/// The pictures as one control: Tab comes to it, arrows show another head, Enter pins the one that is shown.
-void press_by_key(const AllHeadsView& view, const Layout& at, ImVec2 low, const Frame& frame,
-                  view::Actions& out) {
-    const ImVec2 high{low.x + at.width(), low.y + at.height()};
-    if (pressed_by_key(frame, low, high))
-        out.push_back(view::PinHead{view.here.layer, view.here.head, !view.controls.pinned});
 }
 
 void draw_pictures(const AllHeadsView& view, const Layout& at, const Frame& frame,
@@ -224,7 +206,9 @@ void draw_pictures(const AllHeadsView& view, const Layout& at, const Frame& fram
     const ImVec2 low = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton("heads", {at.width(), at.height()});
     press(view, at, low, frame, out);
-    press_by_key(view, at, low, frame, out);
+    // One control: Tab comes to it, arrows show another head, Enter pins the one that is shown.
+    if (pressed_by_key(frame, low, {low.x + at.width(), low.y + at.height()}))
+        out.push_back(view::PinHead{view.here.layer, view.here.head, !view.controls.pinned});
     if (!view.listed) draw_axes(view, at, low, frame);
     for (std::size_t n = 0; n < view.thumbs.size(); ++n) {
         const ImVec2 from = corner(view, at, low, n);
@@ -267,27 +251,21 @@ void draw_legend(const AllHeadsView& view, ImVec2 low, float width, const Frame&
     }
     draw_text_in(frame, font, {left + bar + frame.px(6), low.y}, {low.x + width, low.y + line},
                  Align::left, frame.theme.muted, view.legend.high);
-    const auto words = [&](float y, const std::string& text, float indent = 0.0F) {
+    float y = low.y + line;
+    const auto words = [&](const std::string& text, float indent = 0.0F) {
         draw_text_in(frame, font, {low.x + indent, y}, {low.x + width, y + line}, Align::left,
                      frame.theme.muted, fit_text(frame, font, text, width - indent));
-    };
-    words(low.y + line, view.legend.words);
-    float y = low.y + 2 * line;
-    if (!view.legend.change_words.empty()) {
-        words(y, view.legend.change_words);
         y += line;
-    }
+    };
+    words(view.legend.words);
+    if (!view.legend.change_words.empty()) words(view.legend.change_words);
     if (view.legend.clipped) {
         frame.painter.rect({low.x, y + frame.px(3)}, {low.x + frame.px(10), y + frame.px(13)},
                            *view.legend.clipped);
-        words(y, view.legend.clipped_words, frame.px(16));
-        y += line;
+        words(view.legend.clipped_words, frame.px(16));
     }
     const std::string caution = view.legend.caution + " " + view.legend.source;
-    for (const std::string& each : broken(frame, font, caution, width, kCautionLines)) {
-        words(y, each);
-        y += line;
-    }
+    for (const std::string& each : broken(frame, font, caution, width, kCautionLines)) words(each);
 }
 
 }  // namespace

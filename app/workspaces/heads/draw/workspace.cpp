@@ -2,11 +2,9 @@
 #include <cmath>
 
 #include "app/common/document/requests.h"
+#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
-#include "app/common/draw/inspector.h"
-#include "app/common/draw/workspace.h"
 #include "app/workspaces/heads/draw/parts.h"
-#include "app/workspaces/heads/workspace.h"
 
 namespace attn::ui {
 namespace {
@@ -36,45 +34,36 @@ float draw_point(const AllHeadsView& view, const Box& box, const Frame& frame) {
 
 float draw_notes(const AllHeadsView& view, float top, const Box& box, const Frame& frame) {
     for (const std::string& note : view.notes) {
-        draw_text_in(frame, frame.fonts.body, {box.low.x, top}, {box.high.x, top + frame.px(kNote)},
-                     Align::left, frame.theme.warning,
-                     fit_text(frame, frame.fonts.body, note, box.size().x));
+        draw_fitted(frame, frame.fonts.body, {box.low.x, top}, {box.high.x, top + frame.px(kNote)},
+                    Align::left, frame.theme.warning, note);
         top += frame.px(kNote);
     }
     return top;
 }
 
 /// One sentence in the place of what it says is not there.
-void draw_sentence(const char* id, const std::string& text, const Box& box, const Frame& frame) {
-    panel(id, box, [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, text); });
+void draw_lack(const char* id, const std::string& sentence, const Box& box, const Frame& frame) {
+    panel(id, box, [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, sentence); });
 }
 
 float list_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
-    switch (view.list) {
-        case view::HeadsList::scatter:
-            return std::min(room.x * kScatter, room.y + frame.px(80));
-        case view::HeadsList::table:
-            return std::min(heads_table_width(view, frame), room.x * kTable);
-        default:
-            return thumbs_width(view, room, frame);
-    }
+    if (view.list == view::HeadsList::scatter)
+        return std::min(room.x * kScatter, room.y + frame.px(80));
+    if (view.list == view::HeadsList::table)
+        return std::min(heads_table_width(view, frame), room.x * kTable);
+    return thumbs_width(view, room, frame);
 }
 
 void draw_list(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
-    switch (view.list) {
-        case view::HeadsList::scatter:
-            return draw_heads_scatter(view, box, frame, out);
-        case view::HeadsList::table:
-            return draw_heads_table(view, box, frame, out);
-        default:
-            return draw_thumbs(view, box, frame, out);
-    }
+    if (view.list == view::HeadsList::scatter) return draw_heads_scatter(view, box, frame, out);
+    if (view.list == view::HeadsList::table) return draw_heads_table(view, box, frame, out);
+    draw_thumbs(view, box, frame, out);
 }
 
 void draw_large(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
-    if (!view.large_lacks.empty()) return draw_sentence("large", view.large_lacks, box, frame);
+    if (!view.large_lacks.empty()) return draw_lack("large", view.large_lacks, box, frame);
     if (view.dimensions && !view.dimensions->lacks.empty())
-        return draw_sentence("large", view.dimensions->lacks, box, frame);
+        return draw_lack("large", view.dimensions->lacks, box, frame);
     if (view.dimensions) return draw_head_dimensions(view, box, frame, out);
     if (!view.lines.empty()) return draw_head_lines(view, box, frame, out);
     if (!view.texts.empty()) return draw_head_texts(view, box, frame, out);
@@ -83,7 +72,7 @@ void draw_large(const AllHeadsView& view, const Box& box, const Frame& frame, vi
 
 /// All heads left, the head that is shown right of them.
 void draw_body(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
-    if (!view.pending.empty()) return draw_sentence("pending", view.pending, box, frame);
+    if (!view.pending.empty()) return draw_lack("pending", view.pending, box, frame);
     const float point = draw_point(view, box, frame);
     const float top = draw_notes(view, point, box, frame) + frame.px(kWorkspaceGap) / 2;
     const Box whole{{box.low.x, top}, {box.high.x, box.high.y - frame.px(kFoot)}};
@@ -94,47 +83,20 @@ void draw_body(const AllHeadsView& view, const Box& box, const Frame& frame, vie
     panel("hero", hero, [&] { draw_large(view, hero, frame, out); });
 }
 
-void draw_side(const view::AppState& state, const WorkArea& area, float top, const Frame& frame,
-               view::Actions& out) {
-    const Box box = area.side(top);
-    panel("side", box, [&] {
-        fill_side(area, top, frame);
-        panel("inspector",
-              {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
-               {box.high.x - frame.px(4), box.high.y}},
-              [&] { draw_inspector(view::heads_inspector(state), frame, out); });
-    });
-}
-
 }  // namespace
 
 std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                  view::Actions& out) {
     const AllHeadsView view = build_all_heads_view(state);
-    const Box whole{{r.work.low.x + r.margin, r.work.low.y + frame.px(16)},
-                    {r.work.high.x - r.margin - r.inspector, r.work.high.y}};
-    if (!view.lacks.empty()) {
-        panel("lacks", whole,
-              [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks); });
-        return {};
-    }
-    float top = r.work.low.y;
-    if (r.chrome) {
-        const Frame chrome = around(frame);
-        // What has no room is scrolled to: the heads are what a person came for.
-        const float most = kMostBar * (r.work.high.y - r.work.low.y);
-        top += std::min(heads_bar_height(view, r.work.high.x - r.work.low.x - 2 * r.margin, chrome),
-                        most);
-        panel("bar",
-              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
-               {r.work.high.x - r.margin, top}},
-              [&] { draw_heads_bar(view, chrome, out); });
-        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
-                            chrome.px(1));
-    }
-    const Box box{{whole.low.x, top + frame.px(kWorkspaceGap)}, whole.high};
+    if (draw_lacks(view.lacks, r, frame)) return {};
+    // What has no room is scrolled to: the heads are what a person came for.
+    const float wanted = heads_bar_height(view, r.work.size().x - 2 * r.margin, frame);
+    const float height = std::min(wanted, kMostBar * r.work.size().y);
+    const float top = bar_panel(r, height, frame,
+                                [&](const Frame& chrome) { draw_heads_bar(view, chrome, out); });
+    const Box box = canvas_box(r, top + frame.px(kWorkspaceGap));
     panel("all heads", box, [&] { draw_body(view, box, frame, out); });
-    if (r.has_side()) draw_side(state, r, top + frame.px(1), around(frame), out);
+    side_inspector(state, r, top, frame, out);
     return view::computed_words(state);
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -8,13 +9,11 @@
 #include "app/common/draw/lens.h"
 #include "app/common/draw/math.h"
 #include "app/workspaces/kinds/draw/parts.h"
-#include "app/workspaces/kinds/draw/table.h"
 
 namespace attn::ui {
 namespace {
 
 using view::GridView;
-using view::KindSideView;
 
 // Design units.
 constexpr float kGap = 20.0F;
@@ -43,6 +42,7 @@ struct Layout {
     float cells = 0.0F;    // y of the cells
     float foot = 0.0F;     // y under the cells
     float formula = 0.0F;  // height of the line of the formulas; 0: beside the words
+    GridPlace place(std::size_t n) const { return {{columns[n].left, cells}, {cell, cell}}; }
 };
 
 float words_above(const GridView& grid, float cell, const Frame& frame) {
@@ -86,24 +86,16 @@ Layout make_layout(const view::KindsView& view, ImVec2 low, ImVec2 room, const F
     return at;
 }
 
-void draw_matrix(const GridView& grid, const char* id, const Column& column, const Layout& at,
-                 const Frame& frame, view::Actions& out) {
-    const GridPlace place{{column.left, at.cells}, {at.cell, at.cell}};
+void draw_matrix(const GridView& grid, const char* id, const GridPlace& place, const Frame& frame,
+                 view::Actions& out) {
     ImGui::PushID(id);
     const Dress bare{.labels = false, .color_bar = false, .sides = false};
     const auto clicked = draw_grid(grid, {}, place, frame, bare).clicked;
     const GridCanvas canvas{grid, place, frame};
-    draw_column_labels(canvas, at.cells);
+    draw_column_labels(canvas, place.origin.y);
     draw_sides(canvas, std::numeric_limits<float>::max());
     ImGui::PopID();
     if (clicked) out.push_back(view::SelectKindsPair{clicked->row, clicked->column});
-}
-
-void draw_bar(const GridView& grid, const Column& column, const Layout& at, const Frame& frame) {
-    const GridPlace place{{column.left, at.cells}, {at.cell, at.cell}};
-    const float width = at.cell * static_cast<float>(grid.columns);
-    draw_color_bar(GridCanvas{grid, place, frame}, {column.left, at.foot + frame.px(kBarGap)},
-                   width);
 }
 
 /// "A  scaled dot product" and what its scores are.
@@ -173,25 +165,26 @@ void draw_headings(const view::KindsView& view, const Layout& at, const Frame& f
                  at, frame);
 }
 
-void draw_lenses(const view::KindsView& view, const Layout& at, ImVec2 low, ImVec2 high,
-                 const Frame& frame) {
-    const GridView* grids[] = {&view.a.weights, &view.b.weights, &*view.difference};
-    for (int n = 0; n < 3; ++n)
-        draw_lens(*grids[n], {{at.columns[n].left, at.cells}, {at.cell, at.cell}}, frame, low,
-                  high);
+/// A, B, B − A.
+std::array<const GridView*, 3> grids_of(const view::KindsView& view) {
+    return {&view.a.weights, &view.b.weights, &*view.difference};
 }
 
 void draw_hero(const view::KindsView& view, const Layout& at, const Frame& frame,
                view::Actions& out) {
     draw_headings(view, at, frame);
-    const GridPlace first{{at.columns[0].left, at.cells}, {at.cell, at.cell}};
+    const GridPlace first = at.place(0);
     draw_row_labels(GridCanvas{view.a.weights, first, frame}, at.columns[0].left);
-    draw_matrix(view.a.weights, "A", at.columns[0], at, frame, out);
-    draw_matrix(view.b.weights, "B", at.columns[1], at, frame, out);
-    draw_matrix(*view.difference, "difference", at.columns[2], at, frame, out);
-    draw_bar(view.a.weights, at.columns[0], at, frame);
-    draw_bar(view.b.weights, at.columns[1], at, frame);
-    draw_bar(*view.difference, at.columns[2], at, frame);
+    const auto grids = grids_of(view);
+    constexpr const char* kIds[] = {"A", "B", "difference"};
+    for (std::size_t n = 0; n < grids.size(); ++n)
+        draw_matrix(*grids[n], kIds[n], at.place(n), frame, out);
+    for (std::size_t n = 0; n < grids.size(); ++n) {
+        const GridPlace place = at.place(n);
+        draw_color_bar(GridCanvas{*grids[n], place, frame},
+                       {place.origin.x, at.foot + frame.px(kBarGap)},
+                       at.cell * static_cast<float>(grids[n]->columns));
+    }
     if (view.largest) draw_largest(*view.largest, at.columns[2], at, frame);
 }
 
@@ -201,7 +194,7 @@ float draw_settings(const view::KindsView& view, ImVec2 low, float width, const 
     const float gap = frame.px(2 * kGap);
     const float half = (width - gap) / 2;
     float height = 0.0F;
-    for (const KindSideView* side : {&view.a, &view.b}) {
+    for (const view::KindSideView* side : {&view.a, &view.b}) {
         const float x = side == &view.a ? low.x : low.x + half + gap;
         const float after = frame.text_width(frame.fonts.strong, "A") + frame.px(kSmallGap);
         draw_text_in(frame, frame.fonts.strong, {x, low.y}, {x + after, low.y + frame.px(28)},
@@ -210,14 +203,6 @@ float draw_settings(const view::KindsView& view, ImVec2 low, float width, const 
         height = std::max(height, draw_kind_settings(*side, half - after, frame, out));
     }
     return low.y + height;
-}
-
-/// Where there is room under the table.
-void draw_outputs(const view::KindsView& view, ImVec2 low, ImVec2 high, const Frame& frame) {
-    const float row = (high.y - low.y - frame.px(kOutputTitle + kSmallGap)) / 3;
-    if (!view.outputs || row < frame.px(kLeastRow)) return;
-    draw_vectors(*view.outputs, "outputs", low, high.x - low.x,
-                 std::min(row, frame.px(kLargestRow)), frame);
 }
 
 }  // namespace
@@ -240,8 +225,14 @@ void draw_comparison(const view::KindsView& view, bool chrome, const Frame& fram
     draw_hero(view, at, frame, out);
     const float below = at.foot + frame.px(kBar + kSmallGap);
     draw_kinds_table(view.rows, {low.x, below}, room.x, frame);
-    draw_outputs(view, {low.x, below + table + frame.px(kGap)}, high, frame);
-    draw_lenses(view, at, low, high, frame);
+    const float outputs = below + table + frame.px(kGap);  // where there is room under the table
+    const float row = (high.y - outputs - frame.px(kOutputTitle + kSmallGap)) / 3;
+    if (view.outputs && row >= frame.px(kLeastRow))
+        draw_vectors(*view.outputs, "outputs", {low.x, outputs}, high.x - low.x,
+                     std::min(row, frame.px(kLargestRow)), frame);
+    const auto grids = grids_of(view);
+    for (std::size_t n = 0; n < grids.size(); ++n)
+        draw_lens(*grids[n], at.place(n), frame, low, high);
 }
 
 }  // namespace attn::ui

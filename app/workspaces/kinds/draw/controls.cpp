@@ -13,7 +13,6 @@ namespace attn::ui {
 namespace {
 
 using view::Actions;
-using view::KindsSide;
 
 // Design units.
 constexpr float kPairs = 208.0F;
@@ -23,9 +22,8 @@ constexpr float kRow = 34.0F;
 constexpr float kControlsGap = 8.0F;
 constexpr float kSlider = 128.0F;
 
-void set(const view::KindSideView& side, const char* setting, std::string value, Actions& out) {
-    out.push_back(view::SetKind{side.side, setting, std::move(value)});
-}
+constexpr Index kMostCount = view::kMostWindow;
+static_assert(kMostCount == view::kMostLatents);
 
 /// Places controls from left to right in rows of `width`.
 class Row {
@@ -60,90 +58,88 @@ float list_width(std::size_t count, const Row& row, const Frame& frame) {
     return frame.px(kList);
 }
 
-void draw_choices(const view::KindSideView& side, Row& row, const Frame& frame, Actions& out) {
-    const float width = list_width(side.choices.size(), row, frame);
-    for (const view::KindChoice& choice : side.choices) {
+/// Controls of the settings of one side.
+struct Settings {
+    const view::KindSideView& side;
+    Row& row;
+    const Frame& frame;
+    Actions& out;
+
+    void set(std::string_view setting, std::string value) const {
+        out.push_back(view::SetKind{side.side, std::string(setting), std::move(value)});
+    }
+    void toggled(const char* id, std::string_view setting, const std::string& words, bool now,
+                 const char* on, const Tip& tip) const {
+        row.place(toggle_width(frame, words));
+        if (const auto value = toggle(frame, id, words, now, tip))
+            set(setting, *value ? on : "off");
+    }
+    void slid(std::string_view setting, const char* label, double now, double high,
+              const Tip& tip) const {
+        row.place(frame.px(kSlider + kControlsGap));  // its number ends at its edge
+        const SliderWords words{label, view::significant(now, 3), "100"};
+        if (const auto value =
+                real_slider(frame, fmt::format("##{}", setting).c_str(), words, now,
+                            view::kLeastTemperature, high, frame.px(kSlider), tip, out))
+            set(setting, fmt::format("{}", *value));
+    }
+    void counted(const char* id, std::string_view setting, const char* words, Index now, Index low,
+                 const Tip& tip) const {
+        const float width = number_width(frame, words, kMostCount);
         row.place(width);
+        if (const auto value =
+                number_field(frame, id, words, now, low, kMostCount, width, tip, out))
+            set(setting, fmt::format("{}", *value));
+    }
+};
+
+void draw_choices(const Settings& at) {
+    const float width = list_width(at.side.choices.size(), at.row, at.frame);
+    for (const view::KindChoice& choice : at.side.choices) {
+        at.row.place(width);
         const auto current = static_cast<std::size_t>(choice.current);
         const Options options{choice.names, choice.current, choice.names[current]};
         const std::string id = "##" + std::string(choice.setting);
-        if (const auto n =
-                combo(frame, id.c_str(), options, width, {choice.heading, choice.tooltip}, out))
-            set(side, std::string(choice.setting).c_str(),
-                choice.keys[static_cast<std::size_t>(*n)], out);
+        if (const auto n = combo(at.frame, id.c_str(), options, width,
+                                 {choice.heading, choice.tooltip}, at.out))
+            at.set(choice.setting, choice.keys[static_cast<std::size_t>(*n)]);
     }
 }
 
-void draw_scaling(const view::KindSideView& side, Row& row, const Frame& frame, Actions& out) {
-    row.place(toggle_width(frame, "÷√d_k"));
-    const Tip tip{"Scaling", "The scores are divided by √d_k, the root of the keys' width."};
-    if (const auto on = toggle(frame, "scaling", "÷√d_k", side.kind.scaled, tip))
-        set(side, "scaling", *on ? "on" : "off", out);
-}
-
-void draw_temperature(const view::KindSideView& side, Row& row, const Frame& frame, Actions& out) {
-    const SliderWords words{"τ", view::significant(side.kind.temperature, 3), "100"};
-    row.place(frame.px(kSlider + kControlsGap));  // its number ends at its edge
-    const Tip tip{"Temperature", "The scores are divided by τ: below 1 the rows get sharper."};
-    if (const auto value = real_slider(frame, "##temperature", words, side.kind.temperature,
-                                       view::kLeastTemperature, view::kMostTemperature,
-                                       frame.px(kSlider), tip, out))
-        set(side, "temperature", fmt::format("{}", *value), out);
-}
-
-void draw_window_reach(const view::KindSideView& side, Row& row, const Frame& frame, Actions& out) {
-    const bool windowed =
-        side.kind.mask == KindMask::window || side.kind.mask == KindMask::causal_window;
-    if (!windowed) return;
-    const float width = number_width(frame, "W", view::kMostWindow);
-    row.place(width);
-    const Tip tip{"Window", "|i − j| ≤ W: so many keys to each side."};
-    if (const auto value = number_field(frame, "##window", "W", side.kind.window, 0,
-                                        view::kMostWindow, width, tip, out))
-        set(side, "window", fmt::format("{}", *value), out);
-}
-
-/// What the operation counts: keys a chunk, latents, states.
-void draw_operation_size(const view::KindSideView& side, Row& row, const Frame& frame,
-                         Actions& out) {
-    const AttentionKind& kind = side.kind;
-    const auto number = [&](const char* setting, const char* words, Index value, const Tip& tip) {
-        const float width = number_width(frame, words, view::kMostLatents);
-        row.place(width);
-        if (const auto now =
-                number_field(frame, setting, words, value, 1, view::kMostLatents, width, tip, out))
-            set(side, setting, fmt::format("{}", *now), out);
-    };
+/// What the mask and the operation count: keys to each side, keys a chunk, latents, states.
+void draw_sizes(const Settings& at) {
+    const AttentionKind& kind = at.side.kind;
+    if (view::is_windowed(kind.mask))
+        at.counted("##window", "window", "W", kind.window, 0,
+                   {"Window", "|i − j| ≤ W: so many keys to each side."});
     if (kind.operation == KindOperation::chunked)
-        number("chunk", "keys", kind.chunk, {"Keys a chunk", "The last one may be shorter."});
+        at.counted("chunk", "chunk", "keys", kind.chunk, 1,
+                   {"Keys a chunk", "The last one may be shorter."});
     if (kind.operation == KindOperation::latents)
-        number("latents", "M", kind.latents, {"Latents", "Learned queries that read all tokens."});
+        at.counted("latents", "latents", "M", kind.latents, 1,
+                   {"Latents", "Learned queries that read all tokens."});
     if (kind.operation == KindOperation::state_space)
-        number("state", "N", kind.state, {"States", "Numbers kept for each column of V."});
+        at.counted("state", "state", "N", kind.state, 1,
+                   {"States", "Numbers kept for each column of V."});
 }
 
-void draw_cap(const view::KindSideView& side, Row& row, const Frame& frame, Actions& out) {
-    const bool on = side.kind.softcap != 0.0;
-    row.place(toggle_width(frame, "cap"));
-    const Tip tip{"Soft cap", "S becomes cap · tanh(S / cap): no score passes the cap."};
-    if (const auto now = toggle(frame, "cap", "cap", on, tip))
-        set(side, "softcap", *now ? "1" : "off", out);
-    if (!on) return;
-    row.place(frame.px(kSlider + kControlsGap));
-    const SliderWords words{"", view::significant(side.kind.softcap, 3), "100"};
-    if (const auto value =
-            real_slider(frame, "##softcap", words, side.kind.softcap, view::kLeastTemperature,
-                        view::kMostLogit, frame.px(kSlider), tip, out))
-        set(side, "softcap", fmt::format("{}", *value), out);
-}
-
-void draw_sink(const view::KindSideView& side, Row& row, const Frame& frame, Actions& out) {
-    row.place(toggle_width(frame, "sink"));
-    const Tip tip{"Sink",
-                  "One more logit, 0, in the denominator of every row: its share goes to "
-                  "no value."};
-    if (const auto on = toggle(frame, "sink", "sink", side.kind.sink.has_value(), tip))
-        set(side, "sink", *on ? "0" : "off", out);
+void draw_numbers(const Settings& at) {
+    const AttentionKind& kind = at.side.kind;
+    if (at.side.shows_scaling)
+        at.toggled("scaling", "scaling", "÷√d_k", kind.scaled, "on",
+                   {"Scaling", "The scores are divided by √d_k, the root of the keys' width."});
+    if (at.side.shows_temperature)
+        at.slid("temperature", "τ", kind.temperature, view::kMostTemperature,
+                {"Temperature", "The scores are divided by τ: below 1 the rows get sharper."});
+    const Tip cap{"Soft cap", "S becomes cap · tanh(S / cap): no score passes the cap."};
+    const bool capped = kind.softcap != 0.0;
+    if (at.side.shows_cap) at.toggled("cap", "softcap", "cap", capped, "1", cap);
+    if (at.side.shows_cap && capped) at.slid("softcap", "", kind.softcap, view::kMostLogit, cap);
+    if (at.side.shows_sink)
+        at.toggled("sink", "sink", "sink", kind.sink.has_value(), "0",
+                   {"Sink",
+                    "One more logit, 0, in the denominator of every row: its share goes to no "
+                    "value."});
 }
 
 // ---- the row above
@@ -159,15 +155,6 @@ void draw_pairs(const view::KindsView& view, const Frame& frame, Actions& out) {
             std::string(view::kinds_presets()[static_cast<std::size_t>(*n)].key)});
 }
 
-void draw_pair_buttons(const view::KindsView& view, const Frame& frame, Actions& out) {
-    flow(frame, button_width(frame, "A ⇄ B"));
-    if (button(frame, "swap", "A ⇄ B", {"A and B change places", "Key: X"}) && !view.same)
-        out.push_back(view::SwapKinds{});
-    flow(frame, button_width(frame, "A → B"));
-    if (button(frame, "copy", "A → B", {"Copy the settings of A to B", "Key: C"}) && !view.same)
-        out.push_back(view::CopyKind{KindsSide::a});
-}
-
 void draw_score_seed(const view::KindsView& view, const Frame& frame, Actions& out) {
     if (!view.seeded) return;
     const float width = seed_width(frame, view.seed);
@@ -175,15 +162,6 @@ void draw_score_seed(const view::KindsView& view, const Frame& frame, Actions& o
     const Tip tip{"Seed of the scores' parameters", view.note};
     if (const auto seed = seed_field(frame, "##seed", view.seed, width, tip, out))
         out.push_back(view::SetKindsSeed{*seed});
-}
-
-void draw_chunk(const view::OnlineView& online, const Frame& frame, Actions& out) {
-    const float width = number_width(frame, "chunk", view::kMostChunk);
-    flow(frame, width);
-    const Tip tip{"Keys a chunk", "1 to 64. Keys: + doubles, − halves."};
-    if (const auto keys = number_field(frame, "##chunk", "chunk", online.chunk_keys, 1,
-                                       view::kMostChunk, width, tip, out))
-        out.push_back(view::SetOnlineChunk{*keys});
 }
 
 void draw_steps(const view::OnlineView& online, const Frame& frame, Actions& out) {
@@ -201,8 +179,13 @@ void draw_online_controls(const view::OnlineView& online, const Frame& frame, Ac
     flow(frame, 2 * button_width(frame, "A"));
     if (const auto n = choice(frame, "side", {"A", "B"}, static_cast<int>(online.side),
                               {"Whose scores", "The online softmax goes through one row of them."}))
-        out.push_back(view::SetOnlineSide{static_cast<KindsSide>(*n)});
-    draw_chunk(online, frame, out);
+        out.push_back(view::SetOnlineSide{static_cast<view::KindsSide>(*n)});
+    const float width = number_width(frame, "chunk", view::kMostChunk);
+    flow(frame, width);
+    if (const auto keys =
+            number_field(frame, "##chunk", "chunk", online.chunk_keys, 1, view::kMostChunk, width,
+                         {"Keys a chunk", "1 to 64. Keys: + doubles, − halves."}, out))
+        out.push_back(view::SetOnlineChunk{*keys});
     draw_steps(online, frame, out);
 }
 
@@ -217,7 +200,13 @@ void draw_kinds_top(const view::KindsView& view, const view::OnlineView& online,
         out.push_back(view::ShowOnline{*n == 1});
     if (is_online) return draw_online_controls(online, frame, out);
     draw_pairs(view, frame, out);
-    draw_pair_buttons(view, frame, out);
+    const auto press = [&](const char* id, const char* words, const Tip& why, view::Action action) {
+        flow(frame, button_width(frame, words));
+        if (button(frame, id, words, why) && !view.same) out.push_back(std::move(action));
+    };
+    press("swap", "A ⇄ B", {"A and B change places", "Key: X"}, view::SwapKinds{});
+    press("copy", "A → B", {"Copy the settings of A to B", "Key: C"},
+          view::CopyKind{view::KindsSide::a});
     draw_score_seed(view, frame, out);
 }
 
@@ -225,13 +214,10 @@ float draw_kind_settings(const view::KindSideView& side, float width, const Fram
                          Actions& out) {
     ImGui::PushID(side.letter.c_str());
     Row row(frame, width);
-    draw_choices(side, row, frame, out);
-    draw_window_reach(side, row, frame, out);
-    draw_operation_size(side, row, frame, out);
-    if (side.shows_scaling) draw_scaling(side, row, frame, out);
-    if (side.shows_temperature) draw_temperature(side, row, frame, out);
-    if (side.shows_cap) draw_cap(side, row, frame, out);
-    if (side.shows_sink) draw_sink(side, row, frame, out);
+    const Settings settings{side, row, frame, out};
+    draw_choices(settings);
+    draw_sizes(settings);
+    draw_numbers(settings);
     ImGui::PopID();
     return row.height();
 }

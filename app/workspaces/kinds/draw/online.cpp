@@ -6,7 +6,6 @@
 #include "app/common/draw/grid.h"
 #include "app/common/draw/math.h"
 #include "app/workspaces/kinds/draw/parts.h"
-#include "app/workspaces/kinds/draw/table.h"
 
 namespace attn::ui {
 namespace {

@@ -21,6 +21,15 @@ float draw_kind_settings(const view::KindSideView& side, float width, const Fram
 /// Both sides' settings where there is `chrome`, weights of A and of B, their difference, the table.
 void draw_comparison(const view::KindsView& view, bool chrome, const Frame& frame,
                      view::Actions& out);
+/// What A and B cost and how far apart they are: one line each, in two columns where there is room.
+float kinds_table_height(const std::vector<view::KindRow>& rows, float width, const Frame& frame);
+void draw_kinds_table(const std::vector<view::KindRow>& rows, ImVec2 low, float width,
+                      const Frame& frame);
+
+/// A few rows of numbers under their title, `row_height` pixels each; returns where they end.
+float draw_vectors(const view::GridView& grid, const char* id, ImVec2 low, float width,
+                   float row_height, const Frame& frame);
+
 /// The online softmax at its present step.
 void draw_online(const view::OnlineView& view, const Frame& frame);
 

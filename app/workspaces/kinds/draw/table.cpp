@@ -1,10 +1,9 @@
-#include "app/workspaces/kinds/draw/table.h"
-
 #include <algorithm>
 #include <string>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
+#include "app/workspaces/kinds/draw/parts.h"
 
 namespace attn::ui {
 namespace {
@@ -36,8 +35,7 @@ struct Line {
     float number() const { return (high.x - low.x) * kNumber; }
     void text(const Font& font, view::Color color, float left, float right, Align align,
               const std::string& words) const {
-        draw_text_in(frame, font, {left, low.y}, {right, high.y}, align, color,
-                     fit_text(frame, font, words, right - left));
+        draw_fitted(frame, font, {left, low.y}, {right, high.y}, align, color, words);
     }
     void numbers(const Font& font, view::Color color, const std::string& a,
                  const std::string& b) const {

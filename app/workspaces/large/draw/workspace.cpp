@@ -1,8 +1,93 @@
-#include "app/common/draw/workspace.h"
+#include <algorithm>
+#include <cmath>
+
+#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/workspaces/large/draw/panel.h"
 
 namespace attn::ui {
+namespace {
+
+// Design units.
+constexpr float kHeader = 96.0F;
+constexpr float kShortHeader = 72.0F;
+constexpr float kProfile = 40.0F;
+constexpr float kShortProfile = 24.0F;
+constexpr float kCaptions = 24.0F;
+constexpr float kLegend = 56.0F;
+constexpr float kGap = 8.0F;
+constexpr float kRoomy = 560.0F;  // a lower window gives up some heights
+constexpr float kForm = 440.0F;   // width of hint and generator on an empty canvas
+
+/// Where everything stands.
+struct Layout {
+    Area header;
+    Rulers map;
+    Area row_profile, column_profile, captions, legend;
+};
+
+Layout lay_out(const Frame& frame, const Area& room) {
+    const bool roomy = room.height() >= frame.px(kRoomy);
+    const float header = frame.px(roomy ? kHeader : kShortHeader);
+    const float across = frame.px(kProfile);  // holds a ruler's title too
+    const float profile = frame.px(roomy ? kProfile : kShortProfile);
+    const float captions = roomy ? frame.px(kCaptions) : frame.fonts.small.px;
+    const float top = room.low.y + header + frame.px(kGap);
+    const Rulers map = place_map(
+        frame, {{room.low.x, top},
+                {room.high.x - across, room.high.y - profile - captions - frame.px(kLegend)}});
+    const Area& canvas = map.canvas;
+    const float foot = canvas.high.y + profile;
+    return {{room.low, {room.high.x, room.low.y + header}},
+            map,
+            {{canvas.high.x, canvas.low.y}, {canvas.high.x + across, canvas.high.y}},
+            {{canvas.low.x, canvas.high.y}, {canvas.high.x, foot}},
+            {{canvas.low.x, foot}, {room.high.x, foot + captions}},
+            {{canvas.low.x, foot + captions}, {room.high.x, foot + captions + frame.px(kLegend)}}};
+}
+
+/// Two buttons with their keys, then what would be generated.
+void draw_ways(const LargeScene& scene) {
+    const Frame& frame = scene.frame;
+    draw_open_button(scene);
+    ImGui::SameLine();
+    words(frame, frame.fonts.small, frame.theme.muted, "Ctrl+O, or drop a file on the window");
+    ImGui::Dummy({1.0F, frame.px(8)});
+    wrapped_words(frame, frame.fonts.small, frame.theme.muted,
+                  "Or generate; Ctrl+K finds “Generate” with every size.");
+    draw_generator(scene);
+}
+
+/// What to do or what is being done, in the middle; the generator below while nothing is on the way.
+void draw_empty(const LargeScene& scene, const Area& room) {
+    const Frame& frame = scene.frame;
+    const float width = std::min(frame.px(kForm), room.width());
+    const float form = scene.view.loading ? frame.px(48) : frame.px(344);
+    const float y = std::max(room.low.y, (room.low.y + room.high.y - form) * 0.5F);
+    ImGui::SetCursorScreenPos({std::round((room.low.x + room.high.x - width) / 2), std::round(y)});
+    ImGui::BeginChild("empty", {width, room.high.y - y});
+    wrapped_words(frame, frame.fonts.title, frame.theme.text, scene.view.title);
+    wrapped_words(frame, frame.fonts.body, frame.theme.bad, scene.view.fault);
+    wrapped_words(frame, frame.fonts.body, frame.theme.muted, scene.view.hint);
+    ImGui::Dummy({1.0F, frame.px(8)});
+    if (!scene.view.loading) draw_ways(scene);
+    ImGui::EndChild();
+}
+
+}  // namespace
+
+void draw_large_map(const LargeScene& scene) {
+    const Area room = room_left();
+    const Layout at = lay_out(scene.frame, room);
+    say_room(scene, at.map.canvas);
+    if (!has_map(scene.view)) return draw_empty(scene, room);
+    draw_large_header(scene, at.header);
+    draw_rulers(scene, at.map);
+    draw_profiles(scene, {at.row_profile, at.column_profile});
+    draw_profile_captions(scene, at.captions);
+    draw_map_legend(scene, at.legend);
+    draw_map_canvas(scene, at.map.canvas);
+}
 
 std::string draw_large_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                  view::Actions& out) {
@@ -13,14 +98,8 @@ std::string draw_large_workspace(const view::AppState& state, const WorkArea& r,
     panel("map", {{r.work.low.x + r.margin, frame.px(16)}, {split - r.margin, r.work.high.y}},
           [&] { draw_large_map(scene); });
     if (!has_map(view)) return {};
-    if (!r.has_side()) return view.bottom_line;
-    const LargeScene beside{view, view::map_look(state), around(frame), out};
-    const Box box = r.side(0.0F);
-    panel("side", box, [&] {  // of its own: it covers what is beneath
-        fill_side(r, 0.0F, beside.frame);
-        panel("map side",
-              {{box.low.x + frame.px(16), frame.px(16)}, {box.high.x - frame.px(4), box.high.y}},
-              [&] { draw_large_side(beside); });
+    side_panel(r, {}, "map side", frame, [&](const Frame& beside) {
+        draw_large_side({view, scene.look, beside, out});
     });
     return view.bottom_line;
 }

@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <cmath>
 
+#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
 #include "app/common/draw/grid_set.h"
@@ -17,7 +17,6 @@ namespace {
 using view::LearnView;
 
 // Design units.
-constexpr float kBar = 40.0F;
 constexpr float kGap = 16.0F;
 constexpr float kFoot = 8.0F;
 constexpr float kChoices = 36.0F;
@@ -139,19 +138,10 @@ void draw_learn_side(const view::AppState& state, const LearnView& view, const W
 std::string draw_learn_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                  view::Actions& out) {
     const LearnView view = build_learn_view(state);
-    float top = r.work.low.y;
-    if (r.chrome) {
-        const Frame chrome = around(frame);
-        top += frame.px(kBar);
-        panel("bar",
-              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
-               {r.work.high.x - r.margin, top}},
-              [&] { draw_learn_bar(view, chrome, out); });
-        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
-                            chrome.px(1));
-    }
-    const Box box{{r.work.low.x + r.margin, top + frame.px(12)},
-                  {r.work.high.x - r.margin - r.inspector, r.work.high.y - frame.px(kFoot)}};
+    const float top =
+        bar_panel(r, frame.px(kRoomBar), frame,
+                  [&](const Frame& chrome) { draw_learn_bar(view, chrome, out); });
+    const Box box = canvas_box(r, top + frame.px(12), frame.px(kFoot));
     panel("learn", box, [&] { draw_learn_body(view, box, r.chrome, frame, out); });
     if (r.has_side()) draw_learn_side(state, view, r, top + frame.px(1), around(frame), out);
     return view.progress;

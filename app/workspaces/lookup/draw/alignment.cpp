@@ -10,9 +10,6 @@
 namespace attn::ui {
 namespace {
 
-using view::AlignmentRowView;
-using view::AlignmentView;
-
 // Design units.
 constexpr float kMostRow = 44.0F;
 constexpr float kLeastRow = 20.0F;
@@ -32,10 +29,10 @@ struct Lanes {
     }
 };
 
-void draw_lines(const AlignmentView& view, const Lanes& at, const Frame& frame) {
+void draw_lines(const view::AlignmentView& view, const Lanes& at, const Frame& frame) {
     const view::Theme& theme = frame.theme;
     for (std::size_t n = 0; n < view.rows.size(); ++n) {
-        const AlignmentRowView& row = view.rows[n];
+        const view::AlignmentRowView& row = view.rows[n];
         if (row.none) continue;
         const auto query = static_cast<Index>(n);
         const bool chosen = query == view.row;
@@ -60,8 +57,8 @@ bool draw_word(const Box& box, const std::string& text, Align align, view::Color
     if (chosen || hovered) frame.painter.rect(box.low, box.high, frame.theme.raised, frame.px(4));
     const Font& font = chosen ? frame.fonts.strong : frame.fonts.body;
     const float pad = frame.px(8);
-    draw_text_in(frame, font, {box.low.x + pad, box.low.y}, {box.high.x - pad, box.high.y}, align,
-                 color, fit_text(frame, font, text, box.size().x - 2 * pad));
+    draw_fitted(frame, font, {box.low.x + pad, box.low.y}, {box.high.x - pad, box.high.y}, align,
+                color, text);
     return clicked || pressed;
 }
 
@@ -87,7 +84,7 @@ void draw_legend(const Box& box, const Frame& frame) {
 
 }  // namespace
 
-void draw_alignment(const AlignmentView& view, const Box& box, const Frame& frame,
+void draw_alignment(const view::AlignmentView& view, const Box& box, const Frame& frame,
                     view::Actions& out) {
     const float words = draw_lookup_words(view.body, box, frame);
     if (!view.body.lacks.empty() || view.rows.empty()) return;
@@ -97,10 +94,10 @@ void draw_alignment(const AlignmentView& view, const Box& box, const Frame& fram
     const float column = width * kWords;
     const Box queries{{box.low.x, head}, {box.low.x + column, head + frame.px(kHead)}};
     const Box keys{{box.low.x + width - column, head}, {box.low.x + width, head + frame.px(kHead)}};
-    draw_text_in(frame, frame.fonts.small, queries.low, queries.high, Align::right,
-                 frame.theme.muted, "queries");
-    draw_text_in(frame, frame.fonts.small, keys.low, keys.high, Align::left, frame.theme.muted,
-                 "keys");
+    const Font& font = frame.fonts.small;
+    draw_text_in(frame, font, queries.low, queries.high, Align::right, frame.theme.muted,
+                 "queries");
+    draw_text_in(frame, font, keys.low, keys.high, Align::left, frame.theme.muted, "keys");
     const Box lanes{{box.low.x, queries.high.y}, box.high};
     panel("lanes", lanes, [&] {
         const auto step = [&](std::size_t count) {
@@ -111,14 +108,13 @@ void draw_alignment(const AlignmentView& view, const Box& box, const Frame& fram
                        step(view.keys.size()), queries.high.x, keys.low.x};
         draw_lines(view, at, frame);
         for (std::size_t n = 0; n < view.rows.size(); ++n) {
+            const view::AlignmentRowView& row = view.rows[n];
             const auto query = static_cast<Index>(n);
             const float y = at.top + at.query_step * static_cast<float>(n);
-            if (draw_word({{queries.low.x, y}, {queries.high.x, y + at.query_step}},
-                          view.rows[n].query, Align::right, frame.theme.role(Role::query),
-                          query == view.row, "query " + std::to_string(n), view.rows[n].tooltip,
-                          frame))
-                out.push_back(view::SelectLookupCell{
-                    query, view.rows[n].none ? view.column : view.rows[n].dot});
+            if (draw_word({{queries.low.x, y}, {queries.high.x, y + at.query_step}}, row.query,
+                          Align::right, frame.theme.role(Role::query), query == view.row,
+                          "query " + std::to_string(n), row.tooltip, frame))
+                out.push_back(view::SelectLookupCell{query, row.none ? view.column : row.dot});
         }
         for (std::size_t n = 0; n < view.keys.size(); ++n) {
             const auto key = static_cast<Index>(n);

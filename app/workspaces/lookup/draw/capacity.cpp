@@ -1,22 +1,16 @@
-#include <algorithm>
-
-#include "app/common/draw/draw.h"
 #include "app/common/draw/plot.h"
 #include "app/workspaces/lookup/actions.h"
-#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/draw/parts.h"
 
 namespace attn::ui {
 namespace {
-
-using view::CapacityView;
 
 // Design units.
 constexpr float kGap = 16.0F;
 constexpr float kHero = 0.6F;  // of the height
 
 void draw_curves(const view::PlotView& plot, const char* id, const Box& box,
-                 const CapacityView& view, const Frame& frame, view::Actions& out) {
+                 const view::CapacityView& view, const Frame& frame, view::Actions& out) {
     const PlotInput input = draw_plot(plot, id, box.low, box.high, view.stale, frame);
     if (input.taken) out.push_back(view::BeginGesture{});
     Index to = view.width;
@@ -28,7 +22,7 @@ void draw_curves(const view::PlotView& plot, const char* id, const Box& box,
 
 }  // namespace
 
-void draw_capacity(const CapacityView& view, const Box& box, const Frame& frame,
+void draw_capacity(const view::CapacityView& view, const Box& box, const Frame& frame,
                    view::Actions& out) {
     const float point = draw_point(view.point, box, frame);
     const float top =

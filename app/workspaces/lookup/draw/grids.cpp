@@ -10,19 +10,11 @@
 namespace attn::ui {
 namespace {
 
-using view::LookupGridsView;
-
 // Design units.
 constexpr float kGridsGap = 10.0F;
 constexpr float kChip = 28.0F;
 constexpr float kChipPad = 10.0F;
 constexpr float kMostChips = 0.3F;  // of the height
-
-void draw_matrices(const LookupGridsView& view, const Box& box, const Frame& frame,
-                   view::Actions& out) {
-    if (const auto clicked = draw_grid_set(view.grids, box.low, box.high, frame).clicked)
-        out.push_back(view::SelectLookupCell{clicked->row, clicked->column});
-}
 
 /// The tokens as they stand, in lines.
 struct Chips {
@@ -84,8 +76,7 @@ void draw_chip(const view::TokenChipView& chip, Index place, const Chips& chips,
     if (chip.moved)
         frame.painter.rect({box.low.x + frame.px(4), box.high.y - frame.px(3)},
                            {box.high.x - frame.px(4), box.high.y - frame.px(1)}, theme.accent);
-    draw_text_in(frame, frame.fonts.body, box.low, box.high, Align::center, theme.text,
-                 fit_text(frame, frame.fonts.body, chip.label, box.size().x));
+    draw_fitted(frame, frame.fonts.body, box.low, box.high, Align::center, theme.text, chip.label);
 }
 
 float draw_chips(const view::PermutationView& view, const Box& box, const Frame& frame,
@@ -101,9 +92,18 @@ float draw_chips(const view::PermutationView& view, const Box& box, const Frame&
     return foot;
 }
 
+/// The words, and beneath them the matrices.
+void draw_body(const view::LookupGridsView& view, const Box& box, const Frame& frame,
+               view::Actions& out) {
+    const float top = draw_lookup_words(view, box, frame);
+    if (!view.lacks.empty()) return;
+    if (const auto clicked = draw_grid_set(view.grids, {box.low.x, top}, box.high, frame).clicked)
+        out.push_back(view::SelectLookupCell{clicked->row, clicked->column});
+}
+
 }  // namespace
 
-float draw_lookup_words(const LookupGridsView& view, const Box& box, const Frame& frame) {
+float draw_lookup_words(const view::LookupGridsView& view, const Box& box, const Frame& frame) {
     if (!view.lacks.empty()) {
         panel("lacks", box,
               [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks); });
@@ -115,16 +115,13 @@ float draw_lookup_words(const LookupGridsView& view, const Box& box, const Frame
 
 void draw_similarity(const view::SimilarityView& view, const Box& box, const Frame& frame,
                      view::Actions& out) {
-    const float top = draw_lookup_words(view.body, box, frame);
-    if (view.body.lacks.empty()) draw_matrices(view.body, {{box.low.x, top}, box.high}, frame, out);
+    draw_body(view.body, box, frame, out);
 }
 
 void draw_permutation(const view::PermutationView& view, const Box& box, const Frame& frame,
                       view::Actions& out) {
     const float chips = draw_chips(view, box, frame, out);
-    const float top =
-        draw_lookup_words(view.body, {{box.low.x, chips + frame.px(kGridsGap)}, box.high}, frame);
-    if (view.body.lacks.empty()) draw_matrices(view.body, {{box.low.x, top}, box.high}, frame, out);
+    draw_body(view.body, {{box.low.x, chips + frame.px(kGridsGap)}, box.high}, frame, out);
 }
 
 }  // namespace attn::ui

@@ -28,27 +28,20 @@ struct Layout {
     bool beside = false;  // the table
 };
 
-float aside_height(const MemoryView& view, const Frame& frame) {
-    return memory_table_height(view, frame) + memory_numbers_height(view, frame) +
-           frame.px(kNames + kMemoryGap);
-}
-
-float under_height(const MemoryView& view, const Frame& frame) {
-    return std::max(memory_table_height(view, frame),
-                    memory_numbers_height(view, frame) + frame.px(kNames)) +
-           frame.px(kMemoryGap);
-}
-
 /// The larger squares of both ways.
 Layout lay_out(const MemoryView& view, const Box& box, const Frame& frame) {
     const float foot = frame.px(kSlider + kMemoryLegend + kTitle);
+    const float table = memory_table_height(view, frame);
+    const float numbers = memory_numbers_height(view, frame);
     const auto side = [&](float width, float height) {
         return std::max(std::min((width - frame.px(kMemoryGap)) / 2, height - foot),
                         frame.px(kLeastPlane));
     };
+    const float below = std::max(table, numbers + frame.px(kNames)) + frame.px(kMemoryGap);
     const float beside = side(box.size().x - frame.px(kLeastTable + kMemoryGap), box.size().y);
-    const float under = side(box.size().x, box.size().y - under_height(view, frame));
-    if (beside > under && aside_height(view, frame) <= box.size().y) return {beside, true};
+    const float under = side(box.size().x, box.size().y - below);
+    const float aside = table + numbers + frame.px(kNames + kMemoryGap);
+    if (beside > under && aside <= box.size().y) return {beside, true};
     return {under, false};
 }
 
@@ -73,15 +66,6 @@ void draw_temperature(const MemoryView& view, const Box& box, const Frame& frame
                                      view::kColdest, view::kHottest,
                                      std::max(box.size().x - left - right, frame.px(60)), tip, out))
         out.push_back(view::SetLookupTemperature{*tau});
-}
-
-void draw_memory_legend(const Box& box, const Frame& frame) {
-    draw_text_in(
-        frame, frame.fonts.small, box.low, box.high, Align::left, frame.theme.muted,
-        fit_text(frame, frame.fonts.small,
-                 "disc: its area is the weight a · ring “hard”: what argmax gives · shaded: the "
-                 "hull of the values, which o never leaves",
-                 box.size().x));
 }
 
 void draw_names(const MemoryView& view, const Box& box, const Frame& frame, view::Actions& out) {
@@ -134,8 +118,11 @@ void draw_memory(const MemoryView& view, const Box& box, const Frame& frame, vie
     const Box values{{keys.high.x + frame.px(kMemoryGap), room.low.y}, {right, foot}};
     std::optional<Index> hovered = draw_plane(view, Plane::keys, keys, frame, out);
     if (const auto over = draw_plane(view, Plane::values, values, frame, out)) hovered = over;
-    draw_memory_legend({{room.low.x, foot}, {right, foot + frame.px(kMemoryLegend)}}, frame);
     const float slider = foot + frame.px(kMemoryLegend);
+    draw_fitted(frame, frame.fonts.small, {room.low.x, foot}, {right, slider}, Align::left,
+                frame.theme.muted,
+                "disc: its area is the weight a · ring “hard”: what argmax gives · shaded: the "
+                "hull of the values, which o never leaves");
     draw_temperature(view, {{room.low.x, slider}, {right, slider + frame.px(kSlider)}}, frame, out);
     const float under = slider + frame.px(kSlider);
     const auto over =

@@ -1,6 +1,5 @@
 // A plane of two numbers: points that are dragged, discs whose area is the weight.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -126,17 +125,9 @@ void draw_scale(const PlaneAt& plane, Labels& labels) {
     const Frame& frame = plane.frame;
     const Font& font = frame.fonts.digits_small;
     const double end = view::kPlaneEnd;
-    const auto one = [&](const PlanePoint& at, const char* text) {
-        labels.draw(plane.at(at), frame.px(2), text, frame.theme.muted, font);
-    };
-    one({end, 0.0}, "4");
-    one({-end, 0.0}, "−4");
-    one({0.0, end}, "4");
-    one({0.0, -end}, "−4");
-}
-
-float radius_of(const PlaneAt& plane, double weight) {
-    return static_cast<float>(std::sqrt(within(weight, 0.0, 1.0))) * kLargest * plane.side();
+    for (const PlanePoint& at : {PlanePoint{end, 0.0}, {-end, 0.0}, {0.0, end}, {0.0, -end}})
+        labels.draw(plane.at(at), frame.px(2), at[0] + at[1] < 0.0 ? "−4" : "4", frame.theme.muted,
+                    font);
 }
 
 void draw_point(const PlaneAt& plane, const PlanePointView& point, view::Color color,
@@ -144,7 +135,8 @@ void draw_point(const PlaneAt& plane, const PlanePointView& point, view::Color c
     const Frame& frame = plane.frame;
     const view::Theme& theme = frame.theme;
     const Point at = plane.at(point.at);
-    const float radius = radius_of(plane, point.weight);
+    const auto root = static_cast<float>(std::sqrt(within(point.weight, 0.0, 1.0)));
+    const float radius = root * kLargest * plane.side();
     if (radius > 0.5F)
         frame.painter.circle(at, radius, view::translucent(theme.role(Role::weight), kDisc));
     frame.painter.circle(at, frame.px(kDot + 1), theme.surface);
@@ -169,11 +161,6 @@ void draw_diamond(const Frame& frame, Point at, float radius, view::Color color)
     const Point corners[] = {
         {at.x, at.y - radius}, {at.x + radius, at.y}, {at.x, at.y + radius}, {at.x - radius, at.y}};
     frame.painter.polygon(corners, color);
-}
-
-void draw_cross(const Frame& frame, Point at, float arm, view::Color color) {
-    frame.painter.line({at.x - arm, at.y - arm}, {at.x + arm, at.y + arm}, color, frame.px(2));
-    frame.painter.line({at.x - arm, at.y + arm}, {at.x + arm, at.y - arm}, color, frame.px(2));
 }
 
 void draw_hull(const PlaneAt& plane, const std::vector<PlanePoint>& hull) {
@@ -218,7 +205,9 @@ void draw_answers(const PlaneAt& plane, const MemoryView& view, Labels& labels) 
     const Point mean = plane.at(view.mean);
     const Point output = plane.at(view.output);
     frame.painter.ring(hard, frame.px(kHandle + 3), theme.text, frame.px(2));
-    draw_cross(frame, mean, frame.px(5), theme.muted);
+    for (const float arm : {frame.px(5), -frame.px(5)})
+        frame.painter.line({mean.x - frame.px(5), mean.y - arm},
+                           {mean.x + frame.px(5), mean.y + arm}, theme.muted, frame.px(2));
     draw_diamond(frame, output, frame.px(8.5F), theme.surface);
     draw_diamond(frame, output, frame.px(7), theme.role(Role::output));
     for (const Point at : {output, mean}) labels.keep_clear(at, frame.px(8));
@@ -262,10 +251,9 @@ Held hold(const PlaneAt& plane, const std::string& id, const PlanePoint& at,
     if (held.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left, frame.px(kDrags)))
         held.to = plane.under_mouse();
-    const bool active = ImGui::IsItemActive();
-    const ImVec2 low = ImGui::GetItemRectMin();
-    const ImVec2 high = ImGui::GetItemRectMax();
-    if (!active) tooltip_beside(frame, low, high, Beside::right, heading, words);
+    if (!ImGui::IsItemActive())
+        tooltip_beside(frame, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), Beside::right,
+                       heading, words);
     if (focus_stop(frame))
         if (const auto to = nudged(frame, at)) held.to = to;
     if (held.to == at) held.to.reset();
@@ -287,10 +275,8 @@ std::optional<Index> hold_points(const PlaneAt& plane, Plane which, const Memory
         if (held.hovered) hovered = pair;
         if (!held.to) continue;
         const auto [x, y] = *held.to;
-        if (which == Plane::keys)
-            out.push_back(view::MoveLookupKey{pair, x, y});
-        else
-            out.push_back(view::MoveLookupValue{pair, x, y});
+        out.push_back(which == Plane::keys ? view::Action(view::MoveLookupKey{pair, x, y})
+                                           : view::MoveLookupValue{pair, x, y});
     }
     return hovered;
 }
@@ -333,12 +319,10 @@ std::optional<Index> draw_plane(const MemoryView& view, Plane which, const Box& 
     const auto hovered = hold_points(plane, which, view, out);
     if (keys) read_ground(plane, view, out);
     ImGui::PopID();
-    draw_text_in(frame, frame.fonts.body, box.low, {plane.high.x, plane.low.y}, Align::left,
-                 frame.theme.role(role),
-                 fit_text(frame, frame.fonts.body,
-                          keys ? "keys k are matched with the query q"
-                               : "values v are handed over: o = Σ a v",
-                          plane.side()));
+    draw_fitted(
+        frame, frame.fonts.body, box.low, {plane.high.x, plane.low.y}, Align::left,
+        frame.theme.role(role),
+        keys ? "keys k are matched with the query q" : "values v are handed over: o = Σ a v");
     Labels labels(plane);
     frame.painter.push_clip(plane.low, plane.high);
     draw_ground(plane);

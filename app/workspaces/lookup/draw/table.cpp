@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 
 #include "app/common/draw/draw.h"
@@ -46,9 +45,8 @@ void draw_cells(const Box& line, const Frame& frame, Text text_of, Paint color_o
     for (const Column& column : kColumns) {
         const float width = line.size().x * column.share;
         const Font& font = column.number ? frame.fonts.digits_small : frame.fonts.body;
-        draw_text_in(frame, font, {x + pad, line.low.y}, {x + width - pad, line.high.y},
-                     column.number ? Align::right : Align::left, color_of(column),
-                     fit_text(frame, font, text_of(column), width - 2 * pad));
+        draw_fitted(frame, font, {x + pad, line.low.y}, {x + width - pad, line.high.y},
+                    column.number ? Align::right : Align::left, color_of(column), text_of(column));
         x += width;
     }
 }
@@ -119,10 +117,8 @@ void draw_memory_numbers(const view::MemoryView& view, const Box& box, const Fra
         draw_text_in(frame, frame.fonts.digits, {box.low.x, y}, {box.high.x, foot}, Align::right,
                      frame.theme.text, each.text);
         const float left = box.low.x + frame.text_width(frame.fonts.body, each.label) + frame.px(8);
-        draw_text_in(frame, frame.fonts.small, {left, y}, {box.high.x - value - frame.px(8), foot},
-                     Align::left, frame.theme.muted,
-                     fit_text(frame, frame.fonts.small, each.formula,
-                              box.high.x - value - frame.px(8) - left));
+        draw_fitted(frame, frame.fonts.small, {left, y}, {box.high.x - value - frame.px(8), foot},
+                    Align::left, frame.theme.muted, each.formula);
         y = foot;
     }
 }

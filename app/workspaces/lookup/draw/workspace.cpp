@@ -1,16 +1,10 @@
-#include <algorithm>
-
-#include "app/common/draw/draw.h"
-#include "app/common/draw/inspector.h"
-#include "app/common/draw/workspace.h"
+#include "app/common/draw/around.h"
 #include "app/workspaces/lookup/draw/parts.h"
-#include "app/workspaces/lookup/workspace.h"
 
 namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kBar = 40.0F;
 constexpr float kWorkspaceGap = 10.0F;
 constexpr float kFoot = 8.0F;
 
@@ -30,38 +24,16 @@ void draw_page(const view::LookupView& view, const Box& box, const Frame& frame,
     }
 }
 
-void draw_side(const view::AppState& state, const WorkArea& area, float top, const Frame& frame,
-               view::Actions& out) {
-    const Box box = area.side(top);
-    panel("side", box, [&] {
-        fill_side(area, top, frame);
-        panel("inspector",
-              {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
-               {box.high.x - frame.px(4), box.high.y}},
-              [&] { draw_inspector(view::lookup_inspector(state), frame, out); });
-    });
-}
-
 }  // namespace
 
 std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& r,
                                   const Frame& frame, view::Actions& out) {
     const view::LookupView view = build_lookup_view(state);
-    float top = r.work.low.y;
-    if (r.chrome) {
-        const Frame chrome = around(frame);
-        top += frame.px(kBar);
-        panel("bar",
-              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
-               {r.work.high.x - r.margin, top}},
-              [&] { draw_lookup_bar(view, chrome, out); });
-        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
-                            chrome.px(1));
-    }
-    const Box box{{r.work.low.x + r.margin, top + frame.px(kWorkspaceGap)},
-                  {r.work.high.x - r.margin - r.inspector, r.work.high.y - frame.px(kFoot)}};
+    const float top = bar_panel(r, frame.px(kRoomBar), frame,
+                                [&](const Frame& chrome) { draw_lookup_bar(view, chrome, out); });
+    const Box box = canvas_box(r, top + frame.px(kWorkspaceGap), frame.px(kFoot));
     panel("page", box, [&] { draw_page(view, box, frame, out); });
-    if (r.has_side()) draw_side(state, r, top + frame.px(1), around(frame), out);
+    side_inspector(state, r, top, frame, out);
     return view.status;
 }
 

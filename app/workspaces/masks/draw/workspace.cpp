@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "app/common/document/requests.h"
+#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
-#include "app/common/draw/inspector.h"
-#include "app/common/draw/workspace.h"
+#include "app/common/draw/point.h"
 #include "app/workspaces/masks/draw/parts.h"
 #include "app/workspaces/masks/workspace.h"
 
@@ -13,26 +13,10 @@ namespace {
 using view::MasksView;
 
 // Design units.
-constexpr float kBar = 40.0F;
 constexpr float kNote = 22.0F;
 constexpr float kWorkspaceGap = 12.0F;
 constexpr float kWorkspaceFoot = 8.0F;
 constexpr float kMostControls = 0.42F;  // of the height
-
-void hairline(ImVec2 from, ImVec2 to, const Frame& frame) {
-    frame.painter.line(from, to, frame.theme.line, frame.px(1));
-}
-
-/// The first line, in two where it is long; returns where it ends.
-float draw_point(const MasksView& view, const Box& box, const Frame& frame) {
-    const bool fits = frame.text_width(frame.fonts.title, view.point) <= box.size().x;
-    const Font& font = fits ? frame.fonts.title : frame.fonts.body;
-    const float height = font.px * (fits ? 1.4F : 2.6F);
-    panel("point", {box.low, {box.high.x, box.low.y + height}}, [&] {
-        wrapped_words(frame, font, view.warns ? frame.theme.warning : frame.theme.text, view.point);
-    });
-    return box.low.y + height;
-}
 
 /// Beneath the matrices: a line each.
 void draw_notes(const MasksView& view, const Box& box, const Frame& frame) {
@@ -59,7 +43,7 @@ void draw_controls(const MasksView& view, float width, float whole, const Frame&
 /// First line, matrices, notes, and what sets them.
 void draw_body(const MasksView& view, const Box& box, bool chrome, const Frame& frame,
                view::Actions& out) {
-    const float top = draw_point(view, box, frame) + frame.px(kWorkspaceGap) / 2;
+    const float top = draw_point(view.point, box, frame, view.warns) + frame.px(kWorkspaceGap) / 2;
     const bool compose = view.tab == view::MasksTab::compose;
     const float width = box.size().x;
     const float whole = !chrome   ? 0.0F
@@ -80,44 +64,18 @@ void draw_body(const MasksView& view, const Box& box, bool chrome, const Frame& 
           [&] { draw_controls(view, width, whole, around(frame), out); });
 }
 
-void draw_side(const view::AppState& state, const WorkArea& area, float top, const Frame& frame,
-               view::Actions& out) {
-    const Box box = area.side(top);
-    panel("side", box, [&] {
-        fill_side(area, top, frame);
-        panel("inspector",
-              {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
-               {box.high.x - frame.px(4), box.high.y}},
-              [&] { draw_inspector(view::masks_inspector(state), frame, out); });
-    });
-}
-
 }  // namespace
 
 std::string draw_masks_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                  view::Actions& out) {
-    const std::string lacks = view::masks_lacks(state);
-    const Box whole{{r.work.low.x + r.margin, r.work.low.y + frame.px(16)},
-                    {r.work.high.x - r.margin - r.inspector, r.work.high.y}};
-    if (!lacks.empty()) {
-        panel("lacks", whole,
-              [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, lacks); });
-        return {};
-    }
+    if (draw_lacks(view::masks_lacks(state), r, frame)) return {};
     const MasksView view = build_masks_view(state);
-    float top = r.work.low.y;
-    if (r.chrome) {
-        const Frame chrome = around(frame);
-        top += frame.px(kBar);
-        panel("bar",
-              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
-               {r.work.high.x - r.margin, top}},
-              [&] { draw_masks_bar(view, chrome, out); });
-        hairline({r.work.low.x, top}, {r.work.high.x, top}, chrome);
-    }
-    const Box box{{whole.low.x, top + frame.px(kWorkspaceGap)}, whole.high};
+    const float top =
+        bar_panel(r, frame.px(kRoomBar), frame,
+                  [&](const Frame& chrome) { draw_masks_bar(view, chrome, out); });
+    const Box box = canvas_box(r, top + frame.px(kWorkspaceGap));
     panel("masks", box, [&] { draw_body(view, box, r.chrome, frame, out); });
-    if (r.has_side()) draw_side(state, r, top + frame.px(1), around(frame), out);
+    side_inspector(state, r, top, frame, out);
     return view::computed_words(state);
 }
 

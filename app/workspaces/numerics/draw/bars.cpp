@@ -138,11 +138,13 @@ void draw_broken(const Slots& slots, const Frame& frame) {
 }
 
 void draw_head(const NumericsCellView& cell, ImVec2 low, ImVec2 high, const Frame& frame) {
+    const view::Theme& theme = frame.theme;
+    const view::Color colors[] = {theme.good, theme.warning, theme.bad};
     const ImVec2 foot{high.x, low.y + frame.px(kHead)};
     const std::string words = "● " + cell.words;
     const float width = frame.text_width(frame.fonts.strong, words) + frame.px(10);
     draw_text_in(frame, frame.fonts.strong, low, foot, Align::left,
-                 color_of(cell.verdict, frame.theme), words);
+                 colors[static_cast<std::size_t>(cell.verdict)], words);
     draw_text_in(frame, frame.fonts.small, {low.x + width, low.y}, foot, Align::left,
                  frame.theme.muted,
                  fit_text(frame, frame.fonts.small, cell.cause, high.x - low.x - width));
@@ -176,18 +178,6 @@ void read(const Slots& slots, ImVec2 low, ImVec2 high, const Frame& frame, view:
 }
 
 }  // namespace
-
-view::Color color_of(view::NumericsVerdict verdict, const view::Theme& theme) {
-    switch (verdict) {
-        case view::NumericsVerdict::right:
-            return theme.good;
-        case view::NumericsVerdict::off:
-            return theme.warning;
-        case view::NumericsVerdict::broken:
-            return theme.bad;
-    }
-    return theme.text;
-}
 
 void draw_numerics_cell(const NumericsCellView& cell, ImVec2 low, ImVec2 high, BarStyle style,
                         const Frame& frame, view::Actions& out) {

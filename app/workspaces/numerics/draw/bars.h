@@ -19,7 +19,4 @@ struct BarStyle {
 void draw_numerics_cell(const view::NumericsCellView& cell, ImVec2 low, ImVec2 high, BarStyle style,
                         const Frame& frame, view::Actions& out);
 
-/// Of a verdict.
-view::Color color_of(view::NumericsVerdict verdict, const view::Theme& theme);
-
 }  // namespace attn::ui

@@ -1,13 +1,10 @@
-#include "app/common/draw/workspace.h"
-
 #include <algorithm>
 #include <cmath>
 
-#include "app/common/draw/draw.h"
+#include "app/common/draw/around.h"
 #include "app/common/draw/field_widgets.h"
-#include "app/common/draw/inspector.h"
 #include "app/common/draw/plot.h"
-#include "app/common/workspace.h"
+#include "app/common/draw/point.h"
 #include "app/workspaces/positions/actions.h"
 #include "app/workspaces/positions/view.h"
 
@@ -80,25 +77,12 @@ void draw_body(const PositionsView& view, const Frame& frame, view::Actions& out
 std::string draw_positions_workspace(const view::AppState& state, const WorkArea& area,
                                      const Frame& frame, view::Actions& out) {
     const PositionsView view = build_positions_view(state);
-    const Frame beside = around(frame);
-    const float top = frame.px(16);
-    const Box box{{area.work.low.x + area.margin, top},
-                  {area.work.high.x - area.inspector - area.margin, area.work.high.y}};
-    panel("positions", box, [&] {
-        if (area.chrome) draw_controls(view, beside, out);
-        wrapped_words(frame, frame.fonts.title, frame.theme.text, view.sentence);
-        wrapped_words(frame, frame.fonts.small, frame.theme.muted, view.note);
-        ImGui::Dummy({1.0F, frame.px(2)});
+    panel("positions", canvas_box(area, frame.px(16)), [&] {
+        if (area.chrome) draw_controls(view, around(frame), out);
+        draw_sentence(view.sentence, view.note, frame);
         draw_body(view, frame, out);
     });
-    if (!area.has_side()) return view.status;
-    const Box side = area.side(0.0F);
-    panel("side", side, [&] {
-        fill_side(area, 0.0F, beside);
-        panel("inspector",
-              {{side.low.x + frame.px(16), top}, {side.high.x - frame.px(4), side.high.y}},
-              [&] { draw_inspector(shown_workspace(state).inspector(state), beside, out); });
-    });
+    side_inspector(state, area, {}, frame, out);
     return view.status;
 }
 

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include "app/common/document/requests.h"
+#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/still.h"
 #include "app/common/draw/widgets.h"
-#include "app/common/draw/workspace.h"
 #include "app/workspaces/tensors/view.h"
 
 namespace attn::ui {
@@ -19,7 +19,6 @@ using view::TensorLine;
 using view::TensorsView;
 
 // Design units.
-constexpr float kBar = 40.0F;
 constexpr float kGap = 12.0F;
 constexpr float kRow = 26.0F;
 constexpr float kFilter = 220.0F;
@@ -297,19 +296,9 @@ void draw_body(const TensorsView& view, const view::AppState& state, const Box& 
 std::string draw_tensors_workspace(const view::AppState& state, const WorkArea& r,
                                    const Frame& frame, view::Actions& out) {
     const TensorsView view = build_tensors_view(state);
-    float top = r.work.low.y;
-    if (r.chrome) {
-        const Frame chrome = around(frame);
-        top += frame.px(kBar);
-        panel("bar",
-              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
-               {r.work.high.x - r.margin, top}},
-              [&] { draw_bar(view, chrome, out); });
-        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
-                            chrome.px(1));
-    }
-    const Box box{{r.work.low.x + r.margin, top + frame.px(kGap)},
-                  {r.work.high.x - r.margin, r.work.high.y}};
+    const float top = bar_panel(r, frame.px(kRoomBar), frame,
+                                [&](const Frame& chrome) { draw_bar(view, chrome, out); });
+    const Box box = canvas_box(r, top + frame.px(kGap));  // there is no panel at the right
     panel("tensors", box, [&] { draw_body(view, state, box, frame, out); });
     return view::computed_words(state);
 }

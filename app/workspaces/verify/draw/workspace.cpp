@@ -1,13 +1,10 @@
-#include <algorithm>
-
+#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/field_controls.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
-#include "app/common/draw/inspector.h"
 #include "app/common/draw/point.h"
 #include "app/common/draw/widgets.h"
-#include "app/common/draw/workspace.h"
 #include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/view.h"
 
@@ -18,7 +15,6 @@ using view::CheckedLine;
 using view::VerifyView;
 
 // Design units.
-constexpr float kVerifyBar = 40.0F;
 constexpr float kVerifyFoot = 8.0F;
 constexpr float kVerifyGap = 20.0F;
 constexpr float kVerifyTable = 0.44F;  // of the width
@@ -174,36 +170,17 @@ void draw_verify_body(const VerifyView& view, const view::AppState& state, const
 std::string draw_verify_workspace(const view::AppState& state, const WorkArea& r,
                                   const Frame& frame, view::Actions& out) {
     const VerifyView view = build_verify_view(state);
-    float top = r.work.low.y;
-    if (r.chrome) {
-        const Frame chrome = around(frame);
-        top += frame.px(kVerifyBar);
-        panel("bar",
-              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
-               {r.work.high.x - r.margin, top}},
-              [&] { draw_verify_bar(view, chrome, out); });
-        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
-                            chrome.px(1));
-    }
-    const Box box{{r.work.low.x + r.margin, top + frame.px(12)},
-                  {r.work.high.x - r.margin - r.inspector, r.work.high.y - frame.px(kVerifyFoot)}};
+    const float top =
+        bar_panel(r, frame.px(kRoomBar), frame,
+                  [&](const Frame& chrome) { draw_verify_bar(view, chrome, out); });
+    const Box box = canvas_box(r, top + frame.px(12), frame.px(kVerifyFoot));
     panel("verify", box, [&] {
         if (view.lacks.empty())
             draw_verify_body(view, state, box, frame, out);
         else
             wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks);
     });
-    if (r.has_side()) {
-        const Frame chrome = around(frame);
-        const Box side = r.side(top + chrome.px(1));
-        panel("side", side, [&] {
-            fill_side(r, top + chrome.px(1), chrome);
-            panel("inspector",
-                  {{side.low.x + chrome.px(16), side.low.y + chrome.px(12)},
-                   {side.high.x - chrome.px(4), side.high.y}},
-                  [&] { draw_inspector(view::verify_inspector(state), chrome, out); });
-        });
-    }
+    side_inspector(state, r, top, frame, out);
     return view.status;
 }
 
