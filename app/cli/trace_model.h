@@ -21,6 +21,6 @@ struct ModelTrace {
 /// or embedding where the model has them. With interventions the model runs without them too; the file then has them as
 /// they were typed (interventions) and what they did to every head's weights (effect_kl and effect_change [layers, heads]:
 /// mean KL(before‖after) of the rows in nats, NaN where it is finite in none, and largest |Δα|), and a table is printed.
-Result<void> trace_model(const ModelTrace& request, Streams io);
+void trace_model(const ModelTrace& request, Streams io);
 
 }  // namespace attn::cli

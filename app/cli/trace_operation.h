@@ -26,7 +26,7 @@ struct OperationRun {
     double forward_ms = 0.0;
     double backward_ms = 0.0;
 };
-Result<OperationRun> run_operation_of(const files::FileCall& call, const OperationRequest& request);
+OperationRun run_operation_of(const files::FileCall& call, const OperationRequest& request);
 
 /// The arrays of OUT.npz, named by the operation's table: the kept stages, and with a gradient d_<stage> of them and
 /// d_<parameter> of every parameter of operation and call. Values stay in the run, which must outlive the result.

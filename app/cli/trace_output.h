@@ -1,8 +1,11 @@
 #pragma once
 
+#include <chrono>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "app/cli/cli.h"
 #include "app/files/call.h"
 #include "core/io/npz.h"
 #include "core/trace.h"
@@ -25,6 +28,11 @@ void add_param_gradients(const files::FileCall& call, const Params& gradients,
 
 /// A sentence for each stage of `keep` that this call does not have.
 std::vector<std::string> missing_stages(const Trace& forward, StageSet keep);
+
+/// Writes the file `path`, "-" for standard output. Throws.
+void write_entries(const std::string& path, std::span<const NpzEntry> entries, Streams io);
+
+double elapsed_ms(std::chrono::steady_clock::time_point since);
 
 /// The stages that a call of given scores or weights cannot have, with the reason.
 std::vector<std::string> absent_notes(Stage from, bool has_values);

@@ -18,7 +18,7 @@ struct Packed {
 /// batch axis, [T,3,H·d]; or [T,3·H·d], [B,T,3·H·d] with one head. The option layout chooses where there are several:
 /// tokens-first has the axis of 3 after T, joined has q, k and v one after another in the last axis, heads-first is
 /// [3,H,T,d] or [3,B,H,T,d]. `what` names the array in the error, which says what is ambiguous.
-Result<Packed> unpack(const std::vector<Index>& extents, const CallOptions& options,
-                      const std::string& what);
+Packed unpack(const std::vector<Index>& extents, const CallOptions& options,
+              const std::string& what);
 
 }  // namespace attn::files
