@@ -1,7 +1,6 @@
 // attnscope bench: how fast and how right the backends are on this machine, as a table or JSON.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iostream>
@@ -24,8 +23,7 @@ constexpr std::string_view kFooter =
     "Columns: ms, the median; GF/s, of the matrix products, 4 H n² d forward and 10 H n² d "
     "backward, half of it\n"
     "causal, of a window the pairs inside it; of peak, the fraction of the multiply-add rate that "
-    "is probed before each run; least "
-    "bytes, what must\n"
+    "is probed before each run; least bytes, what must\n"
     "cross between memory and caches at least; error, max |computed - exact| / max |exact| against "
     "the reference in\n"
     "double, over 8 query rows of each head and all rows of d_K and d_V that follow from them.\n\n"
@@ -52,10 +50,9 @@ void declare(CLI::App& app, Words& words) {
         sections += fmt::format("\n{}: {}", section.name, section.words);
     app.add_option("--backend", words.backends, "only these (default: all that run here)")
         ->type_name("NAME,..");
-    app.add_option(
-           "--shape", words.shapes,
-           "only these; heads, tokens, width, then c for causal, b for backward, w1024 for a "
-           "window, +rope and the like for a kind: H8N2048d64c")
+    app.add_option("--shape", words.shapes,
+                   "only these; heads, tokens, width, then c for causal, b for backward, w1024 for "
+                   "a window, +rope and the like for a kind: H8N2048d64c")
         ->type_name("SHAPE,..");
     app.add_option("--only", words.only, "only these sections:" + sections)->type_name("S,..");
     app.add_option("--threads", words.threads, "at most N threads (default all)")->type_name("N");

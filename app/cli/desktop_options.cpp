@@ -41,12 +41,10 @@ std::string desktop_options_help() {
 }
 
 std::variant<int, DesktopOptions> parse_desktop(Args args, Streams io) {
-    CLI::App app(
-        fmt::format(
-            "Opens the window. FILE is tensors ({}) as trace reads them, a saved session or "
-            "a preset (.json).",
-            array_format_words()),
-        "attnscope");
+    CLI::App app(fmt::format("Opens the window. FILE is tensors ({}) as trace reads them, a saved "
+                             "session or a preset (.json).",
+                             array_format_words()),
+                 "attnscope");
     DesktopOptions options;
     add_options(app, options);
     if (const auto code = parse(app, args, io)) return *code;

@@ -19,11 +19,9 @@ constexpr std::string_view kFooter =
     "Results are arrays under the keys of `attnscope stages` and logsumexp; inputs are those of "
     "`attnscope trace`\n"
     "(Q, K, V, ...) or q, k, v, with mask and options, in A, in B or equal in both. l<N>. may "
-    "stand "
-    "before names.\n"
+    "stand before names.\n"
     "Where results differ, each fault of the table in docs/diff.md is planted in the reference; "
-    "the "
-    "one that\n"
+    "the one that\n"
     "explains the error is named.\n"
     "Exit codes: 0 equal within tolerance, 1 not, 2 bad usage or input.\n\n"
     "Examples:\n"
@@ -88,8 +86,7 @@ DiffReport diff(const CLI::App& app, const DiffWords& words) {
 int run_diff(Args args, Streams io) {
     CLI::App app(
         "Compares two files of results, or one with what the reference computes from its inputs, "
-        "and "
-        "says what went wrong.",
+        "and says what went wrong.",
         std::string(kName));
     DiffWords words;
     declare(app, words);

@@ -13,7 +13,6 @@
 #include <charconv>
 #include <iterator>
 #include <set>
-#include <span>
 
 #include "app/cli/arguments.h"
 #include "app/cli/interventions.h"
@@ -323,12 +322,10 @@ void add_model_options(CLI::App& app, StartOptions& options) {
 }
 
 void add_start_options(CLI::App& app, StartOptions& options) {
-    app.add_option(
-        "FILE", options.files,
-        fmt::format(
-            "tensors ({}, as trace reads them), a model's folder, a saved session or a preset "
-            "(.json); - for standard input",
-            array_format_words()));
+    app.add_option("FILE", options.files,
+                   fmt::format("tensors ({}, as trace reads them), a model's folder, a saved "
+                               "session or a preset (.json); - for standard input",
+                               array_format_words()));
     for (const files::AttentionOption& option : files::attention_options())
         if (std::ranges::count(kReading, option.name) > 0)
             app.add_option(fmt::format("--{}", option.name),

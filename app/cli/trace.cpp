@@ -108,10 +108,9 @@ void declare(CLI::App& app, Words& words, BackendList backends) {
         ->type_name("N");
     app.add_option("--layer", words.layer, "the layer of a file with arrays l<N>.Q, ...")
         ->type_name("N");
-    app.add_option(
-           "--model", words.model,
-           "a trained model's folder (config.json, *.safetensors, tokenizer): every layer of "
-           "what it computes for --text or --image")
+    app.add_option("--model", words.model,
+                   "a trained model's folder (config.json, *.safetensors, tokenizer): every layer "
+                   "of what it computes for --text or --image")
         ->type_name("FOLDER");
     app.add_option("--text", words.text, "the text that the model reads")->type_name("TEXT");
     app.add_option("--image", words.image,
@@ -216,8 +215,7 @@ std::optional<std::string> left_out(const Words& words, const files::FileCall& c
     if (keys.empty()) return std::nullopt;
     return fmt::format(
         "{} computed this, which does not store {}: {} pairs of a query and a key are more than "
-        "{}; "
-        "--backend staged stores them",
+        "{}; --backend staged stores them",
         computed.backend, fmt::join(keys, ", "),
         call.size.batch * call.size.heads * call.size.tq * call.size.tk, kMostStagedPairs);
 }

@@ -22,10 +22,9 @@ std::vector<bool> parse_keep(const OperationInfo& operation, std::string_view te
     for (const std::string_view key : files::split_list(text)) {
         const auto found = std::ranges::find(keys, key);
         if (found == keys.end())
-            throw bad_input(fmt::format(
-                "--keep has the unknown stage '{}' of operation {}{}; "
-                "expected {}",
-                key, operation.key, files::did_you_mean(key, keys), files::choices(keys)));
+            throw bad_input(
+                fmt::format("--keep has the unknown stage '{}' of operation {}{}; expected {}", key,
+                            operation.key, files::did_you_mean(key, keys), files::choices(keys)));
         keep[static_cast<std::size_t>(found - keys.begin())] = true;
     }
     return keep;
@@ -69,10 +68,10 @@ std::string bytes_words(double bytes) {
 
 OperationRun run_operation_of(const files::FileCall& call, const OperationRequest& request) {
     if (request.backend != "auto")
-        throw bad_input(fmt::format(
-            "--backend is '{}', but operation {} has none to choose: it computes in double, plain "
-            "loops",
-            request.backend, row_of(call).key));
+        throw bad_input(
+            fmt::format("--backend is '{}', but operation {} has none to choose: it computes in "
+                        "double, plain loops",
+                        request.backend, row_of(call).key));
     auto keep = parse_keep(row_of(call), request.keep);
     const auto checked = or_throw(validate(call.inputs, call.spec));
     OperationRun run;

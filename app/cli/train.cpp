@@ -42,9 +42,8 @@ std::string train_footer() {
         text += fmt::format("  {:<14}{} to {}\n", each.field, each.least, each.most);
     text += fmt::format(
         "and \"scaling\", \"mlp\" (true, false), \"positions\" (learned, sinusoidal, rotary, "
-        "none), "
-        "\"norm\" (pre, none),\n\"optimiser\" (adamw, sgd), \"text\". What is left out keeps its "
-        "default:\n{}",
+        "none), \"norm\" (pre, none),\n\"optimiser\" (adamw, sgd), \"text\". What is left out "
+        "keeps its default:\n{}",
         train::spec_to_json({}));
     return text +
            "A run is a folder: run.json (specification, what every step measured) and a "
@@ -201,9 +200,8 @@ void train_all(const TrainOptions& options, Streams io) {
 int run_train(Args args, Streams io) {
     CLI::App app(
         "Trains a small transformer on a task whose attention is known. The same specification "
-        "gives "
-        "the same run, bit for bit, on one machine. The table's numbers are means of the last 50 "
-        "steps; saturated: rows whose largest weight is above 0.99.",
+        "gives the same run, bit for bit, on one machine. The table's numbers are means of the "
+        "last 50 steps; saturated: rows whose largest weight is above 0.99.",
         "attnscope train");
     TrainOptions options;
     declare_train(app, options);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/common/or_throw.h"
 #include "app/files/standard.h"
 #include "core/io/json.h"
 

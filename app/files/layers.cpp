@@ -6,10 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
-#include <map>
-#include <optional>
 
-#include "app/files/options.h"
 #include "app/files/words.h"
 #include "core/stages.h"
 

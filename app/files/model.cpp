@@ -1,6 +1,5 @@
 #include "app/files/model.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -225,29 +224,30 @@ std::vector<ModelCache::File> ModelCache::files_of(const std::string& path) {
     return files;
 }
 
-std::shared_ptr<ModelCache::Entry> ModelCache::open(const std::string& path) {
+Result<std::shared_ptr<ModelCache::Entry>> ModelCache::open(const std::string& path) {
     const std::scoped_lock lock(mutex_);
     std::vector<File> files = files_of(path);
     if (last_ && last_->path == path && files == files_) return last_;
     last_.reset();  // no two at once in memory
     if (!is_model_folder(path))
-        throw bad_input(fmt::format(
+        return bad_input(fmt::format(
             "{}: expected a trained model, a folder whose config.json has a model_type", path));
-    auto model = or_throw(Model::open(path));
+    auto model = Model::open(path);
+    if (!model) return tl::unexpected(model.error());
     files_ = std::move(files);
-    last_ = std::make_shared<Entry>(std::move(model), path);
+    last_ = std::make_shared<Entry>(*std::move(model), path);
     return last_;
 }
 
 Result<view::Opened> open_text(ModelCache& cache, const view::ModelOrigin& wanted,
                                const RunControl& control) {
-    return caught([&] { return opened_over(*cache.open(wanted.path), wanted, control); });
+    return caught([&] { return opened_over(*or_throw(cache.open(wanted.path)), wanted, control); });
 }
 
 Result<view::Opened> open_model(ModelCache& cache, const std::string& path,
                                 const RunControl& control) {
     return caught([&] {
-        const auto entry = cache.open(path);
+        const auto entry = or_throw(cache.open(path));
         const bool image = entry->model.config().image.has_value();
         return opened_over(*entry, {path, image ? "" : std::string(kModelText), "", {}, image},
                            control);

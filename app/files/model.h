@@ -62,7 +62,7 @@ class ModelCache {
         Recent<std::string, std::shared_ptr<const ModelRun>> runs{3};
     };
 
-    std::shared_ptr<Entry> open(const std::string& path);
+    Result<std::shared_ptr<Entry>> open(const std::string& path);
 
   private:
     using File = std::tuple<std::string, std::uintmax_t, std::filesystem::file_time_type>;

@@ -73,10 +73,9 @@ Opened open_tensors(const std::string& path, const std::string& options) {
     auto file = read_tensors(path, given, Values::optional, &question);
     if (!file) return open_arrays_alone(path, options, file.error(), std::move(question));
     if (file->operation)
-        file->notes.push_back(
-            fmt::format("operation {} is for trace: the window shows softmax "
-                        "attention of the same tokens",
-                        info(file->operation->operation).key));
+        file->notes.push_back(fmt::format(
+            "operation {} is for trace: the window shows softmax attention of the same tokens",
+            info(file->operation->operation).key));
     const std::string notes = fmt::format("{}", fmt::join(file->notes, "; "));
     Document document = or_throw(document_of(*std::move(file), path));
     document.origin = view::FileOrigin{path, options};

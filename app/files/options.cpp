@@ -315,8 +315,7 @@ void set_rope_of(CallOptions& call, const OptionValues& values) {
     for (const std::string_view name : {"rope-base", "rope-dims"})
         if (const auto given = values.find(name); given != values.end())
             throw bad_input(
-                fmt::format("{} is {} without rope; expected rope as well, half or "
-                            "interleaved",
+                fmt::format("{} is {} without rope; expected rope as well, half or interleaved",
                             given->second.shown, shortened(given->second.text)));
 }
 

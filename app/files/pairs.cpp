@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "app/common/or_throw.h"
-#include "app/files/arrays.h"
 #include "app/files/inputs.h"
 #include "app/files/words.h"
 #include "core/given.h"
@@ -170,10 +169,9 @@ void settle_scale(const std::string& what, const CallOptions& options, Attention
 /// The same as a question; V tells how wide queries mostly are.
 view::FileQuestion scale_question(const ArrayReader& reader, const std::string& values) {
     view::FileQuestion question{"Are the scores raw or scaled?", {}};
-    question.answers.push_back({"scaled, × 1",
-                                "Scaled already, or nothing scales them: softmax takes them as "
-                                "they are.",
-                                "scale", "none"});
+    question.answers.push_back(
+        {"scaled, × 1", "Scaled already, or nothing scales them: softmax takes them as they are.",
+         "scale", "none"});
     const Index width =
         caught([&] { return reader.has(values) ? reader.axes_of(values).back() : 0; }).value_or(0);
     if (width > 0)
@@ -227,10 +225,9 @@ void add_beside(ArrayReader& reader, const BesidePairs& beside, TensorFile& file
         file.param_extents.push_back(extents_of_params(layer, in));
         file.upstreams.emplace_back();
         if (in.v.empty() != (n == 0 ? in.v.empty() : file.layers.front().v.empty()))
-            throw bad_input(
-                fmt::format("{}: some layers have V and some have none; expected V "
-                            "in every layer or in none",
-                            reader.path()));
+            throw bad_input(fmt::format(
+                "{}: some layers have V and some have none; expected V in every layer or in none",
+                reader.path()));
         file.layers.push_back(std::move(in));
     }
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <sstream>
 
@@ -110,8 +109,8 @@ void add_layer(const LayerReader& layer, Values values, TensorFile& file) {
     check_given(layer, inputs, values);
     if (options.sinks && inputs.params[Param::sinks].empty())
         throw bad_input(
-            fmt::format("{}: options say sinks but there is no array sinks; expected one "
-                        "number for each query head",
+            fmt::format("{}: options say sinks but there is no array sinks; expected one number "
+                        "for each query head",
                         layer.shown()));
     const Result<Dimensions> size = sizes_of(inputs, options.spec, values);
     if (!size)
@@ -245,13 +244,12 @@ void check_corner(const ArrayReader& reader, const CallOptions& options,
              {"bottom-right",
               fmt::format("Query i sees keys 0 to {}: decoding with a KV cache.", past), "causal",
               "bottom-right"}}};
-    throw bad_input(fmt::format(
-        "{}: a causal mask of {} quer{} and {} key{} starts in one of two corners: give "
-        "--causal=top-left (query i sees keys 0 to i: PyTorch's is_causal) or "
-        "--causal=bottom-right (query "
-        "i sees keys 0 to {}: decoding with a KV cache)",
-        reader.path(), size.tq, size.tq == 1 ? "y" : "ies", size.tk, size.tk == 1 ? "" : "s",
-        past));
+    throw bad_input(
+        fmt::format("{}: a causal mask of {} quer{} and {} key{} starts in one of two corners: "
+                    "give --causal=top-left (query i sees keys 0 to i: PyTorch's is_causal) or "
+                    "--causal=bottom-right (query i sees keys 0 to {}: decoding with a KV cache)",
+                    reader.path(), size.tq, size.tq == 1 ? "y" : "ies", size.tk,
+                    size.tk == 1 ? "" : "s", past));
 }
 
 /// A list of strings, or an object with the list "tokens".

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <thread>
 
 #include "core/backend.h"
 #include "core/threads.h"

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <limits>
 #include <utility>
@@ -148,12 +147,11 @@ Buffer make_buffer(std::string_view what, Index bytes, const void* values, Index
                    const std::string& renderer) {
     constexpr double kMiB = 1048576.0;
     const auto too_large = [&](std::string_view why) {
-        throw ComputeFailure{
-            {fmt::format("{} takes {:.1f} MiB, but {} ({}): attend over fewer tokens or choose "
-                         "another backend",
-                         what, static_cast<double>(bytes) / kMiB, why, renderer),
-             ErrorKind::failure},
-            false};
+        throw ComputeFailure{{fmt::format("{} takes {:.1f} MiB, but {} ({}): attend over fewer "
+                                          "tokens or choose another backend",
+                                          what, static_cast<double>(bytes) / kMiB, why, renderer),
+                              ErrorKind::failure},
+                             false};
     };
     if (bytes > largest)
         too_large(fmt::format("OpenGL's buffers hold at most {:.0f} MiB here",

@@ -1,11 +1,9 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <map>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 
 #include "app/gl/compute_pace.h"

@@ -14,7 +14,6 @@
 #include <ctime>
 #include <mutex>
 #include <thread>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 

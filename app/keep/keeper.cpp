@@ -4,7 +4,6 @@
 #include <iostream>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "app/keep/autosave.h"
 #include "app/keep/places.h"
