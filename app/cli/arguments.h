@@ -20,6 +20,12 @@ namespace attn::cli {
 /// better line.
 std::optional<int> parse(CLI::App& app, Args args, Streams io);
 
+/// An option that takes a value, which the help calls `value`.
+template <class T>
+void add_value(CLI::App& app, std::string names, T& into, std::string value, std::string words) {
+    app.add_option(std::move(names), into, std::move(words))->type_name(std::move(value));
+}
+
 /// Parses the words of a subcommand and does its `work`. The exit code: of parse(), of the error that `work` throws, which
 /// is reported, or what `work` returns.
 int run_command(CLI::App& app, Args args, Streams io, const std::function<int()>& work);

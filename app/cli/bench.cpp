@@ -48,18 +48,17 @@ void declare(CLI::App& app, Words& words) {
     std::string sections;
     for (const BenchSection& section : bench_sections())
         sections += fmt::format("\n{}: {}", section.name, section.words);
-    app.add_option("--backend", words.backends, "only these (default: all that run here)")
-        ->type_name("NAME,..");
-    app.add_option("--shape", words.shapes,
-                   "only these; heads, tokens, width, then c for causal, b for backward, w1024 for "
-                   "a window, +rope and the like for a kind: H8N2048d64c")
-        ->type_name("SHAPE,..");
-    app.add_option("--only", words.only, "only these sections:" + sections)->type_name("S,..");
-    app.add_option("--threads", words.threads, "at most N threads (default all)")->type_name("N");
-    app.add_option("--repeat", words.repeat, "runs of each, at least (default 5)")->type_name("N");
+    add_value(app, "--backend", words.backends, "NAME,..",
+              "only these (default: all that run here)");
+    add_value(app, "--shape", words.shapes, "SHAPE,..",
+              "only these; heads, tokens, width, then c for causal, b for backward, w1024 for "
+              "a window, +rope and the like for a kind: H8N2048d64c");
+    add_value(app, "--only", words.only, "S,..", "only these sections:" + sections);
+    add_value(app, "--threads", words.threads, "N", "at most N threads (default all)");
+    add_value(app, "--repeat", words.repeat, "N", "runs of each, at least (default 5)");
     app.add_flag("--quick", words.quick, "small shapes, a few seconds");
-    app.add_option("--json", words.json, "also as JSON; - for standard output, without the table")
-        ->type_name("FILE");
+    add_value(app, "--json", words.json, "FILE",
+              "also as JSON; - for standard output, without the table");
     app.add_flag(
         "--lines", words.lines,
         "one run for each line of standard input, which names a shape; one JSON line each");

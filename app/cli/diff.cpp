@@ -41,13 +41,11 @@ void declare(CLI::App& app, DiffWords& words) {
     app.add_option("FILES", words.files,
                    "A, or A and B: tensors; one file alone is checked by itself");
     app.add_flag("--json", words.json, "everything, as JSON");
-    app.add_option("--tolerance", words.tolerance,
-                   "equal is |a - b| <= ABS + R |b|; by default it follows from sizes, magnitudes "
-                   "and the precision of float32")
-        ->type_name("ABS");
-    app.add_option("--rtol", words.rtol, "R of that (0 unless given)")->type_name("R");
-    app.add_option("--layer", words.layer, "the layer of files with arrays l<N>.weights, ...")
-        ->type_name("N");
+    add_value(app, "--tolerance", words.tolerance, "ABS",
+              "equal is |a - b| <= ABS + R |b|; by default it follows from sizes, magnitudes "
+              "and the precision of float32");
+    add_value(app, "--rtol", words.rtol, "R", "R of that (0 unless given)");
+    add_value(app, "--layer", words.layer, "N", "the layer of files with arrays l<N>.weights, ...");
     add_attention_options(app, words.attention);
     app.footer(std::string(kFooter));
 }

@@ -54,16 +54,12 @@ void declare_heads(CLI::App& app, HeadsOptions& options) {
     app.add_option("FILE", options.start.files,
                    "tensors, a model's folder, or a session or preset (.json)");
     add_model_options(app, options.start);
-    app.add_option("--backend", options.start.backend, "what computes, by its name")
-        ->type_name("NAME");
-    app.add_option("--sort", options.sort,
-                   "largest first, what is not defined last: " + measure_keys())
-        ->type_name("MEASURE");
-    app.add_option("--sequence", options.sequence, "of the batch, from 0; default 0")
-        ->type_name("N");
-    app.add_option("-o,--output", options.output,
-                   "write CSV instead of the table, every digit; - for standard output")
-        ->type_name("FILE.csv");
+    add_value(app, "--backend", options.start.backend, "NAME", "what computes, by its name");
+    add_value(app, "--sort", options.sort, "MEASURE",
+              "largest first, what is not defined last: " + measure_keys());
+    add_value(app, "--sequence", options.sequence, "N", "of the batch, from 0; default 0");
+    add_value(app, "-o,--output", options.output, "FILE.csv",
+              "write CSV instead of the table, every digit; - for standard output");
     app.footer(heads_footer());
 }
 

@@ -136,12 +136,10 @@ int run_render(Args args, Streams io) {
         "attnscope render");
     RenderOptions options;
     add_start_options(app, options.start);
-    app.add_option("-o,--output", options.output,
-                   "the figure, as in weights.svg; with --all, the folder")
-        ->type_name("OUT");
+    add_value(app, "-o,--output", options.output, "OUT",
+              "the figure, as in weights.svg; with --all, the folder");
     app.add_flag("--chrome", options.chrome, "the whole window, not the canvas alone");
-    app.add_option("--format", options.format, "svg, pdf or png, where -o does not say it")
-        ->type_name("F");
+    add_value(app, "--format", options.format, "F", "svg, pdf or png, where -o does not say it");
     app.add_flag("--all", options.all, "pictures of every workspace, in both themes");
     app.add_flag("--full-pass", options.full_pass,
                  "every weight of a large matrix, however long that takes");

@@ -48,15 +48,13 @@ constexpr Quantity kQuantities[] = {
 };
 
 void declare(CLI::App& app, Words& words) {
-    app.add_option("--dk", words.widths, "widths, default 1,2,4,...,4096")->type_name("D,..");
-    app.add_option("--keys", words.keys, "keys of the query, default 16")->type_name("N");
-    app.add_option("--trials", words.trials, "draws of q and k, default 200")->type_name("N");
-    app.add_option("--seed", words.seed, "of the draws, default 1")->type_name("S");
-    app.add_option("--logits", words.logits, "z = logits × √d_k instead of draws")
-        ->type_name("A,..");
-    app.add_option("-o,--output", words.output,
-                   "write CSV instead of the table; - for standard output")
-        ->type_name("FILE.csv");
+    add_value(app, "--dk", words.widths, "D,..", "widths, default 1,2,4,...,4096");
+    add_value(app, "--keys", words.keys, "N", "keys of the query, default 16");
+    add_value(app, "--trials", words.trials, "N", "draws of q and k, default 200");
+    add_value(app, "--seed", words.seed, "S", "of the draws, default 1");
+    add_value(app, "--logits", words.logits, "A,..", "z = logits × √d_k instead of draws");
+    add_value(app, "-o,--output", words.output, "FILE.csv",
+              "write CSV instead of the table; - for standard output");
     app.footer(std::string(kFooter));
 }
 

@@ -149,10 +149,9 @@ int run_stages(Args args, Streams io) {
     bool as_json = false;
     app.add_flag("--json", as_json, "as a JSON array");
     std::string operation;
-    app.add_option(
-           "--operation", operation,
-           "the stages of " + files::choices(operation_keys()) + " instead of softmax attention's")
-        ->type_name("NAME");
+    add_value(
+        app, "--operation", operation, "NAME",
+        "the stages of " + files::choices(operation_keys()) + " instead of softmax attention's");
     if (const std::optional<int> code = parse(app, args, io)) return *code;
     if (!operation.empty()) {
         const std::optional<Operation> known = find_operation(operation);

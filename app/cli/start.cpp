@@ -312,12 +312,10 @@ Result<void> settle_start(StartOptions& options, std::span<const files::NamedFil
 }
 
 void add_model_options(CLI::App& app, StartOptions& options) {
-    app.add_option("--text", options.text, "what a model reads; FILE is its folder")
-        ->type_name("TEXT");
-    app.add_option("--image", options.image, "what a model of images reads; FILE is its folder")
-        ->type_name("FILE.png");
-    app.add_option("--off", options.off, "heads of the model to switch off")
-        ->type_name("LAYER.HEAD,..");
+    add_value(app, "--text", options.text, "TEXT", "what a model reads; FILE is its folder");
+    add_value(app, "--image", options.image, "FILE.png",
+              "what a model of images reads; FILE is its folder");
+    add_value(app, "--off", options.off, "LAYER.HEAD,..", "heads of the model to switch off");
     add_head_options(app, options.rows, options.patches);
 }
 
@@ -331,34 +329,25 @@ void add_start_options(CLI::App& app, StartOptions& options) {
             app.add_option(fmt::format("--{}", option.name),
                            options.reading[std::string(option.name)], std::string(option.words))
                 ->type_name(std::string(option.placeholder));
-    app.add_option("--session", options.session, "a saved session: the same as FILE")
-        ->type_name("FILE");
-    app.add_option("--replay", options.replay, "do what a journal says")->type_name("FILE");
-    app.add_option("--preset", options.preset, "a preset, by its key")->type_name("KEY");
-    app.add_option("--sentence", options.sentence, "a sentence with toy vectors")
-        ->type_name("TEXT");
+    add_value(app, "--session", options.session, "FILE", "a saved session: the same as FILE");
+    add_value(app, "--replay", options.replay, "FILE", "do what a journal says");
+    add_value(app, "--preset", options.preset, "KEY", "a preset, by its key");
+    add_value(app, "--sentence", options.sentence, "TEXT", "a sentence with toy vectors");
     add_model_options(app, options);
-    app.add_option("--workspace", options.workspace, view::workspace_keys(view::workspaces()))
-        ->type_name("W");
-    app.add_option("--check", options.check,
-                   "a file of results to compare with FILE, or with the reference, in Verify")
-        ->type_name("FILE");
-    app.add_option("--map", options.map_file, "a file to open in the Large workspace")
-        ->type_name("FILE");
-    app.add_option("--planted", options.planted,
-                   "the Large workspace with a generated matrix of so many tokens")
-        ->type_name("N");
-    app.add_option("--go-to", options.go_to, "the cell of a large matrix to look at")
-        ->type_name("QUERY,KEY");
-    app.add_option("--tour", options.tour, "a guided tour, by its key: attention")
-        ->type_name("NAME");
-    app.add_option("--stage", options.stage, "the stage to show")->type_name("KEY");
-    app.add_option("--select", options.select, "the cell to explain")
-        ->type_name("STAGE:ROW,COLUMN");
-    app.add_option("--theme", options.theme, "dark or light")->type_name("T");
-    app.add_option("--backend", options.backend, "what computes, by its name")->type_name("NAME");
-    app.add_option("--scale", options.scale, "size of everything, 1 to 2")->type_name("S");
-    app.add_option("--size", options.size, "pixels, 1600x1000 unless given")->type_name("WxH");
+    add_value(app, "--workspace", options.workspace, "W", view::workspace_keys(view::workspaces()));
+    add_value(app, "--check", options.check, "FILE",
+              "a file of results to compare with FILE, or with the reference, in Verify");
+    add_value(app, "--map", options.map_file, "FILE", "a file to open in the Large workspace");
+    add_value(app, "--planted", options.planted, "N",
+              "the Large workspace with a generated matrix of so many tokens");
+    add_value(app, "--go-to", options.go_to, "QUERY,KEY", "the cell of a large matrix to look at");
+    add_value(app, "--tour", options.tour, "NAME", "a guided tour, by its key: attention");
+    add_value(app, "--stage", options.stage, "KEY", "the stage to show");
+    add_value(app, "--select", options.select, "STAGE:ROW,COLUMN", "the cell to explain");
+    add_value(app, "--theme", options.theme, "T", "dark or light");
+    add_value(app, "--backend", options.backend, "NAME", "what computes, by its name");
+    add_value(app, "--scale", options.scale, "S", "size of everything, 1 to 2");
+    add_value(app, "--size", options.size, "WxH", "pixels, 1600x1000 unless given");
 }
 
 Result<Start> read_start(const StartOptions& options, Streams io) {

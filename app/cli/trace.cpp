@@ -91,33 +91,26 @@ std::string backend_names(BackendList backends) {
 void declare(CLI::App& app, Words& words, BackendList backends) {
     app.add_option("IN", words.inputs,
                    "the tensors of a call; - for standard input. Several are a call each");
-    app.add_option("-o,--output", words.output,
-                   "the file to write; - for standard output. A folder (of several files, or with "
-                   "/ at its end) gets a file of each input's name")
-        ->type_name("OUT.npz");
+    add_value(app, "-o,--output", words.output, "OUT.npz",
+              "the file to write; - for standard output. A folder (of several files, or with "
+              "/ at its end) gets a file of each input's name");
     app.add_flag("--grad", words.grad, "also the gradient of every stage and parameter");
-    app.add_option("--backend", words.backend,
-                   backend_names(backends) +
-                       " (default auto: staged while stages are kept and few enough, else fused)")
-        ->type_name("NAME");
-    app.add_option("--keep", words.keep,
-                   "write only these stages (and, with --grad, their gradients); logsumexp always")
-        ->type_name("KEY,..");
-    app.add_option("--threads", words.threads,
-                   "at most N threads (default all; reference uses one)")
-        ->type_name("N");
-    app.add_option("--layer", words.layer, "the layer of a file with arrays l<N>.Q, ...")
-        ->type_name("N");
-    app.add_option("--model", words.model,
-                   "a trained model's folder (config.json, *.safetensors, tokenizer): every layer "
-                   "of what it computes for --text or --image")
-        ->type_name("FOLDER");
-    app.add_option("--text", words.text, "the text that the model reads")->type_name("TEXT");
-    app.add_option("--image", words.image,
-                   "the PNG image that the model reads, of one that reads images")
-        ->type_name("FILE.png");
-    app.add_option("--off", words.off, "heads of the model to switch off: their rows of W_O are 0")
-        ->type_name("LAYER.HEAD,..");
+    add_value(app, "--backend", words.backend, "NAME",
+              backend_names(backends) +
+                  " (default auto: staged while stages are kept and few enough, else fused)");
+    add_value(app, "--keep", words.keep, "KEY,..",
+              "write only these stages (and, with --grad, their gradients); logsumexp always");
+    add_value(app, "--threads", words.threads, "N",
+              "at most N threads (default all; reference uses one)");
+    add_value(app, "--layer", words.layer, "N", "the layer of a file with arrays l<N>.Q, ...");
+    add_value(app, "--model", words.model, "FOLDER",
+              "a trained model's folder (config.json, *.safetensors, tokenizer): every layer "
+              "of what it computes for --text or --image");
+    add_value(app, "--text", words.text, "TEXT", "the text that the model reads");
+    add_value(app, "--image", words.image, "FILE.png",
+              "the PNG image that the model reads, of one that reads images");
+    add_value(app, "--off", words.off, "LAYER.HEAD,..",
+              "heads of the model to switch off: their rows of W_O are 0");
     add_head_options(app, words.rows, words.patches);
     add_attention_options(app, words.attention);
     app.footer(fmt::format(kFooter, array_format_words()));

@@ -53,15 +53,13 @@ std::string train_footer() {
 void declare_train(CLI::App& app, TrainOptions& options) {
     app.add_option("SPEC", options.from,
                    "a specification (.json), or the folder of a run, which goes on");
-    app.add_option("-o,--output", options.output, "the run's folder; left out: nothing is saved")
-        ->type_name("RUN");
-    app.add_option("--steps", options.steps, "steps in all; the specification's unless given")
-        ->type_name("N");
-    app.add_option("--every", options.every, "steps between the moments that are saved; a tenth")
-        ->type_name("N");
-    app.add_option("--seeds", options.seeds,
-                   "so many runs, of this seed and the next ones, each in RUN/seed-<seed>")
-        ->type_name("N");
+    add_value(app, "-o,--output", options.output, "RUN",
+              "the run's folder; left out: nothing is saved");
+    add_value(app, "--steps", options.steps, "N", "steps in all; the specification's unless given");
+    add_value(app, "--every", options.every, "N",
+              "steps between the moments that are saved; a tenth");
+    add_value(app, "--seeds", options.seeds, "N",
+              "so many runs, of this seed and the next ones, each in RUN/seed-<seed>");
     app.footer(train_footer());
 }
 

@@ -246,8 +246,6 @@ class PdfFigure : public CairoFigure {
           bytes_(std::move(bytes)) {}
     /// cairo writes its last bytes while there is a place for them.
     ~PdfFigure() override { cairo_surface_finish(surface()); }
-    PdfFigure(const PdfFigure&) = delete;
-    PdfFigure& operator=(const PdfFigure&) = delete;
 
     Result<std::string> finish() override {
         cairo_show_page(cairo());

@@ -71,15 +71,10 @@ std::string_view string_of(GLenum name) {
 
 constexpr GLsizei kLongestLog = 4096;
 
-std::string shader_log(GLuint shader) {
+/// Of a shader or a program, by the function that gets it.
+std::string log_of(GLuint name, void (*get)(GLuint, GLsizei, GLsizei*, GLchar*)) {
     std::array<char, kLongestLog> log{};
-    glGetShaderInfoLog(shader, kLongestLog, nullptr, log.data());
-    return first_error(log.data());
-}
-
-std::string program_log(GLuint program) {
-    std::array<char, kLongestLog> log{};
-    glGetProgramInfoLog(program, kLongestLog, nullptr, log.data());
+    get(name, kLongestLog, nullptr, log.data());
     return first_error(log.data());
 }
 
@@ -111,7 +106,8 @@ std::uint32_t compile_compute(std::string_view name, const std::string& text) {
         glLinkProgram(program);
         glGetProgramiv(program, GL_LINK_STATUS, &linked);
     }
-    const std::string log = compiled == GL_TRUE ? program_log(program) : shader_log(shader);
+    const std::string log = compiled == GL_TRUE ? log_of(program, glGetProgramInfoLog)
+                                                : log_of(shader, glGetShaderInfoLog);
     glDeleteShader(shader);
     if (linked == GL_TRUE) return program;
     glDeleteProgram(program);

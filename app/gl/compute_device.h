@@ -56,8 +56,6 @@ class Device {
     /// Dispatches are cut to take about `dispatch_ms`.
     static Result<std::unique_ptr<Device>> open(double dispatch_ms);
     ~Device();
-    Device(const Device&) = delete;
-    Device& operator=(const Device&) = delete;
 
     /// "NVIDIA H100": as OpenGL calls it.
     const std::string& renderer() const { return renderer_; }
