@@ -8,7 +8,7 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/desktop_options.h"
-#include "app/cli/man.h"
+#include "app/cli/subcommands.h"
 #include "app/cli/words.h"
 #include "app/common/or_throw.h"
 #include "app/files/standard.h"

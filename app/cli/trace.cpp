@@ -9,9 +9,7 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
-#include "app/cli/trace_model.h"
-#include "app/cli/trace_operation.h"
-#include "app/cli/trace_output.h"
+#include "app/cli/trace_parts.h"
 #include "app/common/or_throw.h"
 #include "app/files/call.h"
 #include "app/files/outputs.h"

@@ -1,4 +1,4 @@
-#include "app/cli/trace_model.h"
+#include "app/cli/trace_parts.h"
 
 #include <chrono>
 #include <limits>
@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "app/cli/trace_output.h"
 #include "app/common/or_throw.h"
 #include "app/files/standard.h"
 #include "core/models/model.h"

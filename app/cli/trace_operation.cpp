@@ -1,11 +1,10 @@
-#include "app/cli/trace_operation.h"
+#include "app/cli/trace_parts.h"
 
 #include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
 
-#include "app/cli/trace_output.h"
 #include "app/common/or_throw.h"
 #include "app/files/words.h"
 #include "core/engine.h"

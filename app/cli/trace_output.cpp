@@ -1,4 +1,4 @@
-#include "app/cli/trace_output.h"
+#include "app/cli/trace_parts.h"
 
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-#include "app/figures/cairo_figure.h"
+#include "app/figures/figure.h"
 
 #include <cairo-pdf.h>
 #include <fmt/format.h>

@@ -48,4 +48,15 @@ inline constexpr int kPngScale = 2;
 /// Grids up to here are drawn cell by cell.
 inline constexpr Index kMostCells = Index{128} * 128;
 
+/// Vectors, text with its characters; a pixel of the window is 1/96 inch.
+std::unique_ptr<Figure> make_pdf(const Page& page);
+std::unique_ptr<Figure> make_png(const Page& page);
+
+/// The bytes of a PNG file of these pixels.
+Result<std::string> encode_png(const view::Image& image);
+
+/// Written by hand: cairo's own SVG turns every letter into an outline, and nobody could select, search
+/// or edit a word. Each text says how wide it is, so that another font changes no layout.
+std::unique_ptr<Figure> make_svg(const Page& page);
+
 }  // namespace attn::figures

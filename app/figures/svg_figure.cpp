@@ -1,4 +1,4 @@
-#include "app/figures/svg_figure.h"
+#include "app/figures/figure.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "app/figures/cairo_figure.h"
 #include "app/figures/pieces.h"
 #include "app/figures/type.h"
 #include "app/fonts/fonts.h"

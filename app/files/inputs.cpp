@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "app/files/packed.h"
+#include "app/files/axes.h"
 #include "core/masks.h"
 
 namespace attn::files {

@@ -1,4 +1,4 @@
-#include "app/files/packed.h"
+#include "app/files/axes.h"
 
 #include <fmt/format.h>
 

@@ -8,8 +8,6 @@
 #include <mutex>
 #include <utility>
 
-#include "app/fonts/line.h"
-
 namespace attn::fonts {
 namespace {
 
