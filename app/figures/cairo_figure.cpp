@@ -75,10 +75,6 @@ class CairoFigure : public Figure {
         cairo_paint(cairo());
     }
 
-    Point text_size(const view::Font& font, std::string_view text) override {
-        return {static_cast<float>(type_.width(font, clean_text(text))), font.px};
-    }
-
     void text(const view::Font& font, Point at, Color color, std::string_view text) override {
         set_color(cairo(), color);
         double x = at.x;
@@ -188,8 +184,6 @@ class CairoFigure : public Figure {
     }
     void pop_rotation() override { cairo_restore(cairo()); }
 
-    Index most_cells() const override { return kMostCells; }
-
   protected:
     cairo_t* cairo() const { return cairo_.get(); }
     cairo_surface_t* surface() const { return surface_.get(); }
@@ -234,7 +228,6 @@ class CairoFigure : public Figure {
 
     float overlap_;
     Pieces pieces_;
-    Type type_;
     CairoPtr<cairo_surface_t> surface_;
     CairoPtr<cairo_t> cairo_;
 };

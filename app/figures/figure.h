@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/common/painter.h"
+#include "app/figures/type.h"
 #include "core/result.h"
 
 namespace attn::figures {
@@ -34,7 +34,7 @@ struct Page {
     bool operator==(const Page&) const = default;
 };
 
-class Figure : public view::Painter {
+class Figure : public TypePainter {
   public:
     /// The whole file. The last call: nothing can be drawn afterwards.
     virtual Result<std::string> finish() = 0;
@@ -44,9 +44,6 @@ class Figure : public view::Painter {
 /// in what fontconfig has instead, else in cairo's own. PNG has kPngScale pixels a length.
 std::unique_ptr<Figure> make_figure(Format format, const Page& page);
 inline constexpr int kPngScale = 2;
-
-/// Grids up to here are drawn cell by cell.
-inline constexpr Index kMostCells = Index{128} * 128;
 
 /// Vectors, text with its characters; a pixel of the window is 1/96 inch.
 std::unique_ptr<Figure> make_pdf(const Page& page);

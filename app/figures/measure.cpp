@@ -4,16 +4,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "app/figures/figure.h"
-
 namespace attn::figures {
 
 using view::Color;
 using view::Point;
-
-Point Measure::text_size(const view::Font& font, std::string_view text) {
-    return {static_cast<float>(type_.width(font, clean_text(text))), font.px};
-}
 
 Point Measure::turned(Point point) const {
     if (!turn_) return point;
@@ -89,7 +83,5 @@ void Measure::push_rotation(Point about, float degrees) {
     const float radians = degrees * std::numbers::pi_v<float> / 180.0F;
     turn_ = Turn{about, std::cos(radians), std::sin(radians)};
 }
-
-Index Measure::most_cells() const { return kMostCells; }
 
 }  // namespace attn::figures

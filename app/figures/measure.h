@@ -8,7 +8,7 @@
 namespace attn::figures {
 
 /// Draws nothing: measures text as the figures do, and where there would be something to see.
-class Measure : public view::Painter {
+class Measure : public TypePainter {
   public:
     struct Area {
         view::Point low, high;
@@ -17,7 +17,6 @@ class Measure : public view::Painter {
     const std::optional<Area>& drawn() const { return drawn_; }
     void forget() { drawn_.reset(); }
 
-    view::Point text_size(const view::Font& font, std::string_view text) override;
     void text(const view::Font& font, view::Point at, view::Color color,
               std::string_view text) override;
     void rect(view::Point low, view::Point high, view::Color fill, float radius) override;
@@ -37,7 +36,6 @@ class Measure : public view::Painter {
     void pop_clip() override { clips_.pop_back(); }
     void push_rotation(view::Point about, float degrees) override;
     void pop_rotation() override { turn_.reset(); }
-    Index most_cells() const override;
 
   private:
     struct Turn {
@@ -48,7 +46,6 @@ class Measure : public view::Painter {
     void add(view::Point low, view::Point high, float around = 0.0F);
     view::Point turned(view::Point point) const;
 
-    Type type_;
     std::optional<Area> drawn_;
     std::vector<Area> clips_;
     std::optional<Turn> turn_;

@@ -151,16 +151,9 @@ view::ReadOut sentence_vector(ModelCache::Entry& entry, const ModelRun& run,
 
 view::ReadOut read_out_of(ModelCache::Entry& entry, const ModelRun& run,
                           const view::ModelOrigin& wanted, const RunControl& control) {
-    switch (entry.model.config().family->read_out) {
-        case ReadOut::next_token:
-        case ReadOut::classes:
-            return likeliest_of(entry.model, run);
-        case ReadOut::sentence:
-            return sentence_vector(entry, run, wanted, control);
-        case ReadOut::none:
-            break;
-    }
-    return {};
+    const ReadOut kind = entry.model.config().family->read_out;
+    if (kind == ReadOut::sentence) return sentence_vector(entry, run, wanted, control);
+    return kind == ReadOut::none ? view::ReadOut{} : likeliest_of(entry.model, run);
 }
 
 view::Document document_over(const Model& model, const view::ModelOrigin& origin, ModelRun run) {

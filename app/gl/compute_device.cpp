@@ -120,9 +120,6 @@ Buffer::~Buffer() {
     if (name_ != 0) glDeleteBuffers(1, &name_);
 }
 
-Buffer::Buffer(Buffer&& other) noexcept
-    : name_(std::exchange(other.name_, 0)), bytes_(std::exchange(other.bytes_, 0)) {}
-
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
     std::swap(name_, other.name_);
     std::swap(bytes_, other.bytes_);

@@ -26,7 +26,7 @@ class Buffer {
     Buffer() = default;
     Buffer(std::uint32_t name, Index bytes) : name_(name), bytes_(bytes) {}
     ~Buffer();
-    Buffer(Buffer&& other) noexcept;
+    Buffer(Buffer&& other) noexcept { *this = std::move(other); }
     Buffer& operator=(Buffer&& other) noexcept;
 
     std::uint32_t name() const { return name_; }
