@@ -164,15 +164,6 @@ void check_reading(const StartOptions& options) {
                     path.empty() ? "no file is given" : fmt::format("'{}' is none", path)));
 }
 
-/// Standard input can be read once.
-void check_standard_input(std::span<const files::NamedFile> inputs) {
-    const auto standard = [](const files::NamedFile& file) {
-        return files::is_standard(file.path);
-    };
-    if (std::ranges::count_if(inputs, standard) < 2) return;
-    throw bad_input("- is given twice; standard input is one file");
-}
-
 /// No output is a file that is read; only a session is saved where it came from.
 void check_files(const StartOptions& options, std::span<const files::NamedFile> outputs) {
     const files::NamedFile inputs[] = {{"FILE", options.file},
@@ -180,7 +171,8 @@ void check_files(const StartOptions& options, std::span<const files::NamedFile> 
                                        {"--map", options.map_file},
                                        {"--check", options.check},
                                        {"--replay", options.replay}};
-    check_standard_input(inputs);
+    if (std::ranges::count(inputs, "-", &files::NamedFile::path) > 1)
+        throw bad_input("- is given twice; standard input is one file");
     or_throw(files::check_outputs({}, outputs));
     std::vector<files::NamedFile> read;  // with what stands behind them
     for (const files::NamedFile& input : inputs)
@@ -289,11 +281,6 @@ void append_tour(const StartOptions& options, Streams, Start& start) {
     start.actions.push_back(view::StartTour{options.tour});
 }
 
-void append_replay(const StartOptions& options, Streams, Start& start) {
-    if (!options.replay.empty())
-        start.replay = or_throw(read_journal(options.replay, start.warnings));
-}
-
 }  // namespace
 
 Result<void> settle_start(StartOptions& options, std::span<const files::NamedFile> outputs) {
@@ -359,8 +346,10 @@ Result<Start> read_start(const StartOptions& options, Streams io) {
     return caught([&] {
         for (const auto part :
              {append_file, append_interventions, append_planted, append_window_options,
-              append_step_options, append_go_to, append_tour, append_replay})
+              append_step_options, append_go_to, append_tour})
             part(options, io, start);
+        if (!options.replay.empty())
+            start.replay = or_throw(read_journal(options.replay, start.warnings));
         return std::move(start);
     });
 }

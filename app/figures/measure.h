@@ -19,19 +19,37 @@ class Measure : public TypePainter {
 
     void text(const view::Font& font, view::Point at, view::Color color,
               std::string_view text) override;
-    void rect(view::Point low, view::Point high, view::Color fill, float radius) override;
-    void outline(view::Point low, view::Point high, view::Color color, float thickness,
-                 float radius) override;
-    void gradient(view::Point low, view::Point high, std::span<const view::Color> colors) override;
-    void line(view::Point from, view::Point to, view::Color color, float thickness) override;
-    void polyline(std::span<const view::Point> points, view::Color color, float thickness) override;
-    void polygon(std::span<const view::Point> corners, view::Color fill) override;
+    void rect(view::Point low, view::Point high, view::Color, float) override { add(low, high); }
+    void outline(view::Point low, view::Point high, view::Color, float thickness, float) override {
+        add(low, high, thickness / 2);
+    }
+    void gradient(view::Point low, view::Point high, std::span<const view::Color>) override {
+        add(low, high);
+    }
+    void line(view::Point from, view::Point to, view::Color, float thickness) override {
+        for (const view::Point point : {from, to}) add(point, point, thickness / 2);
+    }
+    void polyline(std::span<const view::Point> points, view::Color, float thickness) override {
+        for (const view::Point point : points) add(point, point, thickness / 2);
+    }
+    void polygon(std::span<const view::Point> corners, view::Color) override {
+        for (const view::Point point : corners) add(point);
+    }
     void band(std::span<const view::Point> upper, std::span<const view::Point> lower,
-              view::Color fill) override;
-    void circle(view::Point middle, float radius, view::Color fill) override;
-    void ring(view::Point middle, float radius, view::Color color, float thickness) override;
-    void image(const view::Picture& picture, view::Point low, view::Point high,
-               const view::Part& part) override;
+              view::Color fill) override {
+        polygon(upper, fill);
+        polygon(lower, fill);
+    }
+    void circle(view::Point middle, float radius, view::Color) override {
+        add(middle, middle, radius);
+    }
+    void ring(view::Point middle, float radius, view::Color, float thickness) override {
+        add(middle, middle, radius + thickness / 2);
+    }
+    void image(const view::Picture&, view::Point low, view::Point high,
+               const view::Part&) override {
+        add(low, high);
+    }
     void push_clip(view::Point low, view::Point high) override;
     void pop_clip() override { clips_.pop_back(); }
     void push_rotation(view::Point about, float degrees) override;
