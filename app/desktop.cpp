@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/common/or_throw.h"
 #include "app/common/workspace.h"
 #include "app/figure.h"
 #include "app/fonts/fonts.h"
@@ -69,42 +70,258 @@ double default_scale(int height, double device_scale) {
 /// Neither an option nor a journal says how large text is; a session says so as it is opened.
 bool is_scale_open(const cli::StartOptions& start) { return !start.scale && start.replay.empty(); }
 
+/// As the journal names it: a file is found again from another folder.
+view::Action named_from(const std::string& journal, const view::Action& action) {
+    if (journal == "-") return action;
+    const auto from = [&](const std::string& path) { return path_from(folder_of(journal), path); };
+    if (const auto* const image = action.as<view::ReadImage>())
+        return view::ReadImage{from(image->path)};
+    const auto* const open = action.as<view::OpenFile>();
+    if (open == nullptr) return action;
+    view::OpenFile named = *open;
+    named.path = from(open->path);
+    if (open->image && !open->image->empty()) named.image = from(*open->image);
+    return named;
+}
+
 /// The window with everything around it. One frame: gather actions, carry them out, draw.
 class Desktop {
   public:
     Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window> window,
             cli::Start start, std::optional<LineFile> journal, std::optional<LineFile> frame_log,
-            Clock::time_point started);
+            Clock::time_point started)
+        : options_(options),
+          window_(std::move(window)),
+          state_(std::move(start.state)),
+          screen_(window_->imgui()),
+          jobs_(start.open, gl::Window::wake),
+          journal_(std::move(journal)),
+          frame_log_(std::move(frame_log)),
+          started_(started),
+          last_frame_(started),
+          keeper_(options.start.replay.empty() && !options.exit_after_replay, gl::Window::wake) {
+        view::map_look(state_).machine.probes = true;
+        const auto settings = keeper_.settings(is_scale_open(options.start));
+        if (settings) script_.add(*settings);
+        const double scale = default_scale(window_->size().height, window_->content_scale());
+        if (is_scale_open(options.start) && scale != state_.ui_scale)
+            script_.add({view::StartAtScale{scale}});
+        script_.add(start.actions);
+        script_.add(start.replay);
+        play();
+        if (!options.save_session.empty()) state_.session_file = options.save_session;
+        screen_.prepare(state_, window_->size().height, window_->content_scale());
+        for (const std::string& warning : start.warnings) warn(warning);
+        if (!screen_.font_warning().empty()) warn(screen_.font_warning());
+        if (!settings) warn(settings.error().sentence);
+        dispatch_all(keeper_.begin(state_));
+    }
+
     /// Until the person quits or a signal asks for the end.
-    void run(const EndingSignals& ending);
+    void run(const EndingSignals& ending) {
+        const AtExit display_lost([this] { report_loss(save_at_exit()); });
+        while (!state_.effects.quit && ending.caught() == 0) {
+            if (!wait()) continue;
+            gather();
+            frame();
+            answer_effects();
+            jobs_.update(state_);
+            if (options_.exit_after_replay && script_.done() && has_settled()) return;
+        }
+    }
+
     /// --save-session at the end.
-    Result<void> save_at_exit() const;
+    Result<void> save_at_exit() const {
+        if (options_.save_session.empty()) return {};
+        return write_file_atomically(
+            options_.save_session, view::session_to_json(state_, folder_of(options_.save_session)));
+    }
+
     /// After save_at_exit(), where the program ends by itself: nothing is left to be resumed.
     void forget_work() { keeper_.end(state_, keeps_work_); }
 
   private:
-    void report_loss(const Result<void>& saved) const;
-    void dispatch(const view::Action& action);
-    void write_journal(const view::Action& action);
-    void dispatch_all(const view::Actions& actions);
-    void notify(const Result<void>& done, const std::string& words);
-    void warn(const std::string& words);
+    // ---- the script: what the start options and a journal ask for
 
-    void play();
-    bool has_settled() const;
+    void play() {
+        script_.play(state_, jobs_, [this](const view::Action& action) { dispatch(action); });
+    }
 
-    double patience() const;
-    bool wait();
-    void gather();
-    void frame();
-    void log_frame(Clock::time_point begin);
-    void answer_effects();
-    void ask_quit();
-    void save_session(const view::FileRequest& request);
-    void export_figure(const view::FileRequest& request);
-    void save_runs(const view::RunsRequest& request);
-    bool confirm(view::PromptKind kind, const view::FileRequest& request);
-    void take_screenshot(const gl::Pixels& pixels);
+    /// Nothing of what the last action meant is still computed, but for the exact pass of a map.
+    bool has_settled() const {
+        return !state_.opening && !view::requested_trace(state_) &&
+               view::has_settled(view::shown_workspace(state_), state_);
+    }
+
+    void dispatch(const view::Action& action) {
+        view::apply(state_, action);
+        const view::Actions kept = keeper_.follow(action, state_, script_.done());
+        write_journal(action);
+        dispatch_all(kept);
+    }
+
+    void write_journal(const view::Action& action) {
+        if (!journal_) return;
+        const auto line = view::to_journal(named_from(options_.journal, action));
+        if (!line) return;
+        if (const auto written = journal_->write(*line); !written) {
+            journal_.reset();
+            view::apply(state_, view::Notify{{written.error().sentence, view::Severity::error}});
+        }
+    }
+
+    void dispatch_all(const view::Actions& actions) {
+        for (const view::Action& action : actions) dispatch(action);
+    }
+
+    /// A failure is also said on standard error: the notice on screen is gone with the next one.
+    void notify(const Result<void>& done, const std::string& words) {
+        if (!done) std::cerr << "attnscope: " << done.error().sentence << std::endl;
+        dispatch(done ? view::Notify{{words, view::Severity::info}}
+                      : view::Notify{{done.error().sentence, view::Severity::error}});
+        frames_wanted_ = kFramesAfterEvent;
+    }
+
+    void warn(const std::string& words) {
+        dispatch(view::Notify{{words, view::Severity::warning}});
+    }
+
+    /// How long the app may sleep before the next frame.
+    double patience() const {
+        if (frames_wanted_ > 0) return 0.0;
+        if (view::is_animating(state_))
+            return std::max(0.0, kFrameSeconds - seconds_between(last_frame_, Clock::now()));
+        return std::clamp(keeper_.due_in().value_or(kIdleSeconds), 0.001, kIdleSeconds);
+    }
+
+    /// Sleeps until something happens; whether a frame is due.
+    bool wait() {
+        window_->wait_events(patience());
+        dispatch_all(keeper_.update(state_));
+        for (const view::Action& answer : jobs_.take()) {
+            frames_wanted_ = kFramesAfterEvent;
+            if (!script_.keep(answer)) dispatch(answer);
+        }
+        play();
+        if (frames_wanted_ > 0) jobs_.update(state_);
+        if (window_->events().take_news()) frames_wanted_ = kFramesAfterEvent;
+        return frames_wanted_ > 0 || view::is_animating(state_);
+    }
+
+    /// What the clock and the window's frame ask for.
+    void gather() {
+        const auto now = Clock::now();
+        const bool animating = view::is_animating(state_);
+        // A sleep before the first moving frame is no part of the movement.
+        if (animating)
+            dispatch(
+                view::Tick{was_animating_ ? seconds_between(last_frame_, now) : kFrameSeconds});
+        was_animating_ = animating;
+        last_frame_ = now;
+        if (script_.done() && !options_.exit_after_replay) dispatch_all(view::due_actions(state_));
+        for (const std::string& path : window_->events().take_dropped())
+            dispatch(view::OpenFile{path});
+        if (window_->take_close()) dispatch(view::AskQuit{});
+    }
+
+    void frame() {
+        const auto begin = Clock::now();
+        screen_.prepare(state_, window_->size().height, window_->content_scale());
+        window_->begin_frame();
+        view::Actions actions = screen_.build(state_);
+        window_->draw(background(state_));
+        if (std::exchange(state_.effects.screenshot, false)) take_screenshot(window_->read());
+        window_->swap();
+        screen_.end_frame();
+        log_frame(begin);
+        dispatch_all(actions);
+        --frames_wanted_;
+        if (!actions.empty()) frames_wanted_ = kFramesAfterEvent;
+    }
+
+    void log_frame(Clock::time_point begin) {
+        if (!frame_log_) return;
+        const auto end = Clock::now();
+        const auto written =
+            frame_log_->write(fmt::format("{:.4f} s {:.2f} ms", seconds_between(started_, end),
+                                          1e3 * seconds_between(begin, end)));
+        if (written) return;
+        frame_log_.reset();
+        notify(written, "");
+    }
+
+    /// What apply() asked of the world; a screenshot waits for the next frame.
+    void answer_effects() {
+        if (const auto text = std::exchange(state_.effects.clipboard, std::nullopt))
+            ImGui::SetClipboardText(text->c_str());
+        if (const auto session = std::exchange(state_.effects.session, std::nullopt))
+            save_session(*session);
+        if (const auto figure = std::exchange(state_.effects.figure, std::nullopt))
+            export_figure(*figure);
+        if (const auto answer = std::exchange(state_.effects.recovery, std::nullopt))
+            dispatch_all(keeper_.answer(*answer, state_));
+        if (std::exchange(state_.effects.ask_quit, false)) ask_quit();
+        if (const auto answer = std::exchange(state_.effects.quit_answer, std::nullopt)) {
+            keeps_work_ = *answer == view::QuitAnswer::keep;
+            dispatch(view::Quit{});
+        }
+        if (const auto runs = std::exchange(state_.effects.runs, std::nullopt)) save_runs(*runs);
+    }
+
+    /// Where the session is saved at the end anyway nothing is asked.
+    void ask_quit() {
+        const bool asks = options_.save_session.empty() && keeper_.has_unsaved(state_);
+        dispatch(asks ? view::Action(view::OfferQuit{}) : view::Action(view::Quit{}));
+        frames_wanted_ = kFramesAfterEvent;
+    }
+
+    /// Asks once more before it overwrites a file that nobody asked to.
+    bool confirm(view::PromptKind kind, const view::FileRequest& request) {
+        std::error_code ignored;
+        if (request.overwrite || !std::filesystem::exists(request.path, ignored)) return true;
+        dispatch(view::ShowPrompt{kind, request.path, true});
+        frames_wanted_ = kFramesAfterEvent;
+        return false;
+    }
+
+    void save_session(const view::FileRequest& request) {
+        if (!confirm(view::PromptKind::save, request)) return;
+        const auto done = write_file_atomically(
+            request.path, view::session_to_json(state_, folder_of(request.path)));
+        dispatch(done ? view::Action(view::SessionSaved{request.path})
+                      : view::Action(view::AnswerQuit{view::QuitAnswer::stay}));
+        notify(done, "saved " + request.path);
+    }
+
+    void export_figure(const view::FileRequest& request) {
+        if (!confirm(view::PromptKind::figure, request)) return;
+        const FigureWindow window{window_->size(), window_->content_scale(), request.chrome};
+        notify(attn::export_figure(state_, request.path, window), "figure: " + request.path);
+    }
+
+    void save_runs(const view::RunsRequest& request) {
+        const auto& [file, runs] = request;
+        if (!confirm(view::PromptKind::runs, file)) return;
+        for (std::size_t n = 0; n < runs.size(); ++n) {
+            const auto folder = std::filesystem::path(file.path) / (n == 0 ? "run-a" : "run-b");
+            if (const auto done = train::save_run(folder, runs[n]); !done) return notify(done, {});
+        }
+        notify({}, fmt::format("saved {} run{} in {}", runs.size(), runs.size() == 1 ? "" : "s",
+                               file.path));
+    }
+
+    void take_screenshot(const gl::Pixels& pixels) {
+        const auto path = free_screenshot_path(options_.screenshot_dir);
+        notify(write_file_atomically(path, gl::encode_png(pixels)), "screenshot: " + path.string());
+    }
+
+    void report_loss(const Result<void>& saved) const {
+        std::cerr << "attnscope: the display is lost";
+        if (!saved) std::cerr << "; " << saved.error().sentence;
+        if (saved && !options_.save_session.empty())
+            std::cerr << "; the session is saved in " << options_.save_session;
+        std::cerr << std::endl;
+    }
 
     const cli::DesktopOptions& options_;
     std::unique_ptr<gl::Window> window_;
@@ -122,281 +339,28 @@ class Desktop {
     int frames_wanted_ = kFramesAfterEvent;
 };
 
-Desktop::Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window> window,
-                 cli::Start start, std::optional<LineFile> journal,
-                 std::optional<LineFile> frame_log, Clock::time_point started)
-    : options_(options),
-      window_(std::move(window)),
-      state_(std::move(start.state)),
-      screen_(window_->imgui()),
-      jobs_(start.open, gl::Window::wake),
-      journal_(std::move(journal)),
-      frame_log_(std::move(frame_log)),
-      started_(started),
-      last_frame_(started),
-      keeper_(options.start.replay.empty() && !options.exit_after_replay, gl::Window::wake) {
-    view::map_look(state_).machine.probes = true;
-    const auto settings = keeper_.settings(is_scale_open(options.start));
-    if (settings) script_.add(*settings);
-    const double scale = default_scale(window_->size().height, window_->content_scale());
-    if (is_scale_open(options.start) && scale != state_.ui_scale)
-        script_.add({view::StartAtScale{scale}});
-    script_.add(start.actions);
-    script_.add(start.replay);
-    play();
-    if (!options.save_session.empty()) state_.session_file = options.save_session;
-    screen_.prepare(state_, window_->size().height, window_->content_scale());
-    for (const std::string& warning : start.warnings) warn(warning);
-    if (!screen_.font_warning().empty()) warn(screen_.font_warning());
-    if (!settings) warn(settings.error().sentence);
-    dispatch_all(keeper_.begin(state_));
-}
-
-void Desktop::run(const EndingSignals& ending) {
-    const AtExit display_lost([this] { report_loss(save_at_exit()); });
-    while (!state_.effects.quit && ending.caught() == 0) {
-        if (!wait()) continue;
-        gather();
-        frame();
-        answer_effects();
-        jobs_.update(state_);
-        if (options_.exit_after_replay && script_.done() && has_settled()) return;
-    }
-}
-
-// ---- the script: what the start options and a journal ask for
-
-void Desktop::play() {
-    script_.play(state_, jobs_, [this](const view::Action& action) { dispatch(action); });
-}
-
-/// Nothing of what the last action meant is still computed, but for the exact pass of a map.
-bool Desktop::has_settled() const {
-    return !state_.opening && !view::requested_trace(state_) &&
-           view::has_settled(view::shown_workspace(state_), state_);
-}
-
-/// As the journal names it: a file is found again from another folder.
-view::Action named_from(const std::string& journal, const view::Action& action) {
-    if (journal == "-") return action;
-    const auto from = [&](const std::string& path) { return path_from(folder_of(journal), path); };
-    if (const auto* const image = action.as<view::ReadImage>())
-        return view::ReadImage{from(image->path)};
-    const auto* const open = action.as<view::OpenFile>();
-    if (open == nullptr) return action;
-    view::OpenFile named = *open;
-    named.path = from(open->path);
-    if (open->image && !open->image->empty()) named.image = from(*open->image);
-    return named;
-}
-
-void Desktop::dispatch(const view::Action& action) {
-    view::apply(state_, action);
-    const view::Actions kept = keeper_.follow(action, state_, script_.done());
-    write_journal(action);
-    dispatch_all(kept);
-}
-
-void Desktop::write_journal(const view::Action& action) {
-    if (!journal_) return;
-    const auto line = view::to_journal(named_from(options_.journal, action));
-    if (!line) return;
-    if (const auto written = journal_->write(*line); !written) {
-        journal_.reset();
-        view::apply(state_, view::Notify{{written.error().sentence, view::Severity::error}});
-    }
-}
-
-void Desktop::dispatch_all(const view::Actions& actions) {
-    for (const view::Action& action : actions) dispatch(action);
-}
-
-/// A failure is also said on standard error: the notice on screen is gone with the next one.
-void Desktop::notify(const Result<void>& done, const std::string& words) {
-    if (!done) std::cerr << "attnscope: " << done.error().sentence << std::endl;
-    dispatch(done ? view::Notify{{words, view::Severity::info}}
-                  : view::Notify{{done.error().sentence, view::Severity::error}});
-    frames_wanted_ = kFramesAfterEvent;
-}
-
-void Desktop::warn(const std::string& words) {
-    dispatch(view::Notify{{words, view::Severity::warning}});
-}
-
-/// How long the app may sleep before the next frame.
-double Desktop::patience() const {
-    if (frames_wanted_ > 0) return 0.0;
-    if (view::is_animating(state_))
-        return std::max(0.0, kFrameSeconds - seconds_between(last_frame_, Clock::now()));
-    return std::clamp(keeper_.due_in().value_or(kIdleSeconds), 0.001, kIdleSeconds);
-}
-
-/// Sleeps until something happens; whether a frame is due.
-bool Desktop::wait() {
-    window_->wait_events(patience());
-    dispatch_all(keeper_.update(state_));
-    for (const view::Action& answer : jobs_.take()) {
-        frames_wanted_ = kFramesAfterEvent;
-        if (!script_.keep(answer)) dispatch(answer);
-    }
-    play();
-    if (frames_wanted_ > 0) jobs_.update(state_);
-    if (window_->events().take_news()) frames_wanted_ = kFramesAfterEvent;
-    return frames_wanted_ > 0 || view::is_animating(state_);
-}
-
-/// What the clock and the window's frame ask for.
-void Desktop::gather() {
-    const auto now = Clock::now();
-    const bool animating = view::is_animating(state_);
-    // A sleep before the first moving frame is no part of the movement.
-    if (animating)
-        dispatch(view::Tick{was_animating_ ? seconds_between(last_frame_, now) : kFrameSeconds});
-    was_animating_ = animating;
-    last_frame_ = now;
-    if (script_.done() && !options_.exit_after_replay) dispatch_all(view::due_actions(state_));
-    for (const std::string& path : window_->events().take_dropped()) dispatch(view::OpenFile{path});
-    if (window_->take_close()) dispatch(view::AskQuit{});
-}
-
-void Desktop::frame() {
-    const auto begin = Clock::now();
-    screen_.prepare(state_, window_->size().height, window_->content_scale());
-    window_->begin_frame();
-    view::Actions actions = screen_.build(state_);
-    window_->draw(background(state_));
-    if (std::exchange(state_.effects.screenshot, false)) take_screenshot(window_->read());
-    window_->swap();
-    screen_.end_frame();
-    log_frame(begin);
-    dispatch_all(actions);
-    --frames_wanted_;
-    if (!actions.empty()) frames_wanted_ = kFramesAfterEvent;
-}
-
-void Desktop::log_frame(Clock::time_point begin) {
-    if (!frame_log_) return;
-    const auto end = Clock::now();
-    const auto written = frame_log_->write(fmt::format(
-        "{:.4f} s {:.2f} ms", seconds_between(started_, end), 1e3 * seconds_between(begin, end)));
-    if (written) return;
-    frame_log_.reset();
-    notify(written, "");
-}
-
-/// What apply() asked of the world; a screenshot waits for the next frame.
-void Desktop::answer_effects() {
-    if (const auto text = std::exchange(state_.effects.clipboard, std::nullopt))
-        ImGui::SetClipboardText(text->c_str());
-    if (const auto session = std::exchange(state_.effects.session, std::nullopt))
-        save_session(*session);
-    if (const auto figure = std::exchange(state_.effects.figure, std::nullopt))
-        export_figure(*figure);
-    if (const auto answer = std::exchange(state_.effects.recovery, std::nullopt))
-        dispatch_all(keeper_.answer(*answer, state_));
-    if (std::exchange(state_.effects.ask_quit, false)) ask_quit();
-    if (const auto answer = std::exchange(state_.effects.quit_answer, std::nullopt)) {
-        keeps_work_ = *answer == view::QuitAnswer::keep;
-        dispatch(view::Quit{});
-    }
-    if (const auto runs = std::exchange(state_.effects.runs, std::nullopt)) save_runs(*runs);
-}
-
-/// Where the session is saved at the end anyway nothing is asked.
-void Desktop::ask_quit() {
-    const bool asks = options_.save_session.empty() && keeper_.has_unsaved(state_);
-    dispatch(asks ? view::Action(view::OfferQuit{}) : view::Action(view::Quit{}));
-    frames_wanted_ = kFramesAfterEvent;
-}
-
-/// Asks once more before it overwrites a file that nobody asked to.
-bool Desktop::confirm(view::PromptKind kind, const view::FileRequest& request) {
-    std::error_code ignored;
-    if (request.overwrite || !std::filesystem::exists(request.path, ignored)) return true;
-    dispatch(view::ShowPrompt{kind, request.path, true});
-    frames_wanted_ = kFramesAfterEvent;
-    return false;
-}
-
-void Desktop::save_session(const view::FileRequest& request) {
-    if (!confirm(view::PromptKind::save, request)) return;
-    const auto done =
-        write_file_atomically(request.path, view::session_to_json(state_, folder_of(request.path)));
-    dispatch(done ? view::Action(view::SessionSaved{request.path})
-                  : view::Action(view::AnswerQuit{view::QuitAnswer::stay}));
-    notify(done, "saved " + request.path);
-}
-
-void Desktop::export_figure(const view::FileRequest& request) {
-    if (!confirm(view::PromptKind::figure, request)) return;
-    const FigureWindow window{window_->size(), window_->content_scale(), request.chrome};
-    notify(attn::export_figure(state_, request.path, window), "figure: " + request.path);
-}
-
-void Desktop::save_runs(const view::RunsRequest& request) {
-    const auto& [file, runs] = request;
-    if (!confirm(view::PromptKind::runs, file)) return;
-    for (std::size_t n = 0; n < runs.size(); ++n) {
-        const auto folder = std::filesystem::path(file.path) / (n == 0 ? "run-a" : "run-b");
-        if (const auto done = train::save_run(folder, runs[n]); !done) return notify(done, {});
-    }
-    notify({}, fmt::format("saved {} run{} in {}", runs.size(), runs.size() == 1 ? "" : "s",
-                           file.path));
-}
-
-void Desktop::take_screenshot(const gl::Pixels& pixels) {
-    const auto path = free_screenshot_path(options_.screenshot_dir);
-    notify(write_file_atomically(path, gl::encode_png(pixels)), "screenshot: " + path.string());
-}
-
-Result<void> Desktop::save_at_exit() const {
-    if (options_.save_session.empty()) return {};
-    return write_file_atomically(options_.save_session,
-                                 view::session_to_json(state_, folder_of(options_.save_session)));
-}
-
-void Desktop::report_loss(const Result<void>& saved) const {
-    std::cerr << "attnscope: the display is lost";
-    if (!saved) std::cerr << "; " << saved.error().sentence;
-    if (saved && !options_.save_session.empty())
-        std::cerr << "; the session is saved in " << options_.save_session;
-    std::cerr << std::endl;
-}
-
 /// Opened when a name was given.
-Result<std::optional<LineFile>> open_lines(const std::string& path, const LineKind& kind) {
+std::optional<LineFile> open_lines(const std::string& path, const LineKind& kind) {
     if (path.empty()) return std::nullopt;
-    auto file = LineFile::open(path, kind);
-    if (!file) return tl::unexpected(std::move(file.error()));
-    return std::optional<LineFile>(std::move(*file));
+    return or_throw(LineFile::open(path, kind));
 }
 
-/// Only once the window is there: a run that fails before leaves every file as it was.
-Result<void> begin_lines(std::optional<LineFile>& lines) {
-    return lines ? lines->begin() : Result<void>();
-}
-
-Result<void> run_window(const cli::DesktopOptions& options, cli::Streams io,
-                        Clock::time_point started, const EndingSignals& ending) {
-    auto size = cli::parse_size(options.start.size);
-    if (!size) return tl::unexpected(std::move(size.error()));
-    auto start = cli::read_start(options.start, io);
-    if (!start) return tl::unexpected(std::move(start.error()));
+void run_window(const cli::DesktopOptions& options, cli::Streams io, Clock::time_point started,
+                const EndingSignals& ending) {
+    const gl::Size size = or_throw(cli::parse_size(options.start.size));
+    cli::Start start = or_throw(cli::read_start(options.start, io));
     auto journal = open_lines(options.journal, kJournalLines);
-    if (!journal) return tl::unexpected(std::move(journal.error()));
     auto frame_log = open_lines(options.frame_log, kFrameLogLines);
-    if (!frame_log) return tl::unexpected(std::move(frame_log.error()));
-    auto window = gl::Window::open({.title = "attnscope", .size = *size});
-    if (!window) return tl::unexpected(std::move(window.error()));
-    for (std::optional<LineFile>* lines : {&*journal, &*frame_log})
-        if (auto begun = begin_lines(*lines); !begun) return begun;
-    Desktop desktop(options, std::move(*window), std::move(*start), std::move(*journal),
-                    std::move(*frame_log), started);
+    auto window = or_throw(gl::Window::open({.title = "attnscope", .size = size}));
+    // Only once the window is there: a run that fails before leaves every file as it was.
+    for (std::optional<LineFile>* lines : {&journal, &frame_log})
+        if (*lines) or_throw((*lines)->begin());
+    Desktop desktop(options, std::move(window), std::move(start), std::move(journal),
+                    std::move(frame_log), started);
     desktop.run(ending);
-    auto saved = desktop.save_at_exit();
+    or_throw(desktop.save_at_exit());
     const bool kept_elsewhere = !options.save_session.empty();
-    if (saved && (ending.caught() == 0 || kept_elsewhere)) desktop.forget_work();
-    return saved;
+    if (ending.caught() == 0 || kept_elsewhere) desktop.forget_work();
 }
 
 }  // namespace
@@ -405,7 +369,7 @@ int run_desktop(const cli::DesktopOptions& options, cli::Streams io, Clock::time
     constexpr int kEndedBySignal = 128;  // as a shell says it
     const EndingSignals ending(gl::Window::wake);
     const auto preloaded = std::async(std::launch::async, fonts::preload);
-    const auto done = run_window(options, io, started, ending);
+    const auto done = caught([&] { run_window(options, io, started, ending); });
     if (!done) return cli::report(done.error(), "attnscope", io);
     return ending.caught() == 0 ? cli::kSuccess : kEndedBySignal + ending.caught();
 }

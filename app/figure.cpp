@@ -116,11 +116,9 @@ Result<std::string> draw_figure(const view::AppState& state, figures::Format for
 
 Result<void> export_figure(const view::AppState& state, const std::filesystem::path& path,
                            const FigureWindow& window) {
-    const auto format = figures::format_of(path);
-    if (!format) return tl::unexpected(format.error());
-    const auto bytes = draw_figure(state, *format, window);
-    if (!bytes) return tl::unexpected(bytes.error());
-    return write_file_atomically(path, *bytes);
+    return figures::format_of(path)
+        .and_then([&](figures::Format format) { return draw_figure(state, format, window); })
+        .and_then([&](const std::string& bytes) { return write_file_atomically(path, bytes); });
 }
 
 std::unique_ptr<cli::Studio> open_figure_studio(figures::Format format,

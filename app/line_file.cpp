@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -22,9 +23,11 @@ tl::unexpected<Error> cannot_write(const std::filesystem::path& path, int code) 
                               std::generic_category().message(code)));
 }
 
-bool is_regular(int fd) {
+/// nullopt: it is no regular file.
+std::optional<off_t> size_of(int fd) {
     struct stat found {};
-    return ::fstat(fd, &found) == 0 && S_ISREG(found.st_mode);
+    const bool regular = ::fstat(fd, &found) == 0 && S_ISREG(found.st_mode);
+    return regular ? std::optional(found.st_size) : std::nullopt;
 }
 
 /// Up to its end or kMostOfFirstLine; "" for an empty file. nullopt: it cannot be read.
@@ -37,11 +40,6 @@ std::optional<std::string> first_line(const std::filesystem::path& path) {
     if (got < 0) return std::nullopt;
     line.resize(static_cast<std::size_t>(got));
     return line.substr(0, line.find('\n'));
-}
-
-bool is_empty(int fd) {
-    struct stat found {};
-    return ::fstat(fd, &found) == 0 && found.st_size == 0;
 }
 
 bool is_action(std::string_view line) {
@@ -77,11 +75,11 @@ Result<LineFile> LineFile::open(const std::filesystem::path& path, const LineKin
 
 /// A device or a pipe is nobody's: many may write to it.
 Result<void> LineFile::take(const LineKind& kind) {
-    if (!is_regular(fd_)) return {};
+    if (!size_of(fd_)) return {};
     if (::flock(fd_, LOCK_EX | LOCK_NB) != 0)
         return failed(fmt::format("{}: another process writes to it; expected {} of its own",
                                   path_.string(), kind.words));
-    if (is_empty(fd_)) return {};
+    if (size_of(fd_) == 0) return {};
     const auto line = first_line(path_);
     if (line && kind.is_one(*line)) return {};
     return bad_input(
@@ -105,8 +103,7 @@ LineFile::~LineFile() {
 
 Result<void> LineFile::begin() {
     is_new_ = false;
-    if (path_ != "-" && is_regular(fd_) && ::ftruncate(fd_, 0) != 0)
-        return cannot_write(path_, errno);
+    if (path_ != "-" && size_of(fd_) && ::ftruncate(fd_, 0) != 0) return cannot_write(path_, errno);
     return {};
 }
 

@@ -15,8 +15,6 @@ namespace attn {
 class Screen {
   public:
     explicit Screen(gl::ImguiRenderer& renderer);
-    Screen(const Screen&) = delete;
-    Screen& operator=(const Screen&) = delete;
 
     /// Fonts, style and colours of the state in a window `height` pixels high; between two frames.
     void prepare(const view::AppState& state, int height, double device_scale);

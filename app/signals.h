@@ -13,8 +13,6 @@ class EndingSignals {
     /// `wake` is called from another thread when one came.
     explicit EndingSignals(std::function<void()> wake);
     ~EndingSignals();
-    EndingSignals(const EndingSignals&) = delete;
-    EndingSignals& operator=(const EndingSignals&) = delete;
 
     /// The signal that came, or 0.
     int caught() const;

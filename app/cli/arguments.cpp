@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "app/common/or_throw.h"
+#include "app/files/layers.h"
 #include "app/files/words.h"
 
 namespace attn::cli {
@@ -75,6 +77,58 @@ std::optional<int> parse(CLI::App& app, Args args, Streams io) {
     const std::vector<std::string> extra = app.remaining();
     if (!extra.empty()) return bad_usage(complaint_about(extra, app));
     return std::nullopt;
+}
+
+int run_command(CLI::App& app, Args args, Streams io, const std::function<int()>& work) {
+    if (const std::optional<int> code = parse(app, args, io)) return *code;
+    const Result<int> done = caught(work);
+    return done ? *done : report(done.error(), app.get_name(), io);
+}
+
+void add_attention_options(CLI::App& app, AttentionWords& words) {
+    for (const files::AttentionOption& option : files::attention_options()) {
+        std::string& value = words[std::string(option.name)];
+        const std::string flag = fmt::format("--{}", option.name);
+        const std::string help(option.words);
+        CLI::Option* const declared =
+            option.alone.empty()
+                ? app.add_option(flag, value, help)->type_name(std::string(option.placeholder))
+                : app.add_flag(fmt::format("{}{{{}}}", flag, option.alone), value, help);
+        declared->group(std::string(option.group));
+    }
+}
+
+files::OptionValues given_options(const CLI::App& app, const AttentionWords& words) {
+    files::OptionValues given;
+    for (const auto& [name, text] : words)
+        if (app.count("--" + name) > 0) given[name] = {"--" + name, text};
+    return given;
+}
+
+void add_head_options(CLI::App& app, std::vector<std::string>& rows,
+                      std::vector<std::string>& patches) {
+    app.add_option("--row", rows,
+                   "in place of the weights of one query of a head of the model; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("LAYER.HEAD.QUERY=W,W,..");
+    app.add_option("--patch", patches,
+                   "in place of q, k or v of a head of the model those of another text of as many "
+                   "tokens, position by position; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("LAYER.HEAD.q|k|v=TEXT");
+}
+
+Index parse_layer(const std::string& text) {
+    if (text.empty()) return files::kOnlyLayer;
+    const Index layer = files::parse_whole_number({"--layer", text});
+    if (layer < 0) throw bad_input(fmt::format("--layer is {}; expected a number from 0", text));
+    return layer;
+}
+
+int parse_count(std::string_view flag, const std::string& text, int most) {
+    const Index number = files::parse_whole_number({std::string(flag), text});
+    if (number < 1) throw bad_input(fmt::format("{} is {}; expected at least 1", flag, text));
+    return static_cast<int>(std::min<Index>(number, most));
 }
 
 }  // namespace attn::cli

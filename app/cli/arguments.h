@@ -1,7 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,12 +10,37 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/cli.h"
+#include "app/files/options.h"
 
 namespace attn::cli {
 
 /// Parses the words of a subcommand. nullopt: go on. Otherwise the exit code: 0 after --help,
 /// 2 after one line on `err` that names the word that was wrong and, for a typing mistake, the
-/// option that was probably meant; 0 where `io.describe` was given `app`. It must not use required(): check by hand, for a better line.
+/// option that was probably meant; 0 where `io.describe` was given `app`. It must not use required(): check by hand, for a
+/// better line.
 std::optional<int> parse(CLI::App& app, Args args, Streams io);
+
+/// An option that takes a value, which the help calls `value`.
+template <class T>
+void add_value(CLI::App& app, std::string names, T& into, std::string value, std::string words) {
+    app.add_option(std::move(names), into, std::move(words))->type_name(std::move(value));
+}
+
+/// Parses the words of a subcommand and does its `work`. The exit code: of parse(), of the error that `work` throws, which
+/// is reported, or what `work` returns.
+int run_command(CLI::App& app, Args args, Streams io, const std::function<int()>& work);
+
+/// The options of an attention call, and what was typed for each, by its name.
+using AttentionWords = std::map<std::string, std::string>;
+void add_attention_options(CLI::App& app, AttentionWords& words);
+files::OptionValues given_options(const CLI::App& app, const AttentionWords& words);
+/// --row and --patch.
+void add_head_options(CLI::App& app, std::vector<std::string>& rows,
+                      std::vector<std::string>& patches);
+
+/// Of --layer; "": the only one. Throws.
+Index parse_layer(const std::string& text);
+/// The value of `flag`, at most `most`. Throws where it is none or below 1.
+int parse_count(std::string_view flag, const std::string& text, int most);
 
 }  // namespace attn::cli

@@ -117,9 +117,8 @@ void BenchReport::map(const bench::MapSpeed& speed) {
                                                                    : ordered_json(nullptr)}});
     print(fmt::format(
         "map of {} tokens, d 64: sampled preview {:.2f} s; exact overview {:.1f} s = {:.2f} x n² "
-        "2d / (fused "
-        "{:.0f} GF/s); views of the slowest level {:.0f} ms, their median; the process at its peak "
-        "{}",
+        "2d / (fused {:.0f} GF/s); views of the slowest level {:.0f} ms, their median; the process "
+        "at its peak {}",
         speed.tokens, speed.preview_seconds, speed.overview_seconds, speed.overview_ratio,
         speed.fused_gflops, speed.slowest_view_ms,
         speed.peak_bytes > 0.0 ? megabytes(speed.peak_bytes) : "not told by this system"));

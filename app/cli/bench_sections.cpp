@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "app/common/or_throw.h"
+
 namespace attn::cli {
 namespace {
 
@@ -16,7 +18,7 @@ constexpr double kLongSeconds = 1.0;
 constexpr double kLongMemorySeconds = 60.0;
 
 /// The work in ascending order for one backend, so that its speed is known before it is asked for much.
-Result<void> run_shapes(const Backend& backend, const BenchPlan& plan, BenchReport& report) {
+void run_shapes(const Backend& backend, const BenchPlan& plan, BenchReport& report) {
     std::vector<Workload> shapes = plan.shapes;
     std::ranges::stable_sort(shapes, {}, bench::gflop);
     std::vector<std::string> left_out;
@@ -28,7 +30,7 @@ Result<void> run_shapes(const Backend& backend, const BenchPlan& plan, BenchRepo
             continue;
         }
         const auto measured = measure(backend, work, make_inputs(work), plan.effort);
-        if (!measured && plan.backends_named) return tl::unexpected(measured.error());
+        if (!measured && plan.backends_named) throw tl::unexpected(measured.error());
         if (!measured) {  // the others go on
             report.note(fmt::format("{}: {}", backend.name(), measured.error().sentence));
             break;
@@ -41,88 +43,76 @@ Result<void> run_shapes(const Backend& backend, const BenchPlan& plan, BenchRepo
             fmt::format("{}: left out {}, which would take longer than {:g} s a run; --backend {} "
                         "measures them",
                         backend.name(), fmt::join(left_out, ", "), kLongSeconds, backend.name()));
-    return {};
 }
 
-Result<void> run_cases(const BenchPlan& plan, BenchReport& report) {
+void run_cases(const BenchPlan& plan, BenchReport& report) {
     report.heading("Backends: context and logsumexp, or all gradients");
-    for (const Backend* backend : plan.backends)
-        if (auto ran = run_shapes(*backend, plan, report); !ran) return ran;
-    return {};
+    for (const Backend* backend : plan.backends) run_shapes(*backend, plan, report);
 }
 
 /// What storing every stage costs beside storing none.
-Result<void> run_trace(const BenchPlan& plan, BenchReport& report) {
+void run_trace(const BenchPlan& plan, BenchReport& report) {
     report.heading("Every stage stored, beside none, in turn");
     std::vector<Workload> shapes{{.heads = 1, .n = 512}};
     if (!plan.quick) shapes = {{.heads = 1, .n = 2048}, {.heads = 8, .n = 2048}};
     for (const Workload& work : shapes) {
         Workload traced = work;
         traced.pass = Pass::trace;
-        const auto pair =
-            compare(*find_backend("fused"), work, *find_backend("staged"), traced, plan.effort);
-        if (!pair) return tl::unexpected(pair.error());
-        report.comparison(*pair);
+        const auto pair = or_throw(
+            compare(*find_backend("fused"), work, *find_backend("staged"), traced, plan.effort));
+        report.comparison(pair);
     }
-    return {};
 }
 
 /// What each kind of attention costs beside plain dot products, forward.
-Result<void> run_kinds(const BenchPlan& plan, BenchReport& report) {
+void run_kinds(const BenchPlan& plan, BenchReport& report) {
     report.heading("Kinds of attention, beside plain dot products in turn");
     const Workload plain{.heads = 8, .n = plan.quick ? 256 : 2048};
     for (const bench::WorkloadKind& kind : bench::workload_kinds()) {
         Workload other = plain;
         other.kind = kind.key;
         const Backend& fused = *find_backend("fused");
-        const Result<Call> call = validate(make_inputs(other), make_spec(other));
-        if (!call) return tl::unexpected(call.error());
-        if (const auto reason = fused.supports(*call)) {
+        const auto call = or_throw(validate(make_inputs(other), make_spec(other)));
+        if (const auto reason = fused.supports(call)) {
             report.note(fmt::format("{}: {}", to_string(other), *reason));
             continue;
         }
-        const auto pair = compare(fused, plain, fused, other, plan.effort);
-        if (!pair) return tl::unexpected(pair.error());
-        report.comparison(*pair);
+        const auto pair = or_throw(compare(fused, plain, fused, other, plan.effort));
+        report.comparison(pair);
     }
-    return {};
 }
 
-Result<void> run_matmul(const BenchPlan& plan, BenchReport& report) {
+void run_matmul(const BenchPlan& plan, BenchReport& report) {
     report.heading("The matrix product of projections, 2 n³ FLOP");
     for (const Index n : {256, 1024, 2048})
         if (!plan.quick || n == 256) report.product(bench::measure_product(n, plan.effort));
-    return {};
 }
 
-Result<void> run_memory(const BenchPlan& plan, BenchReport& report) {
-    if (plan.quick) return {};
+void run_memory(const BenchPlan& plan, BenchReport& report) {
+    if (plan.quick) return;
     const Backend& fused = *find_backend("fused");
     const Workload probe{.heads = 1, .n = 4096};
     const Workload work{.heads = 1, .n = 131072};
-    const auto speed = measure(fused, probe, make_inputs(probe), {.repeat = 1, .seconds = 0.0});
-    if (!speed) return tl::unexpected(speed.error());
-    const double seconds = gflop(work) / speed->gflops;
+    const auto speed =
+        or_throw(measure(fused, probe, make_inputs(probe), {.repeat = 1, .seconds = 0.0}));
+    const double seconds = gflop(work) / speed.gflops;
     if (seconds > kLongMemorySeconds) {
         report.note(fmt::format("memory: left out {}, which would take {:.0f} s on this machine",
                                 to_string(work), seconds));
-        return {};
+        return;
     }
     const auto use = measure_memory(fused, work);
     if (!use) {
         report.note(fmt::format("memory: {}", use.error().sentence));
-        return {};
+        return;
     }
     report.note("\nMemory of a forward pass");
     report.memory(work, fused.name(), *use);
-    return {};
 }
 
-Result<void> run_large(const BenchPlan& plan, BenchReport& report) {
-    const auto speed = bench::measure_map(plan.quick ? 16384 : 131072);
-    if (!speed) return tl::unexpected(speed.error());
-    report.map(*speed);
-    return {};
+void run_large(const BenchPlan& plan, BenchReport& report) {
+    const auto speed = or_throw(bench::measure_map(plan.quick ? 16384 : 131072));
+    report.map(speed);
 }
 
 constexpr auto kSections = std::to_array<BenchSection>({

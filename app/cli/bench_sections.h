@@ -21,7 +21,7 @@ struct BenchPlan {
 struct BenchSection {
     std::string_view name;
     std::string_view words;
-    Result<void> (*run)(const BenchPlan& plan, BenchReport& report);
+    void (*run)(const BenchPlan& plan, BenchReport& report);
     bool by_default = true;
 };
 std::span<const BenchSection> bench_sections();

@@ -8,10 +8,13 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/desktop_options.h"
-#include "app/cli/man.h"
+#include "app/cli/subcommands.h"
 #include "app/cli/words.h"
+#include "app/common/or_throw.h"
+#include "app/files/standard.h"
 #include "app/files/words.h"
 #include "core/io/arrays/array_file.h"
+#include "core/io/file.h"
 
 namespace attn::cli {
 namespace {
@@ -100,6 +103,18 @@ std::optional<int> run(Args args, Streams io) {
 int report(const Error& error, std::string_view command, Streams io) {
     io.err << fmt::format("{}: {}\n", command, one_line(error.sentence));
     return error.kind == ErrorKind::input ? kBadInput : kFailure;
+}
+
+void write_csv(const std::string& path, const std::string& text, std::size_t count,
+               std::string_view what, Streams io) {
+    const bool standard = files::is_standard(path);
+    if (standard)
+        io.out << text;
+    else
+        or_throw(write_file_atomically(path, text));
+    // Where the lines of the file own the output, nothing else goes there.
+    (standard || writes_in_place(path) ? io.err : io.out)
+        << fmt::format("{}: {} {}\n", standard ? "standard output" : path, count, what);
 }
 
 }  // namespace attn::cli

@@ -64,4 +64,8 @@ std::optional<int> run(Args args, Streams io);
 /// "attnscope trace: sentence" on `err`; the exit code that the kind of the error asks for.
 int report(const Error& error, std::string_view command, Streams io);
 
+/// Writes a table to the file `path`, "-" for standard output, and says that it has so many `what`. Throws.
+void write_csv(const std::string& path, const std::string& text, std::size_t count,
+               std::string_view what, Streams io);
+
 }  // namespace attn::cli

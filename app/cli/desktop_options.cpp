@@ -14,17 +14,14 @@ void add_options(CLI::App& app, DesktopOptions& options) {
     add_start_options(app, options.start);
     app.add_flag("--exit-after-replay", options.exit_after_replay,
                  "close the window after --replay");
-    app.add_option("--journal", options.journal,
-                   "write every action to it, one JSON line each; one process a file")
-        ->type_name("FILE");
-    app.add_option("--save-session", options.save_session,
-                   "write the session to it on Ctrl+S and at the end, whatever ends it")
-        ->type_name("FILE");
-    app.add_option("--screenshot-dir", options.screenshot_dir, "where F12 puts its pictures")
-        ->type_name("FOLDER");
-    app.add_option("--frame-log", options.frame_log,
-                   "write a line for each frame: seconds since the start, milliseconds")
-        ->type_name("FILE");
+    add_value(app, "--journal", options.journal, "FILE",
+              "write every action to it, one JSON line each; one process a file");
+    add_value(app, "--save-session", options.save_session, "FILE",
+              "write the session to it on Ctrl+S and at the end, whatever ends it");
+    add_value(app, "--screenshot-dir", options.screenshot_dir, "FOLDER",
+              "where F12 puts its pictures");
+    add_value(app, "--frame-log", options.frame_log, "FILE",
+              "write a line for each frame: seconds since the start, milliseconds");
 }
 
 }  // namespace
@@ -41,12 +38,10 @@ std::string desktop_options_help() {
 }
 
 std::variant<int, DesktopOptions> parse_desktop(Args args, Streams io) {
-    CLI::App app(
-        fmt::format(
-            "Opens the window. FILE is tensors ({}) as trace reads them, a saved session or "
-            "a preset (.json).",
-            array_format_words()),
-        "attnscope");
+    CLI::App app(fmt::format("Opens the window. FILE is tensors ({}) as trace reads them, a saved "
+                             "session or a preset (.json).",
+                             array_format_words()),
+                 "attnscope");
     DesktopOptions options;
     add_options(app, options);
     if (const auto code = parse(app, args, io)) return *code;

@@ -11,10 +11,9 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
+#include "app/common/or_throw.h"
 #include "app/files/options.h"
 #include "app/files/outputs.h"
-#include "app/files/standard.h"
-#include "core/io/file.h"
 
 namespace attn::cli {
 namespace {
@@ -55,44 +54,37 @@ void declare_heads(CLI::App& app, HeadsOptions& options) {
     app.add_option("FILE", options.start.files,
                    "tensors, a model's folder, or a session or preset (.json)");
     add_model_options(app, options.start);
-    app.add_option("--backend", options.start.backend, "what computes, by its name")
-        ->type_name("NAME");
-    app.add_option("--sort", options.sort,
-                   "largest first, what is not defined last: " + measure_keys())
-        ->type_name("MEASURE");
-    app.add_option("--sequence", options.sequence, "of the batch, from 0; default 0")
-        ->type_name("N");
-    app.add_option("-o,--output", options.output,
-                   "write CSV instead of the table, every digit; - for standard output")
-        ->type_name("FILE.csv");
+    add_value(app, "--backend", options.start.backend, "NAME", "what computes, by its name");
+    add_value(app, "--sort", options.sort, "MEASURE",
+              "largest first, what is not defined last: " + measure_keys());
+    add_value(app, "--sequence", options.sequence, "N", "of the batch, from 0; default 0");
+    add_value(app, "-o,--output", options.output, "FILE.csv",
+              "write CSV instead of the table, every digit; - for standard output");
     app.footer(heads_footer());
 }
 
 /// What FILE holds, opened as the window opens it, with the heads of every layer.
-Result<HeadsResult> measured(const HeadsOptions& options, Streams io) {
+HeadsResult measured(const HeadsOptions& options, Streams io) {
     StartOptions wanted = options.start;
     wanted.needs_attention = true;
-    auto start = read_start(wanted, io);
-    if (!start) return tl::unexpected(std::move(start.error()));
-    for (const std::string& warning : start->warnings)
+    auto start = or_throw(read_start(wanted, io));
+    for (const std::string& warning : start.warnings)
         io.err << kHeadsName << ": " << warning << '\n';
     if (!options.sequence.empty()) {
-        const auto sequence = files::parse_whole_number({"--sequence", options.sequence});
-        if (!sequence) return tl::unexpected(sequence.error());
-        start->actions.push_back(view::ShowHead{0, *sequence});
+        const Index sequence = files::parse_whole_number({"--sequence", options.sequence});
+        start.actions.push_back(view::ShowHead{0, sequence});
     }
-    view::AppState state = start->state;
-    jobs::Jobs jobs(start->open, [] {});
-    if (auto done = carry_out(*start, state, jobs); !done)
-        return tl::unexpected(std::move(done.error()));
+    view::AppState state = start.state;
+    jobs::Jobs jobs(start.open, [] {});
+    or_throw(carry_out(start, state, jobs));
     if (std::string why = view::heads_fault(state.document()); !why.empty())
-        return bad_input(std::move(why));
+        throw bad_input(std::move(why));
     HeadsResult result = compute_heads(view::heads_input(state.document()),
                                        {state.backends, state.backend, state.batch});
     for (std::size_t n = 0; n < result.layers.size(); ++n)
         if (const std::string& fault = result.layers[n].fault; !fault.empty())
             io.err << fmt::format("{}: layer {} is left out: {}\n", kHeadsName, n, fault);
-    if (result.heads.empty()) return bad_input("no layer of this file can be computed");
+    if (result.heads.empty()) throw bad_input("no layer of this file can be computed");
     return result;
 }
 
@@ -113,29 +105,22 @@ std::string heads_table(const HeadsResult& result, const std::string& sort) {
     return text;
 }
 
-Result<void> list_heads(HeadsOptions& options, Streams io) {
-    if (auto fine = files::check_extension({"-o", options.output}, ".csv"); !fine) return fine;
+int list_heads(HeadsOptions& options, Streams io) {
+    or_throw(files::check_extension({"-o", options.output}, ".csv"));
     if (!options.sort.empty() && !find_head_measure(options.sort))
-        return bad_input(
+        throw bad_input(
             fmt::format("--sort is '{}'; expected one of {}", options.sort, measure_keys()));
     if (options.start.files.empty())
-        return bad_input("no FILE; expected tensors, a model's folder, a session or a preset");
+        throw bad_input("no FILE; expected tensors, a model's folder, a session or a preset");
     const files::NamedFile outputs[] = {{"-o", options.output}};
-    if (auto fine = settle_start(options.start, outputs); !fine) return fine;
+    or_throw(settle_start(options.start, outputs));
     const auto result = measured(options, io);
-    if (!result) return tl::unexpected(result.error());
-    if (options.output.empty()) {
-        io.out << heads_table(*result, options.sort);
-        return {};
-    }
-    const std::string csv = heads_csv(*result, options.sort);
-    const bool standard = files::is_standard(options.output);
-    if (standard) io.out << csv;
-    if (!standard)
-        if (auto written = write_file_atomically(options.output, csv); !written) return written;
-    (standard || writes_in_place(options.output) ? io.err : io.out) << fmt::format(
-        "{}: {} heads\n", standard ? "standard output" : options.output, result->heads.size());
-    return {};
+    if (options.output.empty())
+        io.out << heads_table(result, options.sort);
+    else
+        write_csv(options.output, heads_csv(result, options.sort), result.heads.size(), "heads",
+                  io);
+    return kSuccess;
 }
 
 }  // namespace
@@ -145,9 +130,7 @@ int run_heads(Args args, Streams io) {
                  std::string(kHeadsName));
     HeadsOptions options;
     declare_heads(app, options);
-    if (const std::optional<int> code = parse(app, args, io)) return *code;
-    const Result<void> done = list_heads(options, io);
-    return done ? kSuccess : report(done.error(), kHeadsName, io);
+    return run_command(app, args, io, [&] { return list_heads(options, io); });
 }
 
 }  // namespace attn::cli

@@ -23,9 +23,8 @@ struct TypedInterventions {
     std::vector<TypedPatch> patches;
     bool any() const { return !off.empty() || !rows.empty() || !patches.empty(); }
 };
-Result<TypedInterventions> parse_interventions(std::string_view off,
-                                               const std::vector<std::string>& rows,
-                                               const std::vector<std::string>& patches);
+TypedInterventions parse_interventions(std::string_view off, const std::vector<std::string>& rows,
+                                       const std::vector<std::string>& patches);
 
 /// As they are typed: "--off 0.1", "--row 0.1.3=0.5,0.5,0,0".
 std::string words_of(HeadPlace off);

@@ -1,4 +1,4 @@
-#include "app/cli/man.h"
+#include "app/cli/subcommands.h"
 
 #include <fmt/format.h>
 

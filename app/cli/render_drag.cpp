@@ -71,20 +71,19 @@ void print_times(std::vector<double> times, Streams io) {
 
 }  // namespace
 
-Result<void> time_movement(Studio& studio, view::AppState state, Movement movement, int frames,
-                           jobs::Jobs& jobs, Streams io) {
+void time_movement(Studio& studio, view::AppState state, Movement movement, int frames,
+                   jobs::Jobs& jobs, Streams io) {
     const view::WorkspaceInfo& shown = view::shown_workspace(state);
     if (!shown.moved(state, movement, 0.0))
-        return bad_input(fmt::format("the {} workspace has nothing that {}", shown.title,
-                                     movement == Movement::drag
-                                         ? "--time-drag can pull: expected another one"
-                                         : "--time-step can go through: expected step"));
+        throw bad_input(fmt::format("the {} workspace has nothing that {}", shown.title,
+                                    movement == Movement::drag
+                                        ? "--time-drag can pull: expected another one"
+                                        : "--time-step can go through: expected step"));
     arrive(state);
     await_preview(jobs, state);
-    if (!view::map_look(state).fault.empty()) return bad_input(view::map_look(state).fault);
+    if (!view::map_look(state).fault.empty()) throw bad_input(view::map_look(state).fault);
     for (int frame = 0; frame < kFramesToSettle; ++frame) draw_frame(studio, state);
     print_times(time_frames(studio, state, jobs, movement, frames), io);
-    return {};
 }
 
 }  // namespace attn::cli

@@ -6,20 +6,15 @@
 #include "app/common/map/state.h"
 
 namespace attn::cli {
-namespace {
-
-Result<void> refuse_message(const view::AppState& state, view::Severity from) {
-    if (state.message.severity < from) return {};
-    return bad_input(state.message.words);
-}
-
-}  // namespace
 
 Result<void> carry_out(const Start& start, view::AppState& state, jobs::Jobs& jobs) {
     const std::string before = state.message.words;
-    const auto strict = [&before](const view::AppState& after) {
-        if (after.message.restored || after.message.words == before) return Result<void>{};
-        return refuse_message(after, view::Severity::warning);
+    const auto strict = [&before](const view::AppState& after) -> Result<void> {
+        const auto& message = after.message;
+        if (message.restored || message.words == before ||
+            message.severity < view::Severity::warning)
+            return {};
+        return bad_input(message.words);
     };
     const auto lenient = [](const view::AppState&) { return Result<void>{}; };
     if (auto done = jobs::play(state, jobs, start.actions, strict); !done) return done;

@@ -25,7 +25,7 @@ void draw_frame(Studio& studio, view::AppState& state);
 
 using view::Movement;
 /// So many frames of it: prints how long they take.
-Result<void> time_movement(Studio& studio, view::AppState state, Movement movement, int frames,
-                           jobs::Jobs& jobs, Streams io);
+void time_movement(Studio& studio, view::AppState state, Movement movement, int frames,
+                   jobs::Jobs& jobs, Streams io);
 
 }  // namespace attn::cli

@@ -2,21 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
+#include "app/common/or_throw.h"
 #include "app/files/options.h"
 #include "app/files/outputs.h"
-#include "app/files/standard.h"
-#include "core/io/file.h"
+#include "app/files/words.h"
 #include "core/saturation.h"
 
 namespace attn::cli {
 namespace {
-
-constexpr std::string_view kName = "attnscope saturate";
 
 constexpr std::string_view kFooter =
     "z is the raw score (q·k, or logit √d_k), s softmax's input: z/√d_k scaled, z unscaled.\n"
@@ -51,86 +48,43 @@ constexpr Quantity kQuantities[] = {
 };
 
 void declare(CLI::App& app, Words& words) {
-    app.add_option("--dk", words.widths, "widths, default 1,2,4,...,4096")->type_name("D,..");
-    app.add_option("--keys", words.keys, "keys of the query, default 16")->type_name("N");
-    app.add_option("--trials", words.trials, "draws of q and k, default 200")->type_name("N");
-    app.add_option("--seed", words.seed, "of the draws, default 1")->type_name("S");
-    app.add_option("--logits", words.logits, "z = logits × √d_k instead of draws")
-        ->type_name("A,..");
-    app.add_option("-o,--output", words.output,
-                   "write CSV instead of the table; - for standard output")
-        ->type_name("FILE.csv");
+    add_value(app, "--dk", words.widths, "D,..", "widths, default 1,2,4,...,4096");
+    add_value(app, "--keys", words.keys, "N", "keys of the query, default 16");
+    add_value(app, "--trials", words.trials, "N", "draws of q and k, default 200");
+    add_value(app, "--seed", words.seed, "S", "of the draws, default 1");
+    add_value(app, "--logits", words.logits, "A,..", "z = logits × √d_k instead of draws");
+    add_value(app, "-o,--output", words.output, "FILE.csv",
+              "write CSV instead of the table; - for standard output");
     app.footer(std::string(kFooter));
 }
 
-std::vector<std::string> split(std::string_view text) {
-    std::vector<std::string> parts;
-    for (std::size_t comma = 0; comma != text.npos; text.remove_prefix(comma + 1)) {
-        comma = text.find(',');
-        parts.emplace_back(text.substr(0, comma));
-        if (comma == text.npos) break;
-    }
-    return parts;
-}
-
-Result<std::vector<Index>> parse_widths(const std::string& text) {
-    std::vector<Index> widths;
-    for (const std::string& part : split(text)) {
-        const Result<Index> width = files::parse_whole_number({"--dk", part});
-        if (!width) return tl::unexpected(width.error());
-        widths.push_back(*width);
-    }
-    return widths;
-}
-
-/// The whole of `text` as a number; from_chars reads the same in every locale.
-template <class Number>
-Result<Number> parse_as(std::string_view flag, const std::string& text, std::string_view what) {
-    Number number{};
-    const char* const end = text.data() + text.size();
-    const auto [stop, fault] = std::from_chars(text.data(), end, number);
-    if (fault == std::errc{} && stop == end) return number;
-    return bad_input(fmt::format("{} is '{}'; expected {}", flag, text, what));
-}
-
-Result<std::vector<double>> parse_logits(const std::string& text) {
-    std::vector<double> logits;
-    for (const std::string& part : split(text)) {
-        const Result<double> logit = parse_as<double>("--logits", part, "a number");
-        if (!logit) return tl::unexpected(logit.error());
-        logits.push_back(*logit);
-    }
-    return logits;
-}
-
 /// --logits draws nothing: an option of the draws beside it is a mistake.
-Result<void> check_no_draws(const CLI::App& app) {
+void check_no_draws(const CLI::App& app) {
     for (const char* flag : {"--keys", "--trials", "--seed"})
         if (app.count(flag) > 0)
-            return bad_input(fmt::format(
+            throw bad_input(fmt::format(
                 "{} was given with --logits; expected one of the two: logits are not drawn", flag));
-    return {};
 }
 
-Result<SaturationSettings> parse_settings(const CLI::App& app, const Words& words) {
+template <class Number>
+Number parse_as(std::string_view flag, std::string_view text, std::string_view what) {
+    if (const auto number = files::number_in<Number>(text)) return *number;
+    throw bad_input(fmt::format("{} is '{}'; expected {}", flag, text, what));
+}
+
+SaturationSettings parse_settings(const CLI::App& app, const Words& words) {
     SaturationSettings settings;
     if (app.count("--logits") > 0) {
-        if (auto fine = check_no_draws(app); !fine) return tl::unexpected(fine.error());
-        auto logits = parse_logits(words.logits);
-        if (!logits) return tl::unexpected(logits.error());
-        settings.logits = *std::move(logits);
+        check_no_draws(app);
+        settings.logits.clear();
+        for (const std::string_view part : files::split(words.logits))
+            settings.logits.push_back(parse_as<double>("--logits", part, "a number"));
         return settings;
     }
     settings.model = SaturationModel::sampled;
-    const Result<Index> keys = files::parse_whole_number({"--keys", words.keys});
-    const Result<Index> trials = files::parse_whole_number({"--trials", words.trials});
-    const auto seed = parse_as<std::uint64_t>("--seed", words.seed, "a whole number from 0");
-    if (!keys) return tl::unexpected(keys.error());
-    if (!trials) return tl::unexpected(trials.error());
-    if (!seed) return tl::unexpected(seed.error());
-    settings.keys = *keys;
-    settings.trials = *trials;
-    settings.seed = *seed;
+    settings.keys = files::parse_whole_number({"--keys", words.keys});
+    settings.trials = files::parse_whole_number({"--trials", words.trials});
+    settings.seed = parse_as<std::uint64_t>("--seed", words.seed, "a whole number from 0");
     return settings;
 }
 
@@ -215,45 +169,33 @@ std::string csv_row(const SaturationSettings& settings, const SaturationPoint& p
     return text + '\n';
 }
 
-Result<void> write_csv(const std::string& path, const SaturationSettings& settings,
-                       const std::vector<SaturationPoint>& points, Streams io) {
-    std::string text = csv_header(settings);
-    for (const SaturationPoint& point : points) text += csv_row(settings, point);
-    const bool standard = files::is_standard(path);
-    if (standard) io.out << text;
-    if (!standard)
-        if (auto written = write_file_atomically(path, text); !written) return written;
-    // Where the lines of the file own the output, nothing else goes there.
-    (standard || writes_in_place(path) ? io.err : io.out)
-        << fmt::format("{}: {} rows\n", standard ? "standard output" : path, points.size());
-    return {};
-}
-
-Result<void> saturate(const CLI::App& app, const Words& words, Streams io) {
-    if (auto fine = files::check_extension({"-o", words.output}, ".csv"); !fine) return fine;
+void saturate(const CLI::App& app, const Words& words, Streams io) {
+    or_throw(files::check_extension({"-o", words.output}, ".csv"));
     const auto settings = parse_settings(app, words);
-    if (!settings) return tl::unexpected(settings.error());
-    const auto widths = parse_widths(words.widths);
-    if (!widths) return tl::unexpected(widths.error());
-    const auto points = saturation_sweep(*settings, *widths);
-    if (!points) return tl::unexpected(points.error());
-    if (!words.output.empty()) return write_csv(words.output, *settings, *points, io);
-    io.out << table(*points);
-    if (settings->model == SaturationModel::fixed_logits)
-        io.out << weights_table(*settings, *widths);
-    return {};
+    std::vector<Index> widths;
+    for (const std::string_view part : files::split(words.widths))
+        widths.push_back(files::parse_whole_number({"--dk", std::string(part)}));
+    const auto points = or_throw(saturation_sweep(settings, widths));
+    if (!words.output.empty()) {
+        std::string text = csv_header(settings);
+        for (const SaturationPoint& point : points) text += csv_row(settings, point);
+        return write_csv(words.output, text, points.size(), "rows", io);
+    }
+    io.out << table(points);
+    if (settings.model == SaturationModel::fixed_logits) io.out << weights_table(settings, widths);
 }
 
 }  // namespace
 
 int run_saturate(Args args, Streams io) {
     CLI::App app("Measures how far softmax saturates at each d_k, with and without scaling.",
-                 std::string(kName));
+                 "attnscope saturate");
     Words words;
     declare(app, words);
-    if (const std::optional<int> code = parse(app, args, io)) return *code;
-    const Result<void> done = saturate(app, words, io);
-    return done ? kSuccess : report(done.error(), kName, io);
+    return run_command(app, args, io, [&] {
+        saturate(app, words, io);
+        return kSuccess;
+    });
 }
 
 }  // namespace attn::cli

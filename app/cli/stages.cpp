@@ -69,18 +69,21 @@ std::string table(BackendList backends) {
     return aligned<5>(rows) + "\nThe gradient of a stage is d_<key>.\n";
 }
 
+/// `own`: what only rows of this table have, by its name.
+nlohmann::ordered_json row_json(const auto& stage, std::string formula, const char* name,
+                                nlohmann::ordered_json own) {
+    return {{"key", stage.key},      {"symbol", stage.symbol},
+            {"title", stage.title},  {"formula", std::move(formula)},
+            {"tex", stage.tex},      {"shape", shape_words(stage)},
+            {name, std::move(own)},  {"words", stage.words},
+            {"source", stage.source}};
+}
+
 nlohmann::ordered_json table_as_json(BackendList backends) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const StageInfo& stage : stage_table())
-        rows.push_back({{"key", stage.key},
-                        {"symbol", stage.symbol},
-                        {"title", stage.title},
-                        {"formula", plain_formula(stage)},
-                        {"tex", stage.tex},
-                        {"shape", shape_words(stage)},
-                        {"kept_by", keepers(stage.stage, backends)},
-                        {"words", stage.words},
-                        {"source", stage.source}});
+        rows.push_back(
+            row_json(stage, plain_formula(stage), "kept_by", keepers(stage.stage, backends)));
     return rows;
 }
 
@@ -109,15 +112,7 @@ std::string table_of(const OperationInfo& operation) {
 nlohmann::ordered_json json_of(const OperationInfo& operation) {
     nlohmann::ordered_json stages = nlohmann::ordered_json::array(), params = stages;
     for (const OperationStage& stage : operation.stages)
-        stages.push_back({{"key", stage.key},
-                          {"symbol", stage.symbol},
-                          {"title", stage.title},
-                          {"formula", tex::plain_text(stage.tex)},
-                          {"tex", stage.tex},
-                          {"shape", shape_words(stage)},
-                          {"gradient", stage.gradient},
-                          {"words", stage.words},
-                          {"source", stage.source}});
+        stages.push_back(row_json(stage, tex::plain_text(stage.tex), "gradient", stage.gradient));
     for (const OperationParam& param : operation.params)
         params.push_back({{"key", param.key},
                           {"array", param.npz},
@@ -149,10 +144,9 @@ int run_stages(Args args, Streams io) {
     bool as_json = false;
     app.add_flag("--json", as_json, "as a JSON array");
     std::string operation;
-    app.add_option(
-           "--operation", operation,
-           "the stages of " + files::choices(operation_keys()) + " instead of softmax attention's")
-        ->type_name("NAME");
+    add_value(
+        app, "--operation", operation, "NAME",
+        "the stages of " + files::choices(operation_keys()) + " instead of softmax attention's");
     if (const std::optional<int> code = parse(app, args, io)) return *code;
     if (!operation.empty()) {
         const std::optional<Operation> known = find_operation(operation);
@@ -164,10 +158,7 @@ int run_stages(Args args, Streams io) {
         io.out << (as_json ? json_of(info(*known)).dump(2) + '\n' : table_of(info(*known)));
         return kSuccess;
     }
-    if (as_json)
-        io.out << table_as_json(io.backends).dump(2) << '\n';
-    else
-        io.out << table(io.backends);
+    io.out << (as_json ? table_as_json(io.backends).dump(2) + '\n' : table(io.backends));
     return kSuccess;
 }
 

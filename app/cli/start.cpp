@@ -2,6 +2,7 @@
 #include "app/common/check_file.h"
 #include "app/common/document/intervention_actions.h"
 #include "app/common/map/actions.h"
+#include "app/common/or_throw.h"
 #include "app/window/journal.h"
 #include "app/window/tour.h"
 
@@ -12,8 +13,8 @@
 #include <charconv>
 #include <iterator>
 #include <set>
-#include <span>
 
+#include "app/cli/arguments.h"
 #include "app/cli/interventions.h"
 #include "app/common/json.h"
 #include "app/common/map/camera.h"
@@ -30,29 +31,25 @@
 namespace attn::cli {
 namespace {
 
-/// The value of that name; `names` are in the order of the enum.
-template <class Enum>
-Result<Enum> find_named(std::string_view option, std::span<const std::string_view> names,
-                        std::string_view name) {
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found != names.end()) return static_cast<Enum>(found - names.begin());
-    return bad_input(
-        fmt::format("{} is '{}'; expected {}", option, name, fmt::join(names, " or ")));
+view::ThemeName parse_theme(std::string_view name) {
+    const auto& names = view::kThemeNames;
+    const auto found = std::ranges::find(names, name);
+    if (found != std::end(names)) return static_cast<view::ThemeName>(found - std::begin(names));
+    throw bad_input(fmt::format("--theme is '{}'; expected {}", name, fmt::join(names, " or ")));
 }
 
 /// A stage or a parameter by its key.
-Result<OperandId> find_operand(std::string_view option, std::string_view key) {
+OperandId find_operand(std::string_view option, std::string_view key) {
     if (const auto operand = view::find_operand(key)) return *operand;
     std::string keys;
     for (const StageInfo& stage : stage_table()) keys += fmt::format(" {}", stage.key);
-    return bad_input(fmt::format("{} is '{}'; expected one of the stages:{}", option, key, keys));
+    throw bad_input(fmt::format("{} is '{}'; expected one of the stages:{}", option, key, keys));
 }
 
-Result<Stage> parse_stage(std::string_view key) {
+Stage parse_stage(std::string_view key) {
     auto operand = find_operand("--stage", key);
-    if (!operand) return tl::unexpected(std::move(operand.error()));
-    if (const Stage* stage = std::get_if<Stage>(&*operand)) return *stage;
-    return bad_input(fmt::format("--stage is '{}', which is a parameter; expected a stage", key));
+    if (const Stage* stage = std::get_if<Stage>(&operand)) return *stage;
+    throw bad_input(fmt::format("--stage is '{}', which is a parameter; expected a stage", key));
 }
 
 /// Whole numbers between separators: "1600x1000", "1,2". nullopt unless it is exactly two.
@@ -66,38 +63,25 @@ std::optional<std::pair<int, int>> two_numbers(std::string_view text, char separ
     return numbers;
 }
 
-Result<view::CellRef> parse_cell(std::string_view text) {
+view::CellRef parse_cell(std::string_view text) {
     const auto colon = text.find(':');
     const auto cell =
         colon == std::string_view::npos ? std::nullopt : two_numbers(text.substr(colon + 1), ',');
     if (!cell)
-        return bad_input(fmt::format(
+        throw bad_input(fmt::format(
             "--select is '{}'; expected a stage, row and column, as in scores:1,2", text));
     auto operand = find_operand("--select", text.substr(0, colon));
-    if (!operand) return tl::unexpected(std::move(operand.error()));
-    return view::CellRef{*operand, cell->first, cell->second};
-}
-
-/// Appends make(value) when the value is good.
-template <class T, class Make>
-Result<void> append(Result<T> value, view::Actions& actions, Make make) {
-    if (!value) return tl::unexpected(std::move(value.error()));
-    actions.push_back(make(*value));
-    return {};
+    return view::CellRef{operand, cell->first, cell->second};
 }
 
 constexpr double kLeastScale = 1.0;
 constexpr double kMostScale = 2.0;
 constexpr std::uintmax_t kPromptBytes = std::uintmax_t{1} << 26;  // opened before the first frame
 
-Result<void> append_window_options(const StartOptions& options, Streams io, Start& start) {
+void append_window_options(const StartOptions& options, Streams io, Start& start) {
     view::Actions& actions = start.actions;
     if (options.scale) actions.push_back(view::StartAtScale{*options.scale});
-    if (!options.theme.empty()) {
-        auto done = append(find_named<view::ThemeName>("--theme", view::kThemeNames, options.theme),
-                           actions, [](view::ThemeName theme) { return view::SetTheme{theme}; });
-        if (!done) return done;
-    }
+    if (!options.theme.empty()) actions.push_back(view::SetTheme{parse_theme(options.theme)});
     const bool map = !options.map_file.empty() || options.planted || !options.go_to.empty();
     const std::string key = !options.workspace.empty() ? options.workspace
                             : map                      ? "large"
@@ -105,32 +89,31 @@ Result<void> append_window_options(const StartOptions& options, Streams io, Star
                                                        : "";
     if (!options.check.empty()) {
         if (!std::filesystem::exists(options.check))
-            return bad_input(fmt::format(
-                "--check is '{}'; expected a file of results that is there", options.check));
+            throw bad_input(fmt::format("--check is '{}'; expected a file of results that is there",
+                                        options.check));
         actions.push_back(view::CheckFile{options.check});
     }
-    if (key.empty()) return {};
+    if (key.empty()) return;
     if (!view::find_workspace(io.workspaces, key))
-        return bad_input(fmt::format("--workspace is '{}'; expected {}", key,
-                                     view::workspace_keys(io.workspaces)));
+        throw bad_input(fmt::format("--workspace is '{}'; expected {}", key,
+                                    view::workspace_keys(io.workspaces)));
     actions.push_back(view::SetWorkspace{key});
-    return {};
 }
 
 /// The file that is opened at the start; "": none.
-Result<std::string> one_file(const StartOptions& options) {
+std::string one_file(const StartOptions& options) {
     std::string named;
     for (const auto& [option, path] :
          {std::pair{"FILE", &options.file}, std::pair{"--session", &options.session},
           std::pair{"--map", &options.map_file}}) {
         if (path->empty()) continue;
         if (!named.empty())
-            return bad_input(
+            throw bad_input(
                 fmt::format("'{}' and {} '{}'; expected one file", named, option, *path));
         named = *path;
     }
     if (!named.empty() && options.planted)
-        return bad_input(
+        throw bad_input(
             fmt::format("'{}' and --planted {}; expected one of the two", named, *options.planted));
     return named;
 }
@@ -145,16 +128,14 @@ std::string_view model_option(const StartOptions& options) {
 }
 
 /// --text, --image, --off, --row and --patch are for a model's folder, and it reads one of the first two.
-Result<void> check_text(const StartOptions& options) {
+void check_text(const StartOptions& options) {
     const auto path = one_file(options);
-    if (!path) return tl::unexpected(path.error());
     if (options.text && options.image)
-        return bad_input(fmt::format("--text '{}' and --image '{}'; expected one of the two",
-                                     shortened(*options.text), *options.image));
-    if (model_option(options).empty() || is_model_folder(*path)) return {};
-    const std::string given =
-        path->empty() ? "no file is given" : fmt::format("'{}' is none", *path);
-    return bad_input(
+        throw bad_input(fmt::format("--text '{}' and --image '{}'; expected one of the two",
+                                    shortened(*options.text), *options.image));
+    if (model_option(options).empty() || is_model_folder(path)) return;
+    const std::string given = path.empty() ? "no file is given" : fmt::format("'{}' is none", path);
+    throw bad_input(
         fmt::format("{} is for a trained model, a folder whose config.json has a model_type; {}",
                     model_option(options), given));
 }
@@ -172,36 +153,27 @@ std::string reading_json(const StartOptions& options) {
 }
 
 /// They are for a file of tensors.
-Result<void> check_reading(const StartOptions& options) {
+void check_reading(const StartOptions& options) {
     const auto given = std::ranges::find_if(options.reading,
                                             [](const auto& each) { return !each.second.empty(); });
-    if (given == options.reading.end()) return {};
+    if (given == options.reading.end()) return;
     const auto path = one_file(options);
-    if (!path) return tl::unexpected(path.error());
-    if (!path->empty() && files::holds_tensors(*path)) return {};
-    return bad_input(
+    if (!path.empty() && files::holds_tensors(path)) return;
+    throw bad_input(
         fmt::format("--{} is for a file of tensors; {}", given->first,
-                    path->empty() ? "no file is given" : fmt::format("'{}' is none", *path)));
-}
-
-/// Standard input can be read once.
-Result<void> check_standard_input(std::span<const files::NamedFile> inputs) {
-    const auto standard = [](const files::NamedFile& file) {
-        return files::is_standard(file.path);
-    };
-    if (std::ranges::count_if(inputs, standard) < 2) return {};
-    return bad_input("- is given twice; standard input is one file");
+                    path.empty() ? "no file is given" : fmt::format("'{}' is none", path)));
 }
 
 /// No output is a file that is read; only a session is saved where it came from.
-Result<void> check_files(const StartOptions& options, std::span<const files::NamedFile> outputs) {
+void check_files(const StartOptions& options, std::span<const files::NamedFile> outputs) {
     const files::NamedFile inputs[] = {{"FILE", options.file},
                                        {"--session", options.session},
                                        {"--map", options.map_file},
                                        {"--check", options.check},
                                        {"--replay", options.replay}};
-    if (auto fine = check_standard_input(inputs); !fine) return fine;
-    if (auto fine = files::check_outputs({}, outputs); !fine) return fine;
+    if (std::ranges::count(inputs, "-", &files::NamedFile::path) > 1)
+        throw bad_input("- is given twice; standard input is one file");
+    or_throw(files::check_outputs({}, outputs));
     std::vector<files::NamedFile> read;  // with what stands behind them
     for (const files::NamedFile& input : inputs)
         std::ranges::copy(files::files_of(input), std::back_inserter(read));
@@ -213,9 +185,8 @@ Result<void> check_files(const StartOptions& options, std::span<const files::Nam
         };
         std::vector<files::NamedFile> kept;
         std::ranges::remove_copy_if(read, std::back_inserter(kept), session);
-        if (auto fine = files::check_outputs(kept, {&output, 1}); !fine) return fine;
+        or_throw(files::check_outputs(kept, {&output, 1}));
     }
-    return {};
 }
 
 /// Of a file, or of all that it stands for; 0 where nothing can be read.
@@ -229,106 +200,85 @@ std::uintmax_t bytes_behind(const std::string& path) {
     return bytes;
 }
 
-Result<void> append_file(const StartOptions& options, Streams, Start& start) {
+void append_file(const StartOptions& options, Streams, Start& start) {
     const auto path = one_file(options);
-    if (!path) return tl::unexpected(path.error());
-    if (path->empty()) return {};
+    if (path.empty()) return;
     const std::string reading = reading_json(options);
-    view::OpenFile open{*path, options.text, {}, options.image};
+    view::OpenFile open{path, options.text, {}, options.image};
     if (!reading.empty()) open.options = reading;
     start.actions.push_back(std::move(open));
-    const bool whole = *path == "-" || bytes_behind(*path) <= kPromptBytes;
-    view::DocumentReady ready{*path, "", nullptr};
+    const bool whole = path == "-" || bytes_behind(path) <= kPromptBytes;
+    view::DocumentReady ready{path, "", nullptr};
     if (whole) {
-        view::OpenRequest request{*path, 0, reading};
-        if (options.text) request.what = view::ModelText{{*path, *options.text}};
-        if (options.image) request.what = view::ModelText{{*path, *options.image, {}, {}, true}};
-        auto opened = start.open(request, {});
-        if (!opened) return tl::unexpected(opened.error());
-        const std::string& why = opened->document->no_attention;
+        view::OpenRequest request{path, 0, reading};
+        if (options.text) request.what = view::ModelText{{path, *options.text}};
+        if (options.image) request.what = view::ModelText{{path, *options.image, {}, {}, true}};
+        auto opened = or_throw(start.open(request, {}));
+        const std::string& why = opened.document->no_attention;
         const bool table = options.workspace.empty() || options.workspace == "tensors";
-        if (!why.empty() && ((options.file.empty() && files::holds_tensors(*path)) || !table ||
+        if (!why.empty() && ((options.file.empty() && files::holds_tensors(path)) || !table ||
                              options.needs_attention))
-            return bad_input(fmt::format("{}: {}", *path, why));
-        if (!opened->notes.empty()) start.warnings.push_back(*path + ": " + opened->notes);
-        ready.opened = std::make_shared<const view::Opened>(*std::move(opened));
+            throw bad_input(fmt::format("{}: {}", path, why));
+        if (!opened.notes.empty()) start.warnings.push_back(path + ": " + opened.notes);
+        ready.opened = std::make_shared<const view::Opened>(std::move(opened));
     }
     start.actions.push_back(std::move(ready));
-    return {};
 }
 
 /// One run of the model under all of them.
-Result<void> append_interventions(const StartOptions& options, Streams, Start& start) {
-    if (options.off.empty() && options.rows.empty() && options.patches.empty()) return {};
+void append_interventions(const StartOptions& options, Streams, Start& start) {
+    if (options.off.empty() && options.rows.empty() && options.patches.empty()) return;
     const auto with = parse_interventions(options.off, options.rows, options.patches);
-    if (!with) return tl::unexpected(with.error());
-    for (const HeadPlace& at : std::set<HeadPlace>(with->off.begin(), with->off.end()))
+    for (const HeadPlace& at : std::set<HeadPlace>(with.off.begin(), with.off.end()))
         start.actions.push_back(view::SwitchHead{at.layer, at.head, false});
-    for (const RowIntervention& row : with->rows)
+    for (const RowIntervention& row : with.rows)
         start.actions.push_back(
             view::ReplaceRow{row.at.layer, row.at.head, row.query, row.weights});
-    for (const TypedPatch& patch : with->patches)
+    for (const TypedPatch& patch : with.patches)
         start.actions.push_back(
             view::PatchHead{patch.at.layer, patch.at.head, patch.part, patch.text});
     start.actions.push_back(view::DocumentReady{options.file, "", nullptr});
-    return {};
 }
 
-Result<void> append_planted(const StartOptions& options, Streams, Start& start) {
-    if (!options.planted) return {};
+void append_planted(const StartOptions& options, Streams, Start& start) {
+    if (!options.planted) return;
     if (*options.planted < large::kLeastPlanted || *options.planted > large::kMostPlanted)
-        return bad_input(fmt::format("--planted is {}; expected {} to {} tokens", *options.planted,
-                                     large::kLeastPlanted, large::kMostPlanted));
+        throw bad_input(fmt::format("--planted is {}; expected {} to {} tokens", *options.planted,
+                                    large::kLeastPlanted, large::kMostPlanted));
     large::PlantedSpec spec;
     spec.tokens = *options.planted;
     start.actions.push_back(view::OpenPlanted{spec});
     start.actions.push_back(view::DocumentReady{"", "", nullptr});
-    return {};
 }
 
-Result<void> append_go_to(const StartOptions& options, Streams, Start& start) {
-    if (options.go_to.empty()) return {};
+void append_go_to(const StartOptions& options, Streams, Start& start) {
+    if (options.go_to.empty()) return;
     const auto cell = view::parse_map_cell(options.go_to);
     if (!cell)
-        return bad_input(fmt::format("--go-to is '{}'; expected a query and a key, as in 70001,5",
-                                     options.go_to));
+        throw bad_input(fmt::format("--go-to is '{}'; expected a query and a key, as in 70001,5",
+                                    options.go_to));
     start.actions.push_back(view::GoToCell{*cell});
-    return {};
 }
 
-Result<void> append_step_options(const StartOptions& options, Streams, Start& start) {
+void append_step_options(const StartOptions& options, Streams, Start& start) {
     view::Actions& actions = start.actions;
     if (!options.backend.empty()) actions.push_back(view::SetBackend{options.backend});
     if (!options.preset.empty()) actions.push_back(view::LoadPreset{options.preset});
     if (!options.sentence.empty()) actions.push_back(view::SetSentence{options.sentence});
-    if (!options.stage.empty()) {
-        auto done = append(parse_stage(options.stage), actions,
-                           [](Stage stage) { return view::GoToStage{stage}; });
-        if (!done) return done;
-    }
-    if (options.select.empty()) return {};
-    return append(parse_cell(options.select), actions,
-                  [](const view::CellRef& cell) { return view::SelectCell{cell}; });
+    if (!options.stage.empty()) actions.push_back(view::GoToStage{parse_stage(options.stage)});
+    if (!options.select.empty()) actions.push_back(view::SelectCell{parse_cell(options.select)});
 }
 
-Result<void> append_tour(const StartOptions& options, Streams, Start& start) {
-    if (options.tour.empty()) return {};
+void append_tour(const StartOptions& options, Streams, Start& start) {
+    if (options.tour.empty()) return;
     const auto& tours = start.state.tours;
     if (std::ranges::none_of(tours, [&](const auto& tour) { return tour->key == options.tour; })) {
         std::vector<std::string> keys;
         for (const auto& tour : tours) keys.push_back(tour->key);
-        return bad_input(
+        throw bad_input(
             fmt::format("--tour is '{}'; expected {}", options.tour, fmt::join(keys, " or ")));
     }
     start.actions.push_back(view::StartTour{options.tour});
-    return {};
-}
-
-Result<void> append_replay(const StartOptions& options, Streams, Start& start) {
-    if (options.replay.empty()) return {};
-    return read_journal(options.replay, start.warnings).map([&](view::Actions actions) {
-        start.replay = std::move(actions);
-    });
 }
 
 }  // namespace
@@ -341,69 +291,50 @@ Result<void> settle_start(StartOptions& options, std::span<const files::NamedFil
     if (options.scale && !(*options.scale >= kLeastScale && *options.scale <= kMostScale))
         return bad_input(fmt::format("--scale is {}; expected {} to {}", *options.scale,
                                      kLeastScale, kMostScale));
-    if (auto fine = check_text(options); !fine) return fine;
-    if (auto fine = check_reading(options); !fine) return fine;
-    return check_files(options, outputs);
+    return caught([&] {
+        check_text(options);
+        check_reading(options);
+        check_files(options, outputs);
+    });
 }
 
 void add_model_options(CLI::App& app, StartOptions& options) {
-    app.add_option("--text", options.text, "what a model reads; FILE is its folder")
-        ->type_name("TEXT");
-    app.add_option("--image", options.image, "what a model of images reads; FILE is its folder")
-        ->type_name("FILE.png");
-    app.add_option("--off", options.off, "heads of the model to switch off")
-        ->type_name("LAYER.HEAD,..");
-    app.add_option("--row", options.rows,
-                   "in place of the weights of one query of a head of the model; may be repeated")
-        ->allow_extra_args(false)
-        ->type_name("LAYER.HEAD.QUERY=W,W,..");
-    app.add_option("--patch", options.patches,
-                   "in place of q, k or v of a head of the model those of another text of as many "
-                   "tokens, position by position; may be repeated")
-        ->allow_extra_args(false)
-        ->type_name("LAYER.HEAD.q|k|v=TEXT");
+    add_value(app, "--text", options.text, "TEXT", "what a model reads; FILE is its folder");
+    add_value(app, "--image", options.image, "FILE.png",
+              "what a model of images reads; FILE is its folder");
+    add_value(app, "--off", options.off, "LAYER.HEAD,..", "heads of the model to switch off");
+    add_head_options(app, options.rows, options.patches);
 }
 
 void add_start_options(CLI::App& app, StartOptions& options) {
-    app.add_option(
-        "FILE", options.files,
-        fmt::format(
-            "tensors ({}, as trace reads them), a model's folder, a saved session or a preset "
-            "(.json); - for standard input",
-            array_format_words()));
+    app.add_option("FILE", options.files,
+                   fmt::format("tensors ({}, as trace reads them), a model's folder, a saved "
+                               "session or a preset (.json); - for standard input",
+                               array_format_words()));
     for (const files::AttentionOption& option : files::attention_options())
         if (std::ranges::count(kReading, option.name) > 0)
             app.add_option(fmt::format("--{}", option.name),
                            options.reading[std::string(option.name)], std::string(option.words))
                 ->type_name(std::string(option.placeholder));
-    app.add_option("--session", options.session, "a saved session: the same as FILE")
-        ->type_name("FILE");
-    app.add_option("--replay", options.replay, "do what a journal says")->type_name("FILE");
-    app.add_option("--preset", options.preset, "a preset, by its key")->type_name("KEY");
-    app.add_option("--sentence", options.sentence, "a sentence with toy vectors")
-        ->type_name("TEXT");
+    add_value(app, "--session", options.session, "FILE", "a saved session: the same as FILE");
+    add_value(app, "--replay", options.replay, "FILE", "do what a journal says");
+    add_value(app, "--preset", options.preset, "KEY", "a preset, by its key");
+    add_value(app, "--sentence", options.sentence, "TEXT", "a sentence with toy vectors");
     add_model_options(app, options);
-    app.add_option("--workspace", options.workspace, view::workspace_keys(view::workspaces()))
-        ->type_name("W");
-    app.add_option("--check", options.check,
-                   "a file of results to compare with FILE, or with the reference, in Verify")
-        ->type_name("FILE");
-    app.add_option("--map", options.map_file, "a file to open in the Large workspace")
-        ->type_name("FILE");
-    app.add_option("--planted", options.planted,
-                   "the Large workspace with a generated matrix of so many tokens")
-        ->type_name("N");
-    app.add_option("--go-to", options.go_to, "the cell of a large matrix to look at")
-        ->type_name("QUERY,KEY");
-    app.add_option("--tour", options.tour, "a guided tour, by its key: attention")
-        ->type_name("NAME");
-    app.add_option("--stage", options.stage, "the stage to show")->type_name("KEY");
-    app.add_option("--select", options.select, "the cell to explain")
-        ->type_name("STAGE:ROW,COLUMN");
-    app.add_option("--theme", options.theme, "dark or light")->type_name("T");
-    app.add_option("--backend", options.backend, "what computes, by its name")->type_name("NAME");
-    app.add_option("--scale", options.scale, "size of everything, 1 to 2")->type_name("S");
-    app.add_option("--size", options.size, "pixels, 1600x1000 unless given")->type_name("WxH");
+    add_value(app, "--workspace", options.workspace, "W", view::workspace_keys(view::workspaces()));
+    add_value(app, "--check", options.check, "FILE",
+              "a file of results to compare with FILE, or with the reference, in Verify");
+    add_value(app, "--map", options.map_file, "FILE", "a file to open in the Large workspace");
+    add_value(app, "--planted", options.planted, "N",
+              "the Large workspace with a generated matrix of so many tokens");
+    add_value(app, "--go-to", options.go_to, "QUERY,KEY", "the cell of a large matrix to look at");
+    add_value(app, "--tour", options.tour, "NAME", "a guided tour, by its key: attention");
+    add_value(app, "--stage", options.stage, "KEY", "the stage to show");
+    add_value(app, "--select", options.select, "STAGE:ROW,COLUMN", "the cell to explain");
+    add_value(app, "--theme", options.theme, "T", "dark or light");
+    add_value(app, "--backend", options.backend, "NAME", "what computes, by its name");
+    add_value(app, "--scale", options.scale, "S", "size of everything, 1 to 2");
+    add_value(app, "--size", options.size, "WxH", "pixels, 1600x1000 unless given");
 }
 
 Result<Start> read_start(const StartOptions& options, Streams io) {
@@ -412,12 +343,15 @@ Result<Start> read_start(const StartOptions& options, Streams io) {
     start.open = files::opener(io.backends, io.workspaces);
     start.state.backends = io.backends;
     start.state.workspaces = io.workspaces;
-    for (const auto part :
-         {append_file, append_interventions, append_planted, append_window_options,
-          append_step_options, append_go_to, append_tour, append_replay})
-        if (auto done = part(options, io, start); !done)
-            return tl::unexpected(std::move(done.error()));
-    return start;
+    return caught([&] {
+        for (const auto part :
+             {append_file, append_interventions, append_planted, append_window_options,
+              append_step_options, append_go_to, append_tour})
+            part(options, io, start);
+        if (!options.replay.empty())
+            start.replay = or_throw(read_journal(options.replay, start.warnings));
+        return std::move(start);
+    });
 }
 
 Result<gl::Size> parse_size(std::string_view text) {
@@ -475,11 +409,8 @@ Result<view::Actions> read_journal(const std::filesystem::path& path,
         if (action)
             actions.push_back(found_from(path, *action, warnings));
         else
-            torn.push_back(line.empty()
-                               ? fmt::format("{}, line {}: is blank",
-                                             files::shown_input(path.string()), number)
-                               : fmt::format("{}, line {}: {}", files::shown_input(path.string()),
-                                             number, action.error().sentence));
+            torn.push_back(fmt::format("{}, line {}: {}", files::shown_input(path.string()), number,
+                                       line.empty() ? "is blank" : action.error().sentence));
     }
     if (actions.empty() && !torn.empty()) return bad_input(torn.front());
     warnings.insert(warnings.end(), torn.begin(), torn.end());

@@ -2,6 +2,8 @@
 
 #include "app/cli/cli.h"
 
+#include <string>
+
 namespace attn::cli {
 
 // Each in the file of its name.
@@ -14,5 +16,9 @@ int run_stages(Args args, Streams io);
 int run_info(Args args, Streams io);
 int run_train(Args args, Streams io);
 int run_bench(Args args, Streams io);
+
+/// The man page attnscope(1) as roff: the options of the window and of every subcommand, as their CLI11 definitions say
+/// them, with exit statuses, files, environment and examples.
+std::string man_page(Streams io);
 
 }  // namespace attn::cli

@@ -9,9 +9,8 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
-#include "app/cli/trace_model.h"
-#include "app/cli/trace_operation.h"
-#include "app/cli/trace_output.h"
+#include "app/cli/trace_parts.h"
+#include "app/common/or_throw.h"
 #include "app/files/call.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
@@ -77,7 +76,7 @@ struct Words {
     std::string off;      // interventions in the model
     std::vector<std::string> rows, patches;
     bool grad = false;
-    std::map<std::string, std::string> attention;  // by option name
+    AttentionWords attention;
 };
 
 std::string backend_names(BackendList backends) {
@@ -90,101 +89,50 @@ std::string backend_names(BackendList backends) {
 void declare(CLI::App& app, Words& words, BackendList backends) {
     app.add_option("IN", words.inputs,
                    "the tensors of a call; - for standard input. Several are a call each");
-    app.add_option("-o,--output", words.output,
-                   "the file to write; - for standard output. A folder (of several files, or with "
-                   "/ at its end) gets a file of each input's name")
-        ->type_name("OUT.npz");
+    add_value(app, "-o,--output", words.output, "OUT.npz",
+              "the file to write; - for standard output. A folder (of several files, or with "
+              "/ at its end) gets a file of each input's name");
     app.add_flag("--grad", words.grad, "also the gradient of every stage and parameter");
-    app.add_option("--backend", words.backend,
-                   backend_names(backends) +
-                       " (default auto: staged while stages are kept and few enough, else fused)")
-        ->type_name("NAME");
-    app.add_option("--keep", words.keep,
-                   "write only these stages (and, with --grad, their gradients); logsumexp always")
-        ->type_name("KEY,..");
-    app.add_option("--threads", words.threads,
-                   "at most N threads (default all; reference uses one)")
-        ->type_name("N");
-    app.add_option("--layer", words.layer, "the layer of a file with arrays l<N>.Q, ...")
-        ->type_name("N");
-    app.add_option(
-           "--model", words.model,
-           "a trained model's folder (config.json, *.safetensors, tokenizer): every layer of "
-           "what it computes for --text or --image")
-        ->type_name("FOLDER");
-    app.add_option("--text", words.text, "the text that the model reads")->type_name("TEXT");
-    app.add_option("--image", words.image,
-                   "the PNG image that the model reads, of one that reads images")
-        ->type_name("FILE.png");
-    app.add_option("--off", words.off, "heads of the model to switch off: their rows of W_O are 0")
-        ->type_name("LAYER.HEAD,..");
-    app.add_option("--row", words.rows,
-                   "in place of the weights of one query of a head of the model; may be repeated")
-        ->allow_extra_args(false)
-        ->type_name("LAYER.HEAD.QUERY=W,W,..");
-    app.add_option("--patch", words.patches,
-                   "in place of q, k or v of a head of the model those of another text of as many "
-                   "tokens, position by position; may be repeated")
-        ->allow_extra_args(false)
-        ->type_name("LAYER.HEAD.q|k|v=TEXT");
-    for (const files::AttentionOption& option : files::attention_options()) {
-        std::string& value = words.attention[std::string(option.name)];
-        const std::string flag = fmt::format("--{}", option.name);
-        const std::string help(option.words);
-        CLI::Option* const declared =
-            option.alone.empty()
-                ? app.add_option(flag, value, help)->type_name(std::string(option.placeholder))
-                : app.add_flag(fmt::format("{}{{{}}}", flag, option.alone), value, help);
-        declared->group(std::string(option.group));
-    }
+    add_value(app, "--backend", words.backend, "NAME",
+              backend_names(backends) +
+                  " (default auto: staged while stages are kept and few enough, else fused)");
+    add_value(app, "--keep", words.keep, "KEY,..",
+              "write only these stages (and, with --grad, their gradients); logsumexp always");
+    add_value(app, "--threads", words.threads, "N",
+              "at most N threads (default all; reference uses one)");
+    add_value(app, "--layer", words.layer, "N", "the layer of a file with arrays l<N>.Q, ...");
+    add_value(app, "--model", words.model, "FOLDER",
+              "a trained model's folder (config.json, *.safetensors, tokenizer): every layer "
+              "of what it computes for --text or --image");
+    add_value(app, "--text", words.text, "TEXT", "the text that the model reads");
+    add_value(app, "--image", words.image, "FILE.png",
+              "the PNG image that the model reads, of one that reads images");
+    add_value(app, "--off", words.off, "LAYER.HEAD,..",
+              "heads of the model to switch off: their rows of W_O are 0");
+    add_head_options(app, words.rows, words.patches);
+    add_attention_options(app, words.attention);
     app.footer(fmt::format(kFooter, array_format_words()));
 }
 
-files::OptionValues given_options(const CLI::App& app, const Words& words) {
-    files::OptionValues given;
-    for (const auto& [name, text] : words.attention)
-        if (app.count("--" + name) > 0) given[name] = {"--" + name, text};
-    return given;
-}
-
-Result<StageSet> parse_keep(std::string_view text) {
+StageSet parse_keep(std::string_view text) {
     if (text.empty()) return all_stages();
+    std::vector<std::string> keys;
+    for (const StageInfo& row : stage_table()) keys.emplace_back(row.key);
+    keys.emplace_back("logsumexp");
     StageSet keep;
-    while (!text.empty()) {
-        const std::string_view key = text.substr(0, text.find(','));
-        text.remove_prefix(std::min(text.size(), key.size() + 1));
+    for (const std::string_view key : files::split_list(text)) {
         if (key == "logsumexp") continue;  // is always kept
         const std::optional<Stage> stage = find_stage(key);
-        std::vector<std::string> keys;
-        for (const StageInfo& row : stage_table()) keys.emplace_back(row.key);
-        keys.emplace_back("logsumexp");
         if (!stage)
-            return bad_input(fmt::format("--keep has the unknown stage '{}'{}; expected {}", key,
-                                         files::did_you_mean(key, keys), files::choices(keys)));
+            throw bad_input(fmt::format("--keep has the unknown stage '{}'{}; expected {}", key,
+                                        files::did_you_mean(key, keys), files::choices(keys)));
         keep.set(index_of(*stage));
     }
     return keep;
 }
 
-Result<int> parse_threads(const std::string& text) {
-    if (text.empty()) return thread_count();
-    const Result<Index> threads = files::parse_whole_number({"--threads", text});
-    if (!threads) return tl::unexpected(threads.error());
-    if (*threads < 1) return bad_input(fmt::format("--threads is {}; expected at least 1", text));
-    return static_cast<int>(std::min<Index>(*threads, thread_count()));
-}
-
-Result<Index> parse_layer(const std::string& text) {
-    if (text.empty()) return files::kOnlyLayer;
-    const Result<Index> layer = files::parse_whole_number({"--layer", text});
-    if (layer && *layer < 0)
-        return bad_input(fmt::format("--layer is {}; expected a number from 0", text));
-    return layer;
-}
-
-double elapsed_ms(std::chrono::steady_clock::time_point since) {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since)
-        .count();
+int parse_threads(const std::string& text) {
+    return text.empty() ? thread_count() : parse_count("--threads", text, thread_count());
 }
 
 /// What was computed, and how long it took.
@@ -196,26 +144,21 @@ struct Computed {
     double backward_ms = 0.0;
 };
 
-Result<Computed> compute(const files::FileCall& call, const Words& words, StageSet keep,
-                         BackendList backends) {
-    const Result<Call> checked = validate(call.inputs, call.spec);
-    if (!checked) return tl::unexpected(checked.error());
-    const Result<const Backend*> backend = choose_backend(words.backend, *checked, keep, backends);
-    if (!backend) return tl::unexpected(backend.error());
-    if (words.grad && !(*backend)->has_backward()) return no_backward(**backend, backends);
+Computed compute(const files::FileCall& call, const Words& words, StageSet keep,
+                 BackendList backends) {
+    const auto checked = or_throw(validate(call.inputs, call.spec));
+    const Backend& backend = *or_throw(choose_backend(words.backend, checked, keep, backends));
+    if (words.grad && !backend.has_backward()) throw no_backward(backend, backends);
     Computed computed;
-    computed.backend = (*backend)->name();
+    computed.backend = backend.name();
     const auto start = std::chrono::steady_clock::now();
     // The backward pass starts from every stage, whatever is written.
-    Result<Trace> forward = attend(*checked, **backend, words.grad ? all_stages() : keep);
-    if (!forward) return tl::unexpected(forward.error());
-    computed.forward = *std::move(forward);
+    computed.forward = or_throw(attend(checked, backend, words.grad ? all_stages() : keep));
     computed.forward_ms = elapsed_ms(start);
     if (!words.grad) return computed;
     const auto turn = std::chrono::steady_clock::now();
-    Result<Trace> gradient = attend_backward(*checked, computed.forward, call.upstream, **backend);
-    if (!gradient) return tl::unexpected(gradient.error());
-    computed.gradient = *std::move(gradient);
+    computed.gradient =
+        or_throw(attend_backward(checked, computed.forward, call.upstream, backend));
     computed.backward_ms = elapsed_ms(turn);
     return computed;
 }
@@ -263,8 +206,7 @@ std::optional<std::string> left_out(const Words& words, const files::FileCall& c
     if (keys.empty()) return std::nullopt;
     return fmt::format(
         "{} computed this, which does not store {}: {} pairs of a query and a key are more than "
-        "{}; "
-        "--backend staged stores them",
+        "{}; --backend staged stores them",
         computed.backend, fmt::join(keys, ", "),
         call.size.batch * call.size.heads * call.size.tq * call.size.tk, kMostStagedPairs);
 }
@@ -295,43 +237,36 @@ std::vector<Words> calls_of(const Words& words) {
     return calls;
 }
 
-Result<void> check_usage(const Words& words, const std::vector<Words>& calls) {
+void check_usage(const Words& words, const std::vector<Words>& calls) {
     if (words.inputs.empty())
-        return bad_input("expected an input file: attnscope trace IN -o OUT.npz");
-    if (words.output.empty()) return bad_input("expected an output file: -o OUT.npz");
+        throw bad_input("expected an input file: attnscope trace IN -o OUT.npz");
+    if (words.output.empty()) throw bad_input("expected an output file: -o OUT.npz");
     if (words.inputs.size() > 1 &&
         (files::is_standard(words.output) || words.output.ends_with(".npz")))
-        return bad_input(
+        throw bad_input(
             fmt::format("-o is {} for {} inputs; expected a folder", words.output, calls.size()));
     std::vector<files::NamedFile> inputs, outputs;
     std::map<std::string_view, std::string_view> by_output;
     for (const Words& call : calls) {
         if (writes_folder(words) && files::is_standard(call.input))
-            return bad_input("the input is - and -o a folder; expected a file of a name");
+            throw bad_input("the input is - and -o a folder; expected a file of a name");
         std::ranges::copy(files::files_of({"the input", call.input}), std::back_inserter(inputs));
         outputs.push_back({"-o", call.output});
-        if (auto fine = files::check_extension(outputs.back(), ".npz"); !fine) return fine;
+        or_throw(files::check_extension(outputs.back(), ".npz"));
         const auto [same, is_new] = by_output.emplace(call.output, call.input);
         if (!is_new)
-            return bad_input(fmt::format("{} and {} would both be written to {}", same->second,
-                                         call.input, call.output));
+            throw bad_input(fmt::format("{} and {} would both be written to {}", same->second,
+                                        call.input, call.output));
     }
-    return files::check_outputs(inputs, outputs);
+    or_throw(files::check_outputs(inputs, outputs));
 }
 
-Result<void> make_folder(const Words& words) {
-    if (!writes_folder(words)) return {};
+void make_folder(const Words& words) {
+    if (!writes_folder(words)) return;
     std::error_code fault;
     std::filesystem::create_directories(words.output, fault);
-    if (!fault) return {};
-    return failed(fmt::format("cannot make the folder {}: {}", words.output, fault.message()));
-}
-
-Result<void> write(const std::string& path, std::span<const NpzEntry> entries, Streams io) {
-    if (!files::is_standard(path)) return write_npz(path, entries);
-    return npz_bytes(entries, "standard output").map([&](const std::string& bytes) {
-        io.out << bytes;
-    });
+    if (!fault) return;
+    throw failed(fmt::format("cannot make the folder {}: {}", words.output, fault.message()));
 }
 
 /// The notes and the summary, when the file has been written.
@@ -347,127 +282,111 @@ void say(const Words& words, const std::vector<std::string>& notes, const std::s
     (output_is_taken ? io.err : io.out) << summary;
 }
 
-Result<void> trace_operation(const Words& words, const files::FileCall& call, Streams io) {
+void trace_operation(const Words& words, const files::FileCall& call, Streams io) {
     const auto run = run_operation_of(call, {words.backend, words.keep, words.grad});
-    if (!run) return tl::unexpected(run.error());
-    const std::vector<NpzEntry> entries = operation_entries(call, *run);
-    if (auto written = write(words.output, entries, io); !written) return written;
-    say(words, call.notes, summary(words, call, operation_summary(call, *run), entries), io);
-    return {};
+    const std::vector<NpzEntry> entries = operation_entries(call, run);
+    write_entries(words.output, entries, io);
+    say(words, call.notes, summary(words, call, operation_summary(call, run), entries), io);
 }
 
-Result<void> trace_attention(const Words& words, const files::FileCall& call, Streams io) {
-    const Result<StageSet> keep = parse_keep(words.keep);
-    if (!keep) return tl::unexpected(keep.error());
-    const Result<Computed> computed = compute(call, words, *keep, io.backends);
-    if (!computed) return tl::unexpected(computed.error());
+void trace_attention(const Words& words, const files::FileCall& call, Streams io) {
+    const auto keep = parse_keep(words.keep);
+    const auto computed = compute(call, words, keep, io.backends);
     const std::vector<NpzEntry> entries = trace_entries(
-        call, computed->forward, computed->gradient ? &*computed->gradient : nullptr, *keep);
-    if (auto written = write(words.output, entries, io); !written) return written;
+        call, computed.forward, computed.gradient ? &*computed.gradient : nullptr, keep);
+    write_entries(words.output, entries, io);
     std::vector<std::string> notes = call.notes;
-    if (auto note = left_out(words, call, *keep, *computed)) notes.push_back(*std::move(note));
+    if (auto note = left_out(words, call, keep, computed)) notes.push_back(*std::move(note));
     if (!words.keep.empty())
-        for (const std::string& note : missing_stages(computed->forward, *keep))
+        for (const std::string& note : missing_stages(computed.forward, keep))
             notes.push_back(note);
-    say(words, notes, summary(words, call, backend_summary(call, *computed), entries), io);
-    return {};
+    say(words, notes, summary(words, call, backend_summary(call, computed), entries), io);
 }
 
 /// Scores or weights alone: what follows from them.
-Result<void> trace_given(const Words& words, const files::FileCall& call, Streams io) {
-    const Result<StageSet> keep = parse_keep(words.keep);
-    if (!keep) return tl::unexpected(keep.error());
+void trace_given(const Words& words, const files::FileCall& call, Streams io) {
+    const auto keep = parse_keep(words.keep);
     const std::string_view key = info(call.given->stage).key;
     if (words.grad)
-        return bad_input(fmt::format("--grad needs Q, K and V, and {} gives {}", words.input, key));
+        throw bad_input(fmt::format("--grad needs Q, K and V, and {} gives {}", words.input, key));
     if (words.backend != "auto" && words.backend != reference_backend().name())
-        return bad_input(fmt::format(
+        throw bad_input(fmt::format(
             "--backend is {}; expected reference, which alone starts from {}", words.backend, key));
     const auto start = std::chrono::steady_clock::now();
     const auto made =
-        attend_from(call.given->stage, call.given->values, call.inputs, call.spec, *keep);
-    if (!made) return tl::unexpected(made.error());
+        or_throw(attend_from(call.given->stage, call.given->values, call.inputs, call.spec, keep));
     const std::string computed = fmt::format("backend {}, forward {:.2f} ms from {}\n",
                                              reference_backend().name(), elapsed_ms(start), key);
-    const std::vector<NpzEntry> entries = stage_entries(made->trace, *keep);
+    const std::vector<NpzEntry> entries = stage_entries(made.trace, keep);
     if (entries.empty())
-        return bad_input(
+        throw bad_input(
             fmt::format("--keep is {}, of which {} alone give nothing", words.keep, key));
-    if (auto written = write(words.output, entries, io); !written) return written;
+    write_entries(words.output, entries, io);
     std::vector<std::string> notes = call.notes;
     for (std::string& note : absent_notes(call.given->stage, !call.inputs.v.empty()))
         notes.push_back(std::move(note));
     say(words, notes, summary(words, call, computed, entries), io);
-    return {};
 }
 
-Result<void> trace_one(const CLI::App& app, const Words& words, Streams io) {
-    const Result<Index> layer = parse_layer(words.layer);
-    if (!layer) return tl::unexpected(layer.error());
-    const Result<files::FileCall> call =
-        files::read_call(words.input, given_options(app, words), *layer);
-    if (!call) return tl::unexpected(call.error());
-    if (call->given) return trace_given(words, *call, io);
-    return call->operation ? trace_operation(words, *call, io) : trace_attention(words, *call, io);
+void trace_one(const CLI::App& app, const Words& words, Streams io) {
+    const auto layer = parse_layer(words.layer);
+    const auto call =
+        or_throw(files::read_call(words.input, given_options(app, words.attention), layer));
+    if (call.given) return trace_given(words, call, io);
+    return call.operation ? trace_operation(words, call, io) : trace_attention(words, call, io);
 }
 
 /// A model says what attention it computes: options of a call would be ignored.
-Result<void> check_model_usage(const CLI::App& app, const Words& words) {
+void check_model_usage(const CLI::App& app, const Words& words) {
     if (!words.inputs.empty())
-        return bad_input(fmt::format("'{}' is given beside --model; expected one of them",
-                                     words.inputs.front()));
+        throw bad_input(fmt::format("'{}' is given beside --model; expected one of them",
+                                    words.inputs.front()));
     const bool image = app.count("--image") > 0;
     if (image && app.count("--text") > 0)
-        return bad_input(
+        throw bad_input(
             fmt::format("--text and --image '{}' are given; expected one of the two", words.image));
     if (!image && app.count("--text") == 0)
-        return bad_input(
+        throw bad_input(
             "--model has no --text; expected the text it reads, or --image FILE.png of a model "
             "that reads images");
-    if (words.output.empty()) return bad_input("expected an output file: -o OUT.npz");
+    if (words.output.empty()) throw bad_input("expected an output file: -o OUT.npz");
     for (const char* flag : {"--layer", "--grad"})
-        if (app.count(flag) > 0)
-            return bad_input(fmt::format("{} does not apply to --model", flag));
-    for (const auto& [option, value] : given_options(app, words))
-        return bad_input(
+        if (app.count(flag) > 0) throw bad_input(fmt::format("{} does not apply to --model", flag));
+    for (const auto& [option, value] : given_options(app, words.attention))
+        throw bad_input(
             fmt::format("--{} does not apply to --model: its config.json says", option));
-    const files::NamedFile output{"-o", words.output};
-    return files::check_extension(output, ".npz");
+    or_throw(files::check_extension({"-o", words.output}, ".npz"));
 }
 
-Result<int> trace_text(const CLI::App& app, const Words& words, Streams io) {
-    if (auto fine = check_model_usage(app, words); !fine) return tl::unexpected(fine.error());
-    const Result<StageSet> keep = parse_keep(words.keep);
-    if (!keep) return tl::unexpected(keep.error());
-    const Result<int> threads = parse_threads(words.threads);
-    if (!threads) return tl::unexpected(threads.error());
-    const ThreadLimit limit(*threads);
+void trace_text(const CLI::App& app, const Words& words, Streams io) {
+    check_model_usage(app, words);
+    const auto keep = parse_keep(words.keep);
+    const auto threads = parse_threads(words.threads);
+    const ThreadLimit limit(threads);
     const bool image = app.count("--image") > 0;
-    auto with = parse_interventions(words.off, words.rows, words.patches);
-    if (!with) return tl::unexpected(with.error());
-    const ModelTrace request{words.model,     image ? words.image : words.text,
-                             words.output,    words.backend,
-                             *keep,           image,
-                             *std::move(with)};
-    return trace_model(request, io).map([] { return kSuccess; });
+    trace_model({words.model, image ? words.image : words.text, words.output, words.backend, keep,
+                 image, parse_interventions(words.off, words.rows, words.patches)},
+                io);
 }
 
 /// Every input; one that fails is reported and the others go on. The exit status, of the first that failed.
-Result<int> trace(const CLI::App& app, const Words& words, Streams io) {
-    if (app.count("--model") > 0) return trace_text(app, words, io);
+int trace(const CLI::App& app, const Words& words, Streams io) {
+    if (app.count("--model") > 0) {
+        trace_text(app, words, io);
+        return kSuccess;
+    }
     for (const char* flag : {"--text", "--image", "--off", "--row", "--patch"})
         if (app.count(flag) > 0)
-            return bad_input(fmt::format("{} has no --model; expected its folder", flag));
+            throw bad_input(fmt::format("{} has no --model; expected its folder", flag));
     const std::vector<Words> calls = calls_of(words);
-    if (auto fine = check_usage(words, calls); !fine) return tl::unexpected(fine.error());
-    const Result<int> threads = parse_threads(words.threads);
-    if (!threads) return tl::unexpected(threads.error());
-    const ThreadLimit limit(*threads);
-    if (auto made = make_folder(words); !made) return tl::unexpected(made.error());
+    check_usage(words, calls);
+    const auto threads = parse_threads(words.threads);
+    const ThreadLimit limit(threads);
+    make_folder(words);
     int status = kSuccess;
     std::size_t failures = 0;
     for (const Words& call : calls)
-        if (const Result<void> traced = trace_one(app, call, io); !traced) {
+        if (const auto traced = caught([&] { trace_one(app, call, io); }); !traced) {
             const int code = report(traced.error(), kName, io);
             if (failures++ == 0) status = code;
         }
@@ -485,9 +404,7 @@ int run_trace(Args args, Streams io) {
         std::string(kName));
     Words words;
     declare(app, words, io.backends);
-    if (const std::optional<int> code = parse(app, args, io)) return *code;
-    const Result<int> traced = trace(app, words, io);
-    return traced ? *traced : report(traced.error(), kName, io);
+    return run_command(app, args, io, [&] { return trace(app, words, io); });
 }
 
 }  // namespace attn::cli

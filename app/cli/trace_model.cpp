@@ -1,4 +1,4 @@
-#include "app/cli/trace_model.h"
+#include "app/cli/trace_parts.h"
 
 #include <chrono>
 #include <limits>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "app/cli/trace_output.h"
+#include "app/common/or_throw.h"
 #include "app/files/standard.h"
 #include "core/models/model.h"
 #include "core/models/read_out.h"
@@ -18,10 +18,6 @@ namespace {
 constexpr std::size_t kNextTokens = 5;
 
 using Clock = std::chrono::steady_clock;
-
-double ms_since(Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 std::string_view read_out_name(const Model& model) {
     return model.config().family->read_out == ReadOut::sentence ? "embedding" : "logits";
@@ -98,45 +94,40 @@ struct Changed {
 };
 
 /// What the model reads was given by the other option.
-Result<void> check_kind(const ModelTrace& request, const Model& model) {
+void check_kind(const ModelTrace& request, const Model& model) {
     const std::string_view words = model.config().family->words;
     if (model.config().image && !request.image)
-        return bad_input(
+        throw bad_input(
             fmt::format("--text is '{}'; {} ({}) reads an image: expected --image FILE.png",
                         shortened(request.text), request.folder, words));
     if (model.config().image && request.text.empty())
-        return bad_input("--image is ''; expected the path of a PNG");
+        throw bad_input("--image is ''; expected the path of a PNG");
     if (!model.config().image && request.image)
-        return bad_input(fmt::format("--image is '{}'; {} ({}) reads a text: expected --text TEXT",
-                                     shortened(request.text), request.folder, words));
-    return {};
+        throw bad_input(fmt::format("--image is '{}'; {} ({}) reads a text: expected --text TEXT",
+                                    shortened(request.text), request.folder, words));
 }
 
 /// The vectors of another text at every position of this one, which has as many tokens.
-Result<PatchIntervention> made_patch(const Model& model, const TypedPatch& typed,
-                                     const Backend& backend, Index tokens) {
+PatchIntervention made_patch(const Model& model, const TypedPatch& typed, const Backend& backend,
+                             Index tokens) {
     StageSet keep;
     keep.set(index_of(typed.part));
-    const auto source = model.read(typed.text, backend, keep);
-    if (!source) return tl::unexpected(source.error());
-    if (std::ssize(source->tokens) != tokens)
-        return bad_input(fmt::format(
+    const auto source = or_throw(model.read(typed.text, backend, keep));
+    if (std::ssize(source.tokens) != tokens)
+        throw bad_input(fmt::format(
             "--patch: '{}' has {} tokens and --text {}; expected as many, for a vector is taken "
             "to the position it has in its own text",
-            typed.text, source->tokens.size(), tokens));
+            typed.text, source.tokens.size(), tokens));
     std::vector<Index> positions(static_cast<std::size_t>(tokens));
     std::iota(positions.begin(), positions.end(), Index{0});
-    return patch_from(*source, typed.at, typed.part, std::move(positions));
+    return or_throw(patch_from(source, typed.at, typed.part, std::move(positions)));
 }
 
-Result<Interventions> interventions_of(const ModelTrace& request, const Model& model,
-                                       const Backend& backend, Index tokens) {
+Interventions interventions_of(const ModelTrace& request, const Model& model,
+                               const Backend& backend, Index tokens) {
     Interventions made{request.with.off, request.with.rows, {}};
-    for (const TypedPatch& typed : request.with.patches) {
-        auto patch = made_patch(model, typed, backend, tokens);
-        if (!patch) return tl::unexpected(patch.error());
-        made.patches.push_back(*std::move(patch));
-    }
+    for (const TypedPatch& typed : request.with.patches)
+        made.patches.push_back(made_patch(model, typed, backend, tokens));
     return made;
 }
 
@@ -157,26 +148,21 @@ bool can_change(const ModelTrace& request, const Model& model, HeadPlace at) {
     return false;
 }
 
-Result<Changed> run_changed(const ModelTrace& request, const Model& model, const Backend& backend) {
+Changed run_changed(const ModelTrace& request, const Model& model, const Backend& backend) {
     if (!request.with.any())
-        return model.read(request.text, backend, request.keep).map([](ModelRun&& run) {
-            return Changed{std::move(run), {}, {}, {}, {}};
-        });
+        return {or_throw(model.read(request.text, backend, request.keep)), {}, {}, {}, {}};
     StageSet weights;
     weights.set(index_of(Stage::weights));
-    const auto before = model.read(request.text, backend, weights);
-    if (!before) return tl::unexpected(before.error());
-    if (!before->layers.empty() && before->layers.front().trace[Stage::weights].empty())
-        return bad_input(fmt::format(
+    const auto before = or_throw(model.read(request.text, backend, weights));
+    if (!before.layers.empty() && before.layers.front().trace[Stage::weights].empty())
+        throw bad_input(fmt::format(
             "--backend {} keeps no weights: what an intervention does to them cannot be said",
             backend.name()));
-    const auto with = interventions_of(request, model, backend, std::ssize(before->tokens));
-    if (!with) return tl::unexpected(with.error());
-    auto after = model.read(request.text, backend, request.keep | weights, {}, *with);
-    if (!after) return tl::unexpected(after.error());
+    const auto with = interventions_of(request, model, backend, std::ssize(before.tokens));
+    auto after = or_throw(model.read(request.text, backend, request.keep | weights, {}, with));
     Changed changed;
-    changed.effects = effects_of(*before, *after, model.gives_logits());
-    changed.run = *std::move(after);
+    changed.effects = effects_of(before, after, model.gives_logits());
+    changed.run = std::move(after);
     for (ModelLayer& layer : changed.run.layers)
         if (!request.keep[index_of(Stage::weights)]) layer.trace[Stage::weights] = {};
     for (const HeadPlace& off : request.with.off) changed.words.push_back(words_of(off));
@@ -246,41 +232,30 @@ void add_effects(const Model& model, const Changed& changed, std::vector<NpzEntr
 
 }  // namespace
 
-Result<void> trace_model(const ModelTrace& request, Streams io) {
+void trace_model(const ModelTrace& request, Streams io) {
     const Clock::time_point start = Clock::now();
-    const Result<Model> model = Model::open(request.folder);
-    if (!model) return tl::unexpected(model.error());
-    if (auto fine = check_kind(request, *model); !fine) return fine;
-    const double open_ms = ms_since(start);
+    const auto model = or_throw(Model::open(request.folder));
+    check_kind(request, model);
+    const double open_ms = elapsed_ms(start);
     const std::string name = request.backend == "auto" ? "staged" : request.backend;
     const Backend* backend = find_backend(name, io.backends);
-    if (backend == nullptr) {
-        const auto missing = choose_backend(name, Dimensions{}, request.keep, io.backends);
-        return tl::unexpected(missing.error());
-    }
+    if (backend == nullptr)  // the error says which there are
+        backend = or_throw(choose_backend(name, Dimensions{}, request.keep, io.backends));
     const Clock::time_point turn = Clock::now();
-    const Result<Changed> changed = run_changed(request, *model, *backend);
-    if (!changed) return tl::unexpected(changed.error());
-    const ModelRun& run = changed->run;
-    const double run_ms = ms_since(turn);
+    const auto changed = run_changed(request, model, *backend);
+    const ModelRun& run = changed.run;
+    const double run_ms = elapsed_ms(turn);
     std::vector<float> ids;
     for (const ModelToken& token : run.tokens) ids.push_back(static_cast<float>(token.id));
-    std::vector<NpzEntry> entries = entries_of(*model, run, request.keep, ids);
-    add_effects(*model, *changed, entries);
-    const bool standard = files::is_standard(request.output);
-    Result<void> written =
-        standard ? npz_bytes(entries, "standard output").map([&](const std::string& bytes) {
-            io.out << bytes;
-        })
-                 : write_npz(request.output, entries);
-    if (!written) return written;
-    std::vector<std::string> notes = model->notes();
+    std::vector<NpzEntry> entries = entries_of(model, run, request.keep, ids);
+    add_effects(model, changed, entries);
+    write_entries(request.output, entries, io);
+    std::vector<std::string> notes = model.notes();
     if (!run.note.empty()) notes.push_back(fmt::format("{}: {}", request.text, run.note));
     for (const std::string& note : notes) io.err << "attnscope trace: note: " << note << '\n';
-    std::ostream& out = standard ? io.err : io.out;
-    out << summary(request, *model, run, open_ms, run_ms);
-    if (changed->effects) out << effect_table(request, *model, *changed);
-    return {};
+    std::ostream& out = files::is_standard(request.output) ? io.err : io.out;
+    out << summary(request, model, run, open_ms, run_ms);
+    if (changed.effects) out << effect_table(request, model, changed);
 }
 
 }  // namespace attn::cli

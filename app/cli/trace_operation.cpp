@@ -1,11 +1,11 @@
-#include "app/cli/trace_operation.h"
+#include "app/cli/trace_parts.h"
 
 #include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
 
-#include "app/cli/trace_output.h"
+#include "app/common/or_throw.h"
 #include "app/files/words.h"
 #include "core/engine.h"
 
@@ -14,36 +14,28 @@ namespace {
 
 const OperationInfo& row_of(const files::FileCall& call) { return info(call.operation->operation); }
 
-Result<std::vector<bool>> parse_keep(const OperationInfo& operation, std::string_view text) {
-    std::vector<bool> keep(operation.stages.size(), text.empty());
-    while (!text.empty()) {
-        const std::string_view key = text.substr(0, text.find(','));
-        text.remove_prefix(std::min(text.size(), key.size() + 1));
-        std::vector<std::string> keys;
-        for (const OperationStage& stage : operation.stages) keys.emplace_back(stage.key);
+std::vector<bool> parse_keep(const OperationInfo& operation, std::string_view text) {
+    std::vector<std::string> keys;
+    for (const OperationStage& stage : operation.stages) keys.emplace_back(stage.key);
+    std::vector<bool> keep(keys.size(), text.empty());
+    for (const std::string_view key : files::split_list(text)) {
         const auto found = std::ranges::find(keys, key);
         if (found == keys.end())
-            return bad_input(fmt::format(
-                "--keep has the unknown stage '{}' of operation {}{}; "
-                "expected {}",
-                key, operation.key, files::did_you_mean(key, keys), files::choices(keys)));
+            throw bad_input(
+                fmt::format("--keep has the unknown stage '{}' of operation {}{}; expected {}", key,
+                            operation.key, files::did_you_mean(key, keys), files::choices(keys)));
         keep[static_cast<std::size_t>(found - keys.begin())] = true;
     }
     return keep;
 }
 
-double elapsed_ms(std::chrono::steady_clock::time_point since) {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since)
-        .count();
-}
-
 /// The context of softmax attention with the same inputs and options.
-Result<Tensor> exact_context(const Call& call) {
+Tensor exact_context(const Call& call) {
     StageSet keep;
     keep.set(index_of(Stage::context));
-    return choose_backend("auto", call, keep)
-        .and_then([&](const Backend* backend) { return attend(call, *backend, keep); })
-        .map([](Trace&& trace) { return std::move(trace[Stage::context]); });
+    const Backend& backend = *or_throw(choose_backend("auto", call, keep));
+    Trace trace = or_throw(attend(call, backend, keep));
+    return std::move(trace[Stage::context]);
 }
 
 /// A joined stage is [B,T,d]; one number a row is [B,H,T].
@@ -73,33 +65,27 @@ std::string bytes_words(double bytes) {
 
 }  // namespace
 
-Result<OperationRun> run_operation_of(const files::FileCall& call,
-                                      const OperationRequest& request) {
+OperationRun run_operation_of(const files::FileCall& call, const OperationRequest& request) {
     if (request.backend != "auto")
-        return bad_input(fmt::format(
-            "--backend is '{}', but operation {} has none to choose: it computes in double, plain "
-            "loops",
-            request.backend, row_of(call).key));
+        throw bad_input(
+            fmt::format("--backend is '{}', but operation {} has none to choose: it computes in "
+                        "double, plain loops",
+                        request.backend, row_of(call).key));
     auto keep = parse_keep(row_of(call), request.keep);
-    if (!keep) return tl::unexpected(keep.error());
-    const Result<Call> checked = validate(call.inputs, call.spec);
-    if (!checked) return tl::unexpected(checked.error());
+    const auto checked = or_throw(validate(call.inputs, call.spec));
     OperationRun run;
-    run.keep = *std::move(keep);
+    run.keep = std::move(keep);
     const auto start = std::chrono::steady_clock::now();
-    auto forward = run_operation(*call.operation, *checked, call.operation_params);
-    if (!forward) return tl::unexpected(forward.error());
-    run.forward = *std::move(forward);
+    auto forward = or_throw(run_operation(*call.operation, checked, call.operation_params));
+    run.forward = std::move(forward);
     run.forward_ms = elapsed_ms(start);
-    const Result<Tensor> exact = exact_context(*checked);
-    if (!exact) return tl::unexpected(exact.error());
-    run.error = operation_error(run.forward["context"], *exact);
+    const auto exact = exact_context(checked);
+    run.error = operation_error(run.forward["context"], exact);
     if (!request.grad) return run;
     const auto turn = std::chrono::steady_clock::now();
-    auto gradient =
-        run_operation_backward(*call.operation, *checked, call.operation_params, call.upstream);
-    if (!gradient) return tl::unexpected(gradient.error());
-    run.gradient = *std::move(gradient);
+    auto gradient = or_throw(
+        run_operation_backward(*call.operation, checked, call.operation_params, call.upstream));
+    run.gradient = std::move(gradient);
     run.backward_ms = elapsed_ms(turn);
     return run;
 }

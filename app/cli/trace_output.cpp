@@ -1,4 +1,4 @@
-#include "app/cli/trace_output.h"
+#include "app/cli/trace_parts.h"
 
 #include <fmt/ranges.h>
 
@@ -6,6 +6,9 @@
 #include <cctype>
 
 #include <fmt/format.h>
+
+#include "app/common/or_throw.h"
+#include "app/files/standard.h"
 
 namespace attn::cli {
 namespace {
@@ -67,6 +70,18 @@ std::vector<std::string> missing_stages(const Trace& forward, StageSet keep) {
         if (keep[index_of(stage.stage)] && forward[stage.stage].empty())
             notes.push_back(fmt::format("this call has no stage {}", stage.key));
     return notes;
+}
+
+void write_entries(const std::string& path, std::span<const NpzEntry> entries, Streams io) {
+    if (files::is_standard(path))
+        io.out << or_throw(npz_bytes(entries, "standard output"));
+    else
+        or_throw(write_npz(path, entries));
+}
+
+double elapsed_ms(std::chrono::steady_clock::time_point since) {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since)
+        .count();
 }
 
 std::vector<std::string> absent_notes(Stage from, bool has_values) {

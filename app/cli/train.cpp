@@ -8,6 +8,7 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
+#include "app/common/or_throw.h"
 #include "app/files/options.h"
 #include "app/files/standard.h"
 #include "core/train/run.h"
@@ -21,7 +22,6 @@ using train::Run;
 using train::Spec;
 using train::Trainer;
 
-constexpr std::string_view kTrainName = "attnscope train";
 constexpr Index kMostSteps = 1'000'000'000;
 constexpr Index kMostSeeds = 1000;
 constexpr Index kMoments = 10;   // of a run, unless --every says otherwise
@@ -42,9 +42,8 @@ std::string train_footer() {
         text += fmt::format("  {:<14}{} to {}\n", each.field, each.least, each.most);
     text += fmt::format(
         "and \"scaling\", \"mlp\" (true, false), \"positions\" (learned, sinusoidal, rotary, "
-        "none), "
-        "\"norm\" (pre, none),\n\"optimiser\" (adamw, sgd), \"text\". What is left out keeps its "
-        "default:\n{}",
+        "none), \"norm\" (pre, none),\n\"optimiser\" (adamw, sgd), \"text\". What is left out "
+        "keeps its default:\n{}",
         train::spec_to_json({}));
     return text +
            "A run is a folder: run.json (specification, what every step measured) and a "
@@ -54,26 +53,21 @@ std::string train_footer() {
 void declare_train(CLI::App& app, TrainOptions& options) {
     app.add_option("SPEC", options.from,
                    "a specification (.json), or the folder of a run, which goes on");
-    app.add_option("-o,--output", options.output, "the run's folder; left out: nothing is saved")
-        ->type_name("RUN");
-    app.add_option("--steps", options.steps, "steps in all; the specification's unless given")
-        ->type_name("N");
-    app.add_option("--every", options.every, "steps between the moments that are saved; a tenth")
-        ->type_name("N");
-    app.add_option("--seeds", options.seeds,
-                   "so many runs, of this seed and the next ones, each in RUN/seed-<seed>")
-        ->type_name("N");
+    add_value(app, "-o,--output", options.output, "RUN",
+              "the run's folder; left out: nothing is saved");
+    add_value(app, "--steps", options.steps, "N", "steps in all; the specification's unless given");
+    add_value(app, "--every", options.every, "N",
+              "steps between the moments that are saved; a tenth");
+    add_value(app, "--seeds", options.seeds, "N",
+              "so many runs, of this seed and the next ones, each in RUN/seed-<seed>");
     app.footer(train_footer());
 }
 
 /// The run that is begun, or goes on from its last moment.
-Result<Run> read_run(const std::string& from) {
-    if (train::is_run(from)) return train::open_run(from);
-    auto text = files::read_text(from);
-    if (!text) return tl::unexpected(text.error());
-    return train::spec_from_json(*text, files::shown_input(from)).map([](const Spec& spec) {
-        return Run{spec, {}, {}};
-    });
+Run read_run(const std::string& from) {
+    if (train::is_run(from)) return or_throw(train::open_run(from));
+    const std::string text = or_throw(files::read_text(from));
+    return {or_throw(train::spec_from_json(text, files::shown_input(from))), {}, {}};
 }
 
 /// Mean of the last steps that were measured.
@@ -120,27 +114,24 @@ class Progress {
 };
 
 /// Trains up to the steps of its specification; saves as it goes, so that whoever ends the program leaves a run that goes on.
-Result<void> train_run(Run& run, const std::string& folder, Index every, Streams io) {
-    auto trainer = run.moments.empty() ? Trainer::make(run.spec)
-                                       : Trainer::from(run.spec, *run.moments.back());
-    if (!trainer) return tl::unexpected(trainer.error());
-    run.records.resize(static_cast<std::size_t>(trainer->step_count()));
-    if (run.moments.empty()) run.moments.push_back(trainer->checkpoint());
-    const auto save = [&]() -> Result<void> {
-        if (run.moments.back()->step < trainer->step_count())
-            run.moments.push_back(trainer->checkpoint());
-        return folder.empty() ? Result<void>{} : train::save_run(folder, run);
+void train_run(Run& run, const std::string& folder, Index every, Streams io) {
+    auto trainer = or_throw(run.moments.empty() ? Trainer::make(run.spec)
+                                                : Trainer::from(run.spec, *run.moments.back()));
+    run.records.resize(static_cast<std::size_t>(trainer.step_count()));
+    if (run.moments.empty()) run.moments.push_back(trainer.checkpoint());
+    const auto save = [&] {
+        if (run.moments.back()->step < trainer.step_count())
+            run.moments.push_back(trainer.checkpoint());
+        if (!folder.empty()) or_throw(train::save_run(folder, run));
     };
-    Progress progress(io.err, trainer->step_count(), run.spec.steps);
-    if (auto saved = save(); !saved) return saved;
-    while (trainer->step_count() < run.spec.steps) {
-        run.records.push_back(trainer->step());
+    Progress progress(io.err, trainer.step_count(), run.spec.steps);
+    save();
+    while (trainer.step_count() < run.spec.steps) {
+        run.records.push_back(trainer.step());
         progress.at(*run.records.back());
-        const Index done = trainer->step_count();
-        if (done % every == 0 || done == run.spec.steps)
-            if (auto saved = save(); !saved) return saved;
+        const Index done = trainer.step_count();
+        if (done % every == 0 || done == run.spec.steps) save();
     }
-    return {};
 }
 
 struct TrainNumbers {
@@ -148,68 +139,58 @@ struct TrainNumbers {
     Index seeds = 1;
 };
 
-Result<TrainNumbers> numbers_of(const TrainOptions& options) {
+TrainNumbers numbers_of(const TrainOptions& options) {
     TrainNumbers numbers;
-    const auto read = [](std::string_view name, const std::string& text, Index most,
-                         auto& number) -> Result<void> {
-        if (text.empty()) return {};
-        const auto value = files::parse_whole_number({std::string(name), text});
-        if (!value) return tl::unexpected(value.error());
-        if (*value < 1 || *value > most)
-            return bad_input(fmt::format("{} is {}; expected 1 to {}", name, *value, most));
-        number = *value;
-        return {};
+    const auto read = [](std::string_view name, const std::string& text, Index most, auto& number) {
+        if (text.empty()) return;
+        const Index value = files::parse_whole_number({std::string(name), text});
+        if (value < 1 || value > most)
+            throw bad_input(fmt::format("{} is {}; expected 1 to {}", name, value, most));
+        number = value;
     };
-    if (auto fine = read("--steps", options.steps, kMostSteps, numbers.steps); !fine)
-        return tl::unexpected(fine.error());
-    if (auto fine = read("--every", options.every, kMostSteps, numbers.every); !fine)
-        return tl::unexpected(fine.error());
-    if (auto fine = read("--seeds", options.seeds, kMostSeeds, numbers.seeds); !fine)
-        return tl::unexpected(fine.error());
+    read("--steps", options.steps, kMostSteps, numbers.steps);
+    read("--every", options.every, kMostSteps, numbers.every);
+    read("--seeds", options.seeds, kMostSeeds, numbers.seeds);
     return numbers;
 }
 
-Result<void> train_all(const TrainOptions& options, Streams io) {
+void train_all(const TrainOptions& options, Streams io) {
     if (options.from.empty())
-        return bad_input("no SPEC; expected a specification (.json) or the folder of a run");
+        throw bad_input("no SPEC; expected a specification (.json) or the folder of a run");
     const auto numbers = numbers_of(options);
-    if (!numbers) return tl::unexpected(numbers.error());
     auto first = read_run(options.from);
-    if (!first) return tl::unexpected(first.error());
-    if (numbers->seeds > 1 && !first->moments.empty())
-        return bad_input(
+    if (numbers.seeds > 1 && !first.moments.empty())
+        throw bad_input(
             fmt::format("{} is a run; expected a specification with --seeds", options.from));
-    if (numbers->steps) first->spec.steps = *numbers->steps;
-    if (!first->moments.empty() && first->moments.back()->step >= first->spec.steps)
-        return bad_input(fmt::format("{} has {} steps already; expected --steps above that",
-                                     options.from, first->moments.back()->step));
-    if (auto fine = train::check(first->spec); !fine) return fine;
-    if (first->moments.empty() && numbers->seeds == 1 && train::is_run(options.output))
-        return bad_input(fmt::format(
+    if (numbers.steps) first.spec.steps = *numbers.steps;
+    if (!first.moments.empty() && first.moments.back()->step >= first.spec.steps)
+        throw bad_input(fmt::format("{} has {} steps already; expected --steps above that",
+                                    options.from, first.moments.back()->step));
+    or_throw(train::check(first.spec));
+    if (first.moments.empty() && numbers.seeds == 1 && train::is_run(options.output))
+        throw bad_input(fmt::format(
             "{} holds a run already; expected another folder, or the run itself as SPEC",
             options.output));
     const Index every =
-        numbers->every.value_or(std::max<Index>((first->spec.steps + kMoments - 1) / kMoments, 1));
+        numbers.every.value_or(std::max<Index>((first.spec.steps + kMoments - 1) / kMoments, 1));
     io.out << fmt::format("{:>8} {:>8} {:>10} {:>8} {:>10}\n", "seed", "steps", "loss", "right",
                           "saturated");
-    for (Index n = 0; n < numbers->seeds; ++n) {
-        Run run = *first;
+    for (Index n = 0; n < numbers.seeds; ++n) {
+        Run run = first;
         run.spec.seed += static_cast<std::uint64_t>(n);
-        const bool one = numbers->seeds == 1 || options.output.empty();
+        const bool one = numbers.seeds == 1 || options.output.empty();
         const std::string folder =
             one ? options.output
                 : (fs::path(options.output) / fmt::format("seed-{}", run.spec.seed)).string();
         if (!one && train::is_run(folder))
-            return bad_input(
-                fmt::format("{} holds a run already; expected another folder", folder));
-        if (auto done = train_run(run, folder, every, io); !done) return done;
+            throw bad_input(fmt::format("{} holds a run already; expected another folder", folder));
+        train_run(run, folder, every, io);
         const Ending ending = ending_of(run);
         io.out << fmt::format("{:>8} {:>8} {:>10.4f} {:>6.1f} % {:>8.1f} %\n", run.spec.seed,
                               run.spec.steps, ending.loss, 100.0 * ending.accuracy,
                               100.0 * ending.saturated)
                << std::flush;
     }
-    return {};
 }
 
 }  // namespace
@@ -217,15 +198,15 @@ Result<void> train_all(const TrainOptions& options, Streams io) {
 int run_train(Args args, Streams io) {
     CLI::App app(
         "Trains a small transformer on a task whose attention is known. The same specification "
-        "gives "
-        "the same run, bit for bit, on one machine. The table's numbers are means of the last 50 "
-        "steps; saturated: rows whose largest weight is above 0.99.",
-        std::string(kTrainName));
+        "gives the same run, bit for bit, on one machine. The table's numbers are means of the "
+        "last 50 steps; saturated: rows whose largest weight is above 0.99.",
+        "attnscope train");
     TrainOptions options;
     declare_train(app, options);
-    if (const std::optional<int> code = parse(app, args, io)) return *code;
-    const Result<void> done = train_all(options, io);
-    return done ? kSuccess : report(done.error(), kTrainName, io);
+    return run_command(app, args, io, [&] {
+        train_all(options, io);
+        return kSuccess;
+    });
 }
 
 }  // namespace attn::cli

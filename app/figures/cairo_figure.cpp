@@ -1,4 +1,4 @@
-#include "app/figures/cairo_figure.h"
+#include "app/figures/figure.h"
 
 #include <cairo-pdf.h>
 #include <fmt/format.h>
@@ -73,10 +73,6 @@ class CairoFigure : public Figure {
         cairo_set_line_join(cairo(), CAIRO_LINE_JOIN_ROUND);
         set_color(cairo(), page.background);
         cairo_paint(cairo());
-    }
-
-    Point text_size(const view::Font& font, std::string_view text) override {
-        return {static_cast<float>(type_.width(font, clean_text(text))), font.px};
     }
 
     void text(const view::Font& font, Point at, Color color, std::string_view text) override {
@@ -188,8 +184,6 @@ class CairoFigure : public Figure {
     }
     void pop_rotation() override { cairo_restore(cairo()); }
 
-    Index most_cells() const override { return kMostCells; }
-
   protected:
     cairo_t* cairo() const { return cairo_.get(); }
     cairo_surface_t* surface() const { return surface_.get(); }
@@ -234,7 +228,6 @@ class CairoFigure : public Figure {
 
     float overlap_;
     Pieces pieces_;
-    Type type_;
     CairoPtr<cairo_surface_t> surface_;
     CairoPtr<cairo_t> cairo_;
 };
@@ -246,8 +239,6 @@ class PdfFigure : public CairoFigure {
           bytes_(std::move(bytes)) {}
     /// cairo writes its last bytes while there is a place for them.
     ~PdfFigure() override { cairo_surface_finish(surface()); }
-    PdfFigure(const PdfFigure&) = delete;
-    PdfFigure& operator=(const PdfFigure&) = delete;
 
     Result<std::string> finish() override {
         cairo_show_page(cairo());

@@ -6,9 +6,6 @@
 #include <array>
 #include <cctype>
 
-#include "app/figures/cairo_figure.h"
-#include "app/figures/svg_figure.h"
-
 namespace attn::figures {
 namespace {
 

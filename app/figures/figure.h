@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/common/painter.h"
+#include "app/figures/type.h"
 #include "core/result.h"
 
 namespace attn::figures {
@@ -34,7 +34,7 @@ struct Page {
     bool operator==(const Page&) const = default;
 };
 
-class Figure : public view::Painter {
+class Figure : public TypePainter {
   public:
     /// The whole file. The last call: nothing can be drawn afterwards.
     virtual Result<std::string> finish() = 0;
@@ -45,7 +45,15 @@ class Figure : public view::Painter {
 std::unique_ptr<Figure> make_figure(Format format, const Page& page);
 inline constexpr int kPngScale = 2;
 
-/// Grids up to here are drawn cell by cell.
-inline constexpr Index kMostCells = Index{128} * 128;
+/// Vectors, text with its characters; a pixel of the window is 1/96 inch.
+std::unique_ptr<Figure> make_pdf(const Page& page);
+std::unique_ptr<Figure> make_png(const Page& page);
+
+/// The bytes of a PNG file of these pixels.
+Result<std::string> encode_png(const view::Image& image);
+
+/// Written by hand: cairo's own SVG turns every letter into an outline, and nobody could select, search
+/// or edit a word. Each text says how wide it is, so that another font changes no layout.
+std::unique_ptr<Figure> make_svg(const Page& page);
 
 }  // namespace attn::figures

@@ -4,16 +4,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "app/figures/figure.h"
-
 namespace attn::figures {
 
 using view::Color;
 using view::Point;
-
-Point Measure::text_size(const view::Font& font, std::string_view text) {
-    return {static_cast<float>(type_.width(font, clean_text(text))), font.px};
-}
 
 Point Measure::turned(Point point) const {
     if (!turn_) return point;
@@ -44,37 +38,6 @@ void Measure::text(const view::Font& font, Point at, Color, std::string_view tex
     add(at, {at.x + size.x, at.y + size.y});
 }
 
-void Measure::rect(Point low, Point high, Color, float) { add(low, high); }
-void Measure::outline(Point low, Point high, Color, float thickness, float) {
-    add(low, high, thickness / 2);
-}
-void Measure::gradient(Point low, Point high, std::span<const Color>) { add(low, high); }
-
-void Measure::line(Point from, Point to, Color, float thickness) {
-    for (const Point point : {from, to}) add(point, point, thickness / 2);
-}
-
-void Measure::polyline(std::span<const Point> points, Color, float thickness) {
-    for (const Point point : points) add(point, point, thickness / 2);
-}
-
-void Measure::polygon(std::span<const Point> corners, Color) {
-    for (const Point point : corners) add(point);
-}
-
-void Measure::band(std::span<const Point> upper, std::span<const Point> lower, Color fill) {
-    polygon(upper, fill);
-    polygon(lower, fill);
-}
-
-void Measure::circle(Point middle, float radius, Color) { add(middle, middle, radius); }
-void Measure::ring(Point middle, float radius, Color, float thickness) {
-    add(middle, middle, radius + thickness / 2);
-}
-void Measure::image(const view::Picture&, Point low, Point high, const view::Part&) {
-    add(low, high);
-}
-
 void Measure::push_clip(Point low, Point high) {
     Area clip{low, high};
     if (!clips_.empty()) {
@@ -89,7 +52,5 @@ void Measure::push_rotation(Point about, float degrees) {
     const float radians = degrees * std::numbers::pi_v<float> / 180.0F;
     turn_ = Turn{about, std::cos(radians), std::sin(radians)};
 }
-
-Index Measure::most_cells() const { return kMostCells; }
 
 }  // namespace attn::figures

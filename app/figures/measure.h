@@ -8,7 +8,7 @@
 namespace attn::figures {
 
 /// Draws nothing: measures text as the figures do, and where there would be something to see.
-class Measure : public view::Painter {
+class Measure : public TypePainter {
   public:
     struct Area {
         view::Point low, high;
@@ -17,27 +17,43 @@ class Measure : public view::Painter {
     const std::optional<Area>& drawn() const { return drawn_; }
     void forget() { drawn_.reset(); }
 
-    view::Point text_size(const view::Font& font, std::string_view text) override;
     void text(const view::Font& font, view::Point at, view::Color color,
               std::string_view text) override;
-    void rect(view::Point low, view::Point high, view::Color fill, float radius) override;
-    void outline(view::Point low, view::Point high, view::Color color, float thickness,
-                 float radius) override;
-    void gradient(view::Point low, view::Point high, std::span<const view::Color> colors) override;
-    void line(view::Point from, view::Point to, view::Color color, float thickness) override;
-    void polyline(std::span<const view::Point> points, view::Color color, float thickness) override;
-    void polygon(std::span<const view::Point> corners, view::Color fill) override;
+    void rect(view::Point low, view::Point high, view::Color, float) override { add(low, high); }
+    void outline(view::Point low, view::Point high, view::Color, float thickness, float) override {
+        add(low, high, thickness / 2);
+    }
+    void gradient(view::Point low, view::Point high, std::span<const view::Color>) override {
+        add(low, high);
+    }
+    void line(view::Point from, view::Point to, view::Color, float thickness) override {
+        for (const view::Point point : {from, to}) add(point, point, thickness / 2);
+    }
+    void polyline(std::span<const view::Point> points, view::Color, float thickness) override {
+        for (const view::Point point : points) add(point, point, thickness / 2);
+    }
+    void polygon(std::span<const view::Point> corners, view::Color) override {
+        for (const view::Point point : corners) add(point);
+    }
     void band(std::span<const view::Point> upper, std::span<const view::Point> lower,
-              view::Color fill) override;
-    void circle(view::Point middle, float radius, view::Color fill) override;
-    void ring(view::Point middle, float radius, view::Color color, float thickness) override;
-    void image(const view::Picture& picture, view::Point low, view::Point high,
-               const view::Part& part) override;
+              view::Color fill) override {
+        polygon(upper, fill);
+        polygon(lower, fill);
+    }
+    void circle(view::Point middle, float radius, view::Color) override {
+        add(middle, middle, radius);
+    }
+    void ring(view::Point middle, float radius, view::Color, float thickness) override {
+        add(middle, middle, radius + thickness / 2);
+    }
+    void image(const view::Picture&, view::Point low, view::Point high,
+               const view::Part&) override {
+        add(low, high);
+    }
     void push_clip(view::Point low, view::Point high) override;
     void pop_clip() override { clips_.pop_back(); }
     void push_rotation(view::Point about, float degrees) override;
     void pop_rotation() override { turn_.reset(); }
-    Index most_cells() const override;
 
   private:
     struct Turn {
@@ -48,7 +64,6 @@ class Measure : public view::Painter {
     void add(view::Point low, view::Point high, float around = 0.0F);
     view::Point turned(view::Point point) const;
 
-    Type type_;
     std::optional<Area> drawn_;
     std::vector<Area> clips_;
     std::optional<Turn> turn_;

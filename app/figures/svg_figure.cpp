@@ -1,4 +1,4 @@
-#include "app/figures/svg_figure.h"
+#include "app/figures/figure.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "app/figures/cairo_figure.h"
 #include "app/figures/pieces.h"
 #include "app/figures/type.h"
 #include "app/fonts/fonts.h"
@@ -31,19 +30,13 @@ std::string num(double value) {
 std::string escape(std::string_view text) {
     std::string out;
     out.reserve(text.size());
-    for (const char c : text) switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            default:
-                out += c;
-        }
+    for (const char c : text) {
+        const std::string_view entity = c == '&'   ? "&amp;"
+                                        : c == '<' ? "&lt;"
+                                        : c == '>' ? "&gt;"
+                                                   : "";
+        out += entity.empty() ? std::string_view(&c, 1) : entity;
+    }
     return out;
 }
 
@@ -75,19 +68,8 @@ std::string base64(std::string_view bytes) {
 }
 
 std::string_view class_of(view::Face face) {
-    switch (face) {
-        case view::Face::sans:
-            return "sans";
-        case view::Face::bold:
-            return "bold";
-        case view::Face::mono:
-            return "mono";
-        case view::Face::italic:
-            return "italic";
-        case view::Face::roman:
-            return "roman";
-    }
-    return "";
+    constexpr std::string_view kNames[] = {"sans", "bold", "mono", "italic", "roman"};
+    return kNames[static_cast<std::size_t>(face)];  // in order of the enum
 }
 
 /// ".sans{font-family:\"Inter\",\"DejaVu Sans\",sans-serif}": the families of a face, then any of its kind.
@@ -122,10 +104,6 @@ class SvgFigure : public Figure {
             num(width), num(height), num(page.low.x), num(page.low.y));
         out_ += style();
         rect(page.low, page.high, page.background, 0.0F);
-    }
-
-    Point text_size(const view::Font& font, std::string_view text) override {
-        return {static_cast<float>(type_.width(font, clean_text(text))), font.px};
     }
 
     void text(const view::Font& font, Point at, Color color, std::string_view text) override {
@@ -225,8 +203,6 @@ class SvgFigure : public Figure {
     }
     void pop_rotation() override { out_ += "</g>\n"; }
 
-    Index most_cells() const override { return kMostCells; }
-
     Result<std::string> finish() override {
         if (fault_) return tl::unexpected(*fault_);
         out_ += "</svg>\n";
@@ -252,7 +228,6 @@ class SvgFigure : public Figure {
         return out;
     }
 
-    Type type_;
     std::string out_;
     std::optional<Error> fault_;
     Pieces pieces_;

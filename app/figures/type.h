@@ -63,4 +63,19 @@ class Type {
     std::array<std::vector<Source>, view::kFaceCount> faces_;  // each has one at least
 };
 
+/// Grids up to here are drawn cell by cell.
+inline constexpr Index kMostCells = Index{128} * 128;
+
+/// What all painters here have in common: how they measure text.
+class TypePainter : public view::Painter {
+  public:
+    view::Point text_size(const view::Font& font, std::string_view text) override {
+        return {static_cast<float>(type_.width(font, clean_text(text))), font.px};
+    }
+    Index most_cells() const override { return kMostCells; }
+
+  protected:
+    Type type_;
+};
+
 }  // namespace attn::figures

@@ -29,49 +29,42 @@ std::string described(const NpyArray& array) {
 
 }  // namespace
 
-Result<ArrayReader> ArrayReader::open(const std::string& path) {
+ArrayReader ArrayReader::open(const std::string& path) {
     const std::string shown = shown_input(path);
-    const auto opened = [&]() -> Result<Arrays> {
-        if (!is_standard(path)) return open_arrays(path);
-        const Result<std::string>& bytes = standard_input();
-        if (!bytes) return tl::unexpected(bytes.error());
-        return parse_arrays(*bytes, shown);
-    };
-    return opened().map([&](Arrays&& file) { return ArrayReader(std::move(file), shown); });
+    if (!is_standard(path)) return {or_throw(open_arrays(path)), shown};
+    const Result<std::string>& bytes = standard_input();
+    if (!bytes) throw tl::unexpected(bytes.error());
+    return {or_throw(parse_arrays(*bytes, shown)), shown};
 }
 
-Result<std::vector<Index>> ArrayReader::axes_of(std::string_view name) const {
-    const auto info = file_->about(name);
-    if (!info) return tl::unexpected(info.error());
-    if (std::ranges::count(info->extents, 0) == 0) return info->extents;
-    return bad_input(fmt::format("{}: {} is {}; every axis must be at least 1", path_, name,
-                                 to_string(info->extents)));
+std::vector<Index> ArrayReader::axes_of(std::string_view name) const {
+    const auto info = or_throw(file_->about(name));
+    if (std::ranges::count(info.extents, 0) == 0) return info.extents;
+    throw bad_input(fmt::format("{}: {} is {}; every axis must be at least 1", path_, name,
+                                to_string(info.extents)));
 }
 
-Result<std::vector<float>> ArrayReader::numbers(std::string_view name) {
-    Result<NpyArray> array = file_->read(name, held_);
-    if (!array) return tl::unexpected(std::move(array.error()));
-    extents_.insert_or_assign(std::string(name), array->extents);
-    auto values = floats(name, *std::move(array));
-    if (values) held_ += static_cast<double>(values->size()) * sizeof(float);
+std::vector<float> ArrayReader::numbers(std::string_view name) {
+    auto array = or_throw(file_->read(name, held_));
+    extents_.insert_or_assign(std::string(name), array.extents);
+    auto values = floats(name, std::move(array));
+    held_ += static_cast<double>(values.size()) * sizeof(float);
     return values;
 }
 
-Result<Tensor> ArrayReader::tensor(std::string_view name, const Axes& axes) {
+Tensor ArrayReader::tensor(std::string_view name, const Axes& axes) {
     if (!has(name)) return Tensor{};
     const auto extents = axes_of(name);
-    if (!extents) return tl::unexpected(extents.error());
-    const std::optional<Placement> placement = place(*extents, axes);
+    const std::optional<Placement> placement = place(extents, axes);
     if (!placement)
-        return bad_input(fmt::format("{}: {} is {}; expected {}", path_, name, to_string(*extents),
-                                     expected_axes(axes)));
-    return numbers(name).map(
-        [&](std::vector<float>&& values) { return gather(*placement, std::move(values)); });
+        throw bad_input(fmt::format("{}: {} is {}; expected {}", path_, name, to_string(extents),
+                                    expected_axes(axes)));
+    return gather(*placement, numbers(name));
 }
 
-Result<std::vector<float>> ArrayReader::floats(std::string_view name, NpyArray array) {
+std::vector<float> ArrayReader::floats(std::string_view name, NpyArray array) {
     if (array.dtype == "uint16")
-        return bad_input(
+        throw bad_input(
             fmt::format("{}: {} is uint16, which is how bfloat16 is often saved; expected numbers: "
                         "convert it to float32 before saving",
                         path_, name));
@@ -80,7 +73,7 @@ Result<std::vector<float>> ArrayReader::floats(std::string_view name, NpyArray a
         return round(name, array.dtype, *values);
     const auto* bytes = std::get_if<std::vector<std::uint8_t>>(&array.values);
     if (!bytes || array.dtype == "bool")
-        return bad_input(
+        throw bad_input(
             fmt::format("{}: {} is {}; expected float16, float32, float64 or an integer type",
                         path_, name, array.dtype));
     return std::vector<float>(bytes->begin(), bytes->end());
@@ -103,41 +96,34 @@ std::vector<float> ArrayReader::round(std::string_view name, std::string_view dt
 }
 
 /// The array of that name, or the text beside the arrays as if it were one.
-Result<std::optional<NpyArray>> ArrayReader::find_text(std::string_view name) const {
-    if (has(name))
-        return array(name).map([](NpyArray&& array) { return std::optional(std::move(array)); });
-    return file_->text(name).map([](std::optional<std::string>&& text) {
-        if (!text) return std::optional<NpyArray>();
-        return std::optional(NpyArray{"text", {}, *std::move(text)});
-    });
+std::optional<NpyArray> ArrayReader::find_text(std::string_view name) const {
+    if (has(name)) return array(name);
+    auto text = or_throw(file_->text(name));
+    if (!text) return std::nullopt;
+    return NpyArray{"text", {}, *std::move(text)};
 }
 
-Result<std::optional<std::string>> ArrayReader::text(std::string_view name,
-                                                     std::string_view what) const {
+std::optional<std::string> ArrayReader::text(std::string_view name, std::string_view what) const {
     auto array = find_text(name);
-    if (!array) return tl::unexpected(std::move(array.error()));
-    if (!*array) return std::nullopt;
-    if (auto* text = std::get_if<std::string>(&(*array)->values)) return std::move(*text);
-    auto* const list = std::get_if<std::vector<std::string>>(&(*array)->values);
+    if (!array) return std::nullopt;
+    if (auto* text = std::get_if<std::string>(&array->values)) return std::move(*text);
+    auto* const list = std::get_if<std::vector<std::string>>(&array->values);
     if (list && list->size() == 1) return std::move(list->front());
-    return bad_input(fmt::format("{}: {} is {}; expected a text scalar with {}", path_, name,
-                                 described(**array), what));
+    throw bad_input(fmt::format("{}: {} is {}; expected a text scalar with {}", path_, name,
+                                described(*array), what));
 }
 
-Result<std::optional<std::vector<std::string>>> ArrayReader::texts(std::string_view name) const {
+std::optional<std::vector<std::string>> ArrayReader::texts(std::string_view name) const {
     auto array = find_text(name);
-    if (!array) return tl::unexpected(std::move(array.error()));
-    if (!*array) return std::nullopt;
-    if (auto* list = std::get_if<std::vector<std::string>>(&(*array)->values))
-        return std::move(*list);
-    std::string found = described(**array);
-    if (const auto* text = std::get_if<std::string>(&(*array)->values)) {
-        const auto json = parse_json(*text, fmt::format("{}: {}", path_, name));
-        if (!json) return tl::unexpected(json.error());
-        if (auto list = strings_of(*json)) return list;
-        found = json->dump().substr(0, 40);
+    if (!array) return std::nullopt;
+    if (auto* list = std::get_if<std::vector<std::string>>(&array->values)) return std::move(*list);
+    std::string found = described(*array);
+    if (const auto* text = std::get_if<std::string>(&array->values)) {
+        const auto json = or_throw(parse_json(*text, fmt::format("{}: {}", path_, name)));
+        if (auto list = strings_of(json)) return list;
+        found = json.dump().substr(0, 40);
     }
-    return bad_input(fmt::format(
+    throw bad_input(fmt::format(
         "{}: {} is {}; expected an array of strings, or a text scalar with a JSON array of strings",
         path_, name, found));
 }

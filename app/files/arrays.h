@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/common/or_throw.h"
 #include "app/files/axes.h"
 #include "core/io/arrays/array_file.h"
 #include "core/tensor.h"
@@ -16,7 +17,7 @@ namespace attn::files {
 class ArrayReader {
   public:
     /// "-": standard input.
-    static Result<ArrayReader> open(const std::string& path);
+    static ArrayReader open(const std::string& path);
 
     /// The file, as sentences name it.
     const std::string& path() const { return path_; }
@@ -24,17 +25,17 @@ class ArrayReader {
     bool has(std::string_view name) const { return file_->contains(name); }
 
     /// Empty when the file has no such array. Numbers become float32; notes() says what that loses.
-    Result<Tensor> tensor(std::string_view name, const Axes& axes);
+    Tensor tensor(std::string_view name, const Axes& axes);
     /// The same of an array that holds several tensors; it must be there.
-    Result<std::vector<float>> numbers(std::string_view name);
+    std::vector<float> numbers(std::string_view name);
     /// A text scalar, a list of one text, or a text beside the arrays. nullopt: there is none. `what`: what it should hold.
-    Result<std::optional<std::string>> text(std::string_view name, std::string_view what) const;
+    std::optional<std::string> text(std::string_view name, std::string_view what) const;
     /// A list of texts, or a text, scalar or beside the arrays, with a JSON array of strings. nullopt: there is none.
-    Result<std::optional<std::vector<std::string>>> texts(std::string_view name) const;
+    std::optional<std::vector<std::string>> texts(std::string_view name) const;
     /// As it is; it must be there.
-    Result<NpyArray> array(std::string_view name) const { return file_->read(name, held_); }
+    NpyArray array(std::string_view name) const { return or_throw(file_->read(name, held_)); }
     /// The axes of an array that is there, each at least 1; its numbers stay unread.
-    Result<std::vector<Index>> axes_of(std::string_view name) const;
+    std::vector<Index> axes_of(std::string_view name) const;
 
     /// The axes in which a tensor was given; it must have been read.
     const std::vector<Index>& extents(std::string_view name) const;
@@ -43,8 +44,8 @@ class ArrayReader {
 
   private:
     ArrayReader(Arrays file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
-    Result<std::optional<NpyArray>> find_text(std::string_view name) const;
-    Result<std::vector<float>> floats(std::string_view name, NpyArray array);
+    std::optional<NpyArray> find_text(std::string_view name) const;
+    std::vector<float> floats(std::string_view name, NpyArray array);
     std::vector<float> round(std::string_view name, std::string_view dtype,
                              const std::vector<double>& values);
 

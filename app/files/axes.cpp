@@ -61,15 +61,9 @@ struct Reading {
     }
 
     bool take(char letter, Index extent) {
+        const std::size_t part = std::string_view("BHTd").find(letter);
+        if (part != std::string_view::npos) return set(static_cast<Part>(part), extent, step), true;
         switch (letter) {
-            case 'B':
-                return set(kB, extent, step), true;
-            case 'H':
-                return set(kH, extent, step), true;
-            case 'T':
-                return set(kT, extent, step), true;
-            case 'd':
-                return set(kD, extent, step), true;
             case 'E':
                 return split(extent, 1, 1);
             case 'J':

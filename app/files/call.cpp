@@ -2,10 +2,13 @@
 
 #include <utility>
 
+#include "app/common/or_throw.h"
+
 namespace attn::files {
 
 Result<FileCall> read_call(const std::string& path, const OptionValues& given, Index layer) {
-    return read_layer(path, given, layer).map([](TensorFile&& file) {
+    return caught([&] {
+        TensorFile file = read_layer(path, given, layer);
         OperationParams params;
         if (file.operation) params = std::move(file.operation_params.front());
         std::optional<GivenPairs> pairs;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/common/or_throw.h"
 #include "app/files/inputs.h"
 #include "app/files/words.h"
 
@@ -29,10 +30,9 @@ std::vector<std::string> computed_in(const ArrayReader& reader) {
     std::vector<std::string> found;
     for (const std::string& name : reader.names())
         if (is_computed(name) && found.size() < kMostNamed)
-            found.push_back(fmt::format("{} {}", name,
-                                        reader.axes_of(name)
-                                            .map([](const auto& axes) { return to_string(axes); })
-                                            .value_or("")));
+            found.push_back(fmt::format("{} {}", name, caught([&] {
+                                                           return to_string(reader.axes_of(name));
+                                                       }).value_or("")));
     return found;
 }
 
@@ -88,7 +88,7 @@ std::string remedy_for(const std::vector<Index>& extents, Index heads, std::stri
     return fmt::format("; leave {} out: Q, K and V bring theirs", option);
 }
 
-Result<void> check_heads(const LayerReader& layer, const Inputs& in) {
+void check_heads(const LayerReader& layer, const Inputs& in) {
     struct Count {
         std::string_view option, array;
         std::optional<Index> heads;
@@ -102,13 +102,11 @@ Result<void> check_heads(const LayerReader& layer, const Inputs& in) {
         if (!layer.options.layout && *count.heads > 0)
             sentence += remedy_for(layer.reader.extents(layer.name(count.array)), *count.heads,
                                    count.option);
-        return bad_input(std::move(sentence));
+        throw bad_input(std::move(sentence));
     }
-    return {};
 }
 
-}  // namespace
-
+/// "; it holds Q, K"
 std::string what_it_holds(const ArrayReader& reader) {
     const auto& names = reader.names();
     if (names.empty()) return "; it holds nothing";
@@ -119,17 +117,22 @@ std::string what_it_holds(const ArrayReader& reader) {
                        more);
 }
 
-Result<void> check_given(const LayerReader& layer, const Inputs& in, Values values) {
-    if (in.projects()) return {};
+}  // namespace
+
+void check_given(const LayerReader& layer, const Inputs& in, Values values) {
+    if (in.projects()) return;
     std::vector<std::string> given, missing;
     for (const auto& [name, tensor] : {std::pair{"Q", &in.q}, {"K", &in.k}, {"V", &in.v}})
         (tensor->empty() ? missing : given).emplace_back(name);
     const bool enough =
         missing.empty() || (values == Values::optional && missing == std::vector<std::string>{"V"});
-    if (enough) return layer.packed() ? Result<void>() : check_heads(layer, in);
+    if (enough) {
+        if (!layer.packed()) check_heads(layer, in);
+        return;
+    }
     const std::string sentence =
         given.empty() ? nothing_given(layer) : some_missing(layer, missing, given);
-    return bad_input(sentence + what_it_holds(layer.reader));
+    throw bad_input(sentence + what_it_holds(layer.reader));
 }
 
 std::string layout_hint(const LayerReader& layer, const Inputs& in) {

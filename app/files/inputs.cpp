@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "app/files/packed.h"
+#include "app/files/axes.h"
+#include "core/masks.h"
 
 namespace attn::files {
 namespace {
@@ -14,34 +15,43 @@ Index kv_heads_of(const CallOptions& options) {
 }
 
 /// Q, K and V of one array.
-Result<void> read_packed(const LayerReader& layer, Inputs& in, std::vector<std::string>& notes) {
+void read_packed(const LayerReader& layer, Inputs& in, std::vector<std::string>& notes) {
     const std::string name = layer.name("qkv");
     const std::string what = fmt::format("{}: {}", layer.reader.path(), name);
     const auto extents = layer.reader.axes_of(name);
-    if (!extents) return tl::unexpected(extents.error());
-    const Result<Packed> packed = unpack(*extents, layer.options, what);
-    if (!packed) return tl::unexpected(packed.error());
+    const auto packed = unpack(extents, layer.options, what);
     const auto values = layer.reader.numbers(name);
-    if (!values) return tl::unexpected(values.error());
-    in.q = gather(packed->parts[0], *values);
-    in.k = gather(packed->parts[1], *values);
-    in.v = gather(packed->parts[2], *values);
+    in.q = gather(packed.parts[0], values);
+    in.k = gather(packed.parts[1], values);
+    in.v = gather(packed.parts[2], values);
     const Index heads = in.q.shape().h;
     notes.push_back(fmt::format("{} {} is read as {}: {} head{} of width {}", what,
-                                to_string(*extents), packed->words, heads, heads == 1 ? "" : "s",
+                                to_string(extents), packed.words, heads, heads == 1 ? "" : "s",
                                 in.q.shape().d));
-    return {};
 }
 
-Result<void> read_params(const LayerReader& layer, Inputs& in) {
+void read_params(const LayerReader& layer, Inputs& in) {
     for (const ParamInfo& param : param_table()) {
         const Axes axes{.layout = param.bias ? Layout::bias : Layout::weight};
-        if (auto read = layer.read(param.npz, axes, in.params[param.param]); !read) return read;
+        layer.read(param.npz, axes, in.params[param.param]);
     }
-    return {};
 }
 
 }  // namespace
+
+void read_mask(const ArrayReader& reader, const std::string& name, const Dimensions& size,
+               std::string_view remedy, MaskSpec& mask) {
+    if (!reader.has(name)) return;
+    const NpyArray array = reader.array(name);
+    const auto* const values = std::get_if<std::vector<std::uint8_t>>(&array.values);
+    if (!values)
+        throw bad_input(
+            fmt::format("{}: mask is {}; expected bool or uint8, true where a query may attend{}",
+                        reader.path(), array.dtype, remedy));
+    const Result<Mask> read = mask_from_file(array.extents, *values, size);
+    if (!read) throw bad_input(fmt::format("{}: {}", reader.path(), read.error().sentence));
+    mask.custom = std::make_shared<const Mask>(*read);
+}
 
 std::string LayerReader::shown() const {
     return listing.numbered ? fmt::format("{}: layer {}", reader.path(), layer) : reader.path();
@@ -53,10 +63,10 @@ bool LayerReader::is_transposed(std::string_view array) const {
     return listing.transposed.contains(name(array));
 }
 
-Result<void> LayerReader::read(std::string_view array, const Axes& axes, Tensor& into) const {
+void LayerReader::read(std::string_view array, const Axes& axes, Tensor& into) const {
     Axes as = axes;
     if (is_transposed(array)) as.layout = Layout::weight_transposed;
-    return reader.tensor(name(array), as).map([&](Tensor&& tensor) { into = std::move(tensor); });
+    into = reader.tensor(name(array), as);
 }
 
 Axes LayerReader::heads_axes(Index heads) const {
@@ -64,7 +74,7 @@ Axes LayerReader::heads_axes(Index heads) const {
     return {Layout::heads, options.layout.value_or(own), heads};
 }
 
-Result<Inputs> read_inputs(const LayerReader& layer, std::vector<std::string>& notes) {
+Inputs read_inputs(const LayerReader& layer, std::vector<std::string>& notes) {
     Inputs in;
     struct Array {
         std::string_view name;
@@ -79,12 +89,9 @@ Result<Inputs> read_inputs(const LayerReader& layer, std::vector<std::string>& n
                                {"Q", queries, in.q},
                                {"K", keys, in.k},
                                {"V", keys, in.v}})
-        if (auto read = layer.read(array.name, array.axes, array.tensor); !read)
-            return tl::unexpected(std::move(read.error()));
-    if (layer.packed())
-        if (auto read = read_packed(layer, in, notes); !read)
-            return tl::unexpected(std::move(read.error()));
-    if (auto read = read_params(layer, in); !read) return tl::unexpected(std::move(read.error()));
+        layer.read(array.name, array.axes, array.tensor);
+    if (layer.packed()) read_packed(layer, in, notes);
+    read_params(layer, in);
     return in;
 }
 
@@ -98,19 +105,18 @@ ParamExtents extents_of_params(const LayerReader& layer, const Inputs& in) {
     return extents;
 }
 
-Result<Upstream> read_upstream(const LayerReader& layer) {
+Upstream read_upstream(const LayerReader& layer) {
     Upstream upstream;
     const bool at_context = layer.reader.has(layer.name("dO"));
     if (at_context && layer.reader.has(layer.name("dY")))
-        return bad_input(fmt::format(
+        throw bad_input(fmt::format(
             "{}: both dO (gradient of context) and dY (gradient of output) are given; give one",
             layer.shown()));
     upstream.stage = at_context ? Stage::context : Stage::output;
     const Axes axes = at_context ? layer.heads_axes(layer.options.heads.value_or(1))
                                  : Axes{.layout = Layout::tokens};
-    return layer.read(at_context ? "dO" : "dY", axes, upstream.gradient).map([&] {
-        return std::move(upstream);
-    });
+    layer.read(at_context ? "dO" : "dY", axes, upstream.gradient);
+    return upstream;
 }
 
 }  // namespace attn::files

@@ -22,21 +22,23 @@ struct LayerReader {
     bool is_transposed(std::string_view array) const;
     /// Q, K and V are one array.
     bool packed() const;
-    Result<void> read(std::string_view array, const Axes& axes, Tensor& into) const;
+    void read(std::string_view array, const Axes& axes, Tensor& into) const;
     /// How Q, K, V or dO of so many heads are read under the options.
     Axes heads_axes(Index heads) const;
 };
 
 /// Q, K, V or X with everything that goes with it. How a packed array was read is said in `notes`.
-Result<Inputs> read_inputs(const LayerReader& layer, std::vector<std::string>& notes);
+Inputs read_inputs(const LayerReader& layer, std::vector<std::string>& notes);
 ParamExtents extents_of_params(const LayerReader& layer, const Inputs& in);
 /// dO is given at context, dY at output; neither: ones at output.
-Result<Upstream> read_upstream(const LayerReader& layer);
+Upstream read_upstream(const LayerReader& layer);
+
+/// The array of that name, where it is there. `remedy` is for numbers that are no mask's.
+void read_mask(const ArrayReader& reader, const std::string& name, const Dimensions& size,
+               std::string_view remedy, MaskSpec& mask);
 
 /// Refuses a call that lacks Q, K or V, and says what is there instead; and heads that the options count otherwise.
-Result<void> check_given(const LayerReader& layer, const Inputs& in, Values values);
-/// "; it holds Q, K"; for an error about a file.
-std::string what_it_holds(const ArrayReader& reader);
+void check_given(const LayerReader& layer, const Inputs& in, Values values);
 /// "; is Q [T, H, d]? Then give --layout tokens-first": for an error, where the shapes make a call in that order; or "".
 std::string layout_hint(const LayerReader& layer, const Inputs& in);
 

@@ -5,12 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <initializer_list>
-#include <map>
-#include <optional>
 
-#include "app/files/options.h"
 #include "app/files/words.h"
 #include "core/stages.h"
 
@@ -94,11 +90,9 @@ std::optional<LayerName> parse_layer_name(std::string_view name, std::string_vie
     const std::string_view rest = name.substr(before.size());
     const std::size_t dot = rest.find(between);
     if (dot == rest.npos || dot < 1 || (rest[0] == '0' && dot > 1)) return std::nullopt;
-    Index layer = 0;
-    const char* const end = rest.data() + dot;
-    const auto [stop, fault] = std::from_chars(rest.data(), end, layer);
-    if (fault != std::errc{} || stop != end || layer < 0) return std::nullopt;
-    return LayerName{layer, rest.substr(dot + between.size())};
+    const auto layer = number_in<Index>(rest.substr(0, dot));
+    if (!layer || *layer < 0) return std::nullopt;
+    return LayerName{*layer, rest.substr(dot + between.size())};
 }
 
 std::optional<LayerName> parse_layer_name(std::string_view name) {
@@ -179,15 +173,15 @@ std::vector<std::string> words_of(std::span<const Index> layers) {
 
 }  // namespace
 
-Result<Listing> list_layers(std::span<const std::string> names, const std::string& path,
-                            const std::map<std::string, std::string>& roles) {
+Listing list_layers(std::span<const std::string> names, const std::string& path,
+                    const std::map<std::string, std::string>& roles) {
     Listing listing;
     std::vector<std::string> named;  // whose names tell what they are
     for (const std::string& name : names)
         if (!roles.contains(name)) named.push_back(name);
     for (const auto& [name, role] : roles) {
         if (std::ranges::count(names, name) == 0)
-            return bad_input(fmt::format("{} has no array {} to be read as {}", path, name, role));
+            throw bad_input(fmt::format("{} has no array {} to be read as {}", path, name, role));
         named.emplace_back(
             untransposed(role));  // so that nothing else stands in for what was given
     }
@@ -209,8 +203,8 @@ Result<Listing> list_layers(std::span<const std::string> names, const std::strin
             const std::string key =
                 part && !of_file ? fmt::format("l{}.{}", part->layer, as) : std::string(as);
             if (!listing.stand_ins.emplace(key, name).second)
-                return bad_input(fmt::format("{}: {} and {} are both read as {}; give one", path,
-                                             listing.stand_ins[key], name, key));
+                throw bad_input(fmt::format("{}: {} and {} are both read as {}; give one", path,
+                                            listing.stand_ins[key], name, key));
             if (!of_file) (part ? numbered : plain) = &name;
             if (part && !of_file) listing.layers.push_back(part->layer);
             listing.roles.emplace(name, role->second);
@@ -239,7 +233,7 @@ Result<Listing> list_layers(std::span<const std::string> names, const std::strin
     }
     listing.given_roles = !roles.empty();
     if (plain && numbered)
-        return bad_input(
+        throw bad_input(
             fmt::format("{} has both {} and {}; expected plain names for one layer, or "
                         "l<N>. before each for several",
                         path, *plain, *numbered));
@@ -315,15 +309,15 @@ std::string unused_note(const Listing& listing, const std::string& path) {
         remedies_for(listing.unused), fmt::join(call_arrays(), ", "), fmt::join(kFileArrays, ", "));
 }
 
-Result<Index> find_layer(const Listing& listing, Index layer, const std::string& path) {
+Index find_layer(const Listing& listing, Index layer, const std::string& path) {
     if (layer == kFirstLayer || (layer == kOnlyLayer && listing.layers.size() == 1))
         return listing.layers.front();
     const std::string numbers = choices(words_of(listing.layers));
     if (layer == kOnlyLayer)
-        return bad_input(fmt::format("{} has {} layers; choose one with --layer: {}", path,
-                                     listing.layers.size(), numbers));
+        throw bad_input(fmt::format("{} has {} layers; choose one with --layer: {}", path,
+                                    listing.layers.size(), numbers));
     if (std::ranges::count(listing.layers, layer) > 0) return layer;
-    return bad_input(fmt::format("{} has no layer {}; expected {}", path, layer, numbers));
+    throw bad_input(fmt::format("{} has no layer {}; expected {}", path, layer, numbers));
 }
 
 }  // namespace attn::files

@@ -35,8 +35,8 @@ struct Listing {
 /// blocks.<N>.attn.hook_q, hook_k and hook_v (after RoPE hook_rot_q and hook_rot_k): they stand for them.
 /// Refuses a call under plain names beside numbered ones. `path` names the file in the error.
 /// `roles`: name of an array -> what it is read as whatever its name, "-" for nothing.
-Result<Listing> list_layers(std::span<const std::string> names, const std::string& path,
-                            const std::map<std::string, std::string>& roles = {});
+Listing list_layers(std::span<const std::string> names, const std::string& path,
+                    const std::map<std::string, std::string>& roles = {});
 
 /// "l3.Q", or "Q" where the names are plain; or what stands for it.
 std::string layer_name(const Listing& listing, Index layer, std::string_view array);
@@ -62,6 +62,6 @@ std::string unused_note(const Listing& listing, const std::string& path);
 inline constexpr Index kOnlyLayer = -2;
 inline constexpr Index kFirstLayer = -1;
 /// A number, kFirstLayer or kOnlyLayer as the layer that it means here.
-Result<Index> find_layer(const Listing& listing, Index layer, const std::string& path);
+Index find_layer(const Listing& listing, Index layer, const std::string& path);
 
 }  // namespace attn::files

@@ -1,26 +1,24 @@
 #include "app/files/model.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/common/document/interventions.h"
+#include "app/common/or_throw.h"
 #include "core/models/read_out.h"
 #include "core/text.h"
 
 namespace attn::files {
 namespace {
 
-constexpr std::size_t kMostVectors = 8;
-constexpr std::size_t kMostRuns = 3;  // of all layers: the text, and what is patched from
 constexpr std::size_t kNextTokens = 5;
 
 /// `text`: or the file of an image. Of a layer its inputs are needed, and its weights where they are compared.
-Result<ModelRun> run_over(const Model& model, const std::string& text, StageSet keep,
-                          const RunControl& control, const Interventions& with = {}) {
-    return model.read(text, *find_backend("staged"), keep, control, with);
+ModelRun run_over(const Model& model, const std::string& text, StageSet keep,
+                  const RunControl& control, const Interventions& with = {}) {
+    return or_throw(model.read(text, *find_backend("staged"), keep, control, with));
 }
 
 /// A part of the work, from `first` to `first` + `share` of it.
@@ -50,41 +48,36 @@ std::string key_of(const Model& model, const std::string& text) {
 }
 
 /// Computed once while it is among the texts read last.
-Result<std::shared_ptr<const ModelRun>> untouched(ModelCache::Entry& entry, const std::string& text,
-                                                  const RunControl& control) {
+std::shared_ptr<const ModelRun> untouched(ModelCache::Entry& entry, const std::string& text,
+                                          const RunControl& control) {
     const std::string key = key_of(entry.model, text);
-    if (auto known = entry.run_of(key)) return known;
-    return run_over(entry.model, text, kept_of_untouched(), control).map([&](ModelRun&& made) {
-        auto run = std::make_shared<const ModelRun>(std::move(made));
-        entry.keep(key, run);
-        return run;
-    });
+    if (auto known = entry.runs.find(key)) return *known;
+    auto run =
+        std::make_shared<const ModelRun>(run_over(entry.model, text, kept_of_untouched(), control));
+    entry.runs.keep(key, run);
+    return run;
 }
 
 /// The vectors of its text at every position of one of so many tokens.
-Result<PatchIntervention> patch_of(ModelCache::Entry& entry, const view::TextPatch& patch,
-                                   Index tokens, const RunControl& control) {
+PatchIntervention patch_of(ModelCache::Entry& entry, const view::TextPatch& patch, Index tokens,
+                           const RunControl& control) {
     const auto source = untouched(entry, patch.text, control);
-    if (!source) return tl::unexpected(source.error());
-    const auto count = std::ssize((*source)->tokens);
+    const auto count = std::ssize(source->tokens);
     if (count != tokens)
-        return bad_input(fmt::format(
+        throw bad_input(fmt::format(
             "the text to patch from, '{}', has {} token{} and the text that is open {}; expected "
             "as many, for a vector is taken to the position it has in its own text",
             patch.text, count, count == 1 ? "" : "s", tokens));
     std::vector<Index> positions(static_cast<std::size_t>(tokens));
     std::iota(positions.begin(), positions.end(), Index{0});
-    return patch_from(**source, patch.at, patch.part, std::move(positions));
+    return or_throw(patch_from(*source, patch.at, patch.part, std::move(positions)));
 }
 
-Result<Interventions> interventions_of(ModelCache::Entry& entry, const view::ModelChanges& changes,
-                                       Index tokens, const RunControl& control) {
+Interventions interventions_of(ModelCache::Entry& entry, const view::ModelChanges& changes,
+                               Index tokens, const RunControl& control) {
     Interventions made{changes.off, changes.rows, {}};
-    for (const view::TextPatch& patch : changes.patches) {
-        auto vectors = patch_of(entry, patch, tokens, control);
-        if (!vectors) return tl::unexpected(vectors.error());
-        made.patches.push_back(*std::move(vectors));
-    }
+    for (const view::TextPatch& patch : changes.patches)
+        made.patches.push_back(patch_of(entry, patch, tokens, control));
     return made;
 }
 
@@ -93,26 +86,22 @@ struct Read {
     ModelRun run;
     std::optional<RunEffects> effects;
 };
-Result<Read> read_over(ModelCache::Entry& entry, const view::ModelOrigin& wanted,
-                       const RunControl& control) {
+Read read_over(ModelCache::Entry& entry, const view::ModelOrigin& wanted,
+               const RunControl& control) {
     const Model& model = entry.model;
     if (wanted.changes.empty()) {
-        if (const auto known = entry.run_of(key_of(model, wanted.text))) return Read{*known, {}};
-        return run_over(model, wanted.text, {}, control).map([](ModelRun&& run) {
-            return Read{std::move(run), {}};
-        });
+        if (const auto known = entry.runs.find(key_of(model, wanted.text)))
+            return Read{**known, {}};
+        return Read{run_over(model, wanted.text, {}, control), {}};
     }
     const auto before = untouched(entry, wanted.text, part_of(control, 0.0, 0.5));
-    if (!before) return tl::unexpected(before.error());
     const auto with =
-        interventions_of(entry, wanted.changes, std::ssize((*before)->tokens), {control.stop, {}});
-    if (!with) return tl::unexpected(with.error());
+        interventions_of(entry, wanted.changes, std::ssize(before->tokens), {control.stop, {}});
     StageSet weights;
     weights.set(index_of(Stage::weights));
-    auto run = run_over(model, wanted.text, weights, part_of(control, 0.5, 0.5), *with);
-    if (!run) return tl::unexpected(run.error());
-    RunEffects effects = effects_of(**before, *run, model.gives_logits());
-    return Read{*std::move(run), std::move(effects)};
+    auto run = run_over(model, wanted.text, weights, part_of(control, 0.5, 0.5), with);
+    RunEffects effects = effects_of(*before, run, model.gives_logits());
+    return Read{std::move(run), std::move(effects)};
 }
 
 std::shared_ptr<const view::InterventionEffects> effects_in(const Model& model, const Read& read) {
@@ -141,10 +130,12 @@ std::optional<Tensor> vector_before(ModelCache::Entry& entry, const view::ModelO
                                     const RunControl& control) {
     if (wanted.before.empty()) return std::nullopt;
     const view::ModelChanges off{wanted.changes.off};
-    if (auto known = entry.vector_of(wanted.before, off)) return known;
-    auto run = run_over(entry.model, wanted.before, {}, {control.stop, {}}, {off.off, {}, {}});
+    if (auto known = entry.vectors.find({wanted.before, off})) return known;
+    auto run = caught([&] {
+        return run_over(entry.model, wanted.before, {}, {control.stop, {}}, {off.off, {}, {}});
+    });
     if (!run) return std::nullopt;
-    entry.keep(wanted.before, off, run->read_out);
+    entry.vectors.keep({wanted.before, off}, run->read_out);
     return std::move(run->read_out);
 }
 
@@ -152,7 +143,7 @@ view::ReadOut sentence_vector(ModelCache::Entry& entry, const ModelRun& run,
                               const view::ModelOrigin& wanted, const RunControl& control) {
     view::ReadOut out;
     out.has_vector = true;
-    entry.keep(wanted.text, wanted.changes, run.read_out);
+    entry.vectors.keep({wanted.text, wanted.changes}, run.read_out);
     if (const auto before = vector_before(entry, wanted, control))
         out.similarity = cosine(run.read_out.values(), before->values());
     return out;
@@ -160,16 +151,9 @@ view::ReadOut sentence_vector(ModelCache::Entry& entry, const ModelRun& run,
 
 view::ReadOut read_out_of(ModelCache::Entry& entry, const ModelRun& run,
                           const view::ModelOrigin& wanted, const RunControl& control) {
-    switch (entry.model.config().family->read_out) {
-        case ReadOut::next_token:
-        case ReadOut::classes:
-            return likeliest_of(entry.model, run);
-        case ReadOut::sentence:
-            return sentence_vector(entry, run, wanted, control);
-        case ReadOut::none:
-            break;
-    }
-    return {};
+    const ReadOut kind = entry.model.config().family->read_out;
+    if (kind == ReadOut::sentence) return sentence_vector(entry, run, wanted, control);
+    return kind == ReadOut::none ? view::ReadOut{} : likeliest_of(entry.model, run);
 }
 
 view::Document document_over(const Model& model, const view::ModelOrigin& origin, ModelRun run) {
@@ -197,41 +181,28 @@ view::Document document_over(const Model& model, const view::ModelOrigin& origin
     return document;
 }
 
+view::Opened opened_over(ModelCache::Entry& entry, const view::ModelOrigin& wanted,
+                         const RunControl& control) {
+    const Model& model = entry.model;
+    if (const bool image = model.config().image.has_value(); image != wanted.image)
+        throw bad_input(fmt::format(
+            "{}: {} reads {}, and '{}' is {}", wanted.path, model.config().family->words,
+            image ? "an image" : "a text", shortened(wanted.text),
+            image ? "a text; expected --image FILE.png" : "an image; expected --text TEXT"));
+    std::vector<std::string> notes = model.notes();
+    if (wanted.image && wanted.text.empty())
+        notes.emplace_back("drop a PNG, or open one (Ctrl+O), and the model reads it");
+    auto read = read_over(entry, wanted, control);
+    const view::ReadOut read_out = read_out_of(entry, read.run, wanted, control);
+    const auto effects = effects_in(model, read);
+    auto made = or_throw(with_size(document_over(model, wanted, std::move(read.run))));
+    made.read_out = read_out;
+    made.effects = effects;
+    return {std::make_shared<const view::Document>(std::move(made)), nullptr,
+            fmt::format("{}", fmt::join(notes, "; "))};
+}
+
 }  // namespace
-
-std::optional<Tensor> ModelCache::Entry::vector_of(const std::string& text,
-                                                   const view::ModelChanges& changes) {
-    const std::scoped_lock lock(mutex_);
-    const auto found =
-        std::ranges::find(vectors_, Key{text, changes}, &std::pair<Key, Tensor>::first);
-    if (found == vectors_.end()) return std::nullopt;
-    std::rotate(vectors_.begin(), found, found + 1);
-    return vectors_.front().second;
-}
-
-void ModelCache::Entry::keep(const std::string& text, const view::ModelChanges& changes,
-                             const Tensor& vector) {
-    if (vector_of(text, changes)) return;
-    const std::scoped_lock lock(mutex_);
-    vectors_.emplace_front(Key{text, changes}, vector);
-    if (vectors_.size() > kMostVectors) vectors_.pop_back();
-}
-
-std::shared_ptr<const ModelRun> ModelCache::Entry::run_of(const std::string& text) {
-    const std::scoped_lock lock(mutex_);
-    const auto found = std::ranges::find(
-        runs_, text, [](const auto& each) -> const auto& { return each.first; });
-    if (found == runs_.end()) return nullptr;
-    std::rotate(runs_.begin(), found, found + 1);
-    return runs_.front().second;
-}
-
-void ModelCache::Entry::keep(const std::string& text, std::shared_ptr<const ModelRun> run) {
-    if (run_of(text)) return;
-    const std::scoped_lock lock(mutex_);
-    runs_.emplace_front(text, std::move(run));
-    if (runs_.size() > kMostRuns) runs_.pop_back();
-}
 
 std::vector<ModelCache::File> ModelCache::files_of(const std::string& path) {
     std::vector<File> files;
@@ -263,36 +234,17 @@ Result<std::shared_ptr<ModelCache::Entry>> ModelCache::open(const std::string& p
 
 Result<view::Opened> open_text(ModelCache& cache, const view::ModelOrigin& wanted,
                                const RunControl& control) {
-    const auto entry = cache.open(wanted.path);
-    if (!entry) return tl::unexpected(entry.error());
-    const Model& model = (*entry)->model;
-    if (const bool image = model.config().image.has_value(); image != wanted.image)
-        return bad_input(fmt::format(
-            "{}: {} reads {}, and '{}' is {}", wanted.path, model.config().family->words,
-            image ? "an image" : "a text", shortened(wanted.text),
-            image ? "a text; expected --image FILE.png" : "an image; expected --text TEXT"));
-    std::vector<std::string> notes = model.notes();
-    if (wanted.image && wanted.text.empty())
-        notes.emplace_back("drop a PNG, or open one (Ctrl+O), and the model reads it");
-    auto read = read_over(**entry, wanted, control);
-    if (!read) return tl::unexpected(read.error());
-    const view::ReadOut read_out = read_out_of(**entry, read->run, wanted, control);
-    const auto effects = effects_in(model, *read);
-    return with_size(document_over(model, wanted, std::move(read->run)))
-        .map([&](view::Document made) {
-            made.read_out = read_out;
-            made.effects = effects;
-            return view::Opened{std::make_shared<const view::Document>(std::move(made)), nullptr,
-                                fmt::format("{}", fmt::join(notes, "; "))};
-        });
+    return caught([&] { return opened_over(*or_throw(cache.open(wanted.path)), wanted, control); });
 }
 
 Result<view::Opened> open_model(ModelCache& cache, const std::string& path,
                                 const RunControl& control) {
-    const auto entry = cache.open(path);
-    if (!entry) return tl::unexpected(entry.error());
-    if ((*entry)->model.config().image) return open_text(cache, {path, "", "", {}, true}, control);
-    return open_text(cache, {path, std::string(kModelText)}, control);
+    return caught([&] {
+        const auto entry = or_throw(cache.open(path));
+        const bool image = entry->model.config().image.has_value();
+        return opened_over(*entry, {path, image ? "" : std::string(kModelText), "", {}, image},
+                           control);
+    });
 }
 
 }  // namespace attn::files

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -18,31 +20,46 @@ namespace attn::files {
 inline constexpr std::string_view kModelText =
     "The animal didn't cross the street because it was too tired";
 
+/// The last few values by key, the one that was asked for last first. Any thread.
+template <class Key, class Value>
+class Recent {
+  public:
+    explicit Recent(std::size_t most) : most_(most) {}
+    std::optional<Value> find(const Key& key) {
+        const std::scoped_lock lock(mutex_);
+        const auto found = std::ranges::find(values_, key, &std::pair<Key, Value>::first);
+        if (found == values_.end()) return std::nullopt;
+        std::rotate(values_.begin(), found, found + 1);
+        return values_.front().second;
+    }
+    void keep(const Key& key, const Value& value) {
+        if (find(key)) return;
+        const std::scoped_lock lock(mutex_);
+        values_.emplace_front(key, value);
+        if (values_.size() > most_) values_.pop_back();
+    }
+
+  private:
+    std::size_t most_;
+    std::mutex mutex_;
+    std::deque<std::pair<Key, Value>> values_;
+};
+
 /// The model that was opened last, so that typing reads no weights. It is read again where the files of its folder changed
 /// since. Any thread.
 class ModelCache {
   public:
     /// A model, its untouched runs of the last texts and the vectors that it gave them.
-    class Entry {
-      public:
+    struct Entry {
         Entry(Model opened, std::string folder)
             : model(std::move(opened)), path(std::move(folder)) {}
         const Model model;
         const std::string path;
-
         /// Of a text read under these interventions.
-        std::optional<Tensor> vector_of(const std::string& text, const view::ModelChanges& changes);
-        void keep(const std::string& text, const view::ModelChanges& changes, const Tensor& vector);
+        Recent<std::pair<std::string, view::ModelChanges>, Tensor> vectors{8};
         /// Without interventions, with weights, q, k and v: what interventions are compared with and patched from, so that
-        /// another one is one run more. nullptr: not kept.
-        std::shared_ptr<const ModelRun> run_of(const std::string& text);
-        void keep(const std::string& text, std::shared_ptr<const ModelRun> run);
-
-      private:
-        std::mutex mutex_;
-        using Key = std::pair<std::string, view::ModelChanges>;
-        std::deque<std::pair<Key, Tensor>> vectors_;  // used last: first
-        std::deque<std::pair<std::string, std::shared_ptr<const ModelRun>>> runs_;  // the same
+        /// another one is one run more. Each is of all layers: the text's, and what is patched from.
+        Recent<std::string, std::shared_ptr<const ModelRun>> runs{3};
     };
 
     Result<std::shared_ptr<Entry>> open(const std::string& path);

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/format.h"
+#include "app/common/or_throw.h"
 #include "app/files/model.h"
 #include "app/files/results.h"
 #include "app/files/standard.h"
@@ -42,11 +43,11 @@ std::string without_path(std::string sentence, const std::string& path) {
 }
 
 /// Of arrays that no attention can be made of: a document of their names alone.
-Result<Opened> open_arrays_alone(const std::string& path, const std::string& options, Error why,
-                                 std::optional<view::FileQuestion> question) {
+Opened open_arrays_alone(const std::string& path, const std::string& options, Error why,
+                         std::optional<view::FileQuestion> question) {
     const bool listed = why.kind == ErrorKind::input && !is_standard(path);
     const auto file = listed ? open_arrays(path) : Result<Arrays>(tl::unexpected(why));
-    if (!file || (*file)->names().empty()) return tl::unexpected(std::move(why));
+    if (!file || (*file)->names().empty()) throw tl::unexpected(std::move(why));
     Document document;
     document.origin = view::FileOrigin{path, options};
     const std::filesystem::path named(path);
@@ -61,27 +62,24 @@ Result<Opened> open_arrays_alone(const std::string& path, const std::string& opt
 }
 
 /// The options of a file, as FileOrigin has them.
-Result<OptionValues> options_given(const std::string& options, const std::string& path) {
+OptionValues options_given(const std::string& options, const std::string& path) {
     if (options.empty()) return OptionValues{};
     return options_from_json(options, path);
 }
 
-Result<Opened> open_tensors(const std::string& path, const std::string& options) {
+Opened open_tensors(const std::string& path, const std::string& options) {
     const auto given = options_given(options, path);
-    if (!given) return tl::unexpected(given.error());
     std::optional<view::FileQuestion> question;
-    auto file = read_tensors(path, *given, Values::optional, &question);
+    auto file = read_tensors(path, given, Values::optional, &question);
     if (!file) return open_arrays_alone(path, options, file.error(), std::move(question));
     if (file->operation)
-        file->notes.push_back(
-            fmt::format("operation {} is for trace: the window shows softmax "
-                        "attention of the same tokens",
-                        info(file->operation->operation).key));
+        file->notes.push_back(fmt::format(
+            "operation {} is for trace: the window shows softmax attention of the same tokens",
+            info(file->operation->operation).key));
     const std::string notes = fmt::format("{}", fmt::join(file->notes, "; "));
-    return document_of(*std::move(file), path).map([&](Document document) {
-        document.origin = view::FileOrigin{path, options};
-        return alone(std::move(document), notes);
-    });
+    Document document = or_throw(document_of(*std::move(file), path));
+    document.origin = view::FileOrigin{path, options};
+    return alone(std::move(document), notes);
 }
 
 /// "kept, not used: 'window.themee'": of fields that this version of the program does not know.
@@ -97,68 +95,59 @@ std::string kept_words(const view::KeptFields& kept) {
 }
 
 /// A session holds a document; a preset is one.
-Result<Opened> open_json(const std::string& path, const view::SessionContext& context) {
-    auto text = read_text(path);
-    if (!text) return tl::unexpected(text.error());
+Opened open_json(const std::string& path, const view::SessionContext& context) {
+    auto text = or_throw(read_text(path));
     const std::string shown = shown_input(path);
-    const auto json = parse_json(*text, shown);
-    if (!json) return tl::unexpected(json.error());
-    if (!json->contains("document"))
-        return view::document_from_json(*text, shown).map([](Document document) {
-            return alone(std::move(document));
-        });
+    const auto json = or_throw(parse_json(text, shown));
+    if (!json.contains("document")) return alone(or_throw(view::document_from_json(text, shown)));
     view::SessionContext beside = context;
     if (!is_standard(path)) beside.folder = std::filesystem::absolute(path).parent_path();
-    auto state = view::session_from_json(*text, shown, beside);
-    if (!state) return tl::unexpected(state.error());
-    const auto document = state->shared_document();
-    std::string notes = kept_words(state->kept);
-    if (state->notice) notes += (notes.empty() ? "" : " ") + state->notice->words;
-    return Opened{document, std::make_shared<const view::AppState>(*std::move(state)), notes};
+    auto state = or_throw(view::session_from_json(text, shown, beside));
+    const auto document = state.shared_document();
+    std::string notes = kept_words(state.kept);
+    if (state.notice) notes += (notes.empty() ? "" : " ") + state.notice->words;
+    return Opened{document, std::make_shared<const view::AppState>(std::move(state)), notes};
 }
 
-Result<Opened> open_planted(const large::PlantedSpec& spec, const RunControl& control) {
-    auto made = large::plant(spec, control);
-    if (!made) return tl::unexpected(made.error());
+Opened open_planted(const large::PlantedSpec& spec, const RunControl& control) {
+    auto made = or_throw(large::plant(spec, control));
     Document document;
     document.origin = spec;
     document.name = "generated";
     document.title = fmt::format("generated, seed {}", spec.seed);
     document.note = fmt::format("{} tokens with planted structure{}", view::grouped(spec.tokens),
                                 spec.causal ? ", causal" : "");
-    document.spec = made->source.spec;
-    document.size = made->source.size;
+    document.spec = made.source.spec;
+    document.size = made.source.size;
     document.heads = document.size.heads;
     document.d_k = document.size.d_k;
-    document.landmarks = std::make_shared<const view::Landmarks>(view::Landmarks{
-        std::move(made->token_ids), std::move(made->document_starts), made->needle});
-    document.layers = {made->inputs};
-    document.inputs = made->inputs;
+    document.landmarks = std::make_shared<const view::Landmarks>(
+        view::Landmarks{std::move(made.token_ids), std::move(made.document_starts), made.needle});
+    document.layers = {made.inputs};
+    document.inputs = made.inputs;
     return alone(std::move(document));
 }
 
 /// The moment, trained to where it is not there yet.
-Result<train::Moment> trained_moment(const view::TrainedOrigin& origin, const RunControl& control) {
+train::Moment trained_moment(const view::TrainedOrigin& origin, const RunControl& control) {
     if (origin.moment) return origin.moment;
-    auto course = train::Course::make(origin.spec);
-    if (!course) return tl::unexpected(course.error());
-    course->set_switches(origin.switches);
-    while (course->advance(origin.step, control.stop))
+    auto course = or_throw(train::Course::make(origin.spec));
+    course.set_switches(origin.switches);
+    while (course.advance(origin.step, control.stop))
         if (control.progress)
-            control.progress(static_cast<double>(course->step_count()) /
+            control.progress(static_cast<double>(course.step_count()) /
                              static_cast<double>(std::max<Index>(origin.step, 1)));
-    if (course->step_count() != origin.step) return failed("the training was stopped");
-    return course->keep();
+    if (course.step_count() != origin.step) throw failed("the training was stopped");
+    return course.keep();
 }
 
 /// The attention calls of a model that was trained here, on what it reads.
-Result<Opened> open_trained(const view::TrainedOrigin& origin, const RunControl& control) {
+Opened open_trained(const view::TrainedOrigin& origin, const RunControl& control) {
     auto moment = trained_moment(origin, control);
-    if (!moment) return tl::unexpected(moment.error());
-    const auto example = train::example_of(train::Sequences(origin.spec), origin.sentence);
-    if (!example) return tl::unexpected(example.error());
-    const train::State state = train::switched(origin.spec, **moment, origin.switches);
-    train::Layers layers = train::layers_of(origin.spec, state, *example);
+    const auto example =
+        or_throw(train::example_of(train::Sequences(origin.spec), origin.sentence));
+    const train::State state = train::switched(origin.spec, *moment, origin.switches);
+    train::Layers layers = train::layers_of(origin.spec, state, example);
     Document document;
     document.origin = origin;
     document.name = train::info(origin.spec.task).key;
@@ -174,36 +163,29 @@ Result<Opened> open_trained(const view::TrainedOrigin& origin, const RunControl&
     document.d_model = origin.spec.d_model;
     document.d_k = origin.spec.d_k;
     document.heads = origin.spec.heads;
-    return with_size(std::move(document)).map([](Document sized) {
-        return alone(std::move(sized));
-    });
+    return alone(or_throw(with_size(std::move(document))));
 }
 
 /// A training that was saved goes on from its last moment.
-Result<Opened> open_run(const std::string& path) {
-    auto run = train::open_run(path);
-    if (!run) return tl::unexpected(run.error());
-    if (run->moments.empty()) return bad_input(path + " holds no moment of its training");
+Opened open_run(const std::string& path) {
+    auto run = or_throw(train::open_run(path));
+    if (run.moments.empty()) throw bad_input(path + " holds no moment of its training");
     view::TrainedOrigin origin;
-    origin.spec = run->spec;
-    origin.switches = train::recorded_switches(*run);
-    origin.moment = run->moments.back();
+    origin.spec = run.spec;
+    origin.switches = train::recorded_switches(run);
+    origin.moment = run.moments.back();
     origin.step = origin.moment->step;
-    return open_trained(origin, {}).map([&](Opened opened) {
-        opened.run = std::make_shared<const train::Run>(*std::move(run));
-        return opened;
-    });
+    Opened opened = open_trained(origin, {});
+    opened.run = std::make_shared<const train::Run>(std::move(run));
+    return opened;
 }
 
-Result<Opened> open_results(const view::ResultsOf& what, const std::string& options) {
+Opened open_results(const view::ResultsOf& what, const std::string& options) {
     const auto given = options_given(options, what.path);
-    if (!given) return tl::unexpected(given.error());
-    return read_results(what.path, *given, what.layer.value_or(kOnlyLayer))
-        .map([](ResultFile file) {
-            Opened opened;
-            opened.side = std::make_shared<const ResultFile>(std::move(file));
-            return opened;
-        });
+    Opened opened;
+    opened.side = std::make_shared<const ResultFile>(
+        or_throw(read_results(what.path, given, what.layer.value_or(kOnlyLayer))));
+    return opened;
 }
 
 }  // namespace
@@ -277,26 +259,29 @@ namespace {
 
 view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList backends,
                          view::WorkspaceList workspaces) {
-    return [=](const view::OpenRequest& request, const RunControl& control) -> Result<Opened> {
+    const auto open = [=](const view::OpenRequest& request, const RunControl& control) {
         if (const auto* spec = std::get_if<large::PlantedSpec>(&request.what))
             return open_planted(*spec, control);
         if (const auto* text = std::get_if<view::ModelText>(&request.what))
-            return open_text(*models, text->model, control);
+            return or_throw(open_text(*models, text->model, control));
         if (const auto* trained = std::get_if<view::TrainedOrigin>(&request.what))
             return open_trained(*trained, control);
         if (const auto* results = std::get_if<view::ResultsOf>(&request.what))
             return open_results(*results, request.options);
         const auto& path = std::get<std::string>(request.what);
         if (train::is_run(path)) return open_run(path);
-        if (is_model_folder(path)) return open_model(*models, path, control);
+        if (is_model_folder(path)) return or_throw(open_model(*models, path, control));
         if (holds_tensors(path)) return open_tensors(path, request.options);
         if (is_standard(path) || std::filesystem::path(path).extension() == ".json")
             return open_json(path,
                              {backends, workspaces, opener_over(models, backends, workspaces), {}});
-        return bad_input(
+        throw bad_input(
             fmt::format("{}; expected tensors ({}), a session, a preset (.json) or a model's "
                         "folder; an image (.png) is for a model of images that is open",
                         path, array_format_words()));
+    };
+    return [=](const view::OpenRequest& request, const RunControl& control) {
+        return caught([&] { return open(request, control); });
     };
 }
 

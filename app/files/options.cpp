@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <vector>
 
+#include "app/common/or_throw.h"
 #include "app/files/words.h"
 #include "core/io/json.h"
 #include "core/scores/score.h"
@@ -22,62 +22,74 @@ tl::unexpected<Error> expected(const Value& value, std::string_view what) {
         fmt::format("{} is '{}'; expected {}", value.shown, shortened(value.text), what));
 }
 
-// The whole text or nothing.
+// The whole text or nothing; a + before it is fine.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
-    Number number{};
-    const char* const end = text.data() + text.size();
     if (text.starts_with('+')) text.remove_prefix(1);
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    return error == std::errc{} && stop == end && !text.empty() ? std::optional(number)
-                                                                : std::nullopt;
+    return number_in<Number>(text);
 }
 
-Result<void> store(const Value& value, auto& target) {
-    return parse_whole_number(value).map([&](Index number) { target = number; });
-}
-
-Result<void> store_real(const Value& value, double& target) {
+void store(const Value& value, Index& target) { target = parse_whole_number(value); }
+void store(const Value& value, double& target) {
     const std::optional<double> number = parse_number<double>(value.text);
-    if (!number) return expected(value, "a number");
+    if (!number) throw expected(value, "a number");
     target = *number;
-    return {};
+}
+template <class Number>
+void store(const Value& value, std::optional<Number>& target) {
+    store(value, target.emplace());
 }
 
 constexpr std::string_view kBare = "true";  // a flag without a value, as JSON writes it
 
-Result<void> set_heads(CallOptions& call, const Value& value) { return store(value, call.heads); }
-Result<void> set_kv_heads(CallOptions& call, const Value& value) {
-    return store(value, call.kv_heads);
+// A number of the call, of its spec, of its mask.
+template <auto Member>
+void set_own(CallOptions& call, const Value& value) {
+    store(value, call.*Member);
+}
+template <auto Member>
+void set_spec(CallOptions& call, const Value& value) {
+    store(value, call.spec.*Member);
+}
+template <auto Member>
+void set_mask(CallOptions& call, const Value& value) {
+    store(value, call.spec.mask.*Member);
+}
+
+/// Whether it is the first of two words.
+bool is_first(const Value& value, std::string_view first, std::string_view second) {
+    if (value.text != first && value.text != second)
+        throw expected(value, fmt::format("{} or {}", first, second));
+    return value.text == first;
+}
+
+/// The keys of a table's rows, as a choice.
+std::string key_choices(const auto& table) {
+    std::vector<std::string> keys;
+    for (const auto& row : table) keys.emplace_back(row.key);
+    return choices(keys);
 }
 
 /// In the order of HeadAxes: the name, and the axes as PyTorch's documents write them.
 constexpr std::pair<std::string_view, std::string_view> kHeadAxes[] = {
     {"heads-first", "bhtd"}, {"tokens-first", "bthd"}, {"joined", "bte"}};
 
-Result<void> set_layout(CallOptions& call, const Value& value) {
-    for (std::size_t n = 0; n < std::size(kHeadAxes); ++n)
-        if (value.text == kHeadAxes[n].first || value.text == kHeadAxes[n].second) {
-            call.layout = static_cast<HeadAxes>(n);
-            return {};
-        }
-    return expected(value, "heads-first (bhtd), tokens-first (bthd) or joined (bte)");
+void set_layout(CallOptions& call, const Value& value) {
+    const auto* const found = std::ranges::find_if(kHeadAxes, [&](const auto& names) {
+        return value.text == names.first || value.text == names.second;
+    });
+    if (found == std::end(kHeadAxes))
+        throw expected(value, "heads-first (bhtd), tokens-first (bthd) or joined (bte)");
+    call.layout = static_cast<HeadAxes>(found - kHeadAxes);
 }
 
-Result<void> set_score(CallOptions& call, const Value& value) {
-    std::vector<std::string> keys;
-    for (const ScoreInfo& row : score_table()) {
-        if (row.key == value.text) {
-            call.spec.score = row.score;
-            return {};
-        }
-        keys.emplace_back(row.key);
-    }
-    return expected(value, choices(keys));
+void set_score(CallOptions& call, const Value& value) {
+    const auto row = std::ranges::find(score_table(), value.text, &ScoreInfo::key);
+    if (row == score_table().end()) throw expected(value, key_choices(score_table()));
+    call.spec.score = row->score;
 }
 
-Result<void> set_scale(CallOptions& call, const Value& value) {
-    call.scale_given = true;
+void set_scale(CallOptions& call, const Value& value) {
     const std::optional<double> number = parse_number<double>(value.text);
     if (value.text == "sqrt_dk")
         call.spec.scale = ScaleKind::sqrt_dk;
@@ -86,138 +98,73 @@ Result<void> set_scale(CallOptions& call, const Value& value) {
     else if (number)
         call.spec.scale = ScaleKind::value, call.spec.scale_value = *number;
     else
-        return expected(value, "sqrt_dk, none or a number");
-    return {};
+        throw expected(value, "sqrt_dk, none or a number");
 }
 
-Result<void> set_d_k(CallOptions& call, const Value& value) {
-    if (auto stored = store(value, call.d_k.emplace()); !stored) return stored;
-    return *call.d_k < 1 ? expected(value, "at least 1") : Result<void>();
-}
-
-Result<void> set_temperature(CallOptions& call, const Value& value) {
-    return store_real(value, call.spec.temperature);
+void set_d_k(CallOptions& call, const Value& value) {
+    store(value, call.d_k);
+    if (*call.d_k < 1) throw expected(value, "at least 1");
 }
 
 /// Bare, it says no corner: which is meant is asked where that makes a difference.
-Result<void> set_causal(CallOptions& call, const Value& value) {
+void set_causal(CallOptions& call, const Value& value) {
     call.causal_unsaid = value.text == kBare;
-    if (value.text == "top-left" || call.causal_unsaid)
-        call.spec.mask.causal = CausalAlign::top_left;
-    else if (value.text == "bottom-right")
-        call.spec.mask.causal = CausalAlign::bottom_right;
-    else
-        return expected(value, "top-left or bottom-right");
-    return {};
+    const bool first = call.causal_unsaid || is_first(value, "top-left", "bottom-right");
+    call.spec.mask.causal = first ? CausalAlign::top_left : CausalAlign::bottom_right;
 }
 
-Result<void> set_window(CallOptions& call, const Value& value) {
-    return store(value, call.spec.mask.window);
-}
-Result<void> set_window_left(CallOptions& call, const Value& value) {
-    return store(value, call.spec.mask.window_left);
-}
-Result<void> set_window_right(CallOptions& call, const Value& value) {
-    return store(value, call.spec.mask.window_right);
-}
-Result<void> set_global_tokens(CallOptions& call, const Value& value) {
-    return store(value, call.spec.mask.global_tokens);
-}
-Result<void> set_block(CallOptions& call, const Value& value) {
-    return store(value, call.spec.mask.block);
-}
-
-Result<void> set_padding(CallOptions& call, const Value& value) {
+void set_padding(CallOptions& call, const Value& value) {
     std::vector<Index> lengths;
-    for (std::size_t start = 0; start <= value.text.size();) {
-        const std::size_t comma = std::min(value.text.find(',', start), value.text.size());
-        const auto length = parse_number<Index>(value.text.substr(start, comma - start));
+    for (const std::string_view part : split(value.text)) {
+        const auto length = parse_number<Index>(part);
         if (!length)
-            return expected(value, "the number of valid keys of each batch entry, such as 5,3");
+            throw expected(value, "the number of valid keys of each batch entry, such as 5,3");
         lengths.push_back(*length);
-        start = comma + 1;
     }
     call.spec.mask.padding = std::move(lengths);
-    return {};
 }
 
-Result<void> set_rope(CallOptions& call, const Value& value) {
-    if (value.text != "half" && value.text != "interleaved")
-        return expected(value, "half or interleaved");
-    call.rope_pairs = value.text == "half" ? RopePairs::half : RopePairs::interleaved;
-    return {};
+void set_rope(CallOptions& call, const Value& value) {
+    const bool half = is_first(value, "half", "interleaved");
+    call.rope_pairs = half ? RopePairs::half : RopePairs::interleaved;
 }
-Result<void> set_rope_base(CallOptions& call, const Value& value) {
-    return store_real(value, call.rope_base.emplace());
-}
-Result<void> set_rope_dims(CallOptions& call, const Value& value) {
-    return store(value, call.rope_dims);
-}
-Result<void> set_query_offset(CallOptions& call, const Value& value) {
-    return store(value, call.spec.query_offset);
-}
-Result<void> set_softcap(CallOptions& call, const Value& value) {
-    return store_real(value, call.spec.softcap.emplace());
-}
+
 /// A bare flag, or what JSON writes: true.
-Result<void> expect_true(const Value& value) {
-    return value.text == kBare ? Result<void>() : expected(value, "no value");
+bool is_set(const Value& value) {
+    if (value.text != kBare) throw expected(value, "no value");
+    return true;
 }
-Result<void> set_alibi(CallOptions& call, const Value& value) {
-    return expect_true(value).map([&] { call.spec.alibi = true; });
-}
+void set_alibi(CallOptions& call, const Value& value) { call.spec.alibi = is_set(value); }
 /// The array `sinks` says it all; the option says that it is there.
-Result<void> set_sinks(CallOptions& call, const Value& value) {
-    return expect_true(value).map([&] { call.sinks = true; });
-}
+void set_sinks(CallOptions& call, const Value& value) { call.sinks = is_set(value); }
 
-Result<void> set_dropout(CallOptions& call, const Value& value) {
-    return store_real(value, call.spec.dropout);
-}
-
-Result<void> set_seed(CallOptions& call, const Value& value) {
+void set_seed(CallOptions& call, const Value& value) {
     const auto seed = parse_number<std::uint64_t>(value.text);
-    if (!seed) return expected(value, "a whole number from 0 to 2^64 - 1");
+    if (!seed) throw expected(value, "a whole number from 0 to 2^64 - 1");
     call.spec.seed = *seed;
-    return {};
 }
 
 /// JSON says true or false.
-Result<void> set_training(CallOptions& call, const Value& value) {
+void set_training(CallOptions& call, const Value& value) {
     const bool on = value.text == "on" || value.text == "true";
-    if (!on && value.text != "off" && value.text != "false") return expected(value, "on or off");
+    if (!on && value.text != "off" && value.text != "false") throw expected(value, "on or off");
     call.spec.training = on;
-    return {};
 }
 
-Result<void> set_empty_rows(CallOptions& call, const Value& value) {
-    if (value.text != "zero" && value.text != "nan") return expected(value, "zero or nan");
-    call.spec.empty_rows = value.text == "nan" ? EmptyRows::nan : EmptyRows::zero;
-    return {};
+void set_empty_rows(CallOptions& call, const Value& value) {
+    call.spec.empty_rows = is_first(value, "zero", "nan") ? EmptyRows::zero : EmptyRows::nan;
 }
 
-Result<void> set_operation(CallOptions& call, const Value& value) {
+void set_operation(CallOptions& call, const Value& value) {
     call.which_operation = find_operation(value.text);
-    if (call.which_operation) return {};
-    std::vector<std::string> keys;
-    for (const OperationInfo& row : operation_table()) keys.emplace_back(row.key);
-    return expected(value, choices(keys));
+    if (!call.which_operation) throw expected(value, key_choices(operation_table()));
 }
-Result<void> set_chunk(CallOptions& call, const Value& value) {
-    return store(value, call.operation_settings.chunk);
+void set_chunk(CallOptions& call, const Value& value) {
+    store(value, call.operation_settings.chunk);
 }
-Result<void> set_latents(CallOptions& call, const Value& value) {
-    call.latents_given = true;
-    return store(value, call.operation_settings.latents);
-}
-Result<void> set_state(CallOptions& call, const Value& value) {
-    call.state_given = true;
-    return store(value, call.operation_settings.state);
-}
-Result<void> set_discretise(CallOptions& call, const Value& value) {
-    if (value.text != "zoh" && value.text != "euler") return expected(value, "zoh or euler");
-    call.operation_settings.discretise = value.text == "zoh" ? Discretise::zoh : Discretise::euler;
-    return {};
+void set_discretise(CallOptions& call, const Value& value) {
+    const bool zoh = is_first(value, "zoh", "euler");
+    call.operation_settings.discretise = zoh ? Discretise::zoh : Discretise::euler;
 }
 
 /// What an array can be called by --role.
@@ -226,26 +173,19 @@ constexpr std::string_view kRoleNames[] = {
     "W_O", "dO",  "dY",  "weights", "scores", "scaled", "masked", "mask",   "b_Q",
     "b_K", "b_V", "b_O", "W_Q.T",   "W_K.T",  "W_V.T",  "W_O.T",  "tokens", "-"};
 
-Result<void> set_role(CallOptions& call, const Value& value) {
-    std::string_view rest = value.text;
-    while (!rest.empty()) {
-        const std::string_view one = rest.substr(0, rest.find(','));
-        rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+void set_role(CallOptions& call, const Value& value) {
+    for (const std::string_view one : split_list(value.text)) {
         const std::size_t sign = one.rfind('=');
         if (sign == one.npos || sign == 0 ||
             std::ranges::count(kRoleNames, one.substr(sign + 1)) == 0)
-            return expected(value, fmt::format("NAME=ROLE,... with a role of {}",
-                                               choices(std::vector<std::string>(
-                                                   std::begin(kRoleNames), std::end(kRoleNames)))));
+            throw expected(value, fmt::format("NAME=ROLE,... with a role of {}",
+                                              choices(std::vector<std::string>(
+                                                  std::begin(kRoleNames), std::end(kRoleNames)))));
         call.roles.insert_or_assign(std::string(one.substr(0, sign)),
                                     std::string(one.substr(sign + 1)));
     }
-    return {};
 }
-Result<void> set_tokens(CallOptions& call, const Value& value) {
-    call.tokens_file = value.text;
-    return {};
-}
+void set_tokens(CallOptions& call, const Value& value) { call.tokens_file = value.text; }
 
 constexpr std::string_view kArrays = "Arrays";
 constexpr std::string_view kHeads = "Heads (with X; Q, K, V bring theirs)";
@@ -257,8 +197,9 @@ constexpr std::string_view kDropout = "Dropout";
 constexpr std::string_view kOperation = "Operations (in place of softmax attention)";
 
 constexpr auto kOptions = std::to_array<AttentionOption>({
-    {"heads", "H", "", kHeads, "query heads (default 1)", set_heads},
-    {"kv-heads", "G", "", kHeads, "key/value heads, a divisor of H (default H)", set_kv_heads},
+    {"heads", "H", "", kHeads, "query heads (default 1)", set_own<&CallOptions::heads>},
+    {"kv-heads", "G", "", kHeads, "key/value heads, a divisor of H (default H)",
+     set_own<&CallOptions::kv_heads>},
     {"layout", "L", "", kHeads,
      "axes of Q, K, V and dO: heads-first [B,H,T,d] (default), tokens-first [B,T,H,d], or joined "
      "[B,T,H·d]",
@@ -276,33 +217,39 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
     {"d-k", "N", "", kScore,
      "width of a query, for the scale 1/√N of raw scores whose queries are not in the file",
      set_d_k},
-    {"temperature", "T", "", kScore, "scores are divided by T > 0 (default 1)", set_temperature},
-    {"softcap", "C", "", kScore, "scaled scores S become C·tanh(S / C), C > 0", set_softcap},
+    {"temperature", "T", "", kScore, "scores are divided by T > 0 (default 1)",
+     set_spec<&AttentionSpec::temperature>},
+    {"softcap", "C", "", kScore, "scaled scores S become C·tanh(S / C), C > 0",
+     set_spec<&AttentionSpec::softcap>},
     {"sinks", "", "true", kScore,
      "array `sinks`, a logit a head that takes weight and has no value", set_sinks},
     {"rope", "PAIRS", "", kPositions,
      "turn Q and K by position: half (Llama) or interleaved (RoFormer)", set_rope},
-    {"rope-base", "B", "", kPositions, "RoPE's base (default 10000)", set_rope_base},
+    {"rope-base", "B", "", kPositions, "RoPE's base (default 10000)",
+     set_own<&CallOptions::rope_base>},
     {"rope-dims", "N", "", kPositions, "turn the first N columns only (default d_k)",
-     set_rope_dims},
+     set_own<&CallOptions::rope_dims>},
     {"query-offset", "P", "", kPositions,
-     "position of query 0 (default 0; Tk − Tq with --causal=bottom-right)", set_query_offset},
+     "position of query 0 (default 0; Tk − Tq with --causal=bottom-right)",
+     set_spec<&AttentionSpec::query_offset>},
     {"alibi", "", "true", kPositions, "subtract slope·distance from scores, one slope a head",
      set_alibi},
     {"causal", "ALIGN", kBare, kMask,
      "key j ≤ query i, =top-left; =bottom-right: j ≤ i + Tk − Tq. Which has to be said where Tq ≠ "
      "Tk",
      set_causal},
-    {"window", "W", "", kMask, "|i − j| ≤ W, by position", set_window},
-    {"window-left", "L", "", kMask, "i − j ≤ L, by position", set_window_left},
-    {"window-right", "R", "", kMask, "j − i ≤ R, by position", set_window_right},
+    {"window", "W", "", kMask, "|i − j| ≤ W, by position", set_mask<&MaskSpec::window>},
+    {"window-left", "L", "", kMask, "i − j ≤ L, by position", set_mask<&MaskSpec::window_left>},
+    {"window-right", "R", "", kMask, "j − i ≤ R, by position", set_mask<&MaskSpec::window_right>},
     {"global-tokens", "G", "", kMask,
-     "the first G see all and are seen by all, whatever the window", set_global_tokens},
-    {"block", "S", "", kMask, "i and j in the same block of S tokens", set_block},
+     "the first G see all and are seen by all, whatever the window",
+     set_mask<&MaskSpec::global_tokens>},
+    {"block", "S", "", kMask, "i and j in the same block of S tokens", set_mask<&MaskSpec::block>},
     {"padding", "N0,N1,..", "", kMask, "valid keys of each batch entry", set_padding},
     {"empty-rows", "P", "", kMask, "weights of a row with no key left: zero (default) or nan",
      set_empty_rows},
-    {"dropout", "P", "", kDropout, "drop weights with probability P in [0, 1)", set_dropout},
+    {"dropout", "P", "", kDropout, "drop weights with probability P in [0, 1)",
+     set_spec<&AttentionSpec::dropout>},
     {"seed", "S", "", kDropout, "of dropout, and of an operation's parameters (default 0)",
      set_seed},
     {"training", "on|off", "", kDropout,
@@ -310,9 +257,11 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
     {"operation", "NAME", "", kOperation, "chunked, linear, latents or state-space", set_operation},
     {"chunk", "C", "", kOperation, "of chunked: keys a chunk (default 4)", set_chunk},
     {"latents", "M", "", kOperation,
-     "of latents: how many (default: as the array `latents` has, or 4)", set_latents},
+     "of latents: how many (default: as the array `latents` has, or 4)",
+     set_own<&CallOptions::latents>},
     {"state", "N", "", kOperation,
-     "of state-space: states a column (default: as the array A_log has, or 4)", set_state},
+     "of state-space: states a column (default: as the array A_log has, or 4)",
+     set_own<&CallOptions::state>},
     {"discretise", "RULE", "", kOperation,
      "of state-space: zoh (default) or euler, what Mamba runs", set_discretise},
 });
@@ -342,35 +291,32 @@ std::string text_of(const json& value) {
 }
 
 // One pair of the object into `values`; null leaves an option unset, and so does false where it is no value.
-Result<void> add_json_option(std::string_view what, std::string key, const json& value,
-                             OptionValues& values) {
+void add_json_option(std::string_view what, std::string key, const json& value,
+                     OptionValues& values) {
     std::replace(key.begin(), key.end(), '_', '-');
     const AttentionOption* const option = find_option(key);
     if (!option)
-        return bad_input(fmt::format("{}: options has the unknown key '{}'{}; expected {}", what,
-                                     shortened(key), did_you_mean(key, option_names()),
-                                     choices(option_names())));
-    if (value.is_null() || (value == false && option->off.empty())) return {};
+        throw bad_input(fmt::format("{}: options has the unknown key '{}'{}; expected {}", what,
+                                    shortened(key), did_you_mean(key, option_names()),
+                                    choices(option_names())));
+    if (value.is_null() || (value == false && option->off.empty())) return;
     const bool bare = value == true && !option->alone.empty();
     values[key] = {fmt::format("{}: options: {}", what, key),
                    bare ? std::string(option->alone) : text_of(value)};
-    return {};
 }
 
 /// The three options of RoPE make one value; base and dims mean nothing without rope.
-Result<void> set_rope_of(CallOptions& call, const OptionValues& values) {
+void set_rope_of(CallOptions& call, const OptionValues& values) {
     if (call.rope_pairs) {
         call.spec.rope =
             Rope{*call.rope_pairs, call.rope_base.value_or(Rope().base), call.rope_dims};
-        return {};
+        return;
     }
     for (const std::string_view name : {"rope-base", "rope-dims"})
         if (const auto given = values.find(name); given != values.end())
-            return bad_input(
-                fmt::format("{} is {} without rope; expected rope as well, half or "
-                            "interleaved",
+            throw bad_input(
+                fmt::format("{} is {} without rope; expected rope as well, half or interleaved",
                             given->second.shown, shortened(given->second.text)));
-    return {};
 }
 
 /// Which operation each setting belongs to.
@@ -382,18 +328,19 @@ constexpr std::pair<std::string_view, Operation> kSettings[] = {
 };
 
 /// A setting without its operation is refused.
-Result<void> set_operation_of(CallOptions& call, const OptionValues& values) {
+void set_operation_of(CallOptions& call, const OptionValues& values) {
     for (const auto& [name, operation] : kSettings)
         if (const auto given = values.find(name);
             given != values.end() && call.which_operation != operation)
-            return bad_input(fmt::format("{} is {} without operation {}; expected that as well",
-                                         given->second.shown, shortened(given->second.text),
-                                         info(operation).key));
-    if (!call.which_operation) return {};
+            throw bad_input(fmt::format("{} is {} without operation {}; expected that as well",
+                                        given->second.shown, shortened(given->second.text),
+                                        info(operation).key));
+    if (!call.which_operation) return;
     call.operation = call.operation_settings;
     call.operation->operation = *call.which_operation;
+    if (call.latents) call.operation->latents = *call.latents;
+    if (call.state) call.operation->state = *call.state;
     call.operation->seed = call.spec.seed;
-    return {};
 }
 
 }  // namespace
@@ -402,22 +349,19 @@ std::string_view key_of(HeadAxes axes) { return kHeadAxes[static_cast<std::size_
 
 std::span<const AttentionOption> attention_options() { return kOptions; }
 
-Result<Index> parse_whole_number(const Value& value) {
+Index parse_whole_number(const Value& value) {
     const std::optional<Index> number = parse_number<Index>(value.text);
-    if (!number) return expected(value, "a whole number");
+    if (!number) throw expected(value, "a whole number");
     return *number;
 }
 
-Result<OptionValues> options_from_json(std::string_view text, std::string_view what) {
-    const Result<json> parsed = parse_json(text, fmt::format("{}: options", what));
-    if (!parsed) return tl::unexpected(parsed.error());
-    if (!parsed->is_object())
-        return bad_input(fmt::format("{}: options is {}; expected a JSON object", what,
-                                     shortened(parsed->dump())));
+OptionValues options_from_json(std::string_view text, std::string_view what) {
+    const auto parsed = or_throw(parse_json(text, fmt::format("{}: options", what)));
+    if (!parsed.is_object())
+        throw bad_input(fmt::format("{}: options is {}; expected a JSON object", what,
+                                    shortened(parsed.dump())));
     OptionValues values;
-    for (const auto& [key, value] : parsed->items())
-        if (auto added = add_json_option(what, key, value, values); !added)
-            return tl::unexpected(added.error());
+    for (const auto& [key, value] : parsed.items()) add_json_option(what, key, value, values);
     return values;
 }
 
@@ -436,17 +380,15 @@ std::string with_option_names(std::string sentence) {
     return sentence;
 }
 
-Result<CallOptions> call_options(const OptionValues& values) {
+CallOptions call_options(const OptionValues& values) {
     CallOptions call;
-    for (const auto& [name, value] : values)
-        if (auto set = find_option(name)->set(call, value); !set)
-            return tl::unexpected(set.error());
-    if (auto turned = set_rope_of(call, values); !turned) return tl::unexpected(turned.error());
-    if (auto made = set_operation_of(call, values); !made) return tl::unexpected(made.error());
+    for (const auto& [name, value] : values) find_option(name)->set(call, value);
+    set_rope_of(call, values);
+    set_operation_of(call, values);
     if (call.d_k && call.spec.scale != ScaleKind::sqrt_dk)
-        return bad_input(fmt::format("{} is {} beside scale {}; expected one of them",
-                                     values.find("d-k")->second.shown, *call.d_k,
-                                     shortened(values.find("scale")->second.text)));
+        throw bad_input(fmt::format("{} is {} beside scale {}; expected one of them",
+                                    values.find("d-k")->second.shown, *call.d_k,
+                                    shortened(values.find("scale")->second.text)));
     call.spec.heads = call.heads.value_or(1);
     call.spec.kv_heads = call.kv_heads.value_or(call.spec.heads);
     return call;

@@ -33,7 +33,6 @@ struct CallOptions {
     std::optional<RopePairs> rope_pairs;
     std::optional<double> rope_base;
     std::optional<Index> rope_dims;
-    bool scale_given = false;                  // spec.scale is what somebody said
     std::optional<Index> d_k;                  // where the file has no queries that say it
     bool causal_unsaid = false;                // causal, of which corner nobody said
     bool sinks = false;                        // the file is said to hold the array
@@ -42,8 +41,7 @@ struct CallOptions {
     // Of operations, together `operation`.
     std::optional<Operation> which_operation;
     OperationSpec operation_settings;
-    bool latents_given = false;
-    bool state_given = false;
+    std::optional<Index> latents, state;
     std::optional<OperationSpec> operation;  // not set: softmax attention
 };
 
@@ -61,7 +59,7 @@ struct AttentionOption {
     std::string_view alone;        // the value of the bare flag; "" when a value is needed
     std::string_view group;
     std::string_view words;
-    Result<void> (*set)(CallOptions& call, const Value& value);
+    void (*set)(CallOptions& call, const Value& value);
     std::string_view off = {};  // the value that JSON's false stands for; "": none, unset
 };
 std::span<const AttentionOption> attention_options();
@@ -71,15 +69,15 @@ using OptionValues = std::map<std::string, Value, std::less<>>;
 
 /// The array `options` of a file: a JSON object such as {"causal": true, "window": 3, "scale": 0.07}.
 /// An unknown key, or a value that no flag could have, is an error. `what` names the file.
-Result<OptionValues> options_from_json(std::string_view json, std::string_view what);
+OptionValues options_from_json(std::string_view json, std::string_view what);
 
 /// Ranges are left to attn::validate, which knows the shapes.
-Result<CallOptions> call_options(const OptionValues& values);
+CallOptions call_options(const OptionValues& values);
 
 /// A sentence of core with the options' names in the place of the fields': query_offset becomes query-offset.
 std::string with_option_names(std::string sentence);
 
 /// A whole number: "--threads is 'x'; expected a whole number".
-Result<Index> parse_whole_number(const Value& value);
+Index parse_whole_number(const Value& value);
 
 }  // namespace attn::files

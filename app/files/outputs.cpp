@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <vector>
 
 #include "app/files/standard.h"
 #include "app/files/words.h"

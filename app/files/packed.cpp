@@ -1,4 +1,4 @@
-#include "app/files/packed.h"
+#include "app/files/axes.h"
 
 #include <fmt/format.h>
 
@@ -61,10 +61,10 @@ std::string remedy_for(const std::vector<const Form*>& forms) {
 
 }  // namespace
 
-Result<Packed> unpack(const std::vector<Index>& extents, const CallOptions& options,
-                      const std::string& what) {
+Packed unpack(const std::vector<Index>& extents, const CallOptions& options,
+              const std::string& what) {
     if (options.kv_heads && *options.kv_heads != options.heads.value_or(1))
-        return bad_input(
+        throw bad_input(
             fmt::format("{}: kv-heads is {} and heads {}, but a packed array has as "
                         "many keys as queries; save Q, K and V",
                         what, *options.kv_heads, options.heads.value_or(1)));
@@ -78,10 +78,10 @@ Result<Packed> unpack(const std::vector<Index>& extents, const CallOptions& opti
             packed = *std::move(fits);
         }
     if (forms.empty())
-        return bad_input(fmt::format("{} is {}; {}", what, to_string(extents), kExpected));
+        throw bad_input(fmt::format("{} is {}; {}", what, to_string(extents), kExpected));
     if (forms.size() == 1) return packed;
-    return bad_input(fmt::format("{} is {}, which can be {}: {}", what, to_string(extents),
-                                 choices(words), remedy_for(forms)));
+    throw bad_input(fmt::format("{} is {}, which can be {}: {}", what, to_string(extents),
+                                choices(words), remedy_for(forms)));
 }
 
 }  // namespace attn::files

@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
-#include "app/files/arrays.h"
+#include "app/common/or_throw.h"
 #include "app/files/inputs.h"
+#include "app/files/words.h"
 #include "core/given.h"
 
 namespace attn::files {
@@ -63,13 +63,9 @@ std::optional<Index> layer_in(std::string_view name, const PairsName& form) {
     if (!name.starts_with(form.before) || !name.ends_with(*form.after) ||
         name.size() <= form.before.size() + form.after->size())
         return std::nullopt;
-    const std::string_view digits =
-        name.substr(form.before.size(), name.size() - form.before.size() - form.after->size());
-    Index layer = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [stop, fault] = std::from_chars(digits.data(), end, layer);
-    if (fault != std::errc{} || stop != end || layer < 0) return std::nullopt;
-    return layer;
+    const auto layer = number_in<Index>(
+        name.substr(form.before.size(), name.size() - form.before.size() - form.after->size()));
+    return layer && *layer >= 0 ? layer : std::nullopt;
 }
 
 PairsListing from(Stage stage, std::vector<std::pair<Index, std::string>> found) {
@@ -100,33 +96,31 @@ constexpr std::string_view kPairAxes =
     "[Tq, Tk], [H, Tq, Tk] or [B, H, Tq, Tk], or one array [L, B, H, Tq, Tk]";
 
 /// Of one array, a tensor each layer.
-Result<std::vector<Tensor>> tensors_of(ArrayReader& reader, const std::string& name) {
+std::vector<Tensor> tensors_of(ArrayReader& reader, const std::string& name) {
     const auto extents = reader.axes_of(name);
-    if (!extents) return tl::unexpected(extents.error());
-    const std::size_t n = extents->size();
+    const std::size_t n = extents.size();
     if (n < 2 || n > 5)
-        return bad_input(fmt::format("{}: {} is {}; expected {}", reader.path(), name,
-                                     to_string(*extents), kPairAxes));
+        throw bad_input(fmt::format("{}: {} is {}; expected {}", reader.path(), name,
+                                    to_string(extents), kPairAxes));
     auto values = reader.numbers(name);
-    if (!values) return tl::unexpected(values.error());
     const auto axis = [&](std::size_t from_last) {
-        return n > from_last ? (*extents)[n - 1 - from_last] : Index{1};
+        return n > from_last ? extents[n - 1 - from_last] : Index{1};
     };
     const Shape shape{axis(3), axis(2), axis(1), axis(0)};
-    if (n < 5) return std::vector<Tensor>{Tensor::shared(shape, *std::move(values))};
+    if (n < 5) return std::vector<Tensor>{Tensor::shared(shape, std::move(values))};
     std::vector<Tensor> tensors;
-    for (Index layer = 0; layer < extents->front(); ++layer) {
-        const float* const first = values->data() + layer * shape.count();
+    for (Index layer = 0; layer < extents.front(); ++layer) {
+        const float* const first = values.data() + layer * shape.count();
         tensors.push_back(Tensor::shared(shape, {first, first + shape.count()}));
     }
     return tensors;
 }
 
 /// "; rows of it sum to 1"-like hints are the window's: here shapes are compared alone.
-Result<void> check_layer(const Tensor& tensor, const Tensor& first, const std::string& what) {
+void check_layer(const Tensor& tensor, const Tensor& first, const std::string& what) {
     const Shape &is = tensor.shape(), &was = first.shape();
-    if (is.b == was.b && is.t == was.t && is.d == was.d && is.h == was.h) return {};
-    return bad_input(
+    if (is.b == was.b && is.t == was.t && is.d == was.d && is.h == was.h) return;
+    throw bad_input(
         fmt::format("{} is {}, the first layer {}; expected the same sizes in every layer", what,
                     to_string(is), to_string(was)));
 }
@@ -161,30 +155,25 @@ std::string idle_note(const OptionValues& given, Stage stage) {
 }
 
 /// The scale of raw scores, which only a person knows.
-Result<void> settle_scale(const std::string& what, const CallOptions& options,
-                          AttentionSpec& spec) {
-    if (spec.scale != ScaleKind::sqrt_dk) return {};
+void settle_scale(const std::string& what, const CallOptions& options, AttentionSpec& spec) {
     if (!options.d_k)
-        return bad_input(fmt::format(
+        throw bad_input(fmt::format(
             "{} are scores q·k, and how they are scaled is not in the file: give --scale none "
             "(softmax takes them as they are: they are scaled already, or nothing scales them), "
             "--scale X (times X) or --d-k N (times 1/√N, N the width of a query)",
             what));
     spec.scale = ScaleKind::value;
     spec.scale_value = 1.0 / std::sqrt(static_cast<double>(*options.d_k));
-    return {};
 }
 
 /// The same as a question; V tells how wide queries mostly are.
 view::FileQuestion scale_question(const ArrayReader& reader, const std::string& values) {
     view::FileQuestion question{"Are the scores raw or scaled?", {}};
-    question.answers.push_back({"scaled, × 1",
-                                "Scaled already, or nothing scales them: softmax takes them as "
-                                "they are.",
-                                "scale", "none"});
-    const auto axes =
-        reader.has(values) ? reader.axes_of(values) : Result<std::vector<Index>>(bad_input(""));
-    const Index width = axes ? axes->back() : 0;
+    question.answers.push_back(
+        {"scaled, × 1", "Scaled already, or nothing scales them: softmax takes them as they are.",
+         "scale", "none"});
+    const Index width =
+        caught([&] { return reader.has(values) ? reader.axes_of(values).back() : 0; }).value_or(0);
     if (width > 0)
         question.answers.push_back({fmt::format("raw, × 1/√{}", width),
                                     "Raw q·k of queries that are as wide as V is here.", "d-k",
@@ -199,18 +188,16 @@ view::FileQuestion scale_question(const ArrayReader& reader, const std::string& 
 }
 
 /// V, and what means something beside it.
-Result<Inputs> read_beside(const LayerReader& layer, Index heads) {
+Inputs read_beside(const LayerReader& layer, Index heads) {
     Inputs in;
     const CallOptions& options = layer.options;
     const Index kv_heads = options.kv_heads.value_or(options.heads.value_or(heads));
-    if (auto read = layer.read("V", layer.heads_axes(kv_heads), in.v); !read)
-        return tl::unexpected(std::move(read.error()));
+    layer.read("V", layer.heads_axes(kv_heads), in.v);
     for (const Param param : {Param::w_o, Param::b_o, Param::sinks}) {
         const ParamInfo& row = info(param);
         if (in.v.empty() && param != Param::sinks) continue;
         const Axes axes{.layout = row.bias ? Layout::bias : Layout::weight};
-        if (auto read = layer.read(row.npz, axes, in.params[param]); !read)
-            return tl::unexpected(std::move(read.error()));
+        layer.read(row.npz, axes, in.params[param]);
     }
     return in;
 }
@@ -227,38 +214,34 @@ void add_roles(const LayerReader& layer, const Inputs& in, TensorFile& file) {
 }
 
 /// The layers that file.given holds, each with what stands beside it.
-Result<void> add_beside(ArrayReader& reader, const BesidePairs& beside, TensorFile& file) {
+void add_beside(ArrayReader& reader, const BesidePairs& beside, TensorFile& file) {
     const Index heads = file.given.front().values.shape().h;
     for (std::size_t n = 0; n < file.given.size(); ++n) {
         const bool of_layer = beside.listing.numbered || file.given.size() == 1;
         const Index number = beside.listing.numbered ? file.numbers[n] : 0;
         const LayerReader layer{reader, beside.listing, number, beside.options};
-        Result<Inputs> in = of_layer ? read_beside(layer, heads) : Inputs{};
-        if (!in) return tl::unexpected(std::move(in.error()));
-        add_roles(layer, *in, file);
-        file.param_extents.push_back(extents_of_params(layer, *in));
+        auto in = of_layer ? read_beside(layer, heads) : Inputs{};
+        add_roles(layer, in, file);
+        file.param_extents.push_back(extents_of_params(layer, in));
         file.upstreams.emplace_back();
-        if (in->v.empty() != (n == 0 ? in->v.empty() : file.layers.front().v.empty()))
-            return bad_input(
-                fmt::format("{}: some layers have V and some have none; expected V "
-                            "in every layer or in none",
-                            reader.path()));
-        file.layers.push_back(*std::move(in));
+        if (in.v.empty() != (n == 0 ? in.v.empty() : file.layers.front().v.empty()))
+            throw bad_input(fmt::format(
+                "{}: some layers have V and some have none; expected V in every layer or in none",
+                reader.path()));
+        file.layers.push_back(std::move(in));
     }
-    return {};
 }
 
 /// The sizes, with what the options say checked against them.
-Result<void> settle_sizes(const ArrayReader& reader, Stage stage, TensorFile& file) {
+void settle_sizes(const ArrayReader& reader, Stage stage, TensorFile& file) {
     const Tensor& first = file.given.front().values;
     for (const Inputs& in : file.layers) {
         const auto size = sizes_from(stage, first.shape(), in, file.spec);
         if (!size)
-            return bad_input(
+            throw bad_input(
                 fmt::format("{}: {}", reader.path(), with_option_names(size.error().sentence)));
         file.size = *size;
     }
-    return {};
 }
 
 }  // namespace
@@ -276,56 +259,49 @@ std::optional<PairsListing> list_pairs(std::span<const std::string> names,
     return std::nullopt;
 }
 
-Result<void> choose_pairs(const ArrayReader& reader, Index layer, PairsListing& listing) {
+void choose_pairs(const ArrayReader& reader, Index layer, PairsListing& listing) {
     Listing layers;
     layers.layers = listing.layers;
     const auto axes = reader.axes_of(listing.names.front());
-    if (!axes) return tl::unexpected(axes.error());
-    const bool several = listing.names.size() == 1 && axes->size() == 5;
-    for (Index n = 1; several && n < axes->front(); ++n) layers.layers.push_back(n);
+    const bool several = listing.names.size() == 1 && axes.size() == 5;
+    for (Index n = 1; several && n < axes.front(); ++n) layers.layers.push_back(n);
     const auto number = find_layer(layers, layer, reader.path());
-    if (!number) return tl::unexpected(number.error());
     if (several) {
-        listing.only = *number;
-        return {};
+        listing.only = number;
+        return;
     }
-    const auto at = std::ranges::find(listing.layers, *number) - listing.layers.begin();
+    const auto at = std::ranges::find(listing.layers, number) - listing.layers.begin();
     listing.names = {listing.names[static_cast<std::size_t>(at)]};
-    listing.layers = {*number};
-    return {};
+    listing.layers = {number};
 }
 
-Result<void> read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePairs& beside,
-                        TensorFile& file) {
+void read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePairs& beside,
+                TensorFile& file) {
     const std::string whole = fmt::format("{}: {}", reader.path(), pairs.names.front());
     if (beside.options.operation)
-        return bad_input(fmt::format("{}: operation {} needs Q, K and V, and the file gives {}",
-                                     reader.path(), info(beside.options.operation->operation).key,
-                                     title_of(pairs.stage)));
-    if (pairs.stage == Stage::scores)
-        if (auto known = settle_scale(whole, beside.options, file.spec); !known) {
-            if (beside.asks)
-                *beside.asks =
-                    scale_question(reader, layer_name(beside.listing, pairs.layers.front(), "V"));
-            return known;
-        }
+        throw bad_input(fmt::format("{}: operation {} needs Q, K and V, and the file gives {}",
+                                    reader.path(), info(beside.options.operation->operation).key,
+                                    title_of(pairs.stage)));
+    if (pairs.stage == Stage::scores && file.spec.scale == ScaleKind::sqrt_dk) {
+        if (beside.asks && !beside.options.d_k)
+            *beside.asks =
+                scale_question(reader, layer_name(beside.listing, pairs.layers.front(), "V"));
+        settle_scale(whole, beside.options, file.spec);
+    }
     for (std::size_t n = 0; n < pairs.names.size(); ++n) {
         auto tensors = tensors_of(reader, pairs.names[n]);
-        if (!tensors) return tl::unexpected(tensors.error());
-        for (std::size_t l = 0; l < tensors->size(); ++l) {
+        for (std::size_t l = 0; l < tensors.size(); ++l) {
             if (pairs.only && *pairs.only != static_cast<Index>(l)) continue;
-            Tensor& tensor = (*tensors)[l];
+            Tensor& tensor = tensors[l];
             const std::string what = fmt::format("{}: {}", reader.path(), pairs.names[n]);
-            if (!file.given.empty())
-                if (auto same = check_layer(tensor, file.given.front().values, what); !same)
-                    return same;
-            file.numbers.push_back(tensors->size() > 1 ? static_cast<Index>(l) : pairs.layers[n]);
+            if (!file.given.empty()) check_layer(tensor, file.given.front().values, what);
+            file.numbers.push_back(tensors.size() > 1 ? static_cast<Index>(l) : pairs.layers[n]);
             file.given.push_back({pairs.stage, std::move(tensor)});
         }
         file.roles.emplace(pairs.names[n], title_of(pairs.stage));
     }
-    if (auto added = add_beside(reader, beside, file); !added) return added;
-    if (auto sized = settle_sizes(reader, pairs.stage, file); !sized) return sized;
+    add_beside(reader, beside, file);
+    settle_sizes(reader, pairs.stage, file);
     file.notes.push_back(fmt::format(
         "{}{} read as {} without the queries and keys that make them{}", pairs.names.front(),
         pairs.names.size() == 1 ? std::string(" is")
@@ -336,7 +312,6 @@ Result<void> read_pairs(ArrayReader& reader, const PairsListing& pairs, const Be
                                        : "; weights are their softmax"));
     if (std::string idle = idle_note(beside.given, pairs.stage); !idle.empty())
         file.notes.push_back(std::move(idle));
-    return {};
 }
 
 }  // namespace attn::files

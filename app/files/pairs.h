@@ -25,7 +25,7 @@ struct PairsListing {
 std::optional<PairsListing> list_pairs(std::span<const std::string> names,
                                        const std::map<std::string, std::string>& roles);
 /// Leaves one layer, as find_layer() finds it. One plain array may hold several: read_pairs() takes the one.
-Result<void> choose_pairs(const ArrayReader& reader, Index layer, PairsListing& listing);
+void choose_pairs(const ArrayReader& reader, Index layer, PairsListing& listing);
 
 /// Where V, W_O and the rest of a call stand, and what the options say of it.
 struct BesidePairs {
@@ -36,7 +36,7 @@ struct BesidePairs {
 };
 /// [Tq,Tk], [H,Tq,Tk] or [B,H,Tq,Tk] each; one plain array may be [L,B,H,Tq,Tk]. With V, W_O, b_O and sinks of the same
 /// layer where they are there. The scale of raw scores is not in the file: the options must say it.
-Result<void> read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePairs& beside,
-                        TensorFile& file);
+void read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePairs& beside,
+                TensorFile& file);
 
 }  // namespace attn::files

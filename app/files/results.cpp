@@ -4,14 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <memory>
 #include <set>
 
-#include "app/files/arrays.h"
-#include "app/files/layers.h"
-#include "app/files/tensors.h"
+#include "app/common/or_throw.h"
+#include "app/files/inputs.h"
 #include "app/files/words.h"
-#include "core/masks.h"
 
 namespace attn::files {
 namespace {
@@ -26,7 +23,7 @@ std::string_view prefix_of(std::string_view name) {
 }
 
 /// What stands before the names of the layer that is meant.
-Result<std::string> find_prefix(const ArrayReader& reader, Index layer) {
+std::string find_prefix(const ArrayReader& reader, Index layer) {
     std::set<std::string> layers;
     for (const std::string& name : reader.names()) {
         const std::string_view prefix = prefix_of(name);
@@ -39,8 +36,8 @@ Result<std::string> find_prefix(const ArrayReader& reader, Index layer) {
     if (layer < 0 && layers.size() == 1) return *layers.begin();
     std::vector<std::string> numbers;
     for (const std::string& each : layers) numbers.push_back(each.substr(1, each.size() - 2));
-    return bad_input(fmt::format("{} has the layers {}; choose one with --layer", reader.path(),
-                                 fmt::join(numbers, ", ")));
+    throw bad_input(fmt::format("{} has the layers {}; choose one with --layer", reader.path(),
+                                fmt::join(numbers, ", ")));
 }
 
 /// The reader of one file, how the names of its layer begin, and how the options say that arrays are to be read.
@@ -51,10 +48,8 @@ struct Source {
 
     std::string name(std::string_view key) const { return prefix + std::string(key); }
     bool has(std::string_view key) const { return reader.has(name(key)); }
-    Result<void> read(std::string_view key, const Axes& axes, Tensor& into) const {
-        return reader.tensor(name(key), axes).map([&](Tensor&& tensor) {
-            into = std::move(tensor);
-        });
+    void read(std::string_view key, const Axes& axes, Tensor& into) const {
+        into = reader.tensor(name(key), axes);
     }
     /// Of a stage with heads: pairs as they lie, vectors as `layout` says.
     Axes axes_of(const StageInfo& stage) const {
@@ -67,44 +62,39 @@ struct Source {
 };
 
 /// [B,H,Tq,1] of [B,H,Tq], [H,Tq], [Tq] or that itself.
-Result<void> read_logsumexp(const Source& source, Tensor& into) {
-    if (!source.has(kLogsumexp)) return {};
+void read_logsumexp(const Source& source, Tensor& into) {
+    if (!source.has(kLogsumexp)) return;
     const auto axes = source.reader.axes_of(source.name(kLogsumexp));
-    if (!axes) return tl::unexpected(axes.error());
-    const Layout layout = axes->size() == 1 ? Layout::bias : Layout::rows;
-    if (auto read = source.read(kLogsumexp, {.layout = layout}, into); !read) return read;
+    const Layout layout = axes.size() == 1 ? Layout::bias : Layout::rows;
+    source.read(kLogsumexp, {.layout = layout}, into);
     const Shape shape = into.shape();
-    if (axes->size() == 4 && shape.d == 1) return {};
-    if (axes->size() == 4)
-        return bad_input(fmt::format("{}: logsumexp is {}; expected [B, H, Tq]",
-                                     source.reader.path(), to_string(shape)));
+    if (axes.size() == 4 && shape.d == 1) return;
+    if (axes.size() == 4)
+        throw bad_input(fmt::format("{}: logsumexp is {}; expected [B, H, Tq]",
+                                    source.reader.path(), to_string(shape)));
     into = Tensor({shape.h, shape.t, shape.d, 1},
                   std::vector<float>(into.values().begin(), into.values().end()));
-    return {};
 }
 
 /// `output` is joined, [B,T,d_out]; with a head axis it is what is called context here.
-Result<void> read_output(const Source& source, ResultFile& file) {
-    if (!source.has("output")) return {};
+void read_output(const Source& source, ResultFile& file) {
+    if (!source.has("output")) return;
     Tensor& output = file.results[Stage::output];
-    if (auto read = source.read("output", {.layout = Layout::tokens}, output); !read) return read;
-    if (output.shape().h == 1 || !file.results[Stage::context].empty()) return {};
+    source.read("output", {.layout = Layout::tokens}, output);
+    if (output.shape().h == 1 || !file.results[Stage::context].empty()) return;
     file.notes.push_back(fmt::format("{}: output {} has heads: it is compared as context",
                                      file.path, to_string(output.shape())));
     std::swap(file.results[Stage::context], output);
-    return {};
 }
 
-Result<void> read_stages(const Source& source, ResultFile& file) {
+void read_stages(const Source& source, ResultFile& file) {
     for (const StageInfo& stage : stage_table()) {
         const bool input = stage.stage == Stage::x || stage.stage == Stage::x_kv;
         if (input || stage.stage == Stage::output) continue;
-        if (auto read = source.read(stage.key, source.axes_of(stage), file.results[stage.stage]);
-            !read)
-            return read;
+        source.read(stage.key, source.axes_of(stage), file.results[stage.stage]);
     }
-    if (auto read = read_logsumexp(source, file.results.logsumexp); !read) return read;
-    return read_output(source, file);
+    read_logsumexp(source, file.results.logsumexp);
+    read_output(source, file);
 }
 
 /// Whether the file has Q and K, packed or not, under whatever names, or X.
@@ -122,39 +112,32 @@ void forget_notes(const Listing& listing, ResultFile& file) {
     std::erase(file.notes, stand_in_note(listing, file.path));
 }
 
-Result<void> read_call_inputs(const std::string& path, const OptionValues& given,
-                              const Listing& listing, Index layer, ResultFile& file) {
-    Result<TensorFile> read =
-        read_layer(path, given, listing.numbered ? layer : kOnlyLayer, Values::optional);
-    if (!read) return tl::unexpected(std::move(read.error()));
-    if (read->operation)
-        return bad_input(fmt::format("{}: operation is {}; diff knows softmax attention alone",
-                                     file.path, info(read->operation->operation).key));
-    file.inputs = std::move(read->layers.front());
-    file.spec = std::move(read->spec);
+void read_call_inputs(const std::string& path, const OptionValues& given, const Listing& listing,
+                      Index layer, ResultFile& file) {
+    auto read = read_layer(path, given, listing.numbered ? layer : kOnlyLayer, Values::optional);
+    if (read.operation)
+        throw bad_input(fmt::format("{}: operation is {}; diff knows softmax attention alone",
+                                    file.path, info(read.operation->operation).key));
+    file.inputs = std::move(read.layers.front());
+    file.spec = std::move(read.spec);
     const bool stages = !listing.stand_ins.empty() && !listing.packed;
     file.input_names = stages ? InputNames::stages : InputNames::call;
     if (stages)
         for (const Stage stage : {Stage::q, Stage::k, Stage::v}) file.results[stage] = {};
     file.has_values = file.inputs.projects() || !file.inputs.v.empty();
-    file.notes.insert(file.notes.end(), read->notes.begin(), read->notes.end());
+    file.notes.insert(file.notes.end(), read.notes.begin(), read.notes.end());
     forget_notes(listing, file);
-    return {};
 }
 
-Result<CallOptions> read_options(const ArrayReader& reader, const OptionValues& given,
-                                 ResultFile& file) {
+CallOptions read_options(const ArrayReader& reader, const OptionValues& given, ResultFile& file) {
     const auto text = reader.text("options", "a JSON object");
-    if (!text) return tl::unexpected(text.error());
     OptionValues merged = given;
-    if (*text) {
-        Result<OptionValues> own = options_from_json(**text, reader.path());
-        if (!own) return tl::unexpected(own.error());
-        merged.insert(own->begin(), own->end());
+    if (text) {
+        auto own = options_from_json(*text, reader.path());
+        merged.insert(own.begin(), own.end());
     }
-    Result<CallOptions> options = call_options(merged);
-    if (!options) return options;
-    file.spec = options->spec;
+    CallOptions options = call_options(merged);
+    file.spec = options.spec;
     std::vector<std::string> words;
     for (const auto& [name, value] : merged)
         words.push_back(value.text == "true" ? name : fmt::format("{}={}", name, value.text));
@@ -172,22 +155,6 @@ std::optional<Dimensions> sizes_of(const ResultFile& file) {
     return size;
 }
 
-Result<void> read_mask(const ArrayReader& reader, ResultFile& file) {
-    const std::optional<Dimensions> size = sizes_of(file);
-    if (!reader.has("mask") || !size) return {};
-    const Result<NpyArray> array = reader.array("mask");
-    if (!array) return tl::unexpected(array.error());
-    const auto* const values = std::get_if<std::vector<std::uint8_t>>(&array->values);
-    if (!values)
-        return bad_input(
-            fmt::format("{}: mask is {}; expected bool or uint8, true where a query may attend",
-                        reader.path(), array->dtype));
-    const Result<Mask> mask = mask_from_file(array->extents, *values, *size);
-    if (!mask) return bad_input(fmt::format("{}: {}", reader.path(), mask.error().sentence));
-    file.spec.mask.custom = std::make_shared<const Mask>(*mask);
-    return {};
-}
-
 void name_results(ResultFile& file) {
     for (const StageInfo& stage : stage_table())
         if (!file.results[stage.stage].empty()) file.keys.emplace_back(stage.key);
@@ -202,35 +169,31 @@ void name_unused(const ArrayReader& reader, const Listing& listing, ResultFile& 
     }
 }
 
-Result<void> fill(ArrayReader& reader, const OptionValues& given, Index layer, ResultFile& file,
-                  const std::string& path) {
-    const Result<std::string> prefix = find_prefix(reader, layer);
-    if (!prefix) return tl::unexpected(prefix.error());
-    const auto listing = list_layers(reader.names(), reader.path());
-    if (!listing) return tl::unexpected(listing.error());
-    auto options = read_options(reader, given, file);
-    if (!options) return tl::unexpected(std::move(options.error()));
-    if (auto read = read_stages({reader, *prefix, *std::move(options)}, file); !read) return read;
-    name_unused(reader, *listing, file);
-    const Index first = layer < 0 ? listing->layers.front() : layer;
-    if (has_inputs(reader, *listing, first))
-        return read_call_inputs(path, given, *listing, layer, file);
-    return read_mask(reader, file);
+void fill(ArrayReader& reader, const OptionValues& given, Index layer, ResultFile& file,
+          const std::string& path) {
+    const std::string prefix = find_prefix(reader, layer);
+    const Listing listing = list_layers(reader.names(), reader.path());
+    read_stages({reader, prefix, read_options(reader, given, file)}, file);
+    name_unused(reader, listing, file);
+    const Index first = layer < 0 ? listing.layers.front() : layer;
+    if (has_inputs(reader, listing, first))
+        read_call_inputs(path, given, listing, layer, file);
+    else if (const auto size = sizes_of(file))
+        read_mask(reader, "mask", *size, "", file.spec.mask);
 }
 
 }  // namespace
 
 Result<ResultFile> read_results(const std::string& path, const OptionValues& given, Index layer) {
-    auto reader = ArrayReader::open(path);
-    if (!reader) return tl::unexpected(std::move(reader.error()));
-    ResultFile file;
-    file.path = reader->path();
-    if (auto filled = fill(*reader, given, layer, file, path); !filled)
-        return tl::unexpected(std::move(filled.error()));
-    name_results(file);
-    const std::vector<std::string> notes = reader->notes();
-    file.notes.insert(file.notes.end(), notes.begin(), notes.end());
-    return file;
+    return caught([&] {
+        ArrayReader reader = ArrayReader::open(path);
+        ResultFile file;
+        file.path = reader.path();
+        fill(reader, given, layer, file, path);
+        name_results(file);
+        std::ranges::move(reader.notes(), std::back_inserter(file.notes));
+        return file;
+    });
 }
 
 }  // namespace attn::files

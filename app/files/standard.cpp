@@ -13,20 +13,20 @@
 namespace attn::files {
 namespace {
 
-Result<std::string> read_all(int fd) try {
+std::string read_all(int fd) try {
     std::string bytes;
     std::array<char, 1 << 16> chunk;
     for (;;) {
         const ssize_t got = ::read(fd, chunk.data(), chunk.size());
         if (got < 0 && errno == EINTR) continue;
         if (got < 0)
-            return bad_input(fmt::format("cannot read standard input: {}",
-                                         std::generic_category().message(errno)));
+            throw bad_input(fmt::format("cannot read standard input: {}",
+                                        std::generic_category().message(errno)));
         if (got == 0) return bytes;
         bytes.append(chunk.data(), static_cast<std::size_t>(got));
     }
 } catch (const std::bad_alloc&) {
-    return failed("there is not enough memory to read standard input");
+    throw failed("there is not enough memory to read standard input");
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ Result<TensorFile> read_tensors(const std::string& path, const OptionValues& giv
                                 Values values = Values::needed,
                                 std::optional<view::FileQuestion>* asks = nullptr);
 /// The same with one layer only; nothing of the others is read. `layer`: a number, kFirstLayer or kOnlyLayer.
-Result<TensorFile> read_layer(const std::string& path, const OptionValues& given, Index layer,
-                              Values values = Values::needed);
+TensorFile read_layer(const std::string& path, const OptionValues& given, Index layer,
+                      Values values = Values::needed);
 
 }  // namespace attn::files

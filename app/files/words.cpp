@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 namespace attn::files {
 namespace {
@@ -26,6 +25,22 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    while (true) {
+        const std::size_t end = text.find(separator);
+        parts.push_back(text.substr(0, end));
+        if (end == text.npos) return parts;
+        text.remove_prefix(end + 1);
+    }
+}
+
+std::vector<std::string_view> split_list(std::string_view text) {
+    std::vector<std::string_view> parts = split(text);
+    if (parts.back().empty()) parts.pop_back();
+    return parts;
+}
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
     std::size_t best_distance = 3;

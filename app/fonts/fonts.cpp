@@ -8,8 +8,6 @@
 #include <mutex>
 #include <utility>
 
-#include "app/fonts/line.h"
-
 namespace attn::fonts {
 namespace {
 
@@ -98,19 +96,8 @@ class Known {
 }  // namespace
 
 std::span<const Family> families(view::Face face) {
-    switch (face) {
-        case view::Face::sans:
-            return kSans;
-        case view::Face::bold:
-            return kBold;
-        case view::Face::mono:
-            return kMono;
-        case view::Face::italic:
-            return kItalic;
-        case view::Face::roman:
-            return kRoman;
-    }
-    return kSans;
+    static constexpr std::span<const Family> kFaces[] = {kSans, kBold, kMono, kItalic, kRoman};
+    return kFaces[static_cast<std::size_t>(face)];  // in order of the enum
 }
 
 std::optional<File> find(const Family& family) {

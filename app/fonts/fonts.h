@@ -37,4 +37,8 @@ std::string_view contents(const File& file);
 /// Finds and reads what all faces need: on another thread while something else is waited for.
 void preload();
 
+/// Ascent and descent over the em, from the tables head and hhea of a TrueType or OpenType file, or of
+/// the index-th font of a collection. nullopt when it is none, or cannot be read.
+std::optional<float> line_per_em(const std::string& path, int index);
+
 }  // namespace attn::fonts

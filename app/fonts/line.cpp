@@ -1,4 +1,4 @@
-#include "app/fonts/line.h"
+#include "app/fonts/fonts.h"
 
 #include <array>
 #include <cstdint>

@@ -4,11 +4,12 @@
 #include <deque>
 #include <future>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "app/gl/compute_forward.h"
+#include "app/gl/compute_call.h"
 #include "core/engine.h"
 #include "core/memory.h"
 #include "core/scores/score.h"

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <thread>
 
 #include "core/backend.h"
 #include "core/threads.h"
@@ -22,8 +20,6 @@ class ComputeBackend final : public Backend {
     /// alive. The default leaves room below 10 ms.
     explicit ComputeBackend(double dispatch_ms = 7.0);
     ~ComputeBackend() override;
-    ComputeBackend(const ComputeBackend&) = delete;
-    ComputeBackend& operator=(const ComputeBackend&) = delete;
 
     std::string_view name() const override { return "gl"; }
     std::string_view description() const override {

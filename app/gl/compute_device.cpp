@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <limits>
 #include <utility>
@@ -72,15 +71,10 @@ std::string_view string_of(GLenum name) {
 
 constexpr GLsizei kLongestLog = 4096;
 
-std::string shader_log(GLuint shader) {
+/// Of a shader or a program, by the function that gets it.
+std::string log_of(GLuint name, void (*get)(GLuint, GLsizei, GLsizei*, GLchar*)) {
     std::array<char, kLongestLog> log{};
-    glGetShaderInfoLog(shader, kLongestLog, nullptr, log.data());
-    return first_error(log.data());
-}
-
-std::string program_log(GLuint program) {
-    std::array<char, kLongestLog> log{};
-    glGetProgramInfoLog(program, kLongestLog, nullptr, log.data());
+    get(name, kLongestLog, nullptr, log.data());
     return first_error(log.data());
 }
 
@@ -112,7 +106,8 @@ std::uint32_t compile_compute(std::string_view name, const std::string& text) {
         glLinkProgram(program);
         glGetProgramiv(program, GL_LINK_STATUS, &linked);
     }
-    const std::string log = compiled == GL_TRUE ? program_log(program) : shader_log(shader);
+    const std::string log = compiled == GL_TRUE ? log_of(program, glGetProgramInfoLog)
+                                                : log_of(shader, glGetShaderInfoLog);
     glDeleteShader(shader);
     if (linked == GL_TRUE) return program;
     glDeleteProgram(program);
@@ -124,9 +119,6 @@ std::uint32_t compile_compute(std::string_view name, const std::string& text) {
 Buffer::~Buffer() {
     if (name_ != 0) glDeleteBuffers(1, &name_);
 }
-
-Buffer::Buffer(Buffer&& other) noexcept
-    : name_(std::exchange(other.name_, 0)), bytes_(std::exchange(other.bytes_, 0)) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
     std::swap(name_, other.name_);
@@ -148,12 +140,11 @@ Buffer make_buffer(std::string_view what, Index bytes, const void* values, Index
                    const std::string& renderer) {
     constexpr double kMiB = 1048576.0;
     const auto too_large = [&](std::string_view why) {
-        throw ComputeFailure{
-            {fmt::format("{} takes {:.1f} MiB, but {} ({}): attend over fewer tokens or choose "
-                         "another backend",
-                         what, static_cast<double>(bytes) / kMiB, why, renderer),
-             ErrorKind::failure},
-            false};
+        throw ComputeFailure{{fmt::format("{} takes {:.1f} MiB, but {} ({}): attend over fewer "
+                                          "tokens or choose another backend",
+                                          what, static_cast<double>(bytes) / kMiB, why, renderer),
+                              ErrorKind::failure},
+                             false};
     };
     if (bytes > largest)
         too_large(fmt::format("OpenGL's buffers hold at most {:.0f} MiB here",

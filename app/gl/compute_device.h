@@ -1,11 +1,9 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <map>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 
 #include "app/gl/compute_pace.h"
@@ -28,7 +26,7 @@ class Buffer {
     Buffer() = default;
     Buffer(std::uint32_t name, Index bytes) : name_(name), bytes_(bytes) {}
     ~Buffer();
-    Buffer(Buffer&& other) noexcept;
+    Buffer(Buffer&& other) noexcept { *this = std::move(other); }
     Buffer& operator=(Buffer&& other) noexcept;
 
     std::uint32_t name() const { return name_; }
@@ -58,8 +56,6 @@ class Device {
     /// Dispatches are cut to take about `dispatch_ms`.
     static Result<std::unique_ptr<Device>> open(double dispatch_ms);
     ~Device();
-    Device(const Device&) = delete;
-    Device& operator=(const Device&) = delete;
 
     /// "NVIDIA H100": as OpenGL calls it.
     const std::string& renderer() const { return renderer_; }

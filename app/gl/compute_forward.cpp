@@ -1,6 +1,6 @@
 // B batch, H query heads, Hkv key/value heads, Tq queries, Tk keys; b batch entry, h query head, i query row.
 
-#include "app/gl/compute_forward.h"
+#include "app/gl/compute_call.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "app/gl/compute_call.h"
 #include "core/kernels/projections.h"
 #include "core/masks.h"
 #include "core/rounding.h"

@@ -27,8 +27,7 @@ tl::unexpected<Error> no_display() {
             : glfw_words();
     return failed(
         fmt::format("the window needs a display, but {}; start attnscope on a desktop, or draw "
-                    "pictures without "
-                    "one: attnscope render --all -o out/",
+                    "pictures without one: attnscope render --all -o out/",
                     why));
 }
 
@@ -78,10 +77,10 @@ Result<std::unique_ptr<Window>> Window::open(const WindowOptions& options) {
     self->window_ = create(options.title, size, 4, 3);
     if (self->window_ == nullptr) self->window_ = create(options.title, size, 3, 3);
     if (self->window_ == nullptr)
-        return failed(fmt::format(
-            "the window needs OpenGL 3.3 or later, but there is none here ({}); install a graphics "
-            "driver, on Debian libgl1-mesa-dri",
-            glfw_words()));
+        return failed(
+            fmt::format("the window needs OpenGL 3.3 or later, but there is none here ({}); "
+                        "install a graphics driver, on Debian libgl1-mesa-dri",
+                        glfw_words()));
     const Size least = smaller(options.least, size);
     glfwSetWindowSizeLimits(self->window_, least.width, least.height, GLFW_DONT_CARE,
                             GLFW_DONT_CARE);

@@ -22,8 +22,6 @@ class Window {
     /// OpenGL 4.3 core, or 3.3 where there is no 4.3. The sentence of an error says what to do.
     static Result<std::unique_ptr<Window>> open(const WindowOptions& options);
     ~Window();
-    Window(const Window&) = delete;
-    Window& operator=(const Window&) = delete;
 
     /// How much larger than at 96 dpi things should be, in steps of 0.25, at least 1.
     double content_scale() const;

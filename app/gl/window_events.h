@@ -18,8 +18,6 @@ class WindowEvents {
     /// Takes over the window's callbacks and its user pointer.
     explicit WindowEvents(GLFWwindow* window);
     ~WindowEvents();
-    WindowEvents(const WindowEvents&) = delete;
-    WindowEvents& operator=(const WindowEvents&) = delete;
 
     /// Whether anything came since the last call, or keys still wait to be handed on.
     bool take_news();

@@ -31,8 +31,6 @@ class Worker : public view::Job {
         current_.request_stop();
         thread_.request_stop();
     }
-    Worker(const Worker&) = delete;
-    Worker& operator=(const Worker&) = delete;
 
     void update(const view::AppState& state) override { update(kind_.requested(state)); }
 

@@ -14,7 +14,6 @@
 #include <ctime>
 #include <mutex>
 #include <thread>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -51,9 +50,6 @@ std::string leftover_words(const fs::path& path) {
 }
 
 }  // namespace
-
-Leftover::Leftover(Leftover&& other) noexcept
-    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
 
 Leftover& Leftover::operator=(Leftover&& other) noexcept {
     std::swap(path_, other.path_);

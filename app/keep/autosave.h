@@ -17,7 +17,7 @@ namespace attn::keep {
 class Leftover {
   public:
     Leftover(std::filesystem::path path, int lock) : path_(std::move(path)), lock_(lock) {}
-    Leftover(Leftover&& other) noexcept;
+    Leftover(Leftover&& other) noexcept { *this = std::move(other); }
     Leftover& operator=(Leftover&& other) noexcept;
     ~Leftover();
     const std::filesystem::path& path() const { return path_; }

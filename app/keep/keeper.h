@@ -1,13 +1,15 @@
 #pragma once
 
-#include <filesystem>
+#include <chrono>
 #include <functional>
-#include <memory>
 #include <optional>
 
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/state.h"
+#include "app/keep/autosave.h"
+#include "app/keep/places.h"
+#include "app/keep/settings.h"
 #include "core/result.h"
 
 namespace attn::keep {
@@ -19,7 +21,6 @@ class Keeper {
     /// `on` false: nothing is read and nothing is kept, as for a replay. `wake` is called from another thread when update() has
     /// something to say.
     Keeper(bool on, std::function<void()> wake);
-    ~Keeper();
 
     /// A person's settings as actions, so that a journal has them too; options of the command line come after them, and win.
     /// An error says what is wrong with their file, which stays as it is.
@@ -39,8 +40,26 @@ class Keeper {
     void end(const view::AppState& state, bool keeps_work);
 
   private:
-    struct Parts;
-    std::unique_ptr<Parts> parts_;
+    using Clock = std::chrono::steady_clock;
+
+    std::string session(const view::AppState& state) const;
+    view::Actions add_recent(const std::string& path, const view::AppState& state);
+    view::Actions keep_settings(const view::AppState& state);
+
+    bool on_;
+    std::function<void()> wake_;
+    std::filesystem::path config_ = config_folder();
+    std::filesystem::path folder_ = state_folder();
+    Settings settings_;
+    bool settings_changed_ = false;  // by the person, not by a session that was opened
+    bool settings_broken_ = false;   // the file stays as it is
+    std::optional<Leftovers> leftovers_;
+    std::optional<Autosave> autosave_;
+    std::string kept_;                               // what needs no keeping: as begun, or as saved
+    std::optional<Clock::time_point> unkept_since_;  // the first change that is not kept
+    std::optional<view::Edit> saved_;                // the present as begun or saved
+    bool resumed_ = false;                           // and it is not saved since
+    bool resumes_ = false;                           // what another program left is being opened
 };
 
 }  // namespace attn::keep

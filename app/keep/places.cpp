@@ -1,7 +1,6 @@
 #include "app/keep/places.h"
 
 #include <cstdlib>
-#include <string_view>
 
 namespace attn::keep {
 namespace {

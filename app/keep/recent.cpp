@@ -1,7 +1,5 @@
 #include "app/keep/recent.h"
 
-#include <algorithm>
-
 #include <nlohmann/json.hpp>
 
 #include "core/io/file.h"
