@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/common/cell.h"
@@ -20,6 +21,9 @@ struct Line {
     std::string label;  // "q · k", "÷ √d_k", "exp(s − m)"; may be empty
     std::vector<Piece> pieces;
 };
+inline Line text_line(std::string label, std::string text, std::optional<Role> role = {}) {
+    return {std::move(label), {{std::move(text), role, false, {}}}};
+}
 
 /// One number of a table, or a word that stands in its place; "": nothing stands there.
 struct TableCell {
@@ -75,6 +79,10 @@ struct InspectorView {
     std::optional<CellRef> loss_cell;  // an output, which the loss can be
     // the same arithmetic for the clipboard
     std::string as_text, as_latex, as_python;
+
+    void add(std::string label, std::string text, std::optional<Role> of = {}) {
+        lines.push_back(text_line(std::move(label), std::move(text), of));
+    }
 };
 
 /// "title: value" and a line for each of its lines, for the clipboard.

@@ -9,10 +9,6 @@
 namespace attn::view {
 namespace {
 
-Line compare_line(std::string label, std::string text, std::optional<Role> role = {}) {
-    return {std::move(label), {{std::move(text), role, false, {}}}};
-}
-
 /// The whole row of both, the selected cell's marked.
 InspectorTable compare_table(const AppState& state, const ComparedStage& stage) {
     const StageInfo& row = info(compare_look(state).stage);
@@ -62,9 +58,9 @@ InspectorView compare_inspector(const AppState& state) {
     view.value = fmt::format("{} → {}", number(a), number(b));
     view.formula = fmt::format("B − A = {} − {} = {}", number(b), factor(number(a)),
                                number(signed_difference(a, b)));
-    view.lines = {compare_line("A", pin.words), compare_line("B", pin_words(state))};
+    view.lines = {text_line("A", pin.words), text_line("B", pin_words(state))};
     for (const Difference& difference : differences(state, pin))
-        view.lines.push_back(compare_line("differs", difference_words(difference)));
+        view.add("differs", difference_words(difference));
     view.table = compare_table(state, stage);
     view.as_text = view.as_latex = view.as_python = text_of(view);
     return view;

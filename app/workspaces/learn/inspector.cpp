@@ -17,10 +17,6 @@ std::string run_title(const LearnPlan& plan, std::size_t run) {
     return words.empty() ? std::string("A") : fmt::format("{}: {}", run == 0 ? "A" : "B", words);
 }
 
-Line learn_line(std::string label, std::string text) {
-    return {std::move(label), {{std::move(text), {}, false, {}}}};
-}
-
 std::size_t runs_of(const LearnSeries& series) {
     return series.request.plan.controls.has_b() ? 2 : 1;
 }
@@ -70,8 +66,7 @@ InspectorView row_page(const AppState& state) {
     for (std::size_t run = 0; run < runs_of(series); ++run) {
         const train::Spec& spec = controls.of(run);
         const train::Probe& probe = *series.sides[run].probe;
-        view.lines.push_back(
-            learn_line(run_title(series.request.plan, run), answer_words(series, probe, i)));
+        view.add(run_title(series.request.plan, run), answer_words(series, probe, i));
         if (look.layer >= spec.layers || look.head >= spec.heads) continue;
         rows.push_back(probe.weights[static_cast<std::size_t>(look.layer)].matrix(0, look.head));
         table.columns.push_back({run == 0 ? "A" : "B", Role::weight});

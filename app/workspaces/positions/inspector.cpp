@@ -33,10 +33,6 @@ std::string_view tex_of(PositionKind kind) {
     return kTex[static_cast<std::size_t>(kind)];
 }
 
-Line line_of(std::string label, std::string text) {
-    return {std::move(label), {{std::move(text), {}, false, {}}}};
-}
-
 TableRow row_of(std::string label, const std::vector<std::string>& texts) {
     TableRow row;
     row.label = std::move(label);
@@ -100,12 +96,11 @@ void add_parts(const Explained& cell, InspectorView& view, std::vector<double>& 
     const double vectors = cell.at(cell.of().vectors);
     const double mixed = cell.at(cell.of().mean) - own - vectors;
     terms = {own, mixed, vectors};
-    view.lines.push_back(line_of("x · x / √d_k", number(own)));
-    view.lines.push_back(line_of("x · (p_i + p_j) / √d_k", number(mixed) + ", mean over queries"));
-    view.lines.push_back(line_of("p_i · p_j / √d_k", number(vectors)));
-    view.lines.push_back(line_of(
-        "least … most",
-        fmt::format("{} … {}", number(cell.at(cell.of().low)), number(cell.at(cell.of().high)))));
+    view.add("x · x / √d_k", number(own));
+    view.add("x · (p_i + p_j) / √d_k", number(mixed) + ", mean over queries");
+    view.add("p_i · p_j / √d_k", number(vectors));
+    view.add("least … most", fmt::format("{} … {}", number(cell.at(cell.of().low)),
+                                         number(cell.at(cell.of().high))));
 }
 
 void explain(const Explained& cell, InspectorView& view, std::vector<double>& terms) {
@@ -114,9 +109,8 @@ void explain(const Explained& cell, InspectorView& view, std::vector<double>& te
     if (cell.kind == PositionKind::alibi) {
         const double slope = alibi_slope(of.head, of.heads);
         terms = {cell.scores.content, -slope * static_cast<double>(cell.distance)};
-        view.lines.push_back(line_of("x · x / √d_k", number(cell.scores.content)));
-        view.lines.push_back(
-            line_of("m", fmt::format("{} of head {} of {}", number(slope), of.head, of.heads)));
+        view.add("x · x / √d_k", number(cell.scores.content));
+        view.add("m", fmt::format("{} of head {} of {}", number(slope), of.head, of.heads));
         view.table = heads_table(cell);
         return;
     }
@@ -126,8 +120,8 @@ void explain(const Explained& cell, InspectorView& view, std::vector<double>& te
         add_parts(cell, view, terms);
     if (cell.kind == PositionKind::sinusoidal) view.table = pairs_table(cell, products);
     if (view.table)
-        view.lines.push_back(line_of(
-            "θ_c", fmt::format("{}^(−2c/{}) radians a position", significant(of.base, 6), of.d_k)));
+        view.add("θ_c",
+                 fmt::format("{}^(−2c/{}) radians a position", significant(of.base, 6), of.d_k));
 }
 
 }  // namespace
@@ -143,7 +137,7 @@ InspectorView positions_inspector(const AppState& state) {
     view.role = role_of(cell.kind);
     view.tex = tex_of(cell.kind);
     view.formula = tex::plain_text(view.tex);
-    view.lines.push_back(line_of("Δ", fmt::format("|j − i| = {}", cell.distance)));
+    view.add("Δ", fmt::format("|j − i| = {}", cell.distance));
     std::vector<double> terms;
     explain(cell, view, terms);
     std::vector<std::string> exact_terms;

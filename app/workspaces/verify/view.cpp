@@ -270,10 +270,6 @@ void add_choices(const AppState& state, VerifyView& view) {
         found == view.fault_keys.end() ? 0 : static_cast<int>(found - view.fault_keys.begin());
 }
 
-Line verify_line(std::string label, std::string text) {
-    return {std::move(label), {{std::move(text), {}, false, {}}}};
-}
-
 }  // namespace
 
 const verify::DiffRow* shown_array(const AppState& state) {
@@ -362,28 +358,26 @@ InspectorView verify_inspector(const AppState& state) {
     view.value = number(actual);
     view.formula = "|actual − expected| ≤ a + r |expected|";
     view.lines = {
-        verify_line("actual", exact(actual)),
-        verify_line("expected",
-                    fmt::format("{} by {}", significant(expected, 9),
-                                row->expected_from == "reference" ? "the float64 reference"
-                                                                  : row->expected_from)),
-        verify_line("difference", significant(static_cast<double>(actual) - expected, 3)),
-        verify_line("allowed", fmt::format("{} + {} · {} = {}", significant(tolerance.absolute, 3),
-                                           significant(tolerance.relative, 3),
-                                           significant(std::abs(expected), 3),
-                                           significant(tolerance.at(expected), 3))),
-        verify_line("share", std::isnan(share) ? std::string("NaN on one side alone")
-                                               : significant(share, 3))};
+        text_line("actual", exact(actual)),
+        text_line("expected",
+                  fmt::format("{} by {}", significant(expected, 9),
+                              row->expected_from == "reference" ? "the float64 reference"
+                                                                : row->expected_from)),
+        text_line("difference", significant(static_cast<double>(actual) - expected, 3)),
+        text_line("allowed", fmt::format("{} + {} · {} = {}", significant(tolerance.absolute, 3),
+                                         significant(tolerance.relative, 3),
+                                         significant(std::abs(expected), 3),
+                                         significant(tolerance.at(expected), 3))),
+        text_line("share", std::isnan(share) ? std::string("NaN on one side alone")
+                                             : significant(share, 3))};
     if (std::isfinite(actual) && std::isfinite(expected)) {
-        view.lines.push_back(verify_line(
-            "relative",
-            significant(error_of(actual, expected, tolerance, ErrorScale::relative), 3)));
-        view.lines.push_back(verify_line(
+        view.add("relative",
+                 significant(error_of(actual, expected, tolerance, ErrorScale::relative), 3));
+        view.add(
             "ULP",
-            grouped(static_cast<Index>(error_of(actual, expected, tolerance, ErrorScale::ulp)))));
+            grouped(static_cast<Index>(error_of(actual, expected, tolerance, ErrorScale::ulp))));
     }
-    if (checked_in_step(state))
-        view.lines.push_back(verify_line("", "Enter: its whole arithmetic in Step."));
+    if (checked_in_step(state)) view.add("", "Enter: its whole arithmetic in Step.");
     view.as_text = view.as_latex = view.as_python = text_of(view);
     return view;
 }
