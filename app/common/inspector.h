@@ -85,6 +85,12 @@ struct InspectorView {
     }
 };
 
+/// Nothing is explained: what to do.
+inline InspectorView only_hint(std::string hint) {
+    InspectorView view;
+    view.hint = std::move(hint);
+    return view;
+}
 /// "title: value" and a line for each of its lines, for the clipboard.
 std::string text_of(const InspectorView& view);
 

@@ -42,6 +42,9 @@ void forget(AppState& state);
 void say(AppState& state, std::string words, Severity severity = Severity::info);
 /// The same for an error.
 void say(AppState& state, const Error& error);
+inline void warn(AppState& state, std::string words) {
+    say(state, std::move(words), Severity::warning);
+}
 /// A chosen backend that failed was left for another: nothing is lost, but the person is told.
 void warn_of_backend(AppState& state);
 

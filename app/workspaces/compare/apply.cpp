@@ -22,12 +22,10 @@ bool is_pin(const AppState& state, Index pin) {
 
 void say_no_pin(AppState& state, Index pin) {
     const std::size_t count = compare_look(state).pins.size();
-    if (count == 0)
-        return say(state, "Nothing is pinned: B pins what is shown.", Severity::warning);
+    if (count == 0) return warn(state, "Nothing is pinned: B pins what is shown.");
     // Counted from 1 on screen; a journal may hold any number.
     const auto number = static_cast<double>(pin) + 1.0;
-    say(state, fmt::format("There is no pin {:.0f}: there are {}.", number, count),
-        Severity::warning);
+    warn(state, fmt::format("There is no pin {:.0f}: there are {}.", number, count));
 }
 
 bool is_same(const ComparePin& pin, const AppState& state) {
@@ -51,16 +49,15 @@ Actions row_edits(const AppState& state, Stage stage, Index row,
 
 void carry_out(AppState& state, const PinBaseline&) {
     const std::string lacks = compare_lacks(state);
-    if (!lacks.empty()) return say(state, "Nothing to pin: " + lacks, Severity::warning);
+    if (!lacks.empty()) return warn(state, "Nothing to pin: " + lacks);
     CompareLook& look = compare_look(state);
     const auto same =
         std::ranges::find_if(look.pins, [&](const ComparePin& pin) { return is_same(pin, state); });
     if (same == look.pins.end() && look.pins.size() == kMostPins)
-        return say(state,
-                   fmt::format("{} are pinned, as many as there are digits: unpin one in Compare "
-                               "(key F3).",
-                               kMostPins),
-                   Severity::warning);
+        return warn(state,
+                    fmt::format("{} are pinned, as many as there are digits: unpin one in Compare "
+                                "(key F3).",
+                                kMostPins));
     look.baseline = static_cast<std::size_t>(same - look.pins.begin());
     if (same == look.pins.end()) look.pins.push_back(pin_of(state));
     say(state, fmt::format("Pinned as baseline {}: {}. F3 compares what comes next with it.",
@@ -88,9 +85,8 @@ void carry_out(AppState& state, const Unpin& action) {
 void carry_out(AppState& state, const ShowCompareStage& action) {
     const auto stages = ribbon_stages(state.document());
     if (std::ranges::find(stages, action.stage) == stages.end())
-        return say(state,
-                   fmt::format("{} is no stage of this document.", info(action.stage).symbol),
-                   Severity::warning);
+        return warn(state,
+                    fmt::format("{} is no stage of this document.", info(action.stage).symbol));
     compare_look(state).stage = action.stage;
     settle_compare(state);
     say(state, fmt::format("{}: {}", info(action.stage).title, info(action.stage).words));
@@ -106,16 +102,13 @@ void carry_out(AppState& state, const SelectCompareCell& action) {
         return say(state, value ? fmt::format("B: {} = {}.", cell_name(state, cell), number(*value))
                                 : std::string("The cell is in A alone."));
     selected = before;
-    say(state,
-        fmt::format("There is no cell {}, {}: rows and columns count from 0.", action.row,
-                    action.column),
-        Severity::warning);
+    warn(state, fmt::format("There is no cell {}, {}: rows and columns count from 0.", action.row,
+                            action.column));
 }
 
 void carry_out(AppState& state, const SetBlink& action) {
     if (action.side && (*action.side < 0 || *action.side > 1))
-        return say(state, "There are the sides 0, which is A, and 1, which is B.",
-                   Severity::warning);
+        return warn(state, "There are the sides 0, which is A, and 1, which is B.");
     if (action.side && compare_look(state).pins.empty()) return say_no_pin(state, 0);
     compare_look(state).blink = action.side;
     if (!action.side) return say(state, "A and B beside each other.");
@@ -125,12 +118,11 @@ void carry_out(AppState& state, const SetBlink& action) {
 
 void carry_out(AppState& state, const SetTargetWeight& action) {
     if (!(action.weight > 0.0 && action.weight < 1.0))
-        return say(
+        return warn(
             state,
             fmt::format("The target is {}: a weight is more than 0 and less than 1 here, for "
                         "0 and 1 need infinite scores.",
-                        number(action.weight)),
-            Severity::warning);
+                        number(action.weight)));
     compare_look(state).target = action.weight;
     const Reach reach = reach_of(state);
     say(state, reach.lacks.empty() ? fmt::format("Target {}: Δs = {}.", number(action.weight),
@@ -144,8 +136,7 @@ void carry_out(AppState& state, const ApplyTargetWeight& action) {
     const auto& why = action.word ? reach.why_no_word : reach.why_no_query;
     const auto& fixed = action.word ? reach.no_word_edit : reach.no_query_edit;
     for (const std::string& reason : {reach.lacks, why, fixed})
-        if (!reason.empty())
-            return say(state, fmt::format("Nothing was changed: {}", reason), Severity::warning);
+        if (!reason.empty()) return warn(state, fmt::format("Nothing was changed: {}", reason));
     const Stage stage = action.word ? reach.word_stage : Stage::q;
     const CellRef first{stage, action.word ? reach.column : reach.row, 0};
     AppState trial = state;  // one number after the other, which is one step here

@@ -95,7 +95,7 @@ void carry_out(AppState& state, const SetCostPreset& action) {
 
 void carry_out(AppState& state, const MeasureCost&) {
     if (const std::string why = no_measure_words(cost_controls(state)); !why.empty())
-        return say(state, why, Severity::warning);
+        return warn(state, why);
     cost_look(state).measures = true;
     say(state, "The engine runs at these sizes: its times stand beside the table.");
 }

@@ -35,7 +35,7 @@ void carry_out(AppState& state, const ShowMasksTab& action) {
 
 void carry_out(AppState& state, const SelectPair& action) {
     const Pair pair{action.row, action.column};
-    if (!has_pair(state, pair)) return say(state, "There is no such pair.", Severity::warning);
+    if (!has_pair(state, pair)) return warn(state, "There is no such pair.");
     MasksLook& look = masks_look(state);
     if (!action.extend)
         look.corner.reset();
@@ -55,18 +55,16 @@ void carry_out(AppState& state, const HoverPair& action) {
 void carry_out(AppState& state, const SetConvention& action) {
     const ConventionInfo* const found = find_convention(action.convention);
     if (found == nullptr || action.side < 0 || action.side > 1)
-        return say(state, fmt::format("There is no convention '{}'.", shortened(action.convention)),
-                   Severity::warning);
+        return warn(state,
+                    fmt::format("There is no convention '{}'.", shortened(action.convention)));
     masks_look(state).conventions[static_cast<std::size_t>(action.side)] = action.convention;
     say(state, std::string(found->words));
 }
 
 void carry_out(AppState& state, const SetConventionGain& action) {
     if (action.decades < 0 || action.decades > kMostMaskDecades)
-        return say(state,
-                   fmt::format("The gain is 10^{}: it must be 10^0 to 10^{}.", action.decades,
-                               kMostMaskDecades),
-                   Severity::warning);
+        return warn(state, fmt::format("The gain is 10^{}: it must be 10^0 to 10^{}.",
+                                       action.decades, kMostMaskDecades));
     masks_look(state).gain = action.decades;
     say(state, action.decades == 0
                    ? std::string("The scores as they are.")

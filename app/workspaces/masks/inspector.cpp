@@ -193,14 +193,11 @@ InspectorTable both_weights(const AppState& state, const ConventionScores& score
 
 InspectorView inspect_conventions(const AppState& state) {
     const ConventionScores scores = convention_scores(state);
-    InspectorView view;
-    if (scores.scores.empty()) {
-        view.hint = "The scores are not kept.";
-        return view;
-    }
+    if (scores.scores.empty()) return only_hint("The scores are not kept.");
     const auto [i, j] = masks_look(state).pair;
     const auto first = result_of(scores, chosen_convention(state, 0).convention);
     const auto second = result_of(scores, chosen_convention(state, 1).convention);
+    InspectorView view;
     view.empty = false;
     view.title = pair_name(state.document(), masks_look(state).pair);
     view.role = Role::weight;

@@ -26,10 +26,8 @@ const FileOrigin* file_of(const AppState& state) {
 /// Roles belong to files: a toy's and a model's arrays are what they are.
 bool refuse_roles(AppState& state) {
     if (file_of(state) != nullptr) return false;
-    say(state,
-        fmt::format("{} is no file of tensors: its arrays have their roles.",
-                    state.document().title),
-        Severity::warning);
+    warn(state, fmt::format("{} is no file of tensors: its arrays have their roles.",
+                            state.document().title));
     return true;
 }
 
@@ -61,8 +59,7 @@ void carry_out(AppState& state, const SelectTensor& action) {
     const auto& listing = tensors_look(state).listing;
     if (listing && listing->document == state.shared_document() && !action.name.empty() &&
         listing->find(action.name) == nullptr)
-        say(state, fmt::format("There is no array '{}' here.", shortened(action.name)),
-            Severity::warning);
+        warn(state, fmt::format("There is no array '{}' here.", shortened(action.name)));
 }
 
 void carry_out(AppState& state, const SetTensorRole& action) {
@@ -107,7 +104,7 @@ void carry_out(AppState& state, const ReadTensors&) {
 void carry_out(AppState& state, const AnswerTensors& action) {
     const std::optional<FileQuestion> question = state.document().question;
     if (!question || file_of(state) == nullptr)
-        return say(state, "Nothing is asked of this file.", Severity::warning);
+        return warn(state, "Nothing is asked of this file.");
     const auto is_it = [&](const FileQuestion::Answer& each) {
         return each.option == action.option && each.value == action.value;
     };

@@ -340,18 +340,15 @@ VerifyView build_verify_view(const AppState& state) {
 }
 
 InspectorView verify_inspector(const AppState& state) {
-    InspectorView view;
     const DiffRow* const row = shown_array(state);
     const auto at = shown_cell(state);
-    if (row == nullptr || !at) {
-        view.hint = "Nothing is compared yet.";
-        return view;
-    }
+    if (row == nullptr || !at) return only_hint("Nothing is compared yet.");
     const float actual = (*row->actual)(at->b, at->h, at->t, at->d);
     const double expected = (*row->expected)(at->b, at->h, at->t, at->d);
     const verify::Tolerance tolerance = row->comparison.tolerance;
     const double share = error_of(actual, expected, tolerance, ErrorScale::tolerance);
     const auto stage = find_stage(row->key);
+    InspectorView view;
     view.empty = false;
     view.role = stage ? info(*stage).role : Role::score;
     view.title = fmt::format("{}[{}, {}, {}, {}]", row->key, at->b, at->h, at->t, at->d);

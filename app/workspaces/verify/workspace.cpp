@@ -195,9 +195,8 @@ void carry_out(AppState& state, const PlantFault& action) {
                    Severity::error);
     if (!action.fault.empty() &&
         (is_empty(state.document()) || !stages_lack(state.document()).empty()))
-        return say(state,
-                   "A fault is planted in attention that is computed: nothing is computed here.",
-                   Severity::warning);
+        return warn(state,
+                    "A fault is planted in attention that is computed: nothing is computed here.");
     VerifyLook& look = verify_look(state);
     look.fault = action.fault;
     look.array.clear();

@@ -138,9 +138,8 @@ void draw_learn_side(const view::AppState& state, const LearnView& view, const W
 std::string draw_learn_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                  view::Actions& out) {
     const LearnView view = build_learn_view(state);
-    const float top =
-        bar_panel(r, frame.px(kRoomBar), frame,
-                  [&](const Frame& chrome) { draw_learn_bar(view, chrome, out); });
+    const float top = bar_panel(r, frame.px(kRoomBar), frame,
+                                [&](const Frame& chrome) { draw_learn_bar(view, chrome, out); });
     const Box box = canvas_box(r, top + frame.px(12), frame.px(kFoot));
     panel("learn", box, [&] { draw_learn_body(view, box, r.chrome, frame, out); });
     if (r.has_side()) draw_learn_side(state, view, r, top + frame.px(1), around(frame), out);
