@@ -62,14 +62,18 @@ void add_document_commands(std::vector<Command>& list, const AppState& state) {
     add_backends(list, state);
 }
 
+void add_presets(std::vector<Command>& list, const AppState& state, const char* group) {
+    for (const Preset& preset : state.presets)
+        list.push_back({"Preset: " + preset.title, group, {}, LoadPreset{preset.key}});
+}
+
 void add_model_commands(std::vector<Command>& list, const AppState& state) {
     const bool gradients = state.show_gradients;
     list.push_back({gradients ? "Show values" : "Show gradients", "Step", plain(Key::g),
                     ShowGradients{!gradients}});
     list.push_back({"New random weights", "Step", plain(Key::r), SetSeed{state.document().seed + 1},
                     is_toy(state.document())});
-    for (const Preset& preset : state.presets)
-        list.push_back({"Preset: " + preset.title, "Step", {}, LoadPreset{preset.key}});
+    add_presets(list, state, "Step");
 }
 
 }  // namespace attn::view

@@ -4,7 +4,6 @@
 #include "app/workspaces/compare/workspace.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -14,7 +13,6 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/compare/actions.h"
-#include "app/workspaces/compare/pins.h"
 #include "app/workspaces/compare/view.h"
 
 namespace attn::view {
@@ -69,40 +67,6 @@ void add_pin_commands(const CommandAdder& add, const AppState& state) {
     add("A and B beside each other", plain(Key::v), SetBlink{std::nullopt}, look.blink.has_value());
 }
 
-}  // namespace
-
-std::string compare_lacks(const AppState& state) {
-    const Document& document = state.document();
-    if (is_empty(document)) return "There is no sentence yet: type one in Step (key 1).";
-    return stages_lack(document);
-}
-
-void settle_compare(AppState& state) {
-    CompareLook& look = compare_look(state);
-    if (look.baseline >= look.pins.size()) look.baseline = 0;
-    if (look.pins.empty()) look.blink.reset();
-    look.hovered.reset();
-    look.cell = {std::max<Index>(look.cell.row, 0), std::max<Index>(look.cell.column, 0)};
-    if (!compare_lacks(state).empty()) return;
-    const auto stages = ribbon_stages(state.document());
-    if (std::ranges::find(stages, look.stage) == stages.end()) look.stage = Stage::weights;
-    look.cell = clamped(state, look.cell);
-}
-
-void describe(Visitor& visit, CompareLook& look) {
-    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
-    visit("stage", look.stage);
-    visit("row", look.cell.row, kPlace);
-    visit("column", look.cell.column, kPlace);
-    visit("target", look.target);
-    if (look.target > 0.0 && look.target < 1.0) return;
-    visit.complain(
-        fmt::format("has 'target' = {}: expected more than 0 and less than 1", look.target));
-    look.target = 0.5;
-}
-
-namespace {
-
 void enter_compare(AppState& state) {
     if (const std::string lacks = compare_lacks(state); !lacks.empty()) return say(state, lacks);
     const auto& selected = state.selected;
@@ -138,17 +102,13 @@ void add_compare_commands(std::vector<Command>& list, const AppState& state) {
         add("Change the query for the target weight", {}, ApplyTargetWeight{false});
     }
     add_document_commands(list, state);
-    for (const Preset& preset : state.presets)
-        list.push_back(
-            {fmt::format("Preset: {}", preset.title), "Compare", {}, LoadPreset{preset.key}});
+    add_presets(list, state, "Compare");
 }
 
 std::optional<Action> escape_compare(const AppState& state) {
     if (compare_look(state).blink) return SetBlink{std::nullopt};
     return std::nullopt;
 }
-
-void clear_compare(AppState& state) { compare_look(state).cell = {}; }
 
 void forget_compare(AppState& state) {
     compare_look(state).cell = {};
@@ -200,11 +160,39 @@ std::string pin_before(AppState& state, const OpenRequest& request) {
     return {};
 }
 
-void leave_compare(AppState& state) { compare_look(state).hovered.reset(); }
-
 constexpr KeptValue kValues[] = {kept(compare_look)};
 
 }  // namespace
+
+std::string compare_lacks(const AppState& state) {
+    const Document& document = state.document();
+    if (is_empty(document)) return "There is no sentence yet: type one in Step (key 1).";
+    return stages_lack(document);
+}
+
+void settle_compare(AppState& state) {
+    CompareLook& look = compare_look(state);
+    if (look.baseline >= look.pins.size()) look.baseline = 0;
+    if (look.pins.empty()) look.blink.reset();
+    look.hovered.reset();
+    look.cell = {std::max<Index>(look.cell.row, 0), std::max<Index>(look.cell.column, 0)};
+    if (!compare_lacks(state).empty()) return;
+    const auto stages = ribbon_stages(state.document());
+    if (std::ranges::find(stages, look.stage) == stages.end()) look.stage = Stage::weights;
+    look.cell = clamped(state, look.cell);
+}
+
+void describe(Visitor& visit, CompareLook& look) {
+    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
+    visit("stage", look.stage);
+    visit("row", look.cell.row, kPlace);
+    visit("column", look.cell.column, kPlace);
+    visit("target", look.target);
+    if (look.target > 0.0 && look.target < 1.0) return;
+    visit.complain(
+        fmt::format("has 'target' = {}: expected more than 0 and less than 1", look.target));
+    look.target = 0.5;
+}
 
 const WorkspaceInfo kCompareWorkspace{
     .key = "compare",
@@ -216,11 +204,11 @@ const WorkspaceInfo kCompareWorkspace{
     .values = kValues,
     .lacks = compare_lacks,
     .enter = enter_compare,
-    .leave = leave_compare,
+    .leave = [](AppState& state) { compare_look(state).hovered.reset(); },
     .add_commands = add_compare_commands,
     .add_commands_everywhere = add_pin,
     .escape = escape_compare,
-    .clear = clear_compare,
+    .clear = [](AppState& state) { compare_look(state).cell = {}; },
     .settle = settle_compare,
     .forget = forget_compare,
     .refuses = pin_before,

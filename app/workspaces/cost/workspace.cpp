@@ -27,6 +27,56 @@ CostSizes sizes_with(std::initializer_list<std::pair<CostSize, Index>> changed) 
     return sizes;
 }
 
+void enter_cost(AppState& state) {
+    say(state, "What attention of these sizes computes, moves and stores: ← and → change T.");
+}
+
+void add_cost_commands(std::vector<Command>& list, const AppState& state) {
+    const CommandAdder add{list, "Cost"};
+    const CostControls& controls = cost_controls(state);
+    const Index tokens = controls.sizes[CostSize::tk];
+    add("Twice the tokens", Key::right, SetCostTokens{next_tokens(tokens, 1)});
+    add("Half the tokens", Key::left, SetCostTokens{next_tokens(tokens, -1)});
+    const bool forward = controls.pass == CostPass::forward;
+    add(forward ? "Count the backward pass" : "Count the forward pass", Key::b,
+        SetCostPass{forward ? CostPass::backward : CostPass::forward});
+    const auto share = [&](const char* words, HeadSharing sharing) {
+        add(words, Key::none, shared_heads(controls.sizes, sharing));
+    };
+    share("Multi-head: every head has its keys and values", HeadSharing::multi_head);
+    share("Grouped-query: some heads share keys and values", HeadSharing::grouped);
+    share("Multi-query: all heads share keys and values", HeadSharing::multi_query);
+    for (const CostPreset& preset : cost_presets())
+        add("Sizes: " + preset.words, Key::none, SetCostPreset{preset.key});
+    const std::string why = no_measure_words(controls);
+    add("Measure on this machine", Key::m, MeasureCost{}, why.empty(), why);
+    add("Explain the next count", Key::down, SelectCost{stepped(cost_look(state).item, 1)});
+    add("Explain the count before", Key::up, SelectCost{stepped(cost_look(state).item, -1)});
+}
+
+std::vector<Shot> cost_shots() {
+    return {{"", {}},
+            {"backward", {SetCostPass{CostPass::backward}, SelectCost{CostItem::scores}}},
+            {"llama", {SetCostPreset{"llama3-8b"}, SelectCost{CostItem::kv_cache}}},
+            {"document", {SetCostPreset{"document"}, SelectCost{CostItem::total}}}};
+}
+
+constexpr std::string_view kCostMouse[] = {
+    "Drag over the curves: the number of tokens T.",
+    "Click a row of the table or a card under the curves: its formula with its numbers.",
+    "Drag a size, or double-click it to type.",
+};
+constexpr RequestKind kRequests[] = {
+    request_kind<requested_cost>("cost"),
+};
+constexpr KeptValue kKept[] = {kept(cost_controls), kept(cost_look)};
+
+/// The tokens are pulled from one end to the other.
+std::optional<Action> drag_cost(const AppState&, Movement movement, double part) {
+    if (movement != Movement::drag) return std::nullopt;
+    return SetCostTokens{static_cast<Index>(std::exp2(4.0 + 16.0 * part))};
+}
+
 }  // namespace
 
 std::vector<CostPreset> cost_presets() {
@@ -87,60 +137,6 @@ Result<CostSizes> document_sizes(const AppState& state) {
                        {d_v, of.d_v},
                        {d_out, mixes ? of.d_out : 0}});
 }
-
-namespace {
-
-void enter_cost(AppState& state) {
-    say(state, "What attention of these sizes computes, moves and stores: ← and → change T.");
-}
-
-void add_cost_commands(std::vector<Command>& list, const AppState& state) {
-    const CommandAdder add{list, "Cost"};
-    const CostControls& controls = cost_controls(state);
-    const Index tokens = controls.sizes[CostSize::tk];
-    add("Twice the tokens", Key::right, SetCostTokens{next_tokens(tokens, 1)});
-    add("Half the tokens", Key::left, SetCostTokens{next_tokens(tokens, -1)});
-    const bool forward = controls.pass == CostPass::forward;
-    add(forward ? "Count the backward pass" : "Count the forward pass", Key::b,
-        SetCostPass{forward ? CostPass::backward : CostPass::forward});
-    const auto share = [&](const char* words, HeadSharing sharing) {
-        add(words, Key::none, shared_heads(controls.sizes, sharing));
-    };
-    share("Multi-head: every head has its keys and values", HeadSharing::multi_head);
-    share("Grouped-query: some heads share keys and values", HeadSharing::grouped);
-    share("Multi-query: all heads share keys and values", HeadSharing::multi_query);
-    for (const CostPreset& preset : cost_presets())
-        add("Sizes: " + preset.words, Key::none, SetCostPreset{preset.key});
-    const std::string why = no_measure_words(controls);
-    add("Measure on this machine", Key::m, MeasureCost{}, why.empty(), why);
-    add("Explain the next count", Key::down, SelectCost{stepped(cost_look(state).item, 1)});
-    add("Explain the count before", Key::up, SelectCost{stepped(cost_look(state).item, -1)});
-}
-
-std::vector<Shot> cost_shots() {
-    return {{"", {}},
-            {"backward", {SetCostPass{CostPass::backward}, SelectCost{CostItem::scores}}},
-            {"llama", {SetCostPreset{"llama3-8b"}, SelectCost{CostItem::kv_cache}}},
-            {"document", {SetCostPreset{"document"}, SelectCost{CostItem::total}}}};
-}
-
-constexpr std::string_view kCostMouse[] = {
-    "Drag over the curves: the number of tokens T.",
-    "Click a row of the table or a card under the curves: its formula with its numbers.",
-    "Drag a size, or double-click it to type.",
-};
-constexpr RequestKind kRequests[] = {
-    request_kind<requested_cost>("cost"),
-};
-constexpr KeptValue kKept[] = {kept(cost_controls), kept(cost_look)};
-
-/// The tokens are pulled from one end to the other.
-std::optional<Action> drag_cost(const AppState&, Movement movement, double part) {
-    if (movement != Movement::drag) return std::nullopt;
-    return SetCostTokens{static_cast<Index>(std::exp2(4.0 + 16.0 * part))};
-}
-
-}  // namespace
 
 extern const WorkspaceInfo kCostWorkspace;
 const WorkspaceInfo kCostWorkspace{

@@ -101,63 +101,6 @@ std::string fault_of(const LearnRuns& controls) {
                        controls.has_b() ? controls.differs : "nothing");
 }
 
-}  // namespace
-
-void settle_learn(AppState& state) {
-    LearnLook& look = learn_look(state);
-    const LearnControls& controls = planned(state);
-    look.layer = std::clamp<Index>(look.layer, 0, controls.layers() - 1);
-    look.head = std::clamp<Index>(look.head, 0, controls.heads() - 1);
-    look.cell.row = std::clamp<Index>(look.cell.row, 0, controls.a.tokens - 1);
-    look.cell.column = std::clamp<Index>(look.cell.column, 0, controls.a.tokens - 1);
-    if (look.shown.step && look.plan)
-        look.shown.step = std::clamp<Index>(*look.shown.step, 0, look.plan->until);
-}
-
-void describe(Visitor& visit, LearnRuns& runs) {
-    std::optional<train::Spec> b;
-    if (runs.has_b()) b = runs.b;
-    visit("a", runs.a, {.needed = true});
-    visit("b", b);
-    visit("differs", runs.differs);
-    if (!b && runs.has_b()) visit.complain("has no 'b'");
-    runs.b = b.value_or(runs.a);
-    if (!visit.reads()) return;
-    if (const std::string fault = fault_of(runs); !fault.empty()) visit.complain(fault);
-}
-
-void describe(Visitor& visit, LearnControls& controls) {
-    visit("settings", static_cast<LearnRuns&>(controls));
-}
-
-void describe(Visitor& visit, LearnPlan& plan) {
-    visit("of", static_cast<LearnRuns&>(plan.controls));
-    visit("until", plan.until, {.low = 0, .high = kMostLearnSteps});
-    visit("seeds", plan.seeds, {.low = 1, .high = kMostLearnSeeds});
-    for (std::size_t run = 0; run < 2; ++run)
-        describe_switches(visit, kLearnRunNames[run], plan.switches[run], NoSwitches::left_out);
-    if (!visit.reads()) return;
-    for (std::size_t run = 0; run < 2; ++run)
-        if (auto fine = train::check(plan.controls.of(run), plan.switches[run]); !fine)
-            visit.complain(": " + fine.error().sentence);
-}
-
-void describe(Visitor& visit, LearnLook& look) {
-    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
-    visit("plan", look.plan);
-    visit("step", look.shown.step, About{.low = 0, .high = kMostLearnSteps});
-    visit("sentence", look.shown.sentence);
-    visit("layer", look.layer, {.low = 0, .high = 3});
-    visit("head", look.head, {.low = 0, .high = 7});
-    visit("measure", look.measure, kLearnMeasures);
-    visit("page", look.page, kLearnPages);
-    visit("row", look.cell.row, kPlace);
-    visit("column", look.cell.column, kPlace);
-    if (visit.reads()) look.draft = look.shown.sentence;
-}
-
-namespace {
-
 void enter_learn(AppState& state) {
     LearnLook& look = learn_look(state);
     if (!look.plan) look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
@@ -260,6 +203,59 @@ std::vector<train::Run> runs_of(const AppState& state) {
 }
 
 }  // namespace
+
+void settle_learn(AppState& state) {
+    LearnLook& look = learn_look(state);
+    const LearnControls& controls = planned(state);
+    look.layer = std::clamp<Index>(look.layer, 0, controls.layers() - 1);
+    look.head = std::clamp<Index>(look.head, 0, controls.heads() - 1);
+    look.cell.row = std::clamp<Index>(look.cell.row, 0, controls.a.tokens - 1);
+    look.cell.column = std::clamp<Index>(look.cell.column, 0, controls.a.tokens - 1);
+    if (look.shown.step && look.plan)
+        look.shown.step = std::clamp<Index>(*look.shown.step, 0, look.plan->until);
+}
+
+void describe(Visitor& visit, LearnRuns& runs) {
+    std::optional<train::Spec> b;
+    if (runs.has_b()) b = runs.b;
+    visit("a", runs.a, {.needed = true});
+    visit("b", b);
+    visit("differs", runs.differs);
+    if (!b && runs.has_b()) visit.complain("has no 'b'");
+    runs.b = b.value_or(runs.a);
+    if (!visit.reads()) return;
+    if (const std::string fault = fault_of(runs); !fault.empty()) visit.complain(fault);
+}
+
+void describe(Visitor& visit, LearnControls& controls) {
+    visit("settings", static_cast<LearnRuns&>(controls));
+}
+
+void describe(Visitor& visit, LearnPlan& plan) {
+    visit("of", static_cast<LearnRuns&>(plan.controls));
+    visit("until", plan.until, {.low = 0, .high = kMostLearnSteps});
+    visit("seeds", plan.seeds, {.low = 1, .high = kMostLearnSeeds});
+    for (std::size_t run = 0; run < 2; ++run)
+        describe_switches(visit, kLearnRunNames[run], plan.switches[run], NoSwitches::left_out);
+    if (!visit.reads()) return;
+    for (std::size_t run = 0; run < 2; ++run)
+        if (auto fine = train::check(plan.controls.of(run), plan.switches[run]); !fine)
+            visit.complain(": " + fine.error().sentence);
+}
+
+void describe(Visitor& visit, LearnLook& look) {
+    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
+    visit("plan", look.plan);
+    visit("step", look.shown.step, About{.low = 0, .high = kMostLearnSteps});
+    visit("sentence", look.shown.sentence);
+    visit("layer", look.layer, {.low = 0, .high = 3});
+    visit("head", look.head, {.low = 0, .high = 7});
+    visit("measure", look.measure, kLearnMeasures);
+    visit("page", look.page, kLearnPages);
+    visit("row", look.cell.row, kPlace);
+    visit("column", look.cell.column, kPlace);
+    if (visit.reads()) look.draft = look.shown.sentence;
+}
 
 const WorkspaceInfo kLearnWorkspace{
     .key = "learn",

@@ -106,28 +106,6 @@ void add_conventions(const CommandAdder& add, const AppState& state) {
             {}, SetConventionGain{decades}, decades != masks_look(state).gain);
 }
 
-}  // namespace
-
-std::string masks_entering_words(const AppState& state) {
-    if (masks_look(state).tab == MasksTab::conventions)
-        return "The same scores and mask under two conventions: click one in the lists, V goes "
-               "back.";
-    return "Click or drag over the mask to paint it, the switches set its rules: Step shows the "
-           "same.";
-}
-
-std::string masks_lacks(const AppState& state) {
-    const Document& document = state.document();
-    if (is_empty(document)) return empty_words(document);
-    const Index tokens = std::max(document.size.tq, document.size.tk);
-    if (tokens > kMostMaskTokens)
-        return fmt::format(
-            "{} tokens are more than the {} whose mask can be painted: Large shows all the weights "
-            "(key 3).",
-            grouped(tokens), kMostMaskTokens);
-    return stages_lack(document);
-}
-
 void add_masks_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Masks", masks_lacks(state).empty()};
     add_moves(add, state);
@@ -137,31 +115,8 @@ void add_masks_commands(std::vector<Command>& list, const AppState& state) {
     add("Copy the mask as numpy", plain(Key::n), CopyMask{MaskCode::numpy});
     add("Copy the mask as PyTorch", shift(Key::n), CopyMask{MaskCode::pytorch});
     add_document_commands(list, state);
-    for (const Preset& preset : state.presets)
-        list.push_back({"Preset: " + preset.title, "Masks", {}, LoadPreset{preset.key}});
+    add_presets(list, state, "Masks");
 }
-
-void describe(Visitor& visit, MasksLook& look) {
-    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
-    visit("tab", look.tab, kMasksTabNames);
-    visit("row", look.pair.query, kPlace);
-    visit("column", look.pair.key, kPlace);
-    visit("first", look.conventions[0]);
-    visit("second", look.conventions[1]);
-    visit("gain", look.gain, {.low = 0.0, .high = kMostMaskDecades});
-    std::optional<Index> row, column;
-    if (look.corner) row = look.corner->query;
-    if (look.corner) column = look.corner->key;
-    visit("corner_row", row, kPlace);
-    visit("corner_column", column, kPlace);
-    look.corner = row && column ? std::optional(Pair{*row, *column}) : std::nullopt;
-    if (!visit.reads()) return;
-    for (const std::string& key : look.conventions)
-        if (find_convention(key) == nullptr)
-            visit.complain(fmt::format("has the unknown convention '{}'", key));
-}
-
-namespace {
 
 void enter_masks(AppState& state) {
     if (!masks_lacks(state).empty()) return say(state, masks_lacks(state));
@@ -220,9 +175,6 @@ constexpr std::string_view kMasksMouse[] = {
 
 constexpr KeptValue kValues[] = {kept(masks_look)};
 
-void leave_masks(AppState& state) { masks_look(state).hovered.reset(); }
-void end_stroke(AppState& state) { masks_look(state).brush.reset(); }
-
 /// What is painted is looked at; within a drag the brush keeps what the first pair became.
 void follow_stroke(AppState& state, const Action& action) {
     const auto* const paint = action.as<PaintMask>();
@@ -242,6 +194,46 @@ void follow_stroke(AppState& state, const Action& action) {
 
 }  // namespace
 
+std::string masks_entering_words(const AppState& state) {
+    if (masks_look(state).tab == MasksTab::conventions)
+        return "The same scores and mask under two conventions: click one in the lists, V goes "
+               "back.";
+    return "Click or drag over the mask to paint it, the switches set its rules: Step shows the "
+           "same.";
+}
+
+std::string masks_lacks(const AppState& state) {
+    const Document& document = state.document();
+    if (is_empty(document)) return empty_words(document);
+    const Index tokens = std::max(document.size.tq, document.size.tk);
+    if (tokens > kMostMaskTokens)
+        return fmt::format(
+            "{} tokens are more than the {} whose mask can be painted: Large shows all the weights "
+            "(key 3).",
+            grouped(tokens), kMostMaskTokens);
+    return stages_lack(document);
+}
+
+void describe(Visitor& visit, MasksLook& look) {
+    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
+    visit("tab", look.tab, kMasksTabNames);
+    visit("row", look.pair.query, kPlace);
+    visit("column", look.pair.key, kPlace);
+    visit("first", look.conventions[0]);
+    visit("second", look.conventions[1]);
+    visit("gain", look.gain, {.low = 0.0, .high = kMostMaskDecades});
+    std::optional<Index> row, column;
+    if (look.corner) row = look.corner->query;
+    if (look.corner) column = look.corner->key;
+    visit("corner_row", row, kPlace);
+    visit("corner_column", column, kPlace);
+    look.corner = row && column ? std::optional(Pair{*row, *column}) : std::nullopt;
+    if (!visit.reads()) return;
+    for (const std::string& key : look.conventions)
+        if (find_convention(key) == nullptr)
+            visit.complain(fmt::format("has the unknown convention '{}'", key));
+}
+
 const WorkspaceInfo kMasksWorkspace{
     .key = "masks",
     .title = "Masks",
@@ -252,14 +244,14 @@ const WorkspaceInfo kMasksWorkspace{
     .values = kValues,
     .lacks = masks_lacks,
     .enter = enter_masks,
-    .leave = leave_masks,
+    .leave = [](AppState& state) { masks_look(state).hovered.reset(); },
     .add_commands = add_masks_commands,
     .escape = escape_masks,
     .clear = clear_masks,
     .settle = settle_masks,
     .forget = forget_masks,
     .before = follow_stroke,
-    .gesture = end_stroke,
+    .gesture = [](AppState& state) { masks_look(state).brush.reset(); },
     .has_side = [](const AppState& state) { return masks_lacks(state).empty(); },
     .inspector = masks_inspector,
     .figure_name = masks_figure_name,

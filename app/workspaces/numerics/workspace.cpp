@@ -73,6 +73,23 @@ std::vector<Shot> numerics_shots() {
             {"document", {SetNumericsRow{LogitRow::document}}}};
 }
 
+constexpr std::string_view kNumericsMouse[] = {
+    "Drag over any of the three curves, or the slider: the gain that multiplies every logit.",
+    "Click a bar: each step of that weight, and where it broke.",
+    "Click the logits: they can be typed, also inf, -inf and nan.",
+    "Point at a format: how many bits it has and how far it reaches.",
+};
+constexpr RequestKind kRequests[] = {
+    request_kind<requested_numerics>("numerics"),
+};
+constexpr KeptValue kKept[] = {kept(numerics_controls), kept(numerics_look)};
+
+/// The gain is pulled from one end to the other.
+std::optional<Action> drag_numerics(const AppState&, Movement movement, double part) {
+    if (movement != Movement::drag) return std::nullopt;
+    return SetNumericsGain{static_cast<Index>(std::exp2(16.0 * part))};
+}
+
 }  // namespace
 
 // ---- requests
@@ -93,27 +110,6 @@ Action run(const NumericsRequest& request, const RunControl& control) {
     return NumericsReady{request.logits, std::make_shared<const NumericsSweep>(std::move(sweep)),
                          elapsed.count()};
 }
-
-namespace {
-
-constexpr std::string_view kNumericsMouse[] = {
-    "Drag over any of the three curves, or the slider: the gain that multiplies every logit.",
-    "Click a bar: each step of that weight, and where it broke.",
-    "Click the logits: they can be typed, also inf, -inf and nan.",
-    "Point at a format: how many bits it has and how far it reaches.",
-};
-constexpr RequestKind kRequests[] = {
-    request_kind<requested_numerics>("numerics"),
-};
-constexpr KeptValue kKept[] = {kept(numerics_controls), kept(numerics_look)};
-
-/// The gain is pulled from one end to the other.
-std::optional<Action> drag_numerics(const AppState&, Movement movement, double part) {
-    if (movement != Movement::drag) return std::nullopt;
-    return SetNumericsGain{static_cast<Index>(std::exp2(16.0 * part))};
-}
-
-}  // namespace
 
 extern const WorkspaceInfo kNumericsWorkspace;
 const WorkspaceInfo kNumericsWorkspace{

@@ -80,9 +80,7 @@ void add_tensors_commands(std::vector<Command>& list, const AppState& state) {
         file && tensors_look(state).roles.contains(name));
     add("Open the file with the chosen roles and axes", plain(Key::enter), ReadTensors{}, file);
     add_document_commands(list, state);
-    for (const Preset& preset : state.presets)
-        list.push_back(
-            {fmt::format("Preset: {}", preset.title), "Tensors", {}, LoadPreset{preset.key}});
+    add_presets(list, state, "Tensors");
 }
 
 std::optional<Action> escape_tensors(const AppState& state) {

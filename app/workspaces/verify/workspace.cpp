@@ -52,35 +52,6 @@ Action fault_beside(const AppState& state, Index step) {
                               : std::string(table[static_cast<std::size_t>(to - 1)].key)};
 }
 
-}  // namespace
-
-std::string verify_lacks(const AppState& state) {
-    if (!verify_look(state).file.empty() || is_file(state)) return {};
-    const Document& document = state.document();
-    if (is_empty(document))
-        return "There is nothing to check: open tensors with results (Ctrl+O), or type a sentence "
-               "in Step.";
-    return stages_lack(document);
-}
-
-std::optional<OpenCheckedInStep> checked_in_step(const AppState& state) {
-    const verify::DiffRow* const row = shown_array(state);
-    const auto at = shown_cell(state);
-    if (row == nullptr || !at) return std::nullopt;
-    const auto stage = find_stage(row->key);
-    const Document& document = state.document();
-    if (!stage || !stages_lack(document).empty()) return std::nullopt;
-    const Tensor& shown = (*state.trace)[*stage];
-    if (shown.shape() != row->actual->shape()) return std::nullopt;
-    const Dimensions& size = document.size;
-    Index head = state.head;
-    if (info(*stage).heads == HeadAxis::query) head = at->h;
-    if (info(*stage).heads == HeadAxis::key_value) head = at->h * (size.heads / size.kv_heads);
-    return OpenCheckedInStep{*stage, at->b, head, at->t, at->d};
-}
-
-namespace {
-
 void enter_verify(AppState& state) {
     if (const std::string lacks = verify_lacks(state); !lacks.empty()) return say(state, lacks);
     say(state,
@@ -117,9 +88,7 @@ void add_verify_commands(std::vector<Command>& list, const AppState& state) {
     add("This number in Step, with its whole arithmetic", plain(Key::enter),
         in_step.value_or(OpenCheckedInStep{}), in_step.has_value());
     add_document_commands(list, state);
-    for (const Preset& preset : state.presets)
-        list.push_back(
-            {fmt::format("Preset: {}", preset.title), "Verify", {}, LoadPreset{preset.key}});
+    add_presets(list, state, "Verify");
 }
 
 std::optional<Action> escape_verify(const AppState& state) {
@@ -162,7 +131,41 @@ void check(AppState& state, const std::string& path) {
     look.result = nullptr;
 }
 
+constexpr std::string_view kVerifyMouse[] = {
+    "Click an array, a head or a row: its worst number is looked at.",
+    "Click a cell of the map: the panel compares that number with what is expected.",
+};
+constexpr RequestKind kRequests[] = {
+    request_kind<requested_check>("check"),
+};
+constexpr KeptValue kKept[] = {kept(verify_look)};
+
 }  // namespace
+
+std::string verify_lacks(const AppState& state) {
+    if (!verify_look(state).file.empty() || is_file(state)) return {};
+    const Document& document = state.document();
+    if (is_empty(document))
+        return "There is nothing to check: open tensors with results (Ctrl+O), or type a sentence "
+               "in Step.";
+    return stages_lack(document);
+}
+
+std::optional<OpenCheckedInStep> checked_in_step(const AppState& state) {
+    const verify::DiffRow* const row = shown_array(state);
+    const auto at = shown_cell(state);
+    if (row == nullptr || !at) return std::nullopt;
+    const auto stage = find_stage(row->key);
+    const Document& document = state.document();
+    if (!stage || !stages_lack(document).empty()) return std::nullopt;
+    const Tensor& shown = (*state.trace)[*stage];
+    if (shown.shape() != row->actual->shape()) return std::nullopt;
+    const Dimensions& size = document.size;
+    Index head = state.head;
+    if (info(*stage).heads == HeadAxis::query) head = at->h;
+    if (info(*stage).heads == HeadAxis::key_value) head = at->h * (size.heads / size.kv_heads);
+    return OpenCheckedInStep{*stage, at->b, head, at->t, at->d};
+}
 
 // ---- state and actions
 
@@ -221,19 +224,6 @@ void carry_out(AppState& state, const OpenCheckedInStep& action) {
 void carry_out(AppState& state, const ResultsChecked& action) {
     verify_look(state).result = action.result;
 }
-
-namespace {
-
-constexpr std::string_view kVerifyMouse[] = {
-    "Click an array, a head or a row: its worst number is looked at.",
-    "Click a cell of the map: the panel compares that number with what is expected.",
-};
-constexpr RequestKind kRequests[] = {
-    request_kind<requested_check>("check"),
-};
-constexpr KeptValue kKept[] = {kept(verify_look)};
-
-}  // namespace
 
 extern const WorkspaceInfo kVerifyWorkspace;
 const WorkspaceInfo kVerifyWorkspace{
