@@ -5,9 +5,9 @@
 #include <fmt/ranges.h>
 
 #include "app/common/format.h"
-#include "app/common/logits.h"
-#include "app/workspaces/numerics/parts.h"
 #include "app/workspaces/numerics/row.h"
+#include "app/workspaces/numerics/view.h"
+#include "app/workspaces/numerics/words.h"
 #include "core/tex.h"
 
 namespace attn::view {
