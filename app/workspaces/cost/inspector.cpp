@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -27,24 +26,15 @@ Holding storage_of(CostItem item) {
     return static_cast<Holding>(static_cast<int>(item) - static_cast<int>(CostItem::materialised));
 }
 
-std::string storage_words(Holding storage) {
-    switch (storage) {
-        case Holding::materialised:
-            return "Every weight of every head is stored: as Step shows them, and as a framework "
-                   "does "
-                   "without a fused kernel.";
-        case Holding::chunked:
-            return "c queries at a time: each chunk's weights overwrite those of the chunk before.";
-        case Holding::fused:
-            return "The online softmax keeps a running maximum and sum: no weight is stored, one "
-                   "logsumexp a row is left for the backward pass.";
-        case Holding::kv_cache:
-            return "Decoding keeps the keys and values of all tokens before: one cache a layer. G "
-                   "in "
-                   "place of H heads makes it H/G times smaller.";
-    }
-    return {};
-}
+/// Of each Holding.
+constexpr const char* kStorageWords[] = {
+    "Every weight of every head is stored: as Step shows them, and as a framework does without a "
+    "fused kernel.",
+    "c queries at a time: each chunk's weights overwrite those of the chunk before.",
+    "The online softmax keeps a running maximum and sum: no weight is stored, one logsumexp a row "
+    "is left for the backward pass.",
+    "Decoding keeps the keys and values of all tokens before: one cache a layer. G in place of H "
+    "heads makes it H/G times smaller."};
 
 std::string stage_words(CostItem item, CostPass pass) {
     const bool forward = pass == CostPass::forward;
@@ -94,7 +84,7 @@ void explain_storage(InspectorView& view, Holding storage, const CostControls& c
     const CostFormula formula = stored_bytes(storage);
     view.value = cost_bytes(estimate_of(formula, controls.sizes));
     view.tex = formula_tex(formula);
-    view.add("", storage_words(storage));
+    view.add("", kStorageWords[static_cast<std::size_t>(storage)]);
     view.lines.push_back(count_line("bytes", formula, controls.sizes, cost_bytes));
     if (storage == Holding::kv_cache) return;
     view.lines.push_back(count_line("FLOP of the products", product_flop(controls.pass, storage),

@@ -208,28 +208,16 @@ std::vector<Line> errors_of(const Explained& cell) {
 struct Column {
     SoftmaxStep step;
     const char* title;
-    bool spare;
+    bool spare = false;
 };
 
 std::vector<Column> columns_of(SoftmaxAlgorithm algorithm) {
-    switch (algorithm) {
-        case SoftmaxAlgorithm::naive:
-            return {{SoftmaxStep::logits, "s", false},
-                    {SoftmaxStep::exps, "e", false},
-                    {SoftmaxStep::sum, "Σ so far", true},
-                    {SoftmaxStep::weights, "a", false}};
-        case SoftmaxAlgorithm::stable:
-            return {{SoftmaxStep::shifted, "s − m", false},
-                    {SoftmaxStep::exps, "e", false},
-                    {SoftmaxStep::sum, "Σ so far", true},
-                    {SoftmaxStep::weights, "a", false}};
-        case SoftmaxAlgorithm::log_sum_exp:
-            break;
-    }
-    return {{SoftmaxStep::logits, "s", false},
-            {SoftmaxStep::exps, "e", true},
-            {SoftmaxStep::below_lse, "s − lse", false},
-            {SoftmaxStep::weights, "a", false}};
+    using enum SoftmaxStep;
+    if (algorithm == SoftmaxAlgorithm::log_sum_exp)
+        return {{logits, "s"}, {exps, "e", true}, {below_lse, "s − lse"}, {weights, "a"}};
+    const bool naive = algorithm == SoftmaxAlgorithm::naive;
+    const Column first = naive ? Column{logits, "s"} : Column{shifted, "s − m"};
+    return {first, {exps, "e"}, {sum, "Σ so far", true}, {weights, "a"}};
 }
 
 TableRow row_of(const Explained& cell, const std::vector<Column>& columns, Index j) {
@@ -296,12 +284,6 @@ std::string python_of(const Explained& cell) {
         kBodies[static_cast<std::size_t>(cell.run().algorithm)], cell.key);
 }
 
-/// Beneath the value: where the whole row broke, where that was at another key.
-std::string row_words(const Explained& cell) {
-    const std::string why = cause_words(cell.run());
-    return why.empty() ? "" : "The row broke: " + why + ".";
-}
-
 }  // namespace
 
 InspectorView numerics_inspector(const AppState& state) {
@@ -315,7 +297,8 @@ InspectorView numerics_inspector(const AppState& state) {
                              info(look.format).name, cell.key);
     view.value = cell.text(cell.at(SoftmaxStep::weights));
     view.role = role_of(look.format);
-    view.edit_hint = row_words(cell);
+    if (const std::string why = cause_words(cell.run()); !why.empty())
+        view.edit_hint = "The row broke: " + why + ".";
     view.tex = tex_of(look.algorithm);
     view.formula = tex::plain_text(view.tex);
     view.lines = steps_of(cell);

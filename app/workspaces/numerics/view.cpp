@@ -18,6 +18,13 @@
 namespace attn::view {
 namespace {
 
+std::string words_of(const CheckedRun& checked) {
+    const Outcome outcome = checked.run.outcome();
+    return outcome == Outcome::nan     ? "NaN"
+           : outcome == Outcome::zeros ? "all 0"
+                                       : ulp_words(checked.error.ulp);
+}
+
 // --- the curves
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -82,9 +89,7 @@ void add_format(PlotView& plot, FloatFormat format, const CheckedRun& here,
     plot.curves.push_back(curve_of(format, points));
     const bool broken = here.run.outcome() != Outcome::finite;
     plot.marker_ys.push_back(broken ? kNone : std::max(here.error.ulp, kLeastUlp));
-    std::string text = broken ? "NaN" : ulp_words(here.error.ulp);
-    if (here.run.outcome() == Outcome::zeros) text = "all 0";
-    plot.marker_texts.push_back(std::move(text));
+    plot.marker_texts.push_back(words_of(here));
 }
 
 /// On the upper edge, which a curve leaves the area by; lower where another stands there already.
@@ -98,8 +103,7 @@ double mark_height(const PlotView& plot, double gain) {
 
 /// Where each format breaks.
 void add_breaks(PlotView& plot, SoftmaxAlgorithm algorithm, const NumericsSweep& sweep) {
-    for (std::size_t f = 0; f < kFloatFormatCount; ++f) {
-        const auto format = static_cast<FloatFormat>(f);
+    for (const FloatFormat format : kFloatFormats) {
         const NumericsPoint* const from = break_of(sweep.of(algorithm, format));
         if (from == nullptr) continue;
         const auto gain = static_cast<double>(from->gain);
@@ -123,12 +127,10 @@ double largest_error(const NumericsRuns& here, const NumericsSweep* sweep) {
 PlotView error_plot(SoftmaxAlgorithm algorithm, const NumericsRuns& here,
                     const NumericsSweep* sweep, double most) {
     PlotView plot = empty_plot(algorithm, here.gain);
-    for (std::size_t f = 0; f < kFloatFormatCount; ++f) {
-        const auto format = static_cast<FloatFormat>(f);
-        const std::vector<NumericsPoint> none;
+    const std::vector<NumericsPoint> none;
+    for (const FloatFormat format : kFloatFormats)
         add_format(plot, format, here.of(algorithm, format),
                    sweep ? sweep->of(algorithm, format) : none);
-    }
     set_y_axis(plot, most);
     if (sweep) add_breaks(plot, algorithm, *sweep);
     return plot;
@@ -138,11 +140,9 @@ PlotView error_plot(SoftmaxAlgorithm algorithm, const NumericsRuns& here,
 std::string break_words(SoftmaxAlgorithm algorithm, const NumericsSweep* sweep) {
     if (sweep == nullptr) return "computing…";
     std::vector<std::string> found;
-    for (std::size_t f = 0; f < kFloatFormatCount; ++f) {
-        const auto format = static_cast<FloatFormat>(f);
+    for (const FloatFormat format : kFloatFormats)
         if (const NumericsPoint* from = break_of(sweep->of(algorithm, format)))
             found.push_back(fmt::format("{} from {}", info(format).name, grouped(from->gain)));
-    }
     if (found.empty()) return fmt::format("× none breaks up to gain {}", grouped(kMostGain));
     return fmt::format("× breaks: {}", fmt::join(found, ", "));
 }
@@ -154,18 +154,6 @@ constexpr std::string_view kTex[] = {
     R"(a_j = \frac{e^{s_j - m}}{\sum_k e^{s_k - m}})",
     R"(a_j = e^{s_j - \mathrm{lse}})",
 };
-
-std::string words_of(const CheckedRun& checked) {
-    switch (checked.run.outcome()) {
-        case Outcome::nan:
-            return "NaN";
-        case Outcome::zeros:
-            return "all 0";
-        case Outcome::finite:
-            break;
-    }
-    return ulp_words(checked.error.ulp);
-}
 
 /// What the additions that changed nothing would have added.
 double lost_of(const SoftmaxRun& run) {
