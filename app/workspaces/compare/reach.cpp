@@ -8,7 +8,6 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/compare/view.h"
-#include "app/workspaces/compare/workspace.h"
 #include "core/call.h"
 
 namespace attn::view {

@@ -1,11 +1,8 @@
 #include "app/common/workspace.h"
-#include "app/common/actions.h"
 #include "app/common/document/actions.h"
 
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
 
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
@@ -19,12 +16,6 @@ namespace {
 CostItem stepped(CostItem item, int steps) {
     const auto count = static_cast<int>(kCostItemCount);
     return static_cast<CostItem>((static_cast<int>(item) + steps + count) % count);
-}
-
-CostSizes sizes_with(std::initializer_list<std::pair<CostSize, Index>> changed) {
-    CostSizes sizes;
-    for (const auto& [size, value] : changed) sizes[size] = value;
-    return sizes;
 }
 
 void enter_cost(AppState& state) {
@@ -80,43 +71,15 @@ std::optional<Action> drag_cost(const AppState&, Movement movement, double part)
 }  // namespace
 
 std::vector<CostPreset> cost_presets() {
-    using enum CostSize;
-    return {
-        {"document", "the present document", std::nullopt},
-        {"two-to-31", "2³¹ weights: 32 × 8192²", CostSizes{}},
-        {"gpt2", "GPT-2 small: 12 heads, T 1024",
-         sizes_with({{heads, 12},
-                     {kv_heads, 12},
-                     {tq, 1024},
-                     {tk, 1024},
-                     {d_model, 768},
-                     {d_out, 768},
-                     {d_k, 64},
-                     {d_v, 64},
-                     {element_bytes, 4},
-                     {layers, 12}})},
-        {"llama3-8b", "Llama 3 8B: 32 heads share 8, T 8192, bf16",
-         sizes_with({{heads, 32},
-                     {kv_heads, 8},
-                     {tq, 8192},
-                     {tk, 8192},
-                     {d_model, 4096},
-                     {d_k, 128},
-                     {d_v, 128},
-                     {element_bytes, 2},
-                     {layers, 32}})},
-        {"llama3-70b", "Llama 3 70B decoding: 64 heads share 8, Tk 8192, bf16",
-         sizes_with({{heads, 64},
-                     {kv_heads, 8},
-                     {tq, 1},
-                     {tk, 8192},
-                     {d_model, 8192},
-                     {d_out, 8192},
-                     {d_k, 128},
-                     {d_v, 128},
-                     {element_bytes, 2},
-                     {layers, 80}})},
-    };
+    // in the order of CostSize: B, H, G, Tq, Tk, d_model, d_k, d_v, d_out, chunk, bytes, layers
+    return {{"document", "the present document", std::nullopt},
+            {"two-to-31", "2³¹ weights: 32 × 8192²", CostSizes{}},
+            {"gpt2", "GPT-2 small: 12 heads, T 1024",
+             CostSizes{{1, 12, 12, 1024, 1024, 768, 64, 64, 768, 128, 4, 12}}},
+            {"llama3-8b", "Llama 3 8B: 32 heads share 8, T 8192, bf16",
+             CostSizes{{1, 32, 8, 8192, 8192, 4096, 128, 128, 4096, 128, 2, 32}}},
+            {"llama3-70b", "Llama 3 70B decoding: 64 heads share 8, Tk 8192, bf16",
+             CostSizes{{1, 64, 8, 1, 8192, 8192, 128, 128, 8192, 128, 2, 80}}}};
 }
 
 Result<CostSizes> document_sizes(const AppState& state) {
@@ -125,17 +88,12 @@ Result<CostSizes> document_sizes(const AppState& state) {
     if (is_empty(state.document())) return bad_input(empty_words(state.document()));
     if (of.d_model_kv != 0 && of.d_model_kv != of.d_model)
         return bad_input("the document's X_kv is wider or narrower than its X: not counted here");
-    using enum CostSize;
     const bool mixes = !state.document().inputs->params[Param::w_o].empty();
-    return sizes_with({{batch, of.batch},
-                       {heads, of.heads},
-                       {kv_heads, of.kv_heads},
-                       {tq, of.tq},
-                       {tk, of.tk},
-                       {d_model, of.d_model},
-                       {d_k, of.d_k},
-                       {d_v, of.d_v},
-                       {d_out, mixes ? of.d_out : 0}});
+    CostSizes sizes;  // chunk, bytes and layers stay
+    std::ranges::copy(std::array{of.batch, of.heads, of.kv_heads, of.tq, of.tk, of.d_model, of.d_k,
+                                 of.d_v, mixes ? of.d_out : 0},
+                      sizes.values.begin());
+    return sizes;
 }
 
 extern const WorkspaceInfo kCostWorkspace;

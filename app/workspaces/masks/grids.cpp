@@ -1,7 +1,5 @@
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "app/common/format.h"
 #include "app/workspaces/masks/view_parts.h"
 

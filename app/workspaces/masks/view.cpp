@@ -4,10 +4,8 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "app/common/document/mask_rules.h"
-#include "app/common/document/paint.h"
 #include "app/common/format.h"
 #include "app/workspaces/masks/view_parts.h"
 #include "core/masks.h"

@@ -1,5 +1,4 @@
 #include "app/common/workspace.h"
-#include "app/common/actions.h"
 #include "app/common/document/actions.h"
 
 #include <algorithm>

@@ -9,7 +9,6 @@
 
 #include "app/common/document/requests.h"
 #include "app/common/format.h"
-#include "app/common/json.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/verify/requests.h"
 
