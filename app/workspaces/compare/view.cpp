@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -61,8 +60,6 @@ GridView side_grid(const AppState& state, const char* letter) {
     return grid;
 }
 
-bool is_distribution(Stage stage) { return stage == Stage::weights; }
-
 SideVector row_numbers(const ComparedStage& stage, bool kl) {
     SideVector side{kl ? "KL" : "TV",
                     kl ? "KL(A‖B) = Σ_j A ln(A / B) of each row, in nats; ∞ where B is 0 at a key "
@@ -98,7 +95,7 @@ GridView change_grid(const AppState& state, const AppState& pinned, const Compar
     grid.role = Role::score;
     grid.tooltip = "what is shown now less the baseline; 0 where both are the same ∞ or both NaN";
     set_compare_cell(state, grid, sheet.values);
-    if (is_distribution(compare_look(state).stage))
+    if (compare_look(state).stage == Stage::weights)  // distributions
         grid.sides = {row_numbers(stage, true), row_numbers(stage, false)};
     return grid;
 }
@@ -133,7 +130,7 @@ std::string amount_words(const AppState& state, const ComparedStage& stage) {
 void add_compare_controls(const AppState& state, CompareView& view) {
     const CompareLook& look = compare_look(state);
     for (std::size_t n = 0; n < look.pins.size(); ++n)
-        view.pins.push_back({fmt::format("{}  {}", n + 1, look.pins[n].words), n == look.baseline});
+        view.pins.push_back(fmt::format("{}  {}", n + 1, look.pins[n].words));
     view.baseline = static_cast<Index>(look.baseline);
     for (const Stage stage : ribbon_stages(state.document())) {
         view.stages.push_back(stage);
@@ -225,8 +222,7 @@ std::optional<LargestChange> largest_change(const ComparedStage& stage) {
             if (a == b || (std::isnan(a) && std::isnan(b))) continue;
             ++cells;
             const double change = std::abs(static_cast<double>(b) - a);
-            const double rank =
-                std::isnan(change) ? std::numeric_limits<double>::infinity() : change;
+            const double rank = std::isnan(change) ? HUGE_VAL : change;
             if (most && rank <= largest) continue;
             largest = rank;
             most = {{i, j}, a, b, 0};
