@@ -45,6 +45,9 @@ void say(AppState& state, const Error& error);
 inline void warn(AppState& state, std::string words) {
     say(state, std::move(words), Severity::warning);
 }
+inline void refuse(AppState& state, std::string words) {
+    say(state, std::move(words), Severity::error);
+}
 /// A chosen backend that failed was left for another: nothing is lost, but the person is told.
 void warn_of_backend(AppState& state);
 

@@ -57,11 +57,8 @@ void draw_compare_pins(const CompareView& view, const Frame& frame, view::Action
 }
 
 void draw_compare_bar(const CompareView& view, const Frame& frame, view::Actions& out) {
-    const std::string shown =
-        view.stage < 0 ? "" : view.stage_names[static_cast<std::size_t>(view.stage)];
-    if (const auto n =
-            combo(frame, "##stage", {view.stage_names, view.stage, shown}, frame.px(kStages),
-                  {"The stage that is compared", "Keys: PgUp, PgDn"}, out))
+    if (const auto n = combo(frame, "##stage", {view.stage_names, view.stage}, frame.px(kStages),
+                             {"The stage that is compared", "Keys: PgUp, PgDn"}, out))
         out.push_back(view::ShowCompareStage{view.stages[static_cast<std::size_t>(*n)]});
     ImGui::SameLine(0.0F, frame.px(12));
     draw_compare_pins(view, frame, out);

@@ -13,14 +13,11 @@ constexpr Index kWidest = 256;
 constexpr float kSizes = 112.0F;  // design units
 
 void draw_sizes(const LargeScene& scene, PlantedSpec& draft) {
-    const auto& names = scene.view.size_names;
-    const auto current = static_cast<std::size_t>(scene.view.size);
     ImGui::AlignTextToFramePadding();
     words(scene.frame, scene.frame.fonts.body, scene.frame.theme.text, "tokens");
     ImGui::SameLine();
-    const std::string shown = current < names.size() ? names[current] : "";
     const Tip tip{"n: queries and keys", "The matrix has n² weights; none of it is stored."};
-    const auto row = combo(scene.frame, "##tokens", {names, scene.view.size, shown},
+    const auto row = combo(scene.frame, "##tokens", {scene.view.size_names, scene.view.size},
                            scene.frame.px(kSizes), tip, scene.out);
     if (row && static_cast<std::size_t>(*row) < scene.view.sizes.size())
         draft.tokens = scene.view.sizes[static_cast<std::size_t>(*row)];

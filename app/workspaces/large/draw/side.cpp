@@ -172,13 +172,10 @@ void draw_colors(const LargeScene& scene) {
 void draw_heads(const LargeScene& scene) {
     const view::LargeView& view = scene.view;
     if (view.heads.size() < 2) return;
-    const auto current = static_cast<std::size_t>(view.head);
     section(scene, "Head");
     const Tip tip{"The head that is drawn", "Key: H for the next one."};
-    const auto row =
-        combo(scene.frame, "##head",
-              {view.heads, view.head, current < view.heads.size() ? view.heads[current] : ""},
-              ImGui::GetContentRegionAvail().x, tip, scene.out);
+    const auto row = combo(scene.frame, "##head", {view.heads, view.head},
+                           ImGui::GetContentRegionAvail().x, tip, scene.out);
     if (!row || static_cast<std::size_t>(*row) >= view.head_refs.size()) return;
     const large::Head head = view.head_refs[static_cast<std::size_t>(*row)];
     scene.out.push_back(view::ShowHead{head.h, head.b});

@@ -55,9 +55,7 @@ void draw_place(const LearnView& view, const Frame& frame, view::Actions& out) {
         std::vector<std::string> names;
         for (Index n = 0; n < count; ++n) names.push_back(fmt::format("{} {}", word, n));
         flow(frame, frame.px(kHeadLists));
-        return combo(frame, id,
-                     {names, static_cast<int>(now), names[static_cast<std::size_t>(now)]},
-                     frame.px(kHeadLists), tip, out);
+        return combo(frame, id, {names, static_cast<int>(now)}, frame.px(kHeadLists), tip, out);
     };
     if (view.layers > 1)
         if (const auto n = list("##layer", "layer", view.layers, view.layer,

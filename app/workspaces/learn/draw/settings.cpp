@@ -66,14 +66,11 @@ std::optional<std::string> draw_value(const LearnFieldView& field, float width, 
                                        field.value == "true", tip))
                 return std::string(*on ? "true" : "false");
             return std::nullopt;
-        case LearnFieldKind::names: {
-            const std::string now =
-                field.current < 0 ? "" : field.names[static_cast<std::size_t>(field.current)];
+        case LearnFieldKind::names:
             if (const auto n =
-                    combo(frame, "##names", {field.names, field.current, now}, width, tip, out))
+                    combo(frame, "##names", {field.names, field.current}, width, tip, out))
                 return nlohmann::json(field.names[static_cast<std::size_t>(*n)]).dump();
             return std::nullopt;
-        }
         case LearnFieldKind::text:
             return std::nullopt;
     }
@@ -127,10 +124,8 @@ void draw_learn_settings(const view::LearnView& view, const view::AppState& stat
                          const Frame& frame, view::Actions& out) {
     const float width = ImGui::GetContentRegionAvail().x - frame.px(12);
     words(frame, frame.fonts.body, frame.theme.muted, "B differs from A in");
-    const auto now = static_cast<std::size_t>(view.difference);
-    if (const auto n = combo(frame, "##differs",
-                             {view.difference_names, view.difference, view.difference_names[now]},
-                             width, {"The one setting that B has otherwise", ""}, out))
+    if (const auto n = combo(frame, "##differs", {view.difference_names, view.difference}, width,
+                             {"The one setting that B has otherwise", ""}, out))
         out.push_back(view::SetLearnDifference{
             *n == 0 ? std::string()
                     : std::string(view::kLearnDifferences[static_cast<std::size_t>(*n) - 1])});

@@ -45,10 +45,9 @@ void draw_learn_curve(const LearnView& view, const Box& box, const Frame& frame,
                       view::Actions& out) {
     float top = box.low.y;
     if (!frame.is_canvas_alone()) {
-        const std::string& shown = view.measures[static_cast<std::size_t>(view.measure)];
         ImGui::SetCursorScreenPos(box.low);
         if (const auto n =
-                combo(frame, "##measure", {view.measures, view.measure, shown}, frame.px(kMeasures),
+                combo(frame, "##measure", {view.measures, view.measure}, frame.px(kMeasures),
                       {"The large curve", "Keys: Page up, Page down"}, out))
             out.push_back(view::ShowLearnMeasure{static_cast<view::LearnMeasure>(*n)});
         top += frame.px(kChoices);
