@@ -77,6 +77,11 @@ ValueOf value_of(const LearnLook& look, const train::Spec& spec, const LearnSide
                  LearnMeasure measure) {
     const auto head = static_cast<std::size_t>(look.layer * spec.heads + look.head);
     const bool has_head = look.layer < spec.layers && look.head < spec.heads;
+    const auto of_head = [=](float train::HeadRecord::*value) {
+        return [=](const Record& record) {
+            return has_head ? static_cast<double>(record.heads[head].*value) : kNone;
+        };
+    };
     switch (measure) {
         case LearnMeasure::accuracy:
             return &Record::accuracy;
@@ -85,13 +90,9 @@ ValueOf value_of(const LearnLook& look, const train::Spec& spec, const LearnSide
         case LearnMeasure::saturated:
             return &Record::saturated;
         case LearnMeasure::entropy:
-            return [=](const Record& record) {
-                return has_head ? static_cast<double>(record.heads[head].entropy) : kNone;
-            };
+            return of_head(&train::HeadRecord::entropy);
         case LearnMeasure::max_probability:
-            return [=](const Record& record) {
-                return has_head ? static_cast<double>(record.heads[head].max_probability) : kNone;
-            };
+            return of_head(&train::HeadRecord::max_probability);
         case LearnMeasure::gradient:
             return [](const Record& record) {
                 return record.gradient_norm > 0.0 ? record.gradient_norm : kNone;

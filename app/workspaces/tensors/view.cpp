@@ -119,41 +119,38 @@ TensorLine line_of(const AppState& state, const TensorRow& row) {
 
 void add_stat_lines(const ArrayStats& stats, TensorDetail& detail) {
     const auto count = [](double n) { return grouped(static_cast<Index>(n)); };
-    detail.lines.push_back(
-        fmt::format("{} numbers, {} of them 0", count(stats.count), count(stats.zeros)));
+    const auto add = [&](std::string words) { detail.lines.push_back(std::move(words)); };
+    add(fmt::format("{} numbers, {} of them 0", count(stats.count), count(stats.zeros)));
     if (stats.finite)
-        detail.lines.push_back(fmt::format("min {}, mean {}, max {}, deviation {}",
-                                           number(stats.low), number(stats.mean),
-                                           number(stats.high), number(stats.deviation)));
+        add(fmt::format("min {}, mean {}, max {}, deviation {}", number(stats.low),
+                        number(stats.mean), number(stats.high), number(stats.deviation)));
     else
-        detail.lines.push_back("No number is finite.");
+        add("No number is finite.");
     if (stats.nans > 0)
-        detail.lines.push_back(
-            fmt::format("{} NaN, the first at {}", count(stats.nans), index_text(stats.first_nan)));
+        add(fmt::format("{} NaN, the first at {}", count(stats.nans), index_text(stats.first_nan)));
     if (stats.infs > 0)
-        detail.lines.push_back(fmt::format("{} infinite, the first at {}", count(stats.infs),
-                                           index_text(stats.first_inf)));
+        add(fmt::format("{} infinite, the first at {}", count(stats.infs),
+                        index_text(stats.first_inf)));
     if (stats.rows > 0 && stats.nonnegative)
-        detail.lines.push_back(fmt::format("{} of {} rows sum to 1 (Σ from {} to {})",
-                                           count(stats.unit_rows), count(stats.rows),
-                                           number(stats.least_sum), number(stats.most_sum)));
+        add(fmt::format("{} of {} rows sum to 1 (Σ from {} to {})", count(stats.unit_rows),
+                        count(stats.rows), number(stats.least_sum), number(stats.most_sum)));
 }
 
 void add_role_lines(const AppState& state, const TensorRow& row, const ArrayStats* stats,
                     TensorDetail& detail) {
     if (!std::holds_alternative<FileOrigin>(state.document().origin)) return;
+    const auto add = [&](std::string words) { detail.lines.push_back(std::move(words)); };
     const auto& read = state.document().roles;
     if (const auto as = read.find(row.name); as != read.end())
-        detail.lines.push_back(fmt::format("Read as {}.", as->second));
+        add(fmt::format("Read as {}.", as->second));
     else
-        detail.lines.push_back("Not used.");
+        add("Not used.");
     const RoleProposal proposal = propose_role(row, stats, tensors_look(state).listing.get());
     if (!proposal.role.empty())
-        detail.lines.push_back(fmt::format("It may be {}{}: {}.", proposal.role,
-                                           proposal.axes.empty() ? "" : " " + proposal.axes,
-                                           proposal.reason));
+        add(fmt::format("It may be {}{}: {}.", proposal.role,
+                        proposal.axes.empty() ? "" : " " + proposal.axes, proposal.reason));
     else if (stats != nullptr)
-        detail.lines.push_back("Neither name, shape nor numbers tell what it may be.");
+        add("Neither name, shape nor numbers tell what it may be.");
     detail.role_names = {"as its name says"};
     detail.role_keys = {""};
     for (const TensorRole& role : tensor_roles()) {

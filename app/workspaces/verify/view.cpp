@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -211,39 +212,34 @@ std::string outcome_words(const verify::Outcome& outcome) {
 }
 
 void add_findings(const verify::DiffReport& report, VerifyView& view) {
+    const auto add = [&](std::string words, bool bad) {
+        view.findings.push_back({std::move(words), bad});
+    };
     for (const verify::Examined& side : report.examined) {
         if (side.diagnosis) {
             const verify::Diagnosis& found = *side.diagnosis;
             if (found.named.empty())
-                view.findings.push_back(
-                    {fmt::format("None of {} faults that were tried explains it.",
-                                 std::ranges::count_if(found.outcomes, &verify::Outcome::tried)),
-                     true});
+                add(fmt::format("None of {} faults that were tried explains it.",
+                                std::ranges::count_if(found.outcomes, &verify::Outcome::tried)),
+                    true);
             if (found.named.size() > 1)
-                view.findings.push_back(
-                    {fmt::format("These {} cannot be told apart with these tensors.",
-                                 found.named.size()),
-                     false});
-            for (const std::size_t n : found.named)
-                view.findings.push_back({outcome_words(found.outcomes[n]), true});
+                add(fmt::format("These {} cannot be told apart with these tensors.",
+                                found.named.size()),
+                    false);
+            for (const std::size_t n : found.named) add(outcome_words(found.outcomes[n]), true);
         }
-        for (const verify::Fact& fact : side.facts)
-            view.findings.push_back({fact.words, fact.suspicious});
+        for (const verify::Fact& fact : side.facts) add(fact.words, fact.suspicious);
         for (const verify::Sign& sign : side.signs)
             if (sign.fits)
-                view.findings.push_back(
-                    {fmt::format("{}: {}: {}", sign.fault->key, sign.fault->words, sign.words),
-                     true});
+                add(fmt::format("{}: {}: {}", sign.fault->key, sign.fault->words, sign.words),
+                    true);
     }
-    const auto rest = [&](const std::string& path, const std::vector<std::string>& names) {
+    for (const auto& [path, names] :
+         {std::tie(report.a, report.only_a), std::tie(report.b, report.only_b)})
         if (!names.empty())
-            view.findings.push_back(
-                {fmt::format("Compared with nothing: {} of {}.", fmt::join(names, ", "), path),
-                 false});
-    };
-    rest(report.a, report.only_a);
-    rest(report.b, report.only_b);
-    for (const std::string& note : report.notes) view.findings.push_back({note, false});
+            add(fmt::format("Compared with nothing: {} of {}.", fmt::join(names, ", "), path),
+                false);
+    for (const std::string& note : report.notes) add(note, false);
 }
 
 std::string point_of(const verify::DiffReport& report) {
@@ -353,19 +349,17 @@ InspectorView verify_inspector(const AppState& state) {
     view.title = fmt::format("{}[{}, {}, {}, {}]", row->key, at->b, at->h, at->t, at->d);
     view.value = number(actual);
     view.formula = "|actual − expected| ≤ a + r |expected|";
-    view.lines = {
-        text_line("actual", exact(actual)),
-        text_line("expected",
-                  fmt::format("{} by {}", significant(expected, 9),
-                              row->expected_from == "reference" ? "the float64 reference"
-                                                                : row->expected_from)),
-        text_line("difference", significant(static_cast<double>(actual) - expected, 3)),
-        text_line("allowed", fmt::format("{} + {} · {} = {}", significant(tolerance.absolute, 3),
-                                         significant(tolerance.relative, 3),
-                                         significant(std::abs(expected), 3),
-                                         significant(tolerance.at(expected), 3))),
-        text_line("share", std::isnan(share) ? std::string("NaN on one side alone")
-                                             : significant(share, 3))};
+    view.add("actual", exact(actual));
+    view.add("expected", fmt::format("{} by {}", significant(expected, 9),
+                                     row->expected_from == "reference" ? "the float64 reference"
+                                                                       : row->expected_from));
+    view.add("difference", significant(static_cast<double>(actual) - expected, 3));
+    view.add("allowed",
+             fmt::format("{} + {} · {} = {}", significant(tolerance.absolute, 3),
+                         significant(tolerance.relative, 3), significant(std::abs(expected), 3),
+                         significant(tolerance.at(expected), 3)));
+    view.add("share",
+             std::isnan(share) ? std::string("NaN on one side alone") : significant(share, 3));
     if (std::isfinite(actual) && std::isfinite(expected)) {
         view.add("relative",
                  significant(error_of(actual, expected, tolerance, ErrorScale::relative), 3));
