@@ -17,9 +17,6 @@ namespace attn::ui {
 float draw_pair_grids(const view::MasksView& view, ImVec2 low, ImVec2 high, const Frame& frame,
                       view::Actions& out);
 
-/// The tabs, what is looked at, and copies: one row.
-void draw_masks_bar(const view::MasksView& view, const Frame& frame, view::Actions& out);
-
 /// The rules, a line each, in as many columns as `height` asks for.
 float switches_height(float width, float whole, const Frame& frame);
 void draw_switches(const view::MasksView& view, ImVec2 low, ImVec2 high, const Frame& frame,
