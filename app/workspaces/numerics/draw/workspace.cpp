@@ -40,12 +40,6 @@ constexpr float kLeastPlot = 204.0F;  // four names beneath each other
 constexpr float kBreaks = 18.0F;
 constexpr float kNumericsKeys = 16.0F;  // height of the numbers of keys
 
-enum class KeyNumbers { none, below };  // beneath the box
-struct BarStyle {
-    double end = 1.0;  // weight of the highest bar there can be
-    KeyNumbers numbers = KeyNumbers::none;
-};
-
 /// Where the bars stand: between 0 and `end`, cut into slots of one or more keys.
 struct Slots {
     const NumericsCellView& cell;
@@ -202,15 +196,16 @@ void read(const Slots& slots, ImVec2 low, ImVec2 high, const Frame& frame, view:
 
 /// One softmax in one format, within `low` … `high`: its verdict, and a bar for each key with a mark where the exact
 /// weight is. Of more keys than there is room for, some share a bar: the largest weight, NaN before all.
-/// A click selects the key; so do ← and → while it has the keyboard.
-void draw_numerics_cell(const NumericsCellView& cell, ImVec2 low, ImVec2 high, BarStyle style,
-                        const Frame& frame, view::Actions& out) {
+/// A click selects the key; so do ← and → while it has the keyboard. `end`: weight of the highest bar there can be;
+/// `numbers`: of the keys, beneath the box.
+void draw_numerics_cell(const NumericsCellView& cell, ImVec2 low, ImVec2 high, double end,
+                        bool numbers, const Frame& frame, view::Actions& out) {
     const float pad = frame.px(kPad);
     if (cell.selected) frame.painter.rect(low, high, frame.theme.raised, frame.px(6));
     const ImVec2 inner{low.x + pad, low.y + frame.px(2)};
     const float number = frame.fonts.digits_small.px;  // of a bar as high as can be
     Slots slots{cell,
-                style.end,
+                end,
                 {inner.x, inner.y + frame.px(kHead) + number},
                 {high.x - pad, high.y - frame.px(5)}};
     slots.high.y = std::max(slots.high.y, slots.low.y + frame.px(8));
@@ -221,7 +216,7 @@ void draw_numerics_cell(const NumericsCellView& cell, ImVec2 low, ImVec2 high, B
     frame.painter.line({slots.low.x, slots.high.y}, slots.high, frame.theme.control, frame.px(1));
     for (std::size_t n = 0; n < slots.count; ++n) draw_bar(slots, n, frame);
     for (std::size_t n = 0; n < slots.count; ++n) draw_exact(slots, n, frame);
-    if (style.numbers == KeyNumbers::below) draw_keys(slots, high.y, frame);
+    if (numbers) draw_keys(slots, high.y, frame);
     draw_selected(slots, frame);
     if (cell.broken_key) draw_broken(slots, frame);
     read(slots, low, high, frame, out);
@@ -311,10 +306,9 @@ void draw_matrix(const NumericsView& view, const Columns& columns, const Box& at
         const float top = at.low.y + (height + gap) * static_cast<float>(f);
         draw_format(view.rows[f], {{at.low.x, top}, {columns.left - gap, top + height}}, frame);
         for (std::size_t a = 0; a < view.columns.size(); ++a)
-            draw_numerics_cell(
-                view.cells[f][a], {columns.x(a), top}, {columns.x(a) + columns.width, top + height},
-                {view.bar_end, f + 1 == view.rows.size() ? KeyNumbers::below : KeyNumbers::none},
-                frame, out);
+            draw_numerics_cell(view.cells[f][a], {columns.x(a), top},
+                               {columns.x(a) + columns.width, top + height}, view.bar_end,
+                               f + 1 == view.rows.size(), frame, out);
     }
 }
 
