@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <vector>
 
 #include "app/common/document/requests.h"
 #include "app/common/draw/around.h"
