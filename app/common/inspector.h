@@ -85,13 +85,13 @@ struct InspectorView {
     }
 };
 
+/// "title: value" and a line for each of its lines, for the clipboard.
+std::string text_of(const InspectorView& view);
 /// Nothing is explained: what to do.
 inline InspectorView only_hint(std::string hint) {
     InspectorView view;
     view.hint = std::move(hint);
     return view;
 }
-/// "title: value" and a line for each of its lines, for the clipboard.
-std::string text_of(const InspectorView& view);
 
 }  // namespace attn::view

@@ -73,7 +73,8 @@ void add_model_commands(std::vector<Command>& list, const AppState& state) {
                     ShowGradients{!gradients}});
     list.push_back({"New random weights", "Step", plain(Key::r), SetSeed{state.document().seed + 1},
                     is_toy(state.document())});
-    add_presets(list, state, "Step");
+    for (const Preset& preset : state.presets)
+        list.push_back({"Preset: " + preset.title, "Step", {}, LoadPreset{preset.key}});
 }
 
 }  // namespace attn::view

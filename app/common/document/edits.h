@@ -45,7 +45,7 @@ void say(AppState& state, const Error& error);
 inline void warn(AppState& state, std::string words) {
     say(state, std::move(words), Severity::warning);
 }
-inline void refuse(AppState& state, std::string words) {
+inline void say_error(AppState& state, std::string words) {
     say(state, std::move(words), Severity::error);
 }
 /// A chosen backend that failed was left for another: nothing is lost, but the person is told.

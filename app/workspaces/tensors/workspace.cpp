@@ -255,10 +255,11 @@ void carry_out(AppState& state, const SetTensorRole& action) {
     if (refuse_roles(state)) return;
     const auto known = [&](const TensorRole& each) { return each.key == action.role; };
     if (!action.role.empty() && std::ranges::none_of(tensor_roles(), known))
-        return refuse(state, fmt::format("There is no role '{}'.", shortened(action.role)));
+        return say_error(state, fmt::format("There is no role '{}'.", shortened(action.role)));
     if (action.name.find_first_of(",=") != std::string::npos)
-        return refuse(state, fmt::format("'{}' has , or = in its name: save it under another name.",
-                                         shortened(action.name)));
+        return say_error(state,
+                         fmt::format("'{}' has , or = in its name: save it under another name.",
+                                     shortened(action.name)));
     if (action.role.empty())
         tensors_look(state).roles.erase(action.name);
     else
@@ -269,7 +270,7 @@ void carry_out(AppState& state, const SetTensorRole& action) {
 void carry_out(AppState& state, const SetTensorAxes& action) {
     if (refuse_roles(state)) return;
     if (std::ranges::count(kTensorAxes, action.axes) == 0)
-        return refuse(state, fmt::format("There are no axes '{}'.", shortened(action.axes)));
+        return say_error(state, fmt::format("There are no axes '{}'.", shortened(action.axes)));
     tensors_look(state).axes = action.axes;
     say(state, "Press “read so” (Enter) to open the file with these axes.");
 }
@@ -294,8 +295,8 @@ void carry_out(AppState& state, const AnswerTensors& action) {
         return each.option == action.option && each.value == action.value;
     };
     if (std::ranges::none_of(question->answers, is_it))
-        return refuse(state, fmt::format("{} = {} is none of the answers.",
-                                         shortened(action.option), shortened(action.value)));
+        return say_error(state, fmt::format("{} = {} is none of the answers.",
+                                            shortened(action.option), shortened(action.value)));
     const FileOrigin file = *file_of(state);
     auto options = options_of(file);
     options[action.option] = action.value;
