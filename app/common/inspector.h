@@ -70,6 +70,9 @@ struct InspectorView {
     std::string formula;  // the same as plain text
     Role role = Role::score;
     std::vector<Line> lines;
+    void add(std::string label, std::string text, std::optional<Role> of = {}) {
+        lines.push_back(text_line(std::move(label), std::move(text), of));
+    }
     std::optional<InspectorTable> table;
     std::vector<Line> geometry;  // ‖q‖ ‖k‖ cos θ
     std::string gradient;        // "∂L/∂scores = 0.0123, L = Σ output"
@@ -79,10 +82,6 @@ struct InspectorView {
     std::optional<CellRef> loss_cell;  // an output, which the loss can be
     // the same arithmetic for the clipboard
     std::string as_text, as_latex, as_python;
-
-    void add(std::string label, std::string text, std::optional<Role> of = {}) {
-        lines.push_back(text_line(std::move(label), std::move(text), of));
-    }
 };
 
 /// "title: value" and a line for each of its lines, for the clipboard.
