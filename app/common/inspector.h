@@ -84,13 +84,13 @@ struct InspectorView {
     std::string as_text, as_latex, as_python;
 };
 
-/// "title: value" and a line for each of its lines, for the clipboard.
-std::string text_of(const InspectorView& view);
 /// Nothing is explained: what to do.
 inline InspectorView only_hint(std::string hint) {
     InspectorView view;
     view.hint = std::move(hint);
     return view;
 }
+/// "title: value" and a line for each of its lines, for the clipboard.
+std::string text_of(const InspectorView& view);
 
 }  // namespace attn::view
