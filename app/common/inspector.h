@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/common/cell.h"
@@ -20,6 +21,9 @@ struct Line {
     std::string label;  // "q · k", "÷ √d_k", "exp(s − m)"; may be empty
     std::vector<Piece> pieces;
 };
+inline Line text_line(std::string label, std::string text, std::optional<Role> role = {}) {
+    return {std::move(label), {{std::move(text), role, false, {}}}};
+}
 
 /// One number of a table, or a word that stands in its place; "": nothing stands there.
 struct TableCell {
@@ -66,6 +70,9 @@ struct InspectorView {
     std::string formula;  // the same as plain text
     Role role = Role::score;
     std::vector<Line> lines;
+    void add(std::string label, std::string text, std::optional<Role> of = {}) {
+        lines.push_back(text_line(std::move(label), std::move(text), of));
+    }
     std::optional<InspectorTable> table;
     std::vector<Line> geometry;  // ‖q‖ ‖k‖ cos θ
     std::string gradient;        // "∂L/∂scores = 0.0123, L = Σ output"
@@ -77,6 +84,12 @@ struct InspectorView {
     std::string as_text, as_latex, as_python;
 };
 
+/// Nothing is explained: what to do.
+inline InspectorView only_hint(std::string hint) {
+    InspectorView view;
+    view.hint = std::move(hint);
+    return view;
+}
 /// "title: value" and a line for each of its lines, for the clipboard.
 std::string text_of(const InspectorView& view);
 /// A line, on screen and in as_text.

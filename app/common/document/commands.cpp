@@ -46,6 +46,11 @@ void add_document_commands(std::vector<Command>& list, const AppState& state) {
     add_backends(add, state);
 }
 
+void add_presets(std::vector<Command>& list, const AppState& state, const char* group) {
+    for (const Preset& preset : state.presets)
+        list.push_back({"Preset: " + preset.title, group, {}, LoadPreset{preset.key}});
+}
+
 void add_model_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Step"};
     const bool gradients = state.show_gradients;

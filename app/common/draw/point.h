@@ -9,7 +9,8 @@ namespace attn::ui {
 
 // What stands above the pictures of a workspace: the point in one line, and notes beneath it.
 
-/// In title letters where it fits, else in body letters over two lines; `warns`: of what goes wrong. Returns where it ends.
+/// In title letters where it fits, else in body letters over two lines; `warns`: it tells of what goes wrong. Returns
+/// where it ends.
 float draw_point(const std::string& text, const Box& box, const Frame& frame, bool warns = false);
 /// A sentence and, small beneath it, a note to it: items.
 void draw_sentence(const std::string& sentence, const std::string& note, const Frame& frame);

@@ -213,7 +213,9 @@ std::optional<int> combo(const Frame& frame, const char* id, const Options& opti
     const ImVec2 size{width, ImGui::GetFrameHeight()};
     ImGui::PushID(id);
     const bool clicked = ImGui::InvisibleButton("combo", size);
-    draw_closed(frame, at, size, options.shown);
+    const auto current = static_cast<std::size_t>(options.current);
+    const bool named = options.shown.empty() && current < options.names.size();
+    draw_closed(frame, at, size, named ? options.names[current] : options.shown);
     tooltip(frame, tip.heading, tip.words);
     const bool focused = focus_stop(frame);
     const bool by_key = focused && (take_key(frame, Key::enter) || take_key(frame, Key::space));

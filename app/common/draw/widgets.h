@@ -58,8 +58,8 @@ std::optional<int> choice(const Frame& frame, const char* id, const std::vector<
 /// What a list offers.
 struct Options {
     const std::vector<std::string>& names;
-    int current = -1;   // -1: none of them
-    std::string shown;  // in the closed list
+    int current = -1;        // -1: none of them
+    std::string shown = {};  // in the closed list; "": the current one
 };
 /// A list that opens: arrow keys and Enter choose, Escape closes it. The row chosen.
 std::optional<int> combo(const Frame& frame, const char* id, const Options& options, float width,

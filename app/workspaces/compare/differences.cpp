@@ -1,5 +1,4 @@
 #include <cmath>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -14,14 +13,8 @@ namespace {
 std::string on_off(bool on) { return on ? "on" : "off"; }
 
 std::string scaling_words(const Document& document) {
-    switch (document.spec.scale) {
-        case ScaleKind::none:
-            return "off";
-        case ScaleKind::value:
-            return "× " + number(document.spec.scale_value);
-        case ScaleKind::sqrt_dk:
-            break;
-    }
+    if (document.spec.scale == ScaleKind::none) return "off";
+    if (document.spec.scale == ScaleKind::value) return "× " + number(document.spec.scale_value);
     return fmt::format("÷ √{}", document.size.d_k);
 }
 
@@ -38,10 +31,6 @@ std::string score_title(const Document& document) {
     for (const ScoreInfo& each : score_table())
         if (each.score == document.spec.score) return std::string(each.title);
     return {};
-}
-
-bool same_mask(const std::shared_ptr<const Mask>& a, const std::shared_ptr<const Mask>& b) {
-    return a == b;
 }
 
 /// Bits, so that NaN is itself.
@@ -121,7 +110,7 @@ void add_masks(const Adder& add, const MaskSpec& a, const MaskSpec& b) {
     add("global tokens", fmt::format("{}", a.global_tokens), fmt::format("{}", b.global_tokens));
     add("block mask", limit_words(a.block), limit_words(b.block));
     if (a.padding != b.padding) add.list.push_back({"the padding mask", {}, {}});
-    if (!same_mask(a.custom, b.custom)) add.list.push_back({"the painted mask", {}, {}});
+    if (a.custom != b.custom) add.list.push_back({"the painted mask", {}, {}});
 }
 
 void add_numbers(const Adder& add, const Document& a, const Document& b) {

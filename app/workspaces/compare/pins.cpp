@@ -1,9 +1,9 @@
-#include "app/workspaces/compare/pins.h"
-
 #include <fmt/format.h>
 
+#include "app/common/document/saved.h"
 #include "app/common/fields.h"
 #include "app/workspaces/compare/view.h"
+#include "app/workspaces/compare/workspace.h"
 #include "core/text.h"
 
 namespace attn::view {

@@ -8,7 +8,6 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/compare/view.h"
-#include "app/workspaces/compare/workspace.h"
 #include "core/call.h"
 
 namespace attn::view {
@@ -48,9 +47,8 @@ ReachRow row_of_scores(const AppState& state, Index row) {
 }
 
 void add_query(const AppState& state, const ReachRow& row, Reach& reach) {
-    reach.no_query_edit = is_editable(state, Stage::q)
-                              ? std::string()
-                              : "Q is computed from X here: change a word instead";
+    if (!is_editable(state, Stage::q))
+        reach.no_query_edit = "Q is computed from X here: change a word instead";
     reach.why_no_query = not_linear(state.document());
     if (!reach.why_no_query.empty()) return;
     if (static_cast<Index>(row.slopes.size()) > kMostReachNumbers) {
@@ -111,28 +109,31 @@ std::string step_words(const std::vector<double>& change, std::string_view name)
                        most - change.begin(), with_sign(*most));
 }
 
-ReachLine query_line(const Reach& reach) {
-    ReachLine line{"query", {}, {}};
-    line.words = reach.query.empty() ? "none: " + reach.why_no_query : step_words(reach.query, "q");
-    line.tip =
-        "The smallest ‖Δq‖ for which softmax over keys of s + Δq · k · scale / τ gives the "
-        "target: every score of the row moves. To lower a weight it is the smallest of one local "
-        "minimum for each of the eight heaviest other keys.";
-    if (!reach.no_query_edit.empty()) line.tip += fmt::format(" {}.", reach.no_query_edit);
-    line.applies = !reach.query.empty() && reach.no_query_edit.empty();
+/// `change` of the vector `name`, or why there is none; `fixed`: why it cannot be made.
+ReachLine change_line(std::string title, std::string_view name, const std::vector<double>& change,
+                      const std::string& why, const std::string& fixed, std::string tip) {
+    ReachLine line{std::move(title), change.empty() ? "none: " + why : step_words(change, name),
+                   std::move(tip)};
+    if (!fixed.empty()) line.tip += fmt::format(" {}.", fixed);
+    line.applies = !change.empty() && fixed.empty();
     return line;
 }
 
+ReachLine query_line(const Reach& reach) {
+    return change_line(
+        "query", "q", reach.query, reach.why_no_query, reach.no_query_edit,
+        "The smallest ‖Δq‖ for which softmax over keys of s + Δq · k · scale / τ gives the "
+        "target: every score of the row moves. To lower a weight it is the smallest of one local "
+        "minimum for each of the eight heaviest other keys.");
+}
+
 ReachLine word_line(const AppState& state, const Reach& reach) {
-    ReachLine line{
-        fmt::format("word {}", axis_label(state.document(), Axis::key, reach.column)), {}, {}};
-    line.words = reach.word.empty() ? "none: " + reach.why_no_word : step_words(reach.word, "x");
-    line.tip =
+    ReachLine line = change_line(
+        fmt::format("word {}", axis_label(state.document(), Axis::key, reach.column)), "x",
+        reach.word, reach.why_no_word, reach.no_word_edit,
         "Δx = Δs · g / ‖g‖², g = W_K q · scale / τ: of this row only the score of this key moves. "
         "It also changes this word's key for the other queries, its value, and, where it is a "
-        "query too, its own row; other heads as well.";
-    if (!reach.no_word_edit.empty()) line.tip += fmt::format(" {}.", reach.no_word_edit);
-    line.applies = !reach.word.empty() && reach.no_word_edit.empty();
+        "query too, its own row; other heads as well.");
     line.word = true;
     return line;
 }
@@ -141,38 +142,32 @@ ReachLine word_line(const AppState& state, const Reach& reach) {
 
 Reach reach_of(const AppState& state) {
     Reach reach;
+    const auto lacking = [&](const char* why) {
+        reach.lacks = why;
+        return reach;
+    };
     const CompareLook& look = compare_look(state);
     const auto scores = sheet_of(state, Stage::masked).values;
     const auto keys = sheet_of(state, Stage::k).values;
-    if (!pair_stages()[index_of(look.stage)]) {
-        reach.lacks =
-            "Select a pair of scores or weights: what it takes to change it is said here.";
-        return reach;
-    }
-    if (scores.rows == 0 || keys.rows != scores.columns) {
-        reach.lacks = "The backend does not keep scores and keys: choose another.";
-        return reach;
-    }
+    if (!pair_stages()[index_of(look.stage)])
+        return lacking(
+            "Select a pair of scores or weights: what it takes to change it is said here.");
+    if (scores.rows == 0 || keys.rows != scores.columns)
+        return lacking("The backend does not keep scores and keys: choose another.");
     reach.row = look.cell.row;
     reach.column = look.cell.column;
-    if (reach.row >= scores.rows || reach.column >= scores.columns) {
-        reach.lacks = "The selected pair is not in B.";
-        return reach;
-    }
+    if (reach.row >= scores.rows || reach.column >= scores.columns)
+        return lacking("The selected pair is not in B.");
     const ReachRow row = row_of_scores(state, reach.row);
     const auto j = static_cast<std::size_t>(reach.column);
     reach.score = row.logits[j];
-    if (std::isinf(reach.score) && reach.score < 0.0) {
-        reach.lacks = "The pair is masked: no score, query or word gives it a weight.";
-        return reach;
-    }
+    if (std::isinf(reach.score) && reach.score < 0.0)
+        return lacking("The pair is masked: no score, query or word gives it a weight.");
     const auto change = score_change(row.logits, j, look.target);
-    if (!change) {
-        reach.lacks =
+    if (!change)
+        return lacking(
             "This row has one key only, or a number that is not finite: no score gives it another "
-            "weight.";
-        return reach;
-    }
+            "weight.");
     reach.score_change = *change;
     reach.now = 1.0 / (1.0 + std::exp(*change - logit_of(look.target)));
     add_query(state, row, reach);

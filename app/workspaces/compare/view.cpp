@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -61,8 +60,6 @@ GridView side_grid(const AppState& state, const char* letter) {
     return grid;
 }
 
-bool is_distribution(Stage stage) { return stage == Stage::weights; }
-
 SideVector row_numbers(const ComparedStage& stage, bool kl) {
     SideVector side{kl ? "KL" : "TV",
                     kl ? "KL(A‖B) = Σ_j A ln(A / B) of each row, in nats; ∞ where B is 0 at a key "
@@ -98,7 +95,7 @@ GridView change_grid(const AppState& state, const AppState& pinned, const Compar
     grid.role = Role::score;
     grid.tooltip = "what is shown now less the baseline; 0 where both are the same ∞ or both NaN";
     set_compare_cell(state, grid, sheet.values);
-    if (is_distribution(compare_look(state).stage))
+    if (compare_look(state).stage == Stage::weights)  // distributions
         grid.sides = {row_numbers(stage, true), row_numbers(stage, false)};
     return grid;
 }
@@ -133,7 +130,7 @@ std::string amount_words(const AppState& state, const ComparedStage& stage) {
 void add_compare_controls(const AppState& state, CompareView& view) {
     const CompareLook& look = compare_look(state);
     for (std::size_t n = 0; n < look.pins.size(); ++n)
-        view.pins.push_back({fmt::format("{}  {}", n + 1, look.pins[n].words), n == look.baseline});
+        view.pins.push_back(fmt::format("{}  {}", n + 1, look.pins[n].words));
     view.baseline = static_cast<Index>(look.baseline);
     for (const Stage stage : ribbon_stages(state.document())) {
         view.stages.push_back(stage);
@@ -142,6 +139,31 @@ void add_compare_controls(const AppState& state, CompareView& view) {
     }
     view.blink = look.blink;
     view.hovered = look.hovered;
+}
+
+// --- the inspector
+
+/// The whole row of both, the selected cell's marked.
+InspectorTable compare_table(const AppState& state, const ComparedStage& stage) {
+    const StageInfo& row = info(compare_look(state).stage);
+    const auto [i, chosen] = compare_look(state).cell;
+    const auto labels = axis_labels(state.document(), row.columns, stage.b.columns);
+    InspectorTable table{"the row in A and in B",
+                         row.columns == Axis::key ? "key" : "column",
+                         {{"A", row.role}, {"B", row.role}, {"B − A", Role::score}},
+                         {},
+                         std::nullopt};
+    for (Index j = 0; j < stage.b.columns; ++j) {
+        const float a = stage.a(i, j);
+        const float b = stage.b(i, j);
+        TableRow line{labels[static_cast<std::size_t>(j)], {}};
+        line.cells = {{cell_number(a, 4), row.role, {}},
+                      {cell_number(b, 4), row.role, {}},
+                      {cell_number(signed_difference(a, b), 4), Role::score, {}}};
+        line.chosen = j == chosen;
+        table.rows.push_back(std::move(line));
+    }
+    return table;
 }
 
 }  // namespace
@@ -200,8 +222,7 @@ std::optional<LargestChange> largest_change(const ComparedStage& stage) {
             if (a == b || (std::isnan(a) && std::isnan(b))) continue;
             ++cells;
             const double change = std::abs(static_cast<double>(b) - a);
-            const double rank =
-                std::isnan(change) ? std::numeric_limits<double>::infinity() : change;
+            const double rank = std::isnan(change) ? HUGE_VAL : change;
             if (most && rank <= largest) continue;
             largest = rank;
             most = {{i, j}, a, b, 0};
@@ -239,6 +260,33 @@ CompareView build_compare_view(const AppState& state) {
     add(side_grid(pinned, "A"));
     add(side_grid(state, "B"));
     if (stage.lacks.empty()) add(change_grid(state, pinned, stage));
+    return view;
+}
+
+InspectorView compare_inspector(const AppState& state) {
+    if (!compare_lacks(state).empty()) return {};
+    const CompareLook& look = compare_look(state);
+    if (look.pins.empty()) return only_hint("B pins what is shown as the baseline A.");
+    const ComparePin& pin = look.pins[look.baseline];
+    const AppState pinned = pinned_state(state, pin);
+    const ComparedStage stage = compared_stage(state, pinned);
+    const auto [i, j] = look.cell;
+    if (!stage.lacks.empty() || i >= stage.b.rows || j >= stage.b.columns)
+        return only_hint(stage.lacks.empty() ? "Click a cell: it is compared here." : stage.lacks);
+    InspectorView view;
+    view.empty = false;
+    view.role = info(look.stage).role;
+    view.title = cell_name(state, {look.stage, i, j});
+    const float a = stage.a(i, j);
+    const float b = stage.b(i, j);
+    view.value = fmt::format("{} → {}", number(a), number(b));
+    view.formula = fmt::format("B − A = {} − {} = {}", number(b), factor(number(a)),
+                               number(signed_difference(a, b)));
+    view.lines = {text_line("A", pin.words), text_line("B", pin_words(state))};
+    for (const Difference& difference : differences(state, pin))
+        view.add("differs", difference_words(difference));
+    view.table = compare_table(state, stage);
+    view.as_text = view.as_latex = view.as_python = text_of(view);
     return view;
 }
 

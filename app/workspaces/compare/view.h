@@ -63,17 +63,12 @@ struct ReachView {
 };
 ReachView reach_view(const AppState& state);
 
-struct PinRow {
-    std::string words;
-    bool baseline = false;
-};
 struct CompareView {
     std::string lacks;            // why nothing is compared; "": something is
     std::string point;            // the first line: what differs
     std::string point_b;          // and by how much
-    std::string mismatch;         // why there is no difference; "": there is
     std::vector<GridView> grids;  // A, B and B − A; while it blinks, one
-    std::vector<PinRow> pins;
+    std::vector<std::string> pins;
     Index baseline = 0;
     std::vector<std::string> stage_names;
     std::vector<Stage> stages;

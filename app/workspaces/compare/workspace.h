@@ -11,6 +11,9 @@ namespace attn::view {
 std::string compare_lacks(const AppState& state);
 void settle_compare(AppState& state);
 InspectorView compare_inspector(const AppState& state);
+/// The line "pins" of a session: what is pinned, each with its own document; "" where nothing is.
+std::string write_pins(const AppState& state, const std::filesystem::path& folder);
+void read_pins(const SessionReader& session);
 
 extern const WorkspaceInfo kCompareWorkspace;
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/format.h"
@@ -9,22 +7,15 @@
 namespace attn::view {
 namespace {
 
-Piece piece(std::string text) { return {std::move(text), {}, false, {}}; }
-
 /// "FLOP": the formula, its numbers, the exact count, and the same in a unit.
 Line count_line(std::string label, const CostFormula& formula, const CostSizes& sizes,
                 std::string (*words)(double)) {
-    Line line;
-    line.label = std::move(label);
-    if (formula.empty()) {
-        line.pieces.push_back(piece("0"));
-        return line;
-    }
+    if (formula.empty()) return text_line(std::move(label), "0");
     const auto count = count_of(formula, sizes);
-    line.pieces.push_back(
-        piece(fmt::format("{} = {} = {}", formula_words(formula), numbers_words(formula, sizes),
-                          count ? grouped(*count) : "above 2⁶³ − 1")));
-    line.pieces.push_back(piece(" = " + words(estimate_of(formula, sizes))));
+    Line line = text_line(std::move(label), fmt::format("{} = {} = {}", formula_words(formula),
+                                                        numbers_words(formula, sizes),
+                                                        count ? grouped(*count) : "above 2⁶³ − 1"));
+    line.pieces.push_back({" = " + words(estimate_of(formula, sizes)), {}, false, {}});
     return line;
 }
 
@@ -34,24 +25,15 @@ Holding storage_of(CostItem item) {
     return static_cast<Holding>(static_cast<int>(item) - static_cast<int>(CostItem::materialised));
 }
 
-std::string storage_words(Holding storage) {
-    switch (storage) {
-        case Holding::materialised:
-            return "Every weight of every head is stored: as Step shows them, and as a framework "
-                   "does "
-                   "without a fused kernel.";
-        case Holding::chunked:
-            return "c queries at a time: each chunk's weights overwrite those of the chunk before.";
-        case Holding::fused:
-            return "The online softmax keeps a running maximum and sum: no weight is stored, one "
-                   "logsumexp a row is left for the backward pass.";
-        case Holding::kv_cache:
-            return "Decoding keeps the keys and values of all tokens before: one cache a layer. G "
-                   "in "
-                   "place of H heads makes it H/G times smaller.";
-    }
-    return {};
-}
+/// Of each Holding.
+constexpr const char* kStorageWords[] = {
+    "Every weight of every head is stored: as Step shows them, and as a framework does without a "
+    "fused kernel.",
+    "c queries at a time: each chunk's weights overwrite those of the chunk before.",
+    "The online softmax keeps a running maximum and sum: no weight is stored, one logsumexp a row "
+    "is left for the backward pass.",
+    "Decoding keeps the keys and values of all tokens before: one cache a layer. G in place of H "
+    "heads makes it H/G times smaller."};
 
 std::string stage_words(CostItem item, CostPass pass) {
     const bool forward = pass == CostPass::forward;
@@ -81,18 +63,11 @@ std::string stage_words(CostItem item, CostPass pass) {
     }
 }
 
-Line words_line(std::string text) {
-    Line line;
-    line.pieces.push_back(piece(std::move(text)));
-    return line;
-}
-
 void add_sizes(InspectorView& view, const CostSizes& sizes) {
     for (std::size_t n = 0; n < kCostSizeCount; ++n) {
         const CostSizeInfo& of = info(static_cast<CostSize>(n));
-        Line line = words_line(fmt::format("{}: {}", of.words, grouped(sizes.values[n])));
-        line.label = of.symbol;
-        view.geometry.push_back(std::move(line));
+        view.geometry.push_back(text_line(
+            std::string(of.symbol), fmt::format("{}: {}", of.words, grouped(sizes.values[n]))));
     }
 }
 
@@ -108,7 +83,7 @@ void explain_storage(InspectorView& view, Holding storage, const CostControls& c
     const CostFormula formula = stored_bytes(storage);
     view.value = cost_bytes(estimate_of(formula, controls.sizes));
     view.tex = formula_tex(formula);
-    view.lines.push_back(words_line(storage_words(storage)));
+    view.add("", kStorageWords[static_cast<std::size_t>(storage)]);
     view.lines.push_back(count_line("bytes", formula, controls.sizes, cost_bytes));
     if (storage == Holding::kv_cache) return;
     view.lines.push_back(count_line("FLOP of the products", product_flop(controls.pass, storage),
@@ -119,17 +94,14 @@ void explain_stage(InspectorView& view, CostItem item, const CostControls& contr
     const CostSum cost = cost_of(item, controls);
     const double flop = estimate_of(cost.flop, controls.sizes);
     view.value = flop_words(flop);
-    view.lines.push_back(words_line(stage_words(item, controls.pass)));
+    view.add("", stage_words(item, controls.pass));
     if (item != CostItem::total) view.tex = formula_tex(cost.flop);
     if (cost.written.empty())
-        return view.lines.push_back(words_line("Q, K and V are given here: nothing is computed."));
+        return view.add("", "Q, K and V are given here: nothing is computed.");
     if (item == CostItem::total) {
         for (const auto& [label, formula] :
-             {std::pair("read", &cost.read), {"written", &cost.written}, {"kept", &cost.kept}}) {
-            Line line = words_line(cost_bytes(estimate_of(*formula, controls.sizes)));
-            line.label = label;
-            view.lines.push_back(line);
-        }
+             {std::pair("read", &cost.read), {"written", &cost.written}, {"kept", &cost.kept}})
+            view.add(label, cost_bytes(estimate_of(*formula, controls.sizes)));
     } else {
         view.lines.push_back(count_line("FLOP", cost.flop, controls.sizes, flop_words));
         view.lines.push_back(count_line("bytes read", cost.read, controls.sizes, cost_bytes));
@@ -141,10 +113,8 @@ void explain_stage(InspectorView& view, CostItem item, const CostControls& contr
     }
     const double bytes =
         estimate_of(cost.read, controls.sizes) + estimate_of(cost.written, controls.sizes);
-    Line intensity = words_line(fmt::format("{} / {} = {} FLOP a byte", flop_words(flop),
-                                            cost_bytes(bytes), significant(flop / bytes, 3)));
-    intensity.label = "arithmetic intensity";
-    view.lines.push_back(intensity);
+    view.add("arithmetic intensity", fmt::format("{} / {} = {} FLOP a byte", flop_words(flop),
+                                                 cost_bytes(bytes), significant(flop / bytes, 3)));
 }
 
 /// The sizes as variables, and the count as their product.

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/inspector.h"
 #include "app/common/plot.h"

@@ -1,6 +1,6 @@
 #include "app/workspaces/cost/words.h"
 
-#include <cmath>
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -9,10 +9,6 @@
 
 namespace attn::view {
 namespace {
-
-double at(const CostFormula& formula, const CostSizes& sizes) {
-    return estimate_of(formula, sizes);
-}
 
 std::string shown_value(double value) {
     return value >= 999.5 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
@@ -44,12 +40,10 @@ Index wrapped(Index count) {
 }
 
 std::string power_words(Index count) {
+    constexpr std::string_view kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
     for (int power = 31; power < 63; ++power)
-        if (count == Index{1} << power) {
-            constexpr std::string_view kDigits[] = {"⁰", "¹", "²", "³", "⁴",
-                                                    "⁵", "⁶", "⁷", "⁸", "⁹"};
+        if (count == Index{1} << power)
             return fmt::format(" = 2{}{}", kDigits[power / 10], kDigits[power % 10]);
-        }
     return {};
 }
 
@@ -71,7 +65,29 @@ std::string cache_words(const CostSizes& sizes) {
     return fmt::format(
         " {} query heads share each key/value head: the KV cache is {}, ÷ {} of "
         "multi-head.",
-        shared, cost_bytes(at(stored_bytes(Holding::kv_cache), sizes)), shared);
+        shared, cost_bytes(estimate_of(stored_bytes(Holding::kv_cache), sizes)), shared);
+}
+
+/// The sum of products, each size as `word` has it.
+std::string sum_words(const CostFormula& formula, const auto& word) {
+    std::string words;
+    for (const CostTerm& term : formula) {
+        words += words.empty() ? "" : " + ";
+        std::string product = term.factor == 1 ? "" : std::to_string(term.factor);
+        for (const CostSize size : term.sizes)
+            product += fmt::format("{}{}", product.empty() ? "" : "·", word(size));
+        words += product;
+    }
+    return words.empty() ? "0" : words;
+}
+
+/// `value` in the largest of `units` that it has one of; from `most` on the next is taken, `step` times as large.
+template <std::size_t N>
+std::string in_units(double value, double step, double most, const std::string_view (&units)[N]) {
+    if (value == 0.0) return "0";
+    std::size_t unit = 0;
+    for (; value >= most && unit + 1 < N; ++unit) value /= step;
+    return fmt::format("{} {}", shown_value(value), units[unit]);
 }
 
 }  // namespace
@@ -79,44 +95,22 @@ std::string cache_words(const CostSizes& sizes) {
 std::string flop_words(double flop) {
     constexpr std::string_view kUnits[] = {"FLOP",  "kFLOP", "MFLOP", "GFLOP",
                                            "TFLOP", "PFLOP", "EFLOP"};
-    if (flop == 0.0) return "0";
-    std::size_t unit = 0;
-    for (; flop >= 999.95 && unit + 1 < std::size(kUnits); ++unit) flop /= 1000.0;
-    return fmt::format("{} {}", shown_value(flop), kUnits[unit]);
+    return in_units(flop, 1000.0, 999.95, kUnits);
 }
 
 std::string cost_bytes(double bytes) {
     constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    if (bytes == 0.0) return "0";
-    std::size_t unit = 0;
-    for (; bytes >= 1023.5 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024.0;
-    return fmt::format("{} {}", shown_value(bytes), kUnits[unit]);
+    return in_units(bytes, 1024.0, 1023.5, kUnits);
 }
 
 std::string formula_words(const CostFormula& formula) {
-    std::string words;
-    for (const CostTerm& term : formula) {
-        words += words.empty() ? "" : " + ";
-        std::string product = term.factor == 1 ? "" : std::to_string(term.factor);
-        for (const CostSize size : term.sizes)
-            product += fmt::format("{}{}", product.empty() ? "" : "·", info(size).symbol);
-        words += product;
-    }
-    return words.empty() ? "0" : words;
+    return sum_words(formula, [](CostSize size) { return info(size).symbol; });
 }
 
 std::string numbers_words(const CostFormula& formula, const CostSizes& sizes) {
-    std::string words;
-    for (const CostTerm& term : formula) {
-        words += words.empty() ? "" : " + ";
-        std::string product = term.factor == 1 ? "" : std::to_string(term.factor);
-        for (const CostSize size : term.sizes) {
-            const auto value = count_of({{1, {size}}}, sizes);
-            product += fmt::format("{}{}", product.empty() ? "" : "·", value.value_or(0));
-        }
-        words += product;
-    }
-    return words.empty() ? "0" : words;
+    return sum_words(formula, [&](CostSize size) {
+        return count_of({{1, {size}}}, sizes).value_or(0);
+    });
 }
 
 std::string formula_tex(const CostFormula& formula) {
@@ -140,10 +134,10 @@ HeadSharing sharing_of(const CostSizes& sizes) {
 
 std::string cost_sentence(const CostControls& controls, double memory) {
     const CostSizes& sizes = controls.sizes;
-    const double stored = at(stored_bytes(Holding::materialised), sizes);
-    const double fused = at(stored_bytes(Holding::fused), sizes);
-    const double products = at(product_flop(controls.pass, Holding::materialised), sizes);
-    const double again = at(product_flop(controls.pass, Holding::fused), sizes);
+    const double stored = estimate_of(stored_bytes(Holding::materialised), sizes);
+    const double fused = estimate_of(stored_bytes(Holding::fused), sizes);
+    const double products = estimate_of(product_flop(controls.pass, Holding::materialised), sizes);
+    const double again = estimate_of(product_flop(controls.pass, Holding::fused), sizes);
     const std::string work =
         controls.pass == CostPass::forward
             ? fmt::format("does the same {} of products", flop_words(products))
@@ -161,26 +155,9 @@ std::string cost_note(const CostControls& controls) {
 }
 
 CostItem item_of(Stage stage) {
-    switch (stage) {
-        case Stage::q:
-            return CostItem::q;
-        case Stage::k:
-            return CostItem::k;
-        case Stage::v:
-            return CostItem::v;
-        case Stage::scores:
-            return CostItem::scores;
-        case Stage::scaled:
-            return CostItem::scaled;
-        case Stage::masked:
-            return CostItem::masked;
-        case Stage::weights:
-            return CostItem::weights;
-        case Stage::context:
-            return CostItem::context;
-        default:
-            return CostItem::output;
-    }
+    using enum Stage;
+    constexpr Stage kStages[] = {q, k, v, scores, scaled, masked, weights, context};  // else output
+    return static_cast<CostItem>(std::ranges::find(kStages, stage) - std::begin(kStages));
 }
 
 CostItem item_of(Holding storage) {

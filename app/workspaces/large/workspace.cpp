@@ -2,7 +2,6 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/workspaces/large/state.h"
-#include "app/workspaces/large/workspace.h"
 
 #include <utility>
 
@@ -83,8 +82,6 @@ std::string entering_words(const Document& document) {
     return "A map of all the weights: the wheel zooms from the whole matrix to one number.";
 }
 
-}  // namespace
-
 std::string large_lacks(const AppState& state) {
     if (!is_empty(state.document())) return {};
     return is_toy(state.document()) ? "There is no matrix yet." : empty_words(state.document());
@@ -128,8 +125,6 @@ std::optional<Action> escape_large(const AppState& state) {
     return std::nullopt;
 }
 
-void clear_large(AppState& state) { map_look(state).selected.reset(); }
-
 nlohmann::ordered_json write_large(const AppState& state) {
     LargeLook own = large_look(state);
     MapLook look = map_look(state);
@@ -154,22 +149,16 @@ void read_large(Fields& fields, AppState& state) {
                                     look.search->index, look.size.rows, look.size.columns));
 }
 
-bool is_large_animating(const AppState& state) { return map_look(state).moving_s > 0.0; }
-
 bool has_large_settled(const AppState& state) {
     const MapLook& look = map_look(state);
     return !look.fault.empty() || is_empty(state.document()) ||
            (look.snapshot && look.snapshot->complete);
 }
 
-std::string large_figure_name(const AppState&) { return "large"; }
-
 std::vector<Shot> large_shots() {
     const large::PlantedSpec spec{.tokens = 4096};
     return {{"", {OpenPlanted{spec}, DocumentReady{}}}};
 }
-
-namespace {
 
 constexpr std::string_view kLargeMouse[] = {
     "The wheel zooms about the pointer, a double click zooms in; dragging pans.",
@@ -187,7 +176,7 @@ void leave_large(AppState& state) {
 
 /// A matrix that is asked for, by whatever way, is what "generate" would make again.
 void follow_large(AppState& state) {
-    const bool shown = state.workspace == kLargeWorkspace.key;
+    const bool shown = state.workspace == "large";
     if (map_look(std::as_const(state)).own_shown != shown) map_look(state).own_shown = shown;
     if (!state.opening) return;
     if (const auto* const spec = std::get_if<large::PlantedSpec>(&state.opening->what))
@@ -211,6 +200,7 @@ void carry_out(AppState& state, const DraftPlanted& action) {
     large_look(state).draft = action.spec;
 }
 
+extern const WorkspaceInfo kLargeWorkspace;
 const WorkspaceInfo kLargeWorkspace{
     .key = "large",
     .title = "Large",
@@ -223,7 +213,7 @@ const WorkspaceInfo kLargeWorkspace{
     .leave = leave_large,
     .add_commands = add_large_commands,
     .escape = escape_large,
-    .clear = clear_large,
+    .clear = [](AppState& state) { map_look(state).selected.reset(); },
     .settle = settle_map,
     .forget = forget_map,
     .follow = follow_large,
@@ -235,9 +225,8 @@ const WorkspaceInfo kLargeWorkspace{
     .inspector = map_inspector,
     .write = write_large,
     .read = read_large,
-    .is_animating = is_large_animating,
+    .is_animating = [](const AppState& state) { return map_look(state).moving_s > 0.0; },
     .has_settled = has_large_settled,
-    .figure_name = large_figure_name,
     .shots = large_shots,
     .mouse = kLargeMouse,
 };

@@ -35,10 +35,8 @@ void change_learning(AppState& state, LearnControls controls, const std::string&
 std::optional<std::size_t> learn_run(AppState& state, const std::string& run, bool has_b) {
     if (run == "a") return 0;
     if (run == "b" && has_b) return 1;
-    say(state,
-        run == "b" ? "There is no run B: choose in what it differs."
-                   : fmt::format("There is no run {}: expected a or b.", shortened(run)),
-        Severity::warning);
+    warn(state, run == "b" ? "There is no run B: choose in what it differs."
+                           : fmt::format("There is no run {}: expected a or b.", shortened(run)));
     return std::nullopt;
 }
 
@@ -46,8 +44,16 @@ std::optional<std::size_t> learn_run(AppState& state, const std::string& run, bo
 std::optional<std::size_t> planned_run(AppState& state, const std::string& run) {
     if (learn_look(state).plan)
         return learn_run(state, run, learn_look(state).plan->controls.has_b());
-    say(state, "Nothing is trained yet: Space begins.", Severity::warning);
+    warn(state, "Nothing is trained yet: Space begins.");
     return std::nullopt;
+}
+
+/// Whether that step is one of the plan's; else it is said.
+bool has_step(AppState& state, Index step) {
+    const Index until = learn_look(state).plan->until;
+    if (step >= 0 && step <= until) return true;
+    warn(state, fmt::format("There is no step {}: {} were to be trained.", step, grouped(until)));
+    return false;
 }
 
 /// What came before in that run stays; what was switched from that step on is replaced.
@@ -56,11 +62,7 @@ void add_switch(AppState& state, const std::string& run, train::Switch added,
     const auto n = planned_run(state, run);
     if (!n) return;
     LearnPlan& plan = *learn_look(state).plan;
-    if (added.step < 0 || added.step > plan.until)
-        return say(state,
-                   fmt::format("There is no step {}: {} were to be trained.", added.step,
-                               grouped(plan.until)),
-                   Severity::warning);
+    if (!has_step(state, added.step)) return;
     std::vector<train::Switch>& list = plan.switches[*n];
     std::erase_if(list, [&](const train::Switch& each) {
         return each.step > added.step || (each.step == added.step && each.head == added.head);
@@ -84,10 +86,8 @@ void carry_out(AppState& state, const SetLearnField& action) {
     if (!run) return;
     const bool own = action.field == now.differs;
     if (*run == 1 && !own)
-        return say(state,
-                   fmt::format("B differs in {} alone: set {} of A.", now.differs,
-                               shortened(action.field)),
-                   Severity::warning);
+        return warn(state, fmt::format("B differs in {} alone: set {} of A.", now.differs,
+                                       shortened(action.field)));
     LearnControls controls = now;
     for (std::size_t n = 0; n < 2; ++n) {
         if (own && n != *run) continue;
@@ -104,8 +104,7 @@ void carry_out(AppState& state, const SetLearnField& action) {
 
 void carry_out(AppState& state, const SetLearnDifference& action) {
     if (!action.field.empty() && std::ranges::count(kLearnDifferences, action.field) == 0)
-        return say(state, fmt::format("B cannot differ in “{}”.", shortened(action.field)),
-                   Severity::warning);
+        return warn(state, fmt::format("B cannot differ in “{}”.", shortened(action.field)));
     auto controls = with_difference(learn_controls(state).a, action.field);
     if (!controls) return say(state, controls.error());
     const std::string words = action.field.empty()
@@ -119,17 +118,14 @@ void carry_out(AppState& state, const LoadExperiment& action) {
     const auto all = learn_experiments();
     const auto found = std::ranges::find(all, action.key, &LearnExperiment::key);
     if (found == all.end())
-        return say(state, fmt::format("There is no experiment “{}”.", shortened(action.key)),
-                   Severity::warning);
+        return warn(state, fmt::format("There is no experiment “{}”.", shortened(action.key)));
     change_learning(state, controls_of(*found), std::string(found->words));
 }
 
 void carry_out(AppState& state, const TrainTo& action) {
     if (action.until < 0 || action.until > kMostLearnSteps)
-        return say(
-            state,
-            fmt::format("{} steps: expected 0 to {}.", action.until, grouped(kMostLearnSteps)),
-            Severity::warning);
+        return warn(state, fmt::format("{} steps: expected 0 to {}.", action.until,
+                                       grouped(kMostLearnSteps)));
     LearnLook& look = learn_look(state);
     const bool trained = look.plan && look.plan->until > 0;
     if (!trained && (!look.plan || !look.plan->opened))
@@ -159,10 +155,8 @@ void carry_out(AppState& state, const SwitchLearnHead& action) {
     const train::Spec& spec = learn_look(state).plan->controls.of(*run);
     if (action.layer < 0 || action.layer >= spec.layers || action.head < 0 ||
         action.head >= spec.heads)
-        return say(state,
-                   fmt::format("There is no head {}.{}: layers 0 to {}, heads 0 to {}.",
-                               action.layer, action.head, spec.layers - 1, spec.heads - 1),
-                   Severity::warning);
+        return warn(state, fmt::format("There is no head {}.{}: layers 0 to {}, heads 0 to {}.",
+                                       action.layer, action.head, spec.layers - 1, spec.heads - 1));
     add_switch(state, action.run, {action.from, action.layer * spec.heads + action.head, action.on},
                fmt::format("head {}.{} {}", action.layer, action.head, action.on ? "on" : "off"));
 }
@@ -170,13 +164,12 @@ void carry_out(AppState& state, const SwitchLearnHead& action) {
 void carry_out(AppState& state, const TrainSeeds& action) {
     LearnLook& look = learn_look(state);
     if (!look.plan || look.plan->until == 0)
-        return say(state, "Nothing is trained yet: Space begins.", Severity::warning);
+        return warn(state, "Nothing is trained yet: Space begins.");
     if (action.seeds < 1 || action.seeds > kMostLearnSeeds)
-        return say(state, fmt::format("{} seeds: expected 1 to {}.", action.seeds, kMostLearnSeeds),
-                   Severity::warning);
+        return warn(state,
+                    fmt::format("{} seeds: expected 1 to {}.", action.seeds, kMostLearnSeeds));
     if (look.plan->opened)
-        return say(state, "The run was opened from a folder: its spread is not trained here.",
-                   Severity::warning);
+        return warn(state, "The run was opened from a folder: its spread is not trained here.");
     look.plan->seeds = action.seeds;
     say(state, action.seeds == 1 ? std::string("One seed.")
                                  : fmt::format("{} seeds are trained, each to step {}.",
@@ -188,19 +181,14 @@ void carry_out(AppState& state, const OpenLearnMoment& action) {
     if (!run) return;
     const WorkspaceInfo* workspace = find_workspace(state.workspaces, action.workspace);
     if (workspace == nullptr || !workspace->shows_document)
-        return say(state, fmt::format("“{}” shows no document.", shortened(action.workspace)),
-                   Severity::warning);
+        return warn(state, fmt::format("“{}” shows no document.", shortened(action.workspace)));
     const LearnLook& look = learn_look(state);
     TrainedOrigin origin;
     origin.spec = look.plan->controls.of(*run);
     origin.switches = look.plan->switches[*run];
     origin.sentence = look.shown.sentence;
     origin.layer = std::min(look.layer, origin.spec.layers - 1);
-    if (action.step < 0 || action.step > look.plan->until)
-        return say(state,
-                   fmt::format("There is no step {}: {} were to be trained.", action.step,
-                               grouped(look.plan->until)),
-                   Severity::warning);
+    if (!has_step(state, action.step)) return;
     origin.step = action.step;
     if (look.series && !look.series->sides[*run].moments.empty()) {
         const auto& kept = train::moment_at(look.series->sides[*run].moments, origin.step);
@@ -210,7 +198,7 @@ void carry_out(AppState& state, const OpenLearnMoment& action) {
     origin.head = std::min(look.head, origin.spec.heads - 1);
     OpenRequest request{std::move(origin), state.opened + 1};
     if (const std::string why = workspace->refuses(state, request); !why.empty())
-        return say(state, why, Severity::warning);
+        return warn(state, why);
     state.opening = std::move(request);
     ++state.opened;
     state.opening_done = 0.0;

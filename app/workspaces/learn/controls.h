@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -19,6 +20,10 @@ struct LearnRuns {
     std::string differs = "scaling";      // name of the field in which B is another; "": A alone
     bool operator==(const LearnRuns&) const = default;
     bool has_b() const { return !differs.empty(); }
+    std::size_t count() const { return has_b() ? 2 : 1; }
+    /// Of the run that has more.
+    Index layers() const { return std::max(a.layers, b.layers); }
+    Index heads() const { return std::max(a.heads, b.heads); }
     const train::Spec& of(std::size_t run) const { return run == 0 ? a : b; }
 };
 /// What is trained next. Undone.

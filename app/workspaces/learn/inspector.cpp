@@ -1,29 +1,14 @@
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
 #include "app/common/words.h"
-#include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/view.h"
 #include "app/workspaces/learn/words.h"
 
 namespace attn::view {
 namespace {
-
-std::string run_title(const LearnPlan& plan, std::size_t run) {
-    const std::string words = learn_name(plan, run);
-    return words.empty() ? std::string("A") : fmt::format("{}: {}", run == 0 ? "A" : "B", words);
-}
-
-Line learn_line(std::string label, std::string text) {
-    return {std::move(label), {{std::move(text), {}, false, {}}}};
-}
-
-std::size_t runs_of(const LearnSeries& series) {
-    return series.request.plan.controls.has_b() ? 2 : 1;
-}
 
 /// The record of the step shown; nullptr before the first.
 const train::Record* record_of(const AppState& state, std::size_t run) {
@@ -50,28 +35,25 @@ InspectorView row_page(const AppState& state) {
     const LearnLook& look = learn_look(state);
     const LearnSeries& series = *look.series;
     const LearnControls& controls = series.request.plan.controls;
-    InspectorView view;
     const auto [i, j] = look.cell;
     const train::Probe& first = *series.sides[0].probe;
-    if (i >= std::ssize(first.example.tokens) || j >= std::ssize(first.example.tokens)) {
-        view.hint = "Click a cell of a map: its row is compared here.";
-        return view;
-    }
+    if (i >= std::ssize(first.example.tokens) || j >= std::ssize(first.example.tokens))
+        return only_hint("Click a cell of a map: its row is compared here.");
     const auto word = [&](Index n) {
         const Index token = first.example.tokens[static_cast<std::size_t>(n)];
         return shown_token(series.vocabulary[static_cast<std::size_t>(token)]);
     };
+    InspectorView view;
     view.empty = false;
     view.role = Role::weight;
     view.title =
         fmt::format("A[{} {}, {} {}] of head {}.{}", i, word(i), j, word(j), look.layer, look.head);
     InspectorTable table{fmt::format("weights of row {}", i), "key", {}, {}, std::nullopt};
     std::vector<MatrixView<const float>> rows;
-    for (std::size_t run = 0; run < runs_of(series); ++run) {
+    for (std::size_t run = 0; run < series.request.plan.controls.count(); ++run) {
         const train::Spec& spec = controls.of(run);
         const train::Probe& probe = *series.sides[run].probe;
-        view.lines.push_back(
-            learn_line(run_title(series.request.plan, run), answer_words(series, probe, i)));
+        view.add(learn_title(series.request.plan, run), answer_words(series, probe, i));
         if (look.layer >= spec.layers || look.head >= spec.heads) continue;
         rows.push_back(probe.weights[static_cast<std::size_t>(look.layer)].matrix(0, look.head));
         table.columns.push_back({run == 0 ? "A" : "B", Role::weight});
@@ -97,11 +79,9 @@ InspectorView heads_page(const AppState& state) {
     const LearnLook& look = learn_look(state);
     const LearnSeries& series = *look.series;
     const LearnControls& controls = series.request.plan.controls;
+    if (record_of(state, 0) == nullptr)
+        return only_hint("Space trains: entropy and largest weight of every head are listed here.");
     InspectorView view;
-    if (record_of(state, 0) == nullptr) {
-        view.hint = "Space trains: entropy and largest weight of every head are listed here.";
-        return view;
-    }
     view.empty = false;
     view.role = Role::weight;
     view.title = fmt::format("heads at step {}", grouped(shown_learn_step(state)));
@@ -109,18 +89,14 @@ InspectorView heads_page(const AppState& state) {
         "H = −Σ a ln a, nats; p_max: largest weight; >0.99: share of rows. Means over "
         "the rows of the batch that may attend to two keys at least.";
     InspectorTable table{"", "head", {}, {}, std::nullopt};
-    for (std::size_t run = 0; run < runs_of(series); ++run)
+    for (std::size_t run = 0; run < series.request.plan.controls.count(); ++run)
         for (const char* name : {"H", "p_max", ">0.99"})
             table.columns.push_back({fmt::format("{} {}", run == 0 ? "A" : "B", name), Role::weight,
                                      std::string_view(name) == ">0.99"});
-    const train::Spec& a = controls.a;
-    const train::Spec& b = controls.b;
-    const Index layers = std::max(a.layers, controls.has_b() ? b.layers : a.layers);
-    const Index heads = std::max(a.heads, controls.has_b() ? b.heads : a.heads);
-    for (Index layer = 0; layer < layers; ++layer)
-        for (Index head = 0; head < heads; ++head) {
+    for (Index layer = 0; layer < controls.layers(); ++layer)
+        for (Index head = 0; head < controls.heads(); ++head) {
             TableRow row{fmt::format("{}.{}", layer, head), {}};
-            for (std::size_t run = 0; run < runs_of(series); ++run) {
+            for (std::size_t run = 0; run < series.request.plan.controls.count(); ++run) {
                 const train::Spec& spec = controls.of(run);
                 const train::Record* record = record_of(state, run);
                 const bool there = record && layer < spec.layers && head < spec.heads;
@@ -130,9 +106,8 @@ InspectorView heads_page(const AppState& state) {
                 }
                 const train::HeadRecord& now =
                     record->heads[static_cast<std::size_t>(layer * spec.heads + head)];
-                row.cells.push_back({cell_number(now.entropy, 3), Role::weight, {}});
-                row.cells.push_back({cell_number(now.max_probability, 3), Role::weight, {}});
-                row.cells.push_back({cell_number(now.saturated, 3), Role::weight, {}});
+                for (const float each : {now.entropy, now.max_probability, now.saturated})
+                    row.cells.push_back({cell_number(each, 3), Role::weight, {}});
             }
             row.chosen = layer == look.layer && head == look.head;
             table.rows.push_back(std::move(row));
@@ -143,24 +118,22 @@ InspectorView heads_page(const AppState& state) {
 
 InspectorView matrices_page(const AppState& state) {
     const LearnSeries& series = *learn_look(state).series;
+    if (record_of(state, 0) == nullptr)
+        return only_hint("Space trains: the gradient norm of every matrix is listed here.");
     InspectorView view;
-    if (record_of(state, 0) == nullptr) {
-        view.hint = "Space trains: the gradient norm of every matrix is listed here.";
-        return view;
-    }
     view.empty = false;
     view.role = Role::query;
     view.title = fmt::format("gradients at step {}", grouped(shown_learn_step(state)));
     view.formula = "‖∂L/∂W‖ (Frobenius) of the batch of that step, before it is clipped";
     InspectorTable table{"", "matrix", {}, {}, std::nullopt};
-    for (std::size_t run = 0; run < runs_of(series); ++run)
+    for (std::size_t run = 0; run < series.request.plan.controls.count(); ++run)
         table.columns.push_back({run == 0 ? "A" : "B", Role::query});
     const auto& names = series.sides[0].matrices.size() >= series.sides[1].matrices.size()
                             ? series.sides[0].matrices
                             : series.sides[1].matrices;
     for (const train::Matrix& matrix : names) {
         TableRow row{matrix.name, {}};
-        for (std::size_t run = 0; run < runs_of(series); ++run) {
+        for (std::size_t run = 0; run < series.request.plan.controls.count(); ++run) {
             const auto& own = series.sides[run].matrices;
             const auto found = std::ranges::find(own, matrix.name, &train::Matrix::name);
             const train::Record* record = record_of(state, run);
@@ -179,17 +152,11 @@ InspectorView matrices_page(const AppState& state) {
 
 InspectorView learn_inspector(const AppState& state) {
     const LearnLook& look = learn_look(state);
-    InspectorView view;
-    if (!look.series || !look.series->sides[0].probe) {
-        view.hint = "Space trains two models side by side.";
-        return view;
-    }
-    if (look.page == LearnPage::heads)
-        view = heads_page(state);
-    else if (look.page == LearnPage::matrices)
-        view = matrices_page(state);
-    else
-        view = row_page(state);
+    if (!look.series || !look.series->sides[0].probe)
+        return only_hint("Space trains two models side by side.");
+    InspectorView view = look.page == LearnPage::heads      ? heads_page(state)
+                         : look.page == LearnPage::matrices ? matrices_page(state)
+                                                            : row_page(state);
     if (!view.empty) view.as_text = view.as_latex = view.as_python = text_of(view);
     return view;
 }

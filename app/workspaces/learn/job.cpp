@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "app/common/actions.h"
+
 namespace attn::view {
 namespace {
 

@@ -36,35 +36,25 @@ std::string head_title(const LearnLook& look, std::string_view what) {
 MeasureInfo measure_info(const LearnLook& look, const LearnControls& controls,
                          LearnMeasure measure) {
     const double even = std::log(static_cast<double>(controls.a.tokens));
-    switch (measure) {
-        case LearnMeasure::accuracy:
-            return {"right answers", "Share of answers that are the largest logit, of each batch",
-                    Role::output};
-        case LearnMeasure::loss:
-            return {"loss, nats", "Mean of −ln softmax(logits)[answer] over the answers of a batch",
-                    Role::score, false, 0.0};
-        case LearnMeasure::saturated:
-            return {"saturated rows",
-                    "Share of rows of all heads whose largest weight is above 0.99", Role::weight};
-        case LearnMeasure::entropy:
-            return {head_title(look, "entropy"), "Mean of H = −Σ a ln a over its rows, nats",
-                    Role::weight, false, even};
-        case LearnMeasure::max_probability:
-            return {head_title(look, "largest weight"), "Mean of the largest weight of each row",
-                    Role::weight};
-        case LearnMeasure::gradient:
-            return {"‖∇‖ of all weights",
-                    "Norm of the gradient of all matrices, before it is clipped", Role::query,
-                    true};
-        case LearnMeasure::w_q:
-            return {fmt::format("‖d_W_Q‖ + ‖d_W_K‖ of layer {}", look.layer),
-                    "Frobenius norms: what reaches queries and keys through softmax", Role::query,
-                    true};
-        case LearnMeasure::w_v:
-            return {fmt::format("‖d_W_V‖ + ‖d_W_O‖ of layer {}", look.layer),
-                    "Frobenius norms: what goes around softmax", Role::value, true};
-    }
-    return {};
+    const std::array<MeasureInfo, kLearnMeasureCount> infos{{
+        {"right answers", "Share of answers that are the largest logit, of each batch",
+         Role::output},
+        {"loss, nats", "Mean of −ln softmax(logits)[answer] over the answers of a batch",
+         Role::score, false, 0.0},
+        {"saturated rows", "Share of rows of all heads whose largest weight is above 0.99",
+         Role::weight},
+        {head_title(look, "entropy"), "Mean of H = −Σ a ln a over its rows, nats", Role::weight,
+         false, even},
+        {head_title(look, "largest weight"), "Mean of the largest weight of each row",
+         Role::weight},
+        {"‖∇‖ of all weights", "Norm of the gradient of all matrices, before it is clipped",
+         Role::query, true},
+        {fmt::format("‖d_W_Q‖ + ‖d_W_K‖ of layer {}", look.layer),
+         "Frobenius norms: what reaches queries and keys through softmax", Role::query, true},
+        {fmt::format("‖d_W_V‖ + ‖d_W_O‖ of layer {}", look.layer),
+         "Frobenius norms: what goes around softmax", Role::value, true},
+    }};
+    return infos[static_cast<std::size_t>(measure)];
 }
 
 /// Sum of the gradient norms of the matrices whose names end so, of the layer that is looked at.
@@ -87,21 +77,22 @@ ValueOf value_of(const LearnLook& look, const train::Spec& spec, const LearnSide
                  LearnMeasure measure) {
     const auto head = static_cast<std::size_t>(look.layer * spec.heads + look.head);
     const bool has_head = look.layer < spec.layers && look.head < spec.heads;
+    const auto of_head = [=](float train::HeadRecord::*value) {
+        return [=](const Record& record) {
+            return has_head ? static_cast<double>(record.heads[head].*value) : kNone;
+        };
+    };
     switch (measure) {
         case LearnMeasure::accuracy:
-            return [](const Record& record) { return record.accuracy; };
+            return &Record::accuracy;
         case LearnMeasure::loss:
-            return [](const Record& record) { return record.loss; };
+            return &Record::loss;
         case LearnMeasure::saturated:
-            return [](const Record& record) { return record.saturated; };
+            return &Record::saturated;
         case LearnMeasure::entropy:
-            return [=](const Record& record) {
-                return has_head ? static_cast<double>(record.heads[head].entropy) : kNone;
-            };
+            return of_head(&train::HeadRecord::entropy);
         case LearnMeasure::max_probability:
-            return [=](const Record& record) {
-                return has_head ? static_cast<double>(record.heads[head].max_probability) : kNone;
-            };
+            return of_head(&train::HeadRecord::max_probability);
         case LearnMeasure::gradient:
             return [](const Record& record) {
                 return record.gradient_norm > 0.0 ? record.gradient_norm : kNone;
@@ -220,12 +211,12 @@ void add_curves(const AppState& state, PlotView& plot, const MeasureInfo& info,
     const LearnSeries& series = *look.series;
     const LearnControls& controls = series.request.plan.controls;
     const Index shown = shown_learn_step(state);
-    for (std::size_t run = 0; run < (controls.has_b() ? 2U : 1U); ++run) {
+    for (std::size_t run = 0; run < controls.count(); ++run) {
         const LearnSide& side = series.sides[run];
         const ValueOf value = value_of(look, controls.of(run), side, measure);
         CurveView curve = curve_of(side.records, 0, value);
-        const std::string words = learn_name(series.request.plan, run);
-        curve.label = words.empty() ? std::string("A") : words;
+        curve.label = learn_name(series.request.plan, run);
+        if (curve.label.empty()) curve.label = "A";
         curve.role = run == 0 ? Role::query : Role::key;
         plot.curves.push_back(std::move(curve));
         const bool there = shown > 0 && shown <= std::ssize(side.records);
@@ -235,7 +226,7 @@ void add_curves(const AppState& state, PlotView& plot, const MeasureInfo& info,
         plot.marker_texts.push_back(value_words(info, measure, here));
     }
     if (!look.before || look.before->request.plan.controls != controls) return;
-    for (std::size_t run = 0; run < (controls.has_b() ? 2U : 1U); ++run) {
+    for (std::size_t run = 0; run < controls.count(); ++run) {
         const auto& now = series.request.plan.switches[run];
         const auto& was = look.before->request.plan.switches[run];
         if (now == was || now.empty()) continue;
@@ -254,9 +245,7 @@ void add_curves(const AppState& state, PlotView& plot, const MeasureInfo& info,
 }
 
 PlotView plot_of(const AppState& state, LearnMeasure measure, Index steps) {
-    const LearnLook& look = learn_look(state);
-    const LearnControls& controls = look.plan ? look.plan->controls : learn_controls(state);
-    const MeasureInfo info = measure_info(look, controls, measure);
+    const MeasureInfo info = measure_info(learn_look(state), planned(state), measure);
     PlotView plot;
     plot.title = info.title;
     plot.tooltip = info.tip +
@@ -281,10 +270,7 @@ void add_learn_plots(const AppState& state, LearnView& view) {
     for (const LearnMeasure each :
          {LearnMeasure::accuracy, LearnMeasure::saturated, LearnMeasure::w_q})
         if (each != look.measure && list.size() < 3) list.push_back(each);
-    for (const LearnMeasure each : list) {
-        view.plots.push_back(plot_of(state, each, steps));
-        view.plot_measures.push_back(each);
-    }
+    for (const LearnMeasure each : list) view.plots.push_back(plot_of(state, each, steps));
 }
 
 }  // namespace attn::view

@@ -2,8 +2,6 @@
 
 #include <optional>
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/workspaces/learn/actions.h"
 
 namespace attn::view {

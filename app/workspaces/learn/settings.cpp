@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/common/format.h"
 #include "core/io/json.h"
 #include "core/text.h"
 

@@ -1,7 +1,5 @@
 #include "app/workspaces/learn/training.h"
 
-#include <algorithm>
-
 #include "app/workspaces/learn/state.h"
 
 namespace attn::view {
@@ -46,7 +44,7 @@ void Training::begin() {
     probes_ = {};
     probed_ = {};
     fault_.clear();
-    for (std::size_t run = 0; run < (request_->plan.controls.has_b() ? 2U : 1U); ++run) {
+    for (std::size_t run = 0; run < request_->plan.controls.count(); ++run) {
         auto course = course_of(request_->plan, run);
         if (!course) {
             fault_ = course.error().sentence;

@@ -20,12 +20,6 @@ namespace {
 constexpr Index kPauseMargin = 3;             // steps that may be on their way when somebody pauses
 constexpr std::size_t kMostShownTokens = 12;  // of a sequence in one line
 
-std::size_t run_count(const LearnControls& controls) { return controls.has_b() ? 2 : 1; }
-
-const LearnControls& planned(const AppState& state) {
-    return learn_look(state).plan ? learn_look(state).plan->controls : learn_controls(state);
-}
-
 std::vector<std::string> learn_tokens(const LearnSeries& series, const train::Example& example) {
     std::vector<std::string> tokens;
     for (const Index token : example.tokens)
@@ -49,9 +43,7 @@ GridView learn_map(const AppState& state, std::size_t run) {
     for (Index i = 0; causal && i < sheet.values.rows; ++i)
         for (Index j = 0; j < sheet.values.columns; ++j) style.masked.push_back(j > i);
     GridView grid = make_grid(state, sheet, style);
-    const std::string words = learn_name(look.series->request.plan, run);
-    grid.title =
-        words.empty() ? std::string("A") : fmt::format("{}: {}", run == 0 ? "A" : "B", words);
+    grid.title = learn_title(look.series->request.plan, run);
     if (probe.step != look.series->sides[0].probe->step)
         grid.title += fmt::format(", step {}", grouped(probe.step));
     grid.tooltip = fmt::format("softmax weights of head {}.{} over the keys, row by row",
@@ -76,7 +68,7 @@ void add_learn_maps(const AppState& state, LearnView& view) {
     if (!look.series) return;
     const LearnSeries& series = *look.series;
     const LearnControls& controls = series.request.plan.controls;
-    for (std::size_t run = 0; run < run_count(controls); ++run) {
+    for (std::size_t run = 0; run < controls.count(); ++run) {
         const LearnSide& side = series.sides[run];
         if (!side.probe) continue;
         if (std::ssize(side.probe->example.tokens) > kMostLearnTokens) {
@@ -105,11 +97,10 @@ void add_learn_maps(const AppState& state, LearnView& view) {
 void add_learn_runs(const AppState& state, LearnView& view) {
     const LearnLook& look = learn_look(state);
     const LearnControls& controls = planned(state);
-    for (std::size_t run = 0; run < run_count(controls); ++run) {
+    for (std::size_t run = 0; run < controls.count(); ++run) {
         const train::Spec& spec = controls.of(run);
         LearnRunView row;
         row.name = run == 0 ? "A" : "B";
-        row.words = learn_run_words(controls, run);
         row.has_head = look.layer < spec.layers && look.head < spec.heads;
         const std::vector<train::Switch> none;
         const auto switches = train::switches_at(spec, look.plan ? look.plan->switches[run] : none,
@@ -119,9 +110,9 @@ void add_learn_runs(const AppState& state, LearnView& view) {
             row.head_on =
                 !switches.silenced[static_cast<std::size_t>(look.layer * spec.heads + look.head)];
         view.runs.push_back(row);
-        view.layers = std::max(view.layers, spec.layers);
-        view.heads = std::max(view.heads, spec.heads);
     }
+    view.layers = controls.layers();
+    view.heads = controls.heads();
 }
 
 void add_learn_progress(const AppState& state, LearnView& view) {
@@ -135,7 +126,7 @@ void add_learn_progress(const AppState& state, LearnView& view) {
     view.changed = look.plan && look.plan->controls != controls;
     view.scrubbed = look.shown.step.has_value();
     view.shown = shown_learn_step(state);
-    view.pause_at = std::min(view.done + kPauseMargin, std::max(view.until, view.done));
+    view.pause_at = learn_pause_step(state);
     view.seeds_requested = look.plan && look.plan->seeds > 1;
     if (!view.started) return;
     view.progress = fmt::format("step {} of {}", grouped(view.done), grouped(view.until));
@@ -214,6 +205,16 @@ std::vector<LearnFieldView> learn_field_views(const LearnControls& controls) {
     return fields;
 }
 
+const LearnControls& planned(const AppState& state) {
+    return learn_look(state).plan ? learn_look(state).plan->controls : learn_controls(state);
+}
+
+Index learn_pause_step(const AppState& state) {
+    const Index done = learn_steps_done(state);
+    const Index until = learn_look(state).plan ? learn_look(state).plan->until : 0;
+    return std::min(done + kPauseMargin, std::max(until, done));
+}
+
 Index learn_steps_done(const AppState& state) {
     const LearnLook& look = learn_look(state);
     if (!look.series) return 0;
@@ -249,10 +250,14 @@ LearnView build_learn_view(const AppState& state) {
     add_experiments(state, view);
     add_learn_runs(state, view);
     add_learn_progress(state, view);
-    for (const char* name : {"right answers", "loss", "saturated rows", "entropy of the head",
-                             "largest weight of the head", "gradient of all weights",
-                             "gradient of W_Q and W_K", "gradient of W_V and W_O"})
-        view.measures.emplace_back(name);
+    view.measures = {"right answers",
+                     "loss",
+                     "saturated rows",
+                     "entropy of the head",
+                     "largest weight of the head",
+                     "gradient of all weights",
+                     "gradient of W_Q and W_K",
+                     "gradient of W_V and W_O"};
     view.measure = static_cast<int>(look.measure);
     add_learn_plots(state, view);
     view.layer = look.layer;

@@ -33,7 +33,6 @@ struct LearnFieldView {
 
 struct LearnRunView {
     std::string name;      // "A", "B"
-    std::string words;     // "÷√d_k on"
     bool scaling = true;   // at the step shown
     bool head_on = true;   // of the head shown
     bool has_head = true;  // this model has the head shown
@@ -62,7 +61,6 @@ struct LearnView {
     std::vector<std::string> measures;
     int measure = 0;
     std::vector<PlotView> plots;  // the large one, then the others
-    std::vector<LearnMeasure> plot_measures;
 
     std::vector<GridView> maps;   // of A and B
     std::string map_words;        // "layer 0, head 1 at step 400 of: a b c"; or why there is none
@@ -81,12 +79,16 @@ struct LearnView {
 };
 
 LearnView build_learn_view(const AppState& state);
+/// Of the plan; before there is one those that it would begin with.
+const LearnControls& planned(const AppState& state);
 /// Steps that every run of the plan made.
 Index learn_steps_done(const AppState& state);
 /// Steps are still to be made.
 bool is_learning(const AppState& state);
 /// The step whose numbers are shown: the one that is looked at, or the newest.
 Index shown_learn_step(const AppState& state);
+/// The step at which training stops when it is paused now: some are on their way.
+Index learn_pause_step(const AppState& state);
 /// The plots: the large one first.
 void add_learn_plots(const AppState& state, LearnView& view);
 InspectorView learn_inspector(const AppState& state);

@@ -41,18 +41,16 @@ std::string compared_words(const LearnPlan& plan, const std::array<Ending, 2>& e
     if (!std::isfinite(a.loss) || !std::isfinite(b.loss))
         return fmt::format("{} {}; {} {}", learn_name(plan, 0), right_words(a), learn_name(plan, 1),
                            right_words(b));
-    if (is_no_difference(a, b))
-        return fmt::format("no clear difference: {} {} right, {} {}", learn_name(plan, 0),
-                           percent(a.accuracy), learn_name(plan, 1), percent(b.accuracy));
-    return fmt::format("{} {} right, {} {}", learn_name(plan, 0), percent(a.accuracy),
-                       learn_name(plan, 1), percent(b.accuracy));
+    return fmt::format("{}{} {} right, {} {}",
+                       is_no_difference(a, b) ? "no clear difference: " : "", learn_name(plan, 0),
+                       percent(a.accuracy), learn_name(plan, 1), percent(b.accuracy));
 }
 
 /// Which rows are saturated: now, and from the first step on.
 std::string saturation_words(const LearnSeries& series, const std::array<Ending, 2>& endings) {
     const LearnControls& controls = series.request.plan.controls;
     std::string words = "Rows whose largest weight is above 0.99:";
-    for (std::size_t run = 0; run < (controls.has_b() ? 2U : 1U); ++run) {
+    for (std::size_t run = 0; run < controls.count(); ++run) {
         const auto& records = series.sides[run].records;
         if (records.empty()) return {};
         words += fmt::format("{} {}{} at step 0, {} now", run == 0 ? "" : ";",
@@ -83,7 +81,7 @@ std::string spread_words(const LearnSeries& series) {
         return fmt::format("The spread: {} of {} seeds are trained.", series.seeds.size(),
                            plan.seeds);
     std::string words = fmt::format("Over {} seeds:", series.seeds.size());
-    for (std::size_t run = 0; run < (plan.controls.has_b() ? 2U : 1U); ++run) {
+    for (std::size_t run = 0; run < plan.controls.count(); ++run) {
         std::vector<double> right;
         for (const LearnSeed& seed : series.seeds) right.push_back(seed.endings[run].accuracy);
         std::ranges::sort(right);
@@ -113,6 +111,11 @@ std::string learn_name(const LearnPlan& plan, std::size_t run) {
     return words;
 }
 
+std::string learn_title(const LearnPlan& plan, std::size_t run) {
+    const std::string words = learn_name(plan, run);
+    return words.empty() ? std::string("A") : fmt::format("{}: {}", run == 0 ? "A" : "B", words);
+}
+
 bool is_no_difference(const Ending& a, const Ending& b) {
     const double larger = std::max(a.loss, b.loss);
     return std::abs(a.accuracy - b.accuracy) < kSameAccuracy &&
@@ -121,7 +124,7 @@ bool is_no_difference(const Ending& a, const Ending& b) {
 
 std::string learn_point(const AppState& state) {
     const LearnLook& look = learn_look(state);
-    const LearnControls& controls = look.plan ? look.plan->controls : learn_controls(state);
+    const LearnControls& controls = planned(state);
     const train::TaskInfo& task = train::info(controls.a.task);
     const Index step = shown_learn_step(state);
     if (!look.series || step == 0)
@@ -131,16 +134,14 @@ std::string learn_point(const AppState& state) {
                                  learn_run_words(controls, 1))
                    : fmt::format("{}: one model. Space trains it.", task.title);
     const auto endings = endings_at(*look.series, step);
-    if (!controls.has_b())
-        return fmt::format("After {} step{}: {}.", grouped(step), step == 1 ? "" : "s",
-                           right_words(endings[0]));
     return fmt::format("After {} step{}: {}.", grouped(step), step == 1 ? "" : "s",
-                       compared_words(look.series->request.plan, endings));
+                       controls.has_b() ? compared_words(look.series->request.plan, endings)
+                                        : right_words(endings[0]));
 }
 
 std::vector<std::string> learn_notes(const AppState& state) {
     const LearnLook& look = learn_look(state);
-    const LearnControls& controls = look.plan ? look.plan->controls : learn_controls(state);
+    const LearnControls& controls = planned(state);
     const train::TaskInfo& task = train::info(controls.a.task);
     std::vector<std::string> notes;
     const Index step = shown_learn_step(state);
@@ -149,7 +150,7 @@ std::vector<std::string> learn_notes(const AppState& state) {
         std::string first = saturation_words(*look.series, endings);
         notes.push_back(first + fmt::format(" (Numbers of a step: {}.)", over_words(endings[0])));
         notes.push_back(spread_words(*look.series));
-        for (std::size_t run = 0; run < (controls.has_b() ? 2U : 1U); ++run)
+        for (std::size_t run = 0; run < controls.count(); ++run)
             notes.push_back(switch_words(look.series->request.plan, run));
     } else {
         notes.push_back(fmt::format("{} {}", sentence(std::string(task.layout)),

@@ -9,6 +9,8 @@ namespace attn::view {
 
 /// "÷√d_k off", or "÷√d_k off, switched" where something of that run was switched; "" where A is alone.
 std::string learn_name(const LearnPlan& plan, std::size_t run);
+/// "A: ÷√d_k off"; "A" where it is alone.
+std::string learn_title(const LearnPlan& plan, std::size_t run);
 /// What the runs came to, from their numbers: "After 400 steps: ÷√d_k on 99.8 % right, …".
 std::string learn_point(const AppState& state);
 /// Saturation, switches, the spread over seeds, where B differs.

@@ -4,7 +4,6 @@
 #include "app/workspaces/learn/workspace.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -45,34 +44,28 @@ Index next_of(Index value, Index step, Index count) {
 
 void add_training_commands(const CommandAdder& add, const AppState& state) {
     const LearnLook& look = learn_look(state);
-    const LearnView view = [&] {
-        LearnView part;
-        part.done = learn_steps_done(state);
-        part.until = look.plan ? look.plan->until : 0;
-        return part;
-    }();
+    const Index done = learn_steps_done(state);
     const Index steps = learn_controls(state).a.steps;
     if (is_learning(state))
-        add("Pause the training", plain(Key::space),
-            TrainTo{std::min(view.done + 3, std::max(view.until, view.done))});
+        add("Pause the training", plain(Key::space), TrainTo{learn_pause_step(state)});
     else
         add("Train", plain(Key::space),
-            TrainTo{view.done < steps ? steps : std::min(view.done + steps, kMostLearnSteps)});
-    add("One step more", shift(Key::right), TrainTo{std::min(view.done + 1, kMostLearnSteps)});
+            TrainTo{done < steps ? steps : std::min(done + steps, kMostLearnSteps)});
+    add("One step more", shift(Key::right), TrainTo{std::min(done + 1, kMostLearnSteps)});
     add("Begin anew with the settings", plain(Key::n), NewTraining{});
     add("The spread over five seeds", plain(Key::v), TrainSeeds{kSpreadSeeds},
         look.plan && look.plan->until > 0, "Nothing is trained yet");
-    add("Look at the moment before", plain(Key::left), beside(state, false), view.done > 0);
-    add("Look at the next moment", plain(Key::right), beside(state, true), view.done > 0);
-    add("Look at first weights", plain(Key::home), ShowLearnStep{0}, view.done > 0);
-    add("Look at the newest moment", plain(Key::end), ShowLearnStep{std::nullopt}, view.done > 0);
+    add("Look at the moment before", plain(Key::left), beside(state, false), done > 0);
+    add("Look at the next moment", plain(Key::right), beside(state, true), done > 0);
+    add("Look at first weights", plain(Key::home), ShowLearnStep{0}, done > 0);
+    add("Look at the newest moment", plain(Key::end), ShowLearnStep{std::nullopt}, done > 0);
 }
 
 void add_switch_commands(const CommandAdder& add, const AppState& state) {
     const LearnLook& look = learn_look(state);
     if (!look.plan) return;
     const Index step = shown_learn_step(state);
-    for (std::size_t run = 0; run < (look.plan->controls.has_b() ? 2U : 1U); ++run) {
+    for (std::size_t run = 0; run < look.plan->controls.count(); ++run) {
         const train::Spec& spec = look.plan->controls.of(run);
         const auto now = train::switches_at(spec, look.plan->switches[run], step);
         const std::string name(kLearnRunNames[run]);
@@ -108,65 +101,6 @@ std::string fault_of(const LearnRuns& controls) {
                        controls.has_b() ? controls.differs : "nothing");
 }
 
-}  // namespace
-
-void settle_learn(AppState& state) {
-    LearnLook& look = learn_look(state);
-    const LearnControls& controls = look.plan ? look.plan->controls : learn_controls(state);
-    const Index layers = std::max(controls.a.layers, controls.b.layers);
-    const Index heads = std::max(controls.a.heads, controls.b.heads);
-    look.layer = std::clamp<Index>(look.layer, 0, layers - 1);
-    look.head = std::clamp<Index>(look.head, 0, heads - 1);
-    look.cell.row = std::clamp<Index>(look.cell.row, 0, controls.a.tokens - 1);
-    look.cell.column = std::clamp<Index>(look.cell.column, 0, controls.a.tokens - 1);
-    if (look.shown.step && look.plan)
-        look.shown.step = std::clamp<Index>(*look.shown.step, 0, look.plan->until);
-}
-
-void describe(Visitor& visit, LearnRuns& runs) {
-    std::optional<train::Spec> b;
-    if (runs.has_b()) b = runs.b;
-    visit("a", runs.a, {.needed = true});
-    visit("b", b);
-    visit("differs", runs.differs);
-    if (!b && runs.has_b()) visit.complain("has no 'b'");
-    runs.b = b.value_or(runs.a);
-    if (!visit.reads()) return;
-    if (const std::string fault = fault_of(runs); !fault.empty()) visit.complain(fault);
-}
-
-void describe(Visitor& visit, LearnControls& controls) {
-    visit("settings", static_cast<LearnRuns&>(controls));
-}
-
-void describe(Visitor& visit, LearnPlan& plan) {
-    visit("of", static_cast<LearnRuns&>(plan.controls));
-    visit("until", plan.until, {.low = 0, .high = kMostLearnSteps});
-    visit("seeds", plan.seeds, {.low = 1, .high = kMostLearnSeeds});
-    for (std::size_t run = 0; run < 2; ++run)
-        describe_switches(visit, kLearnRunNames[run], plan.switches[run], NoSwitches::left_out);
-    if (!visit.reads()) return;
-    for (std::size_t run = 0; run < 2; ++run)
-        if (auto fine = train::check(plan.controls.of(run), plan.switches[run]); !fine)
-            visit.complain(": " + fine.error().sentence);
-}
-
-void describe(Visitor& visit, LearnLook& look) {
-    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
-    visit("plan", look.plan);
-    visit("step", look.shown.step, About{.low = 0, .high = kMostLearnSteps});
-    visit("sentence", look.shown.sentence);
-    visit("layer", look.layer, {.low = 0, .high = 3});
-    visit("head", look.head, {.low = 0, .high = 7});
-    visit("measure", look.measure, kLearnMeasures);
-    visit("page", look.page, kLearnPages);
-    visit("row", look.cell.row, kPlace);
-    visit("column", look.cell.column, kPlace);
-    if (visit.reads()) look.draft = look.shown.sentence;
-}
-
-namespace {
-
 void enter_learn(AppState& state) {
     LearnLook& look = learn_look(state);
     if (!look.plan) look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
@@ -181,9 +115,8 @@ void add_learn_commands(std::vector<Command>& list, const AppState& state) {
     add_training_commands(add, state);
     add_switch_commands(add, state);
     const LearnLook& look = learn_look(state);
-    const LearnControls& controls = look.plan ? look.plan->controls : learn_controls(state);
-    const Index layers = std::max(controls.a.layers, controls.b.layers);
-    const Index heads = std::max(controls.a.heads, controls.b.heads);
+    const Index layers = planned(state).layers();
+    const Index heads = planned(state).heads();
     add("Next head", plain(Key::period), ShowLearnHead{look.layer, next_of(look.head, 1, heads)},
         heads > 1);
     add("Previous head", plain(Key::comma),
@@ -192,12 +125,12 @@ void add_learn_commands(std::vector<Command>& list, const AppState& state) {
         layers > 1);
     add("Previous layer", plain(Key::up), ShowLearnHead{next_of(look.layer, -1, layers), look.head},
         layers > 1);
-    const auto measure = static_cast<std::size_t>(look.measure);
-    add("Next curve", plain(Key::page_down),
-        ShowLearnMeasure{static_cast<LearnMeasure>((measure + 1) % kLearnMeasureCount)});
-    add("Previous curve", plain(Key::page_up),
-        ShowLearnMeasure{
-            static_cast<LearnMeasure>((measure + kLearnMeasureCount - 1) % kLearnMeasureCount)});
+    const auto measure = [&](std::size_t step) {
+        const std::size_t to = (static_cast<std::size_t>(look.measure) + step) % kLearnMeasureCount;
+        return ShowLearnMeasure{static_cast<LearnMeasure>(to)};
+    };
+    add("Next curve", plain(Key::page_down), measure(1));
+    add("Previous curve", plain(Key::page_up), measure(kLearnMeasureCount - 1));
     add("Save the runs", plain(Key::r), ShowPrompt{PromptKind::runs}, learn_steps_done(state) > 0,
         "Nothing is trained yet");
     for (std::size_t n = 0; n < std::size(kLearnPages); ++n)
@@ -210,8 +143,6 @@ std::optional<Action> escape_learn(const AppState& state) {
     if (learn_look(state).shown.step) return ShowLearnStep{std::nullopt};
     return std::nullopt;
 }
-
-void clear_learn(AppState& state) { learn_look(state).cell = {}; }
 
 std::string learn_figure_name(const AppState& state) {
     return fmt::format("learn-{}",
@@ -261,7 +192,7 @@ std::vector<train::Run> runs_of(const AppState& state) {
     std::vector<train::Run> runs;
     if (!learn_look(state).series) return runs;
     const LearnControls& controls = learn_look(state).series->request.plan.controls;
-    for (std::size_t n = 0; n < (controls.has_b() ? 2U : 1U); ++n) {
+    for (std::size_t n = 0; n < controls.count(); ++n) {
         const LearnSide& side = learn_look(state).series->sides[n];
         if (side.moments.empty()) continue;
         train::Run run{controls.of(n), side.records, side.moments};
@@ -271,9 +202,60 @@ std::vector<train::Run> runs_of(const AppState& state) {
     return runs;
 }
 
-void leave_learn(AppState& state) { learn_look(state).hovered.reset(); }
-
 }  // namespace
+
+void settle_learn(AppState& state) {
+    LearnLook& look = learn_look(state);
+    const LearnControls& controls = planned(state);
+    look.layer = std::clamp<Index>(look.layer, 0, controls.layers() - 1);
+    look.head = std::clamp<Index>(look.head, 0, controls.heads() - 1);
+    look.cell.row = std::clamp<Index>(look.cell.row, 0, controls.a.tokens - 1);
+    look.cell.column = std::clamp<Index>(look.cell.column, 0, controls.a.tokens - 1);
+    if (look.shown.step && look.plan)
+        look.shown.step = std::clamp<Index>(*look.shown.step, 0, look.plan->until);
+}
+
+void describe(Visitor& visit, LearnRuns& runs) {
+    std::optional<train::Spec> b;
+    if (runs.has_b()) b = runs.b;
+    visit("a", runs.a, {.needed = true});
+    visit("b", b);
+    visit("differs", runs.differs);
+    if (!b && runs.has_b()) visit.complain("has no 'b'");
+    runs.b = b.value_or(runs.a);
+    if (!visit.reads()) return;
+    if (const std::string fault = fault_of(runs); !fault.empty()) visit.complain(fault);
+}
+
+void describe(Visitor& visit, LearnControls& controls) {
+    visit("settings", static_cast<LearnRuns&>(controls));
+}
+
+void describe(Visitor& visit, LearnPlan& plan) {
+    visit("of", static_cast<LearnRuns&>(plan.controls));
+    visit("until", plan.until, {.low = 0, .high = kMostLearnSteps});
+    visit("seeds", plan.seeds, {.low = 1, .high = kMostLearnSeeds});
+    for (std::size_t run = 0; run < 2; ++run)
+        describe_switches(visit, kLearnRunNames[run], plan.switches[run], NoSwitches::left_out);
+    if (!visit.reads()) return;
+    for (std::size_t run = 0; run < 2; ++run)
+        if (auto fine = train::check(plan.controls.of(run), plan.switches[run]); !fine)
+            visit.complain(": " + fine.error().sentence);
+}
+
+void describe(Visitor& visit, LearnLook& look) {
+    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
+    visit("plan", look.plan);
+    visit("step", look.shown.step, About{.low = 0, .high = kMostLearnSteps});
+    visit("sentence", look.shown.sentence);
+    visit("layer", look.layer, {.low = 0, .high = 3});
+    visit("head", look.head, {.low = 0, .high = 7});
+    visit("measure", look.measure, kLearnMeasures);
+    visit("page", look.page, kLearnPages);
+    visit("row", look.cell.row, kPlace);
+    visit("column", look.cell.column, kPlace);
+    if (visit.reads()) look.draft = look.shown.sentence;
+}
 
 const WorkspaceInfo kLearnWorkspace{
     .key = "learn",
@@ -287,10 +269,10 @@ const WorkspaceInfo kLearnWorkspace{
     .values = kValues,
     .requests = kRequests,
     .enter = enter_learn,
-    .leave = leave_learn,
+    .leave = [](AppState& state) { learn_look(state).hovered.reset(); },
     .add_commands = add_learn_commands,
     .escape = escape_learn,
-    .clear = clear_learn,
+    .clear = [](AppState& state) { learn_look(state).cell = {}; },
     .settle = settle_learn,
     .opened = take_run,
     .has_side = [](const AppState&) { return true; },

@@ -8,7 +8,6 @@ namespace attn::view {
 // The Learn workspace: two small models that are trained side by side. See WorkspaceInfo. It needs no document.
 
 void settle_learn(AppState& state);
-InspectorView learn_inspector(const AppState& state);
 
 extern const WorkspaceInfo kLearnWorkspace;
 

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "app/common/document/mask_rules.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/masks/view_parts.h"

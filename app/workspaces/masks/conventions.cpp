@@ -9,6 +9,7 @@
 #include "app/common/document/mask_rules.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "app/workspaces/masks/view_parts.h"
 
 namespace attn::view {
 namespace {
@@ -124,12 +125,6 @@ constexpr ConventionInfo kTable[] = {
      {.moment = MaskMoment::never}},
 };
 
-std::string row_name(const AppState& state, Index row) {
-    const auto& tokens = state.document().tokens;
-    if (tokens.empty()) return fmt::format("row {}", row);
-    return fmt::format("row {} ({})", row, axis_label(state.document(), Axis::query, row));
-}
-
 std::string weight_words(double weight) { return std::isnan(weight) ? "NaN" : percent(weight); }
 
 /// "key 2", "keys 0, 1 and 3", "keys 0 … 7" of those that lie together.
@@ -206,7 +201,8 @@ std::string row_note(const AppState& state, const ConventionScores& scores,
                      const ConventionResult& second) {
     const std::array<const ConventionResult*, 2> results{&first, &second};
     const auto full = [&](std::size_t side) { return chosen_convention(state, side).full; };
-    const std::string where = row_name(state, row.row) + (row.empty ? ", all masked: " : ": ");
+    const std::string where =
+        masks_row_name(state, row.row) + (row.empty ? ", all masked: " : ": ");
     const auto at = [&](std::size_t side) {
         return fmt::format("{} under “{}”", weight_words(row.weight[side]), full(side));
     };

@@ -15,13 +15,6 @@
 namespace attn::view {
 namespace {
 
-Line line_of(std::string label, std::string text, std::optional<Role> role = {}) {
-    Piece piece;
-    piece.text = std::move(text);
-    piece.role = role;
-    return {std::move(label), {std::move(piece)}};
-}
-
 /// One row of the document's own attention, in the order of its arithmetic.
 struct Row {
     std::vector<double> scores, masked, exps, weights;
@@ -87,32 +80,28 @@ InspectorTable table_of(const AppState& state, const Row& row) {
 
 void add_rules(const AppState& state, InspectorView& view) {
     for (const RuleVerdict& verdict : rule_verdicts(state, masks_look(state).pair))
-        view.lines.push_back(
-            line_of(fmt::format("{} {}", verdict.name, verdict.allows ? "allows" : "forbids"),
-                    verdict.words));
-    if (view.lines.empty())
-        view.lines.push_back(line_of("no rule is set", "every pair is allowed"));
+        view.add(fmt::format("{} {}", verdict.name, verdict.allows ? "allows" : "forbids"),
+                 verdict.words);
+    if (view.lines.empty()) view.add("no rule is set", "every pair is allowed");
 }
 
 /// Score, masked score, share of exp and weight of the pair.
 void add_arithmetic(const AppState& state, const Row& row, InspectorView& view) {
     const auto j = static_cast<std::size_t>(masks_look(state).pair.key);
     const bool allowed = row.allowed[j] != 0;
-    const auto add = [&](std::string label, std::string text, std::optional<Role> role = {}) {
-        view.lines.push_back(line_of(std::move(label), std::move(text), role));
-    };
-    add("score S", number(row.scores[j]), Role::score);
-    add("masked M", allowed ? "S = " + number(row.masked[j]) : "−∞, forbidden", Role::score);
+    view.add("score S", number(row.scores[j]), Role::score);
+    view.add("masked M", allowed ? "S = " + number(row.masked[j]) : "−∞, forbidden", Role::score);
     if (is_empty(row) && !row.sink)
-        return add(
+        return view.add(
             "weight A",
             fmt::format("{}: every key is forbidden, empty rows give {}", number(row.weights[j]),
                         state.document().spec.empty_rows == EmptyRows::nan ? "NaN" : "0"),
             Role::weight);
-    add("exp(M − m)", fmt::format("exp({} − {}) = {}", number(row.masked[j]),
-                                  factor(number(row.max)), number(row.exps[j])));
-    add(row.sink ? "Σ exp, the sink with it" : "Σ exp", number(row.sum));
-    add("weight A",
+    view.add("exp(M − m)", fmt::format("exp({} − {}) = {}", number(row.masked[j]),
+                                       factor(number(row.max)), number(row.exps[j])));
+    view.add(row.sink ? "Σ exp, the sink with it" : "Σ exp", number(row.sum));
+    view.add(
+        "weight A",
         fmt::format("{} ÷ {} = {}", number(row.exps[j]), number(row.sum), number(row.weights[j])),
         Role::weight);
 }
@@ -170,13 +159,13 @@ void add_convention(const AppState& state, const ConventionInfo& info,
     const float max = result.max[static_cast<std::size_t>(i)];
     const float sum = result.sums[static_cast<std::size_t>(i)];
     const float share = std::exp(masked - max);
-    view.lines.push_back(line_of(std::string(info.full), ""));
-    view.lines.push_back(line_of("score", number(masked), Role::score));
-    view.lines.push_back(line_of("exp(M − m)", fmt::format("exp({} − {}) = {}", number(masked),
-                                                           factor(number(max)), number(share))));
-    view.lines.push_back(line_of(
-        "÷ Σ exp", fmt::format("{} ÷ {} = {}", number(share), number(sum), number(share / sum))));
-    view.lines.push_back(line_of("weight", number(result.weights(0, 0, i, j)), Role::weight));
+    view.add(std::string(info.full), "");
+    view.add("score", number(masked), Role::score);
+    view.add("exp(M − m)",
+             fmt::format("exp({} − {}) = {}", number(masked), factor(number(max)), number(share)));
+    view.add("÷ Σ exp",
+             fmt::format("{} ÷ {} = {}", number(share), number(sum), number(share / sum)));
+    view.add("weight", number(result.weights(0, 0, i, j)), Role::weight);
 }
 
 InspectorTable both_weights(const AppState& state, const ConventionScores& scores,
@@ -204,14 +193,11 @@ InspectorTable both_weights(const AppState& state, const ConventionScores& score
 
 InspectorView inspect_conventions(const AppState& state) {
     const ConventionScores scores = convention_scores(state);
-    InspectorView view;
-    if (scores.scores.empty()) {
-        view.hint = "The scores are not kept.";
-        return view;
-    }
+    if (scores.scores.empty()) return only_hint("The scores are not kept.");
     const auto [i, j] = masks_look(state).pair;
     const auto first = result_of(scores, chosen_convention(state, 0).convention);
     const auto second = result_of(scores, chosen_convention(state, 1).convention);
+    InspectorView view;
     view.empty = false;
     view.title = pair_name(state.document(), masks_look(state).pair);
     view.role = Role::weight;

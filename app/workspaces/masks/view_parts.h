@@ -9,9 +9,9 @@
 
 namespace attn::view {
 
-// Parts of build_masks_view(), a file each.
+// Parts of build_masks_view().
 
-/// grids.cpp: a matrix over all pairs.
+/// A matrix over all pairs.
 struct PairValues {
     std::string title;
     std::string tooltip;

@@ -1,19 +1,23 @@
-#include "app/common/workspace.h"
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/workspaces/masks/workspace.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
+#include "app/common/document/mask_rules.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/masks/actions.h"
+#include "app/workspaces/masks/code.h"
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/view.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -106,28 +110,6 @@ void add_conventions(const CommandAdder& add, const AppState& state) {
             {}, SetConventionGain{decades}, decades != masks_look(state).gain);
 }
 
-}  // namespace
-
-std::string masks_entering_words(const AppState& state) {
-    if (masks_look(state).tab == MasksTab::conventions)
-        return "The same scores and mask under two conventions: click one in the lists, V goes "
-               "back.";
-    return "Click or drag over the mask to paint it, the switches set its rules: Step shows the "
-           "same.";
-}
-
-std::string masks_lacks(const AppState& state) {
-    const Document& document = state.document();
-    if (is_empty(document)) return empty_words(document);
-    const Index tokens = std::max(document.size.tq, document.size.tk);
-    if (tokens > kMostMaskTokens)
-        return fmt::format(
-            "{} tokens are more than the {} whose mask can be painted: Large shows all the weights "
-            "(key 3).",
-            grouped(tokens), kMostMaskTokens);
-    return stages_lack(document);
-}
-
 void add_masks_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Masks", masks_lacks(state).empty()};
     add_moves(add, state);
@@ -137,31 +119,8 @@ void add_masks_commands(std::vector<Command>& list, const AppState& state) {
     add("Copy the mask as numpy", plain(Key::n), CopyMask{MaskCode::numpy});
     add("Copy the mask as PyTorch", shift(Key::n), CopyMask{MaskCode::pytorch});
     add_document_commands(list, state);
-    for (const Preset& preset : state.presets)
-        list.push_back({"Preset: " + preset.title, "Masks", {}, LoadPreset{preset.key}});
+    add_presets(list, state, "Masks");
 }
-
-void describe(Visitor& visit, MasksLook& look) {
-    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
-    visit("tab", look.tab, kMasksTabNames);
-    visit("row", look.pair.query, kPlace);
-    visit("column", look.pair.key, kPlace);
-    visit("first", look.conventions[0]);
-    visit("second", look.conventions[1]);
-    visit("gain", look.gain, {.low = 0.0, .high = kMostMaskDecades});
-    std::optional<Index> row, column;
-    if (look.corner) row = look.corner->query;
-    if (look.corner) column = look.corner->key;
-    visit("corner_row", row, kPlace);
-    visit("corner_column", column, kPlace);
-    look.corner = row && column ? std::optional(Pair{*row, *column}) : std::nullopt;
-    if (!visit.reads()) return;
-    for (const std::string& key : look.conventions)
-        if (find_convention(key) == nullptr)
-            visit.complain(fmt::format("has the unknown convention '{}'", key));
-}
-
-namespace {
 
 void enter_masks(AppState& state) {
     if (!masks_lacks(state).empty()) return say(state, masks_lacks(state));
@@ -220,9 +179,6 @@ constexpr std::string_view kMasksMouse[] = {
 
 constexpr KeptValue kValues[] = {kept(masks_look)};
 
-void leave_masks(AppState& state) { masks_look(state).hovered.reset(); }
-void end_stroke(AppState& state) { masks_look(state).brush.reset(); }
-
 /// What is painted is looked at; within a drag the brush keeps what the first pair became.
 void follow_stroke(AppState& state, const Action& action) {
     const auto* const paint = action.as<PaintMask>();
@@ -240,7 +196,111 @@ void follow_stroke(AppState& state, const Action& action) {
     share_pair(state, to);
 }
 
+std::string pair_words(const AppState& state, Pair pair) {
+    const Document& document = state.document();
+    for (const RuleVerdict& verdict : rule_verdicts(state, pair))
+        if (!verdict.allows)
+            return fmt::format("{}: forbidden by the {} rule, {}.", pair_name(document, pair),
+                               verdict.name, verdict.words);
+    const auto weight = value_at(state, {Stage::weights, pair.query, pair.key});
+    const bool any = document.spec.mask.any();
+    return fmt::format("{}: {}{}.", pair_name(document, pair),
+                       any ? "allowed by every rule" : "allowed, no rule is set",
+                       weight ? ", weight " + number(*weight) : "");
+}
+
 }  // namespace
+
+std::string masks_entering_words(const AppState& state) {
+    if (masks_look(state).tab == MasksTab::conventions)
+        return "The same scores and mask under two conventions: click one in the lists, V goes "
+               "back.";
+    return "Click or drag over the mask to paint it, the switches set its rules: Step shows the "
+           "same.";
+}
+
+std::string masks_lacks(const AppState& state) {
+    const Document& document = state.document();
+    if (is_empty(document)) return empty_words(document);
+    const Index tokens = std::max(document.size.tq, document.size.tk);
+    if (tokens > kMostMaskTokens)
+        return fmt::format(
+            "{} tokens are more than the {} whose mask can be painted: Large shows all the weights "
+            "(key 3).",
+            grouped(tokens), kMostMaskTokens);
+    return stages_lack(document);
+}
+
+void describe(Visitor& visit, MasksLook& look) {
+    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
+    visit("tab", look.tab, kMasksTabNames);
+    visit("row", look.pair.query, kPlace);
+    visit("column", look.pair.key, kPlace);
+    visit("first", look.conventions[0]);
+    visit("second", look.conventions[1]);
+    visit("gain", look.gain, {.low = 0.0, .high = kMostMaskDecades});
+    std::optional<Index> row, column;
+    if (look.corner) row = look.corner->query;
+    if (look.corner) column = look.corner->key;
+    visit("corner_row", row, kPlace);
+    visit("corner_column", column, kPlace);
+    look.corner = row && column ? std::optional(Pair{*row, *column}) : std::nullopt;
+    if (!visit.reads()) return;
+    for (const std::string& key : look.conventions)
+        if (find_convention(key) == nullptr)
+            visit.complain(fmt::format("has the unknown convention '{}'", key));
+}
+
+void carry_out(AppState& state, const ShowMasksTab& action) {
+    masks_look(state).tab = action.tab;
+    say(state, masks_entering_words(state));
+}
+
+void carry_out(AppState& state, const SelectPair& action) {
+    const Pair pair{action.row, action.column};
+    if (!has_pair(state, pair)) return warn(state, "There is no such pair.");
+    MasksLook& look = masks_look(state);
+    if (!action.extend)
+        look.corner.reset();
+    else if (!look.corner)
+        look.corner = look.pair;
+    look.pair = pair;
+    if (look.corner == pair) look.corner.reset();
+    share_pair(state, pair);
+    say(state, pair_words(state, pair));
+}
+
+void carry_out(AppState& state, const HoverPair& action) {
+    const bool there = action.pair && has_pair(state, *action.pair);
+    masks_look(state).hovered = there ? action.pair : std::nullopt;
+}
+
+void carry_out(AppState& state, const SetConvention& action) {
+    const ConventionInfo* const found = find_convention(action.convention);
+    if (found == nullptr || action.side < 0 || action.side > 1)
+        return warn(state,
+                    fmt::format("There is no convention '{}'.", shortened(action.convention)));
+    masks_look(state).conventions[static_cast<std::size_t>(action.side)] = action.convention;
+    say(state, std::string(found->words));
+}
+
+void carry_out(AppState& state, const SetConventionGain& action) {
+    if (action.decades < 0 || action.decades > kMostMaskDecades)
+        return warn(state, fmt::format("The gain is 10^{}: it must be 10^0 to 10^{}.",
+                                       action.decades, kMostMaskDecades));
+    masks_look(state).gain = action.decades;
+    say(state, action.decades == 0
+                   ? std::string("The scores as they are.")
+                   : fmt::format("Here every score is multiplied by {} before it is masked.",
+                                 power_of_ten(static_cast<int>(action.decades))));
+}
+
+void carry_out(AppState& state, const CopyMask& action) {
+    state.effects.clipboard = mask_code(state.document(), action.code);
+    const bool numpy = action.code == MaskCode::numpy;
+    say(state,
+        fmt::format("Copied code that makes this mask, as {}.", numpy ? "numpy" : "PyTorch"));
+}
 
 const WorkspaceInfo kMasksWorkspace{
     .key = "masks",
@@ -252,14 +312,14 @@ const WorkspaceInfo kMasksWorkspace{
     .values = kValues,
     .lacks = masks_lacks,
     .enter = enter_masks,
-    .leave = leave_masks,
+    .leave = [](AppState& state) { masks_look(state).hovered.reset(); },
     .add_commands = add_masks_commands,
     .escape = escape_masks,
     .clear = clear_masks,
     .settle = settle_masks,
     .forget = forget_masks,
     .before = follow_stroke,
-    .gesture = end_stroke,
+    .gesture = [](AppState& state) { masks_look(state).brush.reset(); },
     .has_side = [](const AppState& state) { return masks_lacks(state).empty(); },
     .inspector = masks_inspector,
     .figure_name = masks_figure_name,

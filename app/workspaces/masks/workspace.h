@@ -12,7 +12,6 @@ namespace attn::view {
 inline constexpr Index kMostMaskTokens = 128;
 
 std::string masks_lacks(const AppState& state);
-void add_masks_commands(std::vector<Command>& list, const AppState& state);
 InspectorView masks_inspector(const AppState& state);
 /// What can be done in the tab that is shown.
 std::string masks_entering_words(const AppState& state);

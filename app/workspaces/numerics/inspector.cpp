@@ -5,9 +5,9 @@
 #include <fmt/ranges.h>
 
 #include "app/common/format.h"
-#include "app/common/logits.h"
-#include "app/workspaces/numerics/parts.h"
 #include "app/workspaces/numerics/row.h"
+#include "app/workspaces/numerics/view.h"
+#include "app/workspaces/numerics/words.h"
 #include "core/tex.h"
 
 namespace attn::view {
@@ -87,9 +87,7 @@ Line step_line(const Explained& cell, SoftmaxStep step, const std::string& opera
     const bool tells = std::isfinite(before) && before != static_cast<long double>(after);
     if (tells) text += significant(static_cast<double>(before), 7) + " → ";
     text += cell.text(after);
-    Line line;
-    line.label = symbol_of(step);
-    line.pieces.push_back({std::move(text), {}, false, {}});
+    Line line = text_line(std::string(symbol_of(step)), std::move(text));
     if (const std::string fault = fault_at(cell, step); !fault.empty())
         line.pieces.push_back({fault, Role::score, false, {}});
     return line;
@@ -111,13 +109,6 @@ void add_shift(const Explained& cell, SoftmaxStep step, SoftmaxStep by, std::vec
                               static_cast<long double>(s) - m));
 }
 
-void add_max(const Explained& cell, std::vector<Line>& lines) {
-    Line line;
-    line.label = symbol_of(SoftmaxStep::max);
-    line.pieces.push_back({cell.text(cell.at(SoftmaxStep::max)), {}, false, {}});
-    lines.push_back(line);
-}
-
 void add_exp(const Explained& cell, std::vector<Line>& lines) {
     const double s = cell.at(cell.below());
     lines.push_back(step_line(cell, SoftmaxStep::exps, "exp " + factor(cell.text(s)),
@@ -135,9 +126,7 @@ void add_sum(const Explained& cell, std::vector<Line>& lines) {
     if (e > 0.0 && before > 0.0 && cell.at(SoftmaxStep::sum) == before && std::isfinite(before))
         line.pieces.push_back({" ← the sum stands still", Role::score, false, {}});
     lines.push_back(line);
-    Line end;
-    end.label = "l";
-    end.pieces.push_back({cell.text(cell.sum()), {}, false, {}});
+    Line end = text_line("l", cell.text(cell.sum()));
     if (cell.run().absorbed > 0)
         end.pieces.push_back(
             {fmt::format("; {} of {} terms changed nothing", grouped(cell.run().absorbed),
@@ -177,7 +166,8 @@ std::vector<Line> steps_of(const Explained& cell) {
     std::vector<Line> lines;
     add_logit(cell, lines);
     if (cell.has(SoftmaxStep::max)) {
-        add_max(cell, lines);
+        lines.push_back(text_line(std::string(symbol_of(SoftmaxStep::max)),
+                                  cell.text(cell.at(SoftmaxStep::max))));
         add_shift(cell, SoftmaxStep::shifted, SoftmaxStep::max, lines);
     }
     add_exp(cell, lines);
@@ -196,27 +186,20 @@ double ulp_of(const Explained& cell, const std::vector<long double>& exact) {
     return error_of(cell.run().format, std::span(&a, 1), std::span(&exact[j], 1)).ulp;
 }
 
-Line words_line(std::string label, std::string text) {
-    Line line;
-    line.label = std::move(label);
-    line.pieces.push_back({std::move(text), {}, false, {}});
-    return line;
-}
-
 std::vector<Line> errors_of(const Explained& cell) {
     const long double exact = cell.runs.exact[static_cast<std::size_t>(cell.key)];
-    if (std::isnan(exact)) return {words_line("exact", "softmax has no value here")};
-    std::vector<Line> lines{words_line("exact", significant(static_cast<double>(exact), 10))};
+    if (std::isnan(exact)) return {text_line("exact", "softmax has no value here")};
+    std::vector<Line> lines{text_line("exact", significant(static_cast<double>(exact), 10))};
     const double a = cell.at(SoftmaxStep::weights);
     if (std::isnan(a)) return lines;
     const long double ulp = ulp_at(cell.run().format, exact);
-    lines.push_back(words_line(
-        "off by", fmt::format("{}, {}", ulp_words(ulp_of(cell, cell.runs.exact)),
-                              significant(std::abs(static_cast<double>(a - exact)), 2))));
-    lines.push_back(words_line("1 ulp", significant(static_cast<double>(ulp), 3)));
+    lines.push_back(
+        text_line("off by", fmt::format("{}, {}", ulp_words(ulp_of(cell, cell.runs.exact)),
+                                        significant(std::abs(static_cast<double>(a - exact)), 2))));
+    lines.push_back(text_line("1 ulp", significant(static_cast<double>(ulp), 3)));
     const double own = ulp_of(cell, exact_softmax(*cell.run().find(SoftmaxStep::logits), 1.0));
     if (!std::isnan(own))
-        lines.push_back(words_line("of that, after s was rounded", ulp_words(own)));
+        lines.push_back(text_line("of that, after s was rounded", ulp_words(own)));
     return lines;
 }
 
@@ -225,28 +208,16 @@ std::vector<Line> errors_of(const Explained& cell) {
 struct Column {
     SoftmaxStep step;
     const char* title;
-    bool spare;
+    bool spare = false;
 };
 
 std::vector<Column> columns_of(SoftmaxAlgorithm algorithm) {
-    switch (algorithm) {
-        case SoftmaxAlgorithm::naive:
-            return {{SoftmaxStep::logits, "s", false},
-                    {SoftmaxStep::exps, "e", false},
-                    {SoftmaxStep::sum, "Σ so far", true},
-                    {SoftmaxStep::weights, "a", false}};
-        case SoftmaxAlgorithm::stable:
-            return {{SoftmaxStep::shifted, "s − m", false},
-                    {SoftmaxStep::exps, "e", false},
-                    {SoftmaxStep::sum, "Σ so far", true},
-                    {SoftmaxStep::weights, "a", false}};
-        case SoftmaxAlgorithm::log_sum_exp:
-            break;
-    }
-    return {{SoftmaxStep::logits, "s", false},
-            {SoftmaxStep::exps, "e", true},
-            {SoftmaxStep::below_lse, "s − lse", false},
-            {SoftmaxStep::weights, "a", false}};
+    using enum SoftmaxStep;
+    if (algorithm == SoftmaxAlgorithm::log_sum_exp)
+        return {{logits, "s"}, {exps, "e", true}, {below_lse, "s − lse"}, {weights, "a"}};
+    const bool naive = algorithm == SoftmaxAlgorithm::naive;
+    const Column first = naive ? Column{logits, "s"} : Column{shifted, "s − m"};
+    return {first, {exps, "e"}, {sum, "Σ so far", true}, {weights, "a"}};
 }
 
 TableRow row_of(const Explained& cell, const std::vector<Column>& columns, Index j) {
@@ -313,12 +284,6 @@ std::string python_of(const Explained& cell) {
         kBodies[static_cast<std::size_t>(cell.run().algorithm)], cell.key);
 }
 
-/// Beneath the value: where the whole row broke, where that was at another key.
-std::string row_words(const Explained& cell) {
-    const std::string why = cause_words(cell.run());
-    return why.empty() ? "" : "The row broke: " + why + ".";
-}
-
 }  // namespace
 
 InspectorView numerics_inspector(const AppState& state) {
@@ -332,7 +297,8 @@ InspectorView numerics_inspector(const AppState& state) {
                              info(look.format).name, cell.key);
     view.value = cell.text(cell.at(SoftmaxStep::weights));
     view.role = role_of(look.format);
-    view.edit_hint = row_words(cell);
+    if (const std::string why = cause_words(cell.run()); !why.empty())
+        view.edit_hint = "The row broke: " + why + ".";
     view.tex = tex_of(look.algorithm);
     view.formula = tex::plain_text(view.tex);
     view.lines = steps_of(cell);

@@ -3,8 +3,6 @@
 #include <optional>
 #include <vector>
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/workspaces/numerics/actions.h"
 
 namespace attn::view {

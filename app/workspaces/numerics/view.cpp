@@ -2,37 +2,158 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/common/format.h"
 #include "app/common/logits.h"
 #include "app/common/words.h"
-#include "app/workspaces/numerics/parts.h"
 #include "app/workspaces/numerics/requests.h"
 #include "app/workspaces/numerics/row.h"
+#include "app/workspaces/numerics/words.h"
 #include "core/tex.h"
 
 namespace attn::view {
 namespace {
+
+std::string words_of(const CheckedRun& checked) {
+    const Outcome outcome = checked.run.outcome();
+    return outcome == Outcome::nan     ? "NaN"
+           : outcome == Outcome::zeros ? "all 0"
+                                       : ulp_words(checked.error.ulp);
+}
+
+// --- the curves
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kLeastUlp = 0.1;  // of the axis: what is closer stands on it
+constexpr double kLeastTop = 100.0;
+
+PlotView empty_plot(SoftmaxAlgorithm algorithm, Index gain) {
+    PlotView plot;
+    plot.title = fmt::format("{}: error over the gain", title_of(algorithm));
+    plot.tooltip =
+        "The largest |a − exact| of the row, in units of the format's spacing about the exact "
+        "weight; both axes log. × : from here on NaN, or every weight 0. Drag, or ← and →.";
+    plot.x_low = 1.0;
+    plot.x_high = static_cast<double>(kMostGain);
+    plot.x_label = "gain";
+    for (const int power : {0, 4, 8, 12, 16}) {
+        plot.x_ticks.push_back(std::exp2(power));
+        plot.x_tick_labels.push_back(std::to_string(1 << power));
+    }
+    plot.log_y = true;
+    plot.marker_x = static_cast<double>(gain);
+    return plot;
+}
+
+/// Every so many decades, so that there are six ticks at most.
+void set_y_axis(PlotView& plot, double most) {
+    const int decades = static_cast<int>(std::ceil(std::log10(std::max(kLeastTop, 2.0 * most))));
+    plot.y_low = kLeastUlp;
+    plot.y_high = std::pow(10.0, decades);
+    const int stride = std::max(1, decades / 4);
+    for (int decade = 0; decade <= decades; decade += stride) {
+        plot.y_ticks.push_back(std::pow(10.0, decade));
+        plot.y_tick_labels.push_back(decade == 0   ? "1 ulp"
+                                     : decade == 1 ? "10"
+                                                   : power_of_ten(decade));
+    }
+}
+
+bool is_broken(const NumericsPoint& point) { return point.outcome != Outcome::finite; }
+
+/// The first gain from which on every one of the sweep breaks it; nullptr where none does.
+const NumericsPoint* break_of(const std::vector<NumericsPoint>& points) {
+    const auto last = std::ranges::find_if_not(points.rbegin(), points.rend(), is_broken);
+    const auto first = last.base();
+    return first == points.end() ? nullptr : &*first;
+}
+
+CurveView curve_of(FloatFormat format, const std::vector<NumericsPoint>& points) {
+    CurveView curve;
+    curve.label = info(format).name;
+    curve.role = role_of(format);
+    curve.parted = true;
+    for (const NumericsPoint& point : points) {
+        curve.x.push_back(static_cast<double>(point.gain));
+        curve.y.push_back(std::isnan(point.ulp) ? kNone : std::max(point.ulp, kLeastUlp));
+    }
+    return curve;
+}
+
+void add_format(PlotView& plot, FloatFormat format, const CheckedRun& here,
+                const std::vector<NumericsPoint>& points) {
+    plot.curves.push_back(curve_of(format, points));
+    const bool broken = here.run.outcome() != Outcome::finite;
+    plot.marker_ys.push_back(broken ? kNone : std::max(here.error.ulp, kLeastUlp));
+    plot.marker_texts.push_back(words_of(here));
+}
+
+/// On the upper edge, which a curve leaves the area by; lower where another stands there already.
+double mark_height(const PlotView& plot, double gain) {
+    const auto near = [&](const PlotMark& mark) {
+        return std::abs(std::log2(mark.x / gain)) < 0.8;
+    };
+    const auto others = static_cast<double>(std::ranges::count_if(plot.marks, near));
+    return plot.y_high * std::pow(plot.y_high / plot.y_low, -0.09 * others);
+}
+
+/// Where each format breaks.
+void add_breaks(PlotView& plot, SoftmaxAlgorithm algorithm, const NumericsSweep& sweep) {
+    for (const FloatFormat format : kFloatFormats) {
+        const NumericsPoint* const from = break_of(sweep.of(algorithm, format));
+        if (from == nullptr) continue;
+        const auto gain = static_cast<double>(from->gain);
+        plot.marks.push_back({gain, mark_height(plot, gain), role_of(format), "", true});
+    }
+}
+
+double largest_error(const NumericsRuns& here, const NumericsSweep* sweep) {
+    double most = 0.0;
+    const auto take = [&](double ulp) { most = std::isfinite(ulp) ? std::max(most, ulp) : most; };
+    for (const CheckedRun& checked : here.runs) take(checked.error.ulp);
+    if (sweep == nullptr) return most;
+    for (const auto& formats : sweep->curves)
+        for (const auto& points : formats)
+            for (const NumericsPoint& point : points) take(point.ulp);
+    return most;
+}
+
+/// Error over the gain, and from where on an algorithm breaks. `sweep` null: not computed yet.
+/// `most`: the largest error of all plots, which share one axis.
+PlotView error_plot(SoftmaxAlgorithm algorithm, const NumericsRuns& here,
+                    const NumericsSweep* sweep, double most) {
+    PlotView plot = empty_plot(algorithm, here.gain);
+    const std::vector<NumericsPoint> none;
+    for (const FloatFormat format : kFloatFormats)
+        add_format(plot, format, here.of(algorithm, format),
+                   sweep ? sweep->of(algorithm, format) : none);
+    set_y_axis(plot, most);
+    if (sweep) add_breaks(plot, algorithm, *sweep);
+    return plot;
+}
+
+/// "breaks from gain 4 in fp16, 32 in bf16"; of the gains of the sweep.
+std::string break_words(SoftmaxAlgorithm algorithm, const NumericsSweep* sweep) {
+    if (sweep == nullptr) return "computing…";
+    std::vector<std::string> found;
+    for (const FloatFormat format : kFloatFormats)
+        if (const NumericsPoint* from = break_of(sweep->of(algorithm, format)))
+            found.push_back(fmt::format("{} from {}", info(format).name, grouped(from->gain)));
+    if (found.empty()) return fmt::format("× none breaks up to gain {}", grouped(kMostGain));
+    return fmt::format("× breaks: {}", fmt::join(found, ", "));
+}
+
+// --- the matrix
 
 constexpr std::string_view kTex[] = {
     R"(a_j = \frac{e^{s_j}}{\sum_k e^{s_k}})",
     R"(a_j = \frac{e^{s_j - m}}{\sum_k e^{s_k - m}})",
     R"(a_j = e^{s_j - \mathrm{lse}})",
 };
-
-std::string words_of(const CheckedRun& checked) {
-    switch (checked.run.outcome()) {
-        case Outcome::nan:
-            return "NaN";
-        case Outcome::zeros:
-            return "all 0";
-        case Outcome::finite:
-            break;
-    }
-    return ulp_words(checked.error.ulp);
-}
 
 /// What the additions that changed nothing would have added.
 double lost_of(const SoftmaxRun& run) {
@@ -67,24 +188,20 @@ std::string cause_of(const CheckedRun& checked) {
                        significant(checked.error.absolute, 2));
 }
 
-std::vector<NumericsBar> bars_of(const NumericsRuns& runs, const CheckedRun& checked) {
-    std::vector<NumericsBar> bars;
-    const std::vector<double>& weights = checked.run.weights();
-    for (std::size_t j = 0; j < weights.size(); ++j)
-        bars.push_back({weights[j], static_cast<double>(runs.exact[j])});
-    return bars;
-}
-
 NumericsCellView cell_view(const NumericsRuns& runs, SoftmaxAlgorithm algorithm, FloatFormat format,
                            const NumericsLook& look) {
     const CheckedRun& checked = runs.of(algorithm, format);
     NumericsCellView cell;
     cell.algorithm = algorithm;
     cell.format = format;
-    cell.verdict = verdict_of(checked);
+    cell.verdict = checked.run.outcome() != Outcome::finite ? NumericsVerdict::broken
+                   : checked.error.ulp <= kRightUlp         ? NumericsVerdict::right
+                                                            : NumericsVerdict::off;
     cell.words = words_of(checked);
     cell.cause = cause_of(checked);
-    cell.bars = bars_of(runs, checked);
+    const std::vector<double>& weights = checked.run.weights();
+    for (std::size_t j = 0; j < weights.size(); ++j)
+        cell.bars.push_back({weights[j], static_cast<double>(runs.exact[j])});
     if (const FaultPlace* place = checked.run.breaking()) cell.broken_key = place->key;
     if (look.algorithm == algorithm && look.format == format)
         cell.selected = std::min<Index>(look.key, std::ssize(runs.logits) - 1);
@@ -189,11 +306,6 @@ std::string status_of(const AppState& state, bool stale) {
 Role role_of(FloatFormat format) {
     constexpr Role kRoles[] = {Role::key, Role::query, Role::value, Role::weight};
     return kRoles[static_cast<std::size_t>(format)];
-}
-
-NumericsVerdict verdict_of(const CheckedRun& checked) {
-    if (checked.run.outcome() != Outcome::finite) return NumericsVerdict::broken;
-    return checked.error.ulp <= kRightUlp ? NumericsVerdict::right : NumericsVerdict::off;
 }
 
 std::string weight_words(double weight) {

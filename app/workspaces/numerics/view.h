@@ -69,6 +69,8 @@ struct NumericsView {
 NumericsView build_numerics_view(const AppState& state);
 InspectorView numerics_inspector(const AppState& state);
 
+/// The role that stands for a format in names and curves.
+Role role_of(FloatFormat format);
 /// Of a weight: "86.6 %", "< 0.1 %", and "0" of what is exactly 0.
 std::string weight_words(double weight);
 

@@ -1,20 +1,15 @@
 #include "app/workspaces/numerics/words.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "app/common/format.h"
 #include "app/workspaces/numerics/view.h"
 
 namespace attn::view {
 namespace {
-
-constexpr std::array<FloatFormat, kFloatFormatCount> kFormats{FloatFormat::fp16, FloatFormat::bf16,
-                                                              FloatFormat::fp32, FloatFormat::fp64};
 
 double value_at(const SoftmaxRun& run, SoftmaxStep step, Index key) {
     const std::vector<double>* const values = run.find(step);
@@ -59,7 +54,7 @@ struct Parted {
 
 Parted part(const NumericsRuns& runs, SoftmaxAlgorithm algorithm) {
     Parted parted;
-    for (const FloatFormat format : kFormats) {
+    for (const FloatFormat format : kFloatFormats) {
         const CheckedRun& one = runs.of(algorithm, format);
         const bool whole = one.run.outcome() == Outcome::finite;
         (whole ? parted.whole : parted.broken).push_back(format);
@@ -147,7 +142,7 @@ NumericsRuns run_all(std::vector<double> logits, Index gain) {
     const auto g = static_cast<double>(gain);
     all.exact = exact_softmax(all.logits, g);
     for (std::size_t a = 0; a < kSoftmaxAlgorithmCount; ++a)
-        for (const FloatFormat format : kFormats) {
+        for (const FloatFormat format : kFloatFormats) {
             SoftmaxRun run = run_softmax(static_cast<SoftmaxAlgorithm>(a), format, all.logits, g);
             const RowError error = error_of(format, run.weights(), all.exact);
             all.runs.push_back({std::move(run), error});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,9 @@
 namespace attn::view {
 
 // What the Numerics workspace says. Every number comes from the runs that are given.
+
+inline constexpr std::array<FloatFormat, kFloatFormatCount> kFloatFormats{
+    FloatFormat::fp16, FloatFormat::bf16, FloatFormat::fp32, FloatFormat::fp64};
 
 /// One softmax and how far it is off.
 struct CheckedRun {

@@ -1,14 +1,12 @@
-#include "app/common/workspace.h"
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/numerics/actions.h"
 #include "app/workspaces/numerics/requests.h"
 #include "app/workspaces/numerics/row.h"
@@ -73,6 +71,23 @@ std::vector<Shot> numerics_shots() {
             {"document", {SetNumericsRow{LogitRow::document}}}};
 }
 
+constexpr std::string_view kNumericsMouse[] = {
+    "Drag over any of the three curves, or the slider: the gain that multiplies every logit.",
+    "Click a bar: each step of that weight, and where it broke.",
+    "Click the logits: they can be typed, also inf, -inf and nan.",
+    "Point at a format: how many bits it has and how far it reaches.",
+};
+constexpr RequestKind kRequests[] = {
+    request_kind<requested_numerics>("numerics"),
+};
+constexpr KeptValue kKept[] = {kept(numerics_controls), kept(numerics_look)};
+
+/// The gain is pulled from one end to the other.
+std::optional<Action> drag_numerics(const AppState&, Movement movement, double part) {
+    if (movement != Movement::drag) return std::nullopt;
+    return SetNumericsGain{static_cast<Index>(std::exp2(16.0 * part))};
+}
+
 }  // namespace
 
 // ---- requests
@@ -94,26 +109,41 @@ Action run(const NumericsRequest& request, const RunControl& control) {
                          elapsed.count()};
 }
 
-namespace {
-
-constexpr std::string_view kNumericsMouse[] = {
-    "Drag over any of the three curves, or the slider: the gain that multiplies every logit.",
-    "Click a bar: each step of that weight, and where it broke.",
-    "Click the logits: they can be typed, also inf, -inf and nan.",
-    "Point at a format: how many bits it has and how far it reaches.",
-};
-constexpr RequestKind kRequests[] = {
-    request_kind<requested_numerics>("numerics"),
-};
-constexpr KeptValue kKept[] = {kept(numerics_controls), kept(numerics_look)};
-
-/// The gain is pulled from one end to the other.
-std::optional<Action> drag_numerics(const AppState&, Movement movement, double part) {
-    if (movement != Movement::drag) return std::nullopt;
-    return SetNumericsGain{static_cast<Index>(std::exp2(16.0 * part))};
+void describe(Visitor& visit, NumericsControls& controls) {
+    constexpr std::string_view kRows[] = {"typed", "document"};
+    visit("row", controls.row, kRows, {.words = "row of logits"});
+    visit("logits", controls.logits);
+    visit("gain", controls.gain,
+          {.tip = "s = gain · x: every logit is multiplied by it\nPowers of two are stops. ← and → "
+                  "go from one to the next.",
+           .low = 1,
+           .high = kMostGain});
+    if (!visit.reads()) return;
+    if (auto fine = check_logits(controls.logits); !fine)
+        visit.complain(": " + fine.error().sentence);
 }
 
-}  // namespace
+void describe(Visitor& visit, NumericsLook& look) {
+    visit("algorithm", look.algorithm, kAlgorithmNames);
+    visit("format", look.format, kFormatNames);
+    visit("key", look.key, {.low = 0, .high = kMostNumericsKeys - 1});
+}
+
+Result<void> prepare(const AppState& state, NumericsControls& next, std::string_view changed) {
+    if (changed == "logits") next.row = LogitRow::typed;
+    if (changed != "row" || next.row == LogitRow::typed) return {};
+    return document_logits(state).map([](const auto&) {});
+}
+
+void carry_out(AppState& state, const SelectNumericsCell& action) {
+    const Index keys = std::ssize(shown_logits(state));
+    numerics_look(state) = {action.algorithm, action.format,
+                            std::clamp<Index>(action.key, 0, keys - 1)};
+}
+
+void carry_out(AppState& state, const NumericsReady& action) {
+    numerics_curves(state) = {action.sweep, action.logits, action.elapsed_ms};
+}
 
 extern const WorkspaceInfo kNumericsWorkspace;
 const WorkspaceInfo kNumericsWorkspace{

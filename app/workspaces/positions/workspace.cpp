@@ -88,7 +88,7 @@ constexpr KeptValue kValues[] = {kept(positions_controls)};
 void carry_out(AppState& state, const SetPositions& action) {
     const PositionsControls& now = positions_controls(state);
     const PositionsControls to = inside(action.to, now.settings.d_k);
-    if (const std::string why = fault_of(to); !why.empty()) return say(state, why, Severity::error);
+    if (const std::string why = fault_of(to); !why.empty()) return say_error(state, why);
     edit_controls(state, to, changed_words(now, to));
 }
 

@@ -3,12 +3,9 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 
-#include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/workspaces/tensors/actions.h"
-#include "core/result.h"
 
 namespace attn::view {
 

@@ -34,13 +34,6 @@ constexpr std::array<TensorRole, 20> kRoles{{
     {"-", "not used"},
 }};
 
-std::string lower(std::string_view text) {
-    std::string small(text);
-    std::ranges::transform(small, small.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return small;
-}
-
 /// What a part of a name says, the most particular first.
 constexpr struct {
     std::string_view part, role;
@@ -99,7 +92,7 @@ std::string axes_of(const TensorRow& row, std::string_view role) {
     if (n < 2 || n > 4) return {};
     if (is_pairs(role)) return std::string(kPairs[n]);
     if (role != "Q" && role != "K" && role != "V") return {};
-    if (lower(row.name).find("hook_") != std::string::npos && n == 4) return "[B,T,H,d]";
+    if (lower_case(row.name).find("hook_") != std::string::npos && n == 4) return "[B,T,H,d]";
     return std::string(kHeads[n]);
 }
 
@@ -118,7 +111,7 @@ RoleProposal by_content(const TensorRow& row, const ArrayStats& stats) {
 }
 
 RoleProposal by_name(const TensorRow& row) {
-    const std::string small = lower(row.name);
+    const std::string small = lower_case(row.name);
     const std::size_t dot = small.rfind('.');
     const std::string last = dot == std::string::npos ? small : small.substr(dot + 1);
     for (const auto& [name, role] : kWhole)
@@ -169,6 +162,12 @@ void settle_axes(const TensorRow& row, const TensorListing* beside, RoleProposal
 }  // namespace
 
 std::span<const TensorRole> tensor_roles() { return kRoles; }
+
+std::string lower_case(std::string text) {
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
 
 RoleProposal propose_role(const TensorRow& row, const ArrayStats* stats,
                           const TensorListing* beside) {

@@ -1,7 +1,6 @@
 #include "app/workspaces/tensors/view.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -20,19 +19,13 @@ constexpr std::string_view kPending = "…";
 constexpr std::size_t kMostUnusedNamed = 6;
 constexpr int kRamp = 24;  // colours of the legend
 
-std::string lower_case(std::string text) {
-    std::ranges::transform(text, text.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
-
 const ArrayStats* stats_of(const AppState& state, const std::string& name) {
     const auto found = tensors_look(state).stats.find(name);
     return found == tensors_look(state).stats.end() ? nullptr : found->second.get();
 }
 
-std::string extents_text(const std::vector<Index>& extents) {
-    return fmt::format("[{}]", fmt::join(extents, ", "));
+std::string index_text(const std::vector<Index>& numbers) {
+    return fmt::format("[{}]", fmt::join(numbers, ", "));
 }
 
 /// What the document reads it as; of files that no attention was made of, what it may be.
@@ -50,25 +43,6 @@ std::string role_text(const AppState& state, const TensorRow& row) {
     return proposal.role.empty() ? "not used" : fmt::format("not used; {}?", proposal.role);
 }
 
-std::string stat_text(const AppState& state, const TensorRow& row, TensorColumn column) {
-    const ArrayStats* const stats = stats_of(state, row.name);
-    if (stats == nullptr) return row.bytes > kMostUnasked ? "select it" : std::string(kPending);
-    if (!stats->fault.empty()) return "–";
-    const auto count = [](double n) { return grouped(static_cast<Index>(n)); };
-    switch (column) {
-        case TensorColumn::low:
-            return stats->finite ? number(stats->low) : "–";
-        case TensorColumn::mean:
-            return stats->finite ? number(stats->mean) : "–";
-        case TensorColumn::high:
-            return stats->finite ? number(stats->high) : "–";
-        case TensorColumn::nans:
-            return count(stats->nans);
-        default:
-            return count(stats->infs);
-    }
-}
-
 /// NaN sorts what is not measured last, whichever way.
 double stat_number(const AppState& state, const TensorRow& row, TensorColumn column) {
     const ArrayStats* const stats = stats_of(state, row.name);
@@ -80,6 +54,16 @@ double stat_number(const AppState& state, const TensorRow& row, TensorColumn col
     if (!stats->finite) return none;
     if (column == TensorColumn::low) return stats->low;
     return column == TensorColumn::mean ? stats->mean : stats->high;
+}
+
+std::string stat_text(const AppState& state, const TensorRow& row, TensorColumn column) {
+    const ArrayStats* const stats = stats_of(state, row.name);
+    if (stats == nullptr) return row.bytes > kMostUnasked ? "select it" : std::string(kPending);
+    if (!stats->fault.empty()) return "–";
+    const auto count = [](double n) { return grouped(static_cast<Index>(n)); };
+    if (column == TensorColumn::nans) return count(stats->nans);
+    if (column == TensorColumn::infs) return count(stats->infs);
+    return stats->finite ? number(stat_number(state, row, column)) : "–";
 }
 
 void sort_rows(const AppState& state, std::vector<const TensorRow*>& rows) {
@@ -125,7 +109,7 @@ TensorLine line_of(const AppState& state, const TensorRow& row) {
     line.faulty = stats != nullptr && (stats->nans > 0 || stats->infs > 0);
     const std::string role = role_text(state, row);
     line.unused = role.starts_with("not used");
-    line.cells = {row.name, row.dtype, extents_text(row.extents), bytes_words(row.bytes)};
+    line.cells = {row.name, row.dtype, index_text(row.extents), bytes_words(row.bytes)};
     for (const TensorColumn column : {TensorColumn::low, TensorColumn::mean, TensorColumn::high,
                                       TensorColumn::nans, TensorColumn::infs})
         line.cells.push_back(stat_text(state, row, column));
@@ -133,47 +117,40 @@ TensorLine line_of(const AppState& state, const TensorRow& row) {
     return line;
 }
 
-std::string index_text(const std::vector<Index>& index) {
-    return fmt::format("[{}]", fmt::join(index, ", "));
-}
-
 void add_stat_lines(const ArrayStats& stats, TensorDetail& detail) {
     const auto count = [](double n) { return grouped(static_cast<Index>(n)); };
-    detail.lines.push_back(
-        fmt::format("{} numbers, {} of them 0", count(stats.count), count(stats.zeros)));
+    const auto add = [&](std::string words) { detail.lines.push_back(std::move(words)); };
+    add(fmt::format("{} numbers, {} of them 0", count(stats.count), count(stats.zeros)));
     if (stats.finite)
-        detail.lines.push_back(fmt::format("min {}, mean {}, max {}, deviation {}",
-                                           number(stats.low), number(stats.mean),
-                                           number(stats.high), number(stats.deviation)));
+        add(fmt::format("min {}, mean {}, max {}, deviation {}", number(stats.low),
+                        number(stats.mean), number(stats.high), number(stats.deviation)));
     else
-        detail.lines.push_back("No number is finite.");
+        add("No number is finite.");
     if (stats.nans > 0)
-        detail.lines.push_back(
-            fmt::format("{} NaN, the first at {}", count(stats.nans), index_text(stats.first_nan)));
+        add(fmt::format("{} NaN, the first at {}", count(stats.nans), index_text(stats.first_nan)));
     if (stats.infs > 0)
-        detail.lines.push_back(fmt::format("{} infinite, the first at {}", count(stats.infs),
-                                           index_text(stats.first_inf)));
+        add(fmt::format("{} infinite, the first at {}", count(stats.infs),
+                        index_text(stats.first_inf)));
     if (stats.rows > 0 && stats.nonnegative)
-        detail.lines.push_back(fmt::format("{} of {} rows sum to 1 (Σ from {} to {})",
-                                           count(stats.unit_rows), count(stats.rows),
-                                           number(stats.least_sum), number(stats.most_sum)));
+        add(fmt::format("{} of {} rows sum to 1 (Σ from {} to {})", count(stats.unit_rows),
+                        count(stats.rows), number(stats.least_sum), number(stats.most_sum)));
 }
 
 void add_role_lines(const AppState& state, const TensorRow& row, const ArrayStats* stats,
                     TensorDetail& detail) {
     if (!std::holds_alternative<FileOrigin>(state.document().origin)) return;
+    const auto add = [&](std::string words) { detail.lines.push_back(std::move(words)); };
     const auto& read = state.document().roles;
     if (const auto as = read.find(row.name); as != read.end())
-        detail.lines.push_back(fmt::format("Read as {}.", as->second));
+        add(fmt::format("Read as {}.", as->second));
     else
-        detail.lines.push_back("Not used.");
+        add("Not used.");
     const RoleProposal proposal = propose_role(row, stats, tensors_look(state).listing.get());
     if (!proposal.role.empty())
-        detail.lines.push_back(fmt::format("It may be {}{}: {}.", proposal.role,
-                                           proposal.axes.empty() ? "" : " " + proposal.axes,
-                                           proposal.reason));
+        add(fmt::format("It may be {}{}: {}.", proposal.role,
+                        proposal.axes.empty() ? "" : " " + proposal.axes, proposal.reason));
     else if (stats != nullptr)
-        detail.lines.push_back("Neither name, shape nor numbers tell what it may be.");
+        add("Neither name, shape nor numbers tell what it may be.");
     detail.role_names = {"as its name says"};
     detail.role_keys = {""};
     for (const TensorRole& role : tensor_roles()) {
@@ -229,7 +206,7 @@ std::optional<TensorDetail> detail_of(const AppState& state) {
     TensorDetail detail;
     detail.title = row->name;
     detail.shape =
-        fmt::format("{} {}, {}", row->dtype, extents_text(row->extents), bytes_words(row->bytes));
+        fmt::format("{} {}, {}", row->dtype, index_text(row->extents), bytes_words(row->bytes));
     const ArrayStats* const stats = stats_of(state, row->name);
     if (stats == nullptr)
         detail.pending = "Its numbers are being read.";
@@ -328,7 +305,6 @@ TensorsView build_tensors_view(const AppState& state) {
         view.empty = fmt::format("No name has “{}”: Esc shows all {} arrays.", look.filter,
                                  listing.rows.size());
     view.detail = detail_of(state);
-    view.changed = !look.roles.empty() || !look.axes.empty();
     return view;
 }
 

@@ -60,7 +60,6 @@ struct TensorsView {
     bool descending = false;
     std::optional<TensorDetail> detail;
     bool can_read = false;  // roles can be given: it is a file
-    bool changed = false;   // some were, and ReadTensors would carry them out
     std::vector<std::string> axes_names, axes_keys;
     int axes = 0;
     std::string unused;  // names what is not used

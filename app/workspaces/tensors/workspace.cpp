@@ -1,20 +1,23 @@
-#include "app/common/workspace.h"
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
-
 #include <algorithm>
+#include <new>
 
 #include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
+#include "app/common/actions.h"
 #include "app/common/describe_json.h"
+#include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/tensors/actions.h"
+#include "app/workspaces/tensors/measure.h"
 #include "app/workspaces/tensors/requests.h"
 #include "app/workspaces/tensors/roles.h"
 #include "app/workspaces/tensors/view.h"
+#include "core/io/arrays/array_file.h"
+#include "core/io/json.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -80,9 +83,7 @@ void add_tensors_commands(std::vector<Command>& list, const AppState& state) {
         file && tensors_look(state).roles.contains(name));
     add("Open the file with the chosen roles and axes", plain(Key::enter), ReadTensors{}, file);
     add_document_commands(list, state);
-    for (const Preset& preset : state.presets)
-        list.push_back(
-            {fmt::format("Preset: {}", preset.title), "Tensors", {}, LoadPreset{preset.key}});
+    add_presets(list, state, "Tensors");
 }
 
 std::optional<Action> escape_tensors(const AppState& state) {
@@ -124,7 +125,235 @@ constexpr RequestKind kRequests[] = {
 };
 constexpr KeptValue kKept[] = {kept(tensors_look)};
 
+constexpr std::string_view kTensorAxes[] = {"", "heads-first", "tokens-first", "joined"};
+
+const FileOrigin* file_of(const AppState& state) {
+    return std::get_if<FileOrigin>(&state.document().origin);
+}
+
+/// Roles belong to files: a toy's and a model's arrays are what they are.
+bool refuse_roles(AppState& state) {
+    if (file_of(state) != nullptr) return false;
+    warn(state, fmt::format("{} is no file of tensors: its arrays have their roles.",
+                            state.document().title));
+    return true;
+}
+
+/// The options that the file was opened with.
+nlohmann::ordered_json options_of(const FileOrigin& file) {
+    auto options = nlohmann::ordered_json::object();
+    if (!file.options.empty())
+        if (const auto before = parse_json(file.options, file.path); before && before->is_object())
+            for (const auto& [key, value] : before->items()) options[key] = value;
+    return options;
+}
+
+// --- what is measured
+
+void add_array(TensorListing& listing, std::string name, const Shape& shape) {
+    if (shape.count() == 0) return;
+    listing.rows.push_back({std::move(name),
+                            "float32",
+                            {shape.b, shape.h, shape.t, shape.d},
+                            4.0 * static_cast<double>(shape.count())});
+}
+
+using Named = std::pair<std::string_view, const Tensor*>;
+
+/// What a document without a file computes from.
+std::vector<Named> tensors_of(const Document& document) {
+    const Inputs& in = *document.inputs;
+    std::vector<Named> all{
+        {"X", &in.x}, {"X_kv", &in.x_kv}, {"Q", &in.q}, {"K", &in.k}, {"V", &in.v}};
+    for (const ParamInfo& param : param_table())
+        all.emplace_back(param.npz, &in.params[param.param]);
+    std::erase_if(all, [](const Named& each) { return each.second->empty(); });
+    return all;
+}
+
+/// nullptr: it is of no file.
+const std::string* path_of(const Document& document) {
+    if (const auto* file = std::get_if<FileOrigin>(&document.origin)) return &file->path;
+    const ModelOrigin* const model = model_of(document);
+    return model != nullptr ? &model->path : nullptr;
+}
+
+Result<void> list_file(TensorListing& listing, const std::string& path) {
+    if (path == "-")
+        return bad_input("standard input can be read once only: its arrays are not listed again");
+    const auto file = open_arrays(path);
+    if (!file) return tl::unexpected(file.error());
+    for (const std::string& name : (*file)->names()) {
+        const auto about = (*file)->about(name);
+        if (about)
+            listing.rows.push_back(
+                {name, about->dtype, about->extents, static_cast<double>(about->bytes)});
+        else
+            listing.rows.push_back({name, "unreadable", {}, 0.0});
+    }
+    return {};
+}
+
+TensorListing list_tensors(const std::shared_ptr<const Document>& document) {
+    TensorListing listing{document, {}, {}};
+    if (const std::string* const path = path_of(*document)) {
+        if (auto listed = list_file(listing, *path); !listed)
+            listing.fault = listed.error().sentence;
+        return listing;
+    }
+    for (const auto& [name, tensor] : tensors_of(*document))
+        add_array(listing, std::string(name), tensor->shape());
+    return listing;
+}
+
+ArrayStats measure_named(const Document& document, const std::string& name,
+                         const RunControl& control) {
+    ArrayStats none;
+    if (const std::string* const path = path_of(document)) {
+        const auto file = open_arrays(*path);
+        const auto array =
+            file ? (*file)->read(name) : Result<NpyArray>(tl::unexpected(file.error()));
+        if (array) return measure_array(*array, control);
+        none.fault = array.error().sentence;
+        return none;
+    }
+    for (const auto& [each, tensor] : tensors_of(document))
+        if (each == name) {
+            const Shape& s = tensor->shape();
+            const auto values = tensor->values();
+            return measure_array(
+                {"float32", {s.b, s.h, s.t, s.d}, std::vector<float>(values.begin(), values.end())},
+                control);
+        }
+    none.fault = "it is not there any more";
+    return none;
+}
+
 }  // namespace
+
+void describe(Visitor& visit, TensorsLook& look) {
+    visit("filter", look.filter);
+    visit("sort", look.sort, kTensorColumnNames);
+    visit("descending", look.descending);
+    visit("selected", look.selected);
+}
+
+void carry_out(AppState& state, const SortTensors& action) {
+    tensors_look(state).sort = action.column;
+    tensors_look(state).descending = action.descending;
+}
+
+void carry_out(AppState& state, const SelectTensor& action) {
+    tensors_look(state).selected = action.name;
+    const auto& listing = tensors_look(state).listing;
+    if (listing && listing->document == state.shared_document() && !action.name.empty() &&
+        listing->find(action.name) == nullptr)
+        warn(state, fmt::format("There is no array '{}' here.", shortened(action.name)));
+}
+
+void carry_out(AppState& state, const SetTensorRole& action) {
+    if (refuse_roles(state)) return;
+    const auto known = [&](const TensorRole& each) { return each.key == action.role; };
+    if (!action.role.empty() && std::ranges::none_of(tensor_roles(), known))
+        return say_error(state, fmt::format("There is no role '{}'.", shortened(action.role)));
+    if (action.name.find_first_of(",=") != std::string::npos)
+        return say_error(state,
+                         fmt::format("'{}' has , or = in its name: save it under another name.",
+                                     shortened(action.name)));
+    if (action.role.empty())
+        tensors_look(state).roles.erase(action.name);
+    else
+        tensors_look(state).roles[action.name] = action.role;
+    say(state, "Press “read so” (Enter) to open the file with these roles.");
+}
+
+void carry_out(AppState& state, const SetTensorAxes& action) {
+    if (refuse_roles(state)) return;
+    if (std::ranges::count(kTensorAxes, action.axes) == 0)
+        return say_error(state, fmt::format("There are no axes '{}'.", shortened(action.axes)));
+    tensors_look(state).axes = action.axes;
+    say(state, "Press “read so” (Enter) to open the file with these axes.");
+}
+
+void carry_out(AppState& state, const ReadTensors&) {
+    if (refuse_roles(state)) return;
+    const FileOrigin& file = *file_of(state);
+    auto options = options_of(file);
+    options.erase("role");
+    options.erase("layout");
+    if (const std::string roles = roles_text(tensors_look(state).roles); !roles.empty())
+        options["role"] = roles;
+    if (!tensors_look(state).axes.empty()) options["layout"] = tensors_look(state).axes;
+    carry_out(state, OpenFile{file.path, {}, options.empty() ? "" : options.dump()});
+}
+
+void carry_out(AppState& state, const AnswerTensors& action) {
+    const std::optional<FileQuestion> question = state.document().question;
+    if (!question || file_of(state) == nullptr)
+        return warn(state, "Nothing is asked of this file.");
+    const auto is_it = [&](const FileQuestion::Answer& each) {
+        return each.option == action.option && each.value == action.value;
+    };
+    if (std::ranges::none_of(question->answers, is_it))
+        return say_error(state, fmt::format("{} = {} is none of the answers.",
+                                            shortened(action.option), shortened(action.value)));
+    const FileOrigin file = *file_of(state);
+    auto options = options_of(file);
+    options[action.option] = action.value;
+    carry_out(state, OpenFile{file.path, {}, options.dump()});
+}
+
+void carry_out(AppState& state, const SeeTensors& action) {
+    tensors_look(state).seen = {std::max<Index>(action.first, 0), std::max<Index>(action.past, 0)};
+}
+
+void carry_out(AppState& state, const TensorsListed& action) {
+    if (!action.listing) return;
+    TensorsLook& look = tensors_look(state);
+    look.listing = action.listing;
+    look.stats.clear();
+    if (look.listing->find(look.selected) != nullptr) return;
+    look.selected = look.listing->rows.empty() ? "" : look.listing->rows.front().name;
+}
+
+void carry_out(AppState& state, const TensorMeasured& action) {
+    if (!action.stats || action.of != tensors_look(state).listing) return;
+    tensors_look(state).stats[action.name] = action.stats;
+}
+
+const TensorRow* TensorListing::find(const std::string& name) const {
+    const auto found = std::ranges::find(rows, name, &TensorRow::name);
+    return found == rows.end() ? nullptr : &*found;
+}
+
+std::optional<TensorsRequest> requested_tensors(const AppState& state) {
+    if (state.workspace != "tensors") return std::nullopt;
+    const TensorsLook& look = tensors_look(state);
+    const auto& document = state.shared_document();
+    if (!look.listing || look.listing->document != document)
+        return TensorsRequest{document, nullptr, {}};
+    if (look.listing->find(look.selected) != nullptr && !look.stats.contains(look.selected))
+        return TensorsRequest{document, look.listing, look.selected};
+    const auto rows = tensor_rows(state);
+    for (Index n = look.seen.first; n < std::min(look.seen.second, std::ssize(rows)); ++n)
+        if (const TensorRow& row = *rows[static_cast<std::size_t>(n)];
+            row.bytes <= kMostUnasked && !look.stats.contains(row.name))
+            return TensorsRequest{document, look.listing, row.name};
+    return std::nullopt;
+}
+
+Action run(const TensorsRequest& request, const RunControl& control) {
+    if (!request.listing)
+        return TensorsListed{std::make_shared<const TensorListing>(list_tensors(request.document))};
+    ArrayStats stats;
+    try {
+        stats = measure_named(*request.document, request.name, control);
+    } catch (const std::bad_alloc&) {
+        stats.fault = "there is not enough memory to read it";
+    }
+    return TensorMeasured{request.listing, request.name,
+                          std::make_shared<const ArrayStats>(std::move(stats))};
+}
 
 extern const WorkspaceInfo kTensorsWorkspace;
 const WorkspaceInfo kTensorsWorkspace{

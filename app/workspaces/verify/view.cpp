@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/common/document/requests.h"
 #include "app/common/format.h"
-#include "app/common/json.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/verify/requests.h"
 
@@ -212,39 +212,34 @@ std::string outcome_words(const verify::Outcome& outcome) {
 }
 
 void add_findings(const verify::DiffReport& report, VerifyView& view) {
+    const auto add = [&](std::string words, bool bad) {
+        view.findings.push_back({std::move(words), bad});
+    };
     for (const verify::Examined& side : report.examined) {
         if (side.diagnosis) {
             const verify::Diagnosis& found = *side.diagnosis;
             if (found.named.empty())
-                view.findings.push_back(
-                    {fmt::format("None of {} faults that were tried explains it.",
-                                 std::ranges::count_if(found.outcomes, &verify::Outcome::tried)),
-                     true});
+                add(fmt::format("None of {} faults that were tried explains it.",
+                                std::ranges::count_if(found.outcomes, &verify::Outcome::tried)),
+                    true);
             if (found.named.size() > 1)
-                view.findings.push_back(
-                    {fmt::format("These {} cannot be told apart with these tensors.",
-                                 found.named.size()),
-                     false});
-            for (const std::size_t n : found.named)
-                view.findings.push_back({outcome_words(found.outcomes[n]), true});
+                add(fmt::format("These {} cannot be told apart with these tensors.",
+                                found.named.size()),
+                    false);
+            for (const std::size_t n : found.named) add(outcome_words(found.outcomes[n]), true);
         }
-        for (const verify::Fact& fact : side.facts)
-            view.findings.push_back({fact.words, fact.suspicious});
+        for (const verify::Fact& fact : side.facts) add(fact.words, fact.suspicious);
         for (const verify::Sign& sign : side.signs)
             if (sign.fits)
-                view.findings.push_back(
-                    {fmt::format("{}: {}: {}", sign.fault->key, sign.fault->words, sign.words),
-                     true});
+                add(fmt::format("{}: {}: {}", sign.fault->key, sign.fault->words, sign.words),
+                    true);
     }
-    const auto rest = [&](const std::string& path, const std::vector<std::string>& names) {
+    for (const auto& [path, names] :
+         {std::tie(report.a, report.only_a), std::tie(report.b, report.only_b)})
         if (!names.empty())
-            view.findings.push_back(
-                {fmt::format("Compared with nothing: {} of {}.", fmt::join(names, ", "), path),
-                 false});
-    };
-    rest(report.a, report.only_a);
-    rest(report.b, report.only_b);
-    for (const std::string& note : report.notes) view.findings.push_back({note, false});
+            add(fmt::format("Compared with nothing: {} of {}.", fmt::join(names, ", "), path),
+                false);
+    for (const std::string& note : report.notes) add(note, false);
 }
 
 std::string point_of(const verify::DiffReport& report) {
@@ -268,10 +263,6 @@ void add_choices(const AppState& state, VerifyView& view) {
     const auto found = std::ranges::find(view.fault_keys, verify_look(state).fault);
     view.fault =
         found == view.fault_keys.end() ? 0 : static_cast<int>(found - view.fault_keys.begin());
-}
-
-Line verify_line(std::string label, std::string text) {
-    return {std::move(label), {{std::move(text), {}, false, {}}}};
 }
 
 }  // namespace
@@ -344,46 +335,39 @@ VerifyView build_verify_view(const AppState& state) {
 }
 
 InspectorView verify_inspector(const AppState& state) {
-    InspectorView view;
     const DiffRow* const row = shown_array(state);
     const auto at = shown_cell(state);
-    if (row == nullptr || !at) {
-        view.hint = "Nothing is compared yet.";
-        return view;
-    }
+    if (row == nullptr || !at) return only_hint("Nothing is compared yet.");
     const float actual = (*row->actual)(at->b, at->h, at->t, at->d);
     const double expected = (*row->expected)(at->b, at->h, at->t, at->d);
     const verify::Tolerance tolerance = row->comparison.tolerance;
     const double share = error_of(actual, expected, tolerance, ErrorScale::tolerance);
     const auto stage = find_stage(row->key);
+    InspectorView view;
     view.empty = false;
     view.role = stage ? info(*stage).role : Role::score;
     view.title = fmt::format("{}[{}, {}, {}, {}]", row->key, at->b, at->h, at->t, at->d);
     view.value = number(actual);
     view.formula = "|actual − expected| ≤ a + r |expected|";
-    view.lines = {
-        verify_line("actual", exact(actual)),
-        verify_line("expected",
-                    fmt::format("{} by {}", significant(expected, 9),
-                                row->expected_from == "reference" ? "the float64 reference"
-                                                                  : row->expected_from)),
-        verify_line("difference", significant(static_cast<double>(actual) - expected, 3)),
-        verify_line("allowed", fmt::format("{} + {} · {} = {}", significant(tolerance.absolute, 3),
-                                           significant(tolerance.relative, 3),
-                                           significant(std::abs(expected), 3),
-                                           significant(tolerance.at(expected), 3))),
-        verify_line("share", std::isnan(share) ? std::string("NaN on one side alone")
-                                               : significant(share, 3))};
+    view.add("actual", exact(actual));
+    view.add("expected", fmt::format("{} by {}", significant(expected, 9),
+                                     row->expected_from == "reference" ? "the float64 reference"
+                                                                       : row->expected_from));
+    view.add("difference", significant(static_cast<double>(actual) - expected, 3));
+    view.add("allowed",
+             fmt::format("{} + {} · {} = {}", significant(tolerance.absolute, 3),
+                         significant(tolerance.relative, 3), significant(std::abs(expected), 3),
+                         significant(tolerance.at(expected), 3)));
+    view.add("share",
+             std::isnan(share) ? std::string("NaN on one side alone") : significant(share, 3));
     if (std::isfinite(actual) && std::isfinite(expected)) {
-        view.lines.push_back(verify_line(
-            "relative",
-            significant(error_of(actual, expected, tolerance, ErrorScale::relative), 3)));
-        view.lines.push_back(verify_line(
+        view.add("relative",
+                 significant(error_of(actual, expected, tolerance, ErrorScale::relative), 3));
+        view.add(
             "ULP",
-            grouped(static_cast<Index>(error_of(actual, expected, tolerance, ErrorScale::ulp)))));
+            grouped(static_cast<Index>(error_of(actual, expected, tolerance, ErrorScale::ulp))));
     }
-    if (checked_in_step(state))
-        view.lines.push_back(verify_line("", "Enter: its whole arithmetic in Step."));
+    if (checked_in_step(state)) view.add("", "Enter: its whole arithmetic in Step.");
     view.as_text = view.as_latex = view.as_python = text_of(view);
     return view;
 }

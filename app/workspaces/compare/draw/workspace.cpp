@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <vector>
 
 #include "app/common/document/requests.h"
 #include "app/common/draw/around.h"
@@ -41,11 +40,10 @@ void draw_compare_pins(const CompareView& view, const Frame& frame, view::Action
         out.push_back(view::PinBaseline{});
     if (view.pins.empty()) return;
     flow(frame, frame.px(kPins));
-    std::vector<std::string> names;
-    for (const view::PinRow& pin : view.pins) names.push_back(pin.words);
     const auto now = static_cast<std::size_t>(view.baseline);
-    if (const auto n = combo(frame, "##pins", {names, static_cast<int>(now), "A: " + names[now]},
-                             frame.px(kPins), {"The baseline A", "Keys: Shift+1 … Shift+9"}, out))
+    if (const auto n =
+            combo(frame, "##pins", {view.pins, static_cast<int>(now), "A: " + view.pins[now]},
+                  frame.px(kPins), {"The baseline A", "Keys: Shift+1 … Shift+9"}, out))
         out.push_back(view::ChooseBaseline{*n});
     flow(frame, button_width(frame, "unpin"));
     if (button(frame, "unpin", "unpin", {"Unpin the baseline", "Key: Delete"}))
@@ -58,11 +56,8 @@ void draw_compare_pins(const CompareView& view, const Frame& frame, view::Action
 }
 
 void draw_compare_bar(const CompareView& view, const Frame& frame, view::Actions& out) {
-    const std::string shown =
-        view.stage < 0 ? "" : view.stage_names[static_cast<std::size_t>(view.stage)];
-    if (const auto n =
-            combo(frame, "##stage", {view.stage_names, view.stage, shown}, frame.px(kStages),
-                  {"The stage that is compared", "Keys: PgUp, PgDn"}, out))
+    if (const auto n = combo(frame, "##stage", {view.stage_names, view.stage}, frame.px(kStages),
+                             {"The stage that is compared", "Keys: PgUp, PgDn"}, out))
         out.push_back(view::ShowCompareStage{view.stages[static_cast<std::size_t>(*n)]});
     ImGui::SameLine(0.0F, frame.px(12));
     draw_compare_pins(view, frame, out);
@@ -134,9 +129,8 @@ std::string draw_compare_workspace(const view::AppState& state, const WorkArea& 
                                    const Frame& frame, view::Actions& out) {
     const CompareView view = build_compare_view(state);
     if (draw_lacks(view.lacks, r, frame)) return {};
-    const float top =
-        bar_panel(r, frame.px(kRoomBar), frame,
-                  [&](const Frame& chrome) { draw_compare_bar(view, chrome, out); });
+    const float top = bar_panel(r, frame.px(kRoomBar), frame,
+                                [&](const Frame& chrome) { draw_compare_bar(view, chrome, out); });
     const Box box = canvas_box(r, top + frame.px(12));
     panel("compare", box, [&] { draw_compare_body(view, box, r.chrome, frame, out); });
     side_inspector(state, r, top, frame, out);

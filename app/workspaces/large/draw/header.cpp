@@ -1,19 +1,199 @@
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/widgets.h"
+#include "app/common/format.h"
 #include "app/workspaces/large/draw/panel.h"
 
 namespace attn::ui {
 namespace {
 
+using view::RooflineView;
+
 // Design units.
+constexpr float kLargeWidth = 440.0F;
+constexpr float kLargeHeight = 280.0F;
+constexpr float kPoint = 4.0F;
 constexpr float kRooflineWidth = 220.0F;
 constexpr float kRooflineHeight = 96.0F;
 constexpr float kRooflineRoom = 640.0F;  // header width from which it has a place
 constexpr float kBar = 6.0F;
 constexpr float kBadgeGap = 16.0F;
+
+// Room around what is drawn, as factors of it.
+constexpr double kLeft = 4.0;        // less than the lowest intensity
+constexpr double kRight = 32.0;      // more than the highest: labels stand there
+constexpr double kBelow = 2.0;       // under the lowest point
+constexpr double kLeastSpan = 12.0;  // of GFLOP/s shown below the peak
+
+/// How far along a logarithmic axis a value stands, 0…1.
+float along(double value, double low, double high) {
+    return static_cast<float>(std::log(value / low) / std::log(high / low));
+}
+
+/// Both axes logarithmic.
+struct Axes {
+    Area area;
+    double x_low, x_high, y_low, y_high;
+
+    float x(double intensity) const {
+        return area.low.x + area.width() * along(intensity, x_low, x_high);
+    }
+    float y(double gflops) const {
+        return area.high.y - area.height() * along(gflops, y_low, y_high);
+    }
+    ImVec2 at(double intensity, double gflops) const { return {x(intensity), y(gflops)}; }
+};
+
+bool is_drawable(const RooflineView::Point& point) {
+    return point.intensity > 0.0 && point.gflops > 0.0 && std::isfinite(point.intensity) &&
+           std::isfinite(point.gflops);
+}
+
+Axes axes_of(const RooflineView& roofline, const Area& area) {
+    const double ridge = roofline.peak / roofline.bandwidth;
+    Axes axes{area, ridge, ridge, roofline.peak / kLeastSpan, roofline.peak};
+    for (const RooflineView::Point& point : roofline.points) {
+        if (!is_drawable(point)) continue;
+        axes.x_low = std::min(axes.x_low, point.intensity);
+        axes.x_high = std::max(axes.x_high, point.intensity);
+        axes.y_low = std::min(axes.y_low, point.gflops / kBelow);
+        axes.y_high = std::max(axes.y_high, point.gflops);
+    }
+    axes.x_low /= kLeft;
+    axes.x_high *= kRight;
+    return axes;
+}
+
+/// bandwidth · intensity up to the ridge, the peak from there on.
+void draw_roof(const RooflineView& roofline, const Axes& axes, const Frame& frame) {
+    const double start = std::max(axes.x_low, axes.y_low / roofline.bandwidth);
+    const view::Color color = frame.theme.text;
+    const ImVec2 ridge = axes.at(roofline.peak / roofline.bandwidth, roofline.peak);
+    frame.painter.line(axes.at(start, start * roofline.bandwidth), ridge, color, frame.px(1.5F));
+    frame.painter.line(ridge, axes.at(axes.x_high, roofline.peak), color, frame.px(1.5F));
+    frame.painter.line({axes.area.low.x, axes.area.high.y}, axes.area.high, frame.theme.line,
+                       frame.px(1));
+}
+
+void draw_roof_labels(const RooflineView& roofline, const Axes& axes, const Frame& frame) {
+    const Font& font = frame.fonts.small;
+    const view::Color color = frame.theme.muted;
+    const float roof = axes.y(roofline.peak);
+    draw_text_in(frame, font, {axes.area.low.x, roof - font.px - frame.px(6)},
+                 {axes.area.high.x, roof - frame.px(2)}, Align::right, color,
+                 view::tick(roofline.peak) + " GFLOP/s");
+    const float foot = axes.area.high.y - frame.px(2);
+    const double start = std::max(axes.x_low, axes.y_low / roofline.bandwidth);
+    const double above = axes.y_low * std::pow(axes.y_high / axes.y_low,
+                                               (font.px + frame.px(6)) / axes.area.height());
+    const double clear = std::max(start, above / roofline.bandwidth);  // right of the slope there
+    frame.painter.text(font, {axes.x(clear) + frame.px(6), foot - font.px}, color,
+                       view::tick(roofline.bandwidth) + " GB/s");
+}
+
+void draw_points(const RooflineView& roofline, const Axes& axes, const Frame& frame) {
+    for (const RooflineView::Point& point : roofline.points) {
+        if (!is_drawable(point)) continue;
+        const ImVec2 at = axes.at(point.intensity, point.gflops);
+        frame.painter.line({at.x, at.y}, {at.x, axes.area.high.y},
+                           view::translucent(frame.theme.accent, 0.35), frame.px(1));
+        frame.painter.circle(at, frame.px(kPoint), frame.theme.accent);
+    }
+}
+
+/// Left of each point, or right of it; a label that would touch another is left out.
+void draw_point_labels(const RooflineView& roofline, const Axes& axes, const Frame& frame) {
+    const Font& font = frame.fonts.small;
+    std::vector<float> taken;
+    for (const RooflineView::Point& point : roofline.points) {
+        if (!is_drawable(point)) continue;
+        const ImVec2 at = axes.at(point.intensity, point.gflops);
+        const float y = std::min(at.y + frame.px(kPoint), axes.area.high.y - 2 * font.px);
+        const bool touches = std::ranges::any_of(
+            taken, [&](float other) { return std::abs(other - y) < font.px + frame.px(2); });
+        if (touches) continue;
+        taken.push_back(y);
+        const float width = frame.text_width(font, point.label);
+        const float right = at.x + frame.px(8) + width;
+        const float x = right <= axes.area.high.x ? at.x + frame.px(8) : at.x - frame.px(8) - width;
+        frame.painter.text(font, {x, y}, frame.theme.accent, point.label);
+    }
+}
+
+/// Powers of ten below and left of a large plot.
+void draw_ticks(const Axes& axes, const Frame& frame) {
+    const Font& font = frame.fonts.digits_small;
+    const view::Color color = frame.theme.muted;
+    const view::Color line = frame.theme.line;
+    for (double x = std::pow(10.0, std::ceil(std::log10(axes.x_low))); x <= axes.x_high; x *= 10) {
+        const float at = axes.x(x);
+        frame.painter.line({at, axes.area.low.y}, {at, axes.area.high.y}, line, 1.0F);
+        draw_text_in(frame, font, {at - frame.px(40), axes.area.high.y + frame.px(2)},
+                     {at + frame.px(40), axes.area.high.y + font.px + frame.px(6)}, Align::center,
+                     color, view::tick(x));
+    }
+    for (double y = std::pow(10.0, std::ceil(std::log10(axes.y_low))); y <= axes.y_high; y *= 10) {
+        const float at = axes.y(y);
+        frame.painter.line({axes.area.low.x, at}, {axes.area.high.x, at}, line, 1.0F);
+        draw_text_in(frame, font, {axes.area.low.x - frame.px(60), at - font.px},
+                     {axes.area.low.x - frame.px(4), at + font.px}, Align::right, color,
+                     view::tick(y));
+    }
+}
+
+void draw_plot(const RooflineView& roofline, const Area& area, const Frame& frame,
+               bool with_ticks) {
+    const Axes axes = axes_of(roofline, area);
+    if (with_ticks) draw_ticks(axes, frame);
+    draw_roof(roofline, axes, frame);
+    draw_roof_labels(roofline, axes, frame);
+    draw_points(roofline, axes, frame);
+    draw_point_labels(roofline, axes, frame);
+}
+
+/// The same plot with its axes, each point in numbers, and what is counted.
+void draw_large_tooltip(const RooflineView& roofline, const Frame& frame) {
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {frame.px(16), frame.px(12)});
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(frame.px(kLargeWidth + 16));
+    ImGui::TextUnformatted(roofline.words.c_str());
+    ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(frame.theme.muted));
+    ImGui::TextUnformatted("GFLOP/s over FLOP per byte of memory traffic; both axes logarithmic");
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 high{low.x + frame.px(kLargeWidth), low.y + frame.px(kLargeHeight)};
+    draw_plot(roofline,
+              {{low.x + frame.px(56), low.y + frame.px(24)}, {high.x, high.y - frame.px(24)}},
+              frame, true);
+    ImGui::Dummy({high.x - low.x, high.y - low.y});
+    for (const RooflineView::Point& point : roofline.points)
+        ImGui::TextUnformatted((point.label + ": " + view::tick(point.gflops) + " GFLOP/s at " +
+                                view::tick(point.intensity) + " FLOP per byte")
+                                   .c_str());
+    ImGui::TextUnformatted(roofline.tooltip.c_str());
+    ImGui::PopStyleColor();
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+    ImGui::PopStyleVar();
+}
+
+void draw_roofline(const RooflineView& roofline, const Area& area, const Frame& frame) {
+    const Font& font = frame.fonts.small;
+    const float line = font.px + frame.px(6);
+    const ImVec2 caption{area.low.x, area.high.y - line};
+    draw_text_in(frame, font, caption, area.high, Align::left, frame.theme.muted,
+                 fit_text(frame, font, roofline.words, area.width()));
+    const bool known = roofline.ready && roofline.peak > 0.0 && roofline.bandwidth > 0.0;
+    if (known)
+        draw_plot(roofline,
+                  {{area.low.x, area.low.y + line}, {area.high.x, caption.y - frame.px(2)}}, frame,
+                  false);
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::InvisibleButton("roofline", area.size());
+    if (known && ImGui::IsItemHovered()) draw_large_tooltip(roofline, frame);
+}
 
 /// "sampled preview" and what is not finite on a filled plate, "● exact" in quiet letters. Returns its width.
 float draw_badge(const LargeScene& scene, ImVec2 at, float height) {

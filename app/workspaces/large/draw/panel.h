@@ -25,8 +25,6 @@ void draw_large_side(const LargeScene& scene);
 
 /// Title, quality, zoom; the exact pass; and, where it has room, the roofline.
 void draw_large_header(const LargeScene& scene, const Area& area);
-/// Peak, bandwidth and what was reached, log-log; a tooltip shows it large.
-void draw_roofline(const view::RooflineView& roofline, const Area& area, const Frame& frame);
 /// The generator's settings and the button that makes the matrix.
 void draw_generator(const LargeScene& scene);
 /// The two ways to another matrix.

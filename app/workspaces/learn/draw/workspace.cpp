@@ -1,22 +1,37 @@
+#include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
 #include "app/common/draw/grid_set.h"
+#include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/inspector.h"
 #include "app/common/draw/plot.h"
 #include "app/common/draw/point.h"
+#include "app/common/draw/still.h"
 #include "app/common/draw/widgets.h"
+#include "app/common/format.h"
 #include "app/workspaces/learn/actions.h"
-#include "app/workspaces/learn/draw/parts.h"
+#include "app/workspaces/learn/settings.h"
+#include "app/workspaces/learn/view.h"
 
 namespace attn::ui {
 namespace {
 
+using view::LearnFieldKind;
+using view::LearnFieldView;
 using view::LearnView;
 
 // Design units.
+constexpr float kExperiments = 380.0F;
+constexpr float kExperimentsShare = 0.32F;  // of a narrow window
+constexpr float kHeadLists = 96.0F;
+constexpr float kLabels = 124.0F;
+constexpr double kLeastRate = 1e-5;
 constexpr float kGap = 16.0F;
 constexpr float kFoot = 8.0F;
 constexpr float kChoices = 36.0F;
@@ -26,6 +41,233 @@ constexpr float kCurves = 0.4F;  // of the width, beside the maps
 constexpr float kMaps = 0.62F;   // of the height, above the small plots
 constexpr float kStacked = 600.0F;
 constexpr float kLow = 380.0F;  // of the height: small curves have no room
+
+/// A button in its place on the line; true when pressed.
+bool flowing_button(const Frame& frame, const std::string& words, const Tip& tip) {
+    flow(frame, button_width(frame, words));
+    return button(frame, words.c_str(), words, tip);
+}
+
+void draw_training(const LearnView& view, const Frame& frame, view::Actions& out) {
+    if (view.training) {
+        if (flowing_button(frame, "pause", {"Stops training", "Key: Space"}))
+            out.push_back(view::TrainTo{view.pause_at});
+    } else {
+        const Index to = view.done < view.steps ? view.steps : view.done + view.steps;
+        const std::string words = view.started ? "train on" : "train";
+        if (flowing_button(frame, words,
+                           {fmt::format("Trains to step {}", view::grouped(to)), "Key: Space"}))
+            out.push_back(view::TrainTo{std::min(to, view::kMostLearnSteps)});
+    }
+    if (flowing_button(frame, "step", {"One step more", "Key: Shift+→"}))
+        out.push_back(view::TrainTo{view.done + 1});
+    if (view.started || view.changed) {
+        const std::string words = view.changed ? "begin with these settings" : "begin anew";
+        if (flowing_button(frame, words,
+                           {"Leaves what was trained, and begins from first weights", "Key: N"}))
+            out.push_back(view::NewTraining{});
+    }
+    if (view.started && !view.seeds_requested &&
+        flowing_button(frame, "5 seeds",
+                       {"Trains four more seeds of both, for the spread", "Key: V"}))
+        out.push_back(view::TrainSeeds{view::kSpreadSeeds});
+}
+
+void draw_place(const LearnView& view, const Frame& frame, view::Actions& out) {
+    const auto list = [&](const char* id, const char* word, Index count, Index now,
+                          const Tip& tip) {
+        std::vector<std::string> names;
+        for (Index n = 0; n < count; ++n) names.push_back(fmt::format("{} {}", word, n));
+        flow(frame, frame.px(kHeadLists));
+        return combo(frame, id, {names, static_cast<int>(now)}, frame.px(kHeadLists), tip, out);
+    };
+    if (view.layers > 1)
+        if (const auto n = list("##layer", "layer", view.layers, view.layer,
+                                {"The layer whose maps are drawn", "Keys: ↑ and ↓"}))
+            out.push_back(view::ShowLearnHead{*n, view.head});
+    if (view.heads > 1)
+        if (const auto n = list("##head", "head", view.heads, view.head,
+                                {"The head whose maps are drawn", "Keys: , and ."}))
+            out.push_back(view::ShowLearnHead{view.layer, *n});
+}
+
+void draw_learn_bar(const LearnView& view, const Frame& frame, view::Actions& out) {
+    const std::string shown =
+        view.experiment < 0 ? std::string("own settings")
+                            : view.experiment_names[static_cast<std::size_t>(view.experiment)];
+    const float width =
+        std::min(frame.px(kExperiments), ImGui::GetContentRegionAvail().x * kExperimentsShare);
+    if (const auto n = combo(frame, "##experiment", {view.experiment_names, view.experiment, shown},
+                             width, {"What is trained", "Every setting stands at the right"}, out))
+        out.push_back(view::LoadExperiment{view.experiment_keys[static_cast<std::size_t>(*n)]});
+    draw_training(view, frame, out);
+    draw_place(view, frame, out);
+    // The bottom line has it too.
+    ImGui::SameLine(0.0F, frame.px(12));
+    if (view.progress.empty() ||
+        ImGui::GetContentRegionAvail().x < frame.text_width(frame.fonts.body, view.progress))
+        return ImGui::NewLine();
+    ImGui::AlignTextToFramePadding();
+    words(frame, frame.fonts.body, frame.theme.muted, view.progress);
+}
+
+void draw_learn_moment(const LearnView& view, const Frame& frame, view::Actions& out) {
+    for (std::size_t n = 0; n < view.runs.size(); ++n) {
+        const view::LearnRunView& run = view.runs[n];
+        const std::string id(view::kLearnRunNames[n]);
+        ImGui::PushID(id.c_str());
+        ImGui::AlignTextToFramePadding();
+        words(frame, frame.fonts.strong, frame.theme.role(n == 0 ? Role::query : Role::key),
+              fmt::format("{} from step {} on:", run.name, view::grouped(view.shown)));
+        const std::string key = n == 0 ? "" : "Shift+";
+        flow(frame, toggle_width(frame, "÷√d_k"));
+        if (const auto on =
+                toggle(frame, "scaling", "÷√d_k", run.scaling,
+                       {"Switches ÷√d_k from the step that is looked at",
+                        "What was trained after it is trained anew. Key: " + key + "S"}))
+            out.push_back(view::SwitchScaling{id, view.shown, *on});
+        if (run.has_head) {
+            const std::string head = fmt::format("head {}.{}", view.layer, view.head);
+            flow(frame, toggle_width(frame, head));
+            if (const auto on =
+                    toggle(frame, "head", head, run.head_on,
+                           {"Off: the head’s output is 0 from the step that is looked at",
+                            "It gets no gradient then. Key: " + key + "X"}))
+                out.push_back(view::SwitchLearnHead{id, view.shown, view.layer, view.head, *on});
+        }
+        for (const char* to : {"step", "heads"}) {
+            const std::string label =
+                fmt::format("open in {}", to == std::string("step") ? "Step" : "Heads");
+            flow(frame, button_width(frame, label));
+            if (button(frame, to, label,
+                       {"The model of this moment, as a document",
+                        "Its tensors are then open in every workspace; Ctrl+Z goes back"}))
+                out.push_back(view::OpenLearnMoment{id, to, view.shown});
+        }
+        ImGui::PopID();
+    }
+}
+
+/// What the field is set to, as JSON.
+std::optional<std::string> draw_number(const LearnFieldView& field, float width, const Frame& frame,
+                                       view::Actions& out) {
+    const Tip tip{field.label, field.tip};
+    const auto low = static_cast<Index>(field.low);
+    const auto high = static_cast<Index>(field.high);
+    const auto now = static_cast<Index>(field.number);
+    if (field.log && low > 0) {
+        const SliderWords words_of{"", view::grouped(now), view::grouped(high)};
+        const auto to = log_slider(frame, "##log", words_of, now, low, high, width, tip, out);
+        return to ? std::optional(fmt::format("{}", *to)) : std::nullopt;
+    }
+    const auto to = number_field(frame, "##whole", "", now, low, high, width, tip, out);
+    return to ? std::optional(fmt::format("{}", *to)) : std::nullopt;
+}
+
+std::optional<std::string> draw_real(const LearnFieldView& field, float width, const Frame& frame,
+                                     view::Actions& out) {
+    const SliderWords words_of{"", view::significant(field.number, 3), "0.000123"};
+    const double high = std::min(field.high, 10.0);
+    const auto to = real_slider(frame, "##real", words_of, std::max(field.number, kLeastRate),
+                                kLeastRate, high, width, {field.label, field.tip}, out);
+    return to ? std::optional(nlohmann::json(*to).dump()) : std::nullopt;
+}
+
+std::optional<std::string> draw_value(const LearnFieldView& field, float width, const Frame& frame,
+                                      view::Actions& out) {
+    const Tip tip{field.label, field.tip};
+    switch (static_cast<LearnFieldKind>(field.kind)) {
+        case LearnFieldKind::whole:
+            return draw_number(field, width, frame, out);
+        case LearnFieldKind::real:
+            return draw_real(field, width, frame, out);
+        case LearnFieldKind::seed:
+            if (const auto to = seed_field(frame, "##seed",
+                                           static_cast<std::uint64_t>(std::max(field.number, 0.0)),
+                                           width, tip, out))
+                return fmt::format("{}", *to);
+            return std::nullopt;
+        case LearnFieldKind::flag:
+            if (const auto on = toggle(frame, "flag", field.value == "true" ? "on" : "off",
+                                       field.value == "true", tip))
+                return std::string(*on ? "true" : "false");
+            return std::nullopt;
+        case LearnFieldKind::names:
+            if (const auto n =
+                    combo(frame, "##names", {field.names, field.current}, width, tip, out))
+                return nlohmann::json(field.names[static_cast<std::size_t>(*n)]).dump();
+            return std::nullopt;
+        case LearnFieldKind::text:
+            return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+/// A line of letters; what was typed when Enter commits it.
+std::optional<std::string> draw_text(const Frame& frame, const char* id, const std::string& draft,
+                                     const std::string& hint, std::string& typed, float width) {
+    typed = draft;
+    ImGui::SetNextItemWidth(width);
+    push_font(frame.fonts.body);
+    const bool entered =
+        ImGui::InputTextWithHint(id, hint.c_str(), &typed, ImGuiInputTextFlags_EnterReturnsTrue);
+    pop_font();
+    still_field(frame, frame.fonts.body, typed, hint);
+    return entered ? std::optional(typed) : std::nullopt;
+}
+
+void draw_field(const LearnFieldView& field, const view::AppState& state, const Frame& frame,
+                view::Actions& out) {
+    ImGui::PushID(field.run.data());
+    ImGui::PushID(field.key.c_str());
+    const float left = ImGui::GetCursorPosX();
+    ImGui::AlignTextToFramePadding();
+    words(frame, frame.fonts.body, frame.theme.muted,
+          fit_text(frame, frame.fonts.body, field.label, frame.px(kLabels)));
+    tooltip(frame, field.label, field.tip);
+    ImGui::SameLine(left + frame.px(kLabels + 8));
+    const float width = std::max(frame.px(80), ImGui::GetContentRegionAvail().x - frame.px(12));
+    if (static_cast<LearnFieldKind>(field.kind) == LearnFieldKind::text) {
+        const std::string& draft = view::learn_look(state).text_draft.empty()
+                                       ? field.value
+                                       : view::learn_look(state).text_draft;
+        std::string typed;
+        if (const auto text =
+                draw_text(frame, "##text", draft, "words to learn; Enter", typed, width))
+            out.push_back(view::SetLearnField{"a", "text", nlohmann::json(*text).dump()});
+        else if (typed != draft)
+            out.push_back(view::DraftLearnText{typed});
+    } else if (const auto value = draw_value(field, width, frame, out)) {
+        out.push_back(view::SetLearnField{std::string(field.run), field.key, *value});
+    }
+    ImGui::PopID();
+    ImGui::PopID();
+}
+
+void draw_learn_settings(const view::LearnView& view, const view::AppState& state,
+                         const Frame& frame, view::Actions& out) {
+    const float width = ImGui::GetContentRegionAvail().x - frame.px(12);
+    words(frame, frame.fonts.body, frame.theme.muted, "B differs from A in");
+    if (const auto n = combo(frame, "##differs", {view.difference_names, view.difference}, width,
+                             {"The one setting that B has otherwise", ""}, out))
+        out.push_back(view::SetLearnDifference{
+            *n == 0 ? std::string()
+                    : std::string(view::kLearnDifferences[static_cast<std::size_t>(*n) - 1])});
+    if (view.changed && view.started)
+        wrapped_words(frame, frame.fonts.body, frame.theme.warning,
+                      "What is shown was trained with other settings: N begins with these.");
+    for (const LearnFieldView& field : view.fields) draw_field(field, state, frame, out);
+    words(frame, frame.fonts.body, frame.theme.muted, "maps of");
+    std::string typed;
+    if (const auto text =
+            draw_text(frame, "##sentence", view.sentence, view.sentence_hint, typed, width))
+        out.push_back(view::SetLearnSentence{*text});
+    else if (typed != view.sentence)
+        out.push_back(view::DraftLearnSentence{typed});
+    tooltip(frame, "What the attention maps are of",
+            view.sentence_hint + ". Enter; empty: the usual one");
+    ImGui::Dummy({1.0F, frame.px(8)});
+}
 
 /// The step under the pointer; the newest at the right end.
 void draw_learn_plot(const view::PlotView& plot, const char* id, const Box& box,
@@ -45,10 +287,9 @@ void draw_learn_curve(const LearnView& view, const Box& box, const Frame& frame,
                       view::Actions& out) {
     float top = box.low.y;
     if (!frame.is_canvas_alone()) {
-        const std::string& shown = view.measures[static_cast<std::size_t>(view.measure)];
         ImGui::SetCursorScreenPos(box.low);
         if (const auto n =
-                combo(frame, "##measure", {view.measures, view.measure, shown}, frame.px(kMeasures),
+                combo(frame, "##measure", {view.measures, view.measure}, frame.px(kMeasures),
                       {"The large curve", "Keys: Page up, Page down"}, out))
             out.push_back(view::ShowLearnMeasure{static_cast<view::LearnMeasure>(*n)});
         top += frame.px(kChoices);
@@ -138,9 +379,8 @@ void draw_learn_side(const view::AppState& state, const LearnView& view, const W
 std::string draw_learn_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                  view::Actions& out) {
     const LearnView view = build_learn_view(state);
-    const float top =
-        bar_panel(r, frame.px(kRoomBar), frame,
-                  [&](const Frame& chrome) { draw_learn_bar(view, chrome, out); });
+    const float top = bar_panel(r, frame.px(kRoomBar), frame,
+                                [&](const Frame& chrome) { draw_learn_bar(view, chrome, out); });
     const Box box = canvas_box(r, top + frame.px(12), frame.px(kFoot));
     panel("learn", box, [&] { draw_learn_body(view, box, r.chrome, frame, out); });
     if (r.has_side()) draw_learn_side(state, view, r, top + frame.px(1), around(frame), out);

@@ -10,24 +10,9 @@
 
 namespace attn::ui {
 
-// The parts of the Masks workspace, each within low … high.
-
 /// The matrices beside each other, as large as the room allows: their rows are named once, empty ones are framed. The
 /// mask is painted with the mouse. Says what is pointed at; returns where their legends end.
 float draw_pair_grids(const view::MasksView& view, ImVec2 low, ImVec2 high, const Frame& frame,
                       view::Actions& out);
-
-/// The tabs, what is looked at, and copies: one row.
-void draw_masks_bar(const view::MasksView& view, const Frame& frame, view::Actions& out);
-
-/// The rules, a line each, in as many columns as `height` asks for.
-float switches_height(float width, float whole, const Frame& frame);
-void draw_switches(const view::MasksView& view, ImVec2 low, ImVec2 high, const Frame& frame,
-                   view::Actions& out);
-
-/// The conventions in lists beside each other.
-float lists_height(const view::MasksView& view, float width, const Frame& frame);
-void draw_lists(const view::MasksView& view, ImVec2 low, ImVec2 high, const Frame& frame,
-                view::Actions& out);
 
 }  // namespace attn::ui

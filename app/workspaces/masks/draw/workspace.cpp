@@ -3,20 +3,342 @@
 #include "app/common/document/requests.h"
 #include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
 #include "app/common/draw/point.h"
+#include "app/common/draw/widgets.h"
 #include "app/workspaces/masks/draw/parts.h"
 #include "app/workspaces/masks/workspace.h"
 
 namespace attn::ui {
 namespace {
 
+using view::ConventionGroup;
+using view::ConventionView;
 using view::MasksView;
+using view::MaskSwitch;
 
 // Design units.
+constexpr float kHeading = 24.0F;
+constexpr float kRow = 26.0F;
+constexpr float kListsGap = 24.0F;
+constexpr float kLeastWidth = 216.0F;  // of a list
+constexpr float kMark = 16.0F;
+constexpr float kLowRow = 28.0F;
+constexpr float kSwitchesRow = 32.0F;
+constexpr float kToggle = 28.0F;
+constexpr float kRoomyRow = 40.0F;
+constexpr float kRoomy = 860.0F;     // a canvas of that height has them
+constexpr float kSwitch = 136.0F;    // the switch with its name
+constexpr float kControls = 218.0F;  // what sets its numbers
+constexpr float kCount = 124.0F;
+constexpr float kTwoColumns = 1640.0F;  // from here on there is room for two
+constexpr float kSwitchesGap = 12.0F;
+constexpr float kColumnGap = 16.0F;
+constexpr float kLeastWords = 120.0F;  // less room has no words: they stand in the tooltip
+constexpr float kLow = 640.0F;         // a lower canvas has two columns where they fit
+constexpr float kVeryLow = 480.0F;     // a lower one too where their words do not
 constexpr float kNote = 22.0F;
 constexpr float kWorkspaceGap = 12.0F;
 constexpr float kWorkspaceFoot = 8.0F;
 constexpr float kMostControls = 0.42F;  // of the height
+
+int columns_in(const MasksView& view, float width, const Frame& frame) {
+    const int most = static_cast<int>(width / frame.px(kLeastWidth));
+    return within(most, 1, std::max<int>(static_cast<int>(view.groups.size()), 1));
+}
+
+float height_of(const ConventionGroup& group, const Frame& frame) {
+    return frame.px(kHeading) + frame.px(kRow) * static_cast<float>(group.rows.size());
+}
+
+/// Lists go one beneath the other where there are more of them than columns.
+template <class Each>
+float place_lists(const MasksView& view, float width, const Frame& frame, Each each) {
+    const int columns = columns_in(view, width, frame);
+    std::vector<float> feet(static_cast<std::size_t>(columns), 0.0F);
+    for (std::size_t n = 0; n < view.groups.size(); ++n) {
+        const std::size_t column =
+            n < feet.size()
+                ? n
+                : static_cast<std::size_t>(std::ranges::min_element(feet) - feet.begin());
+        each(n, static_cast<int>(column), feet[column]);
+        feet[column] += height_of(view.groups[n], frame) + frame.px(8);
+    }
+    return feet.empty() ? 0.0F : *std::ranges::max_element(feet);
+}
+
+/// "1" of the convention that is compared with, "2" of the one that is compared.
+void draw_mark(const ConventionView& row, ImVec2 low, ImVec2 high, const Frame& frame) {
+    const std::string mark = std::string(row.first ? "1" : "") + (row.second ? "2" : "");
+    draw_text_in(frame, frame.fonts.digits_small, low, {low.x + frame.px(kMark), high.y},
+                 Align::left, frame.theme.accent, mark);
+}
+
+void draw_row(const ConventionView& row, ImVec2 low, ImVec2 high, const Frame& frame,
+              view::Actions& out) {
+    ImGui::SetCursorScreenPos(low);
+    ImGui::PushID(row.key.c_str());
+    const bool clicked = ImGui::InvisibleButton("row", {high.x - low.x, high.y - low.y});
+    const bool hovered = ImGui::IsItemHovered();
+    const bool pressed = pressed_by_key(frame);
+    tooltip(frame, row.name, row.tip + "\nClick: compare it. Shift+click: compare with it.");
+    ImGui::PopID();
+    if (row.second || row.first || hovered)
+        frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
+    const float pad = frame.px(8);
+    const ImVec2 inner{low.x + pad, low.y};
+    draw_mark(row, inner, high, frame);
+    const Font& font = frame.fonts.body;
+    const float verdict = frame.text_width(frame.fonts.small, row.verdict);
+    const float name = inner.x + frame.px(kMark);
+    draw_text_in(frame, font, {name, low.y}, high, Align::left, frame.theme.text,
+                 fit_text(frame, font, row.name, high.x - pad - verdict - frame.px(8) - name));
+    draw_text_in(frame, frame.fonts.small, inner, {high.x - pad, high.y}, Align::right,
+                 row.differs ? frame.theme.warning : frame.theme.muted, row.verdict);
+    if (!clicked && !pressed) return;
+    out.push_back(view::SetConvention{ImGui::GetIO().KeyShift ? 0 : 1, row.key});
+}
+
+void draw_group(const ConventionGroup& group, ImVec2 low, float width, const Frame& frame,
+                view::Actions& out) {
+    const float heading = frame.px(kHeading);
+    draw_text_in(frame, frame.fonts.strong, {low.x + frame.px(8), low.y},
+                 {low.x + width, low.y + heading}, Align::left, frame.theme.text,
+                 fit_text(frame, frame.fonts.strong, group.title, width));
+    float y = low.y + heading;
+    for (const ConventionView& row : group.rows) {
+        draw_row(row, {low.x, y}, {low.x + width, y + frame.px(kRow)}, frame, out);
+        y += frame.px(kRow);
+    }
+}
+
+float lists_height(const MasksView& view, float width, const Frame& frame) {
+    return place_lists(view, width, frame, [](std::size_t, int, float) {});
+}
+
+void draw_lists(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& frame,
+                view::Actions& out) {
+    const float whole = high.x - low.x;
+    const auto columns = static_cast<float>(columns_in(view, whole, frame));
+    const float width = (whole - frame.px(kListsGap) * (columns - 1)) / columns;
+    place_lists(view, whole, frame, [&](std::size_t n, int column, float top) {
+        draw_group(
+            view.groups[n],
+            {low.x + static_cast<float>(column) * (width + frame.px(kListsGap)), low.y + top},
+            width, frame, out);
+    });
+}
+
+constexpr int kSwitches = static_cast<int>(view::kMaskSwitches);
+
+template <class... Set>
+void push(view::Actions& out, Set... actions) {
+    (out.push_back(actions), ...);
+}
+
+void turn(const MasksView& view, MaskSwitch which, bool on, view::Actions& out) {
+    const view::MaskControls& now = view.controls;
+    using view::CausalChoice;
+    switch (which) {
+        case MaskSwitch::causal:
+            return push(out, view::SetCausalMask{on ? CausalChoice::top_left : CausalChoice::off});
+        case MaskSwitch::window:
+            if (on) return push(out, view::SetWindowSides{1, 1});
+            return push(out, view::SetWindowSides{std::nullopt, std::nullopt});
+        case MaskSwitch::globals:
+            return push(out, view::SetGlobalTokens{on ? 1 : 0});
+        case MaskSwitch::block:
+            return push(out, view::SetBlock{on ? std::optional<Index>(2) : std::nullopt});
+        case MaskSwitch::padding:
+            return push(out,
+                        view::SetPadding{on ? std::optional<Index>(std::max<Index>(now.keys - 1, 0))
+                                            : std::nullopt});
+        case MaskSwitch::paint:
+            return push(out, view::ClearPaint{});
+    }
+}
+
+std::optional<Index> number(const Frame& frame, const char* id, const char* words, Index value,
+                            Index low, Index high, view::Actions& out) {
+    return number_field(frame, id, words, value, low, high, number_width(frame, words, high),
+                        {words, "Drag, or double-click to type."}, out);
+}
+
+void draw_causal(const MasksView& view, const Frame& frame, view::Actions& out) {
+    const int current = static_cast<int>(view.controls.causal) - 1;
+    const auto n = choice(frame, "align", {"top-left", "bottom-right"}, current,
+                          {"Where the diagonal starts", view.switches[0].tip});
+    if (n) out.push_back(view::SetCausalMask{static_cast<view::CausalChoice>(*n + 1)});
+}
+
+void draw_window(const MasksView& view, const Frame& frame, view::Actions& out) {
+    const view::MaskControls& now = view.controls;
+    const Index most = std::max(now.queries, now.keys);
+    if (const auto left = number(frame, "##left", "left", *now.left, 0, most, out))
+        out.push_back(view::SetWindowSides{*left, now.right});
+    ImGui::SameLine(0.0F, frame.px(8));
+    if (const auto right = number(frame, "##right", "right", *now.right, 0, most, out))
+        out.push_back(view::SetWindowSides{now.left, *right});
+}
+
+/// What sets the numbers of a rule that is on.
+void draw_numbers(const MasksView& view, MaskSwitch which, const Frame& frame, view::Actions& out) {
+    const view::MaskControls& now = view.controls;
+    const Index most = std::max<Index>(std::max(now.queries, now.keys), 1);
+    if (which == MaskSwitch::causal) return draw_causal(view, frame, out);
+    if (which == MaskSwitch::window && now.left && now.right) return draw_window(view, frame, out);
+    if (which == MaskSwitch::globals && now.globals > 0)
+        if (const auto n = number(frame, "##globals", "tokens", now.globals, 1, most, out))
+            out.push_back(view::SetGlobalTokens{*n});
+    if (which == MaskSwitch::block && now.block)
+        if (const auto n = number(frame, "##block", "length", *now.block, 1, most, out))
+            out.push_back(view::SetBlock{*n});
+    if (which == MaskSwitch::padding && now.padding)
+        if (const auto n = number(frame, "##padding", "valid", *now.padding, 0, now.keys, out))
+            out.push_back(view::SetPadding{*n});
+    if (which == MaskSwitch::paint && now.any_rule &&
+        button(frame, "bake", "rules → paint",
+               {"Turn the rules into paint",
+                "The same mask, every pair of which can be painted. "
+                "Key: B"}))
+        out.push_back(view::PaintRules{});
+}
+
+/// A switch that cannot be turned says why when it is pointed at.
+void draw_switch(const MasksView& view, MaskSwitch which, const Frame& frame, view::Actions& out) {
+    const view::SwitchView& rule = view.switches[static_cast<std::size_t>(which)];
+    const bool can = rule.possible.empty() && (which != MaskSwitch::paint || rule.on);
+    const Tip tip{rule.name + ": " + rule.words, rule.possible.empty() ? rule.tip : rule.possible};
+    if (const auto on = toggle(frame, "on", rule.name, rule.on, tip); on && (can || !*on))
+        turn(view, which, *on, out);
+}
+
+void draw_row(const MasksView& view, MaskSwitch which, ImVec2 low, ImVec2 size, const Frame& frame,
+              view::Actions& out) {
+    const view::SwitchView& rule = view.switches[static_cast<std::size_t>(which)];
+    const float high = low.y + size.y;
+    ImGui::SetCursorScreenPos({low.x, low.y + (size.y - frame.px(kToggle)) / 2});
+    draw_switch(view, which, frame, out);
+    const float controls = low.x + frame.px(kSwitch);
+    ImGui::SetCursorScreenPos({controls, low.y + (size.y - ImGui::GetFrameHeight()) / 2});
+    ImGui::BeginGroup();
+    draw_numbers(view, which, frame, out);
+    ImGui::EndGroup();
+    const float words = controls + frame.px(kControls);
+    const float count = low.x + size.x - frame.px(kCount);
+    if (count - words < frame.px(kLeastWords)) return;
+    const view::Color color = rule.on ? frame.theme.text : frame.theme.muted;
+    draw_text_in(
+        frame, frame.fonts.body, {words, low.y}, {count, high}, Align::left, color,
+        fit_text(frame, frame.fonts.body, rule.words, count - words - frame.px(kSwitchesGap)));
+    draw_text_in(frame, frame.fonts.digits_small, {count, low.y}, {low.x + size.x, high},
+                 Align::right, color, rule.count);
+}
+
+int columns_in(float width, float whole, const Frame& frame) {
+    const float bare = 2 * (kSwitch + kControls) + kColumnGap;
+    if (whole < frame.px(kVeryLow)) return width >= frame.px(bare) ? 2 : 1;
+    return width >= frame.px(kTwoColumns) && whole < frame.px(kLow) ? 2 : 1;
+}
+
+float switches_height(float width, float whole, const Frame& frame) {
+    const int columns = columns_in(width, whole, frame);
+    const float row = frame.px(whole >= frame.px(kRoomy) ? kRoomyRow
+                               : whole < frame.px(kLow)  ? kLowRow
+                                                         : kSwitchesRow);
+    return row * static_cast<float>((kSwitches + columns - 1) / columns);
+}
+
+void draw_switches(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& frame,
+                   view::Actions& out) {
+    const float room = high.y - low.y;
+    const int columns = room >= frame.px(kLowRow) * static_cast<float>(kSwitches) - 1.0F ? 1 : 2;
+    const int rows = (kSwitches + columns - 1) / columns;
+    const float gap = frame.px(kColumnGap);
+    const ImVec2 size{
+        (high.x - low.x - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns),
+        room / static_cast<float>(rows)};
+    for (int n = 0; n < kSwitches; ++n) {
+        const ImVec2 at{low.x + static_cast<float>(n / rows) * (size.x + gap),
+                        low.y + static_cast<float>(n % rows) * size.y};
+        ImGui::PushID(n);
+        draw_row(view, static_cast<MaskSwitch>(n), at, size, frame, out);
+        ImGui::PopID();
+    }
+}
+
+constexpr float kCopies = 260.0F;  // design units
+
+/// Words before a control, on its line.
+void label(const Frame& frame, const char* text) {
+    ImGui::AlignTextToFramePadding();
+    words(frame, frame.fonts.body, frame.theme.muted, text);
+}
+
+/// What is looked at, where there are several.
+void draw_places(const MasksView& view, const Frame& frame, view::Actions& out) {
+    const view::MaskControls& now = view.controls;
+    if (now.heads > 1) {
+        const float width = number_width(frame, "head", now.heads - 1);
+        flow(frame, width);
+        if (const auto head = number_field(frame, "##head", "head", now.head, 0, now.heads - 1,
+                                           width, {"The head that is shown", "Key: H"}, out))
+            out.push_back(view::ShowHead{*head, now.batch});
+    }
+    if (now.batches < 2) return;
+    const float width = number_width(frame, "sequence", now.batches - 1);
+    flow(frame, width);
+    if (const auto batch =
+            number_field(frame, "##batch", "sequence", now.batch, 0, now.batches - 1, width,
+                         {"The sequence of the batch that is shown", ""}, out))
+        out.push_back(view::ShowHead{now.head, *batch});
+}
+
+void draw_empty_rows(const MasksView& view, const Frame& frame, view::Actions& out) {
+    const Tip tip{"What softmax gives a row whose keys are all forbidden",
+                  "0 everywhere, or NaN everywhere."};
+    flow(frame, frame.px(240));
+    label(frame, "empty rows give");
+    ImGui::SameLine(0.0F, frame.px(8));
+    if (const auto n = choice(frame, "empty", {"0", "NaN"}, view.controls.nan ? 1 : 0, tip))
+        out.push_back(view::SetEmptyRows{*n == 1});
+}
+
+void draw_gain(const MasksView& view, const Frame& frame, view::Actions& out) {
+    const Tip tip{"Scores, times",
+                  "What the conventions make of larger scores: the document stays as it is."};
+    flow(frame, frame.px(360));
+    label(frame, "scores");
+    ImGui::SameLine(0.0F, frame.px(8));
+    if (const auto n = choice(frame, "gain", view.gain_names, view.gain, tip))
+        out.push_back(view::SetConventionGain{view.gains[static_cast<std::size_t>(*n)]});
+}
+
+/// Where the row has room for them: keys and palette copy too.
+void draw_copies(const Frame& frame, view::Actions& out) {
+    ImGui::SameLine(0.0F, frame.px(16));
+    if (ImGui::GetContentRegionAvail().x < frame.px(kCopies)) return ImGui::NewLine();
+    label(frame, "copy mask as");
+    ImGui::SameLine(0.0F, frame.px(8));
+    if (button(frame, "numpy", "numpy", {"Code that makes this mask", "Key: N"}))
+        out.push_back(view::CopyMask{view::MaskCode::numpy});
+    ImGui::SameLine(0.0F, frame.px(4));
+    if (button(frame, "pytorch", "PyTorch", {"Code that makes this mask", "Key: Shift+N"}))
+        out.push_back(view::CopyMask{view::MaskCode::pytorch});
+}
+
+void draw_masks_bar(const MasksView& view, const Frame& frame, view::Actions& out) {
+    const Tip tip{"This document's mask, or other conventions beside it", "Key: V"};
+    const auto n =
+        choice(frame, "tab", {"Compose", "Conventions"}, static_cast<int>(view.tab), tip);
+    if (n) out.push_back(view::ShowMasksTab{static_cast<view::MasksTab>(*n)});
+    draw_places(view, frame, out);
+    if (view.tab == view::MasksTab::compose)
+        draw_empty_rows(view, frame, out);
+    else
+        draw_gain(view, frame, out);
+    draw_copies(frame, out);
+}
 
 /// Beneath the matrices: a line each.
 void draw_notes(const MasksView& view, const Box& box, const Frame& frame) {
@@ -70,9 +392,8 @@ std::string draw_masks_workspace(const view::AppState& state, const WorkArea& r,
                                  view::Actions& out) {
     if (draw_lacks(view::masks_lacks(state), r, frame)) return {};
     const MasksView view = build_masks_view(state);
-    const float top =
-        bar_panel(r, frame.px(kRoomBar), frame,
-                  [&](const Frame& chrome) { draw_masks_bar(view, chrome, out); });
+    const float top = bar_panel(r, frame.px(kRoomBar), frame,
+                                [&](const Frame& chrome) { draw_masks_bar(view, chrome, out); });
     const Box box = canvas_box(r, top + frame.px(kWorkspaceGap));
     panel("masks", box, [&] { draw_body(view, box, r.chrome, frame, out); });
     side_inspector(state, r, top, frame, out);

@@ -1,23 +1,33 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/field_controls.h"
+#include "app/common/draw/focus.h"
 #include "app/common/draw/list_field.h"
 #include "app/common/draw/math.h"
 #include "app/common/draw/plot.h"
 #include "app/common/draw/point.h"
+#include "app/common/format.h"
 #include "app/common/logits.h"
-#include "app/workspaces/numerics/draw/bars.h"
+#include "app/workspaces/numerics/view.h"
 
 namespace attn::ui {
 namespace {
 
+using view::NumericsCellView;
 using view::NumericsView;
 
 // Design units.
+constexpr float kHead = 22.0F;
+constexpr float kPad = 8.0F;
+constexpr float kLeastSlot = 3.0F;
+constexpr float kWidestBar = 44.0F;
+constexpr float kNumbered = 40.0F;  // of a slot that has its number
+constexpr double kNanInk = 0.35;
 constexpr float kRow = 172.0F;
 constexpr float kFormats = 92.0F;  // width of their names
 constexpr float kHeading = 44.0F;
@@ -28,6 +38,189 @@ constexpr float kLeastCell = 68.0F;
 constexpr float kPlotShare = 0.3F;    // of the height
 constexpr float kLeastPlot = 204.0F;  // four names beneath each other
 constexpr float kBreaks = 18.0F;
+constexpr float kNumericsKeys = 16.0F;  // height of the numbers of keys
+
+/// Where the bars stand: between 0 and `end`, cut into slots of one or more keys.
+struct Slots {
+    const NumericsCellView& cell;
+    double end;  // weight of the highest bar
+    ImVec2 low, high;
+    std::size_t count = 1;
+
+    float width() const { return (high.x - low.x) / static_cast<float>(count); }
+    float left(std::size_t n) const { return low.x + width() * static_cast<float>(n); }
+    float y(double weight) const {
+        return high.y - (high.y - low.y) * static_cast<float>(within(weight / end, 0.0, 1.0));
+    }
+    std::size_t first_key(std::size_t n) const { return n * cell.bars.size() / count; }
+    std::size_t slot_of(std::size_t key) const {
+        std::size_t n = key * count / cell.bars.size();
+        while (n + 1 < count && first_key(n + 1) <= key) ++n;
+        return n;
+    }
+    /// NaN before all, else the key with the largest weight.
+    std::size_t shown_key(std::size_t n) const {
+        std::size_t best = first_key(n);
+        for (std::size_t j = best; j < first_key(n + 1); ++j) {
+            if (std::isnan(cell.bars[j].weight)) return j;
+            if (cell.bars[j].weight > cell.bars[best].weight) best = j;
+        }
+        return best;
+    }
+    std::size_t key_under(float x) const {
+        const float at = (x - low.x) / std::max(width(), 1e-3F);
+        const auto n = static_cast<std::size_t>(within(at, 0.0F, static_cast<float>(count - 1)));
+        return shown_key(n);
+    }
+};
+
+float bar_width(const Slots& slots, const Frame& frame) {
+    const float gap = slots.width() > frame.px(8) ? frame.px(4) : slots.width() * 0.2F;
+    return std::min(slots.width() - gap, frame.px(kWidestBar));
+}
+
+/// NaN fills its slot in the colour of NaN.
+void draw_nan(const Slots& slots, std::size_t n, const Frame& frame) {
+    const float x = slots.left(n) + (slots.width() - bar_width(slots, frame)) / 2;
+    const ImVec2 low{x, slots.low.y};
+    const ImVec2 high{x + bar_width(slots, frame), slots.high.y};
+    frame.painter.rect(low, high, view::translucent(frame.theme.nan, kNanInk));
+    if (slots.width() >= frame.px(kNumbered))
+        draw_text_in(frame, frame.fonts.digits_small, low, high, Align::center, frame.theme.text,
+                     "NaN");
+}
+
+/// Above the bar and the mark of the exact weight.
+void draw_number(const Slots& slots, std::size_t n, const view::NumericsBar& bar,
+                 const Frame& frame) {
+    const Font& font = frame.fonts.digits_small;
+    if (slots.width() < frame.px(kNumbered)) return;
+    const float foot = slots.y(std::fmax(bar.weight, bar.exact)) - frame.px(1);
+    draw_text_in(frame, font, {slots.left(n), foot - font.px},
+                 {slots.left(n) + slots.width(), foot}, Align::center, frame.theme.text,
+                 view::weight_words(bar.weight));
+}
+
+void draw_bar(const Slots& slots, std::size_t n, const Frame& frame) {
+    const view::NumericsBar& bar = slots.cell.bars[slots.shown_key(n)];
+    if (std::isnan(bar.weight)) return draw_nan(slots, n, frame);
+    const float width = bar_width(slots, frame);
+    const float x = slots.left(n) + (slots.width() - width) / 2;
+    const float top = std::min(slots.y(bar.weight), slots.high.y - frame.px(1));
+    frame.painter.rect({x, top}, {x + width, slots.high.y}, frame.theme.role(Role::weight));
+    draw_number(slots, n, bar, frame);
+}
+
+/// Where the exact weight is: a line across the slot.
+void draw_exact(const Slots& slots, std::size_t n, const Frame& frame) {
+    const view::NumericsBar& bar = slots.cell.bars[slots.shown_key(n)];
+    if (std::isnan(bar.exact)) return;
+    const float y = std::round(slots.y(bar.exact));
+    frame.painter.line({slots.left(n) + frame.px(1), y},
+                       {slots.left(n) + slots.width() - frame.px(1), y}, frame.theme.text,
+                       frame.px(1));
+}
+
+void draw_cross(ImVec2 at, const Frame& frame) {
+    const float arm = frame.px(4);
+    const view::Color color = frame.theme.bad;
+    frame.painter.line({at.x - arm, at.y - arm}, {at.x + arm, at.y + arm}, color, frame.px(2));
+    frame.painter.line({at.x - arm, at.y + arm}, {at.x + arm, at.y - arm}, color, frame.px(2));
+}
+
+void draw_keys(const Slots& slots, float top, const Frame& frame) {
+    const Font& font = frame.fonts.digits_small;
+    const float needed =
+        frame.text_width(font, std::to_string(slots.cell.bars.size())) + frame.px(6);
+    const auto stride = static_cast<std::size_t>(std::max(1.0F, std::ceil(needed / slots.width())));
+    for (std::size_t n = 0; n < slots.count; n += stride)
+        draw_text_in(frame, font, {slots.left(n), top},
+                     {slots.left(n) + slots.width(), top + frame.px(kNumericsKeys)}, Align::center,
+                     frame.theme.key, std::to_string(slots.first_key(n)));
+}
+
+/// A ring around the key that is explained.
+void draw_selected(const Slots& slots, const Frame& frame) {
+    if (!slots.cell.selected) return;
+    const float left = slots.left(slots.slot_of(static_cast<std::size_t>(*slots.cell.selected)));
+    const float right = left + std::max(slots.width(), frame.px(3));
+    draw_ring(frame.painter, {left, slots.low.y - frame.fonts.digits_small.px},
+              {right, slots.high.y + frame.px(3)}, frame.theme, frame.scale);
+}
+
+/// × above the key where the row broke.
+void draw_broken(const Slots& slots, const Frame& frame) {
+    const std::size_t n = slots.slot_of(static_cast<std::size_t>(*slots.cell.broken_key));
+    draw_cross({slots.left(n) + slots.width() / 2, slots.low.y - frame.px(6)}, frame);
+}
+
+void draw_head(const NumericsCellView& cell, ImVec2 low, ImVec2 high, const Frame& frame) {
+    const view::Theme& theme = frame.theme;
+    const view::Color colors[] = {theme.good, theme.warning, theme.bad};
+    const ImVec2 foot{high.x, low.y + frame.px(kHead)};
+    const std::string words = "● " + cell.words;
+    const float width = frame.text_width(frame.fonts.strong, words) + frame.px(10);
+    draw_text_in(frame, frame.fonts.strong, low, foot, Align::left,
+                 colors[static_cast<std::size_t>(cell.verdict)], words);
+    draw_text_in(frame, frame.fonts.small, {low.x + width, low.y}, foot, Align::left,
+                 frame.theme.muted,
+                 fit_text(frame, frame.fonts.small, cell.cause, high.x - low.x - width));
+}
+
+void explain(const Slots& slots, const Frame& frame) {
+    const std::size_t j = slots.key_under(ImGui::GetMousePos().x);
+    const view::NumericsBar& bar = slots.cell.bars[j];
+    tooltip(frame, fmt::format("key {}: {}", j, view::number(bar.weight)),
+            fmt::format("exact {}\n{}: {}", view::number(bar.exact), slots.cell.words,
+                        slots.cell.cause));
+}
+
+void read(const Slots& slots, ImVec2 low, ImVec2 high, const Frame& frame, view::Actions& out) {
+    const NumericsCellView& cell = slots.cell;
+    ImGui::SetCursorScreenPos(low);
+    ImGui::PushID(static_cast<int>(cell.algorithm) * 16 + static_cast<int>(cell.format));
+    const bool clicked = ImGui::InvisibleButton("cell", {high.x - low.x, high.y - low.y});
+    const auto select = [&](Index key) {
+        out.push_back(view::SelectNumericsCell{cell.algorithm, cell.format, key});
+    };
+    if (clicked) select(static_cast<Index>(slots.key_under(ImGui::GetMousePos().x)));
+    explain(slots, frame);
+    if (focus_stop(frame)) {
+        const int steps = arrow_steps(frame);
+        const Index from = cell.selected.value_or(0);
+        if (steps != 0 || take_key(frame, view::Key::enter))
+            select(within<Index>(from + steps, 0, std::ssize(cell.bars) - 1));
+    }
+    ImGui::PopID();
+}
+
+/// One softmax in one format, within `low` … `high`: its verdict, and a bar for each key with a mark where the exact
+/// weight is. Of more keys than there is room for, some share a bar: the largest weight, NaN before all.
+/// A click selects the key; so do ← and → while it has the keyboard. `end`: weight of the highest bar there can be;
+/// `numbers`: of the keys, beneath the box.
+void draw_numerics_cell(const NumericsCellView& cell, ImVec2 low, ImVec2 high, double end,
+                        bool numbers, const Frame& frame, view::Actions& out) {
+    const float pad = frame.px(kPad);
+    if (cell.selected) frame.painter.rect(low, high, frame.theme.raised, frame.px(6));
+    const ImVec2 inner{low.x + pad, low.y + frame.px(2)};
+    const float number = frame.fonts.digits_small.px;  // of a bar as high as can be
+    Slots slots{cell,
+                end,
+                {inner.x, inner.y + frame.px(kHead) + number},
+                {high.x - pad, high.y - frame.px(5)}};
+    slots.high.y = std::max(slots.high.y, slots.low.y + frame.px(8));
+    const float room = (slots.high.x - slots.low.x) / frame.px(kLeastSlot);
+    slots.count =
+        within<std::size_t>(static_cast<std::size_t>(std::max(room, 1.0F)), 1, cell.bars.size());
+    draw_head(cell, inner, {high.x - pad, high.y}, frame);
+    frame.painter.line({slots.low.x, slots.high.y}, slots.high, frame.theme.control, frame.px(1));
+    for (std::size_t n = 0; n < slots.count; ++n) draw_bar(slots, n, frame);
+    for (std::size_t n = 0; n < slots.count; ++n) draw_exact(slots, n, frame);
+    if (numbers) draw_keys(slots, high.y, frame);
+    draw_selected(slots, frame);
+    if (cell.broken_key) draw_broken(slots, frame);
+    read(slots, low, high, frame, out);
+}
 
 // --- the row of logits
 
@@ -113,10 +306,9 @@ void draw_matrix(const NumericsView& view, const Columns& columns, const Box& at
         const float top = at.low.y + (height + gap) * static_cast<float>(f);
         draw_format(view.rows[f], {{at.low.x, top}, {columns.left - gap, top + height}}, frame);
         for (std::size_t a = 0; a < view.columns.size(); ++a)
-            draw_numerics_cell(
-                view.cells[f][a], {columns.x(a), top}, {columns.x(a) + columns.width, top + height},
-                {view.bar_end, f + 1 == view.rows.size() ? KeyNumbers::below : KeyNumbers::none},
-                frame, out);
+            draw_numerics_cell(view.cells[f][a], {columns.x(a), top},
+                               {columns.x(a) + columns.width, top + height}, view.bar_end,
+                               f + 1 == view.rows.size(), frame, out);
     }
 }
 

@@ -125,13 +125,10 @@ void draw_verify_bar(const VerifyView& view, const Frame& frame, view::Actions& 
                 "Results that stand in the file, or what the chosen backend computes"}))
         out.push_back(view::CheckFile{""});
     flow(frame, frame.px(kFaults));
-    const auto fault = static_cast<std::size_t>(view.fault);
-    if (const auto n =
-            combo(frame, "##fault", {view.fault_names, view.fault, view.fault_names[fault]},
-                  frame.px(kFaults),
-                  {"Plant a fault in the reference (keys: F, Shift+F)",
-                   "What it looks like, and whether the diagnosis finds it"},
-                  out))
+    if (const auto n = combo(frame, "##fault", {view.fault_names, view.fault}, frame.px(kFaults),
+                             {"Plant a fault in the reference (keys: F, Shift+F)",
+                              "What it looks like, and whether the diagnosis finds it"},
+                             out))
         out.push_back(view::PlantFault{view.fault_keys[static_cast<std::size_t>(*n)]});
     field_control<view::SetErrorScale>(view.look, frame, out,
                                        {.choices = view::kScaleWords, .width = kScales});
@@ -170,9 +167,8 @@ void draw_verify_body(const VerifyView& view, const view::AppState& state, const
 std::string draw_verify_workspace(const view::AppState& state, const WorkArea& r,
                                   const Frame& frame, view::Actions& out) {
     const VerifyView view = build_verify_view(state);
-    const float top =
-        bar_panel(r, frame.px(kRoomBar), frame,
-                  [&](const Frame& chrome) { draw_verify_bar(view, chrome, out); });
+    const float top = bar_panel(r, frame.px(kRoomBar), frame,
+                                [&](const Frame& chrome) { draw_verify_bar(view, chrome, out); });
     const Box box = canvas_box(r, top + frame.px(12), frame.px(kVerifyFoot));
     panel("verify", box, [&] {
         if (view.lacks.empty())
