@@ -8,8 +8,7 @@
 
 #include "core/masks.h"
 #include "tests/support/backends.h"
-#include "tests/support/column_inputs.h"
-#include "tests/support/random.h"
+#include "tests/support/inputs.h"
 
 using namespace attn;
 using namespace attn::test;

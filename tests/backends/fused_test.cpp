@@ -10,12 +10,11 @@
 #include <cstring>
 #include <limits>
 
-#include "core/cast.h"
 #include "core/kernels/fused.h"
 #include "core/kernels/peak.h"
 #include "tests/support/cases.h"
-#include "tests/support/column_inputs.h"
-#include "tests/support/random.h"
+#include "tests/support/inputs.h"
+#include "tests/support/results.h"
 #include "tests/support/tolerance.h"
 
 using namespace attn;
@@ -27,11 +26,9 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 std::string compare(const Case& one) {
-    const InputsD inputs = cast<double>(one.inputs);
-    const TraceD exact = attend_exact(inputs, one.spec).value();
-    const UpstreamD upstream{one.upstream.stage, cast<double>(one.upstream.gradient)};
-    const TraceD d_exact = attend_exact_backward(inputs, one.spec, exact, upstream).value();
-    const ErrorBounds bounds = error_bounds(inputs, one.spec, exact, d_exact, kFloatRoundoff);
+    const ExactCase exact = exact_of(one);
+    const ErrorBounds bounds =
+        error_bounds(exact.inputs, one.spec, exact.forward, exact.d, kFloatRoundoff);
     std::string wrong;
     on_every_target([&] {
         if (!wrong.empty()) return;
@@ -39,21 +36,15 @@ std::string compare(const Case& one) {
         const Trace d =
             attend_backward(one.inputs, one.spec, forward, one.upstream, "fused").value();
         const std::string what = fmt::format("{} by fused on {}", one.name, simd_target());
-        wrong = forward_mismatch(forward, exact, bounds, what, fused_stages());
-        if (wrong.empty()) wrong = backward_mismatch(d, d_exact, bounds, what, fused_stages());
+        wrong = forward_mismatch(forward, exact.forward, bounds, what, fused_stages());
+        if (wrong.empty()) wrong = backward_mismatch(d, exact.d, bounds, what, fused_stages());
     });
     return wrong;
 }
 
 /// More queries and keys than a block, a chunk or a group of any target holds.
 Case long_case(std::string name, Index d_k, Index d_v) {
-    Case one;
-    one.name = std::move(name);
-    one.inputs.q = normal_tensor<float>({1, 4, 211, d_k}, 1);
-    one.inputs.k = normal_tensor<float>({1, 2, 293, d_k}, 2);
-    one.inputs.v = normal_tensor<float>({1, 2, 293, d_v}, 3);
-    one.upstream = {Stage::context, normal_tensor<float>({1, 4, 211, d_v}, 4)};
-    return one;
+    return normal_case(std::move(name), {1, 4, 211, d_k}, {1, 2, 293, d_k}, d_v);
 }
 
 Tensor context_of(const Inputs& inputs, const AttentionSpec& spec) {
@@ -87,23 +78,18 @@ TEST_CASE("fused agrees with the exact result over many blocks and narrow and wi
 
 TEST_CASE("fused context and gradients are within 2e-6 of the largest exact entry") {
     const Case one = long_case("plain", 64, 64);
-    const InputsD inputs = cast<double>(one.inputs);
-    const TraceD exact = attend_exact(inputs, one.spec).value();
-    const UpstreamD upstream{one.upstream.stage, cast<double>(one.upstream.gradient)};
-    const TraceD d_exact = attend_exact_backward(inputs, one.spec, exact, upstream).value();
+    const ExactCase exact = exact_of(one);
     const auto relative = [](const Tensor& actual, const TensorD& expected) {
-        double top = 0.0;
-        for (const double value : expected.values()) top = std::max(top, std::abs(value));
-        return worst_error(actual, expected) / top;
+        return worst_error(actual, expected) / largest_of(expected);
     };
     on_every_target([&] {
         CAPTURE(simd_target());
         const Trace forward = attend(one.inputs, one.spec, "fused").value();
         const Trace d =
             attend_backward(one.inputs, one.spec, forward, one.upstream, "fused").value();
-        CHECK(relative(forward[Stage::context], exact[Stage::context]) <= 2e-6);
+        CHECK(relative(forward[Stage::context], exact.forward[Stage::context]) <= 2e-6);
         for (const Stage stage : {Stage::q, Stage::k, Stage::v})
-            CHECK(relative(d[stage], d_exact[stage]) <= 2e-6);
+            CHECK(relative(d[stage], exact.d[stage]) <= 2e-6);
     });
 }
 
@@ -182,33 +168,27 @@ TEST_CASE("a fused call that is stopped fails, and one that is not tells its pro
     RunControl control{source.get_token(), [&](double done) {
                            if (done > furthest) furthest = done;
                        }};
-    const auto forward = fused_forward(call, fused_stages(), control);
-    REQUIRE(forward);
+    const auto forward = must(fused_forward(call, fused_stages(), control));
     CHECK(furthest == 1.0);
     source.request_stop();
-    const auto stopped = fused_forward(call, fused_stages(), control);
-    REQUIRE(!stopped);
-    CHECK(stopped.error().sentence == "the attention call was stopped");
-    CHECK(!fused_backward(call, *forward, one.upstream, control));
+    CHECK(must_fail(fused_forward(call, fused_stages(), control)).sentence ==
+          "the attention call was stopped");
+    CHECK(!fused_backward(call, forward, one.upstream, control));
 }
 
 TEST_CASE("fused backward refuses a forward trace without logsumexp") {
     const Case one = long_case("no logsumexp", 4, 4);
     Trace forward = attend(one.inputs, one.spec, "fused").value();
     forward.logsumexp = {};
-    const auto d = attend_backward(one.inputs, one.spec, forward, one.upstream, "fused");
-    REQUIRE(!d);
+    const auto d = must_fail(attend_backward(one.inputs, one.spec, forward, one.upstream, "fused"));
     CHECK(
-        d.error().sentence ==
+        d.sentence ==
         "the forward trace holds the rows' sums as [0, 0, 0, 0] but backward needs [1, 4, 211, 1]: "
         "expected a trace of backend fused");
 }
 
 TEST_CASE("fused gradients keep their digits where logits are huge, as staged does") {
-    Inputs inputs;
-    inputs.q = normal_tensor<float>({1, 1, 12, 64}, 1);
-    inputs.k = normal_tensor<float>({1, 1, 12, 64}, 2);
-    inputs.v = normal_tensor<float>({1, 1, 12, 64}, 3);
+    Inputs inputs = normal_inputs({1, 1, 12, 64});
     for (float& value : inputs.q.values()) value *= 40.0F;  // logits of some hundreds
     AttentionSpec spec;
     spec.scale = ScaleKind::none;
@@ -222,11 +202,7 @@ TEST_CASE("fused gradients keep their digits where logits are huge, as staged do
     };
     const Trace exact = gradients("reference");
     const auto error = [&](const Trace& got, Stage stage) {
-        double worst = 0.0;
-        for (std::size_t n = 0; n < exact[stage].values().size(); ++n)
-            worst = std::max(worst, std::abs(static_cast<double>(got[stage].values()[n]) -
-                                             static_cast<double>(exact[stage].values()[n])));
-        return worst;
+        return worst_error(got[stage], exact[stage]);
     };
     const Trace fused = gradients("fused");
     const Trace staged = gradients("staged");

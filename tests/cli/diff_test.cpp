@@ -8,10 +8,11 @@
 #include "core/engine.h"
 #include "core/verify/faults.h"
 #include "tests/cli/command.h"
-#include "tests/support/random.h"
+#include "tests/support/inputs.h"
 
 using namespace attn;
 using nlohmann::json;
+using test::causal_spec;
 
 namespace {
 
@@ -38,21 +39,9 @@ struct Arrays {
     }
 };
 
-Inputs some_inputs(Index heads = 2, Index tokens = 6) {
-    Inputs in;
-    in.q = test::normal_tensor<float>({1, heads, tokens, 8}, 1);
-    in.k = test::normal_tensor<float>({1, heads, tokens, 8}, 2);
-    in.v = test::normal_tensor<float>({1, heads, tokens, 8}, 3);
-    return in;
-}
+Inputs some_inputs(Index tokens = 6) { return test::normal_inputs({1, 2, tokens, 8}); }
 
 Arrays inputs_of(const Inputs& in) { return Arrays().add("Q", in.q).add("K", in.k).add("V", in.v); }
-
-AttentionSpec causal() {
-    AttentionSpec spec;
-    spec.mask.causal = CausalAlign::top_left;
-    return spec;
-}
 
 Arrays& add_results(Arrays& arrays, const Trace& trace, const std::string& prefix = "") {
     for (const Stage stage : {Stage::scores, Stage::scaled, Stage::masked, Stage::weights,
@@ -83,7 +72,7 @@ TEST_CASE("inputs in one file and right results in another are equal") {
     const Scratch scratch;
     const Inputs in = some_inputs();
     const std::string a = inputs_of(in).write(scratch, "in.npz");
-    const std::string b = results_of(in, causal()).write(scratch, "out.npz");
+    const std::string b = results_of(in, causal_spec()).write(scratch, "out.npz");
     const Ran ran = command({"diff", a, b, "--causal"});
     CHECK(ran.code == 0);
     CHECK(last_line(ran.out) == "equal within tolerance: 7 arrays");
@@ -97,7 +86,7 @@ TEST_CASE("one file that holds inputs and results is checked by itself") {
     const Scratch scratch;
     const Inputs in = some_inputs();
     Arrays arrays = inputs_of(in);
-    add_results(arrays, attend(in, causal(), "fused").value());
+    add_results(arrays, attend(in, causal_spec(), "fused").value());
     const std::string path = arrays.write(scratch, "all.npz");
     const Ran right = command({"diff", path, "--causal"});
     CHECK(right.code == 0);
@@ -110,7 +99,7 @@ TEST_CASE("one file that holds inputs and results is checked by itself") {
 TEST_CASE("what went wrong is named, with by how much, and the verdict comes last") {
     const Scratch scratch;
     const Inputs in = some_inputs();
-    AttentionSpec unscaled = causal();
+    AttentionSpec unscaled = causal_spec();
     unscaled.scale = ScaleKind::none;
     const std::string a = inputs_of(in).write(scratch, "in.npz");
     const std::string b = results_of(in, unscaled).write(scratch, "out.npz");
@@ -156,7 +145,7 @@ TEST_CASE("without inputs B is compared with A, and nothing is diagnosed") {
     const Scratch scratch;
     const Inputs in = some_inputs();
     const std::string a = results_of(in, {}).write(scratch, "a.npz");
-    const std::string b = results_of(in, causal()).write(scratch, "b.npz");
+    const std::string b = results_of(in, causal_spec()).write(scratch, "b.npz");
     CHECK(command({"diff", a, a}).code == 0);
     const Ran ran = command({"diff", a, b});
     CHECK(ran.code == 1);
@@ -172,7 +161,7 @@ TEST_CASE(
     const Scratch scratch;
     const Inputs in = some_inputs();
     Arrays both = inputs_of(in);
-    add_results(both, attend(in, causal(), "staged").value());
+    add_results(both, attend(in, causal_spec(), "staged").value());
     const std::string a = both.write(scratch, "a.npz");
     const std::string b = results_of(in, {}).write(scratch, "b.npz");
     const Ran ran = command({"diff", a, b, "--causal"});
@@ -200,7 +189,7 @@ TEST_CASE("an own trace brings its inputs as q, k and v") {
 
 TEST_CASE("weights alone: what they can show is said, and only that") {
     const Scratch scratch;
-    const Tensor weights = attend(some_inputs(), causal()).value()[Stage::weights];
+    const Tensor weights = attend(some_inputs(), causal_spec()).value()[Stage::weights];
     const std::string right = Arrays().add("weights", weights).write(scratch, "right.npz");
     const Ran fine = command({"diff", right, "--causal"});
     CHECK(fine.code == 0);
@@ -254,7 +243,7 @@ TEST_CASE("what cannot be compared is refused by name") {
     const Scratch scratch;
     const Inputs in = some_inputs();
     const std::string a = inputs_of(in).write(scratch, "a.npz");
-    const std::string longer = inputs_of(some_inputs(2, 7)).write(scratch, "b.npz");
+    const std::string longer = inputs_of(some_inputs(7)).write(scratch, "b.npz");
     check_refused({"diff"}, "expected one or two files");
     check_refused({"diff", a, a, a}, "is one argument too many");
     check_refused({"diff", a}, "has no results; expected arrays that are called scores");
@@ -288,7 +277,7 @@ TEST_CASE("a layer of several is chosen") {
     const Scratch scratch;
     const Inputs in = some_inputs();
     Arrays arrays = results_of(in, {}, "l0.");
-    for (const auto& [name, tensor] : results_of(in, causal(), "l1.").tensors)
+    for (const auto& [name, tensor] : results_of(in, causal_spec(), "l1.").tensors)
         arrays.add(name, tensor);
     const std::string b = arrays.write(scratch, "layers.npz");
     const std::string a = inputs_of(in).write(scratch, "in.npz");

@@ -4,6 +4,7 @@
 #include "app/cli/start.h"
 #include "app/window/requests.h"
 #include "tests/cli/command.h"
+#include "tests/support/results.h"
 #include "tests/support/small_models.h"
 
 using namespace attn;
@@ -157,10 +158,9 @@ TEST_CASE("--text opens the window or render over what a model reads") {
     REQUIRE(cli::settle_start(options, {}));
     std::ostringstream out;
     std::ostringstream err;
-    auto start = cli::read_start(options, {out, err});
-    REQUIRE(start);
-    view::AppState state = start->state;
-    view::play(state, start->actions, start->open);
+    auto start = must(cli::read_start(options, {out, err}));
+    view::AppState state = start.state;
+    view::play(state, start.actions, start.open);
     CHECK(view::text_of(state.document()) == "ab ac");
     CHECK(state.document().tokens == std::vector<std::string>{"ab", "▁", "a", "c"});
     CHECK(state.sentence_draft == "ab ac");
@@ -309,10 +309,9 @@ TEST_CASE("--off of the window and of render opens over a run without these head
     REQUIRE(cli::settle_start(options, {}));
     std::ostringstream out;
     std::ostringstream err;
-    auto start = cli::read_start(options, {out, err});
-    REQUIRE(start);
-    view::AppState state = start->state;
-    view::play(state, start->actions, start->open);
+    auto start = must(cli::read_start(options, {out, err}));
+    view::AppState state = start.state;
+    view::play(state, start.actions, start.open);
     CHECK(view::model_of(state.document())->changes.off == std::vector<HeadPlace>{{0, 0}, {0, 2}});
     REQUIRE(state.document().effects);
     CHECK(std::ranges::count_if(state.document().effects->run.heads, &HeadEffect::changed) == 3);

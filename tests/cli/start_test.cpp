@@ -7,6 +7,7 @@
 #include "app/files/open.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 
@@ -105,16 +106,13 @@ TEST_CASE("a file's arrays and tokens are read as --role, --tokens and --layout 
     CHECK_FALSE(cli::read_start(options, {out, err}));
     options.reading = {{"role", "asks=Q"}, {"tokens", words}, {"layout", ""}};
     REQUIRE(cli::settle_start(options, {}));
-    const auto start = cli::read_start(options, {out, err});
-    REQUIRE(start);
-    const auto& ready = *start->actions.back().as<view::DocumentReady>();
+    const auto start = must(cli::read_start(options, {out, err}));
+    const auto& ready = *start.actions.back().as<view::DocumentReady>();
     CHECK(ready.opened->document->no_attention.empty());
     CHECK(ready.opened->document->tokens == std::vector<std::string>{"ay", "bee"});
-    CHECK(says(*start->actions.front().as<view::OpenFile>()->options, "asks=Q"));
+    CHECK(says(*start.actions.front().as<view::OpenFile>()->options, "asks=Q"));
     options.reading["role"] = "asks=W_Z";
-    const auto wrong = cli::read_start(options, {out, err});
-    REQUIRE_FALSE(wrong);
-    CHECK(says(wrong.error().sentence, "W_Z"));
+    CHECK(says(must_fail(cli::read_start(options, {out, err})).sentence, "W_Z"));
     check_refused({"render", "--role", "asks=Q", "-o", "x.svg"},
                   "--role is for a file of tensors; no file is given");
     check_refused({"render", saved_session(scratch, "f.jsonl"), "--tokens", words, "-o", "x.svg"},
@@ -134,10 +132,9 @@ TEST_CASE("what an option asks for must be carried out, what a journal did need 
     CHECK(cli::carry_out(good, state, jobs));
     cli::Start nowhere;
     nowhere.actions = {view::SelectCell{{Stage::weights, 99, 0}}};
-    const auto refused = cli::carry_out(nowhere, state, jobs);
-    REQUIRE(!refused);
-    CHECK(refused.error().kind == ErrorKind::input);
-    CHECK(says(refused.error().sentence, "no cell"));
+    const auto refused = must_fail(cli::carry_out(nowhere, state, jobs));
+    CHECK(refused.kind == ErrorKind::input);
+    CHECK(says(refused.sentence, "no cell"));
     cli::Start replayed;
     replayed.replay = nowhere.actions;
     state = view::initial_state();
@@ -153,9 +150,8 @@ TEST_CASE("a journal with a torn or a blank line is read up to and after it, wit
                                   "{\"action\":\"set_sc\n\n"
                                   "{\"action\":\"set_causal\",\"on\":true}\n"));
     std::vector<std::string> warnings;
-    const auto actions = cli::read_journal(path, warnings);
-    REQUIRE(actions);
-    CHECK(actions->size() == 2);
+    const auto actions = must(cli::read_journal(path, warnings));
+    CHECK(actions.size() == 2);
     REQUIRE(warnings.size() == 2);
     CHECK(says(warnings[0], "line 2"));
     CHECK(says(warnings[1], "line 3: is blank"));

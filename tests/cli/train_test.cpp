@@ -3,6 +3,7 @@
 
 #include "core/train/run.h"
 #include "tests/cli/command.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 
@@ -28,28 +29,24 @@ TEST_CASE("train: a run has a record of every step, and goes on to the same end"
     REQUIRE(whole.code == cli::kSuccess);
     CHECK(says(whole.out, "saturated"));
     CHECK(says(whole.err, "step 20 of 20: loss "));
-    const auto run = train::open_run(room / "whole");
-    REQUIRE(run);
-    CHECK(run->records.size() == 20);
-    CHECK(run->moments.size() == 11);  // every second step, and the beginning
+    const auto run = must(train::open_run(room / "whole"));
+    CHECK(run.records.size() == 20);
+    CHECK(run.moments.size() == 11);  // every second step, and the beginning
     REQUIRE(command({"train", room / "spec.json", "--steps", "7", "-o", room / "part"}).code == 0);
     REQUIRE(command({"train", room / "part", "--steps", "20", "-o", room / "part"}).code == 0);
-    const auto parts = train::open_run(room / "part");
-    REQUIRE(parts);
-    REQUIRE(parts->records.size() == 20);
-    CHECK(*parts->moments.back() == *run->moments.back());
-    for (std::size_t n = 0; n < 20; ++n) CHECK(*parts->records[n] == *run->records[n]);
+    const auto parts = must(train::open_run(room / "part"));
+    REQUIRE(parts.records.size() == 20);
+    CHECK(*parts.moments.back() == *run.moments.back());
+    for (std::size_t n = 0; n < 20; ++n) CHECK(*parts.records[n] == *run.records[n]);
 }
 
 TEST_CASE("train: --seeds trains the next seeds too, each as it would be alone") {
     const TrainRoom room;
     REQUIRE(command({"train", room / "spec.json", "--seeds", "2", "-o", room / "runs"}).code == 0);
-    const auto first = train::open_run(room / "runs/seed-1");
-    const auto second = train::open_run(room / "runs/seed-2");
-    REQUIRE(first);
-    REQUIRE(second);
-    CHECK(second->spec.seed == 2);
-    CHECK(first->records[0]->loss != second->records[0]->loss);
+    const auto first = must(train::open_run(room / "runs/seed-1"));
+    const auto second = must(train::open_run(room / "runs/seed-2"));
+    CHECK(second.spec.seed == 2);
+    CHECK(first.records[0]->loss != second.records[0]->loss);
     const Ran unsaved = command({"train", room / "spec.json", "--seeds", "2"});
     CHECK(unsaved.code == 0);
     CHECK(std::ranges::count(unsaved.out, '\n') == 3);

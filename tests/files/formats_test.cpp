@@ -11,6 +11,7 @@
 #include "core/io/npz.h"
 #include "tests/io/bytes.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::files;
@@ -49,14 +50,11 @@ OptionValues given(std::initializer_list<std::pair<const char*, const char*>> op
 }
 
 TensorFile read(const fs::path& path, const OptionValues& options = {}) {
-    auto file = read_tensors(path.string(), options);
-    if (!file) FAIL(file.error().sentence);
-    return *std::move(file);
+    return must(read_tensors(path.string(), options));
 }
 
 std::string refused(const fs::path& path, const OptionValues& options = {}) {
-    const auto file = read_tensors(path.string(), options);
-    return file ? "" : file.error().sentence;
+    return sentence_in(read_tensors(path.string(), options));
 }
 
 bool notes_say(const TensorFile& file, const std::string& words) {
@@ -112,9 +110,8 @@ TEST_CASE("the window opens every format, and its document is named by the file"
     const auto title = [&](const std::string& name) {
         const std::string path = (scratch / name).string();
         CHECK(holds_tensors(path));
-        const auto opened = opener(backends())({path, 0}, {});
-        if (!opened) FAIL(opened.error().sentence);
-        return opened->document->title;
+        const auto opened = must(opener(backends())({path, 0}, {}));
+        return opened.document->title;
     };
     CHECK(title("f.safetensors") == "f.safetensors");
     CHECK(title("f.safetensors.index.json") == "f.safetensors.index.json");

@@ -13,6 +13,7 @@
 #include "app/window/session.h"
 #include "core/models/patches.h"
 #include "core/models/read_out.h"
+#include "tests/support/results.h"
 #include "tests/support/small_models.h"
 
 using namespace attn;
@@ -29,8 +30,7 @@ view::OpenRequest reads(const fs::path& folder, const std::string& text,
 }
 
 std::string refused(const view::OpenRequest& request, const RunControl& control = {}) {
-    const auto opened = opener(backends())(request, control);
-    return opened ? "" : opened.error().sentence;
+    return sentence_in(opener(backends())(request, control));
 }
 
 /// The window over a model and a text.
@@ -42,11 +42,9 @@ view::AppState opened_over(const fs::path& folder, const std::string& text) {
 }
 
 std::vector<float> vector_of(const fs::path& folder, const std::string& text) {
-    const auto model = Model::open(folder);
-    REQUIRE(model);
-    const auto run = model->run(model->tokens_of(text).value(), *find_backend("reference"));
-    REQUIRE(run);
-    const auto values = run->read_out.values();
+    const auto model = must(Model::open(folder));
+    const auto run = must(model.run(model.tokens_of(text).value(), *find_backend("reference")));
+    const auto values = run.read_out.values();
     return {values.begin(), values.end()};
 }
 
@@ -55,9 +53,8 @@ std::vector<float> vector_of(const fs::path& folder, const std::string& text) {
 TEST_CASE("a model's folder opens over a text, with every layer's inputs as it computed them") {
     const Scratch scratch;
     const fs::path folder = test::encoder_folder(scratch);
-    const auto opened = opener(backends())(reads(folder, "ab c"), {});
-    REQUIRE(opened);
-    const view::Document& document = *opened->document;
+    const auto opened = must(opener(backends())(reads(folder, "ab c"), {}));
+    const view::Document& document = *opened.document;
     REQUIRE(view::model_of(document) != nullptr);
     CHECK(view::model_of(document)->path == folder.string());
     CHECK(view::text_of(document) == "ab c");
@@ -100,9 +97,8 @@ TEST_CASE("the model stays in memory until its files change") {
 TEST_CASE("a model's five likeliest next tokens, of the whole vocabulary") {
     const Scratch scratch;
     const fs::path folder = test::gpt2_folder(scratch);
-    const auto opened = opener(backends())(reads(folder, "abba c"), {});
-    REQUIRE(opened);
-    const auto& next = opened->document->read_out.next;
+    const auto opened = must(opener(backends())(reads(folder, "abba c"), {}));
+    const auto& next = opened.document->read_out.next;
     REQUIRE(next.size() == 5);
     const std::vector<float> logits = vector_of(folder, "abba c");
     REQUIRE(logits.size() == 5 * 50);
@@ -189,17 +185,16 @@ TEST_CASE("a session brings back model, text and edits, also after both were mov
     const std::string saved = view::session_to_json(state, scratch / "old");
     std::ofstream(scratch / "old/s.json") << saved;
     fs::rename(scratch / "old", scratch / "new");
-    const auto opened = opener(backends())({(scratch / "new/s.json").string(), 0}, {});
-    REQUIRE(opened);
-    const view::Document& document = *opened->document;
+    const auto opened = must(opener(backends())({(scratch / "new/s.json").string(), 0}, {}));
+    const view::Document& document = *opened.document;
     CHECK(view::model_of(document)->path == (scratch / "new/sentences").string());
     CHECK(view::text_of(document) == "ba c");
     CHECK(view::model_of(document)->before == "ab c");
     CHECK(document.layer == 1);
     CHECK(document.inputs->x(0, 0, 1, 2) == 2.5F);
     CHECK(document.read_out.similarity == state.document().read_out.similarity);
-    CHECK(opened->session->sentence_draft == "ba c");
-    CHECK(view::session_to_json(*opened->session, scratch / "new").size() == saved.size());
+    CHECK(opened.session->sentence_draft == "ba c");
+    CHECK(view::session_to_json(*opened.session, scratch / "new").size() == saved.size());
     fs::remove_all(scratch / "new/sentences");
     CHECK(says(refused({(scratch / "new/s.json").string(), 0}),
                (scratch / "new/sentences").string()));
@@ -211,14 +206,11 @@ const fs::path kVit = fs::path(ATTN_TEST_DATA) / "models/vit";
 
 /// The largest difference from the logits that PyTorch's modules gave for the folder's image is tested in tests/models.
 std::vector<float> classes_of(const std::string& image) {
-    const auto model = Model::open(kVit);
-    REQUIRE(model);
-    const auto pixels = read_png(image).map(
-        [&](const RgbImage& read) { return pixels_of(read, *model->config().image); });
-    REQUIRE(pixels);
-    const auto run = model->run_image(*pixels, *find_backend("reference"));
-    REQUIRE(run);
-    const auto values = run->read_out.values();
+    const auto model = must(Model::open(kVit));
+    const auto pixels = must(read_png(image).map(
+        [&](const RgbImage& read) { return pixels_of(read, *model.config().image); }));
+    const auto run = must(model.run_image(pixels, *find_backend("reference")));
+    const auto values = run.read_out.values();
     return {values.begin(), values.end()};
 }
 
@@ -274,10 +266,9 @@ TEST_CASE("a model of images opens without one, reads a PNG, and a session bring
     const std::string saved = view::session_to_json(state, scratch / "");
     std::ofstream(scratch / "moved/s.json") << saved;
     fs::rename(image, scratch / "moved/a.png");
-    const auto opened = opener(backends())({(scratch / "moved/s.json").string(), 0}, {});
-    REQUIRE(opened);
-    CHECK(view::text_of(*opened->document) == (scratch / "moved/a.png").string());
-    CHECK(view::model_of(*opened->document)->changes.off == std::vector<HeadPlace>{{0, 1}});
+    const auto opened = must(opener(backends())({(scratch / "moved/s.json").string(), 0}, {}));
+    CHECK(view::text_of(*opened.document) == (scratch / "moved/a.png").string());
+    CHECK(view::model_of(*opened.document)->changes.off == std::vector<HeadPlace>{{0, 1}});
     fs::remove(scratch / "moved/a.png");
     CHECK(says(refused({(scratch / "moved/s.json").string(), 0}), "a.png"));
 }
@@ -306,27 +297,24 @@ TEST_CASE("a model with heads off: its layers' inputs, W_O without them, and wha
     view::OpenRequest request = reads(folder, "ab c", "ca");
     const view::ReadOut on = opener(backends())(request, {}).value().document->read_out;
     std::get<view::ModelText>(request.what).model.changes.off = {{0, 1}, {0, 3}};
-    const auto opened = opener(backends())(request, {});
-    REQUIRE(opened);
-    const view::Document& document = *opened->document;
+    const auto opened = must(opener(backends())(request, {}));
+    const view::Document& document = *opened.document;
     CHECK(document.note ==
           "Universal Sentence Encoder Lite, trained weights: 2 layers, 4 heads; without heads 0·1 "
           "and 0·3");
     CHECK(document.own_heads == 4);
     const auto model = Model::open(folder);
-    const auto run = model->run(model->tokens_of("ab c").value(), *find_backend("staged"),
-                                all_stages(), {}, {{{0, 1}, {0, 3}}, {}, {}});
-    REQUIRE(run);
+    const auto run = must(model->run(model->tokens_of("ab c").value(), *find_backend("staged"),
+                                     all_stages(), {}, {{{0, 1}, {0, 3}}, {}, {}}));
     for (std::size_t n = 0; n < 2; ++n)
-        CHECK(
-            std::ranges::equal(document.layers[n]->x.values(), run->layers[n].inputs->x.values()));
+        CHECK(std::ranges::equal(document.layers[n]->x.values(), run.layers[n].inputs->x.values()));
     const Tensor& w_o = document.layers[0]->params[Param::w_o];
     const Index width = w_o.shape().t / 4;
     for (Index row = 0; row < w_o.shape().t; ++row)
         CHECK((w_o(0, 0, row, 0) == 0.0F) == (row / width == 1 || row / width == 3));
     REQUIRE(document.effects);
     const auto plain = model->run(model->tokens_of("ab c").value(), *find_backend("staged"));
-    const RunEffects expected = effects_of(*plain, *run, false);
+    const RunEffects expected = effects_of(*plain, run, false);
     CHECK(*document.effects->run.cosine == *expected.cosine);
     CHECK(*expected.cosine < 1.0);
     CHECK_FALSE(document.effects->run.next);
@@ -338,7 +326,7 @@ TEST_CASE("a model with heads off: its layers' inputs, W_O without them, and wha
     const auto before = model->run(model->tokens_of("ca").value(), *find_backend("staged"),
                                    all_stages(), {}, {{{0, 1}, {0, 3}}, {}, {}});
     CHECK(*document.read_out.similarity ==
-          *cosine(run->read_out.values(), before->read_out.values()));
+          *cosine(run.read_out.values(), before->read_out.values()));
     CHECK(*document.read_out.similarity != *on.similarity);
     std::get<view::ModelText>(request.what).model.changes.off = {{5, 0}};
     CHECK(refused(request) == "there is no layer 5: the model has 2, counted from 0");
@@ -353,31 +341,27 @@ TEST_CASE(
         return model->run(model->tokens_of(text).value(), *find_backend("staged"), all_stages(), {},
                           with);
     };
-    const auto plain = run("ab c", {});
-    const auto source = run("ca b", {});
-    REQUIRE(plain);
-    REQUIRE(source);
-    const auto tokens = std::ssize(plain->tokens);
-    REQUIRE(std::ssize(source->tokens) == tokens);
+    const auto plain = must(run("ab c", {}));
+    const auto source = must(run("ca b", {}));
+    const auto tokens = std::ssize(plain.tokens);
+    REQUIRE(std::ssize(source.tokens) == tokens);
     std::vector<Index> positions(static_cast<std::size_t>(tokens));
     for (Index n = 0; n < tokens; ++n) positions[static_cast<std::size_t>(n)] = n;
     Interventions with;
     with.rows = {{{0, 1}, 0, std::vector<double>(positions.size(), 0.0)}};
     with.rows[0].weights.back() = 1.0;
-    with.patches = {patch_from(*source, {0, 2}, Stage::v, positions).value()};
-    const auto expected = run("ab c", with);
-    REQUIRE(expected);
+    with.patches = {patch_from(source, {0, 2}, Stage::v, positions).value()};
+    const auto expected = must(run("ab c", with));
     view::OpenRequest request = reads(folder, "ab c", "");
     view::ModelChanges& changes = std::get<view::ModelText>(request.what).model.changes;
     changes.rows = with.rows;
     changes.patches = {{{0, 2}, Stage::v, "ca b"}};
-    const auto opened = opener(backends())(request, {});
-    REQUIRE(opened);
-    const view::Document& document = *opened->document;
+    const auto opened = must(opener(backends())(request, {}));
+    const view::Document& document = *opened.document;
     CHECK(
-        std::ranges::equal(document.layers[1]->x.values(), expected->layers[1].inputs->x.values()));
+        std::ranges::equal(document.layers[1]->x.values(), expected.layers[1].inputs->x.values()));
     REQUIRE(document.effects);
-    CHECK(*document.effects->run.cosine == *effects_of(*plain, *expected, false).cosine);
+    CHECK(*document.effects->run.cosine == *effects_of(plain, expected, false).cosine);
     changes.patches[0].text = "ab c ab";
     CHECK(says(refused(request), "expected as many"));
 }

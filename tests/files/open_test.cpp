@@ -20,6 +20,7 @@
 #include "attn_tree.h"
 #include "core/io/npz.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::files;
@@ -44,19 +45,15 @@ Result<view::Opened> open(const fs::path& path) {
     return opener(backends())({path.string(), 0}, {});
 }
 
-std::string refused(const fs::path& path) {
-    const auto opened = open(path);
-    return opened ? "" : opened.error().sentence;
-}
+std::string refused(const fs::path& path) { return sentence_in(open(path)); }
 
 /// The window's state once a document was opened.
 view::AppState opened_state(const fs::path& path) {
-    const auto opened = open(path);
-    REQUIRE(opened);
+    const auto opened = must(open(path));
     view::AppState state = view::initial_state();
     view::apply(state, view::OpenFile{path.string()});
     view::apply(state, view::DocumentReady{path.string(), "",
-                                           std::make_shared<const view::Opened>(*opened)});
+                                           std::make_shared<const view::Opened>(opened)});
     return state;
 }
 
@@ -77,9 +74,8 @@ TEST_CASE("queries and keys without values open, and are shown as a map") {
     CHECK(state.document().size.d_k == kWidth);
     CHECK(state.workspace == "large");
     CHECK(says(view::stages_lack(state.document()), "without values"));
-    const auto request = view::requested_map_input(state);
-    REQUIRE(request);
-    const auto answer = *view::run(*request, {}).as<view::MapInputReady>();
+    const auto request = must(view::requested_map_input(state));
+    const auto answer = *view::run(request, {}).as<view::MapInputReady>();
     CHECK(answer.fault.empty());
     REQUIRE(answer.input);
     CHECK(answer.input->source.size.tk == kTokens);
@@ -105,9 +101,8 @@ TEST_CASE(
     REQUIRE(state.gradients);
     CHECK((*state.gradients)[Stage::output](0, 0, 2, kWidth + 1) == given(0, 0, 2, kWidth + 1));
     write_session(state, scratch / "s.json");
-    const auto again = open(scratch / "s.json");
-    REQUIRE(again);
-    CHECK(again->session->loss.kind == view::LossKind::file);
+    const auto again = must(open(scratch / "s.json"));
+    CHECK(again.session->loss.kind == view::LossKind::file);
 
     write_arrays(scratch / "plain.npz", {"Q", "K", "V"});
     CHECK_FALSE(opened_state(scratch / "plain.npz").document().d_output.at(0));
@@ -143,15 +138,13 @@ TEST_CASE("a session finds its file where both were moved to, and where it was")
     // the session alone was moved
     fs::create_directories(scratch / "other");
     fs::copy_file(old / "s.json", scratch / "other/s.json");
-    const auto there = open(scratch / "other/s.json");
-    REQUIRE(there);
-    CHECK(there->document->title == "in.npz");
+    const auto there = must(open(scratch / "other/s.json"));
+    CHECK(there.document->title == "in.npz");
     // both were
     fs::rename(old, scratch / "new");
-    const auto moved = open(scratch / "new/s.json");
-    REQUIRE(moved);
-    REQUIRE(moved->session);
-    CHECK(std::get<view::FileOrigin>(moved->document->origin).path ==
+    const auto moved = must(open(scratch / "new/s.json"));
+    REQUIRE(moved.session);
+    CHECK(std::get<view::FileOrigin>(moved.document->origin).path ==
           (scratch / "new/data/in.npz").string());
     // neither is there: both places are named
     const std::string fault = refused(scratch / "other/s.json");
@@ -230,12 +223,11 @@ TEST_CASE(
     const std::string text = view::session_to_json(state);
     view::SessionContext context;
     context.open = open;
-    const auto read = view::session_from_json(text, "session", context);
-    REQUIRE_MESSAGE(read, (read ? "" : read.error().sentence));
-    CHECK(view::session_to_json(*read) == text);
-    REQUIRE(view::compare_look(*read).pins.size() == 1);
-    CHECK(named(*read) == named(state));
-    CHECK((*view::compare_look(*read).pins[0].trace)[Stage::weights] ==
+    const auto read = must(view::session_from_json(text, "session", context));
+    CHECK(view::session_to_json(read) == text);
+    REQUIRE(view::compare_look(read).pins.size() == 1);
+    CHECK(named(read) == named(state));
+    CHECK((*view::compare_look(read).pins[0].trace)[Stage::weights] ==
           (*view::compare_look(state).pins[0].trace)[Stage::weights]);
 }
 
@@ -247,9 +239,8 @@ TEST_CASE("a session whose pinned file is gone opens without that pin, and says 
     view::apply(state, view::LoadPreset{"the-cat-sat-down"});
     write_session(state, folder / "s.json");
     fs::remove(folder / "pinned.npz");
-    const auto opened = open(folder / "s.json");
-    REQUIRE_MESSAGE(opened, (opened ? "" : opened.error().sentence));
-    CHECK(view::compare_look(*opened->session).pins.empty());
-    CHECK(opened->notes.find("Left out of what was pinned: ") != std::string::npos);
-    CHECK(opened->notes.find("pinned.npz") != std::string::npos);
+    const auto opened = must(open(folder / "s.json"));
+    CHECK(view::compare_look(*opened.session).pins.empty());
+    CHECK(opened.notes.find("Left out of what was pinned: ") != std::string::npos);
+    CHECK(opened.notes.find("pinned.npz") != std::string::npos);
 }

@@ -8,6 +8,7 @@
 
 #include "core/io/file.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::files;
@@ -15,13 +16,11 @@ using namespace attn::files;
 namespace {
 
 std::string complaint(const NamedFile& input, const NamedFile& output) {
-    const auto checked = check_outputs({&input, 1}, {&output, 1});
-    return checked ? "" : checked.error().sentence;
+    return sentence_in(check_outputs({&input, 1}, {&output, 1}));
 }
 
 std::string between(std::vector<NamedFile> outputs) {
-    const auto checked = check_outputs({}, outputs);
-    return checked ? "" : checked.error().sentence;
+    return sentence_in(check_outputs({}, outputs));
 }
 
 }  // namespace
@@ -76,8 +75,7 @@ TEST_CASE("standard output that goes into the input is the input") {
 
 TEST_CASE("an extension is one of those that are known") {
     const auto complains = [](const char* path) {
-        const auto checked = check_extension({"-o", path}, ".csv");
-        return checked ? "" : checked.error().sentence;
+        return sentence_in(check_extension({"-o", path}, ".csv"));
     };
     for (const char* path : {"a.csv", "b/.c.csv", "-", "/dev/null", "/dev/stdout", ""})
         CHECK(complains(path) == "");

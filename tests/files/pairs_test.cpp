@@ -21,6 +21,7 @@
 #include "attn_tree.h"
 #include "core/io/npz.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::files;
@@ -46,12 +47,11 @@ Result<view::Opened> open(const fs::path& path, const std::string& options = {})
 }
 
 view::AppState opened_state(const fs::path& path, const std::string& options = {}) {
-    const auto opened = open(path, options);
-    REQUIRE_MESSAGE(opened, opened.error().sentence);
+    const auto opened = must(open(path, options));
     view::AppState state = view::initial_state();
     view::apply(state, view::OpenFile{path.string(), {}, options});
     view::apply(state, view::DocumentReady{path.string(), "",
-                                           std::make_shared<const view::Opened>(*opened)});
+                                           std::make_shared<const view::Opened>(opened)});
     return state;
 }
 
@@ -100,11 +100,10 @@ TEST_CASE("layers by the names of output_attentions and TransformerLens") {
             entries.push_back({name, {1, 2, 2, 3}, kWeights});
         }
         REQUIRE(write(scratch / "w.npz", entries));
-        const auto file = read_tensors((scratch / "w.npz").string(), {}, Values::optional);
-        REQUIRE(file);
-        CHECK(file->numbers == std::vector<Index>{2, 10});
-        CHECK(file->given.size() == 2);
-        CHECK(file->size.heads == 2);
+        const auto file = must(read_tensors((scratch / "w.npz").string(), {}, Values::optional));
+        CHECK(file.numbers == std::vector<Index>{2, 10});
+        CHECK(file.given.size() == 2);
+        CHECK(file.size.heads == 2);
     }
 }
 
@@ -113,12 +112,11 @@ TEST_CASE("one array of five axes is layers") {
     std::vector<float> twice = kWeights;
     twice.insert(twice.end(), kWeights.rbegin(), kWeights.rend());
     REQUIRE(write(scratch / "w.npz", {{"attentions", {2, 1, 2, 2, 3}, twice}}));
-    const auto file = read_tensors((scratch / "w.npz").string(), {}, Values::optional);
-    REQUIRE(file);
-    REQUIRE(file->given.size() == 2);
-    CHECK(file->given[1].values(0, 0, 0, 0) == 1.0F);
-    CHECK(file->given[1].values(0, 1, 1, 2) == 1.0F);
-    CHECK(file->given[0].values(0, 0, 1, 0) == 0.5F);
+    const auto file = must(read_tensors((scratch / "w.npz").string(), {}, Values::optional));
+    REQUIRE(file.given.size() == 2);
+    CHECK(file.given[1].values(0, 0, 0, 0) == 1.0F);
+    CHECK(file.given[1].values(0, 1, 1, 2) == 1.0F);
+    CHECK(file.given[0].values(0, 0, 1, 0) == 0.5F);
 }
 
 TEST_CASE("scores are given to softmax, −inf is masked") {
@@ -200,19 +198,17 @@ TEST_CASE("a weight as nn.Linear stores it gives the numbers of its transpose") 
     };
     REQUIRE(write(scratch / "a.npz", with("W_Q", {3, 2}, w)));
     REQUIRE(write(scratch / "b.npz", with("q.weight", {2, 3}, turned)));
-    const auto plain = read_tensors((scratch / "a.npz").string());
+    const auto plain = must(read_tensors((scratch / "a.npz").string()));
     const auto torch =
-        read_tensors((scratch / "b.npz").string(), {{"role", {"--role", "q.weight=W_Q.T"}}});
-    REQUIRE(plain);
-    REQUIRE_MESSAGE(torch, torch.error().sentence);
-    const Trace a = attend(plain->layers[0], plain->spec, "reference").value();
-    const Trace b = attend(torch->layers[0], torch->spec, "reference").value();
+        must(read_tensors((scratch / "b.npz").string(), {{"role", {"--role", "q.weight=W_Q.T"}}}));
+    const Trace a = attend(plain.layers[0], plain.spec, "reference").value();
+    const Trace b = attend(torch.layers[0], torch.spec, "reference").value();
     CHECK(a[Stage::q](0, 0, 0, 0) == 22.0F);  // 1 · 1 + 2 · 3 + 3 · 5
     for (const StageInfo& row : stage_table())
         CHECK(std::ranges::equal(a[row.stage].values(), b[row.stage].values()));
-    CHECK(torch->param_extents[0][index_of(Param::w_q)] == std::vector<Index>{3, 2});
-    CHECK(torch->roles.at("q.weight") == "W_Q.T");
-    CHECK(std::ranges::any_of(torch->notes, [](const std::string& note) {
+    CHECK(torch.param_extents[0][index_of(Param::w_q)] == std::vector<Index>{3, 2});
+    CHECK(torch.roles.at("q.weight") == "W_Q.T");
+    CHECK(std::ranges::any_of(torch.notes, [](const std::string& note) {
         return says(note, "q.weight is read transposed, [out, in]; gradients are [in, out]");
     }));
     const auto wrong =
@@ -246,19 +242,15 @@ TEST_CASE("a role makes an array what its name does not say") {
     const Scratch scratch;
     REQUIRE(write(scratch / "a.npz", {{"a", {2, 2, 3}, kWeights}, {"b", {2, 2, 3}, kWeights}}));
     CHECK_FALSE(open(scratch / "a.npz")->document->no_attention.empty());
-    const auto weights = open(scratch / "a.npz", R"({"role": "a=weights"})");
-    REQUIRE(weights);
-    CHECK(weights->document->given.size() == 1);
-    const auto pair = open(scratch / "a.npz", R"({"role": "a=Q,b=K"})");
-    REQUIRE(pair);
-    CHECK(pair->document->inputs->q.shape() == Shape{1, 2, 2, 3});
-    CHECK(pair->document->roles.at("b") == "K");
-    const auto none = open(scratch / "a.npz", R"({"role": "a=Q,c=K"})");
-    REQUIRE(none);
-    CHECK(says(none->document->no_attention, "has no array c to be read as K"));
-    const auto wrong = open(scratch / "a.npz", R"({"role": "a=queries"})");
-    REQUIRE(wrong);
-    CHECK(says(wrong->document->no_attention, "expected NAME=ROLE"));
+    const auto weights = must(open(scratch / "a.npz", R"({"role": "a=weights"})"));
+    CHECK(weights.document->given.size() == 1);
+    const auto pair = must(open(scratch / "a.npz", R"({"role": "a=Q,b=K"})"));
+    CHECK(pair.document->inputs->q.shape() == Shape{1, 2, 2, 3});
+    CHECK(pair.document->roles.at("b") == "K");
+    const auto none = must(open(scratch / "a.npz", R"({"role": "a=Q,c=K"})"));
+    CHECK(says(none.document->no_attention, "has no array c to be read as K"));
+    const auto wrong = must(open(scratch / "a.npz", R"({"role": "a=queries"})"));
+    CHECK(says(wrong.document->no_attention, "expected NAME=ROLE"));
 }
 
 TEST_CASE("a session that says the corner of its causal mask opens a file that does not") {
@@ -271,11 +263,10 @@ TEST_CASE("a session that says the corner of its causal mask opens a file that d
     REQUIRE(word != std::string::npos);
     text.replace(word - 2, 12, "true");  // \"top-left\" of the options: as an older session has it
     std::ofstream(scratch / "s.json") << text;
-    const auto again = open(scratch / "s.json");
-    REQUIRE_MESSAGE(again, again.error().sentence);
-    CHECK(again->document->no_attention.empty());
-    CHECK(again->document->spec.mask.causal == CausalAlign::top_left);
-    CHECK(again->document->size.tk == 3);
+    const auto again = must(open(scratch / "s.json"));
+    CHECK(again.document->no_attention.empty());
+    CHECK(again.document->spec.mask.causal == CausalAlign::top_left);
+    CHECK(again.document->size.tk == 3);
 }
 
 TEST_CASE("a session of given weights opens again, with its roles") {
@@ -283,10 +274,9 @@ TEST_CASE("a session of given weights opens again, with its roles") {
     REQUIRE(write(scratch / "a.npz", {{"a", {2, 2, 3}, kWeights}}));
     const view::AppState state = opened_state(scratch / "a.npz", R"({"role": "a=weights"})");
     std::ofstream(scratch / "s.json") << view::session_to_json(state, scratch / "");
-    const auto again = open(scratch / "s.json");
-    REQUIRE_MESSAGE(again, again.error().sentence);
-    CHECK(again->document->given.size() == 1);
-    CHECK(again->session->workspace == "heads");
+    const auto again = must(open(scratch / "s.json"));
+    CHECK(again.document->given.size() == 1);
+    CHECK(again.session->workspace == "heads");
 }
 
 TEST_CASE("tokens of a text or JSON file") {

@@ -10,6 +10,7 @@
 #include "app/files/call.h"
 #include "core/io/npz.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::files;
@@ -21,9 +22,7 @@ const std::vector<std::string> kWords{"the", "cät", "🐈"};
 std::string golden(const std::string& name) { return std::string(ATTN_TEST_DATA "/npz/") + name; }
 
 TensorFile opened(const std::string& name, const OptionValues& given = {}) {
-    auto file = read_tensors(golden(name), given);
-    if (!file) FAIL(file.error().sentence);
-    return *std::move(file);
+    return must(read_tensors(golden(name), given));
 }
 
 template <class T>
@@ -139,10 +138,9 @@ TEST_CASE("an array that means nothing is named in a note") {
     for (const char* name : {"Q", "K", "V", "l1.mask", "l01.Q", "l.Q", "l-1.Q", "lx.Q", "q"})
         entries.push_back({name, {2, 1}, values});
     REQUIRE(write_npz(scratch / "odd.npz", entries));
-    const auto odd = read_tensors((scratch / "odd.npz").string());
-    REQUIRE(odd);
-    REQUIRE(odd->notes.size() == 1);
-    CHECK(says(odd->notes[0], "arrays 'l1.mask', 'l01.Q', 'l.Q', 'l-1.Q', 'lx.Q', 'q' are not"));
+    const auto odd = must(read_tensors((scratch / "odd.npz").string()));
+    REQUIRE(odd.notes.size() == 1);
+    CHECK(says(odd.notes[0], "arrays 'l1.mask', 'l01.Q', 'l.Q', 'l-1.Q', 'lx.Q', 'q' are not"));
 }
 
 TEST_CASE("a note names eight arrays and counts the others") {
@@ -152,9 +150,8 @@ TEST_CASE("a note names eight arrays and counts the others") {
     for (const char* name : {"Q", "K", "V"}) entries.push_back({name, {2, 1}, values});
     for (int n = 0; n < 20; ++n) entries.push_back({fmt::format("a{}", n), {2}, values});
     REQUIRE(write_npz(scratch / "many.npz", entries));
-    const auto many = read_tensors((scratch / "many.npz").string());
-    REQUIRE(many);
-    CHECK(says(many->notes.at(0), "'a7' and 12 more are not used"));
+    const auto many = must(read_tensors((scratch / "many.npz").string()));
+    CHECK(says(many.notes.at(0), "'a7' and 12 more are not used"));
 }
 
 TEST_CASE("an error in a layer names it") {

@@ -13,6 +13,7 @@
 #include "app/workspaces/learn/workspace.h"
 #include "core/train/run.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -49,10 +50,9 @@ TEST_CASE("learn: a moment opens as a document whose weights are those of the ma
     // A session names the training, not its weights: they are trained again.
     SessionContext context;
     context.open = open;
-    const auto read = session_from_json(session_to_json(state), "session", context);
-    REQUIRE(read);
-    CHECK(read->document().inputs->x(0, 0, 3, 2) == state.document().inputs->x(0, 0, 3, 2));
-    CHECK(read->document().layer == 1);
+    const auto read = must(session_from_json(session_to_json(state), "session", context));
+    CHECK(read.document().inputs->x(0, 0, 3, 2) == state.document().inputs->x(0, 0, 3, 2));
+    CHECK(read.document().layer == 1);
 }
 
 TEST_CASE("learn: a run that was saved opens in Learn, and goes on to the same numbers") {

@@ -10,8 +10,8 @@
 #include "core/engine.h"
 #include "core/kernels/fused.h"
 #include "tests/gl/the_backend.h"
-#include "tests/support/column_inputs.h"
-#include "tests/support/random.h"
+#include "tests/support/inputs.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -99,26 +99,21 @@ TEST_CASE("a 0 weight times an infinite value that is allowed is NaN") {
 }
 
 TEST_CASE("a call that is stopped fails with one sentence, and the next one computes") {
-    Inputs inputs;
-    inputs.q = inputs.k = inputs.v = normal_tensor<float>({1, 1, 4, 4}, 1);
     std::stop_source source;
     source.request_stop();
+    const Inputs inputs = four_tokens();
     const Call call = validate(inputs, {}).value();
     for (const StageSet keep : {all_stages(), fused_stages()}) {
-        const auto stopped = the_backend().forward(call, keep, {source.get_token(), {}});
-        REQUIRE(!stopped);
-        CHECK(stopped.error().sentence == "the attention call was stopped");
+        CHECK(must_fail(the_backend().forward(call, keep, {source.get_token(), {}})).sentence ==
+              "the attention call was stopped");
         CHECK(the_backend().forward(call, keep, {}));
     }
 }
 
 TEST_CASE("gradients are refused with the names of the backends that compute them") {
-    Inputs inputs;
-    inputs.q = inputs.k = inputs.v = normal_tensor<float>({1, 1, 4, 4}, 1);
+    const Inputs inputs = four_tokens();
     const Trace trace = attend(inputs, {}, the_backend()).value();
-    const auto d = attend_backward(inputs, {}, trace, {}, the_backend());
-    REQUIRE(!d);
-    CHECK(d.error().sentence ==
+    CHECK(must_fail(attend_backward(inputs, {}, trace, {}, the_backend())).sentence ==
           "backend gl computes no gradients: choose one of reference, staged, fused");
 }
 
@@ -126,18 +121,14 @@ TEST_CASE("queries wider than the fused kernel takes fail alone, and their score
     Inputs inputs;
     inputs.q = inputs.k = Tensor({1, 1, 2, 29'857}, 1e-3F);
     inputs.v = Tensor({1, 1, 2, 1}, {1.0F, 3.0F});
-    const auto refused =
-        attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context)));
-    REQUIRE(!refused);
-    CHECK(refused.error().sentence.find("d_k of at most 29856, and here are 29857") !=
-          std::string::npos);
-    const auto stored = attend(inputs, {}, the_backend());
-    REQUIRE(stored);
-    CHECK((*stored)[Stage::context](0, 0, 0, 0) == doctest::Approx(2.0));
+    CHECK(must_fail(attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context))))
+              .sentence.find("d_k of at most 29856, and here are 29857") != std::string::npos);
+    const auto stored = must(attend(inputs, {}, the_backend()));
+    CHECK(stored[Stage::context](0, 0, 0, 0) == doctest::Approx(2.0));
     inputs.q = inputs.k = Tensor({1, 1, 2, 29'856}, 1e-3F);
-    const auto fused = attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context)));
-    REQUIRE(fused);
-    CHECK((*fused)[Stage::context](0, 0, 1, 0) == doctest::Approx(2.0));
+    const auto fused =
+        must(attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context))));
+    CHECK(fused[Stage::context](0, 0, 1, 0) == doctest::Approx(2.0));
 }
 
 TEST_CASE("a tensor that is larger than a buffer may be fails alone, by name") {
@@ -146,10 +137,9 @@ TEST_CASE("a tensor that is larger than a buffer may be fails alone, by name") {
     Inputs inputs;
     inputs.q = Tensor({1, 1, 1, 1}, 1.0F);
     inputs.k = inputs.v = Tensor({1, 1, kTokens, 1}, 1.0F);
-    const auto trace = attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context)));
-    REQUIRE(!trace);
-    CHECK(trace.error().kind == ErrorKind::failure);
-    CHECK(trace.error().sentence.find(
-              "K takes 518.8 MiB, but OpenGL's buffers hold at most 128 MiB") == 0);
+    const auto trace =
+        must_fail(attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context))));
+    CHECK(trace.kind == ErrorKind::failure);
+    CHECK(trace.sentence.find("K takes 518.8 MiB, but OpenGL's buffers hold at most 128 MiB") == 0);
     CHECK(the_backend().unavailable() == std::nullopt);
 }

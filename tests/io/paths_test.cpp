@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 namespace fs = std::filesystem;
@@ -49,9 +50,8 @@ TEST_CASE("what is named is looked for beside the naming file first, then where 
 
 TEST_CASE("what is nowhere is refused with every place that was looked at") {
     const Scratch scratch;
-    const auto found = find_named(scratch / "a", "x/in.npz", (scratch / "b/in.npz").string());
-    REQUIRE_FALSE(found);
-    CHECK(says(found.error().sentence,
-               "x/in.npz is neither at " + (scratch / "a/x/in.npz").string()));
-    CHECK(says(found.error().sentence, "nor at " + (scratch / "b/in.npz").string()));
+    const auto found =
+        must_fail(find_named(scratch / "a", "x/in.npz", (scratch / "b/in.npz").string()));
+    CHECK(says(found.sentence, "x/in.npz is neither at " + (scratch / "a/x/in.npz").string()));
+    CHECK(says(found.sentence, "nor at " + (scratch / "b/in.npz").string()));
 }

@@ -8,6 +8,7 @@
 #include "app/keep/places.h"
 #include "core/io/file.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::keep;
@@ -16,8 +17,7 @@ namespace {
 
 std::string fault_of(const Scratch& scratch, const std::string& text) {
     std::ofstream(scratch / "settings.json") << text;
-    const auto read = read_settings(scratch / "settings.json");
-    return read ? std::string() : read.error().sentence;
+    return sentence_in(read_settings(scratch / "settings.json"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include "tests/support/results.h"
 
 using namespace attn;
 using enum attn::HeadMeasure;
@@ -135,14 +136,13 @@ TEST_CASE(
 
 TEST_CASE("labels: what stands out from even rows, with its numbers") {
     for (const Index by : {0, 1}) {
-        const auto label = propose_label(shifted(6, by).of());
-        REQUIRE(label);
-        CHECK(label->name == (by == 0 ? diagonal : previous));
-        CHECK(label->share == 1.0);
-        CHECK(label->even == doctest::Approx(1.0 / 5.0));  // 5 keys besides the first
-        CHECK(label->rest == 1.0);
-        CHECK(label->rows == (by == 0 ? 5 : 4));  // row 0 has all its weight on key 0
-        CHECK(label->lift() == doctest::Approx(1.0));
+        const auto label = must(propose_label(shifted(6, by).of()));
+        CHECK(label.name == (by == 0 ? diagonal : previous));
+        CHECK(label.share == 1.0);
+        CHECK(label.even == doctest::Approx(1.0 / 5.0));  // 5 keys besides the first
+        CHECK(label.rest == 1.0);
+        CHECK(label.rows == (by == 0 ? 5 : 4));  // row 0 has all its weight on key 0
+        CHECK(label.lift() == doctest::Approx(1.0));
     }
     CHECK_FALSE(propose_label(even(2).of()));
     CHECK_FALSE(propose_label(even(12).of()));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include "tests/support/results.h"
 
 using namespace attn;
 
@@ -184,15 +185,13 @@ TEST_CASE("logits that overflow give NaN, never a plausible number") {
 TEST_CASE("a sweep that is stopped fails") {
     std::stop_source source;
     source.request_stop();
-    const auto sweep = saturation_sweep(sampled(16, 200), doubling(4096), source.get_token());
-    REQUIRE_FALSE(sweep.has_value());
-    CHECK(sweep.error().kind == ErrorKind::failure);
+    CHECK(must_fail(saturation_sweep(sampled(16, 200), doubling(4096), source.get_token())).kind ==
+          ErrorKind::failure);
 }
 
 TEST_CASE("errors of a sweep name the thing, its value and the limits") {
     const auto sentence = [](const SaturationSettings& settings, std::vector<Index> widths) {
-        const auto sweep = saturation_sweep(settings, widths);
-        return sweep ? std::string() : sweep.error().sentence;
+        return sentence_in(saturation_sweep(settings, widths));
     };
     CHECK(sentence({}, {}) == "the list of d_k is empty; expected at least one width");
     CHECK(sentence({}, {4, 0}) == "d_k is 0; expected 1 to 1048576");

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/masks.h"
+#include "tests/support/results.h"
 
 namespace attn::test {
 namespace {
@@ -169,9 +170,8 @@ std::shared_ptr<const MapSnapshot> settled(WeightMap& map, const ViewRequest& re
 }
 
 std::shared_ptr<const MapInput> planted(const PlantedSpec& spec) {
-    auto input = plant(spec);
-    REQUIRE(input.has_value());
-    return std::make_shared<const MapInput>(std::move(*input));
+    auto input = must(plant(spec));
+    return std::make_shared<const MapInput>(std::move(input));
 }
 
 }  // namespace attn::test

@@ -14,8 +14,8 @@
 #include "core/large/weight_rows.h"
 #include "core/masks.h"
 #include "tests/support/cases.h"
-#include "tests/support/column_inputs.h"
-#include "tests/support/random.h"
+#include "tests/support/inputs.h"
+#include "tests/support/results.h"
 #include "tests/support/targets.h"
 #include "tests/support/tolerance.h"
 
@@ -187,18 +187,9 @@ Rectangle whole(const Subject& subject) {
     return {0, 0, subject.source.size.tq, subject.source.size.tk};
 }
 
-Case given(std::string name, const Shape& q, const Shape& k) {
-    Case one;
-    one.name = std::move(name);
-    one.inputs.q = normal_tensor<float>(q, 1);
-    one.inputs.k = normal_tensor<float>(k, 2);
-    one.inputs.v = normal_tensor<float>({k.b, k.h, k.t, 1}, 3);
-    return one;
-}
-
 /// More queries and keys than a group, a block and a strip hold.
 Case long_case(std::string name, Index d_k) {
-    return given(std::move(name), {1, 2, 211, d_k}, {1, 1, 293, d_k});
+    return normal_case(std::move(name), {1, 2, 211, d_k}, {1, 1, 293, d_k}, 1);
 }
 
 /// Every mask at once or one after another.
@@ -226,7 +217,7 @@ std::vector<Case> masked_cases() {
 
 TEST_CASE("texels of 2048 x 2048 cells equal pooling of the exact weights, at every level") {
     for (const bool causal : {false, true}) {
-        Case one = given("2048", {1, 1, 2048, 6}, {1, 1, 2048, 6});
+        Case one = normal_case("2048", {1, 1, 2048, 6}, {1, 1, 2048, 6}, 1);
         if (causal) one.spec.mask.causal = CausalAlign::top_left;
         const Subject subject(one);
         for (const Index side : {1, 2, 4, 8, 16, 32})
@@ -375,11 +366,10 @@ TEST_CASE(
 TEST_CASE("a map needs no values and refuses dropout") {
     Case one = long_case("source", 4);
     one.inputs.v = {};
-    const auto source = weight_source(one.inputs, one.spec);
-    REQUIRE(source);
-    CHECK(*source->q == one.inputs.q);
-    CHECK(*source->k == one.inputs.k);
-    CHECK(source->size.tk == 293);
+    const auto source = must(weight_source(one.inputs, one.spec));
+    CHECK(*source.q == one.inputs.q);
+    CHECK(*source.k == one.inputs.k);
+    CHECK(source.size.tk == 293);
     one.spec.dropout = 0.25;
     CHECK(weight_source(one.inputs, one.spec).error().sentence ==
           "dropout is 0.25: a map shows weights before dropout, so 0 is expected");

@@ -46,17 +46,8 @@ bool has_gap(const Quad& a, const Quad& b) {
     return false;
 }
 
-Rect bounds_of(const Quad& quad) {
-    Rect out{quad[0], quad[0]};
-    for (const Point& p : quad) {
-        out.low = {std::min(out.low.x, p.x), std::min(out.low.y, p.y)};
-        out.high = {std::max(out.high.x, p.x), std::max(out.high.y, p.y)};
-    }
-    return out;
-}
-
 bool is_seen(const Words& words) {
-    return !shared_part(bounds_of(inked(words)), words.clip).is_empty();
+    return !shared_part(around(inked(words)), words.clip).is_empty();
 }
 
 std::string where(const Words& words) {
@@ -67,7 +58,7 @@ std::string where(const Words& words) {
 
 /// "" when all of it shows. Up and down it may be scrolled.
 std::string what_is_cut(const Words& words, const Rect& window, float hair) {
-    const Rect ink = bounds_of(inked(words));
+    const Rect ink = around(inked(words));
     const Rect clip = shared_part(words.clip, window);
     const auto beyond = [hair](float by, const char* side) {
         return by > hair ? fmt::format("{:.0f} px beyond the {}", by, side) : std::string();

@@ -9,6 +9,7 @@
 #include "core/cast.h"
 #include "core/tex.h"
 #include "tests/operations/sample.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -18,8 +19,7 @@ namespace {
 std::string refusal(Operation operation, const AttentionSpec& spec, Index tq = 4, Index tk = 4) {
     OperationCase one = sample(operation, tq, tk);
     const CallD call = validate(one.inputs, spec).value();
-    const auto made = run_operation_exact(one.operation, call, one.params);
-    return made ? "" : made.error().sentence;
+    return sentence_in(run_operation_exact(one.operation, call, one.params));
 }
 
 AttentionSpec with(void (*set)(AttentionSpec&)) {
@@ -74,9 +74,7 @@ TEST_CASE("each trace has the table's stages in the table's shapes, in float wha
         const OperationTraceD exact = one.forward();
         const Inputs inputs = cast<float>(one.inputs);
         const Call call = validate(inputs, one.spec).value();
-        OperationParams params;
-        for (const TensorD& tensor : one.params.tensors)
-            params.tensors.push_back(cast<float>(tensor));
+        const OperationParams params = one.float_params();
         const OperationTrace trace = run_operation(one.operation, call, params).value();
         const Upstream upstream{one.upstream.stage, cast<float>(one.upstream.gradient)};
         const OperationTrace d =
@@ -167,8 +165,7 @@ TEST_CASE("settings, parameters and upstream gradients are checked") {
     OperationCase one = sample(Operation::latents, 4, 4);
     const CallD call = validate(one.inputs, one.spec).value();
     const auto sentence = [&] {
-        const auto made = run_operation_exact(one.operation, call, one.params);
-        return made ? std::string() : made.error().sentence;
+        return sentence_in(run_operation_exact(one.operation, call, one.params));
     };
     one.operation.latents = 2;
     CHECK(sentence() == "latents is [1, 4, 3, 3]: operation latents needs [1, 4, 2, 3]");
@@ -189,10 +186,9 @@ TEST_CASE("a stopped operation fails") {
     const OperationCase one = sample(Operation::linear, 4, 4);
     std::stop_source stop;
     stop.request_stop();
-    const auto made = run_operation_exact(one.operation, validate(one.inputs, one.spec).value(),
-                                          one.params, {stop.get_token(), {}});
-    REQUIRE(!made);
-    CHECK(made.error().kind == ErrorKind::failure);
+    CHECK(must_fail(run_operation_exact(one.operation, validate(one.inputs, one.spec).value(),
+                                        one.params, {stop.get_token(), {}}))
+              .kind == ErrorKind::failure);
 }
 
 TEST_CASE("costs by hand: B 1, H 1, n 1000, d 64") {

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "core/cast.h"
 #include "core/scores/score.h"
-#include "tests/support/random.h"
+#include "tests/support/inputs.h"
 
 namespace attn::test {
 namespace {
@@ -200,6 +201,23 @@ void add_sinks(Maker& make, const Extents& n) {
 }
 
 }  // namespace
+
+Case normal_case(std::string name, const Shape& q, const Shape& k, Index d_v) {
+    return {std::move(name),
+            normal_inputs(q, k, {k.b, k.h, k.t, d_v}),
+            {},
+            {Stage::context, normal_tensor<float>({q.b, q.h, q.t, d_v}, 4)}};
+}
+
+ExactCase exact_of(const Case& one) {
+    ExactCase exact{cast<double>(one.inputs),
+                    {one.upstream.stage, cast<double>(one.upstream.gradient)},
+                    {},
+                    {}};
+    exact.forward = attend_exact(exact.inputs, one.spec).value();
+    exact.d = attend_exact_backward(exact.inputs, one.spec, exact.forward, exact.upstream).value();
+    return exact;
+}
 
 std::vector<Case> kind_cases(Sizes sizes) {
     std::vector<Case> cases;

@@ -9,6 +9,7 @@
 #include "core/io/file.h"
 #include "core/train/run.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::train;
@@ -160,14 +161,13 @@ TEST_CASE("runs: a folder brings a run back, and it goes on as before") {
     run.moments.push_back(trainer.checkpoint());
     REQUIRE(save_run(folder, run));
     CHECK(is_run(folder));
-    const auto read = open_run(folder);
-    REQUIRE(read);
-    CHECK(read->spec == spec);
-    REQUIRE(read->records.size() == 4);
-    for (std::size_t n = 0; n < 4; ++n) CHECK(*read->records[n] == *run.records[n]);
-    REQUIRE(read->moments.size() == 2);
-    for (std::size_t n = 0; n < 2; ++n) CHECK(*read->moments[n] == *run.moments[n]);
-    CHECK(*Trainer::from(read->spec, *read->moments[1])->step() == *trainer.step());
+    const auto read = must(open_run(folder));
+    CHECK(read.spec == spec);
+    REQUIRE(read.records.size() == 4);
+    for (std::size_t n = 0; n < 4; ++n) CHECK(*read.records[n] == *run.records[n]);
+    REQUIRE(read.moments.size() == 2);
+    for (std::size_t n = 0; n < 2; ++n) CHECK(*read.moments[n] == *run.moments[n]);
+    CHECK(*Trainer::from(read.spec, *read.moments[1])->step() == *trainer.step());
     // Fewer moments: the file of the other goes.
     run.moments.erase(run.moments.begin());
     REQUIRE(save_run(folder, run));
@@ -179,9 +179,7 @@ TEST_CASE("runs: a folder that is wrong is refused by name") {
     const fs::path folder = scratch / "run";
     const auto fault = [&](const std::string& text) {
         REQUIRE(write_file_atomically(folder / "run.json", text));
-        const auto run = open_run(folder);
-        REQUIRE(!run);
-        return run.error().sentence;
+        return must_fail(open_run(folder)).sentence;
     };
     CHECK(!open_run(folder));
     CHECK(!is_run(folder));

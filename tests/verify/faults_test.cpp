@@ -10,7 +10,8 @@
 #include "core/dropout.h"
 #include "core/rng.h"
 #include "core/verify/diagnose.h"
-#include "tests/support/random.h"
+#include "tests/support/entries.h"
+#include "tests/support/inputs.h"
 #include "tests/verify/plain.h"
 
 using namespace attn;
@@ -37,10 +38,15 @@ struct Sizes {
 
 /// Q, K and V of standard normal numbers, and the loops set up for the call without a fault.
 struct Maker {
+    /// The call is causal.
+    static Maker causal_call(double size = 1.0) {
+        Maker make({}, size);
+        make.planted.spec = causal_spec();
+        return make;
+    }
     explicit Maker(const Sizes& n, double size = 1.0) {
-        planted.in.q = normal_tensor<float>({n.b, n.h, n.tq, n.d}, 1, size);
-        planted.in.k = normal_tensor<float>({n.b, n.hkv, n.tk, n.d}, 2, size);
-        planted.in.v = normal_tensor<float>({n.b, n.hkv, n.tk, n.d_v}, 3);
+        planted.in = normal_inputs({n.b, n.h, n.tq, n.d}, {n.b, n.hkv, n.tk, n.d},
+                                   {n.b, n.hkv, n.tk, n.d_v}, size);
         plain.q = planted.in.q, plain.k = planted.in.k, plain.v = planted.in.v;
         plain.factor = 1.0 / std::sqrt(static_cast<double>(n.d));
         const Index group = n.h / n.hkv;
@@ -60,10 +66,9 @@ bool causal(Index, Index i, Index j) { return j <= i; }
 std::shared_ptr<const Mask> mask_of(const Shape& shape,
                                     const std::function<bool(Index, Index, Index)>& keep) {
     Mask mask(shape);
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index i = 0; i < shape.t; ++i)
-                for (Index j = 0; j < shape.d; ++j) mask(b, h, i, j) = keep(b, i, j) ? 1 : 0;
+    for_each_entry(shape, [&](Index b, Index h, Index i, Index j) {
+        mask(b, h, i, j) = keep(b, i, j) ? 1 : 0;
+    });
     return std::make_shared<const Mask>(std::move(mask));
 }
 
@@ -74,50 +79,43 @@ PlantedCase top_left() {
     return make.done();
 }
 PlantedCase one_key_more() {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
+    Maker make = Maker::causal_call();
     make.plain.allowed = [](Index, Index i, Index j) { return j <= i + 1; };
     return make.done();
 }
 
 PlantedCase inverted(double empty) {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
+    Maker make = Maker::causal_call();
     make.plain.allowed = [](Index, Index i, Index j) { return j > i; };
     make.plain.empty = empty;
     return make.done();
 }
 PlantedCase inverted_padding() {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
+    Maker make = Maker::causal_call();
     make.planted.spec.mask.padding = {5, 6};
     make.plain.allowed = [](Index b, Index i, Index j) { return j <= i && j >= 5 + b; };
     return make.done();
 }
 
 PlantedCase transposed() {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
+    Maker make = Maker::causal_call();
     make.plain.allowed = [](Index, Index i, Index j) { return j >= i; };
     return make.done();
 }
 
 PlantedCase dropped() {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
+    Maker make = Maker::causal_call();
     return make.done();
 }
 PlantedCase dropped_padding() {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
+    Maker make = Maker::causal_call();
     make.planted.spec.mask.padding = {5, 4};
     make.plain.allowed = causal;
     return make.done();
 }
 
 PlantedCase scaled_by(double factor) {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
+    Maker make = Maker::causal_call();
     make.plain.allowed = causal;
     make.plain.factor = factor;
     return make.done();
@@ -185,12 +183,9 @@ PlantedCase left_padding() {
     make.plain.k = turned(make.plain.k, 0, true, angle);
     const Tensor q = turned(make.plain.q, 0, true, angle),
                  q_moved = turned(make.plain.q, 0, true, moved);
-    for (Index h = 0; h < 4; ++h)
-        for (Index i = 0; i < 7; ++i)
-            for (Index c = 0; c < 8; ++c) {
-                make.plain.q(0, h, i, c) = q(0, h, i, c);
-                make.plain.q(1, h, i, c) = q_moved(1, h, i, c);
-            }
+    for_each_entry(q.shape(), [&](Index b, Index h, Index i, Index c) {
+        make.plain.q(b, h, i, c) = (b == 0 ? q : q_moved)(b, h, i, c);
+    });
     return make.done();
 }
 PlantedCase wrong_end() {
@@ -209,16 +204,14 @@ PlantedCase empty_rows(double weight) {
 }
 
 PlantedCase beaten() {
-    Maker make({}, 120.0);
-    make.planted.spec.mask.causal = CausalAlign::top_left;
+    Maker make = Maker::causal_call(120.0);
     make.plain.allowed = causal;
     make.plain.fill = -1e4;
     return make.done();
 }
 
 PlantedCase wide_window() {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
+    Maker make = Maker::causal_call();
     make.planted.spec.mask.window = 2;
     make.plain.allowed = [](Index, Index i, Index j) { return j <= i && i - j <= 3; };
     return make.done();
@@ -265,8 +258,7 @@ PlantedCase dropping() {
 }
 
 PlantedCase leaking_blocks() {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
+    Maker make = Maker::causal_call();
     make.planted.spec.mask.block = 3;
     make.plain.allowed = causal;
     return make.done();
