@@ -18,9 +18,8 @@
 #include "app/workspaces/compare/view.h"
 #include "app/workspaces/step/actions.h"
 #include "attn_tree.h"
-#include "core/io/npz.h"
-#include "tests/io/scratch.h"
-#include "tests/support/results.h"
+#include "tests/files/opened.h"
+#include "tests/support/learning.h"
 
 using namespace attn;
 using namespace attn::files;
@@ -35,27 +34,11 @@ constexpr Index kWidth = 3;
 void write_arrays(const fs::path& path, const std::vector<std::string>& names) {
     std::vector<float> values;
     for (int n = 0; n < 2 * kTokens * kWidth; ++n) values.push_back(0.1F * static_cast<float>(n));
-    std::vector<NpzEntry> entries;
-    for (const std::string& name : names) entries.push_back({name, {2, kTokens, kWidth}, values});
     fs::create_directories(path.parent_path());
-    REQUIRE(write_npz(path, entries));
-}
-
-Result<view::Opened> open(const fs::path& path) {
-    return opener(backends())({path.string(), 0}, {});
+    write_alike(path, names, {2, kTokens, kWidth}, values);
 }
 
 std::string refused(const fs::path& path) { return sentence_in(open(path)); }
-
-/// The window's state once a document was opened.
-view::AppState opened_state(const fs::path& path) {
-    const auto opened = must(open(path));
-    view::AppState state = view::initial_state();
-    view::apply(state, view::OpenFile{path.string()});
-    view::apply(state, view::DocumentReady{path.string(), "",
-                                           std::make_shared<const view::Opened>(opened)});
-    return state;
-}
 
 void write_session(const view::AppState& state, const fs::path& path) {
     fs::create_directories(path.parent_path());
@@ -186,15 +169,11 @@ TEST_CASE("a model's folder opens with every layer over a sentence, also where w
 TEST_CASE(
     "two moments of a training are compared by one key each, and a session brings both back") {
     const view::Opener open = opener(backends());
-    view::AppState state = view::initial_state();
+    view::AppState state = test::small_learning();
     const auto doing = [&](const view::Action& action) {
         view::apply(state, action);
         view::answer_all(state, open);
     };
-    doing(view::SetWorkspace{"learn"});
-    for (const auto& [field, value] :
-         {std::pair{"tokens", "12"}, {"symbols", "4"}, {"d_model", "8"}, {"batch", "4"}})
-        doing(view::SetLearnField{"a", field, value});
     doing(view::TrainTo{3});
     doing(view::OpenLearnMoment{"a", "compare", 0});
     CHECK(view::compare_look(state).pins.empty());

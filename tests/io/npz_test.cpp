@@ -20,8 +20,6 @@ namespace {
 
 std::string golden(const std::string& name) { return std::string(ATTN_TEST_DATA "/npz/") + name; }
 
-std::string complaint(const Result<Npz>& npz) { return npz ? "" : npz.error().sentence; }
-
 template <class T>
 const std::vector<T>& values_of(const Npz& npz, const std::string& name) {
     return std::get<std::vector<T>>(npz.arrays.at(name).values);
@@ -67,10 +65,10 @@ TEST_CASE("only the wanted arrays are read, the others are listed") {
     const Npz npz = read_npz(golden("kinds.npz"), wanted).value();
     CHECK(npz.arrays.size() == 1);
     CHECK(npz.names.size() == 14);
-    CHECK(says(complaint(read_npz(golden("objects.npz"))), "Q has dtype '|O'"));
+    CHECK(says(sentence_in(read_npz(golden("objects.npz"))), "Q has dtype '|O'"));
     CHECK(read_npz(golden("objects.npz"), wanted));
-    CHECK(says(complaint(read_npz(golden("structured.npz"))), "structured"));
-    CHECK(says(complaint(read_npz(golden("complex.npz"))), "<c8"));
+    CHECK(says(sentence_in(read_npz(golden("structured.npz"))), "structured"));
+    CHECK(says(sentence_in(read_npz(golden("complex.npz"))), "<c8"));
 }
 
 TEST_CASE("an open file lists its arrays and reads each one alone") {
@@ -129,7 +127,7 @@ TEST_CASE("what is no npz is an input error that names the file") {
         CHECK(npz.kind == ErrorKind::input);
         CHECK(says(npz.sentence, name));
     }
-    CHECK(says(complaint(read_npz(scratch.path())), "is a folder"));
+    CHECK(says(sentence_in(read_npz(scratch.path())), "is a folder"));
 }
 
 TEST_CASE("damage anywhere in a file is noticed or harmless, never a crash") {
@@ -164,7 +162,7 @@ TEST_CASE("an array that would not fit in memory is refused before anything is a
     const auto declared = static_cast<std::uint32_t>(npy.size()) + kItems;
     std::memcpy(zip.data() + directory + 24, &declared, sizeof declared);  // the size when unpacked
     std::memcpy(zip.data() + 22, &declared, sizeof declared);
-    CHECK(says(complaint(parse_npz(zip, "f")), "Q is int8 [4000000000]: it needs 32.0 GB"));
+    CHECK(says(sentence_in(parse_npz(zip, "f")), "Q is int8 [4000000000]: it needs 32.0 GB"));
 }
 
 TEST_CASE("what does not fit beside what is held is refused with both sizes") {
