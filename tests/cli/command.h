@@ -20,19 +20,34 @@ struct Ran {
     std::string err;
 };
 
-inline Ran command(const std::vector<std::string>& words) {
+using Arguments = std::vector<std::string>;
+
+inline Arguments joined(Arguments words, const Arguments& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+inline Ran command(const Arguments& words) {
     std::ostringstream out;
     std::ostringstream err;
     const std::optional<int> code = attn::cli::run(words, {out, err});
     return {code.value_or(-1), out.str(), err.str()};
 }
 
-/// Bad usage or input: exit code 2 and one line that says `words`.
-inline void check_refused(const std::vector<std::string>& arguments, const std::string& words) {
-    const Ran ran = command(arguments);
+/// The command, which must end with that code.
+inline Ran ends(int code, const Arguments& words) {
+    const Ran ran = command(words);
     CAPTURE(ran.err);
+    REQUIRE(ran.code == code);
+    return ran;
+}
+inline Ran succeeds(const Arguments& words) { return ends(attn::cli::kSuccess, words); }
+
+/// Bad usage or input: exit code 2 and one line that says `words`.
+inline void check_refused(const Arguments& arguments, const std::string& words) {
     CAPTURE(words);
-    CHECK(ran.code == attn::cli::kBadInput);
+    const Ran ran = ends(attn::cli::kBadInput, arguments);
+    CAPTURE(ran.err);
     CHECK(ran.out.empty());
     CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
     CHECK(says(ran.err, words));
@@ -43,14 +58,10 @@ inline std::string golden(const std::string& name) {
 }
 
 /// `attnscope trace` of a golden file, which must succeed; the arrays that it wrote.
-inline attn::Npz traced(const std::string& name, std::vector<std::string> options = {}) {
+inline attn::Npz traced(const std::string& name, const Arguments& options = {}) {
     const Scratch scratch;
     const std::string target = (scratch / "out.npz").string();
-    std::vector<std::string> words{"trace", golden(name), "-o", target};
-    words.insert(words.end(), options.begin(), options.end());
-    const Ran ran = command(words);
-    CAPTURE(ran.err);
-    REQUIRE(ran.code == attn::cli::kSuccess);
+    succeeds(joined({"trace", golden(name), "-o", target}, options));
     return attn::read_npz(target).value();
 }
 

@@ -23,13 +23,9 @@ TEST_CASE("the output of trace is an input of trace, and gives the same weights"
     const Scratch scratch;
     const std::string once = (scratch / "once.npz").string();
     const std::string twice = (scratch / "twice.npz").string();
-    const std::vector<std::string> options{"--heads", "2", "--kv-heads", "1", "--grad"};
-    std::vector<std::string> words{"trace", golden("two_heads.npz"), "-o", once};
-    words.insert(words.end(), options.begin(), options.end());
-    REQUIRE(command(words).code == 0);
-    const Ran ran = command({"trace", once, "-o", twice});
-    CAPTURE(ran.err);
-    REQUIRE(ran.code == 0);
+    succeeds({"trace", golden("two_heads.npz"), "-o", once, "--heads", "2", "--kv-heads", "1",
+              "--grad"});
+    const Ran ran = succeeds({"trace", once, "-o", twice});
     CHECK(says(ran.err, "k, q, v are read as K, Q, V, as the stages of a trace"));
     CHECK_FALSE(says(ran.err, "not used"));
     const Npz a = read_npz(once).value();
@@ -48,10 +44,8 @@ TEST_CASE(
     write_bytes(scratch / "parts/K.npy", npy(shape, little({0.0F, 1.0F})));
     write_bytes(scratch / "parts/V.npy", npy(shape, little({3.0F, 5.0F})));
     const std::string out = (scratch / "out/").string();
-    const Ran ran = command({"trace", (scratch / "call.safetensors").string(),
-                             (scratch / "parts").string() + "/", "-o", out});
-    CAPTURE(ran.err);
-    REQUIRE(ran.code == 0);
+    succeeds({"trace", (scratch / "call.safetensors").string(), (scratch / "parts").string() + "/",
+              "-o", out});
     for (const char* name : {"out/call.npz", "out/parts.npz"}) {
         CAPTURE(name);
         const Npz npz = read_npz(scratch / name).value();

@@ -16,9 +16,7 @@ TEST_CASE("every layer of a text is saved, with its tokens and logits") {
     const Scratch scratch;
     const std::string folder = gpt2_folder(scratch).string();
     const std::string target = (scratch / "out.npz").string();
-    const Ran ran = command({"trace", "--model", folder, "--text", "abba c", "-o", target});
-    CAPTURE(ran.err);
-    REQUIRE(ran.code == cli::kSuccess);
+    const Ran ran = succeeds({"trace", "--model", folder, "--text", "abba c", "-o", target});
     CHECK(ran.err.empty());
     CHECK(says(ran.out, "GPT-2: 2 layers, 3 heads, width 24; 5 tokens"));
     CHECK(says(ran.out, "  ab b a ▁ c\n"));
@@ -51,18 +49,15 @@ TEST_CASE("--keep leaves the other stages out, and the output opens as tensors")
                 .code == cli::kSuccess);
     CHECK_FALSE(read_npz(target).value().arrays.contains("l0.weights"));
     const std::string again = (scratch / "again.npz").string();
-    const Ran ran = command({"trace", target, "--layer", "1", "--causal", "-o", again});
-    CAPTURE(ran.err);
-    CHECK(ran.code == cli::kSuccess);
+    succeeds({"trace", target, "--layer", "1", "--causal", "-o", again});
     CHECK(extents(read_npz(again).value(), "weights") == std::vector<Index>{1, 3, 1, 1});
 }
 
 TEST_CASE("what does not go with --model is refused by its name") {
     const Scratch scratch;
     const std::string folder = gpt2_folder(scratch).string();
-    const auto refused = [&](std::vector<std::string> more, const std::string& words) {
-        more.insert(more.begin(), "trace");
-        check_refused(more, words);
+    const auto refused = [&](const Arguments& more, const std::string& words) {
+        check_refused(joined({"trace"}, more), words);
     };
     refused({"--model", folder, "-o", "o.npz"},
             "--model has no --text; expected the text it reads");
@@ -90,10 +85,8 @@ const std::string kVitFolder = ATTN_TEST_DATA "/models/vit";
 TEST_CASE("every layer of a ViT over an image is saved, and the likeliest classes are named") {
     const Scratch scratch;
     const std::string target = (scratch / "out.npz").string();
-    const Ran ran = command(
+    const Ran ran = succeeds(
         {"trace", "--model", kVitFolder, "--image", kVitFolder + "/image.png", "-o", target});
-    CAPTURE(ran.err);
-    REQUIRE(ran.code == cli::kSuccess);
     CHECK(ran.err.empty());
     CHECK(says(ran.out, "ViT: 2 layers, 3 heads, width 24; 10 tokens"));
     CHECK(says(ran.out, "image.png: CLS and 3 × 3 patches of 4 × 4 pixels\n"));
@@ -114,9 +107,8 @@ TEST_CASE("every layer of a ViT over an image is saved, and the likeliest classe
     }
     CHECK(extents(out, "logits") == Axes{1, 5});
     CHECK(floats(out, "logits")[4] == doctest::Approx(2.04553).epsilon(1e-5));
-    const Ran off = command({"trace", "--model", kVitFolder, "--image", kVitFolder + "/image.png",
-                             "-o", target, "--off", "0.1"});
-    CHECK(off.code == cli::kSuccess);
+    const Ran off = succeeds({"trace", "--model", kVitFolder, "--image", kVitFolder + "/image.png",
+                              "-o", target, "--off", "0.1"});
     CHECK(says(off.out, "  class: violin 69.9 % -> "));
 }
 
@@ -124,10 +116,8 @@ TEST_CASE("an image is for a model that reads images, a text for one that reads 
     const Scratch scratch;
     const std::string gpt2 = gpt2_folder(scratch).string();
     const std::string image = kVitFolder + "/image.png";
-    const auto refused = [&](std::vector<std::string> more, const std::string& words) {
-        more.insert(more.begin(), "trace");
-        more.insert(more.end(), {"-o", (scratch / "o.npz").string()});
-        check_refused(more, words);
+    const auto refused = [&](const Arguments& more, const std::string& words) {
+        check_refused(joined({"trace", "-o", (scratch / "o.npz").string()}, more), words);
     };
     refused(
         {"--model", kVitFolder, "--text", "a cat"},
@@ -145,8 +135,7 @@ TEST_CASE("an image is for a model that reads images, a text for one that reads 
     check_refused({"heads", kVitFolder, "--text", "a"}, "ViT reads an image, and 'a' is a text");
     check_refused({"heads", kVitFolder, "--text", "a", "--image", image},
                   "--text 'a' and --image '" + image + "'; expected one of the two");
-    const Ran ran = command({"heads", kVitFolder, "--image", image});
-    CHECK(ran.code == 0);
+    const Ran ran = succeeds({"heads", kVitFolder, "--image", image});
     CHECK(says(ran.out, "entropy"));
 }
 
@@ -184,14 +173,12 @@ struct Traced {
     Ran ran;
     Npz npz;
 };
-Traced traced_model(const std::string& folder, std::vector<std::string> more,
+Traced traced_model(const std::string& folder, const Arguments& more,
                     const std::string& text = "abba c") {
     const Scratch scratch;
     const std::string target = (scratch / "out.npz").string();
-    more.insert(more.begin(), {"trace", "--model", folder, "--text", text, "-o", target});
-    const Ran ran = command(more);
-    CAPTURE(ran.err);
-    REQUIRE(ran.code == cli::kSuccess);
+    const Ran ran =
+        succeeds(joined({"trace", "--model", folder, "--text", text, "-o", target}, more));
     return {ran, read_npz(target).value()};
 }
 
@@ -276,9 +263,9 @@ TEST_CASE("--row replaces a row of weights, --patch takes vectors from another t
 TEST_CASE("interventions that cannot be are refused by what was typed") {
     const Scratch scratch;
     const std::string folder = gpt2_folder(scratch).string();
-    const auto refused = [&](std::vector<std::string> more, const std::string& words) {
-        more.insert(more.begin(), {"trace", "--model", folder, "--text", "abba c", "-o", "o.npz"});
-        check_refused(more, words);
+    const Arguments model{"trace", "--model", folder, "--text", "abba c", "-o", "o.npz"};
+    const auto refused = [&](const Arguments& more, const std::string& words) {
+        check_refused(joined(model, more), words);
     };
     refused({"--off", "9.0"}, "there is no layer 9: the model has 2, counted from 0");
     refused({"--off", "0.3"}, "layer 0 has no head 3: it has 3, counted from 0");

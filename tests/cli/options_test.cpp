@@ -6,10 +6,8 @@ using namespace attn;
 
 namespace {
 
-void check_option_refused(const std::vector<std::string>& options, const std::string& words) {
-    std::vector<std::string> all{"trace", golden("qkv.npz"), "-o", "/nowhere/x.npz"};
-    all.insert(all.end(), options.begin(), options.end());
-    check_refused(all, words);
+void check_option_refused(const Arguments& options, const std::string& words) {
+    check_refused(joined({"trace", golden("qkv.npz"), "-o", "/nowhere/x.npz"}, options), words);
 }
 
 }  // namespace

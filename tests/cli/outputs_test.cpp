@@ -24,9 +24,8 @@ TEST_CASE("keep writes the named stages, their gradients, and always logsumexp")
 
 TEST_CASE("a kept stage that the call does not have is noted") {
     const Scratch scratch;
-    const Ran ran = command({"trace", golden("cat_sat_mat.npz"), "-o", (scratch / "o.npz").string(),
-                             "--keep", "weights,dropped"});
-    CHECK(ran.code == 0);
+    const Ran ran = succeeds({"trace", golden("cat_sat_mat.npz"), "-o",
+                              (scratch / "o.npz").string(), "--keep", "weights,dropped"});
     CHECK(says(ran.err, "note: this call has no stage dropped"));
 }
 
@@ -61,9 +60,9 @@ TEST_CASE("several inputs are a call each, into a folder, and one that fails lea
     const std::string folder = (scratch / "out").string();
     const std::string twin = (scratch / "qkv.npz").string();
     std::filesystem::copy_file(golden("qkv.npz"), twin);
-    const Ran ran = command({"trace", golden("cat_sat_mat.npz"), golden("complex.npz"),
-                             golden("qkv.npz"), "-o", folder, "--keep", "context"});
-    CHECK(ran.code == attn::cli::kBadInput);
+    const Ran ran =
+        ends(attn::cli::kBadInput, {"trace", golden("cat_sat_mat.npz"), golden("complex.npz"),
+                                    golden("qkv.npz"), "-o", folder, "--keep", "context"});
     CHECK(says(ran.out, "2 files -> " + folder + ", 1 failed"));
     CHECK(says(ran.err, "complex.npz"));
     const Npz alone = traced("qkv.npz", {"--keep", "context"});
@@ -95,14 +94,12 @@ TEST_CASE("- is standard output, and carries the file alone") {
     const Scratch scratch;
     const std::string file = (scratch / "o.npz").string();
     REQUIRE(command({"trace", golden("qkv.npz"), "-o", file}).code == 0);
-    const Ran npz = command({"trace", golden("qkv.npz"), "-o", "-"});
-    CHECK(npz.code == 0);
+    const Ran npz = succeeds({"trace", golden("qkv.npz"), "-o", "-"});
     CHECK(npz.out == read_text_file(file).value());
     CHECK(says(npz.err, "-> standard output"));
     const std::string table = (scratch / "o.csv").string();
     REQUIRE(command({"saturate", "--dk", "4,16", "-o", table}).code == 0);
-    const Ran csv = command({"saturate", "--dk", "4,16", "-o", "-"});
-    CHECK(csv.code == 0);
+    const Ran csv = succeeds({"saturate", "--dk", "4,16", "-o", "-"});
     CHECK(csv.out == read_text_file(table).value());
     CHECK(csv.err == "standard output: 2 rows\n");
     CHECK(!std::filesystem::exists("-"));
@@ -110,8 +107,7 @@ TEST_CASE("- is standard output, and carries the file alone") {
 
 TEST_CASE("a disk that is full or a folder that is missing is a failure that leaves nothing") {
     const Scratch scratch;
-    const Ran full = command({"trace", golden("cat_sat_mat.npz"), "-o", "/dev/full"});
-    CHECK(full.code == cli::kFailure);
+    const Ran full = ends(cli::kFailure, {"trace", golden("cat_sat_mat.npz"), "-o", "/dev/full"});
     CHECK(full.err == "attnscope trace: cannot write /dev/full: No space left on device\n");
     CHECK(full.out.empty());
     CHECK(
@@ -119,15 +115,13 @@ TEST_CASE("a disk that is full or a folder that is missing is a failure that lea
         cli::kFailure);
     CHECK(scratch.files() == 0);
     std::filesystem::create_directory(scratch / "folder.npz");
-    const Ran folder =
-        command({"trace", golden("cat_sat_mat.npz"), "-o", (scratch / "folder.npz").string()});
-    CHECK(folder.code == cli::kFailure);
+    ends(cli::kFailure,
+         {"trace", golden("cat_sat_mat.npz"), "-o", (scratch / "folder.npz").string()});
     CHECK(scratch.files() == 1);
 }
 
 TEST_CASE("bytes written to a device keep the output free of words") {
-    const Ran ran = command({"trace", golden("cat_sat_mat.npz"), "-o", "/dev/null"});
-    CHECK(ran.code == 0);
+    const Ran ran = succeeds({"trace", golden("cat_sat_mat.npz"), "-o", "/dev/null"});
     CHECK(ran.out.empty());
     CHECK(says(ran.err, "weights"));
 }

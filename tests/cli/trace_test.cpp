@@ -50,8 +50,7 @@ TEST_CASE("the shape of every output follows its input, with heads, X_kv, W_O an
 
 TEST_CASE("float64 and integers are read, rounded, and what is lost is said") {
     const Scratch scratch;
-    const Ran ran = command({"trace", golden("float64.npz"), "-o", (scratch / "o.npz").string()});
-    CHECK(ran.code == 0);
+    const Ran ran = succeeds({"trace", golden("float64.npz"), "-o", (scratch / "o.npz").string()});
     CHECK(says(ran.err, "4 value(s) of Q are too large for float32 and became infinite"));
     CHECK(says(ran.err, "Q (float64), K (float64), V (int32) rounded to float32"));
 }
@@ -89,8 +88,7 @@ TEST_CASE("a file with several layers is traced one layer at a time") {
 
 TEST_CASE("an array that trace does not use is said") {
     const Scratch scratch;
-    const Ran ran = command({"trace", golden("unused.npz"), "-o", (scratch / "o.npz").string()});
-    CHECK(ran.code == 0);
+    const Ran ran = succeeds({"trace", golden("unused.npz"), "-o", (scratch / "o.npz").string()});
     CHECK(says(ran.err,
                "note: " + golden("unused.npz") + ": arrays 'attn_mask', 'W_extra' are not used"));
     CHECK(command({"trace", golden("tokens.npz"), "-o", (scratch / "o.npz").string()}).err.empty());
@@ -100,12 +98,10 @@ namespace {
 
 /// A traced file of these arrays.
 Ran traced_arrays(const Scratch& scratch, const std::vector<NpzEntry>& arrays,
-                  const std::vector<std::string>& options = {}) {
+                  const Arguments& options = {}) {
     const std::string in = (scratch / "given.npz").string();
     REQUIRE(write_npz(in, arrays));
-    std::vector<std::string> words{"trace", in, "-o", (scratch / "out.npz").string()};
-    words.insert(words.end(), options.begin(), options.end());
-    return command(words);
+    return command(joined({"trace", in, "-o", (scratch / "out.npz").string()}, options));
 }
 
 }  // namespace

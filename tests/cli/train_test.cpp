@@ -24,9 +24,7 @@ struct TrainRoom {
 
 TEST_CASE("train: a run has a record of every step, and goes on to the same end") {
     const TrainRoom room;
-    const Ran whole = command({"train", room / "spec.json", "-o", room / "whole"});
-    CAPTURE(whole.err);
-    REQUIRE(whole.code == cli::kSuccess);
+    const Ran whole = succeeds({"train", room / "spec.json", "-o", room / "whole"});
     CHECK(says(whole.out, "saturated"));
     CHECK(says(whole.err, "step 20 of 20: loss "));
     const auto run = must(train::open_run(room / "whole"));
@@ -47,18 +45,14 @@ TEST_CASE("train: --seeds trains the next seeds too, each as it would be alone")
     const auto second = must(train::open_run(room / "runs/seed-2"));
     CHECK(second.spec.seed == 2);
     CHECK(first.records[0]->loss != second.records[0]->loss);
-    const Ran unsaved = command({"train", room / "spec.json", "--seeds", "2"});
-    CHECK(unsaved.code == 0);
+    const Ran unsaved = succeeds({"train", room / "spec.json", "--seeds", "2"});
     CHECK(std::ranges::count(unsaved.out, '\n') == 3);
 }
 
 TEST_CASE("train: what is wrong is said, and nothing is overwritten") {
     const TrainRoom room;
-    const auto fault = [](std::vector<std::string> words) {
-        words.insert(words.begin(), "train");
-        const Ran ran = command(words);
-        CHECK(ran.code == cli::kBadInput);
-        return ran.err;
+    const auto fault = [](const Arguments& words) {
+        return ends(cli::kBadInput, joined({"train"}, words)).err;
     };
     CHECK(says(fault({}), "no SPEC; expected a specification"));
     CHECK(says(fault({room / "none.json"}), "none.json"));

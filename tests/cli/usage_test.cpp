@@ -8,15 +8,13 @@ using namespace attn;
 
 TEST_CASE("help and version answer on the output and succeed") {
     for (const char* word : {"--help", "-h", "help"}) {
-        const Ran ran = command({word});
-        CHECK(ran.code == 0);
+        const Ran ran = succeeds({word});
         for (const cli::Subcommand& subcommand : cli::subcommands())
             CHECK(says(ran.out, "attnscope " + std::string(subcommand.name)));
     }
     CHECK(command({"--version"}).out.starts_with("attnscope "));
     for (const cli::Subcommand& subcommand : cli::subcommands()) {
-        const Ran ran = command({std::string(subcommand.name), "--help"});
-        CHECK(ran.code == 0);
+        const Ran ran = succeeds({std::string(subcommand.name), "--help"});
         CHECK(says(ran.out, "Usage: attnscope " + std::string(subcommand.name)));
     }
 }
@@ -59,8 +57,7 @@ TEST_CASE("a value with line breaks is still refused in one line") {
 }
 
 TEST_CASE("stages lists every stage with the backends that keep it") {
-    const Ran text = command({"stages"});
-    CHECK(text.code == 0);
+    const Ran text = succeeds({"stages"});
     const auto rows = nlohmann::json::parse(command({"stages", "--json"}).out);
     REQUIRE(rows.size() == kStageCount);
     for (const StageInfo& stage : stage_table()) {

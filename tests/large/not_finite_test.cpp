@@ -31,27 +31,14 @@ struct Entry {
 };
 
 std::shared_ptr<const MapInput> with(const std::vector<Entry>& entries, AttentionSpec spec = {}) {
-    Tensor q = normal_tensor<float>({1, 1, kQueries, kWidth}, 5, 2.0);
-    Tensor k = normal_tensor<float>({1, 1, kKeys, kWidth}, 6, 2.0);
+    auto input = std::make_shared<MapInput>();
+    input->source = normal_source(kQueries, kKeys, kWidth, std::move(spec));
+    Tensor q = *input->source.q, k = *input->source.k;
     for (const Entry& entry : entries)
         (entry.operand == 'q' ? q : k)(0, 0, entry.token, entry.column) = entry.value;
-    auto input = std::make_shared<MapInput>();
     input->source.q = std::make_shared<const Tensor>(std::move(q));
     input->source.k = std::make_shared<const Tensor>(std::move(k));
-    input->source.spec = std::move(spec);
-    Dimensions& size = input->source.size;
-    size.batch = size.heads = size.kv_heads = 1;
-    size.tq = kQueries;
-    size.tk = kKeys;
-    size.d_k = kWidth;
     return input;
-}
-
-ViewRequest looking_at(double top, double left, double rows, double columns, int level) {
-    ViewRequest request;
-    request.view = {top, left, rows, columns, level};
-    request.full_pass = true;
-    return request;
 }
 
 /// NaN among the single cells that the map draws.
@@ -87,13 +74,13 @@ void check_same(const NanWeights& actual, const NanWeights& wanted) {
 /// The map's counts are those of the cells that it draws, in the whole matrix and in a part of it.
 void check_counts(const std::shared_ptr<const MapInput>& input) {
     WeightMap map(input, {}, {});
-    const auto all = settled(map, looking_at(0.0, 0.0, kQueries, kKeys, 0));
+    const auto all = settled(map, exactly(0.0, 0.0, kQueries, kKeys, 0));
     REQUIRE(all->not_finite.known);
     CHECK(all->not_finite.rows_unknown == 0);
     const NanWeights drawn = drawn_nans(*all, {{0, kQueries}, {0, kKeys}});
     check_same(all->not_finite.all, drawn);
     check_same(all->not_finite.in_view, drawn);
-    const ViewRequest request = looking_at(10.0, 35.0, 100.0, 120.0, 0);
+    const ViewRequest request = exactly(10.0, 35.0, 100.0, 120.0, 0);
     const auto part = settled(map, request);
     check_same(part->not_finite.all, drawn);
     check_same(part->not_finite.in_view,
@@ -156,20 +143,17 @@ TEST_CASE("operands that are not finite are counted, and the first named") {
 }
 
 TEST_CASE("a pooled, sampled view knows its NaN weights before any of them is drawn") {
-    PlantedSpec spec;
-    spec.tokens = 8192;
-    spec.d_k = 32;
-    auto input = std::make_shared<MapInput>(*planted(spec));
+    auto input = std::make_shared<MapInput>(*planted({.tokens = 8192, .d_k = 32}));
     Tensor q = *input->source.q;
     q(0, 0, 4321, 3) = kNan;
     input->source.q = std::make_shared<const Tensor>(std::move(q));
     WeightMap map(input, {}, {});
-    ViewRequest request = looking_at(0.0, 0.0, 8192.0, 8192.0, 5);
+    ViewRequest request = exactly(0.0, 0.0, 8192.0, 8192.0, 5);
     request.full_pass = false;
     const auto snapshot = settled(map, request);
     check_same(snapshot->not_finite.all, {1, 8192, Cell{4321, 0}});
     check_same(snapshot->not_finite.in_view, {1, 8192, Cell{4321, 0}});
-    const auto elsewhere = settled(map, looking_at(0.0, 0.0, 100.0, 100.0, 0));
+    const auto elsewhere = settled(map, exactly(0.0, 0.0, 100.0, 100.0, 0));
     CHECK_FALSE(elsewhere->not_finite.in_view.first);
     CHECK(elsewhere->not_finite.all.cells == 8192);
 }
@@ -179,7 +163,7 @@ TEST_CASE("profiles leave rows of texels with NaN out and say how many queries t
     WeightMap map(input, {}, {});
     for (const int level : {0, 1}) {
         const auto profiles =
-            must(settled(map, looking_at(0.0, 0.0, kQueries, kKeys, level))->profiles);
+            must(settled(map, exactly(0.0, 0.0, kQueries, kKeys, level))->profiles);
         const Index side = Index{1} << level;
         CHECK(profiles.queries_left_out == side);
         CHECK(profiles.queries == kQueries - side);
@@ -210,7 +194,7 @@ TEST_CASE("the arithmetic of a cell names the score that makes its row NaN") {
 TEST_CASE("a search counts the NaN weights that it cannot rank") {
     const auto input = with({{'q', 8, 1, kNan}});
     WeightMap map(input, {}, {});
-    ViewRequest request = looking_at(0.0, 0.0, kQueries, kKeys, 0);
+    ViewRequest request = exactly(0.0, 0.0, kQueries, kKeys, 0);
     request.search = Search{Search::Of::key, 5};
     const auto found = must(settled(map, request)->search);
     CHECK(found.nans == 1);

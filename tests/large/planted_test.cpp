@@ -18,11 +18,7 @@ using namespace attn::test;
 namespace {
 
 PlantedSpec spec_of(Index tokens, Index d_k, std::uint64_t seed = 1) {
-    PlantedSpec spec;
-    spec.tokens = tokens;
-    spec.d_k = d_k;
-    spec.seed = seed;
-    return spec;
+    return {.tokens = tokens, .d_k = d_k, .seed = seed};
 }
 
 std::uint64_t hash_of(const Tensor& tensor) {

@@ -10,7 +10,6 @@
 #include "core/large/tile_grid.h"
 #include "core/masks.h"
 #include "tests/large/exact_map.h"
-#include "tests/support/random.h"
 #include "tests/support/results.h"
 
 using namespace attn;
@@ -24,16 +23,7 @@ constexpr Index kKeys = 610;
 constexpr Index kWidth = 16;
 
 WeightSource source_of(AttentionSpec spec) {
-    WeightSource source;
-    source.q =
-        std::make_shared<const Tensor>(normal_tensor<float>({1, 1, kQueries, kWidth}, 5, 2.0));
-    source.k = std::make_shared<const Tensor>(normal_tensor<float>({1, 1, kKeys, kWidth}, 6, 2.0));
-    source.spec = std::move(spec);
-    source.size.batch = source.size.heads = source.size.kv_heads = 1;
-    source.size.tq = kQueries;
-    source.size.tk = kKeys;
-    source.size.d_k = kWidth;
-    return source;
+    return normal_source(kQueries, kKeys, kWidth, std::move(spec));
 }
 
 struct Mean {
@@ -137,10 +127,7 @@ TEST_CASE("a score that is not finite makes its texel so, and no other") {
 }
 
 TEST_CASE("a map gives the scores of a view when they are asked for, and no others") {
-    PlantedSpec spec;
-    spec.tokens = 2048;
-    spec.d_k = 32;
-    const auto input = planted(spec);
+    const auto input = planted({.tokens = 2048, .d_k = 32});
     WeightMap map(input, {}, {});
     ViewRequest request;
     request.view = {100.0, 900.0, 700.0, 500.0, 0};

@@ -22,22 +22,12 @@ using namespace attn::test;
 namespace {
 
 std::shared_ptr<const MapInput> tokens(Index count) {
-    PlantedSpec spec;
-    spec.tokens = count;
-    spec.d_k = 32;
-    return planted(spec);
+    return planted({.tokens = count, .d_k = 32});
 }
 
 ViewRequest looking_at(double top, double left, double rows, double columns, int level) {
-    ViewRequest request;
-    request.view = {top, left, rows, columns, level};
-    return request;
-}
-
-/// The same with the whole pass: exact however slow the machine is.
-ViewRequest exactly(double top, double left, double rows, double columns, int level) {
-    ViewRequest request = looking_at(top, left, rows, columns, level);
-    request.full_pass = true;
+    ViewRequest request = exactly(top, left, rows, columns, level);
+    request.full_pass = false;
     return request;
 }
 
@@ -149,9 +139,7 @@ TEST_CASE("a map can go away in the middle of its work") {
 
 TEST_CASE("waiting for a map ends when the caller stops") {
     WeightMap map(tokens(30000), {}, {});
-    ViewRequest request = looking_at(0.0, 0.0, 30000.0, 30000.0, 7);
-    request.full_pass = true;
-    map.want(request);
+    map.want(exactly(0.0, 0.0, 30000.0, 30000.0, 7));
     std::stop_source stop;
     stop.request_stop();
     CHECK_FALSE(map.settle(stop.get_token()));
@@ -161,8 +149,7 @@ TEST_CASE("a pass that is paused and resumed gives the numbers of one that is no
     constexpr Index kTokens = 6000;
     const auto input = tokens(kTokens);
     const ViewRequest corner = looking_at(0.0, 0.0, 50.0, 50.0, 0);
-    ViewRequest going = corner;
-    going.full_pass = true;
+    const ViewRequest going = exactly(0.0, 0.0, 50.0, 50.0, 0);
     WeightMap straight(input, {}, {});
     CHECK(settled(straight, going)->pass.rows_done == kTokens);
     WeightMap halting(input, {}, {});

@@ -13,18 +13,11 @@ using namespace attn::train;
 namespace {
 
 Spec small_spec() {
-    Spec spec;
-    spec.task = Task::induction;
-    spec.tokens = 11;
-    spec.symbols = 7;
-    spec.layers = 2;
-    spec.heads = 2;
-    spec.d_model = 6;
-    spec.d_k = 4;
-    spec.d_v = 3;
-    spec.batch = 3;
-    spec.learning_rate = 0.05;
-    return spec;
+    return spec_from_json(R"({"task": "induction", "tokens": 11, "symbols": 7, "layers": 2,
+                              "heads": 2, "d_model": 6, "d_k": 4, "d_v": 3, "batch": 3,
+                              "learning_rate": 0.05})",
+                          "spec")
+        .value();
 }
 
 std::vector<Example> batch_of(const Trainer& trainer) {

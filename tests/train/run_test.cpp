@@ -19,19 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 
 Spec small_spec() {
-    Spec spec;
-    spec.task = Task::copy;
-    spec.tokens = 12;
-    spec.symbols = 4;
-    spec.layers = 2;
-    spec.heads = 2;
-    spec.d_model = 16;
-    spec.d_k = 4;
-    spec.batch = 8;
-    spec.warmup = 5;
-    spec.learning_rate = 1e-2;
-    spec.steps = 20;
-    return spec;
+    return spec_from_json(R"({"task": "copy", "tokens": 12, "symbols": 4, "layers": 2, "heads": 2,
+                              "d_model": 16, "d_k": 4, "batch": 8, "warmup": 5,
+                              "learning_rate": 0.01, "steps": 20})",
+                          "spec")
+        .value();
 }
 
 std::vector<std::shared_ptr<const Record>> train_on(Trainer& trainer, Index steps) {
