@@ -15,8 +15,8 @@ struct Traced {
 Traced trace_column(Index n, const Arguments& options) {
     const Scratch scratch;
     const Tensor column = test::normal_tensor<float>({1, 1, n, 1}, 3);
-    const std::string source = (scratch / "in.npz").string();
-    const std::string target = (scratch / "out.npz").string();
+    const std::string source = scratch.at("in.npz");
+    const std::string target = scratch.at("out.npz");
     std::vector<NpzEntry> entries;
     for (const char* name : {"Q", "K", "V"}) entries.push_back({name, {n, 1}, column.values()});
     REQUIRE(write_npz(source, entries));

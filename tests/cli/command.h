@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/cli/cli.h"
+#include "app/cli/start.h"
 #include "attn_tree.h"
 #include "core/io/npz.h"
 #include "tests/io/scratch.h"
@@ -42,6 +43,12 @@ inline Ran ends(int code, const Arguments& words) {
     return ran;
 }
 inline Ran succeeds(const Arguments& words) { return ends(attn::cli::kSuccess, words); }
+
+/// What the window starts with, and what is said about it thrown away.
+inline attn::Result<attn::cli::Start> read_start(const attn::cli::StartOptions& options) {
+    std::ostringstream said;
+    return attn::cli::read_start(options, {said, said});
+}
 
 /// Bad usage or input: exit code 2 and one line that says `words`.
 inline void check_refused(const Arguments& arguments, const std::string& words) {

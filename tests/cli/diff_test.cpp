@@ -170,7 +170,7 @@ TEST_CASE(
 TEST_CASE("an own trace brings its inputs as q, k and v") {
     const Scratch scratch;
     const std::string in = inputs_of(some_inputs()).write(scratch, "in.npz");
-    const std::string out = (scratch / "out.npz").string();
+    const std::string out = scratch.at("out.npz");
     REQUIRE(command({"trace", in, "-o", out, "--causal", "--rope", "half"}).code == 0);
     CHECK(command({"diff", out, "--causal", "--rope", "half"}).code == 0);
     CHECK(command({"diff", in, out, "--causal", "--rope", "half"}).code == 0);

@@ -56,7 +56,7 @@ std::string printed_csv(const std::string& folder, const Arguments& more = {}) {
 TEST_CASE("heads: every head of every layer has the measures of what trace saves") {
     const Scratch scratch;
     const std::string folder = test::gpt2_folder(scratch).string();
-    const std::string traced = (scratch / "out.npz").string();
+    const std::string traced = scratch.at("out.npz");
     REQUIRE(command({"trace", "--model", folder, "--text", "abba c", "-o", traced}).code == 0);
     const Npz out = read_npz(traced).value();
     const Table table = cells_of(printed_csv(folder), ',');
@@ -89,7 +89,7 @@ TEST_CASE("heads: sorted, the largest comes first, in CSV and in the table") {
 
 TEST_CASE("heads: a measure that asks for what is not there is a dash, never a number") {
     const Scratch scratch;
-    const std::string target = (scratch / "heads.csv").string();
+    const std::string target = scratch.at("heads.csv");
     const Ran ran = succeeds({"heads", golden("qkv.npz"), "-o", target});
     CHECK(says(ran.out, "heads.csv: "));
     std::ifstream stream(target);
@@ -106,7 +106,7 @@ TEST_CASE("heads: what is wrong is named") {
     check_refused({"heads"}, "no FILE");
     check_refused({"heads", golden("qkv.npz"), "--sort", "kindness"},
                   "--sort is 'kindness'; expected one of entropy, evenness, previous");
-    check_refused({"heads", golden("qkv.npz"), "-o", (scratch / "x.txt").string()}, ".csv");
+    check_refused({"heads", golden("qkv.npz"), "-o", scratch.at("x.txt")}, ".csv");
     const Ran ran = ends(cli::kBadInput, {"heads", golden("qkv.npz"), "--sequence", "9"});
     CHECK(ran.out.empty());
     CHECK(says(ran.err, "There is no head 0 of sequence 9"));

@@ -12,10 +12,22 @@ namespace fs = std::filesystem;
 
 using test::gpt2_folder;
 
+namespace {
+
+/// The window's state once it has read what it starts with.
+view::AppState started(cli::StartOptions& options) {
+    REQUIRE(cli::settle_start(options, {}));
+    auto start = must(read_start(options));
+    view::play(start.state, start.actions, start.open);
+    return start.state;
+}
+
+}  // namespace
+
 TEST_CASE("every layer of a text is saved, with its tokens and logits") {
     const Scratch scratch;
     const std::string folder = gpt2_folder(scratch).string();
-    const std::string target = (scratch / "out.npz").string();
+    const std::string target = scratch.at("out.npz");
     const Ran ran = succeeds({"trace", "--model", folder, "--text", "abba c", "-o", target});
     CHECK(ran.err.empty());
     CHECK(says(ran.out, "GPT-2: 2 layers, 3 heads, width 24; 5 tokens"));
@@ -44,11 +56,11 @@ TEST_CASE("every layer of a text is saved, with its tokens and logits") {
 TEST_CASE("--keep leaves the other stages out, and the output opens as tensors") {
     const Scratch scratch;
     const std::string folder = gpt2_folder(scratch).string();
-    const std::string target = (scratch / "out.npz").string();
+    const std::string target = scratch.at("out.npz");
     REQUIRE(command({"trace", "--model", folder, "--text", "ab", "-o", target, "--keep", "q,k,v"})
                 .code == cli::kSuccess);
     CHECK_FALSE(read_npz(target).value().arrays.contains("l0.weights"));
-    const std::string again = (scratch / "again.npz").string();
+    const std::string again = scratch.at("again.npz");
     succeeds({"trace", target, "--layer", "1", "--causal", "-o", again});
     CHECK(extents(read_npz(again).value(), "weights") == std::vector<Index>{1, 3, 1, 1});
 }
@@ -84,7 +96,7 @@ const std::string kVitFolder = ATTN_TEST_DATA "/models/vit";
 
 TEST_CASE("every layer of a ViT over an image is saved, and the likeliest classes are named") {
     const Scratch scratch;
-    const std::string target = (scratch / "out.npz").string();
+    const std::string target = scratch.at("out.npz");
     const Ran ran = succeeds(
         {"trace", "--model", kVitFolder, "--image", kVitFolder + "/image.png", "-o", target});
     CHECK(ran.err.empty());
@@ -117,7 +129,7 @@ TEST_CASE("an image is for a model that reads images, a text for one that reads 
     const std::string gpt2 = gpt2_folder(scratch).string();
     const std::string image = kVitFolder + "/image.png";
     const auto refused = [&](const Arguments& more, const std::string& words) {
-        check_refused(joined({"trace", "-o", (scratch / "o.npz").string()}, more), words);
+        check_refused(joined({"trace", "-o", scratch.at("o.npz")}, more), words);
     };
     refused(
         {"--model", kVitFolder, "--text", "a cat"},
@@ -144,18 +156,12 @@ TEST_CASE("--text opens the window or render over what a model reads") {
     cli::StartOptions options;
     options.files = {gpt2_folder(scratch).string()};
     options.text = "ab ac";
-    REQUIRE(cli::settle_start(options, {}));
-    std::ostringstream out;
-    std::ostringstream err;
-    auto start = must(cli::read_start(options, {out, err}));
-    view::AppState state = start.state;
-    view::play(state, start.actions, start.open);
+    const view::AppState state = started(options);
     CHECK(view::text_of(state.document()) == "ab ac");
     CHECK(state.document().tokens == std::vector<std::string>{"ab", "▁", "a", "c"});
     CHECK(state.sentence_draft == "ab ac");
     options.text = std::string(40, 'c');
-    CHECK(cli::read_start(options, {out, err}).error().sentence ==
-          "the text has 40 tokens; this model takes 16");
+    CHECK(read_start(options).error().sentence == "the text has 40 tokens; this model takes 16");
 }
 
 TEST_CASE("--text with what is no model is refused by its name") {
@@ -176,7 +182,7 @@ struct Traced {
 Traced traced_model(const std::string& folder, const Arguments& more,
                     const std::string& text = "abba c") {
     const Scratch scratch;
-    const std::string target = (scratch / "out.npz").string();
+    const std::string target = scratch.at("out.npz");
     const Ran ran =
         succeeds(joined({"trace", "--model", folder, "--text", text, "-o", target}, more));
     return {ran, read_npz(target).value()};
@@ -293,12 +299,7 @@ TEST_CASE("--off of the window and of render opens over a run without these head
     options.files = {gpt2_folder(scratch).string()};
     options.text = "ab ac";
     options.off = "0.2,0.0,0.2";
-    REQUIRE(cli::settle_start(options, {}));
-    std::ostringstream out;
-    std::ostringstream err;
-    auto start = must(cli::read_start(options, {out, err}));
-    view::AppState state = start.state;
-    view::play(state, start.actions, start.open);
+    const view::AppState state = started(options);
     CHECK(view::model_of(state.document())->changes.off == std::vector<HeadPlace>{{0, 0}, {0, 2}});
     REQUIRE(state.document().effects);
     CHECK(std::ranges::count_if(state.document().effects->run.heads, &HeadEffect::changed) == 3);

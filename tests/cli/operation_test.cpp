@@ -39,7 +39,7 @@ void check_refused_operation(const Arguments& options, const std::string& words)
 
 TEST_CASE("trace writes every stage and gradient of an operation as PyTorch has them") {
     const Scratch scratch;
-    const std::string target = (scratch / "o.npz").string();
+    const std::string target = scratch.at("o.npz");
     int compared = 0;
     for (const char* name : {"chunked", "linear_causal", "linear_projected", "latents_padding",
                              "latents_projected", "state_space_euler", "state_space_projected"}) {
@@ -63,7 +63,7 @@ TEST_CASE("trace writes every stage and gradient of an operation as PyTorch has 
 
 TEST_CASE("parameters' gradients have their arrays' names in lower case and [H,rows,columns]") {
     const Scratch scratch;
-    const std::string target = (scratch / "o.npz").string();
+    const std::string target = scratch.at("o.npz");
     traced_operation(operation_golden("state_space"), target);
     const Npz got = read_npz(target).value();
     using Axes = std::vector<Index>;
@@ -78,7 +78,7 @@ TEST_CASE("parameters' gradients have their arrays' names in lower case and [H,r
 
 TEST_CASE("an operation on any file of tensors: fresh parameters of a seed, said in a note") {
     const Scratch scratch;
-    const std::string target = (scratch / "o.npz").string();
+    const std::string target = scratch.at("o.npz");
     const Ran ran =
         traced_operation(golden("qkv.npz"), target, {"--operation", "latents", "--latents", "2"});
     CHECK(says(ran.err, "latents, W_latent not given: fresh ones of seed 0, untrained"));
@@ -92,7 +92,7 @@ TEST_CASE("an operation on any file of tensors: fresh parameters of a seed, said
 
 TEST_CASE("chunked says that it is softmax attention, keep names the operation's stages") {
     const Scratch scratch;
-    const std::string target = (scratch / "o.npz").string();
+    const std::string target = scratch.at("o.npz");
     succeeds({"trace", golden("qkv.npz"), "-o", target, "--operation", "chunked", "--chunk", "2",
               "--keep", "running_sum,context"});
     const Npz got = read_npz(target).value();
@@ -145,9 +145,8 @@ TEST_CASE("stages lists an operation's table, in words and as JSON") {
 
 TEST_CASE("a parameter of an operation that is not asked for is named with the remedy") {
     const Scratch scratch;
-    const Ran ran =
-        ends(2, {"trace", operation_golden("latents"), "-o", (scratch / "o.npz").string(),
-                 "--operation", "linear"});  // its options say latents=3
+    const Ran ran = ends(2, {"trace", operation_golden("latents"), "-o", scratch.at("o.npz"),
+                             "--operation", "linear"});  // its options say latents=3
     CHECK(says(ran.err, "latents is 3 without operation latents"));
 }
 

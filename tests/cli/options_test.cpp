@@ -56,7 +56,7 @@ TEST_CASE("a value that cannot be is named with what was expected") {
 
 TEST_CASE("an option in the file counts, the command line wins, and a note tells") {
     const Scratch scratch;
-    const std::string target = (scratch / "o.npz").string();
+    const std::string target = scratch.at("o.npz");
     const Ran from_file = command({"trace", golden("qkv.npz"), "-o", target});
     CHECK(from_file.err ==
           "attnscope trace: note: options from " + golden("qkv.npz") + ": scale=none\n");
@@ -88,8 +88,8 @@ TEST_CASE("an empty row follows the policy, and its NaN is counted") {
     CHECK(std::isnan(
         floats(traced("qkv.npz", {"--padding", "0", "--empty-rows", "nan"}), "weights")[0]));
     const Scratch scratch;
-    const Ran ran = command({"trace", golden("qkv.npz"), "-o", (scratch / "o.npz").string(),
-                             "--padding", "0", "--empty-rows", "nan"});
+    const Ran ran = command({"trace", golden("qkv.npz"), "-o", scratch.at("o.npz"), "--padding",
+                             "0", "--empty-rows", "nan"});
     CHECK(says(ran.out, "weights    [1, 1, 3, 3]  9 NaN"));
 }
 

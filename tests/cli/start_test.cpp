@@ -30,7 +30,7 @@ cli::StartOptions settled(std::vector<std::string> files) {
 }
 
 std::string saved_session(const Scratch& scratch, const char* name) {
-    const std::string path = (scratch / name).string();
+    const std::string path = scratch.at(name);
     REQUIRE(write_file_atomically(path, R"({"action":"set_scaling","on":false})"
                                         "\n"));
     return path;
@@ -52,7 +52,7 @@ TEST_CASE("render takes FILE as the window does, and none of them twice") {
 TEST_CASE("no output of render or the window is a file that it reads") {
     const Scratch scratch;
     const std::string file = saved_session(scratch, "f.jsonl");
-    const std::string link = (scratch / "link.jsonl").string();
+    const std::string link = scratch.at("link.jsonl");
     std::filesystem::create_symlink("f.jsonl", link);
     const std::string before = read_text_file(file).value();
     for (const std::string& output : {file, link}) {
@@ -75,7 +75,7 @@ TEST_CASE("no output of render or the window is a file that it reads") {
 
 TEST_CASE("a session goes back to its file, but never over tensors") {
     const Scratch scratch;
-    const std::string tensors = (scratch / "q.npz").string();
+    const std::string tensors = scratch.at("q.npz");
     std::filesystem::copy_file(golden("qkv.npz"), tensors);
     CHECK(says(refused_by_window({tensors, "--save-session", tensors}), "the same file as FILE"));
     CHECK(says(refused_by_window({"--map", tensors, "--save-session", tensors}), "as --map"));
@@ -96,23 +96,22 @@ TEST_CASE("a file's arrays and tokens are read as --role, --tokens and --layout 
     const std::vector<NpzEntry> entries{{"asks", {1, 1, 2, 2}, numbers},
                                         {"K", {1, 1, 2, 2}, numbers},
                                         {"V", {1, 1, 2, 2}, numbers}};
-    const std::string path = (scratch / "mine.npz").string();
-    const std::string words = (scratch / "words.txt").string();
+    const std::string path = scratch.at("mine.npz");
+    const std::string words = scratch.at("words.txt");
     REQUIRE(write_npz(path, entries));
     REQUIRE(write_file_atomically(words, "ay\nbee\n"));
-    std::ostringstream out, err;
     cli::StartOptions options = settled({path});
     options.needs_attention = true;
-    CHECK_FALSE(cli::read_start(options, {out, err}));
+    CHECK_FALSE(read_start(options));
     options.reading = {{"role", "asks=Q"}, {"tokens", words}, {"layout", ""}};
     REQUIRE(cli::settle_start(options, {}));
-    const auto start = must(cli::read_start(options, {out, err}));
+    const auto start = must(read_start(options));
     const auto& ready = *start.actions.back().as<view::DocumentReady>();
     CHECK(ready.opened->document->no_attention.empty());
     CHECK(ready.opened->document->tokens == std::vector<std::string>{"ay", "bee"});
     CHECK(says(*start.actions.front().as<view::OpenFile>()->options, "asks=Q"));
     options.reading["role"] = "asks=W_Z";
-    CHECK(says(must_fail(cli::read_start(options, {out, err})).sentence, "W_Z"));
+    CHECK(says(must_fail(read_start(options)).sentence, "W_Z"));
     check_refused({"render", "--role", "asks=Q", "-o", "x.svg"},
                   "--role is for a file of tensors; no file is given");
     check_refused({"render", saved_session(scratch, "f.jsonl"), "--tokens", words, "-o", "x.svg"},
@@ -144,7 +143,7 @@ TEST_CASE("what an option asks for must be carried out, what a journal did need 
 
 TEST_CASE("a journal with a torn or a blank line is read up to and after it, with a warning") {
     const Scratch scratch;
-    const std::string path = (scratch / "torn.jsonl").string();
+    const std::string path = scratch.at("torn.jsonl");
     REQUIRE(write_file_atomically(path,
                                   "{\"action\":\"set_scaling\",\"on\":false}\n"
                                   "{\"action\":\"set_sc\n\n"

@@ -50,7 +50,7 @@ TEST_CASE("the shape of every output follows its input, with heads, X_kv, W_O an
 
 TEST_CASE("float64 and integers are read, rounded, and what is lost is said") {
     const Scratch scratch;
-    const Ran ran = succeeds({"trace", golden("float64.npz"), "-o", (scratch / "o.npz").string()});
+    const Ran ran = succeeds({"trace", golden("float64.npz"), "-o", scratch.at("o.npz")});
     CHECK(says(ran.err, "4 value(s) of Q are too large for float32 and became infinite"));
     CHECK(says(ran.err, "Q (float64), K (float64), V (int32) rounded to float32"));
 }
@@ -88,10 +88,10 @@ TEST_CASE("a file with several layers is traced one layer at a time") {
 
 TEST_CASE("an array that trace does not use is said") {
     const Scratch scratch;
-    const Ran ran = succeeds({"trace", golden("unused.npz"), "-o", (scratch / "o.npz").string()});
+    const Ran ran = succeeds({"trace", golden("unused.npz"), "-o", scratch.at("o.npz")});
     CHECK(says(ran.err,
                "note: " + golden("unused.npz") + ": arrays 'attn_mask', 'W_extra' are not used"));
-    CHECK(command({"trace", golden("tokens.npz"), "-o", (scratch / "o.npz").string()}).err.empty());
+    CHECK(command({"trace", golden("tokens.npz"), "-o", scratch.at("o.npz")}).err.empty());
 }
 
 namespace {
@@ -99,9 +99,9 @@ namespace {
 /// A traced file of these arrays.
 Ran traced_arrays(const Scratch& scratch, const std::vector<NpzEntry>& arrays,
                   const Arguments& options = {}) {
-    const std::string in = (scratch / "given.npz").string();
+    const std::string in = scratch.at("given.npz");
     REQUIRE(write_npz(in, arrays));
-    return command(joined({"trace", in, "-o", (scratch / "out.npz").string()}, options));
+    return command(joined({"trace", in, "-o", scratch.at("out.npz")}, options));
 }
 
 }  // namespace
@@ -113,7 +113,7 @@ TEST_CASE("weights alone: context and output follow where V and W_O stand beside
         scratch, {{"weights", {2, 2}, weights}, {"V", {2, 1}, v}, {"W_O", {1, 1}, w_o}},
         {"--causal"});
     REQUIRE_MESSAGE(ran.code == 0, ran.err);
-    const Npz out = read_npz((scratch / "out.npz").string()).value();
+    const Npz out = read_npz(scratch.at("out.npz")).value();
     CHECK(floats(out, "context") == std::vector<float>{55.0F, 100.0F});
     CHECK(floats(out, "output") == std::vector<float>{110.0F, 200.0F});
     CHECK(floats(out, "weights") == weights);
@@ -124,7 +124,7 @@ TEST_CASE("weights alone: context and output follow where V and W_O stand beside
     const Ran bare = traced_arrays(scratch, {{"weights", {2, 2}, weights}});
     REQUIRE(bare.code == 0);
     CHECK(says(bare.err, "there is no context and no output: they need V beside"));
-    CHECK(read_npz((scratch / "out.npz").string()).value().arrays.size() == 1);
+    CHECK(read_npz(scratch.at("out.npz")).value().arrays.size() == 1);
     const Ran grad = traced_arrays(scratch, {{"weights", {2, 2}, weights}}, {"--grad"});
     CHECK(grad.code == attn::cli::kBadInput);
     CHECK(says(grad.err, "--grad needs Q, K and V"));
@@ -143,12 +143,12 @@ TEST_CASE("raw scores ask for their scale, and a layer of several is chosen") {
     CHECK(says(traced_arrays(scratch, layers, {"--d-k", "16"}).err,
                "has 2 layers; choose one with --layer: 1 or 4"));
     REQUIRE(traced_arrays(scratch, layers, {"--d-k", "16", "--layer", "4"}).code == 0);
-    const Npz out = read_npz((scratch / "out.npz").string()).value();
+    const Npz out = read_npz(scratch.at("out.npz")).value();
     CHECK(floats(out, "scaled")[1] == doctest::Approx(std::log(3.0)));
     CHECK(floats(out, "weights")[1] == doctest::Approx(0.75));
     CHECK(floats(out, "logsumexp")[1] == doctest::Approx(std::log(2.0)));
-    const Ran other = command({"trace", golden("qkv.npz"), "-o", (scratch / "x.npz").string(),
-                               "--scale", "sqrt_dk", "--d-k", "77"});
+    const Ran other = command({"trace", golden("qkv.npz"), "-o", scratch.at("x.npz"), "--scale",
+                               "sqrt_dk", "--d-k", "77"});
     CHECK(says(other.err, "d-k is 77, but the queries have"));
 }
 
@@ -164,11 +164,11 @@ TEST_CASE("a causal mask of another number of keys than queries asks for its cor
                "--causal=bottom-right "
                "(query i sees keys 0 to i + 1: decoding with a KV cache)"));
     REQUIRE(traced_arrays(scratch, arrays, {"--causal=bottom-right"}).code == 0);
-    const Npz right = read_npz((scratch / "out.npz").string()).value();
+    const Npz right = read_npz(scratch.at("out.npz")).value();
     CHECK(floats(right, "weights")[0] == 0.5F);
     CHECK(floats(right, "weights")[2] == 0.0F);
     REQUIRE(traced_arrays(scratch, arrays, {"--causal=top-left"}).code == 0);
-    const Npz left = read_npz((scratch / "out.npz").string()).value();
+    const Npz left = read_npz(scratch.at("out.npz")).value();
     CHECK(floats(left, "weights")[0] == 1.0F);
     REQUIRE(traced_arrays(scratch, arrays, {"--causal", "--query-offset", "1"}).code == 0);
 }

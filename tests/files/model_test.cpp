@@ -185,9 +185,9 @@ TEST_CASE("a session brings back model, text and edits, also after both were mov
     const std::string saved = view::session_to_json(state, scratch / "old");
     std::ofstream(scratch / "old/s.json") << saved;
     fs::rename(scratch / "old", scratch / "new");
-    const auto opened = must(opener(backends())({(scratch / "new/s.json").string(), 0}, {}));
+    const auto opened = must(opener(backends())({scratch.at("new/s.json"), 0}, {}));
     const view::Document& document = *opened.document;
-    CHECK(view::model_of(document)->path == (scratch / "new/sentences").string());
+    CHECK(view::model_of(document)->path == scratch.at("new/sentences"));
     CHECK(view::text_of(document) == "ba c");
     CHECK(view::model_of(document)->before == "ab c");
     CHECK(document.layer == 1);
@@ -196,8 +196,7 @@ TEST_CASE("a session brings back model, text and edits, also after both were mov
     CHECK(opened.session->sentence_draft == "ba c");
     CHECK(view::session_to_json(*opened.session, scratch / "new").size() == saved.size());
     fs::remove_all(scratch / "new/sentences");
-    CHECK(says(refused({(scratch / "new/s.json").string(), 0}),
-               (scratch / "new/sentences").string()));
+    CHECK(says(refused({scratch.at("new/s.json"), 0}), scratch.at("new/sentences")));
 }
 
 namespace {
@@ -218,7 +217,7 @@ std::vector<float> classes_of(const std::string& image) {
 
 TEST_CASE("a model of images opens without one, reads a PNG, and a session brings it back") {
     const Scratch scratch;
-    const std::string image = (scratch / "a.png").string();
+    const std::string image = scratch.at("a.png");
     fs::copy_file(kVit / "image.png", image);
     view::AppState state = view::initial_state();
     view::play(state, {view::OpenFile{kVit.string()}, view::DocumentReady{}}, opener(backends()));
@@ -266,16 +265,16 @@ TEST_CASE("a model of images opens without one, reads a PNG, and a session bring
     const std::string saved = view::session_to_json(state, scratch / "");
     std::ofstream(scratch / "moved/s.json") << saved;
     fs::rename(image, scratch / "moved/a.png");
-    const auto opened = must(opener(backends())({(scratch / "moved/s.json").string(), 0}, {}));
-    CHECK(view::text_of(*opened.document) == (scratch / "moved/a.png").string());
+    const auto opened = must(opener(backends())({scratch.at("moved/s.json"), 0}, {}));
+    CHECK(view::text_of(*opened.document) == scratch.at("moved/a.png"));
     CHECK(view::model_of(*opened.document)->changes.off == std::vector<HeadPlace>{{0, 1}});
     fs::remove(scratch / "moved/a.png");
-    CHECK(says(refused({(scratch / "moved/s.json").string(), 0}), "a.png"));
+    CHECK(says(refused({scratch.at("moved/s.json"), 0}), "a.png"));
 }
 
 TEST_CASE("an image that changed is read again; a text for a model of images is refused") {
     const Scratch scratch;
-    const std::string image = (scratch / "a.png").string();
+    const std::string image = scratch.at("a.png");
     fs::copy_file(kVit / "image.png", image);
     const view::Opener open = opener(backends());
     view::OpenRequest request{view::ModelText{{kVit.string(), image, "", {{{0, 1}}}, true}}, 0};

@@ -110,7 +110,7 @@ TEST_CASE("V is in every layer or in none, and of keys alone no attention is mad
                "layer 1 lacks V, layer 0 has it"));
     write_arrays(scratch / "k.npz", {"K"});
     CHECK(says(open(scratch / "k.npz")->document->no_attention, "it holds K"));
-    CHECK_FALSE(read_tensors((scratch / "mixed.npz").string()));
+    CHECK_FALSE(read_tensors(scratch.at("mixed.npz")));
 }
 
 TEST_CASE("a session finds its file where both were moved to, and where it was") {
@@ -127,12 +127,11 @@ TEST_CASE("a session finds its file where both were moved to, and where it was")
     fs::rename(old, scratch / "new");
     const auto moved = must(open(scratch / "new/s.json"));
     REQUIRE(moved.session);
-    CHECK(std::get<view::FileOrigin>(moved.document->origin).path ==
-          (scratch / "new/data/in.npz").string());
+    CHECK(std::get<view::FileOrigin>(moved.document->origin).path == scratch.at("new/data/in.npz"));
     // neither is there: both places are named
     const std::string fault = refused(scratch / "other/s.json");
-    CHECK(says(fault, (scratch / "other/data/in.npz").string()));
-    CHECK(says(fault, (scratch / "old/data/in.npz").string()));
+    CHECK(says(fault, scratch.at("other/data/in.npz")));
+    CHECK(says(fault, scratch.at("old/data/in.npz")));
 }
 
 TEST_CASE("a model's folder opens with every layer over a sentence, also where widths differ") {

@@ -27,7 +27,7 @@ std::string between(std::vector<NamedFile> outputs) {
 
 TEST_CASE("an output that is an input is refused, through links too, and the file stays") {
     const Scratch scratch;
-    const auto at = [&](const char* name) { return (scratch / name).string(); };
+    const auto at = [&](const char* name) { return scratch.at(name); };
     REQUIRE(write_file_atomically(scratch / "f", "kept"));
     std::filesystem::create_symlink("f", scratch / "soft");
     std::filesystem::create_symlink("soft", scratch / "softer");
@@ -46,7 +46,7 @@ TEST_CASE("an output that is an input is refused, through links too, and the fil
 
 TEST_CASE("two outputs are two files, also where neither is there yet") {
     const Scratch scratch;
-    const auto at = [&](const char* name) { return (scratch / name).string(); };
+    const auto at = [&](const char* name) { return scratch.at(name); };
     std::filesystem::create_symlink("later", scratch / "dangling");
     CHECK(says(between({{"--journal", at("f")}, {"--frame-log", at("f")}}),
                "--frame-log is " + at("f") + ", the same file as --journal; expected another"));
@@ -66,7 +66,7 @@ TEST_CASE("standard output that goes into the input is the input") {
     const int file = ::open((scratch / "f").c_str(), O_WRONLY | O_APPEND);
     const int before = ::dup(STDOUT_FILENO);
     ::dup2(file, STDOUT_FILENO);
-    const std::string said = complaint({"the input", (scratch / "f").string()}, {"-o", "-"});
+    const std::string said = complaint({"the input", scratch.at("f")}, {"-o", "-"});
     ::dup2(before, STDOUT_FILENO);
     ::close(before);
     ::close(file);

@@ -86,7 +86,7 @@ TEST_CASE("layers by the names of output_attentions and TransformerLens") {
             entries.push_back({name, {1, 2, 2, 3}, kWeights});
         }
         write(scratch / "w.npz", entries);
-        const auto file = must(read_tensors((scratch / "w.npz").string(), {}, Values::optional));
+        const auto file = must(read_tensors(scratch.at("w.npz"), {}, Values::optional));
         CHECK(file.numbers == std::vector<Index>{2, 10});
         CHECK(file.given.size() == 2);
         CHECK(file.size.heads == 2);
@@ -98,7 +98,7 @@ TEST_CASE("one array of five axes is layers") {
     std::vector<float> twice = kWeights;
     twice.insert(twice.end(), kWeights.rbegin(), kWeights.rend());
     write(scratch / "w.npz", {{"attentions", {2, 1, 2, 2, 3}, twice}});
-    const auto file = must(read_tensors((scratch / "w.npz").string(), {}, Values::optional));
+    const auto file = must(read_tensors(scratch.at("w.npz"), {}, Values::optional));
     REQUIRE(file.given.size() == 2);
     CHECK(file.given[1].values(0, 0, 0, 0) == 1.0F);
     CHECK(file.given[1].values(0, 1, 1, 2) == 1.0F);
@@ -136,8 +136,8 @@ TEST_CASE("raw scores of which the scale was said") {
     CHECK(half.weights({0, 0})(0, 1) == doctest::Approx(0.75));
     const auto whole = heads_of(opened_state(scratch / "r.npz", R"({"scale": "none"})"));
     CHECK(whole.weights({0, 0})(0, 1) == doctest::Approx(81.0 / 82.0));
-    const auto both = read_tensors((scratch / "r.npz").string(),
-                                   {{"d-k", {"--d-k", "16"}}, {"scale", {"--scale", "2"}}});
+    const auto both =
+        read_tensors(scratch.at("r.npz"), {{"d-k", {"--d-k", "16"}}, {"scale", {"--scale", "2"}}});
     CHECK(says(both.error().sentence, "--d-k is 16 beside scale 2; expected one of them"));
 }
 
@@ -182,9 +182,9 @@ TEST_CASE("a weight as nn.Linear stores it gives the numbers of its transpose") 
     };
     write(scratch / "a.npz", with("W_Q", {3, 2}, w));
     write(scratch / "b.npz", with("q.weight", {2, 3}, turned));
-    const auto plain = must(read_tensors((scratch / "a.npz").string()));
+    const auto plain = must(read_tensors(scratch.at("a.npz")));
     const auto torch =
-        must(read_tensors((scratch / "b.npz").string(), {{"role", {"--role", "q.weight=W_Q.T"}}}));
+        must(read_tensors(scratch.at("b.npz"), {{"role", {"--role", "q.weight=W_Q.T"}}}));
     const Trace a = attend(plain.layers[0], plain.spec, "reference").value();
     const Trace b = attend(torch.layers[0], torch.spec, "reference").value();
     CHECK(a[Stage::q](0, 0, 0, 0) == 22.0F);  // 1 · 1 + 2 · 3 + 3 · 5
@@ -195,8 +195,7 @@ TEST_CASE("a weight as nn.Linear stores it gives the numbers of its transpose") 
     CHECK(std::ranges::any_of(torch.notes, [](const std::string& note) {
         return says(note, "q.weight is read transposed, [out, in]; gradients are [in, out]");
     }));
-    const auto wrong =
-        read_tensors((scratch / "b.npz").string(), {{"role", {"--role", "q.weight=W_Q"}}});
+    const auto wrong = read_tensors(scratch.at("b.npz"), {{"role", {"--role", "q.weight=W_Q"}}});
     CHECK_FALSE(wrong);
 }
 
@@ -267,8 +266,8 @@ TEST_CASE("tokens of a text or JSON file") {
     write(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights}});
     const auto tokens = [&](const std::string& text) {
         std::ofstream(scratch / "t") << text;
-        const OptionValues given{{"tokens", {"--tokens", (scratch / "t").string()}}};
-        return read_tensors((scratch / "w.npz").string(), given, Values::optional);
+        const OptionValues given{{"tokens", {"--tokens", scratch.at("t")}}};
+        return read_tensors(scratch.at("w.npz"), given, Values::optional);
     };
     CHECK(tokens("new york\ncity\n")->tokens == std::vector<std::string>{"new york", "city"});
     CHECK(tokens("the cat")->tokens == std::vector<std::string>{"the", "cat"});

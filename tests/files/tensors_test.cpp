@@ -131,7 +131,7 @@ TEST_CASE("an array that means nothing is named in a note") {
     const Scratch scratch;
     write_alike(scratch / "odd.npz",
                 {"Q", "K", "V", "l1.mask", "l01.Q", "l.Q", "l-1.Q", "lx.Q", "q"}, {2, 1}, {1, 2});
-    const auto odd = must(read_tensors((scratch / "odd.npz").string()));
+    const auto odd = must(read_tensors(scratch.at("odd.npz")));
     REQUIRE(odd.notes.size() == 1);
     CHECK(says(odd.notes[0], "arrays 'l1.mask', 'l01.Q', 'l.Q', 'l-1.Q', 'lx.Q', 'q' are not"));
 }
@@ -141,7 +141,7 @@ TEST_CASE("a note names eight arrays and counts the others") {
     std::vector<std::string> names{"Q", "K", "V"};
     for (int n = 0; n < 20; ++n) names.push_back(fmt::format("a{}", n));
     write_alike(scratch / "many.npz", names, {2, 1}, {1, 2});
-    const auto many = must(read_tensors((scratch / "many.npz").string()));
+    const auto many = must(read_tensors(scratch.at("many.npz")));
     CHECK(says(many.notes.at(0), "'a7' and 12 more are not used"));
 }
 
@@ -152,9 +152,8 @@ TEST_CASE("an error in a layer names it") {
     for (const char* name : {"l0.Q", "l0.K", "l0.V", "l3.Q", "l3.K"})
         entries.push_back({name, {2, 1}, values});
     REQUIRE(write_npz(scratch / "f.npz", entries));
-    CHECK(says(sentence_in(read_tensors((scratch / "f.npz").string())), "f.npz: layer 3: "));
+    CHECK(says(sentence_in(read_tensors(scratch.at("f.npz"))), "f.npz: layer 3: "));
     entries.back() = {"l3.K", {2}, values};
     REQUIRE(write_npz(scratch / "f.npz", entries));
-    CHECK(says(sentence_in(read_tensors((scratch / "f.npz").string())),
-               "f.npz: l3.K is [2]; expected"));
+    CHECK(says(sentence_in(read_tensors(scratch.at("f.npz"))), "f.npz: l3.K is [2]; expected"));
 }

@@ -44,7 +44,7 @@ TEST_CASE("learn: a run that was saved opens in Learn, and goes on to the same n
     const AppState whole = test::small_learning({TrainTo{4}, SwitchScaling{"a", 2, false}});
     const auto runs = kLearnWorkspace.runs(whole);
     REQUIRE(runs.size() == 2);
-    const std::string folder = (scratch / "run-a").string();
+    const std::string folder = scratch.at("run-a");
     REQUIRE(train::save_run(folder, runs[0]));
     AppState state = initial_state();
     const auto document = state.shared_document();

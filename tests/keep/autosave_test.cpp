@@ -142,11 +142,11 @@ TEST_CASE(
         std::ofstream(path) << "x";
         recent = with_recent(recent, path);
     }
-    recent = with_recent(recent, (scratch / "f5").string());
+    recent = with_recent(recent, scratch.at("f5"));
     recent = with_recent(recent, "-");
     CHECK(recent.size() == kMostRecent);
-    CHECK(recent[0] == (scratch / "f5").string());
-    CHECK(recent[1] == (scratch / "f11").string());
+    CHECK(recent[0] == scratch.at("f5"));
+    CHECK(recent[1] == scratch.at("f11"));
     write_recent(list, recent);
     CHECK(read_recent(list) == recent);
     fs::remove(scratch / "f11");

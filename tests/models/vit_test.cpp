@@ -181,7 +181,7 @@ TEST_CASE("a projection of another patch is named with what was expected") {
         std::ofstream(scratch / "config.json") << fmt::format("{{{},{}}}", kVitSizes, sizes);
         return sentence_in(Model::open(scratch.path()));
     };
-    const std::string file = (scratch / "model.safetensors").string();
+    const std::string file = scratch.at("model.safetensors");
     CHECK(open(R"("image_size":15,"patch_size":5)") ==
           file +
               ": array 'vit.embeddings.patch_embeddings.projection.weight' is [24, 3, 4, 4]; "

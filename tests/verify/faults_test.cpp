@@ -38,12 +38,6 @@ struct Sizes {
 
 /// Q, K and V of standard normal numbers, and the loops set up for the call without a fault.
 struct Maker {
-    /// The call is causal.
-    static Maker causal_call(double size = 1.0) {
-        Maker make({}, size);
-        make.planted.spec = causal_spec();
-        return make;
-    }
     explicit Maker(const Sizes& n, double size = 1.0) {
         planted.in = normal_inputs({n.b, n.h, n.tq, n.d}, {n.b, n.hkv, n.tk, n.d},
                                    {n.b, n.hkv, n.tk, n.d_v}, size);
@@ -72,50 +66,50 @@ std::shared_ptr<const Mask> mask_of(const Shape& shape,
     return std::make_shared<const Mask>(std::move(mask));
 }
 
-PlantedCase top_left() {
-    Maker make({2, 4, 4, 3, 7});
-    make.planted.spec.mask.causal = CausalAlign::bottom_right;
-    make.plain.allowed = causal;
-    return make.done();
-}
-PlantedCase one_key_more() {
-    Maker make = Maker::causal_call();
-    make.plain.allowed = [](Index, Index i, Index j) { return j <= i + 1; };
-    return make.done();
-}
-
-PlantedCase inverted(double empty) {
-    Maker make = Maker::causal_call();
-    make.plain.allowed = [](Index, Index i, Index j) { return j > i; };
+/// Of a call under `asked`, by loops that allow other pairs.
+PlantedCase other_mask(MaskSpec asked, const std::function<bool(Index, Index, Index)>& allowed,
+                       const Sizes& sizes = {}, double empty = 0.0) {
+    Maker make(sizes);
+    make.planted.spec.mask = std::move(asked);
+    make.plain.allowed = allowed;
     make.plain.empty = empty;
     return make.done();
 }
+
+bool any(Index, Index, Index) { return true; }
+
+const MaskSpec kCausal = causal_spec().mask;
+MaskSpec padded(std::vector<Index> lengths, MaskSpec mask = kCausal) {
+    mask.padding = std::move(lengths);
+    return mask;
+}
+
+PlantedCase top_left() {
+    return other_mask(causal_spec(CausalAlign::bottom_right).mask, causal, {2, 4, 4, 3, 7});
+}
+PlantedCase one_key_more() {
+    return other_mask(kCausal, [](Index, Index i, Index j) { return j <= i + 1; });
+}
+
+PlantedCase inverted(double empty) {
+    return other_mask(
+        kCausal, [](Index, Index i, Index j) { return j > i; }, {}, empty);
+}
 PlantedCase inverted_padding() {
-    Maker make = Maker::causal_call();
-    make.planted.spec.mask.padding = {5, 6};
-    make.plain.allowed = [](Index b, Index i, Index j) { return j <= i && j >= 5 + b; };
-    return make.done();
+    return other_mask(padded({5, 6}),
+                      [](Index b, Index i, Index j) { return j <= i && j >= 5 + b; });
 }
 
 PlantedCase transposed() {
-    Maker make = Maker::causal_call();
-    make.plain.allowed = [](Index, Index i, Index j) { return j >= i; };
-    return make.done();
+    return other_mask(kCausal, [](Index, Index i, Index j) { return j >= i; });
 }
 
-PlantedCase dropped() {
-    Maker make = Maker::causal_call();
-    return make.done();
-}
-PlantedCase dropped_padding() {
-    Maker make = Maker::causal_call();
-    make.planted.spec.mask.padding = {5, 4};
-    make.plain.allowed = causal;
-    return make.done();
-}
+PlantedCase dropped() { return other_mask(kCausal, any); }
+PlantedCase dropped_padding() { return other_mask(padded({5, 4}), causal); }
 
 PlantedCase scaled_by(double factor) {
-    Maker make = Maker::causal_call();
+    Maker make({});
+    make.planted.spec = causal_spec();
     make.plain.allowed = causal;
     make.plain.factor = factor;
     return make.done();
@@ -189,10 +183,7 @@ PlantedCase left_padding() {
     return make.done();
 }
 PlantedCase wrong_end() {
-    Maker make({});
-    make.planted.spec.mask.padding = {7, 4};
-    make.plain.allowed = [](Index b, Index, Index j) { return b == 0 || j >= 3; };
-    return make.done();
+    return other_mask(padded({7, 4}, {}), [](Index b, Index, Index j) { return b == 0 || j >= 3; });
 }
 
 PlantedCase empty_rows(double weight) {
@@ -204,23 +195,22 @@ PlantedCase empty_rows(double weight) {
 }
 
 PlantedCase beaten() {
-    Maker make = Maker::causal_call(120.0);
+    Maker make({}, 120.0);
+    make.planted.spec = causal_spec();
     make.plain.allowed = causal;
     make.plain.fill = -1e4;
     return make.done();
 }
 
 PlantedCase wide_window() {
-    Maker make = Maker::causal_call();
-    make.planted.spec.mask.window = 2;
-    make.plain.allowed = [](Index, Index i, Index j) { return j <= i && i - j <= 3; };
-    return make.done();
+    MaskSpec asked = kCausal;
+    asked.window = 2;
+    return other_mask(asked, [](Index, Index i, Index j) { return j <= i && i - j <= 3; });
 }
 PlantedCase narrow_window() {
-    Maker make({});
-    make.planted.spec.mask.window = 2;
-    make.plain.allowed = [](Index, Index i, Index j) { return std::abs(i - j) <= 1; };
-    return make.done();
+    MaskSpec asked;
+    asked.window = 2;
+    return other_mask(asked, [](Index, Index i, Index j) { return std::abs(i - j) <= 1; });
 }
 
 PlantedCase no_cap() {
@@ -258,17 +248,15 @@ PlantedCase dropping() {
 }
 
 PlantedCase leaking_blocks() {
-    Maker make = Maker::causal_call();
-    make.planted.spec.mask.block = 3;
-    make.plain.allowed = causal;
-    return make.done();
+    MaskSpec asked = kCausal;
+    asked.block = 3;
+    return other_mask(asked, causal);
 }
 PlantedCase leaking_mask() {
-    Maker make({});
-    make.planted.spec.mask.custom =
+    MaskSpec asked;
+    asked.custom =
         mask_of({1, 1, 7, 7}, [](Index, Index i, Index j) { return j <= i && (i < 3) == (j < 3); });
-    make.plain.allowed = causal;
-    return make.done();
+    return other_mask(asked, causal);
 }
 
 PlantedCase untransposed() {
