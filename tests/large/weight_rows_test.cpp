@@ -14,7 +14,7 @@
 #include "core/large/weight_rows.h"
 #include "core/masks.h"
 #include "tests/support/cases.h"
-#include "tests/support/inputs.h"
+#include "tests/support/edges.h"
 #include "tests/support/results.h"
 #include "tests/support/targets.h"
 #include "tests/support/tolerance.h"
@@ -24,9 +24,6 @@ using namespace attn::test;
 using namespace attn::large;
 
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 /// One call, its map and the reference's numbers.
 struct Subject {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/backend.h"
+#include "core/engine.h"
 
 namespace attn::test {
 
@@ -12,6 +12,14 @@ inline std::vector<const Backend*> backends_keeping(Stage stage) {
     for (const Backend* backend : backends())
         if (backend->stages()[index_of(stage)]) keeping.push_back(backend);
     return keeping;
+}
+
+/// What each of those that keep weights makes of a call.
+inline std::vector<Trace> traces_of(const Inputs& inputs, const AttentionSpec& spec = {}) {
+    std::vector<Trace> traces;
+    for (const Backend* backend : backends_keeping(Stage::weights))
+        traces.push_back(attend(inputs, spec, backend->name()).value());
+    return traces;
 }
 
 }  // namespace attn::test
