@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/masks.h"
+#include "tests/io/scratch.h"
 #include "tests/support/backends.h"
 #include "tests/support/random.h"
 #include "tests/support/results.h"
@@ -135,8 +136,7 @@ TEST_CASE("stages that do not fit in memory are refused before they are allocate
     for (const Backend* backend : backends_keeping(Stage::weights)) {
         const auto trace = must_fail(attend(inputs, {}, backend->name()));
         CHECK(trace.kind == ErrorKind::failure);
-        CHECK(trace.sentence.find("keep fewer stages or attend over fewer tokens") !=
-              std::string::npos);
+        CHECK(says(trace.sentence, "keep fewer stages or attend over fewer tokens"));
     }
 }
 

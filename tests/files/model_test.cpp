@@ -138,9 +138,7 @@ TEST_CASE("what cannot be read says why") {
     CHECK(refused(reads(folder, "")) == "the text has no token");
     CHECK(refused(reads("/nowhere/gpt2", "a")) ==
           "/nowhere/gpt2: expected a trained model, a folder whose config.json has a model_type");
-    std::stop_source stop;
-    stop.request_stop();
-    CHECK_FALSE(refused(reads(folder, "abc"), {stop.get_token(), {}}).empty());
+    CHECK_FALSE(refused(reads(folder, "abc"), {stopped(), {}}).empty());
 }
 
 TEST_CASE("typed on, only the last text is computed, and a text that is too long changes nothing") {

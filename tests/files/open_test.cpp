@@ -19,6 +19,7 @@
 #include "app/workspaces/step/actions.h"
 #include "attn_tree.h"
 #include "tests/files/opened.h"
+#include "tests/io/scratch.h"
 #include "tests/support/learning.h"
 
 using namespace attn;
@@ -78,8 +79,7 @@ TEST_CASE(
     CHECK(given.shape() == Shape{1, 1, kTokens, 2 * kWidth});
     CHECK(given(0, 0, 2, 1) == doctest::Approx(0.7));                 // head 0, row 2, column 1
     CHECK(given(0, 0, 2, kWidth + 1) == doctest::Approx(0.7 + 1.5));  // head 1
-    CHECK(state.document().note.find("its gradient of the output can be the loss") !=
-          std::string::npos);
+    CHECK(says(state.document().note, "its gradient of the output can be the loss"));
     view::apply(state, view::SetLoss{view::LossKind::file});
     REQUIRE(state.gradients);
     CHECK((*state.gradients)[Stage::output](0, 0, 2, kWidth + 1) == given(0, 0, 2, kWidth + 1));
@@ -98,8 +98,7 @@ TEST_CASE(
     REQUIRE(write_npz(scratch / "other.npz", entries));
     const view::AppState other = opened_state(scratch / "other.npz");
     CHECK_FALSE(other.document().d_output.at(0));
-    CHECK(other.document().note.find("not used: dO is [1, 2, 3, 1], expected [1, 2, 2, 1]") !=
-          std::string::npos);
+    CHECK(says(other.document().note, "not used: dO is [1, 2, 3, 1], expected [1, 2, 2, 1]"));
     CHECK(other.document().note.find("can be the loss") == std::string::npos);
 }
 
@@ -195,8 +194,8 @@ TEST_CASE(
             all += view::difference_words(each) + "; ";
         return all;
     };
-    CHECK(named(state).find("step 0” → “") != std::string::npos);
-    CHECK(named(state).find("step 3”") != std::string::npos);
+    CHECK(says(named(state), "step 0” → “"));
+    CHECK(says(named(state), "step 3”"));
 
     const std::string text = view::session_to_json(state);
     view::SessionContext context;
@@ -219,6 +218,6 @@ TEST_CASE("a session whose pinned file is gone opens without that pin, and says 
     fs::remove(folder / "pinned.npz");
     const auto opened = must(open(folder / "s.json"));
     CHECK(view::compare_look(*opened.session).pins.empty());
-    CHECK(opened.notes.find("Left out of what was pinned: ") != std::string::npos);
-    CHECK(opened.notes.find("pinned.npz") != std::string::npos);
+    CHECK(says(opened.notes, "Left out of what was pinned: "));
+    CHECK(says(opened.notes, "pinned.npz"));
 }

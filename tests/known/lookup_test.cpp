@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include "tests/io/scratch.h"
 #include "tests/support/results.h"
 
 using namespace attn;
@@ -72,8 +73,7 @@ TEST_CASE("a memory that cannot be read names why") {
     CHECK(read_memory({2, 2, {}, {}}, query, 1.0).error().sentence == "the memory has no pair");
     CHECK(read_memory(three_pairs(), std::vector<double>{1.0}, 1.0).error().sentence ==
           "the query has 1 numbers and each key 2");
-    CHECK(read_memory(three_pairs(), query, 0.0).error().sentence.find("temperature is 0") !=
-          std::string::npos);
+    CHECK(says(read_memory(three_pairs(), query, 0.0).error().sentence, "temperature is 0"));
     Memory broken = three_pairs();
     broken.keys[0] = std::numeric_limits<double>::quiet_NaN();
     CHECK_FALSE(read_memory(broken, query, 1.0));
@@ -133,8 +133,6 @@ TEST_CASE("interference is what other pairs take, by hand for two keys, and fall
 }
 
 TEST_CASE("a sweep that is stopped gives what was done") {
-    std::stop_source stop;
-    stop.request_stop();
     const std::vector<Index> widths{2, 4};
-    CHECK(capacity_sweep({}, widths, stop.get_token()).empty());
+    CHECK(capacity_sweep({}, widths, stopped()).empty());
 }

@@ -183,9 +183,7 @@ TEST_CASE("logits that overflow give NaN, never a plausible number") {
 }
 
 TEST_CASE("a sweep that is stopped fails") {
-    std::stop_source source;
-    source.request_stop();
-    CHECK(must_fail(saturation_sweep(sampled(16, 200), doubling(4096), source.get_token())).kind ==
+    CHECK(must_fail(saturation_sweep(sampled(16, 200), doubling(4096), stopped())).kind ==
           ErrorKind::failure);
 }
 

@@ -137,9 +137,7 @@ TEST_CASE("operands that are not finite are counted, and the first named") {
     CHECK(census.k.infinities == 2);
     CHECK(census.k.first == Cell{7, 0});
     CHECK(census.k.first_value == -kInf);
-    std::stop_source stop;
-    stop.request_stop();
-    CHECK_FALSE(take_census(input->source, {}, stop.get_token()));
+    CHECK_FALSE(take_census(input->source, {}, stopped()));
 }
 
 TEST_CASE("a pooled, sampled view knows its NaN weights before any of them is drawn") {

@@ -173,9 +173,7 @@ TEST_CASE("the generator names a size that it does not make") {
 }
 
 TEST_CASE("the generator stops when asked") {
-    std::stop_source stop;
-    stop.request_stop();
-    CHECK_FALSE(plant(spec_of(4096, 64), {stop.get_token(), {}}).has_value());
+    CHECK_FALSE(plant(spec_of(4096, 64), {stopped(), {}}).has_value());
 }
 
 TEST_CASE("the arithmetic of a cell is that of its row") {

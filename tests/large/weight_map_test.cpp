@@ -140,9 +140,7 @@ TEST_CASE("a map can go away in the middle of its work") {
 TEST_CASE("waiting for a map ends when the caller stops") {
     WeightMap map(tokens(30000), {}, {});
     map.want(exactly(0.0, 0.0, 30000.0, 30000.0, 7));
-    std::stop_source stop;
-    stop.request_stop();
-    CHECK_FALSE(map.settle(stop.get_token()));
+    CHECK_FALSE(map.settle(stopped()));
 }
 
 TEST_CASE("a pass that is paused and resumed gives the numbers of one that is not") {

@@ -341,14 +341,11 @@ TEST_CASE("large scores keep their digits: a weight never exceeds 1") {
 
 TEST_CASE("a stopped map says so") {
     const Subject subject(long_case("stop", 4));
-    std::stop_source stop;
-    stop.request_stop();
     PooledRows out;
-    CHECK(!pool_rows(subject.source, {}, rows_from(0, 211), 32, 32, stop.get_token(), out));
-    CHECK(!pool_rows(subject.source, {}, rows_from(0, 211), 1, 1, stop.get_token(), out));
+    CHECK(!pool_rows(subject.source, {}, rows_from(0, 211), 32, 32, stopped(), out));
+    CHECK(!pool_rows(subject.source, {}, rows_from(0, 211), 1, 1, stopped(), out));
     const std::vector<float> logsumexp(211, 5.0F);
-    CHECK(!pool_cells(subject.source, {}, logsumexp, 0, 0, 211, 293, 4, stop.get_token(),
-                      out.texels));
+    CHECK(!pool_cells(subject.source, {}, logsumexp, 0, 0, 211, 293, 4, stopped(), out.texels));
 }
 
 TEST_CASE(

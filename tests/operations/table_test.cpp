@@ -8,6 +8,7 @@
 #include "app/workspaces/tensors/state.h"
 #include "core/cast.h"
 #include "core/tex.h"
+#include "tests/io/scratch.h"
 #include "tests/operations/sample.h"
 #include "tests/support/results.h"
 
@@ -147,7 +148,7 @@ TEST_CASE("a mask of pairs is refused where a key is seen by all or none") {
     spec.mask.custom = std::make_shared<const Mask>(Shape{1, 1, 4, 4}, std::uint8_t{1});
     for (const Operation operation :
          {Operation::linear, Operation::latents, Operation::state_space})
-        CHECK(refusal(operation, spec).find("has no mask of pairs") != std::string::npos);
+        CHECK(says(refusal(operation, spec), "has no mask of pairs"));
     spec.mask.custom = std::make_shared<const Mask>(Shape{1, 1, 1, 4}, std::uint8_t{1});
     for (const Operation operation :
          {Operation::linear, Operation::latents, Operation::state_space})
@@ -184,10 +185,8 @@ TEST_CASE("settings, parameters and upstream gradients are checked") {
 
 TEST_CASE("a stopped operation fails") {
     const OperationCase one = sample(Operation::linear, 4, 4);
-    std::stop_source stop;
-    stop.request_stop();
     CHECK(must_fail(run_operation_exact(one.operation, validate(one.inputs, one.spec).value(),
-                                        one.params, {stop.get_token(), {}}))
+                                        one.params, {stopped(), {}}))
               .kind == ErrorKind::failure);
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <source_location>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -34,4 +35,11 @@ attn::Error must_fail(const attn::Result<T>& result,
     CAPTURE(line);
     REQUIRE_FALSE(result.has_value());
     return result.error();
+}
+
+/// The token of what was asked to stop before it began.
+inline std::stop_token stopped() {
+    std::stop_source source;
+    source.request_stop();
+    return source.get_token();
 }

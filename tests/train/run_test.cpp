@@ -176,16 +176,17 @@ TEST_CASE("runs: a folder that is wrong is refused by name") {
     CHECK(!open_run(folder));
     CHECK(!is_run(folder));
     fs::create_directories(folder);
-    CHECK(fault("{").find("run.json") != std::string::npos);
-    CHECK(fault("[]").find("is no run; expected format") != std::string::npos);
-    CHECK(fault(R"({"format":"attnscope run 1"})").find("spec is not there") != std::string::npos);
-    CHECK(fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[]})")
-              .find("moments is an empty list") != std::string::npos);
-    CHECK(fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[{"step":-1}]})")
-              .find("step is -1; expected a whole number") != std::string::npos);
-    CHECK(fault(R"({"format":"attnscope run 1","spec":{},"records":[{}],"moments":[]})")
-              .find("loss is null; expected to be there") != std::string::npos);
-    CHECK(fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[{"step":0,)"
-                R"("switches":{"scaling":true,"silenced":[]}}]})")
-              .find("step-0000000.safetensors") != std::string::npos);
+    CHECK(says(fault("{"), "run.json"));
+    CHECK(says(fault("[]"), "is no run; expected format"));
+    CHECK(says(fault(R"({"format":"attnscope run 1"})"), "spec is not there"));
+    CHECK(says(fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[]})"),
+               "moments is an empty list"));
+    CHECK(says(
+        fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[{"step":-1}]})"),
+        "step is -1; expected a whole number"));
+    CHECK(says(fault(R"({"format":"attnscope run 1","spec":{},"records":[{}],"moments":[]})"),
+               "loss is null; expected to be there"));
+    CHECK(says(fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[{"step":0,)"
+                     R"("switches":{"scaling":true,"silenced":[]}}]})"),
+               "step-0000000.safetensors"));
 }
