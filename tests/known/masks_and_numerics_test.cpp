@@ -26,14 +26,17 @@ Inputs zero_scores(Index tq, Index tk) {
     return inputs;
 }
 
+std::vector<double> softmax_of(std::vector<double> row) {
+    softmax_row(row, row, EmptyRows::zero);
+    return row;
+}
+
 }  // namespace
 
 TEST_CASE("a boolean mask over equal scores gives .5 .5 0, not what adding it as numbers gives") {
     for (const Trace& trace : traces_of(zero_scores(1, 3), masked_by(1, 3, {1, 1, 0})))
         CHECK(trace[Stage::weights] == Tensor({1, 1, 1, 3}, {0.5F, 0.5F, 0.0F}));
-    std::vector<double> added{1, 1, 0};
-    softmax_row(added, added, EmptyRows::zero);
-    check_digits(added, {.422, .422, .155}, 3);
+    check_digits(softmax_of({1, 1, 0}), {.422, .422, .155}, 3);
 }
 
 TEST_CASE("one query over six keys, causal: top-left sees the first key, bottom-right all six") {
@@ -52,8 +55,7 @@ TEST_CASE("scores below -1e9 at allowed keys do not attend outside the mask") {
 }
 
 TEST_CASE("softmax of [100, 0, 0] has a tail of 3.7e-44, a float denormal, alone and in a vector") {
-    std::vector<double> exact{100, 0, 0};
-    softmax_row(exact, exact, EmptyRows::zero);
+    const std::vector<double> exact = softmax_of({100, 0, 0});
     CHECK(fmt::format("{:.1e}", exact[1]) == "3.7e-44");
     const auto tail = static_cast<float>(exact[1]);
     CHECK(tail > 0.0F);
@@ -86,26 +88,17 @@ TEST_CASE("after dropout a row no longer sums to 1: what is kept is divided by 1
     CHECK(all_kept < 30.0F);
 }
 
-TEST_CASE("-1e9 instead of -inf makes an empty row uniform, -inf makes it 0 by the policy") {
-    std::vector<double> sentinel(4, -1e9);
-    softmax_row(sentinel, sentinel, EmptyRows::zero);
-    check_digits(sentinel, {.25, .25, .25, .25}, 15);
-    std::vector<double> empty(4, -std::numeric_limits<double>::infinity());
-    softmax_row(empty, empty, EmptyRows::zero);
-    check_digits(empty, {0, 0, 0, 0}, 15);
-}
-
-TEST_CASE("-1e9 instead of -inf attends outside the mask where real scores are below it") {
-    std::vector<double> row{-2e9, -2e9, -1e9};
-    softmax_row(row, row, EmptyRows::zero);
-    check_digits(row, {0, 0, 1}, 15);
+TEST_CASE("-1e9 instead of -inf: an empty row is uniform, and scores below it lose to the mask") {
+    constexpr double kMinusInf = -std::numeric_limits<double>::infinity();
+    check_digits(softmax_of({-1e9, -1e9, -1e9, -1e9}), {.25, .25, .25, .25}, 15);
+    check_digits(softmax_of({kMinusInf, kMinusInf, kMinusInf, kMinusInf}), {0, 0, 0, 0}, 15);
+    check_digits(softmax_of({-2e9, -2e9, -1e9}), {0, 0, 1}, 15);
 }
 
 TEST_CASE("cosine-like scores in [-1, 1] over 1000 keys put at most .73 % on one") {
     std::vector<double> scores(1000, -1.0);
     scores[0] = 1.0;
-    softmax_row(scores, scores, EmptyRows::zero);
-    check_digits(std::vector<double>{100.0 * scores[0]}, {.73}, 2);
+    check_digits(std::vector<double>{100.0 * softmax_of(scores)[0]}, {.73}, 2);
 }
 
 TEST_CASE("a temperature of .07 stretches scores in [-1, 1] to 14.3") {

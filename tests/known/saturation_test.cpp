@@ -17,11 +17,7 @@ std::vector<Index> doubling(Index last) {
 }
 
 SaturationSettings sampled(Index keys, Index trials) {
-    SaturationSettings settings;
-    settings.model = SaturationModel::sampled;
-    settings.keys = keys;
-    settings.trials = trials;
-    return settings;
+    return {.model = SaturationModel::sampled, .keys = keys, .trials = trials};
 }
 
 std::vector<SaturationPoint> sweep_of(const SaturationSettings& settings,
@@ -182,12 +178,9 @@ TEST_CASE("logits that overflow give NaN, never a plausible number") {
     CHECK(pair.scaled.weights[0] == 1.0);
 }
 
-TEST_CASE("a sweep that is stopped fails") {
+TEST_CASE("errors of a sweep name the thing, its value and the limits; stopped, it fails") {
     CHECK(must_fail(saturation_sweep(sampled(16, 200), doubling(4096), stopped())).kind ==
           ErrorKind::failure);
-}
-
-TEST_CASE("errors of a sweep name the thing, its value and the limits") {
     const auto sentence = [](const SaturationSettings& settings, std::vector<Index> widths) {
         return sentence_in(saturation_sweep(settings, widths));
     };
@@ -203,14 +196,10 @@ TEST_CASE("errors of a sweep name the thing, its value and the limits") {
 }
 
 TEST_CASE("the interval of a median holds the median of many more trials about 95 times in 100") {
-    SaturationSettings settings;
-    settings.model = SaturationModel::sampled;
-    settings.keys = 4;
-    const std::vector<Index> widths{16};
     const auto band = [&](Index trials, std::uint64_t seed) {
-        settings.trials = trials;
+        SaturationSettings settings = sampled(4, trials);
         settings.seed = seed;
-        return saturation_sweep(settings, widths).value().front().unscaled.jacobian;
+        return sweep_of(settings, {16}).front().unscaled.jacobian;
     };
     const double truth = band(20'000, 12345).median;
     int held = 0;
