@@ -64,6 +64,15 @@ inline std::string golden(const std::string& name) {
     return std::string(ATTN_TEST_DATA "/npz/") + name;
 }
 
+/// `attnscope trace` of a golden file, which is refused.
+inline void check_trace_refused(const std::string& name, const Arguments& options,
+                                const std::string& words) {
+    check_refused(joined({"trace", golden(name), "-o", "/nowhere/x.npz"}, options), words);
+}
+inline void check_option_refused(const Arguments& options, const std::string& words) {
+    check_trace_refused("qkv.npz", options, words);
+}
+
 /// `attnscope trace` of a golden file, which must succeed; the arrays that it wrote.
 inline attn::Npz traced(const std::string& name, const Arguments& options = {}) {
     const Scratch scratch;

@@ -31,10 +31,6 @@ double difference(const Npz& got, const Npz& expected, const std::string& name) 
     return largest == 0.0 ? worst : worst / largest;
 }
 
-void check_refused_operation(const Arguments& options, const std::string& words) {
-    check_refused(joined({"trace", golden("qkv.npz"), "-o", "/nowhere/x.npz"}, options), words);
-}
-
 }  // namespace
 
 TEST_CASE("trace writes every stage and gradient of an operation as PyTorch has them") {
@@ -104,24 +100,23 @@ TEST_CASE("chunked says that it is softmax attention, keep names the operation's
 }
 
 TEST_CASE("an operation's option that cannot be is refused by name") {
-    check_refused_operation(
+    check_option_refused(
         {"--operation", "mamba"},
         "--operation is 'mamba'; expected chunked, linear, latents or state-space");
-    check_refused_operation({"--chunk", "2"}, "--chunk is 2 without operation chunked");
-    check_refused_operation({"--operation", "linear", "--state", "2"},
-                            "--state is 2 without operation state-space");
-    check_refused_operation({"--operation", "chunked", "--chunk", "0"}, "chunk is 0");
-    check_refused_operation({"--operation", "latents", "--latents", "-1"}, "latents is -1");
-    check_refused_operation({"--operation", "state-space", "--discretise", "tustin"},
-                            "--discretise is 'tustin'; expected zoh or euler");
-    check_refused_operation({"--operation", "latents", "--causal"},
-                            "operation latents has no causal");
-    check_refused_operation({"--operation", "linear", "--softcap", "2"},
-                            "operation linear has no softcap");
-    check_refused_operation({"--operation", "linear", "--backend", "staged"},
-                            "--backend is 'staged', but operation linear has none to choose");
-    check_refused_operation({"--operation", "linear", "--keep", "stat"},
-                            "unknown stage 'stat' of operation linear; did you mean state");
+    check_option_refused({"--chunk", "2"}, "--chunk is 2 without operation chunked");
+    check_option_refused({"--operation", "linear", "--state", "2"},
+                         "--state is 2 without operation state-space");
+    check_option_refused({"--operation", "chunked", "--chunk", "0"}, "chunk is 0");
+    check_option_refused({"--operation", "latents", "--latents", "-1"}, "latents is -1");
+    check_option_refused({"--operation", "state-space", "--discretise", "tustin"},
+                         "--discretise is 'tustin'; expected zoh or euler");
+    check_option_refused({"--operation", "latents", "--causal"}, "operation latents has no causal");
+    check_option_refused({"--operation", "linear", "--softcap", "2"},
+                         "operation linear has no softcap");
+    check_option_refused({"--operation", "linear", "--backend", "staged"},
+                         "--backend is 'staged', but operation linear has none to choose");
+    check_option_refused({"--operation", "linear", "--keep", "stat"},
+                         "unknown stage 'stat' of operation linear; did you mean state");
 }
 
 TEST_CASE("stages lists an operation's table, in words and as JSON") {
@@ -157,6 +152,6 @@ TEST_CASE("training off: dropout does nothing, and there is no stage of it") {
     CHECK(!off.arrays.contains("dropped"));
     CHECK(floats(off, "context") == floats(traced("qkv.npz"), "context"));
     CHECK(floats(on, "context") != floats(off, "context"));
-    check_refused_operation({"--training", "maybe"}, "--training is 'maybe'; expected on or off");
-    check_refused_operation({"--dropout", "1", "--training", "off"}, "dropout is 1");
+    check_option_refused({"--training", "maybe"}, "--training is 'maybe'; expected on or off");
+    check_option_refused({"--dropout", "1", "--training", "off"}, "dropout is 1");
 }

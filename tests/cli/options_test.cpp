@@ -4,14 +4,6 @@
 
 using namespace attn;
 
-namespace {
-
-void check_option_refused(const Arguments& options, const std::string& words) {
-    check_refused(joined({"trace", golden("qkv.npz"), "-o", "/nowhere/x.npz"}, options), words);
-}
-
-}  // namespace
-
 TEST_CASE("a value that cannot be is named with what was expected") {
     check_option_refused({"--temperature", "warm"}, "--temperature is 'warm'; expected a number");
     check_option_refused({"--temperature", "0"}, "temperature is 0");
@@ -68,10 +60,10 @@ TEST_CASE("an option in the file counts, the command line wins, and a note tells
 }
 
 TEST_CASE("an option in the file that cannot be is an error that names the file") {
-    check_refused({"trace", golden("bad_option.npz"), "-o", "/nowhere/x.npz"},
-                  "bad_option.npz: options has the unknown key 'causl'; did you mean causal?");
-    check_refused({"trace", golden("bad_json.npz"), "-o", "/nowhere/x.npz"},
-                  "bad_json.npz: options is not valid JSON at line 1");
+    check_trace_refused(
+        "bad_option.npz", {},
+        "bad_option.npz: options has the unknown key 'causl'; did you mean causal?");
+    check_trace_refused("bad_json.npz", {}, "bad_json.npz: options is not valid JSON at line 1");
 }
 
 TEST_CASE("masks from options combine by AND") {

@@ -56,30 +56,26 @@ TEST_CASE("float64 and integers are read, rounded, and what is lost is said") {
 }
 
 TEST_CASE("a mask of three axes, or of floats, is told what to write") {
-    check_refused({"trace", golden("mask_3d.npz"), "-o", "/nowhere/x.npz"},
-                  "mask_3d.npz: mask [2, 3, 3] has 3 axes, which is ambiguous: write [2, 1, 3, 3]");
-    check_refused({"trace", golden("mask_float.npz"), "-o", "/nowhere/x.npz"},
-                  "mask is float32; expected bool or uint8");
+    check_trace_refused(
+        "mask_3d.npz", {},
+        "mask_3d.npz: mask [2, 3, 3] has 3 axes, which is ambiguous: write [2, 1, 3, 3]");
+    check_trace_refused("mask_float.npz", {}, "mask is float32; expected bool or uint8");
 }
 
 TEST_CASE("a file that does not hold a call is refused by name") {
-    check_refused({"trace", golden("kinds.npz"), "-o", "/nowhere/x.npz"}, "it holds f2, f4");
-    check_refused({"trace", golden("complex.npz"), "-o", "/nowhere/x.npz"},
-                  "complex.npz: Q has dtype '<c8'");
+    check_trace_refused("kinds.npz", {}, "it holds f2, f4");
+    check_trace_refused("complex.npz", {}, "complex.npz: Q has dtype '<c8'");
     check_refused({"trace", "/nowhere/in.npz", "-o", "/nowhere/x.npz"},
                   "/nowhere/in.npz: No such file");
     check_refused({"trace", ATTN_TEST_DATA, "-o", "/nowhere/x.npz"}, "is a folder");
-    check_refused({"trace", golden("two_heads.npz"), "-o", "/nowhere/x.npz", "--heads", "3"},
-                  "W_Q has 8 columns");
+    check_trace_refused("two_heads.npz", {"--heads", "3"}, "W_Q has 8 columns");
 }
 
 TEST_CASE("a file with several layers is traced one layer at a time") {
-    check_refused({"trace", golden("layers.npz"), "-o", "/nowhere/x.npz"},
-                  "layers.npz has 2 layers; choose one with --layer: 2 or 10");
-    check_refused({"trace", golden("layers.npz"), "-o", "/nowhere/x.npz", "--layer", "3"},
-                  "has no layer 3; expected 2 or 10");
-    check_refused({"trace", golden("layers.npz"), "-o", "/nowhere/x.npz", "--layer", "-1"},
-                  "--layer is -1; expected a number from 0");
+    check_trace_refused("layers.npz", {},
+                        "layers.npz has 2 layers; choose one with --layer: 2 or 10");
+    check_trace_refused("layers.npz", {"--layer", "3"}, "has no layer 3; expected 2 or 10");
+    check_trace_refused("layers.npz", {"--layer", "-1"}, "--layer is -1; expected a number from 0");
     const Npz plain = traced("tokens.npz", {"--causal"});
     CHECK(floats(traced("layers.npz", {"--layer", "10"}), "weights") == floats(plain, "weights"));
     CHECK(floats(traced("layers.npz", {"--layer", "2"}), "q") == floats(plain, "v"));
