@@ -51,6 +51,14 @@ Head shifted(Index tokens, Index by) {
     return head;
 }
 
+/// A share of every row goes to key 0.
+Head with_sink(Head head, float share) {
+    for (float& value : head.values) value *= 1.0F - share;
+    for (Index i = 0; i < head.rows; ++i)
+        head.values[static_cast<std::size_t>(i * head.columns)] += share;
+    return head;
+}
+
 Head even(Index tokens) {
     const auto count = static_cast<std::size_t>(tokens * tokens);
     return {std::vector<float>(count, 1.0F / static_cast<float>(tokens)), tokens, tokens};
@@ -158,19 +166,13 @@ TEST_CASE("labels: what stands out from even rows, with its numbers") {
 }
 
 TEST_CASE("a sink is discounted before a head is named, and is a name only where nothing else is") {
-    Head head = shifted(6, 1);
-    for (float& value : head.values) value *= 0.25F;
-    for (std::size_t i = 0; i < 6; ++i) head.values[i * 6] += 0.75F;
-    auto label = propose_label(head.of());
+    auto label = propose_label(with_sink(shifted(6, 1), 0.75F).of());
     REQUIRE(label);
     CHECK(label->name == previous);
     CHECK(label->share == 1.0);
     CHECK(label->rest == 0.25);
 
-    Head first = even(6);
-    for (float& value : first.values) value *= 0.25F;
-    for (std::size_t i = 0; i < 6; ++i) first.values[i * 6] += 0.75F;
-    label = propose_label(first.of());
+    label = propose_label(with_sink(even(6), 0.75F).of());
     REQUIRE(label);
     CHECK(label->name == sink);
     CHECK(label->share == doctest::Approx(0.75 + 0.25 / 6));
@@ -179,10 +181,7 @@ TEST_CASE("a sink is discounted before a head is named, and is a name only where
 }
 
 TEST_CASE("a pattern of too little weight, or of one row, is no name") {
-    Head head = shifted(6, 1);
-    for (float& value : head.values) value *= 0.04F;
-    for (std::size_t i = 0; i < 6; ++i) head.values[i * 6] += 0.96F;
-    CHECK(propose_label(head.of())->name == sink);
+    CHECK(propose_label(with_sink(shifted(6, 1), 0.96F).of())->name == sink);
 
     Head once = even(5);
     once.numbers = {0, 1, 2, 3, 1};  // rows 1 and 4 have a duplicate, row 4 alone looks at it
