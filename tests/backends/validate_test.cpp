@@ -7,7 +7,6 @@
 #include "core/masks.h"
 #include "tests/io/scratch.h"
 #include "tests/support/backends.h"
-#include "tests/support/random.h"
 #include "tests/support/results.h"
 
 using namespace attn;

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <ctime>
 #include <numeric>
-#include <string>
 #include <string_view>
 #include <vector>
 

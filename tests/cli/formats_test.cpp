@@ -1,7 +1,6 @@
 // `trace` of every format, and of its own output.
 #include <nlohmann/json.hpp>
 
-#include "core/io/file.h"
 #include "tests/cli/command.h"
 #include "tests/io/bytes.h"
 

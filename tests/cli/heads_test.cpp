@@ -1,6 +1,5 @@
 // `attnscope heads`: the measures of every head, as a table and as CSV.
 #include <fstream>
-#include <map>
 
 #include "tests/cli/command.h"
 #include "tests/support/small_models.h"

@@ -9,7 +9,6 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
-#include <sstream>
 
 #include "app/common/document/actions.h"
 #include "app/common/workspace.h"

@@ -18,7 +18,6 @@
 #include "app/workspaces/tensors/actions.h"
 #include "app/workspaces/tensors/measure.h"
 #include "app/workspaces/tensors/view.h"
-#include "attn_tree.h"
 #include "tests/files/opened.h"
 #include "tests/support/results.h"
 

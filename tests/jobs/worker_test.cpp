@@ -13,7 +13,6 @@
 #include <new>
 #include <semaphore>
 #include <thread>
-#include <variant>
 
 #include "app/common/words.h"
 #include "app/window/requests.h"

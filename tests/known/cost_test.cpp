@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
-
 #include "core/bench/workload.h"
 #include "core/engine.h"
 #include "core/rng.h"

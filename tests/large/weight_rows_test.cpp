@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "core/cast.h"
 #include "core/kernels/fused_forward.h"

@@ -1,7 +1,6 @@
 // Latents against two calls of softmax attention.
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>

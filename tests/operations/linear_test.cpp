@@ -1,7 +1,6 @@
 // Linear attention by its running sums against its explicit matrix.
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>

@@ -1,7 +1,6 @@
 // A selective state space against a recurrence written anew, and its matrices against its output.
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include <cmath>
 

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "core/cast.h"
 #include "core/verify/signs.h"
 #include "tests/support/inputs.h"
 
