@@ -11,6 +11,7 @@
 
 #include "core/kernels/fused.h"
 #include "core/kernels/peak.h"
+#include "tests/support/backends.h"
 #include "tests/support/cases.h"
 #include "tests/support/edges.h"
 #include "tests/support/results.h"
@@ -28,9 +29,7 @@ std::string compare(const Case& one) {
     std::string wrong;
     on_every_target([&] {
         if (!wrong.empty()) return;
-        const Trace forward = attend(one.inputs, one.spec, "fused").value();
-        const Trace d =
-            attend_backward(one.inputs, one.spec, forward, one.upstream, "fused").value();
+        const auto [forward, d] = both_passes(one.inputs, one.spec, "fused", one.upstream);
         const std::string what = fmt::format("{} by fused on {}", one.name, simd_target());
         wrong = forward_mismatch(forward, exact.forward, bounds, what, fused_stages());
         if (wrong.empty()) wrong = backward_mismatch(d, exact.d, bounds, what, fused_stages());
@@ -73,9 +72,7 @@ TEST_CASE("fused context and gradients are within 2e-6 of the largest exact entr
     };
     on_every_target([&] {
         CAPTURE(simd_target());
-        const Trace forward = attend(one.inputs, one.spec, "fused").value();
-        const Trace d =
-            attend_backward(one.inputs, one.spec, forward, one.upstream, "fused").value();
+        const auto [forward, d] = both_passes(one.inputs, one.spec, "fused", one.upstream);
         CHECK(relative(forward[Stage::context], exact.forward[Stage::context]) <= 2e-6);
         for (const Stage stage : {Stage::q, Stage::k, Stage::v})
             CHECK(relative(d[stage], exact.d[stage]) <= 2e-6);
@@ -98,8 +95,7 @@ TEST_CASE("fused gives forbidden keys no gradient even where K and V are NaN") {
     const AttentionSpec spec = masked_by(2, 3, {1, 1, 0, 1, 1, 0});
     on_every_target([&] {
         CAPTURE(simd_target());
-        const Trace trace = attend(inputs, spec, "fused").value();
-        const Trace d = attend_backward(inputs, spec, trace, {}, "fused").value();
+        const Trace d = both_passes(inputs, spec, "fused").d;
         CHECK(d[Stage::q](0, 0, 0, 0) == 0.0F);
         CHECK(d[Stage::k](0, 0, 2, 0) == 0.0F);
         CHECK(d[Stage::v](0, 0, 2, 0) == 0.0F);
@@ -111,11 +107,10 @@ TEST_CASE("fused makes NaN of empty rows and their gradients where they are to b
     AttentionSpec spec = masked_by(2, 3, {1, 1, 0, 0, 0, 0});
     spec.empty_rows = EmptyRows::nan;
     const Inputs finite = column_inputs({1, 2}, {1, 2, 5}, {1, 2, 3});
-    const Trace trace = attend(finite, spec, "fused").value();
+    const auto [trace, d] = both_passes(finite, spec, "fused");
     CHECK(std::isfinite(trace[Stage::context](0, 0, 0, 0)));
     CHECK(std::isnan(trace[Stage::context](0, 0, 1, 0)));
     CHECK(trace.logsumexp(0, 0, 1, 0) == -kInf);
-    const Trace d = attend_backward(finite, spec, trace, {}, "fused").value();
     CHECK(std::isfinite(d[Stage::q](0, 0, 0, 0)));
     for (const Stage stage : {Stage::k, Stage::v}) CHECK(std::isnan(d[stage](0, 0, 2, 0)));
     CHECK(std::isnan(d[Stage::q](0, 0, 1, 0)));
@@ -170,8 +165,7 @@ TEST_CASE("fused gradients keep their digits where logits are huge, as staged do
         for (Index c = 0; c < 64; ++c)
             inputs.k(0, 0, j, c) = inputs.k(0, 0, 0, c) + 0.001F * inputs.k(0, 0, j, c);
     const auto gradients = [&](std::string_view backend) {
-        const Trace forward = attend(inputs, spec, backend).value();
-        return attend_backward(inputs, spec, forward, {Stage::context, {}}, backend).value();
+        return both_passes(inputs, spec, backend, {Stage::context, {}}).d;
     };
     const Trace exact = gradients("reference");
     const auto error = [&](const Trace& got, Stage stage) {

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "tests/support/backends.h"
 #include "tests/support/cases.h"
 #include "tests/support/tolerance.h"
 
@@ -19,8 +20,7 @@ std::string compare(const Case& one, std::string_view backend) {
     const ErrorBounds bounds =
         error_bounds(exact.inputs, one.spec, exact.forward, exact.d,
                      backend == "reference" ? kDoubleRoundoff : kFloatRoundoff);
-    const Trace forward = attend(one.inputs, one.spec, backend).value();
-    const Trace d = attend_backward(one.inputs, one.spec, forward, one.upstream, backend).value();
+    const auto [forward, d] = both_passes(one.inputs, one.spec, backend, one.upstream);
     const std::string what = fmt::format("{} by {}", one.name, backend);
     const StageSet kept = find_backend(backend)->stages();
     const std::string wrong = forward_mismatch(forward, exact.forward, bounds, what, kept);

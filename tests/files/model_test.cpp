@@ -41,9 +41,14 @@ view::AppState opened_over(const fs::path& folder, const std::string& text) {
     return state;
 }
 
+ModelRun run_over(const Model& model, const std::string& text, const Interventions& with = {},
+                  const char* backend = "staged") {
+    return must(
+        model.run(must(model.tokens_of(text)), *find_backend(backend), all_stages(), {}, with));
+}
+
 std::vector<float> vector_of(const fs::path& folder, const std::string& text) {
-    const auto model = must(Model::open(folder));
-    const auto run = must(model.run(model.tokens_of(text).value(), *find_backend("reference")));
+    const ModelRun run = run_over(must(Model::open(folder)), text, {}, "reference");
     const auto values = run.read_out.values();
     return {values.begin(), values.end()};
 }
@@ -63,10 +68,9 @@ TEST_CASE("a model's folder opens over a text, with every layer's inputs as it c
     CHECK(document.note == "Universal Sentence Encoder Lite, trained weights: 2 layers, 4 heads");
     REQUIRE(document.layers.size() == 2);
     const auto model = Model::open(folder);
-    const auto run = model->run(model->tokens_of("ab c").value(), *find_backend("staged"));
+    const ModelRun run = run_over(*model, "ab c");
     for (std::size_t n = 0; n < 2; ++n)
-        CHECK(
-            std::ranges::equal(document.layers[n]->x.values(), run->layers[n].inputs->x.values()));
+        CHECK(std::ranges::equal(document.layers[n]->x.values(), run.layers[n].inputs->x.values()));
     CHECK(document.read_out.has_vector);
     CHECK_FALSE(document.read_out.similarity);
     CHECK(document.read_out.next.empty());
@@ -301,8 +305,8 @@ TEST_CASE("a model with heads off: its layers' inputs, W_O without them, and wha
           "and 0·3");
     CHECK(document.own_heads == 4);
     const auto model = Model::open(folder);
-    const auto run = must(model->run(model->tokens_of("ab c").value(), *find_backend("staged"),
-                                     all_stages(), {}, {{{0, 1}, {0, 3}}, {}, {}}));
+    const Interventions off{{{0, 1}, {0, 3}}, {}, {}};
+    const ModelRun run = run_over(*model, "ab c", off);
     for (std::size_t n = 0; n < 2; ++n)
         CHECK(std::ranges::equal(document.layers[n]->x.values(), run.layers[n].inputs->x.values()));
     const Tensor& w_o = document.layers[0]->params[Param::w_o];
@@ -310,8 +314,7 @@ TEST_CASE("a model with heads off: its layers' inputs, W_O without them, and wha
     for (Index row = 0; row < w_o.shape().t; ++row)
         CHECK((w_o(0, 0, row, 0) == 0.0F) == (row / width == 1 || row / width == 3));
     REQUIRE(document.effects);
-    const auto plain = model->run(model->tokens_of("ab c").value(), *find_backend("staged"));
-    const RunEffects expected = effects_of(*plain, run, false);
+    const RunEffects expected = effects_of(run_over(*model, "ab c"), run, false);
     CHECK(*document.effects->run.cosine == *expected.cosine);
     CHECK(*expected.cosine < 1.0);
     CHECK_FALSE(document.effects->run.next);
@@ -320,10 +323,9 @@ TEST_CASE("a model with heads off: its layers' inputs, W_O without them, and wha
         CHECK(effect.changed() == (effect.at.layer == 1));
     // the text before is read without them too
     REQUIRE(document.read_out.similarity);
-    const auto before = model->run(model->tokens_of("ca").value(), *find_backend("staged"),
-                                   all_stages(), {}, {{{0, 1}, {0, 3}}, {}, {}});
+    const ModelRun before = run_over(*model, "ca", off);
     CHECK(*document.read_out.similarity ==
-          *cosine(run.read_out.values(), before->read_out.values()));
+          *cosine(run.read_out.values(), before.read_out.values()));
     CHECK(*document.read_out.similarity != *on.similarity);
     std::get<view::ModelText>(request.what).model.changes.off = {{5, 0}};
     CHECK(refused(request) == "there is no layer 5: the model has 2, counted from 0");
@@ -334,12 +336,8 @@ TEST_CASE(
     const Scratch scratch;
     const fs::path folder = test::encoder_folder(scratch);
     const auto model = Model::open(folder);
-    const auto run = [&](const std::string& text, const Interventions& with) {
-        return model->run(model->tokens_of(text).value(), *find_backend("staged"), all_stages(), {},
-                          with);
-    };
-    const auto plain = must(run("ab c", {}));
-    const auto source = must(run("ca b", {}));
+    const auto plain = run_over(*model, "ab c");
+    const auto source = run_over(*model, "ca b");
     const auto tokens = std::ssize(plain.tokens);
     REQUIRE(std::ssize(source.tokens) == tokens);
     std::vector<Index> positions(static_cast<std::size_t>(tokens));
@@ -348,7 +346,7 @@ TEST_CASE(
     with.rows = {{{0, 1}, 0, std::vector<double>(positions.size(), 0.0)}};
     with.rows[0].weights.back() = 1.0;
     with.patches = {patch_from(source, {0, 2}, Stage::v, positions).value()};
-    const auto expected = must(run("ab c", with));
+    const auto expected = run_over(*model, "ab c", with);
     view::OpenRequest request = reads(folder, "ab c", "");
     view::ModelChanges& changes = std::get<view::ModelText>(request.what).model.changes;
     changes.rows = with.rows;

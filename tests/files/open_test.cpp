@@ -20,6 +20,7 @@
 #include "tests/files/opened.h"
 #include "tests/io/scratch.h"
 #include "tests/support/learning.h"
+#include "tests/support/small_models.h"
 
 using namespace attn;
 using namespace attn::files;
@@ -135,11 +136,8 @@ TEST_CASE("a session finds its file where both were moved to, and where it was")
 TEST_CASE("a model's folder opens with every layer over a sentence, also where widths differ") {
     const Scratch scratch;
     const fs::path folder = scratch / "sentences";
-    fs::create_directories(folder);
-    for (const char* name : {"config.json", "model.safetensors"})
-        fs::copy_file(fs::path(ATTN_TEST_DATA) / "models/use_lite" / name, folder / name);
-    std::ofstream(folder / "tokenizer.json")
-        << R"({"model":{"type":"Unigram","unk_id":0,"vocab":[["?",0],["The animal didn't cross ",-1],["the",-1],["t",-2]]}})";
+    test::copy_model("use_lite", folder);
+    test::write_pieces(folder, R"(["The animal didn't cross ",-1],["the",-1],["t",-2])");
     view::AppState state = opened_state(folder);
     const view::Document& first = state.document();
     CHECK(first.title == "sentences");

@@ -7,13 +7,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "attn_tree.h"
 #include "core/halves.h"
 #include "core/io/arrays/array_file.h"
 #include "core/models/model.h"
 #include "tests/io/bytes.h"
-#include "tests/io/scratch.h"
 #include "tests/support/results.h"
+#include "tests/support/small_models.h"
 
 using namespace attn;
 
@@ -37,13 +36,9 @@ struct FloatArray {
 };
 using FloatArrays = std::map<std::string, FloatArray>;
 
-std::filesystem::path golden(std::string_view family) {
-    return std::filesystem::path(ATTN_TEST_DATA) / "models" / family;
-}
-
 /// The family's weights, rounded to what 16 bits hold.
 FloatArrays rounded_weights(std::string_view family, HalfFormat format) {
-    const auto file = must(open_arrays(golden(family) / "model.safetensors"));
+    const auto file = must(open_arrays(test::golden_model(family) / "model.safetensors"));
     FloatArrays arrays;
     for (const std::string& name : file->names()) {
         CAPTURE(name);
@@ -77,7 +72,7 @@ std::string file_of(const FloatArrays& arrays, const HalfFormat* format) {
 }
 
 Model model_with(const Scratch& scratch, std::string_view family, std::string_view bytes) {
-    std::filesystem::copy_file(golden(family) / "config.json", scratch / "config.json");
+    std::filesystem::copy_file(test::golden_model(family) / "config.json", scratch / "config.json");
     write_bytes(scratch / "model.safetensors", bytes);
     return must(Model::open(scratch.path()));
 }
@@ -146,7 +141,7 @@ TEST_CASE("a model in 16 bits runs, bit for bit, as the same numbers in float32"
 
             const ModelRun run = run_of(narrow);
             check_equal(run, run_of(wide));
-            const auto unrounded = must(Model::open(golden(family.key)));
+            const auto unrounded = must(Model::open(test::golden_model(family.key)));
             CHECK_FALSE(run.layers.back().residual == run_of(unrounded).layers.back().residual);
 
             const Interventions off{{{0, 1}}, {}, {}};
@@ -161,7 +156,8 @@ TEST_CASE("shards in 16 bits are held in 16 bits") {
     const Model one = model_with(one_folder, "llama", file_of(arrays, &format));
     nlohmann::json index;
     for (const auto& [name, array] : arrays) index["weight_map"][name] = "part.safetensors";
-    std::filesystem::copy_file(golden("llama") / "config.json", shards_folder / "config.json");
+    std::filesystem::copy_file(test::golden_model("llama") / "config.json",
+                               shards_folder / "config.json");
     write_bytes(shards_folder / "part.safetensors", file_of(arrays, &format));
     write_bytes(shards_folder / "model.safetensors.index.json", index.dump());
     const auto shards = must(Model::open(shards_folder.path()));
@@ -176,7 +172,8 @@ TEST_CASE("a matrix in 16 bits of a wrong shape is refused as one in float32 is"
     std::swap(up.extents[0], up.extents[1]);
     const auto fault = [&](const HalfFormat* as) {
         const Scratch folder;
-        std::filesystem::copy_file(golden("llama") / "config.json", folder / "config.json");
+        std::filesystem::copy_file(test::golden_model("llama") / "config.json",
+                                   folder / "config.json");
         write_bytes(folder / "model.safetensors", file_of(arrays, as));
         const auto model = must_fail(Model::open(folder.path()));
         const std::string& sentence = model.sentence;

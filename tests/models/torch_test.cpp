@@ -6,18 +6,14 @@
 
 #include <fmt/format.h>
 
-#include "attn_tree.h"
 #include "core/io/arrays/array_file.h"
 #include "core/models/model.h"
 #include "tests/support/results.h"
+#include "tests/support/small_models.h"
 
 using namespace attn;
 
 namespace {
-
-std::filesystem::path folder_of(std::string_view family) {
-    return std::filesystem::path(ATTN_TEST_DATA) / "models" / family;
-}
 
 std::vector<double> numbers(const ArrayFile& file, const std::string& name) {
     CAPTURE(name);
@@ -49,7 +45,7 @@ std::vector<ModelToken> tokens_of(const std::vector<double>& ids) {
 Result<ModelRun> run_golden(const Model& model, const ArrayFile& expected, const Backend& backend,
                             StageSet keep) {
     if (!model.config().image) return model.run(tokens_of(numbers(expected, "ids")), backend, keep);
-    const auto image = must(read_png(folder_of(model.config().family->key) / "image.png"));
+    const auto image = must(read_png(test::golden_model(model.config().family->key) / "image.png"));
     const Tensor pixels = pixels_of(image, *model.config().image);
     CHECK(error_of(pixels.values(), numbers(expected, "pixels")) < 1e-6);
     return model.run_image(pixels, backend, keep);
@@ -60,9 +56,10 @@ Result<ModelRun> run_golden(const Model& model, const ArrayFile& expected, const
 TEST_CASE("every layer of a model equals PyTorch's") {
     for (const ModelFamily& family : model_families()) {
         CAPTURE(family.key);
-        const auto model = must(Model::open(folder_of(family.key)));
+        const auto model = must(Model::open(test::golden_model(family.key)));
         CHECK(model.notes().empty());
-        const auto expected = must(open_arrays(folder_of(family.key) / "expected.safetensors"));
+        const auto expected =
+            must(open_arrays(test::golden_model(family.key) / "expected.safetensors"));
         for (const Backend* backend : backends()) {
             CAPTURE(backend->name());
             StageSet keep;
@@ -99,8 +96,8 @@ TEST_CASE("every layer of a model equals PyTorch's") {
 }
 
 TEST_CASE("attention's output is kept where it is asked for") {
-    const auto model = must(Model::open(folder_of("gpt2")));
-    const auto expected = open_arrays(folder_of("gpt2") / "expected.safetensors");
+    const auto model = must(Model::open(test::golden_model("gpt2")));
+    const auto expected = open_arrays(test::golden_model("gpt2") / "expected.safetensors");
     const auto run =
         must(model.run(tokens_of(numbers(**expected, "ids")), *find_backend("staged")));
     for (std::size_t n = 0; n < run.layers.size(); ++n)
@@ -109,7 +106,7 @@ TEST_CASE("attention's output is kept where it is asked for") {
 }
 
 TEST_CASE("what a model cannot run is refused by its number") {
-    const auto model = must(Model::open(folder_of("gpt2")));
+    const auto model = must(Model::open(test::golden_model("gpt2")));
     const Backend& staged = *find_backend("staged");
     CHECK(model.run({}, staged).error().sentence == "the text has no token");
     CHECK(model.run({{50, ""}}, staged).error().sentence == "token 50 is not one of 50");
@@ -121,7 +118,7 @@ TEST_CASE("what a model cannot run is refused by its number") {
 }
 
 TEST_CASE("a run ends soon after it was stopped") {
-    const auto model = must(Model::open(folder_of("llama")));
+    const auto model = must(Model::open(test::golden_model("llama")));
     CHECK_FALSE(model.run({{1, ""}, {2, ""}}, *find_backend("staged"), all_stages(),
                           RunControl{stopped(), {}}));
 }

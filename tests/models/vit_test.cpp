@@ -5,17 +5,16 @@
 
 #include <fmt/format.h>
 
-#include "attn_tree.h"
 #include "core/models/model.h"
 #include "core/models/read_out.h"
-#include "tests/io/scratch.h"
 #include "tests/support/results.h"
+#include "tests/support/small_models.h"
 
 using namespace attn;
 
 namespace {
 
-const std::filesystem::path kVitFolder = std::filesystem::path(ATTN_TEST_DATA) / "models/vit";
+const std::filesystem::path kVitFolder = test::golden_model("vit");
 
 constexpr const char* kVitSizes =
     R"("model_type":"vit","hidden_size":24,"num_hidden_layers":2,"num_attention_heads":3)";
@@ -164,8 +163,7 @@ TEST_CASE("a ViT names the class of an image, and reads no text") {
 
 TEST_CASE("without a preprocessor_config.json the pixels are said to be around a half") {
     const Scratch scratch;
-    for (const char* file : {"config.json", "model.safetensors"})
-        std::filesystem::copy_file(kVitFolder / file, scratch / file);
+    test::copy_model("vit", scratch.path());
     const auto model = must(Model::open(scratch.path()));
     CHECK(
         model.notes() ==

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "core/engine.h"
@@ -20,6 +21,18 @@ inline std::vector<Trace> traces_of(const Inputs& inputs, const AttentionSpec& s
     for (const Backend* backend : backends_keeping(Stage::weights))
         traces.push_back(attend(inputs, spec, backend->name()).value());
     return traces;
+}
+
+/// A call and its gradients.
+struct BothPasses {
+    Trace forward;
+    Trace d;
+};
+inline BothPasses both_passes(const Inputs& inputs, const AttentionSpec& spec,
+                              std::string_view backend, const Upstream& upstream = {}) {
+    BothPasses both{attend(inputs, spec, backend).value(), {}};
+    both.d = attend_backward(inputs, spec, both.forward, upstream, backend).value();
+    return both;
 }
 
 }  // namespace attn::test
