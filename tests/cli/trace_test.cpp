@@ -100,6 +100,14 @@ Ran traced_arrays(const Scratch& scratch, const std::vector<NpzEntry>& arrays,
     return command(joined({"trace", in, "-o", scratch.at("out.npz")}, options));
 }
 
+/// What it writes when it succeeds.
+Npz written(const Scratch& scratch, const std::vector<NpzEntry>& arrays,
+            const Arguments& options = {}) {
+    const Ran ran = traced_arrays(scratch, arrays, options);
+    REQUIRE_MESSAGE(ran.code == 0, ran.err);
+    return read_npz(scratch.at("out.npz")).value();
+}
+
 }  // namespace
 
 TEST_CASE("weights alone: context and output follow where V and W_O stand beside") {
@@ -120,7 +128,7 @@ TEST_CASE("weights alone: context and output follow where V and W_O stand beside
     const Ran bare = traced_arrays(scratch, {{"weights", {2, 2}, weights}});
     REQUIRE(bare.code == 0);
     CHECK(says(bare.err, "there is no context and no output: they need V beside"));
-    CHECK(read_npz(scratch.at("out.npz")).value().arrays.size() == 1);
+    CHECK(written(scratch, {{"weights", {2, 2}, weights}}).arrays.size() == 1);
     const Ran grad = traced_arrays(scratch, {{"weights", {2, 2}, weights}}, {"--grad"});
     CHECK(grad.code == attn::cli::kBadInput);
     CHECK(says(grad.err, "--grad needs Q, K and V"));
@@ -138,8 +146,7 @@ TEST_CASE("raw scores ask for their scale, and a layer of several is chosen") {
     const std::vector<NpzEntry> layers{{"l1.scores", {2, 2}, raw}, {"l4.scores", {2, 2}, raw}};
     CHECK(says(traced_arrays(scratch, layers, {"--d-k", "16"}).err,
                "has 2 layers; choose one with --layer: 1 or 4"));
-    REQUIRE(traced_arrays(scratch, layers, {"--d-k", "16", "--layer", "4"}).code == 0);
-    const Npz out = read_npz(scratch.at("out.npz")).value();
+    const Npz out = written(scratch, layers, {"--d-k", "16", "--layer", "4"});
     CHECK(floats(out, "scaled")[1] == doctest::Approx(std::log(3.0)));
     CHECK(floats(out, "weights")[1] == doctest::Approx(0.75));
     CHECK(floats(out, "logsumexp")[1] == doctest::Approx(std::log(2.0)));
@@ -159,12 +166,10 @@ TEST_CASE("a causal mask of another number of keys than queries asks for its cor
                "--causal=top-left (query i sees keys 0 to i: PyTorch's is_causal) or "
                "--causal=bottom-right "
                "(query i sees keys 0 to i + 1: decoding with a KV cache)"));
-    REQUIRE(traced_arrays(scratch, arrays, {"--causal=bottom-right"}).code == 0);
-    const Npz right = read_npz(scratch.at("out.npz")).value();
+    const Npz right = written(scratch, arrays, {"--causal=bottom-right"});
     CHECK(floats(right, "weights")[0] == 0.5F);
     CHECK(floats(right, "weights")[2] == 0.0F);
-    REQUIRE(traced_arrays(scratch, arrays, {"--causal=top-left"}).code == 0);
-    const Npz left = read_npz(scratch.at("out.npz")).value();
+    const Npz left = written(scratch, arrays, {"--causal=top-left"});
     CHECK(floats(left, "weights")[0] == 1.0F);
     REQUIRE(traced_arrays(scratch, arrays, {"--causal", "--query-offset", "1"}).code == 0);
 }

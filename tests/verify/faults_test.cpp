@@ -50,6 +50,10 @@ struct Maker {
         planted.results = run_plain(plain);
         return planted;
     }
+    PlantedCase done(std::vector<std::vector<Stage>> shown) {
+        planted.shown = std::move(shown);
+        return done();
+    }
 
     PlantedCase planted;
     Plain plain;
@@ -242,9 +246,7 @@ PlantedCase dropping() {
         const auto pair = static_cast<std::uint64_t>(((b * 4 + h) * 16 + i) * 16 + j);
         return uniform(99, pair) < 0.2 ? 0.0 : 1.25;
     };
-    PlantedCase made = make.done();
-    made.shown = {{}, {Stage::weights}, {Stage::weights, Stage::context}};
-    return made;
+    return make.done({{}, {Stage::weights}, {Stage::weights, Stage::context}});
 }
 
 PlantedCase leaking_blocks() {
@@ -262,9 +264,7 @@ PlantedCase leaking_mask() {
 PlantedCase untransposed() {
     Maker make({});
     make.plain.transposes = false;
-    PlantedCase made = make.done();
-    made.shown = {{}, {Stage::output}};
-    return made;
+    return make.done({{}, {Stage::output}});
 }
 
 /// GPT-NeoX's [q, k, v] of head after head, read as all Q, all K, all V.
@@ -295,9 +295,7 @@ PlantedCase split() {
 PlantedCase next_values() {
     Maker make({});
     make.plain.value_head = [](Index h) { return (h + 1) % 4; };
-    PlantedCase made = make.done();
-    made.shown = {{}, {Stage::context}, {Stage::output}};
-    return made;
+    return make.done({{}, {Stage::context}, {Stage::output}});
 }
 
 PlantedCase unscaled() {
@@ -326,9 +324,7 @@ PlantedCase short_operands() {
 PlantedCase short_weights() {
     Maker make({});
     make.plain.round = to_bf16;
-    PlantedCase made = make.done();
-    made.shown = {{}, {Stage::context}, {Stage::output}};
-    return made;
+    return make.done({{}, {Stage::context}, {Stage::output}});
 }
 
 /// By key of the table.
