@@ -99,23 +99,17 @@ bool names(const Words& words, std::string_view token) {
            (words.text.find("…") != std::string::npos && words.text.starts_with(beginning(token)));
 }
 
-/// Whether some word names the row, beside it and left of the cells or right of them.
-bool has_row_label(const std::vector<Words>& seen, std::string_view token, float low, float high) {
+/// Whether some word names what lies between low and high: a row, left of the cells or right of them, or a column, over
+/// which a turned label begins or ends.
+bool has_label(const std::vector<Words>& seen, std::string_view token, bool row, float low,
+               float high) {
     return std::ranges::any_of(seen, [&](const Words& words) {
         const Rect at = words.bounds();
-        const float middle = (at.low.y + at.high.y) / 2;
-        return names(words, token) && middle >= low && middle <= high;
-    });
-}
-
-/// A turned label begins or ends over its column.
-bool has_column_label(const std::vector<Words>& seen, std::string_view token, float low,
-                      float high) {
-    return std::ranges::any_of(seen, [&](const Words& words) {
-        const Rect at = words.bounds();
-        const float middle = (at.low.x + at.high.x) / 2;
+        const auto [from, to] =
+            row ? std::pair(at.low.y, at.high.y) : std::pair(at.low.x, at.high.x);
+        const float middle = (from + to) / 2;
         const bool over = middle >= low && middle <= high;
-        const bool touches = words.turned && at.low.x <= high && at.high.x >= low;
+        const bool touches = !row && words.turned && from <= high && to >= low;
         return names(words, token) && (over || touches);
     });
 }
@@ -163,13 +157,13 @@ std::vector<Fault> missing_labels(const Log& log, const view::GridView& grid, co
         const float low = hero.at.low.y + row * static_cast<float>(n);
         const std::string& token = grid.row_labels[static_cast<std::size_t>(n)];
         const bool wanted = asked.rows || (grid.selected && grid.selected->first == n);
-        if (wanted && !has_row_label(seen, token, low, low + row)) miss("row", token);
+        if (wanted && !has_label(seen, token, true, low, low + row)) miss("row", token);
     }
     for (Index n = 0; n < grid.columns; ++n) {
         const float low = hero.at.low.x + column * static_cast<float>(n);
         const std::string& token = grid.column_labels[static_cast<std::size_t>(n)];
         const bool wanted = asked.columns || (grid.selected && grid.selected->second == n);
-        if (wanted && !has_column_label(seen, token, low, low + column)) miss("column", token);
+        if (wanted && !has_label(seen, token, false, low, low + column)) miss("column", token);
     }
     return faults;
 }
