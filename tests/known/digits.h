@@ -21,5 +21,9 @@ template <class Range>
 void check_digits(const Range& values, std::initializer_list<double> expected, int decimals) {
     CHECK(rounded(values, decimals) == rounded(expected, decimals));
 }
+inline void check_digits(std::initializer_list<double> values,
+                         std::initializer_list<double> expected, int decimals) {
+    CHECK(rounded(values, decimals) == rounded(expected, decimals));
+}
 
 }  // namespace attn::test

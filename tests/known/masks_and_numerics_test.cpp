@@ -97,12 +97,12 @@ TEST_CASE("-1e9 instead of -inf: an empty row is uniform, and scores below it lo
 TEST_CASE("cosine-like scores in [-1, 1] over 1000 keys put at most .73 % on one") {
     std::vector<double> scores(1000, -1.0);
     scores[0] = 1.0;
-    check_digits(std::vector<double>{100.0 * softmax_of(scores)[0]}, {.73}, 2);
+    check_digits({100.0 * softmax_of(scores)[0]}, {.73}, 2);
 }
 
 TEST_CASE("a temperature of .07 stretches scores in [-1, 1] to 14.3") {
     AttentionSpec spec;
     spec.scale = ScaleKind::none;
     spec.temperature = 0.07;
-    check_digits(std::vector<double>{score_factor(spec, 64)}, {14.3}, 1);
+    check_digits({score_factor(spec, 64)}, {14.3}, 1);
 }

@@ -42,8 +42,7 @@ TEST_CASE("cat sat mat, unscaled: scores, weights, outputs and entropies") {
         check_digits(trace[Stage::output].values(), {.8446, .5777, .5777, .8446, .7881, .7881}, 4);
         const auto weights = trace[Stage::weights].matrix(0, 0);
         const auto entropy = [&](Index i) { return row_metrics(weights.row(i), 3).entropy; };
-        check_digits(std::vector<double>{entropy(0), entropy(1), entropy(2)},
-                     {1.0174, 1.0174, .9753}, 4);
+        check_digits({entropy(0), entropy(1), entropy(2)}, {1.0174, 1.0174, .9753}, 4);
     }
 }
 
@@ -64,16 +63,15 @@ TEST_CASE("cat sat mat, causal: the row of sat is normalised over what is allowe
     }
     for (const Trace& full : traces_of(cat_sat_mat(), unscaled())) {
         const auto sat = full[Stage::weights].matrix(0, 0).row(1);  // zeroed after softmax: wrong
-        check_digits(std::vector<double>{sat[0], sat[1], sat[0] + sat[1]}, {.155, .422, .578}, 3);
+        check_digits({sat[0], sat[1], sat[0] + sat[1]}, {.155, .422, .578}, 3);
     }
 }
 
 TEST_CASE("equal projections make scores symmetric but not weights") {
     const Trace trace = attend(cat_sat_mat(), unscaled()).value();
     CHECK(trace[Stage::scores](0, 0, 0, 2) == trace[Stage::scores](0, 0, 2, 0));
-    check_digits(
-        std::vector<double>{trace[Stage::weights](0, 0, 0, 2), trace[Stage::weights](0, 0, 2, 0)},
-        {.4223, .2119}, 4);
+    check_digits({trace[Stage::weights](0, 0, 0, 2), trace[Stage::weights](0, 0, 2, 0)},
+                 {.4223, .2119}, 4);
 }
 
 TEST_CASE("exercise: Q = I, K = V = [[1,1],[1,0]], unscaled") {
