@@ -6,16 +6,15 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <bit>
 #include <cmath>
-#include <cstring>
-#include <limits>
 
-#include "core/cast.h"
 #include "core/kernels/fused.h"
 #include "core/kernels/peak.h"
+#include "tests/support/backends.h"
 #include "tests/support/cases.h"
-#include "tests/support/column_inputs.h"
-#include "tests/support/random.h"
+#include "tests/support/edges.h"
+#include "tests/support/results.h"
 #include "tests/support/tolerance.h"
 
 using namespace attn;
@@ -23,50 +22,30 @@ using namespace attn::test;
 
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
 std::string compare(const Case& one) {
-    const InputsD inputs = cast<double>(one.inputs);
-    const TraceD exact = attend_exact(inputs, one.spec).value();
-    const UpstreamD upstream{one.upstream.stage, cast<double>(one.upstream.gradient)};
-    const TraceD d_exact = attend_exact_backward(inputs, one.spec, exact, upstream).value();
-    const ErrorBounds bounds = error_bounds(inputs, one.spec, exact, d_exact, kFloatRoundoff);
+    const ExactCase exact = exact_of(one);
+    const ErrorBounds bounds =
+        error_bounds(exact.inputs, one.spec, exact.forward, exact.d, kFloatRoundoff);
     std::string wrong;
     on_every_target([&] {
         if (!wrong.empty()) return;
-        const Trace forward = attend(one.inputs, one.spec, "fused").value();
-        const Trace d =
-            attend_backward(one.inputs, one.spec, forward, one.upstream, "fused").value();
+        const auto [forward, d] = both_passes(one.inputs, one.spec, "fused", one.upstream);
         const std::string what = fmt::format("{} by fused on {}", one.name, simd_target());
-        wrong = forward_mismatch(forward, exact, bounds, what, fused_stages());
-        if (wrong.empty()) wrong = backward_mismatch(d, d_exact, bounds, what, fused_stages());
+        wrong = forward_mismatch(forward, exact.forward, bounds, what, fused_stages());
+        if (wrong.empty()) wrong = backward_mismatch(d, exact.d, bounds, what, fused_stages());
     });
     return wrong;
 }
 
 /// More queries and keys than a block, a chunk or a group of any target holds.
 Case long_case(std::string name, Index d_k, Index d_v) {
-    Case one;
-    one.name = std::move(name);
-    one.inputs.q = normal_tensor<float>({1, 4, 211, d_k}, 1);
-    one.inputs.k = normal_tensor<float>({1, 2, 293, d_k}, 2);
-    one.inputs.v = normal_tensor<float>({1, 2, 293, d_v}, 3);
-    one.upstream = {Stage::context, normal_tensor<float>({1, 4, 211, d_v}, 4)};
-    return one;
-}
-
-Tensor context_of(const Inputs& inputs, const AttentionSpec& spec) {
-    return attend(inputs, spec, "fused").value()[Stage::context];
+    return normal_case(std::move(name), {1, 4, 211, d_k}, {1, 2, 293, d_k}, d_v);
 }
 
 }  // namespace
 
-TEST_CASE("fused agrees with the exact result on every target") {
+TEST_CASE("fused agrees with the exact result, over many blocks too and narrow and wide heads") {
     for (const Case& one : engine_cases(Sizes::odd)) CHECK(compare(one) == "");
-}
-
-TEST_CASE("fused agrees with the exact result over many blocks and narrow and wide heads") {
     CHECK(compare(long_case("long", 37, 70)) == "");
     CHECK(compare(long_case("long, d = 1", 1, 1)) == "");
     CHECK(compare(long_case("long, d = 256", 256, 255)) == "");
@@ -87,51 +66,36 @@ TEST_CASE("fused agrees with the exact result over many blocks and narrow and wi
 
 TEST_CASE("fused context and gradients are within 2e-6 of the largest exact entry") {
     const Case one = long_case("plain", 64, 64);
-    const InputsD inputs = cast<double>(one.inputs);
-    const TraceD exact = attend_exact(inputs, one.spec).value();
-    const UpstreamD upstream{one.upstream.stage, cast<double>(one.upstream.gradient)};
-    const TraceD d_exact = attend_exact_backward(inputs, one.spec, exact, upstream).value();
+    const ExactCase exact = exact_of(one);
     const auto relative = [](const Tensor& actual, const TensorD& expected) {
-        double top = 0.0;
-        for (const double value : expected.values()) top = std::max(top, std::abs(value));
-        return worst_error(actual, expected) / top;
+        return worst_error(actual, expected) / largest_of(expected);
     };
     on_every_target([&] {
         CAPTURE(simd_target());
-        const Trace forward = attend(one.inputs, one.spec, "fused").value();
-        const Trace d =
-            attend_backward(one.inputs, one.spec, forward, one.upstream, "fused").value();
-        CHECK(relative(forward[Stage::context], exact[Stage::context]) <= 2e-6);
+        const auto [forward, d] = both_passes(one.inputs, one.spec, "fused", one.upstream);
+        CHECK(relative(forward[Stage::context], exact.forward[Stage::context]) <= 2e-6);
         for (const Stage stage : {Stage::q, Stage::k, Stage::v})
-            CHECK(relative(d[stage], d_exact[stage]) <= 2e-6);
+            CHECK(relative(d[stage], exact.d[stage]) <= 2e-6);
     });
 }
 
-TEST_CASE("fused makes NaN of the row of a NaN or +inf score, whatever the NaN's payload") {
-    float payload = 0.0F;
-    const std::uint32_t bits =
-        0x7FC0'0001U;  // its low bits, shifted into an exponent, would hide it
-    std::memcpy(&payload, &bits, sizeof payload);
+TEST_CASE("fused treats NaN, inf, far scores and forbidden keys as every backend does") {
+    // its low bits, shifted into an exponent, would hide it
+    const auto payload = std::bit_cast<float>(0x7FC0'0001U);
     on_every_target([&] {
         CAPTURE(simd_target());
-        for (const float bad : {kNan, kInf, payload}) {
-            const Tensor by_query = context_of(column_inputs({bad, 1}, {1, 2, 3}, {1, 2, 3}), {});
-            CHECK(std::isnan(by_query(0, 0, 0, 0)));
-            CHECK(by_query(0, 0, 1, 0) == doctest::Approx(2.5752).epsilon(1e-4));
-            CHECK(std::isnan(context_of(column_inputs({1}, {1, bad, 3, 0, 0}, {1, 2, 3, 4, 5}), {})(
-                0, 0, 0, 0)));
-        }
+        check_edges([](const Inputs& inputs,
+                       const AttentionSpec& spec) { return attend(inputs, spec, "fused").value(); },
+                    {kNan, kInf, payload});
     });
 }
 
-TEST_CASE("fused ignores forbidden keys even where K and V are NaN, forward and backward") {
+TEST_CASE("fused gives forbidden keys no gradient even where K and V are NaN") {
     const Inputs inputs = column_inputs({1, 1}, {0, 0, kNan}, {1, 3, kNan});
     const AttentionSpec spec = masked_by(2, 3, {1, 1, 0, 1, 1, 0});
     on_every_target([&] {
         CAPTURE(simd_target());
-        const Trace trace = attend(inputs, spec, "fused").value();
-        CHECK(trace[Stage::context](0, 0, 0, 0) == 2.0F);
-        const Trace d = attend_backward(inputs, spec, trace, {}, "fused").value();
+        const Trace d = both_passes(inputs, spec, "fused").d;
         CHECK(d[Stage::q](0, 0, 0, 0) == 0.0F);
         CHECK(d[Stage::k](0, 0, 2, 0) == 0.0F);
         CHECK(d[Stage::v](0, 0, 2, 0) == 0.0F);
@@ -139,27 +103,17 @@ TEST_CASE("fused ignores forbidden keys even where K and V are NaN, forward and 
     });
 }
 
-TEST_CASE("fused tells empty rows from allowed scores that are all -inf") {
+TEST_CASE("fused makes NaN of empty rows and their gradients where they are to be NaN") {
     AttentionSpec spec = masked_by(2, 3, {1, 1, 0, 0, 0, 0});
-    const Inputs inputs = column_inputs({1, 2}, {-kInf, -kInf, 5}, {1, 2, 3});
-    Tensor context = context_of(inputs, spec);
-    CHECK(std::isnan(context(0, 0, 0, 0)));
-    CHECK(context(0, 0, 1, 0) == 0.0F);
     spec.empty_rows = EmptyRows::nan;
     const Inputs finite = column_inputs({1, 2}, {1, 2, 5}, {1, 2, 3});
-    const Trace trace = attend(finite, spec, "fused").value();
+    const auto [trace, d] = both_passes(finite, spec, "fused");
     CHECK(std::isfinite(trace[Stage::context](0, 0, 0, 0)));
     CHECK(std::isnan(trace[Stage::context](0, 0, 1, 0)));
     CHECK(trace.logsumexp(0, 0, 1, 0) == -kInf);
-    const Trace d = attend_backward(finite, spec, trace, {}, "fused").value();
     CHECK(std::isfinite(d[Stage::q](0, 0, 0, 0)));
     for (const Stage stage : {Stage::k, Stage::v}) CHECK(std::isnan(d[stage](0, 0, 2, 0)));
     CHECK(std::isnan(d[Stage::q](0, 0, 1, 0)));
-}
-
-TEST_CASE("fused: 0 times an infinite value that is allowed is NaN; far scores weigh exactly 0") {
-    CHECK(std::isnan(context_of(column_inputs({1}, {0, 2000}, {kInf, 1}), {})(0, 0, 0, 0)));
-    CHECK(context_of(column_inputs({1}, {-kInf, 2000, 0}, {7, 1, 9}), {})(0, 0, 0, 0) == 1.0F);
 }
 
 TEST_CASE("fused gives the same forward numbers on one thread and on several") {
@@ -182,33 +136,27 @@ TEST_CASE("a fused call that is stopped fails, and one that is not tells its pro
     RunControl control{source.get_token(), [&](double done) {
                            if (done > furthest) furthest = done;
                        }};
-    const auto forward = fused_forward(call, fused_stages(), control);
-    REQUIRE(forward);
+    const auto forward = must(fused_forward(call, fused_stages(), control));
     CHECK(furthest == 1.0);
     source.request_stop();
-    const auto stopped = fused_forward(call, fused_stages(), control);
-    REQUIRE(!stopped);
-    CHECK(stopped.error().sentence == "the attention call was stopped");
-    CHECK(!fused_backward(call, *forward, one.upstream, control));
+    CHECK(must_fail(fused_forward(call, fused_stages(), control)).sentence ==
+          "the attention call was stopped");
+    CHECK(!fused_backward(call, forward, one.upstream, control));
 }
 
 TEST_CASE("fused backward refuses a forward trace without logsumexp") {
     const Case one = long_case("no logsumexp", 4, 4);
     Trace forward = attend(one.inputs, one.spec, "fused").value();
     forward.logsumexp = {};
-    const auto d = attend_backward(one.inputs, one.spec, forward, one.upstream, "fused");
-    REQUIRE(!d);
+    const auto d = must_fail(attend_backward(one.inputs, one.spec, forward, one.upstream, "fused"));
     CHECK(
-        d.error().sentence ==
+        d.sentence ==
         "the forward trace holds the rows' sums as [0, 0, 0, 0] but backward needs [1, 4, 211, 1]: "
         "expected a trace of backend fused");
 }
 
 TEST_CASE("fused gradients keep their digits where logits are huge, as staged does") {
-    Inputs inputs;
-    inputs.q = normal_tensor<float>({1, 1, 12, 64}, 1);
-    inputs.k = normal_tensor<float>({1, 1, 12, 64}, 2);
-    inputs.v = normal_tensor<float>({1, 1, 12, 64}, 3);
+    Inputs inputs = normal_inputs({1, 1, 12, 64});
     for (float& value : inputs.q.values()) value *= 40.0F;  // logits of some hundreds
     AttentionSpec spec;
     spec.scale = ScaleKind::none;
@@ -217,16 +165,11 @@ TEST_CASE("fused gradients keep their digits where logits are huge, as staged do
         for (Index c = 0; c < 64; ++c)
             inputs.k(0, 0, j, c) = inputs.k(0, 0, 0, c) + 0.001F * inputs.k(0, 0, j, c);
     const auto gradients = [&](std::string_view backend) {
-        const Trace forward = attend(inputs, spec, backend).value();
-        return attend_backward(inputs, spec, forward, {Stage::context, {}}, backend).value();
+        return both_passes(inputs, spec, backend, {Stage::context, {}}).d;
     };
     const Trace exact = gradients("reference");
     const auto error = [&](const Trace& got, Stage stage) {
-        double worst = 0.0;
-        for (std::size_t n = 0; n < exact[stage].values().size(); ++n)
-            worst = std::max(worst, std::abs(static_cast<double>(got[stage].values()[n]) -
-                                             static_cast<double>(exact[stage].values()[n])));
-        return worst;
+        return worst_error(got[stage], exact[stage]);
     };
     const Trace fused = gradients("fused");
     const Trace staged = gradients("staged");

@@ -5,7 +5,8 @@
 #include <limits>
 
 #include "core/given.h"
-#include "tests/support/random.h"
+#include "tests/support/inputs.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -16,19 +17,15 @@ constexpr float kMinusInf = -std::numeric_limits<float>::infinity();
 
 /// Two sequences, four query heads over two of keys and values, 3 queries, 5 keys, with W_O.
 Inputs inputs_with_w_o() {
-    Inputs in;
-    in.q = normal_tensor<float>({2, 4, 3, 8}, 1);
-    in.k = normal_tensor<float>({2, 2, 5, 8}, 2);
-    in.v = normal_tensor<float>({2, 2, 5, 6}, 3);
+    Inputs in = normal_inputs({2, 4, 3, 8}, {2, 2, 5, 8}, {2, 2, 5, 6});
     in.params[Param::w_o] = normal_tensor<float>({1, 1, 24, 7}, 4);
     return in;
 }
 
 AttentionSpec spec_with_everything() {
-    AttentionSpec spec;
+    AttentionSpec spec = causal_spec(CausalAlign::bottom_right);
     spec.softcap = 5.0;
     spec.alibi = true;
-    spec.mask.causal = CausalAlign::bottom_right;
     spec.mask.window_left = 3;
     spec.dropout = 0.25;
     spec.seed = 3;
@@ -64,19 +61,18 @@ TEST_CASE("what follows from a stage is what the whole call has there") {
         AttentionSpec said = spec;
         said.scale = ScaleKind::value;
         said.scale_value = 1.0 / std::sqrt(8.0);
-        const auto made = attend_from(from, whole[from], beside(in), said);
-        REQUIRE_MESSAGE(made, made.error().sentence);
+        const auto made = must(attend_from(from, whole[from], beside(in), said));
         for (const StageInfo& row : stage_table()) {
             CAPTURE(row.key);
             if (row.stage < from && row.stage != Stage::v) {
-                CHECK(made->trace[row.stage].empty());
+                CHECK(made.trace[row.stage].empty());
             } else {
-                CHECK(most_difference(made->trace[row.stage], whole[row.stage]) < 2e-6);
+                CHECK(most_difference(made.trace[row.stage], whole[row.stage]) < 2e-6);
             }
         }
-        CHECK(made->trace.logsumexp.empty() == (from == Stage::weights));
-        CHECK(made->size.d_k == 0);
-        CHECK(made->size.d_out == 7);
+        CHECK(made.trace.logsumexp.empty() == (from == Stage::weights));
+        CHECK(made.size.d_k == 0);
+        CHECK(made.size.d_out == 7);
     }
 }
 
@@ -84,17 +80,13 @@ TEST_CASE("weights times V by hand, and no mask takes a weight away") {
     Inputs rest;
     rest.v = Tensor({1, 1, 2, 1}, {10.0F, 100.0F});
     const Tensor weights({1, 1, 2, 2}, {0.5F, 0.5F, 0.0F, 1.0F});
-    AttentionSpec causal;
-    causal.mask.causal = CausalAlign::top_left;
-    const auto made = attend_from(Stage::weights, weights, rest, causal);
-    REQUIRE(made);
-    CHECK(made->trace[Stage::context](0, 0, 0, 0) == 55.0F);  // ½ · 10 + ½ · 100
-    CHECK(made->trace[Stage::context](0, 0, 1, 0) == 100.0F);
-    CHECK(made->trace[Stage::output](0, 0, 0, 0) == 55.0F);
-    const auto alone = attend_from(Stage::weights, weights, {}, {});
-    REQUIRE(alone);
-    CHECK(alone->trace[Stage::context].empty());
-    CHECK(alone->trace[Stage::output].empty());
+    const auto made = must(attend_from(Stage::weights, weights, rest, causal_spec()));
+    CHECK(made.trace[Stage::context](0, 0, 0, 0) == 55.0F);  // ½ · 10 + ½ · 100
+    CHECK(made.trace[Stage::context](0, 0, 1, 0) == 100.0F);
+    CHECK(made.trace[Stage::output](0, 0, 0, 0) == 55.0F);
+    const auto alone = must(attend_from(Stage::weights, weights, {}, {}));
+    CHECK(alone.trace[Stage::context].empty());
+    CHECK(alone.trace[Stage::output].empty());
 }
 
 TEST_CASE("raw scores under a mask by hand; −inf forbids, and an empty row follows its policy") {
@@ -104,12 +96,11 @@ TEST_CASE("raw scores under a mask by hand; −inf forbids, and an empty row fol
     CHECK_FALSE(attend_from(Stage::scores, scores, {}, spec));  // by what are they scaled?
     spec.scale = ScaleKind::value;
     spec.scale_value = 0.5;
-    const auto made = attend_from(Stage::scores, scores, {}, spec);
-    REQUIRE(made);
-    CHECK(made->trace[Stage::scaled](0, 0, 0, 1) == doctest::Approx(third));
-    CHECK(made->trace[Stage::weights](0, 0, 0, 1) == doctest::Approx(0.75));
-    CHECK(made->trace[Stage::weights](0, 0, 1, 0) == 0.0F);
-    CHECK(made->trace.logsumexp(0, 0, 0, 0) == doctest::Approx(std::log(4.0)));
+    const auto made = must(attend_from(Stage::scores, scores, {}, spec));
+    CHECK(made.trace[Stage::scaled](0, 0, 0, 1) == doctest::Approx(third));
+    CHECK(made.trace[Stage::weights](0, 0, 0, 1) == doctest::Approx(0.75));
+    CHECK(made.trace[Stage::weights](0, 0, 1, 0) == 0.0F);
+    CHECK(made.trace.logsumexp(0, 0, 0, 0) == doctest::Approx(std::log(4.0)));
     spec.empty_rows = EmptyRows::nan;
     CHECK(std::isnan(
         attend_from(Stage::scores, scores, {}, spec)->trace[Stage::weights](0, 0, 1, 0)));
@@ -120,9 +111,7 @@ TEST_CASE("raw scores under a mask by hand; −inf forbids, and an empty row fol
 TEST_CASE("V that does not fit the weights is named with what was expected") {
     Inputs rest;
     rest.v = Tensor(Shape{1, 1, 3, 1});
-    const auto made = attend_from(Stage::weights, Tensor(Shape{1, 2, 2, 2}), rest, {});
-    REQUIRE_FALSE(made);
-    CHECK(made.error().sentence ==
+    CHECK(must_fail(attend_from(Stage::weights, Tensor(Shape{1, 2, 2, 2}), rest, {})).sentence ==
           "V is [1, 1, 3, 1] beside weights [1, 2, 2, 2]; expected [1, Hkv, 2, d_v] with Hkv a "
           "divisor of 2");
 }

@@ -3,8 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include "tests/support/entries.h"
+#include "tests/support/results.h"
 
 using namespace attn;
+using attn::test::for_each_row;
 
 namespace {
 
@@ -72,27 +75,25 @@ TEST_CASE("the materialised mask and its rows are what single pairs say") {
                                                std::vector<std::uint8_t>{1, 0, 1, 1, 1, 0});
     const Dimensions size = sizes(2, 2, 3, 4);
     const Mask all = materialise(mask, size);
-    for (Index b = 0; b < 2; ++b)
-        for (Index h = 0; h < 2; ++h)
-            for (Index i = 0; i < 3; ++i) {
-                std::vector<std::uint8_t> row(4);
-                Index count = fill_allowed(mask, size, b, h, i, row);
-                for (Index j = 0; j < 4; ++j) {
-                    const bool allowed = may_attend(mask, size, b, h, i, j);
-                    CHECK((all(b, h, i, j) != 0) == allowed);
-                    CHECK((row[static_cast<std::size_t>(j)] != 0) == allowed);
-                    count -= allowed ? 1 : 0;
-                }
-                CHECK(count == 0);
-            }
+    for_each_row(all.shape(), [&](Index b, Index h, Index i) {
+        std::vector<std::uint8_t> row(4);
+        Index count = fill_allowed(mask, size, b, h, i, row);
+        for (Index j = 0; j < 4; ++j) {
+            const bool allowed = may_attend(mask, size, b, h, i, j);
+            CHECK((all(b, h, i, j) != 0) == allowed);
+            CHECK((row[static_cast<std::size_t>(j)] != 0) == allowed);
+            count -= allowed ? 1 : 0;
+        }
+        CHECK(count == 0);
+    });
 }
 
 TEST_CASE("a mask with 3 axes is refused with both meanings written out") {
     const std::array<Index, 3> extents{2, 3, 4};
-    const auto mask = mask_from_file(extents, std::vector<std::uint8_t>(24), sizes(2, 2, 3, 4));
-    REQUIRE(!mask);
+    const auto mask =
+        must_fail(mask_from_file(extents, std::vector<std::uint8_t>(24), sizes(2, 2, 3, 4)));
     CHECK(
-        mask.error().sentence ==
+        mask.sentence ==
         "mask [2, 3, 4] has 3 axes, which is ambiguous: write [2, 1, 3, 4] for one mask per batch "
         "entry or [1, 2, 3, 4] for one per head");
 }

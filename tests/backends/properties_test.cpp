@@ -8,7 +8,8 @@
 #include "core/masks.h"
 #include "tests/support/backends.h"
 #include "tests/support/cases.h"
-#include "tests/support/random.h"
+#include "tests/support/entries.h"
+#include "tests/support/inputs.h"
 #include "tests/support/tolerance.h"
 
 using namespace attn;
@@ -17,17 +18,7 @@ using namespace attn::test;
 namespace {
 
 Inputs random_inputs(Index heads, Index tokens, Index width) {
-    Inputs inputs;
-    inputs.q = normal_tensor<float>({1, heads, tokens, width}, 1);
-    inputs.k = normal_tensor<float>({1, heads, tokens, width}, 2);
-    inputs.v = normal_tensor<float>({1, heads, tokens, width}, 3);
-    return inputs;
-}
-
-AttentionSpec causal_spec() {
-    AttentionSpec spec;
-    spec.mask.causal = CausalAlign::top_left;
-    return spec;
+    return normal_inputs({1, heads, tokens, width});
 }
 
 double row_sum(const Tensor& weights, Index b, Index h, Index i) {
@@ -45,15 +36,12 @@ TEST_CASE("rows of weights sum to 1, or to 0 where every key is masked") {
             const Trace trace = attend(one.inputs, one.spec, backend->name()).value();
             const Tensor& weights = trace[Stage::weights];
             const Shape& shape = weights.shape();
-            for (Index b = 0; b < shape.b; ++b)
-                for (Index h = 0; h < shape.h; ++h)
-                    for (Index i = 0; i < shape.t; ++i) {
-                        const bool empty = std::isinf(trace.logsumexp(b, h, i, 0));
-                        const double tolerance =
-                            kFloatRoundoff * (2.0 + static_cast<double>(shape.d));
-                        const double wrong = row_sum(weights, b, h, i) - (empty ? 0.0 : 1.0);
-                        CHECK(std::abs(wrong) <= tolerance);
-                    }
+            for_each_row(shape, [&](Index b, Index h, Index i) {
+                const bool empty = std::isinf(trace.logsumexp(b, h, i, 0));
+                const double tolerance = kFloatRoundoff * (2.0 + static_cast<double>(shape.d));
+                const double wrong = row_sum(weights, b, h, i) - (empty ? 0.0 : 1.0);
+                CHECK(std::abs(wrong) <= tolerance);
+            });
         }
 }
 
@@ -108,12 +96,10 @@ TEST_CASE("grouped keys give what repeating each key head for its group gives") 
     Inputs repeated = grouped;
     repeated.k = Tensor({1, 6, 7, 4});
     repeated.v = Tensor({1, 6, 7, 4});
-    for (Index h = 0; h < 6; ++h)
-        for (Index j = 0; j < 7; ++j)
-            for (Index c = 0; c < 4; ++c) {
-                repeated.k(0, h, j, c) = grouped.k(0, h / 3, j, c);
-                repeated.v(0, h, j, c) = grouped.v(0, h / 3, j, c);
-            }
+    for_each_entry(repeated.k.shape(), [&](Index, Index h, Index j, Index c) {
+        repeated.k(0, h, j, c) = grouped.k(0, h / 3, j, c);
+        repeated.v(0, h, j, c) = grouped.v(0, h / 3, j, c);
+    });
     for (const Backend* backend : backends()) {
         const Trace a = attend(grouped, {}, backend->name()).value();
         const Trace b = attend(repeated, {}, backend->name()).value();
@@ -152,13 +138,11 @@ TEST_CASE("outside training dropout does nothing, forward and backward, by every
     on.training = true;
     const Inputs inputs = random_inputs(2, 9, 4);
     for (const Backend* backend : backends()) {
-        const Trace none = attend(inputs, {}, backend->name()).value();
-        const Trace trace = attend(inputs, off, backend->name()).value();
+        const auto [none, d_none] = both_passes(inputs, {}, backend->name());
+        const auto [trace, d] = both_passes(inputs, off, backend->name());
         CHECK(trace[Stage::context] == none[Stage::context]);
         CHECK(trace[Stage::dropped].empty());
         CHECK(attend(inputs, on, backend->name()).value()[Stage::context] != none[Stage::context]);
-        const Trace d = attend_backward(inputs, off, trace, {}, backend->name()).value();
-        const Trace d_none = attend_backward(inputs, {}, none, {}, backend->name()).value();
         CHECK(d[Stage::q] == d_none[Stage::q]);
         CHECK(d[Stage::v] == d_none[Stage::v]);
     }

@@ -5,9 +5,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "core/cast.h"
+#include "tests/support/backends.h"
 #include "tests/support/cases.h"
-#include "tests/support/random.h"
 #include "tests/support/tolerance.h"
 
 using namespace attn;
@@ -17,31 +16,19 @@ namespace {
 
 /// What differs from the exact result; "" when nothing does.
 std::string compare(const Case& one, std::string_view backend) {
-    const InputsD inputs = cast<double>(one.inputs);
-    const TraceD exact = attend_exact(inputs, one.spec).value();
-    const UpstreamD upstream{one.upstream.stage, cast<double>(one.upstream.gradient)};
-    const TraceD d_exact = attend_exact_backward(inputs, one.spec, exact, upstream).value();
+    const ExactCase exact = exact_of(one);
     const ErrorBounds bounds =
-        error_bounds(inputs, one.spec, exact, d_exact,
+        error_bounds(exact.inputs, one.spec, exact.forward, exact.d,
                      backend == "reference" ? kDoubleRoundoff : kFloatRoundoff);
-    const Trace forward = attend(one.inputs, one.spec, backend).value();
-    const Trace d = attend_backward(one.inputs, one.spec, forward, one.upstream, backend).value();
+    const auto [forward, d] = both_passes(one.inputs, one.spec, backend, one.upstream);
     const std::string what = fmt::format("{} by {}", one.name, backend);
     const StageSet kept = find_backend(backend)->stages();
-    const std::string wrong = forward_mismatch(forward, exact, bounds, what, kept);
-    return wrong.empty() ? backward_mismatch(d, d_exact, bounds, what, kept) : wrong;
+    const std::string wrong = forward_mismatch(forward, exact.forward, bounds, what, kept);
+    return wrong.empty() ? backward_mismatch(d, exact.d, bounds, what, kept) : wrong;
 }
 
 /// More queries than a block, more keys and columns of V than a panel, no multiple of either.
-Case long_case() {
-    Case one;
-    one.name = "long";
-    one.inputs.q = normal_tensor<float>({1, 4, 53, 37}, 1);
-    one.inputs.k = normal_tensor<float>({1, 2, 101, 37}, 2);
-    one.inputs.v = normal_tensor<float>({1, 2, 101, 41}, 3);
-    one.upstream = {Stage::context, normal_tensor<float>({1, 4, 53, 41}, 4)};
-    return one;
-}
+Case long_case() { return normal_case("long", {1, 4, 53, 37}, {1, 2, 101, 37}, 41); }
 
 }  // namespace
 

@@ -5,8 +5,9 @@
 #include <cmath>
 
 #include "core/masks.h"
+#include "tests/io/scratch.h"
 #include "tests/support/backends.h"
-#include "tests/support/random.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -32,8 +33,7 @@ Inputs projected() {
 }
 
 std::string complaint(const Inputs& inputs, const AttentionSpec& spec = {}) {
-    const auto call = validate(inputs, spec);
-    return call ? "" : call.error().sentence;
+    return sentence_in(validate(inputs, spec));
 }
 
 std::string option_complaint(const AttentionSpec& spec) {
@@ -133,11 +133,9 @@ TEST_CASE("stages that do not fit in memory are refused before they are allocate
     // 2^17 queries and keys of 2^8 heads: 2^42 pairs, 16 TiB a stage.
     const Inputs inputs = given({1, 256, 131072, 1}, {1, 1, 131072, 1}, {1, 1, 131072, 1});
     for (const Backend* backend : backends_keeping(Stage::weights)) {
-        const auto trace = attend(inputs, {}, backend->name());
-        REQUIRE(!trace);
-        CHECK(trace.error().kind == ErrorKind::failure);
-        CHECK(trace.error().sentence.find("keep fewer stages or attend over fewer tokens") !=
-              std::string::npos);
+        const auto trace = must_fail(attend(inputs, {}, backend->name()));
+        CHECK(trace.kind == ErrorKind::failure);
+        CHECK(says(trace.sentence, "keep fewer stages or attend over fewer tokens"));
     }
 }
 

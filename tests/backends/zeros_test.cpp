@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/cast.h"
 #include "tests/support/cases.h"
 #include "tests/support/tolerance.h"
 
@@ -34,10 +33,7 @@ void check(const TensorD& expected, Tolerance tolerance, const std::string& what
 }
 
 void check_case(const Case& one, Counts& counts) {
-    const InputsD inputs = cast<double>(one.inputs);
-    const TraceD exact = attend_exact(inputs, one.spec).value();
-    const UpstreamD upstream{one.upstream.stage, cast<double>(one.upstream.gradient)};
-    const TraceD d = attend_exact_backward(inputs, one.spec, exact, upstream).value();
+    const auto [inputs, upstream, exact, d] = exact_of(one);
     const ErrorBounds bounds = error_bounds(inputs, one.spec, exact, d, kFloatRoundoff);
     for (const StageInfo& stage : stage_table()) {
         const std::size_t s = index_of(stage.stage);

@@ -6,18 +6,14 @@
 #include <Eigen/Core>
 
 #include "core/engine.h"
-#include "tests/support/random.h"
+#include "tests/support/inputs.h"
 
 namespace {
 
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 attn::Inputs random_inputs(attn::Index n, attn::Index d) {
-    attn::Inputs inputs;
-    inputs.q = attn::test::normal_tensor<float>({1, 1, n, d}, 1);
-    inputs.k = attn::test::normal_tensor<float>({1, 1, n, d}, 2);
-    inputs.v = attn::test::normal_tensor<float>({1, 1, n, d}, 3);
-    return inputs;
+    return attn::test::normal_inputs({1, 1, n, d});
 }
 
 Matrix as_matrix(const attn::Tensor& tensor) {
@@ -52,11 +48,7 @@ void run_staged(benchmark::State& state, const attn::AttentionSpec& spec) {
 /// Every stage and logsumexp kept.
 void staged(benchmark::State& state) { run_staged(state, {}); }
 
-void staged_causal(benchmark::State& state) {
-    attn::AttentionSpec spec;
-    spec.mask.causal = attn::CausalAlign::top_left;
-    run_staged(state, spec);
-}
+void staged_causal(benchmark::State& state) { run_staged(state, attn::test::causal_spec()); }
 
 void staged_backward(benchmark::State& state) {
     const attn::Inputs inputs = random_inputs(state.range(0), state.range(1));

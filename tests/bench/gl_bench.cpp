@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <optional>
@@ -17,7 +16,7 @@
 #include <vector>
 
 #include "app/gl/compute_call.h"
-#include "core/rng.h"
+#include "tests/bench/measured.h"
 
 namespace {
 
@@ -45,20 +44,12 @@ bool is_software(const std::string& card) {
 }
 
 template <class Work>
-double seconds_of(const Work& work) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-template <class Work>
 double median_seconds(const Work& work) {
     std::vector<double> all;
     for (double total = 0.0; total < kEnoughSeconds || all.size() < kFewestRuns;
          total += all.back())
-        all.push_back(seconds_of(work));
-    std::ranges::nth_element(all, all.begin() + static_cast<Index>(all.size() / 2));
-    return all[all.size() / 2];
+        all.push_back(bench::seconds_of(work));
+    return bench::median(all);
 }
 
 // 16 independent chains of multiply-adds an invocation, 8 long for each round, so that counting rounds costs little; the
@@ -91,7 +82,7 @@ double probe_gflops(gl::Device& device) {
     int rounds = 1;
     for (int run = 0; run < 20; ++run) {
         glUniform1i(0, rounds);
-        const double seconds = seconds_of([] {
+        const double seconds = bench::seconds_of([] {
             glDispatchCompute(kGroups, 1, 1);
             glFinish();
         });
@@ -100,14 +91,6 @@ double probe_gflops(gl::Device& device) {
     }
     glDeleteProgram(program);
     return best;
-}
-
-Tensor uniform_tensor(const Shape& shape, std::uint64_t seed) {
-    Tensor tensor(shape);
-    std::uint64_t counter = 0;
-    for (float& value : tensor.values())
-        value = static_cast<float>(3.4 * uniform(seed, counter++) - 1.7);
-    return tensor;
 }
 
 /// Row i of the context of head h, in double.
@@ -131,9 +114,9 @@ std::vector<double> exact_row(const Tensor& q, const Tensor& k, const Tensor& v,
 
 std::string measure(gl::Device& device, const Workload& shape, double peak_gflops) {
     const Shape each{1, shape.heads, shape.n, shape.d};
-    const Tensor q = uniform_tensor(each, 1);
-    const Tensor k = uniform_tensor(each, 2);
-    const Tensor v = uniform_tensor(each, 3);
+    const Tensor q = bench::uniform_tensor(each, 1);
+    const Tensor k = bench::uniform_tensor(each, 2);
+    const Tensor v = bench::uniform_tensor(each, 3);
     AttentionSpec spec;
     if (shape.causal) spec.mask.causal = CausalAlign::top_left;
     Dimensions size{1, shape.heads, shape.heads, shape.n, shape.n, shape.d, shape.d, 0, 0, 0};

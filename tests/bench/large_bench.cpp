@@ -13,7 +13,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,25 +22,16 @@
 #include "core/bench/timed_map.h"
 #include "core/kernels/fused.h"
 #include "core/kernels/peak.h"
-#include "core/rng.h"
+#include "tests/bench/measured.h"
 
 namespace {
 
 using namespace attn;
 using namespace attn::large;
+using bench::median;
 
 constexpr Index kWidth = 64;
 constexpr int kViewsPerLevel = 7;
-
-double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
-
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    return values[values.size() / 2];
-}
 
 double peak_mib() {
     rusage usage{};
@@ -51,31 +41,26 @@ double peak_mib() {
 
 /// GFLOP/s of the fused backend, 4 H n² d, median of 5.
 double fused_gflops() {
-    const Shape shape{1, 8, 2048, kWidth};
     Inputs inputs;
-    std::uint64_t counter = 0;
-    for (Tensor* tensor : {&inputs.q, &inputs.k, &inputs.v}) {
-        *tensor = Tensor(shape);
-        for (float& value : tensor->values())
-            value = static_cast<float>(3.4 * uniform(1, counter++) - 1.7);
-    }
+    std::uint64_t seed = 1;
+    for (Tensor* tensor : {&inputs.q, &inputs.k, &inputs.v})
+        *tensor = bench::uniform_tensor({1, 8, 2048, kWidth}, seed++);
     const Call call = validate(inputs, {}).value();
     std::vector<double> speeds;
     for (int n = 0; n < 5; ++n) {
-        const double start = seconds_now();
-        fused_forward(call, StageSet().set(index_of(Stage::context))).value();
-        speeds.push_back(4e-9 * 8.0 * 2048.0 * 2048.0 * kWidth / (seconds_now() - start));
+        const double seconds = bench::seconds_of(
+            [&] { fused_forward(call, StageSet().set(index_of(Stage::context))).value(); });
+        speeds.push_back(4e-9 * 8.0 * 2048.0 * 2048.0 * kWidth / seconds);
     }
     return median(speeds);
 }
 
 std::shared_ptr<const MapInput> generate(Index tokens) {
-    PlantedSpec spec;
-    spec.tokens = tokens;
-    spec.d_k = kWidth;
-    const double start = seconds_now();
-    auto input = std::make_shared<const MapInput>(plant(spec).value());
-    fmt::print("{} tokens, d_k {}: generated in {:.2f} s\n", tokens, kWidth, seconds_now() - start);
+    std::shared_ptr<const MapInput> input;
+    const double seconds = bench::seconds_of([&] {
+        input = std::make_shared<const MapInput>(plant({.tokens = tokens, .d_k = kWidth}).value());
+    });
+    fmt::print("{} tokens, d_k {}: generated in {:.2f} s\n", tokens, kWidth, seconds);
     return input;
 }
 

@@ -3,7 +3,6 @@
 //   ./attn_model_bench FOLDER THREADS
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -14,6 +13,7 @@
 #include "core/backend.h"
 #include "core/models/model.h"
 #include "core/threads.h"
+#include "tests/bench/measured.h"
 
 namespace attn {
 namespace {
@@ -26,27 +26,23 @@ double memory_mib(const std::string& key) {
     return 0.0;
 }
 
-double since_ms(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-        .count();
-}
-
 int serve(const std::string& folder) {
-    const auto start = std::chrono::steady_clock::now();
+    const double start = bench::seconds_now();
     const auto model = Model::open(folder);
     if (!model) {
         std::cerr << model.error().sentence << '\n';
         return 1;
     }
-    std::cout << fmt::format(R"({{"open_ms": {}, "rss_mib": {}, "peak_mib": {}}})", since_ms(start),
-                             memory_mib("VmRSS"), memory_mib("VmHWM"))
+    std::cout << fmt::format(R"({{"open_ms": {}, "rss_mib": {}, "peak_mib": {}}})",
+                             1e3 * (bench::seconds_now() - start), memory_mib("VmRSS"),
+                             memory_mib("VmHWM"))
               << std::endl;
     for (Index count = 0; std::cin >> count;) {
         std::vector<ModelToken> tokens(static_cast<std::size_t>(count));
         for (Index n = 0; n < count; ++n) tokens[static_cast<std::size_t>(n)].id = 7 * n;
-        const auto begin = std::chrono::steady_clock::now();
+        const double begin = bench::seconds_now();
         const auto run = model->run(std::move(tokens), *find_backend("staged"), {});
-        const double ms = since_ms(begin);
+        const double ms = 1e3 * (bench::seconds_now() - begin);
         if (!run) {
             std::cerr << run.error().sentence << '\n';
             return 1;

@@ -8,12 +8,7 @@
 namespace attn {
 namespace {
 
-SaturationSettings sampled(Index keys) {
-    SaturationSettings settings;
-    settings.model = SaturationModel::sampled;
-    settings.keys = keys;
-    return settings;
-}
+SaturationSettings sampled(Index keys) { return {.model = SaturationModel::sampled, .keys = keys}; }
 
 void sweep(benchmark::State& state) {
     std::vector<Index> widths;

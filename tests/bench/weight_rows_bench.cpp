@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <ctime>
 #include <numeric>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,25 +17,19 @@
 #include "core/kernels/fused_drive_forward.h"
 #include "core/kernels/peak.h"
 #include "core/large/weight_rows.h"
-#include "core/rng.h"
+#include "tests/bench/measured.h"
 
 namespace {
 
 using namespace attn;
 using namespace attn::large;
+using bench::median;
+using bench::uniform_tensor;
 
 constexpr Index kWidth = 64;
 constexpr int kTurns = 7;
 
-Tensor uniform_tensor(const Shape& shape, std::uint64_t seed) {
-    Tensor tensor(shape);
-    std::uint64_t counter = 0;
-    for (float& value : tensor.values())
-        value = static_cast<float>(3.4 * uniform(seed, counter++) - 1.7);
-    return tensor;
-}
-
-double seconds_now() {
+double clock_now() {
     timespec time{};
     clock_gettime(thread_count() == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
@@ -44,14 +37,9 @@ double seconds_now() {
 
 template <class Work>
 double seconds_of(const Work& work) {
-    const double start = seconds_now();
+    const double start = clock_now();
     work();
-    return seconds_now() - start;
-}
-
-double median(std::vector<double> values) {
-    std::ranges::nth_element(values, values.begin() + static_cast<Index>(values.size() / 2));
-    return values[values.size() / 2];
+    return clock_now() - start;
 }
 
 /// One head of n tokens, and what the passes over it write.

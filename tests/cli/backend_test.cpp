@@ -12,20 +12,16 @@ struct Traced {
     std::vector<std::string> arrays;
 };
 
-Traced trace_column(Index n, std::vector<std::string> options) {
+Traced trace_column(Index n, const Arguments& options) {
     const Scratch scratch;
     const Tensor column = test::normal_tensor<float>({1, 1, n, 1}, 3);
-    const std::string source = (scratch / "in.npz").string();
-    const std::string target = (scratch / "out.npz").string();
+    const std::string source = scratch.at("in.npz");
+    const std::string target = scratch.at("out.npz");
     std::vector<NpzEntry> entries;
     for (const char* name : {"Q", "K", "V"}) entries.push_back({name, {n, 1}, column.values()});
     REQUIRE(write_npz(source, entries));
-    std::vector<std::string> words{"trace", source, "-o", target};
-    words.insert(words.end(), options.begin(), options.end());
-    Ran ran = command(words);
-    CAPTURE(ran.err);
-    REQUIRE(ran.code == cli::kSuccess);
-    return {std::move(ran), read_npz(target, std::vector<std::string_view>{"logsumexp"})->names};
+    const Ran ran = succeeds(joined({"trace", source, "-o", target}, options));
+    return {ran, read_npz(target, std::vector<std::string_view>{"logsumexp"})->names};
 }
 
 constexpr Index kTooManyForStages = 4100;  // its square is above kMostStagedPairs

@@ -13,13 +13,9 @@ using namespace attn::bench;
 
 namespace {
 
-nlohmann::json benched(std::vector<std::string> options) {
-    std::vector<std::string> words{"bench", "--json", "-", "--repeat", "1"};
-    words.insert(words.end(), options.begin(), options.end());
-    const Ran ran = command(words);
-    CAPTURE(ran.err);
-    REQUIRE(ran.code == cli::kSuccess);
-    return nlohmann::json::parse(ran.out);
+nlohmann::json benched(const Arguments& options) {
+    return nlohmann::json::parse(
+        succeeds(joined({"bench", "--json", "-", "--repeat", "1"}, options)).out);
 }
 
 }  // namespace
@@ -72,10 +68,9 @@ TEST_CASE("a section is chosen by its name") {
 
 TEST_CASE("a file gets the numbers and the output the table") {
     const Scratch scratch;
-    const std::string path = (scratch / "speed.json").string();
-    const Ran ran = command(
+    const std::string path = scratch.at("speed.json");
+    const Ran ran = succeeds(
         {"bench", "--shape", "N8d4", "--backend", "fused", "--repeat", "1", "--json", path});
-    CHECK(ran.code == cli::kSuccess);
     CHECK(says(ran.out, "H1N8d4"));
     CHECK(nlohmann::json::parse(read_text_file(path).value())["rows"].size() == 1);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/cli/cli.h"
+#include "app/cli/start.h"
 #include "attn_tree.h"
 #include "core/io/npz.h"
 #include "tests/io/scratch.h"
@@ -20,19 +21,40 @@ struct Ran {
     std::string err;
 };
 
-inline Ran command(const std::vector<std::string>& words) {
+using Arguments = std::vector<std::string>;
+
+inline Arguments joined(Arguments words, const Arguments& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+inline Ran command(const Arguments& words) {
     std::ostringstream out;
     std::ostringstream err;
     const std::optional<int> code = attn::cli::run(words, {out, err});
     return {code.value_or(-1), out.str(), err.str()};
 }
 
-/// Bad usage or input: exit code 2 and one line that says `words`.
-inline void check_refused(const std::vector<std::string>& arguments, const std::string& words) {
-    const Ran ran = command(arguments);
+/// The command, which must end with that code.
+inline Ran ends(int code, const Arguments& words) {
+    const Ran ran = command(words);
     CAPTURE(ran.err);
+    REQUIRE(ran.code == code);
+    return ran;
+}
+inline Ran succeeds(const Arguments& words) { return ends(attn::cli::kSuccess, words); }
+
+/// What the window starts with, and what is said about it thrown away.
+inline attn::Result<attn::cli::Start> read_start(const attn::cli::StartOptions& options) {
+    std::ostringstream said;
+    return attn::cli::read_start(options, {said, said});
+}
+
+/// Bad usage or input: exit code 2 and one line that says `words`.
+inline void check_refused(const Arguments& arguments, const std::string& words) {
     CAPTURE(words);
-    CHECK(ran.code == attn::cli::kBadInput);
+    const Ran ran = ends(attn::cli::kBadInput, arguments);
+    CAPTURE(ran.err);
     CHECK(ran.out.empty());
     CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
     CHECK(says(ran.err, words));
@@ -42,15 +64,20 @@ inline std::string golden(const std::string& name) {
     return std::string(ATTN_TEST_DATA "/npz/") + name;
 }
 
+/// `attnscope trace` of a golden file, which is refused.
+inline void check_trace_refused(const std::string& name, const Arguments& options,
+                                const std::string& words) {
+    check_refused(joined({"trace", golden(name), "-o", "/nowhere/x.npz"}, options), words);
+}
+inline void check_option_refused(const Arguments& options, const std::string& words) {
+    check_trace_refused("qkv.npz", options, words);
+}
+
 /// `attnscope trace` of a golden file, which must succeed; the arrays that it wrote.
-inline attn::Npz traced(const std::string& name, std::vector<std::string> options = {}) {
+inline attn::Npz traced(const std::string& name, const Arguments& options = {}) {
     const Scratch scratch;
     const std::string target = (scratch / "out.npz").string();
-    std::vector<std::string> words{"trace", golden(name), "-o", target};
-    words.insert(words.end(), options.begin(), options.end());
-    const Ran ran = command(words);
-    CAPTURE(ran.err);
-    REQUIRE(ran.code == attn::cli::kSuccess);
+    succeeds(joined({"trace", golden(name), "-o", target}, options));
     return attn::read_npz(target).value();
 }
 

@@ -8,10 +8,11 @@
 #include "core/engine.h"
 #include "core/verify/faults.h"
 #include "tests/cli/command.h"
-#include "tests/support/random.h"
+#include "tests/support/inputs.h"
 
 using namespace attn;
 using nlohmann::json;
+using test::causal_spec;
 
 namespace {
 
@@ -38,21 +39,9 @@ struct Arrays {
     }
 };
 
-Inputs some_inputs(Index heads = 2, Index tokens = 6) {
-    Inputs in;
-    in.q = test::normal_tensor<float>({1, heads, tokens, 8}, 1);
-    in.k = test::normal_tensor<float>({1, heads, tokens, 8}, 2);
-    in.v = test::normal_tensor<float>({1, heads, tokens, 8}, 3);
-    return in;
-}
+Inputs some_inputs(Index tokens = 6) { return test::normal_inputs({1, 2, tokens, 8}); }
 
 Arrays inputs_of(const Inputs& in) { return Arrays().add("Q", in.q).add("K", in.k).add("V", in.v); }
-
-AttentionSpec causal() {
-    AttentionSpec spec;
-    spec.mask.causal = CausalAlign::top_left;
-    return spec;
-}
 
 Arrays& add_results(Arrays& arrays, const Trace& trace, const std::string& prefix = "") {
     for (const Stage stage : {Stage::scores, Stage::scaled, Stage::masked, Stage::weights,
@@ -83,9 +72,8 @@ TEST_CASE("inputs in one file and right results in another are equal") {
     const Scratch scratch;
     const Inputs in = some_inputs();
     const std::string a = inputs_of(in).write(scratch, "in.npz");
-    const std::string b = results_of(in, causal()).write(scratch, "out.npz");
-    const Ran ran = command({"diff", a, b, "--causal"});
-    CHECK(ran.code == 0);
+    const std::string b = results_of(in, causal_spec()).write(scratch, "out.npz");
+    const Ran ran = succeeds({"diff", a, b, "--causal"});
     CHECK(last_line(ran.out) == "equal within tolerance: 7 arrays");
     CHECK(says(ran.out, "options: causal"));
     CHECK(says(ran.out, b + ", compared with the reference"));
@@ -97,25 +85,22 @@ TEST_CASE("one file that holds inputs and results is checked by itself") {
     const Scratch scratch;
     const Inputs in = some_inputs();
     Arrays arrays = inputs_of(in);
-    add_results(arrays, attend(in, causal(), "fused").value());
+    add_results(arrays, attend(in, causal_spec(), "fused").value());
     const std::string path = arrays.write(scratch, "all.npz");
-    const Ran right = command({"diff", path, "--causal"});
-    CHECK(right.code == 0);
+    const Ran right = succeeds({"diff", path, "--causal"});
     CHECK(right.err.empty());
-    const Ran wrong = command({"diff", path});
-    CHECK(wrong.code == 1);
+    const Ran wrong = ends(1, {"diff", path});
     CHECK(last_line(wrong.out).starts_with("different: 3 of 3 arrays beyond tolerance"));
 }
 
 TEST_CASE("what went wrong is named, with by how much, and the verdict comes last") {
     const Scratch scratch;
     const Inputs in = some_inputs();
-    AttentionSpec unscaled = causal();
+    AttentionSpec unscaled = causal_spec();
     unscaled.scale = ScaleKind::none;
     const std::string a = inputs_of(in).write(scratch, "in.npz");
     const std::string b = results_of(in, unscaled).write(scratch, "out.npz");
-    const Ran ran = command({"diff", a, b, "--causal"});
-    CHECK(ran.code == 1);
+    const Ran ran = ends(1, {"diff", a, b, "--causal"});
     CHECK(says(ran.out, "scaled is the first that differs"));
     CHECK(says(ran.out, "worst cell  scaled["));
     CHECK(says(ran.out, "scale: the scores are scaled wrongly"));
@@ -133,8 +118,7 @@ TEST_CASE("JSON holds every array, every hypothesis and why some were not tried"
     const Inputs in = some_inputs();
     const std::string a = inputs_of(in).write(scratch, "in.npz");
     const std::string b = results_of(in, {}).write(scratch, "out.npz");
-    const Ran ran = command({"diff", a, b, "--causal", "--json"});
-    CHECK(ran.code == 1);
+    const Ran ran = ends(1, {"diff", a, b, "--causal", "--json"});
     const json report = json::parse(ran.out);
     CHECK(report["equal"] == false);
     CHECK(report["sizes"]["Tq"] == 6);
@@ -156,10 +140,9 @@ TEST_CASE("without inputs B is compared with A, and nothing is diagnosed") {
     const Scratch scratch;
     const Inputs in = some_inputs();
     const std::string a = results_of(in, {}).write(scratch, "a.npz");
-    const std::string b = results_of(in, causal()).write(scratch, "b.npz");
+    const std::string b = results_of(in, causal_spec()).write(scratch, "b.npz");
     CHECK(command({"diff", a, a}).code == 0);
-    const Ran ran = command({"diff", a, b});
-    CHECK(ran.code == 1);
+    const Ran ran = ends(1, {"diff", a, b});
     CHECK(says(ran.out, "no inputs (Q and K, or X)"));
     CHECK(says(ran.out,
                "no weight stands right of the diagonal: the support of a causal mask, which "
@@ -172,45 +155,39 @@ TEST_CASE(
     const Scratch scratch;
     const Inputs in = some_inputs();
     Arrays both = inputs_of(in);
-    add_results(both, attend(in, causal(), "staged").value());
+    add_results(both, attend(in, causal_spec(), "staged").value());
     const std::string a = both.write(scratch, "a.npz");
     const std::string b = results_of(in, {}).write(scratch, "b.npz");
     const Ran ran = command({"diff", a, b, "--causal"});
     CHECK(says(ran.out, fmt::format("{} is checked, {} is what is expected", b, a)));
     CHECK(says(ran.out, "diagnosis of " + b));
     CHECK(!says(ran.out, "diagnosis of " + a));
-    const Ran swapped = command({"diff", b, a, "--causal"});
-    CHECK(swapped.code == 1);
+    const Ran swapped = ends(1, {"diff", b, a, "--causal"});
     CHECK(says(swapped.out, "diagnosis of " + b));
-    const Ran same = command({"diff", b, b, "--causal"});
-    CHECK(same.code == 0);
+    succeeds({"diff", b, b, "--causal"});
 }
 
 TEST_CASE("an own trace brings its inputs as q, k and v") {
     const Scratch scratch;
     const std::string in = inputs_of(some_inputs()).write(scratch, "in.npz");
-    const std::string out = (scratch / "out.npz").string();
+    const std::string out = scratch.at("out.npz");
     REQUIRE(command({"trace", in, "-o", out, "--causal", "--rope", "half"}).code == 0);
     CHECK(command({"diff", out, "--causal", "--rope", "half"}).code == 0);
     CHECK(command({"diff", in, out, "--causal", "--rope", "half"}).code == 0);
-    const Ran ran = command({"diff", out, "--causal", "--rope", "interleaved", "--json"});
-    CHECK(ran.code == 1);
+    const Ran ran = ends(1, {"diff", out, "--causal", "--rope", "interleaved", "--json"});
     CHECK(named_of(ran) == json{"rope_pairing"});
 }
 
 TEST_CASE("weights alone: what they can show is said, and only that") {
     const Scratch scratch;
-    const Tensor weights = attend(some_inputs(), causal()).value()[Stage::weights];
+    const Tensor weights = attend(some_inputs(), causal_spec()).value()[Stage::weights];
     const std::string right = Arrays().add("weights", weights).write(scratch, "right.npz");
-    const Ran fine = command({"diff", right, "--causal"});
-    CHECK(fine.code == 0);
+    const Ran fine = succeeds({"diff", right, "--causal"});
     CHECK(
         last_line(fine.out) ==
         "nothing wrong that these arrays alone can show: add Q, K (and V) to check their numbers");
-    const Ran other = command({"diff", right, "--causal", "--window", "2"});
-    CHECK(other.code == 1);
-    const Ran dropped = command({"diff", right, "--block", "3", "--causal", "--json"});
-    CHECK(dropped.code == 1);
+    ends(1, {"diff", right, "--causal", "--window", "2"});
+    const Ran dropped = ends(1, {"diff", right, "--block", "3", "--causal", "--json"});
     const json signs = json::parse(dropped.out)["examined"][0]["signs"];
     for (const json& sign : signs) {
         if (sign["key"] == "document_leak") CHECK(sign["fits"] == true);
@@ -226,8 +203,7 @@ TEST_CASE("Q and K without V check scores and weights") {
     arrays.add("weights", attend(in, spec).value()[Stage::weights]);
     CHECK(command({"diff", arrays.write(scratch, "a.npz")}).code == 0);
     arrays.add("context", attend(in, spec).value()[Stage::context]);
-    const Ran ran = command({"diff", arrays.write(scratch, "b.npz")});
-    CHECK(ran.code == 0);
+    const Ran ran = succeeds({"diff", arrays.write(scratch, "b.npz")});
     CHECK(says(ran.out, "compared with nothing: context"));
     CHECK(command({"diff", arrays.write(scratch, "b.npz"), "--causal"}).code == 1);
 }
@@ -239,8 +215,7 @@ TEST_CASE("a tolerance may be given, and must be a number") {
     trace[Stage::context](0, 1, 2, 3) += 0.01F;
     Arrays arrays = inputs_of(in).add("context", trace[Stage::context]);
     const std::string path = arrays.write(scratch, "a.npz");
-    const Ran ran = command({"diff", path});
-    CHECK(ran.code == 1);
+    const Ran ran = ends(1, {"diff", path});
     CHECK(says(ran.out, "context[0, 1, 2, 3]"));
     CHECK(says(last_line(ran.out), "no known fault explains it"));
     CHECK(command({"diff", path, "--tolerance", "0.02"}).code == 0);
@@ -254,7 +229,7 @@ TEST_CASE("what cannot be compared is refused by name") {
     const Scratch scratch;
     const Inputs in = some_inputs();
     const std::string a = inputs_of(in).write(scratch, "a.npz");
-    const std::string longer = inputs_of(some_inputs(2, 7)).write(scratch, "b.npz");
+    const std::string longer = inputs_of(some_inputs(7)).write(scratch, "b.npz");
     check_refused({"diff"}, "expected one or two files");
     check_refused({"diff", a, a, a}, "is one argument too many");
     check_refused({"diff", a}, "has no results; expected arrays that are called scores");
@@ -278,8 +253,7 @@ TEST_CASE("an array that one file alone has is named") {
         Arrays().add("weights", weights).add("scores", weights).write(scratch, "a.npz");
     const std::string b =
         Arrays().add("weights", weights).add("extra", weights).write(scratch, "b.npz");
-    const Ran ran = command({"diff", a, b});
-    CHECK(ran.code == 0);
+    const Ran ran = succeeds({"diff", a, b});
     CHECK(says(ran.out, fmt::format("compared with nothing: scores of {}", a)));
     CHECK(says(ran.out, fmt::format("compared with nothing: extra of {}", b)));
 }
@@ -288,7 +262,7 @@ TEST_CASE("a layer of several is chosen") {
     const Scratch scratch;
     const Inputs in = some_inputs();
     Arrays arrays = results_of(in, {}, "l0.");
-    for (const auto& [name, tensor] : results_of(in, causal(), "l1.").tensors)
+    for (const auto& [name, tensor] : results_of(in, causal_spec(), "l1.").tensors)
         arrays.add(name, tensor);
     const std::string b = arrays.write(scratch, "layers.npz");
     const std::string a = inputs_of(in).write(scratch, "in.npz");

@@ -1,7 +1,6 @@
 // `trace` of every format, and of its own output.
 #include <nlohmann/json.hpp>
 
-#include "core/io/file.h"
 #include "tests/cli/command.h"
 #include "tests/io/bytes.h"
 
@@ -21,15 +20,11 @@ std::string call_bytes() {
 
 TEST_CASE("the output of trace is an input of trace, and gives the same weights") {
     const Scratch scratch;
-    const std::string once = (scratch / "once.npz").string();
-    const std::string twice = (scratch / "twice.npz").string();
-    const std::vector<std::string> options{"--heads", "2", "--kv-heads", "1", "--grad"};
-    std::vector<std::string> words{"trace", golden("two_heads.npz"), "-o", once};
-    words.insert(words.end(), options.begin(), options.end());
-    REQUIRE(command(words).code == 0);
-    const Ran ran = command({"trace", once, "-o", twice});
-    CAPTURE(ran.err);
-    REQUIRE(ran.code == 0);
+    const std::string once = scratch.at("once.npz");
+    const std::string twice = scratch.at("twice.npz");
+    succeeds({"trace", golden("two_heads.npz"), "-o", once, "--heads", "2", "--kv-heads", "1",
+              "--grad"});
+    const Ran ran = succeeds({"trace", once, "-o", twice});
     CHECK(says(ran.err, "k, q, v are read as K, Q, V, as the stages of a trace"));
     CHECK_FALSE(says(ran.err, "not used"));
     const Npz a = read_npz(once).value();
@@ -47,11 +42,8 @@ TEST_CASE(
     write_bytes(scratch / "parts/Q.npy", npy(shape, little({0.0F, 1.0F})));
     write_bytes(scratch / "parts/K.npy", npy(shape, little({0.0F, 1.0F})));
     write_bytes(scratch / "parts/V.npy", npy(shape, little({3.0F, 5.0F})));
-    const std::string out = (scratch / "out/").string();
-    const Ran ran = command({"trace", (scratch / "call.safetensors").string(),
-                             (scratch / "parts").string() + "/", "-o", out});
-    CAPTURE(ran.err);
-    REQUIRE(ran.code == 0);
+    const std::string out = scratch.at("out/");
+    succeeds({"trace", scratch.at("call.safetensors"), scratch.at("parts") + "/", "-o", out});
     for (const char* name : {"out/call.npz", "out/parts.npz"}) {
         CAPTURE(name);
         const Npz npz = read_npz(scratch / name).value();
@@ -60,14 +52,13 @@ TEST_CASE(
         CHECK(floats(npz, "weights")[3] == doctest::Approx(0.7310586).epsilon(1e-6));
         CHECK(floats(npz, "context")[0] == doctest::Approx(4.0).epsilon(1e-6));
     }
-    check_refused({"trace", (scratch / "parts").string(), "-o", (scratch / "parts/Q.npy").string()},
+    check_refused({"trace", scratch.at("parts"), "-o", scratch.at("parts/Q.npy")},
                   "expected a name that ends in .npz");
     std::filesystem::rename(scratch / "out/call.npz", scratch / "parts/call.npz");
-    check_refused(
-        {"trace", (scratch / "parts").string(), "-o", (scratch / "parts/call.npz").string()},
-        "the same file as the input");
-    check_refused({"trace", (scratch / "call.safetensors").string(), golden("qkv.npz"),
-                   (scratch / "call.npz").string(), "-o", out},
+    check_refused({"trace", scratch.at("parts"), "-o", scratch.at("parts/call.npz")},
+                  "the same file as the input");
+    check_refused({"trace", scratch.at("call.safetensors"), golden("qkv.npz"),
+                   scratch.at("call.npz"), "-o", out},
                   "would both be written to");
 }
 
@@ -76,9 +67,9 @@ TEST_CASE("layout is an option like the others") {
     const std::vector<float> values{1, 2, 3, 4, 5, 6};
     std::vector<NpzEntry> entries;
     for (const char* name : {"Q", "K", "V"}) entries.push_back({name, {3, 2, 1}, values});
-    const std::string file = (scratch / "f.npz").string();
+    const std::string file = scratch.at("f.npz");
     REQUIRE(write_npz(file, entries));
-    const std::string out = (scratch / "o.npz").string();
+    const std::string out = scratch.at("o.npz");
     REQUIRE(command({"trace", file, "-o", out, "--layout", "tokens-first"}).code == 0);
     const Npz npz = read_npz(out).value();
     CHECK(extents(npz, "q") == std::vector<Index>{1, 2, 3, 1});

@@ -1,6 +1,5 @@
 // `attnscope heads`: the measures of every head, as a table and as CSV.
 #include <fstream>
-#include <map>
 
 #include "tests/cli/command.h"
 #include "tests/support/small_models.h"
@@ -45,12 +44,8 @@ Expected expected_of(const std::vector<float>& weights, std::size_t head, std::s
     return expected;
 }
 
-std::string printed_csv(const std::string& folder, std::vector<std::string> more = {}) {
-    std::vector<std::string> words{"heads", folder, "--text", "abba c", "-o", "-"};
-    words.insert(words.end(), more.begin(), more.end());
-    const Ran ran = command(words);
-    CAPTURE(ran.err);
-    REQUIRE(ran.code == cli::kSuccess);
+std::string printed_csv(const std::string& folder, const Arguments& more = {}) {
+    const Ran ran = succeeds(joined({"heads", folder, "--text", "abba c", "-o", "-"}, more));
     CHECK(says(ran.err, "standard output: 6 heads"));
     return ran.out;
 }
@@ -60,7 +55,7 @@ std::string printed_csv(const std::string& folder, std::vector<std::string> more
 TEST_CASE("heads: every head of every layer has the measures of what trace saves") {
     const Scratch scratch;
     const std::string folder = test::gpt2_folder(scratch).string();
-    const std::string traced = (scratch / "out.npz").string();
+    const std::string traced = scratch.at("out.npz");
     REQUIRE(command({"trace", "--model", folder, "--text", "abba c", "-o", traced}).code == 0);
     const Npz out = read_npz(traced).value();
     const Table table = cells_of(printed_csv(folder), ',');
@@ -85,8 +80,7 @@ TEST_CASE("heads: sorted, the largest comes first, in CSV and in the table") {
     const std::size_t previous = column_of(csv, "previous");
     for (std::size_t n = 2; n < csv.size(); ++n)
         CHECK(std::stod(csv[n - 1][previous]) >= std::stod(csv[n][previous]));
-    const Ran ran = command({"heads", folder, "--text", "abba c", "--sort", "previous"});
-    REQUIRE(ran.code == cli::kSuccess);
+    const Ran ran = succeeds({"heads", folder, "--text", "abba c", "--sort", "previous"});
     const std::string first = ran.out.substr(ran.out.find('\n') + 1, 10);
     CHECK(std::stoi(first.substr(0, 5)) == std::stoi(csv[1][0]));
     CHECK(std::stoi(first.substr(5, 5)) == std::stoi(csv[1][1]));
@@ -94,10 +88,8 @@ TEST_CASE("heads: sorted, the largest comes first, in CSV and in the table") {
 
 TEST_CASE("heads: a measure that asks for what is not there is a dash, never a number") {
     const Scratch scratch;
-    const std::string target = (scratch / "heads.csv").string();
-    const Ran ran = command({"heads", golden("qkv.npz"), "-o", target});
-    CAPTURE(ran.err);
-    REQUIRE(ran.code == cli::kSuccess);
+    const std::string target = scratch.at("heads.csv");
+    const Ran ran = succeeds({"heads", golden("qkv.npz"), "-o", target});
     CHECK(says(ran.out, "heads.csv: "));
     std::ifstream stream(target);
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
@@ -113,9 +105,8 @@ TEST_CASE("heads: what is wrong is named") {
     check_refused({"heads"}, "no FILE");
     check_refused({"heads", golden("qkv.npz"), "--sort", "kindness"},
                   "--sort is 'kindness'; expected one of entropy, evenness, previous");
-    check_refused({"heads", golden("qkv.npz"), "-o", (scratch / "x.txt").string()}, ".csv");
-    const Ran ran = command({"heads", golden("qkv.npz"), "--sequence", "9"});
-    CHECK(ran.code == cli::kBadInput);
+    check_refused({"heads", golden("qkv.npz"), "-o", scratch.at("x.txt")}, ".csv");
+    const Ran ran = ends(cli::kBadInput, {"heads", golden("qkv.npz"), "--sequence", "9"});
     CHECK(ran.out.empty());
     CHECK(says(ran.err, "There is no head 0 of sequence 9"));
     check_refused({"heads", golden("qkv.npz"), "--text", "a"}, "--text");

@@ -10,6 +10,7 @@ which reserve more than any limit. Standard library only.
 """
 
 import io
+import itertools
 import json
 import os
 import pathlib
@@ -161,22 +162,13 @@ def with_bytes(name, data):
 def million_merges(folder):
     """A million pieces, each the one before and one letter more, up to a length of 64."""
     vocabulary = {chr(97 + i): i for i in range(26)}
-    merges = []
-    parts = list(vocabulary)
+    letters = list(vocabulary)
+    merges, parts = [], letters
     while len(merges) < 1000000:
-        longer = []
-        for part in parts:
-            for letter in "abcdefghijklmnopqrstuvwxyz":
-                if part + letter in vocabulary:
-                    continue
-                vocabulary[part + letter] = len(vocabulary)
-                merges.append(f"{part} {letter}")
-                longer.append(part + letter)
-                if len(merges) == 1000000:
-                    break
-            if len(merges) == 1000000:
-                break
-        parts = longer
+        longer = (part + letter for part in parts for letter in letters)
+        parts = list(itertools.islice(longer, 1000000 - len(merges)))
+        merges += [f"{part[:-1]} {part[-1]}" for part in parts]
+        vocabulary |= {part: len(vocabulary) + n for n, part in enumerate(parts)}
     without_tokenizer(folder)
     (folder / "tokenizer.json").write_text(json.dumps({"model": {
         "type": "BPE", "vocab": vocabulary, "merges": merges}}))

@@ -6,6 +6,7 @@
 #include "app/files/open.h"
 #include "app/jobs/jobs.h"
 #include "tests/cli/command.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 
@@ -35,9 +36,7 @@ view::AppState started(const std::vector<std::string>& words) {
 }
 
 std::string start_fault(const std::vector<std::string>& words) {
-    const auto start = start_of(words);
-    REQUIRE_FALSE(start);
-    return start.error().sentence;
+    return must_fail(start_of(words)).sentence;
 }
 
 Index tokens_of(const view::AppState& state) {
@@ -69,12 +68,11 @@ TEST_CASE("the window starts with a file of tensors, a generated matrix, at a ce
 }
 
 TEST_CASE("a file is open before the first frame, what the reader notes is a warning") {
-    const auto start = start_of({golden("qkv.npz")});
-    REQUIRE(start);
-    REQUIRE(start->warnings.size() == 1);
-    CHECK(says(start->warnings.front(), golden("qkv.npz")));
-    CHECK(says(start->warnings.front(), "scale=none"));
-    for (const view::Action& action : start->actions) CHECK_FALSE(view::is_awaited(action));
+    const auto start = must(start_of({golden("qkv.npz")}));
+    REQUIRE(start.warnings.size() == 1);
+    CHECK(says(start.warnings.front(), golden("qkv.npz")));
+    CHECK(says(start.warnings.front(), "scale=none"));
+    for (const view::Action& action : start.actions) CHECK_FALSE(view::is_awaited(action));
 }
 
 TEST_CASE("start options that cannot be carried out name what was expected") {
@@ -94,6 +92,5 @@ TEST_CASE("a file that is no matrix is refused by name") {
         for (const char* option : {"--map", "--session"})
             CHECK(says(start_fault({option, golden(name)}), golden(name)));
     // Without a workspace it opens as a table of its arrays.
-    const auto table = start_of({golden("complex.npz")});
-    REQUIRE(table);
+    const auto table = must(start_of({golden("complex.npz")}));
 }

@@ -4,6 +4,7 @@
 #include "app/cli/start.h"
 #include "app/window/requests.h"
 #include "tests/cli/command.h"
+#include "tests/support/results.h"
 #include "tests/support/small_models.h"
 
 using namespace attn;
@@ -11,13 +12,23 @@ namespace fs = std::filesystem;
 
 using test::gpt2_folder;
 
+namespace {
+
+/// The window's state once it has read what it starts with.
+view::AppState started(cli::StartOptions& options) {
+    REQUIRE(cli::settle_start(options, {}));
+    auto start = must(read_start(options));
+    view::play(start.state, start.actions, start.open);
+    return start.state;
+}
+
+}  // namespace
+
 TEST_CASE("every layer of a text is saved, with its tokens and logits") {
     const Scratch scratch;
     const std::string folder = gpt2_folder(scratch).string();
-    const std::string target = (scratch / "out.npz").string();
-    const Ran ran = command({"trace", "--model", folder, "--text", "abba c", "-o", target});
-    CAPTURE(ran.err);
-    REQUIRE(ran.code == cli::kSuccess);
+    const std::string target = scratch.at("out.npz");
+    const Ran ran = succeeds({"trace", "--model", folder, "--text", "abba c", "-o", target});
     CHECK(ran.err.empty());
     CHECK(says(ran.out, "GPT-2: 2 layers, 3 heads, width 24; 5 tokens"));
     CHECK(says(ran.out, "  ab b a ▁ c\n"));
@@ -45,23 +56,20 @@ TEST_CASE("every layer of a text is saved, with its tokens and logits") {
 TEST_CASE("--keep leaves the other stages out, and the output opens as tensors") {
     const Scratch scratch;
     const std::string folder = gpt2_folder(scratch).string();
-    const std::string target = (scratch / "out.npz").string();
+    const std::string target = scratch.at("out.npz");
     REQUIRE(command({"trace", "--model", folder, "--text", "ab", "-o", target, "--keep", "q,k,v"})
                 .code == cli::kSuccess);
     CHECK_FALSE(read_npz(target).value().arrays.contains("l0.weights"));
-    const std::string again = (scratch / "again.npz").string();
-    const Ran ran = command({"trace", target, "--layer", "1", "--causal", "-o", again});
-    CAPTURE(ran.err);
-    CHECK(ran.code == cli::kSuccess);
+    const std::string again = scratch.at("again.npz");
+    succeeds({"trace", target, "--layer", "1", "--causal", "-o", again});
     CHECK(extents(read_npz(again).value(), "weights") == std::vector<Index>{1, 3, 1, 1});
 }
 
 TEST_CASE("what does not go with --model is refused by its name") {
     const Scratch scratch;
     const std::string folder = gpt2_folder(scratch).string();
-    const auto refused = [&](std::vector<std::string> more, const std::string& words) {
-        more.insert(more.begin(), "trace");
-        check_refused(more, words);
+    const auto refused = [&](const Arguments& more, const std::string& words) {
+        check_refused(joined({"trace"}, more), words);
     };
     refused({"--model", folder, "-o", "o.npz"},
             "--model has no --text; expected the text it reads");
@@ -88,11 +96,9 @@ const std::string kVitFolder = ATTN_TEST_DATA "/models/vit";
 
 TEST_CASE("every layer of a ViT over an image is saved, and the likeliest classes are named") {
     const Scratch scratch;
-    const std::string target = (scratch / "out.npz").string();
-    const Ran ran = command(
+    const std::string target = scratch.at("out.npz");
+    const Ran ran = succeeds(
         {"trace", "--model", kVitFolder, "--image", kVitFolder + "/image.png", "-o", target});
-    CAPTURE(ran.err);
-    REQUIRE(ran.code == cli::kSuccess);
     CHECK(ran.err.empty());
     CHECK(says(ran.out, "ViT: 2 layers, 3 heads, width 24; 10 tokens"));
     CHECK(says(ran.out, "image.png: CLS and 3 × 3 patches of 4 × 4 pixels\n"));
@@ -113,9 +119,8 @@ TEST_CASE("every layer of a ViT over an image is saved, and the likeliest classe
     }
     CHECK(extents(out, "logits") == Axes{1, 5});
     CHECK(floats(out, "logits")[4] == doctest::Approx(2.04553).epsilon(1e-5));
-    const Ran off = command({"trace", "--model", kVitFolder, "--image", kVitFolder + "/image.png",
-                             "-o", target, "--off", "0.1"});
-    CHECK(off.code == cli::kSuccess);
+    const Ran off = succeeds({"trace", "--model", kVitFolder, "--image", kVitFolder + "/image.png",
+                              "-o", target, "--off", "0.1"});
     CHECK(says(off.out, "  class: violin 69.9 % -> "));
 }
 
@@ -123,10 +128,8 @@ TEST_CASE("an image is for a model that reads images, a text for one that reads 
     const Scratch scratch;
     const std::string gpt2 = gpt2_folder(scratch).string();
     const std::string image = kVitFolder + "/image.png";
-    const auto refused = [&](std::vector<std::string> more, const std::string& words) {
-        more.insert(more.begin(), "trace");
-        more.insert(more.end(), {"-o", (scratch / "o.npz").string()});
-        check_refused(more, words);
+    const auto refused = [&](const Arguments& more, const std::string& words) {
+        check_refused(joined({"trace", "-o", scratch.at("o.npz")}, more), words);
     };
     refused(
         {"--model", kVitFolder, "--text", "a cat"},
@@ -144,8 +147,7 @@ TEST_CASE("an image is for a model that reads images, a text for one that reads 
     check_refused({"heads", kVitFolder, "--text", "a"}, "ViT reads an image, and 'a' is a text");
     check_refused({"heads", kVitFolder, "--text", "a", "--image", image},
                   "--text 'a' and --image '" + image + "'; expected one of the two");
-    const Ran ran = command({"heads", kVitFolder, "--image", image});
-    CHECK(ran.code == 0);
+    const Ran ran = succeeds({"heads", kVitFolder, "--image", image});
     CHECK(says(ran.out, "entropy"));
 }
 
@@ -154,19 +156,12 @@ TEST_CASE("--text opens the window or render over what a model reads") {
     cli::StartOptions options;
     options.files = {gpt2_folder(scratch).string()};
     options.text = "ab ac";
-    REQUIRE(cli::settle_start(options, {}));
-    std::ostringstream out;
-    std::ostringstream err;
-    auto start = cli::read_start(options, {out, err});
-    REQUIRE(start);
-    view::AppState state = start->state;
-    view::play(state, start->actions, start->open);
+    const view::AppState state = started(options);
     CHECK(view::text_of(state.document()) == "ab ac");
     CHECK(state.document().tokens == std::vector<std::string>{"ab", "▁", "a", "c"});
     CHECK(state.sentence_draft == "ab ac");
     options.text = std::string(40, 'c');
-    CHECK(cli::read_start(options, {out, err}).error().sentence ==
-          "the text has 40 tokens; this model takes 16");
+    CHECK(read_start(options).error().sentence == "the text has 40 tokens; this model takes 16");
 }
 
 TEST_CASE("--text with what is no model is refused by its name") {
@@ -184,14 +179,12 @@ struct Traced {
     Ran ran;
     Npz npz;
 };
-Traced traced_model(const std::string& folder, std::vector<std::string> more,
+Traced traced_model(const std::string& folder, const Arguments& more,
                     const std::string& text = "abba c") {
     const Scratch scratch;
-    const std::string target = (scratch / "out.npz").string();
-    more.insert(more.begin(), {"trace", "--model", folder, "--text", text, "-o", target});
-    const Ran ran = command(more);
-    CAPTURE(ran.err);
-    REQUIRE(ran.code == cli::kSuccess);
+    const std::string target = scratch.at("out.npz");
+    const Ran ran =
+        succeeds(joined({"trace", "--model", folder, "--text", text, "-o", target}, more));
     return {ran, read_npz(target).value()};
 }
 
@@ -276,9 +269,9 @@ TEST_CASE("--row replaces a row of weights, --patch takes vectors from another t
 TEST_CASE("interventions that cannot be are refused by what was typed") {
     const Scratch scratch;
     const std::string folder = gpt2_folder(scratch).string();
-    const auto refused = [&](std::vector<std::string> more, const std::string& words) {
-        more.insert(more.begin(), {"trace", "--model", folder, "--text", "abba c", "-o", "o.npz"});
-        check_refused(more, words);
+    const Arguments model{"trace", "--model", folder, "--text", "abba c", "-o", "o.npz"};
+    const auto refused = [&](const Arguments& more, const std::string& words) {
+        check_refused(joined(model, more), words);
     };
     refused({"--off", "9.0"}, "there is no layer 9: the model has 2, counted from 0");
     refused({"--off", "0.3"}, "layer 0 has no head 3: it has 3, counted from 0");
@@ -306,13 +299,7 @@ TEST_CASE("--off of the window and of render opens over a run without these head
     options.files = {gpt2_folder(scratch).string()};
     options.text = "ab ac";
     options.off = "0.2,0.0,0.2";
-    REQUIRE(cli::settle_start(options, {}));
-    std::ostringstream out;
-    std::ostringstream err;
-    auto start = cli::read_start(options, {out, err});
-    REQUIRE(start);
-    view::AppState state = start->state;
-    view::play(state, start->actions, start->open);
+    const view::AppState state = started(options);
     CHECK(view::model_of(state.document())->changes.off == std::vector<HeadPlace>{{0, 0}, {0, 2}});
     REQUIRE(state.document().effects);
     CHECK(std::ranges::count_if(state.document().effects->run.heads, &HeadEffect::changed) == 3);

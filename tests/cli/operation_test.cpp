@@ -14,10 +14,8 @@ std::string operation_golden(const std::string& name) {
 }
 
 Ran traced_operation(const std::string& path, const std::string& target,
-                     std::vector<std::string> options = {}) {
-    std::vector<std::string> words{"trace", path, "-o", target, "--grad"};
-    words.insert(words.end(), options.begin(), options.end());
-    return command(words);
+                     const Arguments& options = {}) {
+    return succeeds(joined({"trace", path, "-o", target, "--grad"}, options));
 }
 
 /// The largest difference of an array that both files have, by the largest value expected; -1 when shapes differ.
@@ -33,23 +31,16 @@ double difference(const Npz& got, const Npz& expected, const std::string& name) 
     return largest == 0.0 ? worst : worst / largest;
 }
 
-void check_refused_operation(const std::vector<std::string>& options, const std::string& words) {
-    std::vector<std::string> all{"trace", golden("qkv.npz"), "-o", "/nowhere/x.npz"};
-    all.insert(all.end(), options.begin(), options.end());
-    check_refused(all, words);
-}
-
 }  // namespace
 
 TEST_CASE("trace writes every stage and gradient of an operation as PyTorch has them") {
     const Scratch scratch;
-    const std::string target = (scratch / "o.npz").string();
+    const std::string target = scratch.at("o.npz");
     int compared = 0;
     for (const char* name : {"chunked", "linear_causal", "linear_projected", "latents_padding",
                              "latents_projected", "state_space_euler", "state_space_projected"}) {
         CAPTURE(name);
-        const Ran ran = traced_operation(operation_golden(name), target);
-        REQUIRE_MESSAGE(ran.code == 0, ran.err);
+        traced_operation(operation_golden(name), target);
         const Npz expected = read_npz(operation_golden(name)).value();
         const Npz got = read_npz(target).value();
         for (const auto& [key, array] : expected.arrays) {
@@ -68,41 +59,38 @@ TEST_CASE("trace writes every stage and gradient of an operation as PyTorch has 
 
 TEST_CASE("parameters' gradients have their arrays' names in lower case and [H,rows,columns]") {
     const Scratch scratch;
-    const std::string target = (scratch / "o.npz").string();
-    REQUIRE(traced_operation(operation_golden("state_space"), target).code == 0);
+    const std::string target = scratch.at("o.npz");
+    traced_operation(operation_golden("state_space"), target);
     const Npz got = read_npz(target).value();
     using Axes = std::vector<Index>;
     CHECK(extents(got, "d_a_log") == Axes{4, 3, 2});
     CHECK(extents(got, "d_w_delta") == Axes{4, 3, 3});
     CHECK(extents(got, "d_d_skip") == Axes{4, 1, 3});
     CHECK(extents(got, "states") == Axes{2, 4, 6, 6});
-    REQUIRE(traced_operation(operation_golden("chunked"), target).code == 0);
+    traced_operation(operation_golden("chunked"), target);
     CHECK(extents(read_npz(target).value(), "logsumexp") == Axes{2, 4, 4});
     CHECK(!read_npz(target).value().arrays.contains("d_logsumexp"));
 }
 
 TEST_CASE("an operation on any file of tensors: fresh parameters of a seed, said in a note") {
     const Scratch scratch;
-    const std::string target = (scratch / "o.npz").string();
+    const std::string target = scratch.at("o.npz");
     const Ran ran =
         traced_operation(golden("qkv.npz"), target, {"--operation", "latents", "--latents", "2"});
-    REQUIRE(ran.code == 0);
     CHECK(says(ran.err, "latents, W_latent not given: fresh ones of seed 0, untrained"));
     CHECK(says(ran.out, "operation latents, forward"));
     CHECK(says(ran.out, "against softmax attention's"));
     const std::vector<float> first = floats(read_npz(target).value(), "weights_in");
-    REQUIRE(traced_operation(golden("qkv.npz"), target,
-                             {"--operation", "latents", "--latents", "2", "--seed", "1"})
-                .code == 0);
+    traced_operation(golden("qkv.npz"), target,
+                     {"--operation", "latents", "--latents", "2", "--seed", "1"});
     CHECK(floats(read_npz(target).value(), "weights_in") != first);
 }
 
 TEST_CASE("chunked says that it is softmax attention, keep names the operation's stages") {
     const Scratch scratch;
-    const std::string target = (scratch / "o.npz").string();
-    const Ran ran = command({"trace", golden("qkv.npz"), "-o", target, "--operation", "chunked",
-                             "--chunk", "2", "--keep", "running_sum,context"});
-    REQUIRE(ran.code == 0);
+    const std::string target = scratch.at("o.npz");
+    succeeds({"trace", golden("qkv.npz"), "-o", target, "--operation", "chunked", "--chunk", "2",
+              "--keep", "running_sum,context"});
     const Npz got = read_npz(target).value();
     CHECK(got.names == std::vector<std::string>{"running_sum", "context"});
     const std::vector<float> exact = floats(traced("qkv.npz"), "context");
@@ -112,31 +100,29 @@ TEST_CASE("chunked says that it is softmax attention, keep names the operation's
 }
 
 TEST_CASE("an operation's option that cannot be is refused by name") {
-    check_refused_operation(
+    check_option_refused(
         {"--operation", "mamba"},
         "--operation is 'mamba'; expected chunked, linear, latents or state-space");
-    check_refused_operation({"--chunk", "2"}, "--chunk is 2 without operation chunked");
-    check_refused_operation({"--operation", "linear", "--state", "2"},
-                            "--state is 2 without operation state-space");
-    check_refused_operation({"--operation", "chunked", "--chunk", "0"}, "chunk is 0");
-    check_refused_operation({"--operation", "latents", "--latents", "-1"}, "latents is -1");
-    check_refused_operation({"--operation", "state-space", "--discretise", "tustin"},
-                            "--discretise is 'tustin'; expected zoh or euler");
-    check_refused_operation({"--operation", "latents", "--causal"},
-                            "operation latents has no causal");
-    check_refused_operation({"--operation", "linear", "--softcap", "2"},
-                            "operation linear has no softcap");
-    check_refused_operation({"--operation", "linear", "--backend", "staged"},
-                            "--backend is 'staged', but operation linear has none to choose");
-    check_refused_operation({"--operation", "linear", "--keep", "stat"},
-                            "unknown stage 'stat' of operation linear; did you mean state");
+    check_option_refused({"--chunk", "2"}, "--chunk is 2 without operation chunked");
+    check_option_refused({"--operation", "linear", "--state", "2"},
+                         "--state is 2 without operation state-space");
+    check_option_refused({"--operation", "chunked", "--chunk", "0"}, "chunk is 0");
+    check_option_refused({"--operation", "latents", "--latents", "-1"}, "latents is -1");
+    check_option_refused({"--operation", "state-space", "--discretise", "tustin"},
+                         "--discretise is 'tustin'; expected zoh or euler");
+    check_option_refused({"--operation", "latents", "--causal"}, "operation latents has no causal");
+    check_option_refused({"--operation", "linear", "--softcap", "2"},
+                         "operation linear has no softcap");
+    check_option_refused({"--operation", "linear", "--backend", "staged"},
+                         "--backend is 'staged', but operation linear has none to choose");
+    check_option_refused({"--operation", "linear", "--keep", "stat"},
+                         "unknown stage 'stat' of operation linear; did you mean state");
 }
 
 TEST_CASE("stages lists an operation's table, in words and as JSON") {
     for (const OperationInfo& row : operation_table()) {
         const std::string key(row.key);
-        const Ran plain = command({"stages", "--operation", key});
-        CHECK(plain.code == 0);
+        const Ran plain = succeeds({"stages", "--operation", key});
         for (const OperationStage& stage : row.stages)
             CHECK(says(plain.out, "\n" + std::string(stage.key) + " "));
         for (const OperationParam& param : row.params)
@@ -154,9 +140,8 @@ TEST_CASE("stages lists an operation's table, in words and as JSON") {
 
 TEST_CASE("a parameter of an operation that is not asked for is named with the remedy") {
     const Scratch scratch;
-    const Ran ran = command({"trace", operation_golden("latents"), "-o",
-                             (scratch / "o.npz").string(), "--operation", "linear"});
-    REQUIRE(ran.code == 2);  // its options say latents=3
+    const Ran ran = ends(2, {"trace", operation_golden("latents"), "-o", scratch.at("o.npz"),
+                             "--operation", "linear"});  // its options say latents=3
     CHECK(says(ran.err, "latents is 3 without operation latents"));
 }
 
@@ -167,6 +152,6 @@ TEST_CASE("training off: dropout does nothing, and there is no stage of it") {
     CHECK(!off.arrays.contains("dropped"));
     CHECK(floats(off, "context") == floats(traced("qkv.npz"), "context"));
     CHECK(floats(on, "context") != floats(off, "context"));
-    check_refused_operation({"--training", "maybe"}, "--training is 'maybe'; expected on or off");
-    check_refused_operation({"--dropout", "1", "--training", "off"}, "dropout is 1");
+    check_option_refused({"--training", "maybe"}, "--training is 'maybe'; expected on or off");
+    check_option_refused({"--dropout", "1", "--training", "off"}, "dropout is 1");
 }

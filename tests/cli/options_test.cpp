@@ -4,16 +4,6 @@
 
 using namespace attn;
 
-namespace {
-
-void check_option_refused(const std::vector<std::string>& options, const std::string& words) {
-    std::vector<std::string> all{"trace", golden("qkv.npz"), "-o", "/nowhere/x.npz"};
-    all.insert(all.end(), options.begin(), options.end());
-    check_refused(all, words);
-}
-
-}  // namespace
-
 TEST_CASE("a value that cannot be is named with what was expected") {
     check_option_refused({"--temperature", "warm"}, "--temperature is 'warm'; expected a number");
     check_option_refused({"--temperature", "0"}, "temperature is 0");
@@ -58,7 +48,7 @@ TEST_CASE("a value that cannot be is named with what was expected") {
 
 TEST_CASE("an option in the file counts, the command line wins, and a note tells") {
     const Scratch scratch;
-    const std::string target = (scratch / "o.npz").string();
+    const std::string target = scratch.at("o.npz");
     const Ran from_file = command({"trace", golden("qkv.npz"), "-o", target});
     CHECK(from_file.err ==
           "attnscope trace: note: options from " + golden("qkv.npz") + ": scale=none\n");
@@ -70,10 +60,10 @@ TEST_CASE("an option in the file counts, the command line wins, and a note tells
 }
 
 TEST_CASE("an option in the file that cannot be is an error that names the file") {
-    check_refused({"trace", golden("bad_option.npz"), "-o", "/nowhere/x.npz"},
-                  "bad_option.npz: options has the unknown key 'causl'; did you mean causal?");
-    check_refused({"trace", golden("bad_json.npz"), "-o", "/nowhere/x.npz"},
-                  "bad_json.npz: options is not valid JSON at line 1");
+    check_trace_refused(
+        "bad_option.npz", {},
+        "bad_option.npz: options has the unknown key 'causl'; did you mean causal?");
+    check_trace_refused("bad_json.npz", {}, "bad_json.npz: options is not valid JSON at line 1");
 }
 
 TEST_CASE("masks from options combine by AND") {
@@ -90,8 +80,8 @@ TEST_CASE("an empty row follows the policy, and its NaN is counted") {
     CHECK(std::isnan(
         floats(traced("qkv.npz", {"--padding", "0", "--empty-rows", "nan"}), "weights")[0]));
     const Scratch scratch;
-    const Ran ran = command({"trace", golden("qkv.npz"), "-o", (scratch / "o.npz").string(),
-                             "--padding", "0", "--empty-rows", "nan"});
+    const Ran ran = command({"trace", golden("qkv.npz"), "-o", scratch.at("o.npz"), "--padding",
+                             "0", "--empty-rows", "nan"});
     CHECK(says(ran.out, "weights    [1, 1, 3, 3]  9 NaN"));
 }
 

@@ -8,7 +8,7 @@ TEST_CASE("the same call writes the same bytes") {
     const Scratch scratch;
     for (const char* name : {"1.npz", "2.npz"})
         REQUIRE(command({"trace", golden("two_heads.npz"), "--heads", "2", "--kv-heads", "1",
-                         "--grad", "-o", (scratch / name).string()})
+                         "--grad", "-o", scratch.at(name)})
                     .code == 0);
     CHECK(read_text_file(scratch / "1.npz").value() == read_text_file(scratch / "2.npz").value());
     CHECK(scratch.files() == 2);
@@ -24,9 +24,8 @@ TEST_CASE("keep writes the named stages, their gradients, and always logsumexp")
 
 TEST_CASE("a kept stage that the call does not have is noted") {
     const Scratch scratch;
-    const Ran ran = command({"trace", golden("cat_sat_mat.npz"), "-o", (scratch / "o.npz").string(),
-                             "--keep", "weights,dropped"});
-    CHECK(ran.code == 0);
+    const Ran ran = succeeds({"trace", golden("cat_sat_mat.npz"), "-o", scratch.at("o.npz"),
+                              "--keep", "weights,dropped"});
     CHECK(says(ran.err, "note: this call has no stage dropped"));
 }
 
@@ -35,20 +34,19 @@ TEST_CASE("logsumexp is a name that keep knows: it is written alone") {
           std::vector<std::string>{"logsumexp"});
     CHECK(traced("cat_sat_mat.npz", {"--keep", "weights,logsumexp"}).names ==
           std::vector<std::string>{"weights", "logsumexp"});
-    check_refused({"trace", golden("qkv.npz"), "-o", "x.npz", "--keep", "logsumexps"},
-                  "did you mean logsumexp?");
+    check_option_refused({"--keep", "logsumexps"}, "did you mean logsumexp?");
 }
 
 TEST_CASE("the output never replaces the input, under whatever name") {
     const Scratch scratch;
-    const std::string file = (scratch / "io.npz").string();
-    const std::string link = (scratch / "link.npz").string();
-    const std::string twin = (scratch / "twin.npz").string();
+    const std::string file = scratch.at("io.npz");
+    const std::string link = scratch.at("link.npz");
+    const std::string twin = scratch.at("twin.npz");
     std::filesystem::copy_file(golden("cat_sat_mat.npz"), file);
     std::filesystem::create_symlink("io.npz", link);
     std::filesystem::create_hard_link(file, twin);
     const std::string before = read_text_file(file).value();
-    for (const std::string& output : {file, link, twin, (scratch / "./io.npz").string()})
+    for (const std::string& output : {file, link, twin, scratch.at("./io.npz")})
         check_refused({"trace", file, "-o", output}, "the same file as the input");
     check_refused({"trace", link, "-o", twin}, "the same file as the input " + link);
     CHECK(read_text_file(file).value() == before);
@@ -58,12 +56,12 @@ TEST_CASE("the output never replaces the input, under whatever name") {
 
 TEST_CASE("several inputs are a call each, into a folder, and one that fails leaves the others") {
     const Scratch scratch;
-    const std::string folder = (scratch / "out").string();
-    const std::string twin = (scratch / "qkv.npz").string();
+    const std::string folder = scratch.at("out");
+    const std::string twin = scratch.at("qkv.npz");
     std::filesystem::copy_file(golden("qkv.npz"), twin);
-    const Ran ran = command({"trace", golden("cat_sat_mat.npz"), golden("complex.npz"),
-                             golden("qkv.npz"), "-o", folder, "--keep", "context"});
-    CHECK(ran.code == attn::cli::kBadInput);
+    const Ran ran =
+        ends(attn::cli::kBadInput, {"trace", golden("cat_sat_mat.npz"), golden("complex.npz"),
+                                    golden("qkv.npz"), "-o", folder, "--keep", "context"});
     CHECK(says(ran.out, "2 files -> " + folder + ", 1 failed"));
     CHECK(says(ran.err, "complex.npz"));
     const Npz alone = traced("qkv.npz", {"--keep", "context"});
@@ -82,7 +80,7 @@ TEST_CASE("several inputs are a call each, into a folder, and one that fails lea
 
 TEST_CASE("an extension that is not the format's is refused, and nothing is written") {
     const Scratch scratch;
-    const auto at = [&](const char* name) { return (scratch / name).string(); };
+    const auto at = [&](const char* name) { return scratch.at(name); };
     check_refused({"trace", golden("qkv.npz"), "-o", at("x.csv")},
                   "x.csv; expected a name that ends in .npz, or -");
     check_refused({"trace", golden("qkv.npz"), "-o", at("x")}, "a name that ends in .npz");
@@ -93,16 +91,14 @@ TEST_CASE("an extension that is not the format's is refused, and nothing is writ
 
 TEST_CASE("- is standard output, and carries the file alone") {
     const Scratch scratch;
-    const std::string file = (scratch / "o.npz").string();
+    const std::string file = scratch.at("o.npz");
     REQUIRE(command({"trace", golden("qkv.npz"), "-o", file}).code == 0);
-    const Ran npz = command({"trace", golden("qkv.npz"), "-o", "-"});
-    CHECK(npz.code == 0);
+    const Ran npz = succeeds({"trace", golden("qkv.npz"), "-o", "-"});
     CHECK(npz.out == read_text_file(file).value());
     CHECK(says(npz.err, "-> standard output"));
-    const std::string table = (scratch / "o.csv").string();
+    const std::string table = scratch.at("o.csv");
     REQUIRE(command({"saturate", "--dk", "4,16", "-o", table}).code == 0);
-    const Ran csv = command({"saturate", "--dk", "4,16", "-o", "-"});
-    CHECK(csv.code == 0);
+    const Ran csv = succeeds({"saturate", "--dk", "4,16", "-o", "-"});
     CHECK(csv.out == read_text_file(table).value());
     CHECK(csv.err == "standard output: 2 rows\n");
     CHECK(!std::filesystem::exists("-"));
@@ -110,24 +106,19 @@ TEST_CASE("- is standard output, and carries the file alone") {
 
 TEST_CASE("a disk that is full or a folder that is missing is a failure that leaves nothing") {
     const Scratch scratch;
-    const Ran full = command({"trace", golden("cat_sat_mat.npz"), "-o", "/dev/full"});
-    CHECK(full.code == cli::kFailure);
+    const Ran full = ends(cli::kFailure, {"trace", golden("cat_sat_mat.npz"), "-o", "/dev/full"});
     CHECK(full.err == "attnscope trace: cannot write /dev/full: No space left on device\n");
     CHECK(full.out.empty());
-    CHECK(
-        command({"trace", golden("cat_sat_mat.npz"), "-o", (scratch / "no/o.npz").string()}).code ==
-        cli::kFailure);
+    CHECK(command({"trace", golden("cat_sat_mat.npz"), "-o", scratch.at("no/o.npz")}).code ==
+          cli::kFailure);
     CHECK(scratch.files() == 0);
     std::filesystem::create_directory(scratch / "folder.npz");
-    const Ran folder =
-        command({"trace", golden("cat_sat_mat.npz"), "-o", (scratch / "folder.npz").string()});
-    CHECK(folder.code == cli::kFailure);
+    ends(cli::kFailure, {"trace", golden("cat_sat_mat.npz"), "-o", scratch.at("folder.npz")});
     CHECK(scratch.files() == 1);
 }
 
 TEST_CASE("bytes written to a device keep the output free of words") {
-    const Ran ran = command({"trace", golden("cat_sat_mat.npz"), "-o", "/dev/null"});
-    CHECK(ran.code == 0);
+    const Ran ran = succeeds({"trace", golden("cat_sat_mat.npz"), "-o", "/dev/null"});
     CHECK(ran.out.empty());
     CHECK(says(ran.err, "weights"));
 }

@@ -7,6 +7,7 @@
 #include "app/files/open.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 
@@ -29,7 +30,7 @@ cli::StartOptions settled(std::vector<std::string> files) {
 }
 
 std::string saved_session(const Scratch& scratch, const char* name) {
-    const std::string path = (scratch / name).string();
+    const std::string path = scratch.at(name);
     REQUIRE(write_file_atomically(path, R"({"action":"set_scaling","on":false})"
                                         "\n"));
     return path;
@@ -51,7 +52,7 @@ TEST_CASE("render takes FILE as the window does, and none of them twice") {
 TEST_CASE("no output of render or the window is a file that it reads") {
     const Scratch scratch;
     const std::string file = saved_session(scratch, "f.jsonl");
-    const std::string link = (scratch / "link.jsonl").string();
+    const std::string link = scratch.at("link.jsonl");
     std::filesystem::create_symlink("f.jsonl", link);
     const std::string before = read_text_file(file).value();
     for (const std::string& output : {file, link}) {
@@ -74,7 +75,7 @@ TEST_CASE("no output of render or the window is a file that it reads") {
 
 TEST_CASE("a session goes back to its file, but never over tensors") {
     const Scratch scratch;
-    const std::string tensors = (scratch / "q.npz").string();
+    const std::string tensors = scratch.at("q.npz");
     std::filesystem::copy_file(golden("qkv.npz"), tensors);
     CHECK(says(refused_by_window({tensors, "--save-session", tensors}), "the same file as FILE"));
     CHECK(says(refused_by_window({"--map", tensors, "--save-session", tensors}), "as --map"));
@@ -95,26 +96,22 @@ TEST_CASE("a file's arrays and tokens are read as --role, --tokens and --layout 
     const std::vector<NpzEntry> entries{{"asks", {1, 1, 2, 2}, numbers},
                                         {"K", {1, 1, 2, 2}, numbers},
                                         {"V", {1, 1, 2, 2}, numbers}};
-    const std::string path = (scratch / "mine.npz").string();
-    const std::string words = (scratch / "words.txt").string();
+    const std::string path = scratch.at("mine.npz");
+    const std::string words = scratch.at("words.txt");
     REQUIRE(write_npz(path, entries));
     REQUIRE(write_file_atomically(words, "ay\nbee\n"));
-    std::ostringstream out, err;
     cli::StartOptions options = settled({path});
     options.needs_attention = true;
-    CHECK_FALSE(cli::read_start(options, {out, err}));
+    CHECK_FALSE(read_start(options));
     options.reading = {{"role", "asks=Q"}, {"tokens", words}, {"layout", ""}};
     REQUIRE(cli::settle_start(options, {}));
-    const auto start = cli::read_start(options, {out, err});
-    REQUIRE(start);
-    const auto& ready = *start->actions.back().as<view::DocumentReady>();
+    const auto start = must(read_start(options));
+    const auto& ready = *start.actions.back().as<view::DocumentReady>();
     CHECK(ready.opened->document->no_attention.empty());
     CHECK(ready.opened->document->tokens == std::vector<std::string>{"ay", "bee"});
-    CHECK(says(*start->actions.front().as<view::OpenFile>()->options, "asks=Q"));
+    CHECK(says(*start.actions.front().as<view::OpenFile>()->options, "asks=Q"));
     options.reading["role"] = "asks=W_Z";
-    const auto wrong = cli::read_start(options, {out, err});
-    REQUIRE_FALSE(wrong);
-    CHECK(says(wrong.error().sentence, "W_Z"));
+    CHECK(says(must_fail(read_start(options)).sentence, "W_Z"));
     check_refused({"render", "--role", "asks=Q", "-o", "x.svg"},
                   "--role is for a file of tensors; no file is given");
     check_refused({"render", saved_session(scratch, "f.jsonl"), "--tokens", words, "-o", "x.svg"},
@@ -134,10 +131,9 @@ TEST_CASE("what an option asks for must be carried out, what a journal did need 
     CHECK(cli::carry_out(good, state, jobs));
     cli::Start nowhere;
     nowhere.actions = {view::SelectCell{{Stage::weights, 99, 0}}};
-    const auto refused = cli::carry_out(nowhere, state, jobs);
-    REQUIRE(!refused);
-    CHECK(refused.error().kind == ErrorKind::input);
-    CHECK(says(refused.error().sentence, "no cell"));
+    const auto refused = must_fail(cli::carry_out(nowhere, state, jobs));
+    CHECK(refused.kind == ErrorKind::input);
+    CHECK(says(refused.sentence, "no cell"));
     cli::Start replayed;
     replayed.replay = nowhere.actions;
     state = view::initial_state();
@@ -147,15 +143,14 @@ TEST_CASE("what an option asks for must be carried out, what a journal did need 
 
 TEST_CASE("a journal with a torn or a blank line is read up to and after it, with a warning") {
     const Scratch scratch;
-    const std::string path = (scratch / "torn.jsonl").string();
+    const std::string path = scratch.at("torn.jsonl");
     REQUIRE(write_file_atomically(path,
                                   "{\"action\":\"set_scaling\",\"on\":false}\n"
                                   "{\"action\":\"set_sc\n\n"
                                   "{\"action\":\"set_causal\",\"on\":true}\n"));
     std::vector<std::string> warnings;
-    const auto actions = cli::read_journal(path, warnings);
-    REQUIRE(actions);
-    CHECK(actions->size() == 2);
+    const auto actions = must(cli::read_journal(path, warnings));
+    CHECK(actions.size() == 2);
     REQUIRE(warnings.size() == 2);
     CHECK(says(warnings[0], "line 2"));
     CHECK(says(warnings[1], "line 3: is blank"));

@@ -50,37 +50,32 @@ TEST_CASE("the shape of every output follows its input, with heads, X_kv, W_O an
 
 TEST_CASE("float64 and integers are read, rounded, and what is lost is said") {
     const Scratch scratch;
-    const Ran ran = command({"trace", golden("float64.npz"), "-o", (scratch / "o.npz").string()});
-    CHECK(ran.code == 0);
+    const Ran ran = succeeds({"trace", golden("float64.npz"), "-o", scratch.at("o.npz")});
     CHECK(says(ran.err, "4 value(s) of Q are too large for float32 and became infinite"));
     CHECK(says(ran.err, "Q (float64), K (float64), V (int32) rounded to float32"));
 }
 
 TEST_CASE("a mask of three axes, or of floats, is told what to write") {
-    check_refused({"trace", golden("mask_3d.npz"), "-o", "/nowhere/x.npz"},
-                  "mask_3d.npz: mask [2, 3, 3] has 3 axes, which is ambiguous: write [2, 1, 3, 3]");
-    check_refused({"trace", golden("mask_float.npz"), "-o", "/nowhere/x.npz"},
-                  "mask is float32; expected bool or uint8");
+    check_trace_refused(
+        "mask_3d.npz", {},
+        "mask_3d.npz: mask [2, 3, 3] has 3 axes, which is ambiguous: write [2, 1, 3, 3]");
+    check_trace_refused("mask_float.npz", {}, "mask is float32; expected bool or uint8");
 }
 
 TEST_CASE("a file that does not hold a call is refused by name") {
-    check_refused({"trace", golden("kinds.npz"), "-o", "/nowhere/x.npz"}, "it holds f2, f4");
-    check_refused({"trace", golden("complex.npz"), "-o", "/nowhere/x.npz"},
-                  "complex.npz: Q has dtype '<c8'");
+    check_trace_refused("kinds.npz", {}, "it holds f2, f4");
+    check_trace_refused("complex.npz", {}, "complex.npz: Q has dtype '<c8'");
     check_refused({"trace", "/nowhere/in.npz", "-o", "/nowhere/x.npz"},
                   "/nowhere/in.npz: No such file");
     check_refused({"trace", ATTN_TEST_DATA, "-o", "/nowhere/x.npz"}, "is a folder");
-    check_refused({"trace", golden("two_heads.npz"), "-o", "/nowhere/x.npz", "--heads", "3"},
-                  "W_Q has 8 columns");
+    check_trace_refused("two_heads.npz", {"--heads", "3"}, "W_Q has 8 columns");
 }
 
 TEST_CASE("a file with several layers is traced one layer at a time") {
-    check_refused({"trace", golden("layers.npz"), "-o", "/nowhere/x.npz"},
-                  "layers.npz has 2 layers; choose one with --layer: 2 or 10");
-    check_refused({"trace", golden("layers.npz"), "-o", "/nowhere/x.npz", "--layer", "3"},
-                  "has no layer 3; expected 2 or 10");
-    check_refused({"trace", golden("layers.npz"), "-o", "/nowhere/x.npz", "--layer", "-1"},
-                  "--layer is -1; expected a number from 0");
+    check_trace_refused("layers.npz", {},
+                        "layers.npz has 2 layers; choose one with --layer: 2 or 10");
+    check_trace_refused("layers.npz", {"--layer", "3"}, "has no layer 3; expected 2 or 10");
+    check_trace_refused("layers.npz", {"--layer", "-1"}, "--layer is -1; expected a number from 0");
     const Npz plain = traced("tokens.npz", {"--causal"});
     CHECK(floats(traced("layers.npz", {"--layer", "10"}), "weights") == floats(plain, "weights"));
     CHECK(floats(traced("layers.npz", {"--layer", "2"}), "q") == floats(plain, "v"));
@@ -89,23 +84,28 @@ TEST_CASE("a file with several layers is traced one layer at a time") {
 
 TEST_CASE("an array that trace does not use is said") {
     const Scratch scratch;
-    const Ran ran = command({"trace", golden("unused.npz"), "-o", (scratch / "o.npz").string()});
-    CHECK(ran.code == 0);
+    const Ran ran = succeeds({"trace", golden("unused.npz"), "-o", scratch.at("o.npz")});
     CHECK(says(ran.err,
                "note: " + golden("unused.npz") + ": arrays 'attn_mask', 'W_extra' are not used"));
-    CHECK(command({"trace", golden("tokens.npz"), "-o", (scratch / "o.npz").string()}).err.empty());
+    CHECK(command({"trace", golden("tokens.npz"), "-o", scratch.at("o.npz")}).err.empty());
 }
 
 namespace {
 
 /// A traced file of these arrays.
 Ran traced_arrays(const Scratch& scratch, const std::vector<NpzEntry>& arrays,
-                  const std::vector<std::string>& options = {}) {
-    const std::string in = (scratch / "given.npz").string();
+                  const Arguments& options = {}) {
+    const std::string in = scratch.at("given.npz");
     REQUIRE(write_npz(in, arrays));
-    std::vector<std::string> words{"trace", in, "-o", (scratch / "out.npz").string()};
-    words.insert(words.end(), options.begin(), options.end());
-    return command(words);
+    return command(joined({"trace", in, "-o", scratch.at("out.npz")}, options));
+}
+
+/// What it writes when it succeeds.
+Npz written(const Scratch& scratch, const std::vector<NpzEntry>& arrays,
+            const Arguments& options = {}) {
+    const Ran ran = traced_arrays(scratch, arrays, options);
+    REQUIRE_MESSAGE(ran.code == 0, ran.err);
+    return read_npz(scratch.at("out.npz")).value();
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ TEST_CASE("weights alone: context and output follow where V and W_O stand beside
         scratch, {{"weights", {2, 2}, weights}, {"V", {2, 1}, v}, {"W_O", {1, 1}, w_o}},
         {"--causal"});
     REQUIRE_MESSAGE(ran.code == 0, ran.err);
-    const Npz out = read_npz((scratch / "out.npz").string()).value();
+    const Npz out = read_npz(scratch.at("out.npz")).value();
     CHECK(floats(out, "context") == std::vector<float>{55.0F, 100.0F});
     CHECK(floats(out, "output") == std::vector<float>{110.0F, 200.0F});
     CHECK(floats(out, "weights") == weights);
@@ -128,7 +128,7 @@ TEST_CASE("weights alone: context and output follow where V and W_O stand beside
     const Ran bare = traced_arrays(scratch, {{"weights", {2, 2}, weights}});
     REQUIRE(bare.code == 0);
     CHECK(says(bare.err, "there is no context and no output: they need V beside"));
-    CHECK(read_npz((scratch / "out.npz").string()).value().arrays.size() == 1);
+    CHECK(written(scratch, {{"weights", {2, 2}, weights}}).arrays.size() == 1);
     const Ran grad = traced_arrays(scratch, {{"weights", {2, 2}, weights}}, {"--grad"});
     CHECK(grad.code == attn::cli::kBadInput);
     CHECK(says(grad.err, "--grad needs Q, K and V"));
@@ -146,13 +146,12 @@ TEST_CASE("raw scores ask for their scale, and a layer of several is chosen") {
     const std::vector<NpzEntry> layers{{"l1.scores", {2, 2}, raw}, {"l4.scores", {2, 2}, raw}};
     CHECK(says(traced_arrays(scratch, layers, {"--d-k", "16"}).err,
                "has 2 layers; choose one with --layer: 1 or 4"));
-    REQUIRE(traced_arrays(scratch, layers, {"--d-k", "16", "--layer", "4"}).code == 0);
-    const Npz out = read_npz((scratch / "out.npz").string()).value();
+    const Npz out = written(scratch, layers, {"--d-k", "16", "--layer", "4"});
     CHECK(floats(out, "scaled")[1] == doctest::Approx(std::log(3.0)));
     CHECK(floats(out, "weights")[1] == doctest::Approx(0.75));
     CHECK(floats(out, "logsumexp")[1] == doctest::Approx(std::log(2.0)));
-    const Ran other = command({"trace", golden("qkv.npz"), "-o", (scratch / "x.npz").string(),
-                               "--scale", "sqrt_dk", "--d-k", "77"});
+    const Ran other = command({"trace", golden("qkv.npz"), "-o", scratch.at("x.npz"), "--scale",
+                               "sqrt_dk", "--d-k", "77"});
     CHECK(says(other.err, "d-k is 77, but the queries have"));
 }
 
@@ -167,12 +166,10 @@ TEST_CASE("a causal mask of another number of keys than queries asks for its cor
                "--causal=top-left (query i sees keys 0 to i: PyTorch's is_causal) or "
                "--causal=bottom-right "
                "(query i sees keys 0 to i + 1: decoding with a KV cache)"));
-    REQUIRE(traced_arrays(scratch, arrays, {"--causal=bottom-right"}).code == 0);
-    const Npz right = read_npz((scratch / "out.npz").string()).value();
+    const Npz right = written(scratch, arrays, {"--causal=bottom-right"});
     CHECK(floats(right, "weights")[0] == 0.5F);
     CHECK(floats(right, "weights")[2] == 0.0F);
-    REQUIRE(traced_arrays(scratch, arrays, {"--causal=top-left"}).code == 0);
-    const Npz left = read_npz((scratch / "out.npz").string()).value();
+    const Npz left = written(scratch, arrays, {"--causal=top-left"});
     CHECK(floats(left, "weights")[0] == 1.0F);
     REQUIRE(traced_arrays(scratch, arrays, {"--causal", "--query-offset", "1"}).code == 0);
 }

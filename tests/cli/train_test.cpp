@@ -3,6 +3,7 @@
 
 #include "core/train/run.h"
 #include "tests/cli/command.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 
@@ -16,52 +17,42 @@ struct TrainRoom {
             << R"({"task":"copy","tokens":8,"symbols":3,"layers":1,"heads":1,"d_model":8,"d_k":4,)"
                R"("batch":4,"steps":20})";
     }
-    std::string operator/(const char* name) const { return (scratch / name).string(); }
+    std::string operator/(const char* name) const { return scratch.at(name); }
 };
 
 }  // namespace
 
 TEST_CASE("train: a run has a record of every step, and goes on to the same end") {
     const TrainRoom room;
-    const Ran whole = command({"train", room / "spec.json", "-o", room / "whole"});
-    CAPTURE(whole.err);
-    REQUIRE(whole.code == cli::kSuccess);
+    const Ran whole = succeeds({"train", room / "spec.json", "-o", room / "whole"});
     CHECK(says(whole.out, "saturated"));
     CHECK(says(whole.err, "step 20 of 20: loss "));
-    const auto run = train::open_run(room / "whole");
-    REQUIRE(run);
-    CHECK(run->records.size() == 20);
-    CHECK(run->moments.size() == 11);  // every second step, and the beginning
+    const auto run = must(train::open_run(room / "whole"));
+    CHECK(run.records.size() == 20);
+    CHECK(run.moments.size() == 11);  // every second step, and the beginning
     REQUIRE(command({"train", room / "spec.json", "--steps", "7", "-o", room / "part"}).code == 0);
     REQUIRE(command({"train", room / "part", "--steps", "20", "-o", room / "part"}).code == 0);
-    const auto parts = train::open_run(room / "part");
-    REQUIRE(parts);
-    REQUIRE(parts->records.size() == 20);
-    CHECK(*parts->moments.back() == *run->moments.back());
-    for (std::size_t n = 0; n < 20; ++n) CHECK(*parts->records[n] == *run->records[n]);
+    const auto parts = must(train::open_run(room / "part"));
+    REQUIRE(parts.records.size() == 20);
+    CHECK(*parts.moments.back() == *run.moments.back());
+    for (std::size_t n = 0; n < 20; ++n) CHECK(*parts.records[n] == *run.records[n]);
 }
 
 TEST_CASE("train: --seeds trains the next seeds too, each as it would be alone") {
     const TrainRoom room;
     REQUIRE(command({"train", room / "spec.json", "--seeds", "2", "-o", room / "runs"}).code == 0);
-    const auto first = train::open_run(room / "runs/seed-1");
-    const auto second = train::open_run(room / "runs/seed-2");
-    REQUIRE(first);
-    REQUIRE(second);
-    CHECK(second->spec.seed == 2);
-    CHECK(first->records[0]->loss != second->records[0]->loss);
-    const Ran unsaved = command({"train", room / "spec.json", "--seeds", "2"});
-    CHECK(unsaved.code == 0);
+    const auto first = must(train::open_run(room / "runs/seed-1"));
+    const auto second = must(train::open_run(room / "runs/seed-2"));
+    CHECK(second.spec.seed == 2);
+    CHECK(first.records[0]->loss != second.records[0]->loss);
+    const Ran unsaved = succeeds({"train", room / "spec.json", "--seeds", "2"});
     CHECK(std::ranges::count(unsaved.out, '\n') == 3);
 }
 
 TEST_CASE("train: what is wrong is said, and nothing is overwritten") {
     const TrainRoom room;
-    const auto fault = [](std::vector<std::string> words) {
-        words.insert(words.begin(), "train");
-        const Ran ran = command(words);
-        CHECK(ran.code == cli::kBadInput);
-        return ran.err;
+    const auto fault = [](const Arguments& words) {
+        return ends(cli::kBadInput, joined({"train"}, words)).err;
     };
     CHECK(says(fault({}), "no SPEC; expected a specification"));
     CHECK(says(fault({room / "none.json"}), "none.json"));

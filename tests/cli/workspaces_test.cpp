@@ -49,7 +49,7 @@ Rendered render(std::vector<std::string> words) {
 
 TEST_CASE("--workspace takes the key of every workspace, and an error lists them") {
     const Scratch scratch;
-    const std::string picture = (scratch / "x.png").string();
+    const std::string picture = scratch.at("x.png");
     const Rendered good = render({"--workspace", "probe", "--chrome", "-o", picture});
     CAPTURE(good.ran.err);
     CHECK(good.ran.code == cli::kSuccess);
@@ -62,7 +62,7 @@ TEST_CASE("--workspace takes the key of every workspace, and an error lists them
 
 TEST_CASE("render --all draws every shot of every workspace in both themes") {
     const Scratch scratch;
-    const Rendered all = render({"--all", "-o", (scratch / "out").string()});
+    const Rendered all = render({"--all", "-o", scratch.at("out")});
     CAPTURE(all.ran.err);
     REQUIRE(all.ran.code == cli::kSuccess);
     for (const view::WorkspaceInfo* workspace : test::workspaces_with_probe())
@@ -80,12 +80,12 @@ TEST_CASE("render --all draws every shot of every workspace in both themes") {
 
 TEST_CASE("a workspace that lacks something has no figure: render says what, and fails") {
     const Scratch scratch;
-    const std::string file = (scratch / "many.npz").string();
+    const std::string file = scratch.at("many.npz");
     const std::vector<float> rows(1200, 0.5F);
     const std::vector<Index> shape{1, 2, 300, 2};
     const NpzEntry entries[] = {{"Q", shape, rows}, {"K", shape, rows}, {"V", shape, rows}};
     REQUIRE(write_npz(file, entries));
-    const std::string picture = (scratch / "out.png").string();
+    const std::string picture = scratch.at("out.png");
     const Rendered none = render({file, "--workspace", "heads", "-o", picture});
     CHECK(none.ran.code == cli::kFailure);
     CHECK(none.shown.empty());
@@ -103,9 +103,9 @@ TEST_CASE("what a session said when it was saved is no outcome of render") {
     for (const auto severity : {view::Severity::warning, view::Severity::error}) {
         view::AppState state = view::initial_state();
         state.message = {"There is no such thing.", severity};
-        const std::string session = (scratch / "session.json").string();
+        const std::string session = scratch.at("session.json");
         REQUIRE(write_file_atomically(session, view::session_to_json(state)));
-        const std::string picture = (scratch / "out.png").string();
+        const std::string picture = scratch.at("out.png");
         const Rendered fine = render({session, "-o", picture});
         CAPTURE(fine.ran.err);
         CHECK(fine.ran.code == cli::kSuccess);

@@ -11,6 +11,7 @@
 #include "core/io/npz.h"
 #include "tests/io/bytes.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::files;
@@ -49,14 +50,11 @@ OptionValues given(std::initializer_list<std::pair<const char*, const char*>> op
 }
 
 TensorFile read(const fs::path& path, const OptionValues& options = {}) {
-    auto file = read_tensors(path.string(), options);
-    if (!file) FAIL(file.error().sentence);
-    return *std::move(file);
+    return must(read_tensors(path.string(), options));
 }
 
 std::string refused(const fs::path& path, const OptionValues& options = {}) {
-    const auto file = read_tensors(path.string(), options);
-    return file ? "" : file.error().sentence;
+    return sentence_in(read_tensors(path.string(), options));
 }
 
 bool notes_say(const TensorFile& file, const std::string& words) {
@@ -110,11 +108,10 @@ TEST_CASE("the window opens every format, and its document is named by the file"
             scratch / fmt::format("call/{}.npy", name),
             npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1), }", little({0.5, 4.0})));
     const auto title = [&](const std::string& name) {
-        const std::string path = (scratch / name).string();
+        const std::string path = scratch.at(name);
         CHECK(holds_tensors(path));
-        const auto opened = opener(backends())({path, 0}, {});
-        if (!opened) FAIL(opened.error().sentence);
-        return opened->document->title;
+        const auto opened = must(opener(backends())({path, 0}, {}));
+        return opened.document->title;
     };
     CHECK(title("f.safetensors") == "f.safetensors");
     CHECK(title("f.safetensors.index.json") == "f.safetensors.index.json");
@@ -124,7 +121,7 @@ TEST_CASE("the window opens every format, and its document is named by the file"
     CHECK(values_of(file.layers[0].v) == std::vector<float>{0.5, 4});
     CHECK(notes_say(file, "Q (float64), K (float64), V (float64) rounded to float32"));
     CHECK_FALSE(holds_tensors("session.json"));
-    const auto other = opener(backends())({(scratch / "f.bin").string(), 0}, {});
+    const auto other = opener(backends())({scratch.at("f.bin"), 0}, {});
     CHECK(says(other.error().sentence,
                "f.bin; expected tensors (.npz, .npy, .safetensors, .index.json or a folder), a "
                "session, a preset (.json) or a model's folder; an image (.png) is for a model"));
@@ -135,11 +132,11 @@ TEST_CASE("an output is none of the files that a folder or an index stands for")
     write_bytes(scratch / "f.safetensors", qkv_safetensors(""));
     write_bytes(scratch / "f.safetensors.index.json", R"({"weight_map":{"Q":"f.safetensors"}})");
     for (const std::string& input :
-         {scratch.path().string(), (scratch / "f.safetensors.index.json").string()}) {
+         {scratch.path().string(), scratch.at("f.safetensors.index.json")}) {
         const std::vector<NamedFile> inputs = files_of({"the input", input});
-        const NamedFile output{"-o", (scratch / "f.safetensors").string()};
+        const NamedFile output{"-o", scratch.at("f.safetensors")};
         CHECK_FALSE(check_outputs(inputs, {&output, 1}));
-        const NamedFile other{"-o", (scratch / "out.npz").string()};
+        const NamedFile other{"-o", scratch.at("out.npz")};
         CHECK(check_outputs(inputs, {&other, 1}));
     }
 }

@@ -13,6 +13,7 @@
 #include "app/window/session.h"
 #include "core/models/patches.h"
 #include "core/models/read_out.h"
+#include "tests/support/results.h"
 #include "tests/support/small_models.h"
 
 using namespace attn;
@@ -29,8 +30,7 @@ view::OpenRequest reads(const fs::path& folder, const std::string& text,
 }
 
 std::string refused(const view::OpenRequest& request, const RunControl& control = {}) {
-    const auto opened = opener(backends())(request, control);
-    return opened ? "" : opened.error().sentence;
+    return sentence_in(opener(backends())(request, control));
 }
 
 /// The window over a model and a text.
@@ -41,12 +41,15 @@ view::AppState opened_over(const fs::path& folder, const std::string& text) {
     return state;
 }
 
+ModelRun run_over(const Model& model, const std::string& text, const Interventions& with = {},
+                  const char* backend = "staged") {
+    return must(
+        model.run(must(model.tokens_of(text)), *find_backend(backend), all_stages(), {}, with));
+}
+
 std::vector<float> vector_of(const fs::path& folder, const std::string& text) {
-    const auto model = Model::open(folder);
-    REQUIRE(model);
-    const auto run = model->run(model->tokens_of(text).value(), *find_backend("reference"));
-    REQUIRE(run);
-    const auto values = run->read_out.values();
+    const ModelRun run = run_over(must(Model::open(folder)), text, {}, "reference");
+    const auto values = run.read_out.values();
     return {values.begin(), values.end()};
 }
 
@@ -55,9 +58,8 @@ std::vector<float> vector_of(const fs::path& folder, const std::string& text) {
 TEST_CASE("a model's folder opens over a text, with every layer's inputs as it computed them") {
     const Scratch scratch;
     const fs::path folder = test::encoder_folder(scratch);
-    const auto opened = opener(backends())(reads(folder, "ab c"), {});
-    REQUIRE(opened);
-    const view::Document& document = *opened->document;
+    const auto opened = must(opener(backends())(reads(folder, "ab c"), {}));
+    const view::Document& document = *opened.document;
     REQUIRE(view::model_of(document) != nullptr);
     CHECK(view::model_of(document)->path == folder.string());
     CHECK(view::text_of(document) == "ab c");
@@ -66,10 +68,9 @@ TEST_CASE("a model's folder opens over a text, with every layer's inputs as it c
     CHECK(document.note == "Universal Sentence Encoder Lite, trained weights: 2 layers, 4 heads");
     REQUIRE(document.layers.size() == 2);
     const auto model = Model::open(folder);
-    const auto run = model->run(model->tokens_of("ab c").value(), *find_backend("staged"));
+    const ModelRun run = run_over(*model, "ab c");
     for (std::size_t n = 0; n < 2; ++n)
-        CHECK(
-            std::ranges::equal(document.layers[n]->x.values(), run->layers[n].inputs->x.values()));
+        CHECK(std::ranges::equal(document.layers[n]->x.values(), run.layers[n].inputs->x.values()));
     CHECK(document.read_out.has_vector);
     CHECK_FALSE(document.read_out.similarity);
     CHECK(document.read_out.next.empty());
@@ -100,9 +101,8 @@ TEST_CASE("the model stays in memory until its files change") {
 TEST_CASE("a model's five likeliest next tokens, of the whole vocabulary") {
     const Scratch scratch;
     const fs::path folder = test::gpt2_folder(scratch);
-    const auto opened = opener(backends())(reads(folder, "abba c"), {});
-    REQUIRE(opened);
-    const auto& next = opened->document->read_out.next;
+    const auto opened = must(opener(backends())(reads(folder, "abba c"), {}));
+    const auto& next = opened.document->read_out.next;
     REQUIRE(next.size() == 5);
     const std::vector<float> logits = vector_of(folder, "abba c");
     REQUIRE(logits.size() == 5 * 50);
@@ -142,9 +142,7 @@ TEST_CASE("what cannot be read says why") {
     CHECK(refused(reads(folder, "")) == "the text has no token");
     CHECK(refused(reads("/nowhere/gpt2", "a")) ==
           "/nowhere/gpt2: expected a trained model, a folder whose config.json has a model_type");
-    std::stop_source stop;
-    stop.request_stop();
-    CHECK_FALSE(refused(reads(folder, "abc"), {stop.get_token(), {}}).empty());
+    CHECK_FALSE(refused(reads(folder, "abc"), {stopped(), {}}).empty());
 }
 
 TEST_CASE("typed on, only the last text is computed, and a text that is too long changes nothing") {
@@ -189,20 +187,18 @@ TEST_CASE("a session brings back model, text and edits, also after both were mov
     const std::string saved = view::session_to_json(state, scratch / "old");
     std::ofstream(scratch / "old/s.json") << saved;
     fs::rename(scratch / "old", scratch / "new");
-    const auto opened = opener(backends())({(scratch / "new/s.json").string(), 0}, {});
-    REQUIRE(opened);
-    const view::Document& document = *opened->document;
-    CHECK(view::model_of(document)->path == (scratch / "new/sentences").string());
+    const auto opened = must(opener(backends())({scratch.at("new/s.json"), 0}, {}));
+    const view::Document& document = *opened.document;
+    CHECK(view::model_of(document)->path == scratch.at("new/sentences"));
     CHECK(view::text_of(document) == "ba c");
     CHECK(view::model_of(document)->before == "ab c");
     CHECK(document.layer == 1);
     CHECK(document.inputs->x(0, 0, 1, 2) == 2.5F);
     CHECK(document.read_out.similarity == state.document().read_out.similarity);
-    CHECK(opened->session->sentence_draft == "ba c");
-    CHECK(view::session_to_json(*opened->session, scratch / "new").size() == saved.size());
+    CHECK(opened.session->sentence_draft == "ba c");
+    CHECK(view::session_to_json(*opened.session, scratch / "new").size() == saved.size());
     fs::remove_all(scratch / "new/sentences");
-    CHECK(says(refused({(scratch / "new/s.json").string(), 0}),
-               (scratch / "new/sentences").string()));
+    CHECK(says(refused({scratch.at("new/s.json"), 0}), scratch.at("new/sentences")));
 }
 
 namespace {
@@ -211,14 +207,11 @@ const fs::path kVit = fs::path(ATTN_TEST_DATA) / "models/vit";
 
 /// The largest difference from the logits that PyTorch's modules gave for the folder's image is tested in tests/models.
 std::vector<float> classes_of(const std::string& image) {
-    const auto model = Model::open(kVit);
-    REQUIRE(model);
-    const auto pixels = read_png(image).map(
-        [&](const RgbImage& read) { return pixels_of(read, *model->config().image); });
-    REQUIRE(pixels);
-    const auto run = model->run_image(*pixels, *find_backend("reference"));
-    REQUIRE(run);
-    const auto values = run->read_out.values();
+    const auto model = must(Model::open(kVit));
+    const auto pixels = must(read_png(image).map(
+        [&](const RgbImage& read) { return pixels_of(read, *model.config().image); }));
+    const auto run = must(model.run_image(pixels, *find_backend("reference")));
+    const auto values = run.read_out.values();
     return {values.begin(), values.end()};
 }
 
@@ -226,7 +219,7 @@ std::vector<float> classes_of(const std::string& image) {
 
 TEST_CASE("a model of images opens without one, reads a PNG, and a session brings it back") {
     const Scratch scratch;
-    const std::string image = (scratch / "a.png").string();
+    const std::string image = scratch.at("a.png");
     fs::copy_file(kVit / "image.png", image);
     view::AppState state = view::initial_state();
     view::play(state, {view::OpenFile{kVit.string()}, view::DocumentReady{}}, opener(backends()));
@@ -274,17 +267,16 @@ TEST_CASE("a model of images opens without one, reads a PNG, and a session bring
     const std::string saved = view::session_to_json(state, scratch / "");
     std::ofstream(scratch / "moved/s.json") << saved;
     fs::rename(image, scratch / "moved/a.png");
-    const auto opened = opener(backends())({(scratch / "moved/s.json").string(), 0}, {});
-    REQUIRE(opened);
-    CHECK(view::text_of(*opened->document) == (scratch / "moved/a.png").string());
-    CHECK(view::model_of(*opened->document)->changes.off == std::vector<HeadPlace>{{0, 1}});
+    const auto opened = must(opener(backends())({scratch.at("moved/s.json"), 0}, {}));
+    CHECK(view::text_of(*opened.document) == scratch.at("moved/a.png"));
+    CHECK(view::model_of(*opened.document)->changes.off == std::vector<HeadPlace>{{0, 1}});
     fs::remove(scratch / "moved/a.png");
-    CHECK(says(refused({(scratch / "moved/s.json").string(), 0}), "a.png"));
+    CHECK(says(refused({scratch.at("moved/s.json"), 0}), "a.png"));
 }
 
 TEST_CASE("an image that changed is read again; a text for a model of images is refused") {
     const Scratch scratch;
-    const std::string image = (scratch / "a.png").string();
+    const std::string image = scratch.at("a.png");
     fs::copy_file(kVit / "image.png", image);
     const view::Opener open = opener(backends());
     view::OpenRequest request{view::ModelText{{kVit.string(), image, "", {{{0, 1}}}, true}}, 0};
@@ -306,27 +298,23 @@ TEST_CASE("a model with heads off: its layers' inputs, W_O without them, and wha
     view::OpenRequest request = reads(folder, "ab c", "ca");
     const view::ReadOut on = opener(backends())(request, {}).value().document->read_out;
     std::get<view::ModelText>(request.what).model.changes.off = {{0, 1}, {0, 3}};
-    const auto opened = opener(backends())(request, {});
-    REQUIRE(opened);
-    const view::Document& document = *opened->document;
+    const auto opened = must(opener(backends())(request, {}));
+    const view::Document& document = *opened.document;
     CHECK(document.note ==
           "Universal Sentence Encoder Lite, trained weights: 2 layers, 4 heads; without heads 0·1 "
           "and 0·3");
     CHECK(document.own_heads == 4);
     const auto model = Model::open(folder);
-    const auto run = model->run(model->tokens_of("ab c").value(), *find_backend("staged"),
-                                all_stages(), {}, {{{0, 1}, {0, 3}}, {}, {}});
-    REQUIRE(run);
+    const Interventions off{{{0, 1}, {0, 3}}, {}, {}};
+    const ModelRun run = run_over(*model, "ab c", off);
     for (std::size_t n = 0; n < 2; ++n)
-        CHECK(
-            std::ranges::equal(document.layers[n]->x.values(), run->layers[n].inputs->x.values()));
+        CHECK(std::ranges::equal(document.layers[n]->x.values(), run.layers[n].inputs->x.values()));
     const Tensor& w_o = document.layers[0]->params[Param::w_o];
     const Index width = w_o.shape().t / 4;
     for (Index row = 0; row < w_o.shape().t; ++row)
         CHECK((w_o(0, 0, row, 0) == 0.0F) == (row / width == 1 || row / width == 3));
     REQUIRE(document.effects);
-    const auto plain = model->run(model->tokens_of("ab c").value(), *find_backend("staged"));
-    const RunEffects expected = effects_of(*plain, *run, false);
+    const RunEffects expected = effects_of(run_over(*model, "ab c"), run, false);
     CHECK(*document.effects->run.cosine == *expected.cosine);
     CHECK(*expected.cosine < 1.0);
     CHECK_FALSE(document.effects->run.next);
@@ -335,10 +323,9 @@ TEST_CASE("a model with heads off: its layers' inputs, W_O without them, and wha
         CHECK(effect.changed() == (effect.at.layer == 1));
     // the text before is read without them too
     REQUIRE(document.read_out.similarity);
-    const auto before = model->run(model->tokens_of("ca").value(), *find_backend("staged"),
-                                   all_stages(), {}, {{{0, 1}, {0, 3}}, {}, {}});
+    const ModelRun before = run_over(*model, "ca", off);
     CHECK(*document.read_out.similarity ==
-          *cosine(run->read_out.values(), before->read_out.values()));
+          *cosine(run.read_out.values(), before.read_out.values()));
     CHECK(*document.read_out.similarity != *on.similarity);
     std::get<view::ModelText>(request.what).model.changes.off = {{5, 0}};
     CHECK(refused(request) == "there is no layer 5: the model has 2, counted from 0");
@@ -349,35 +336,27 @@ TEST_CASE(
     const Scratch scratch;
     const fs::path folder = test::encoder_folder(scratch);
     const auto model = Model::open(folder);
-    const auto run = [&](const std::string& text, const Interventions& with) {
-        return model->run(model->tokens_of(text).value(), *find_backend("staged"), all_stages(), {},
-                          with);
-    };
-    const auto plain = run("ab c", {});
-    const auto source = run("ca b", {});
-    REQUIRE(plain);
-    REQUIRE(source);
-    const auto tokens = std::ssize(plain->tokens);
-    REQUIRE(std::ssize(source->tokens) == tokens);
+    const auto plain = run_over(*model, "ab c");
+    const auto source = run_over(*model, "ca b");
+    const auto tokens = std::ssize(plain.tokens);
+    REQUIRE(std::ssize(source.tokens) == tokens);
     std::vector<Index> positions(static_cast<std::size_t>(tokens));
     for (Index n = 0; n < tokens; ++n) positions[static_cast<std::size_t>(n)] = n;
     Interventions with;
     with.rows = {{{0, 1}, 0, std::vector<double>(positions.size(), 0.0)}};
     with.rows[0].weights.back() = 1.0;
-    with.patches = {patch_from(*source, {0, 2}, Stage::v, positions).value()};
-    const auto expected = run("ab c", with);
-    REQUIRE(expected);
+    with.patches = {patch_from(source, {0, 2}, Stage::v, positions).value()};
+    const auto expected = run_over(*model, "ab c", with);
     view::OpenRequest request = reads(folder, "ab c", "");
     view::ModelChanges& changes = std::get<view::ModelText>(request.what).model.changes;
     changes.rows = with.rows;
     changes.patches = {{{0, 2}, Stage::v, "ca b"}};
-    const auto opened = opener(backends())(request, {});
-    REQUIRE(opened);
-    const view::Document& document = *opened->document;
+    const auto opened = must(opener(backends())(request, {}));
+    const view::Document& document = *opened.document;
     CHECK(
-        std::ranges::equal(document.layers[1]->x.values(), expected->layers[1].inputs->x.values()));
+        std::ranges::equal(document.layers[1]->x.values(), expected.layers[1].inputs->x.values()));
     REQUIRE(document.effects);
-    CHECK(*document.effects->run.cosine == *effects_of(*plain, *expected, false).cosine);
+    CHECK(*document.effects->run.cosine == *effects_of(plain, expected, false).cosine);
     changes.patches[0].text = "ab c ab";
     CHECK(says(refused(request), "expected as many"));
 }

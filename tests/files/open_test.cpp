@@ -9,7 +9,6 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
-#include <sstream>
 
 #include "app/common/document/actions.h"
 #include "app/common/workspace.h"
@@ -18,8 +17,10 @@
 #include "app/workspaces/compare/view.h"
 #include "app/workspaces/step/actions.h"
 #include "attn_tree.h"
-#include "core/io/npz.h"
+#include "tests/files/opened.h"
 #include "tests/io/scratch.h"
+#include "tests/support/learning.h"
+#include "tests/support/small_models.h"
 
 using namespace attn;
 using namespace attn::files;
@@ -34,31 +35,11 @@ constexpr Index kWidth = 3;
 void write_arrays(const fs::path& path, const std::vector<std::string>& names) {
     std::vector<float> values;
     for (int n = 0; n < 2 * kTokens * kWidth; ++n) values.push_back(0.1F * static_cast<float>(n));
-    std::vector<NpzEntry> entries;
-    for (const std::string& name : names) entries.push_back({name, {2, kTokens, kWidth}, values});
     fs::create_directories(path.parent_path());
-    REQUIRE(write_npz(path, entries));
+    write_alike(path, names, {2, kTokens, kWidth}, values);
 }
 
-Result<view::Opened> open(const fs::path& path) {
-    return opener(backends())({path.string(), 0}, {});
-}
-
-std::string refused(const fs::path& path) {
-    const auto opened = open(path);
-    return opened ? "" : opened.error().sentence;
-}
-
-/// The window's state once a document was opened.
-view::AppState opened_state(const fs::path& path) {
-    const auto opened = open(path);
-    REQUIRE(opened);
-    view::AppState state = view::initial_state();
-    view::apply(state, view::OpenFile{path.string()});
-    view::apply(state, view::DocumentReady{path.string(), "",
-                                           std::make_shared<const view::Opened>(*opened)});
-    return state;
-}
+std::string refused(const fs::path& path) { return sentence_in(open(path)); }
 
 void write_session(const view::AppState& state, const fs::path& path) {
     fs::create_directories(path.parent_path());
@@ -77,9 +58,8 @@ TEST_CASE("queries and keys without values open, and are shown as a map") {
     CHECK(state.document().size.d_k == kWidth);
     CHECK(state.workspace == "large");
     CHECK(says(view::stages_lack(state.document()), "without values"));
-    const auto request = view::requested_map_input(state);
-    REQUIRE(request);
-    const auto answer = *view::run(*request, {}).as<view::MapInputReady>();
+    const auto request = must(view::requested_map_input(state));
+    const auto answer = *view::run(request, {}).as<view::MapInputReady>();
     CHECK(answer.fault.empty());
     REQUIRE(answer.input);
     CHECK(answer.input->source.size.tk == kTokens);
@@ -99,15 +79,13 @@ TEST_CASE(
     CHECK(given.shape() == Shape{1, 1, kTokens, 2 * kWidth});
     CHECK(given(0, 0, 2, 1) == doctest::Approx(0.7));                 // head 0, row 2, column 1
     CHECK(given(0, 0, 2, kWidth + 1) == doctest::Approx(0.7 + 1.5));  // head 1
-    CHECK(state.document().note.find("its gradient of the output can be the loss") !=
-          std::string::npos);
+    CHECK(says(state.document().note, "its gradient of the output can be the loss"));
     view::apply(state, view::SetLoss{view::LossKind::file});
     REQUIRE(state.gradients);
     CHECK((*state.gradients)[Stage::output](0, 0, 2, kWidth + 1) == given(0, 0, 2, kWidth + 1));
     write_session(state, scratch / "s.json");
-    const auto again = open(scratch / "s.json");
-    REQUIRE(again);
-    CHECK(again->session->loss.kind == view::LossKind::file);
+    const auto again = must(open(scratch / "s.json"));
+    CHECK(again.session->loss.kind == view::LossKind::file);
 
     write_arrays(scratch / "plain.npz", {"Q", "K", "V"});
     CHECK_FALSE(opened_state(scratch / "plain.npz").document().d_output.at(0));
@@ -120,8 +98,7 @@ TEST_CASE(
     REQUIRE(write_npz(scratch / "other.npz", entries));
     const view::AppState other = opened_state(scratch / "other.npz");
     CHECK_FALSE(other.document().d_output.at(0));
-    CHECK(other.document().note.find("not used: dO is [1, 2, 3, 1], expected [1, 2, 2, 1]") !=
-          std::string::npos);
+    CHECK(says(other.document().note, "not used: dO is [1, 2, 3, 1], expected [1, 2, 2, 1]"));
     CHECK(other.document().note.find("can be the loss") == std::string::npos);
 }
 
@@ -132,7 +109,7 @@ TEST_CASE("V is in every layer or in none, and of keys alone no attention is mad
                "layer 1 lacks V, layer 0 has it"));
     write_arrays(scratch / "k.npz", {"K"});
     CHECK(says(open(scratch / "k.npz")->document->no_attention, "it holds K"));
-    CHECK_FALSE(read_tensors((scratch / "mixed.npz").string()));
+    CHECK_FALSE(read_tensors(scratch.at("mixed.npz")));
 }
 
 TEST_CASE("a session finds its file where both were moved to, and where it was") {
@@ -143,30 +120,24 @@ TEST_CASE("a session finds its file where both were moved to, and where it was")
     // the session alone was moved
     fs::create_directories(scratch / "other");
     fs::copy_file(old / "s.json", scratch / "other/s.json");
-    const auto there = open(scratch / "other/s.json");
-    REQUIRE(there);
-    CHECK(there->document->title == "in.npz");
+    const auto there = must(open(scratch / "other/s.json"));
+    CHECK(there.document->title == "in.npz");
     // both were
     fs::rename(old, scratch / "new");
-    const auto moved = open(scratch / "new/s.json");
-    REQUIRE(moved);
-    REQUIRE(moved->session);
-    CHECK(std::get<view::FileOrigin>(moved->document->origin).path ==
-          (scratch / "new/data/in.npz").string());
+    const auto moved = must(open(scratch / "new/s.json"));
+    REQUIRE(moved.session);
+    CHECK(std::get<view::FileOrigin>(moved.document->origin).path == scratch.at("new/data/in.npz"));
     // neither is there: both places are named
     const std::string fault = refused(scratch / "other/s.json");
-    CHECK(says(fault, (scratch / "other/data/in.npz").string()));
-    CHECK(says(fault, (scratch / "old/data/in.npz").string()));
+    CHECK(says(fault, scratch.at("other/data/in.npz")));
+    CHECK(says(fault, scratch.at("old/data/in.npz")));
 }
 
 TEST_CASE("a model's folder opens with every layer over a sentence, also where widths differ") {
     const Scratch scratch;
     const fs::path folder = scratch / "sentences";
-    fs::create_directories(folder);
-    for (const char* name : {"config.json", "model.safetensors"})
-        fs::copy_file(fs::path(ATTN_TEST_DATA) / "models/use_lite" / name, folder / name);
-    std::ofstream(folder / "tokenizer.json")
-        << R"({"model":{"type":"Unigram","unk_id":0,"vocab":[["?",0],["The animal didn't cross ",-1],["the",-1],["t",-2]]}})";
+    test::copy_model("use_lite", folder);
+    test::write_pieces(folder, R"(["The animal didn't cross ",-1],["the",-1],["t",-2])");
     view::AppState state = opened_state(folder);
     const view::Document& first = state.document();
     CHECK(first.title == "sentences");
@@ -193,15 +164,11 @@ TEST_CASE("a model's folder opens with every layer over a sentence, also where w
 TEST_CASE(
     "two moments of a training are compared by one key each, and a session brings both back") {
     const view::Opener open = opener(backends());
-    view::AppState state = view::initial_state();
+    view::AppState state = test::small_learning();
     const auto doing = [&](const view::Action& action) {
         view::apply(state, action);
         view::answer_all(state, open);
     };
-    doing(view::SetWorkspace{"learn"});
-    for (const auto& [field, value] :
-         {std::pair{"tokens", "12"}, {"symbols", "4"}, {"d_model", "8"}, {"batch", "4"}})
-        doing(view::SetLearnField{"a", field, value});
     doing(view::TrainTo{3});
     doing(view::OpenLearnMoment{"a", "compare", 0});
     CHECK(view::compare_look(state).pins.empty());
@@ -224,18 +191,17 @@ TEST_CASE(
             all += view::difference_words(each) + "; ";
         return all;
     };
-    CHECK(named(state).find("step 0” → “") != std::string::npos);
-    CHECK(named(state).find("step 3”") != std::string::npos);
+    CHECK(says(named(state), "step 0” → “"));
+    CHECK(says(named(state), "step 3”"));
 
     const std::string text = view::session_to_json(state);
     view::SessionContext context;
     context.open = open;
-    const auto read = view::session_from_json(text, "session", context);
-    REQUIRE_MESSAGE(read, (read ? "" : read.error().sentence));
-    CHECK(view::session_to_json(*read) == text);
-    REQUIRE(view::compare_look(*read).pins.size() == 1);
-    CHECK(named(*read) == named(state));
-    CHECK((*view::compare_look(*read).pins[0].trace)[Stage::weights] ==
+    const auto read = must(view::session_from_json(text, "session", context));
+    CHECK(view::session_to_json(read) == text);
+    REQUIRE(view::compare_look(read).pins.size() == 1);
+    CHECK(named(read) == named(state));
+    CHECK((*view::compare_look(read).pins[0].trace)[Stage::weights] ==
           (*view::compare_look(state).pins[0].trace)[Stage::weights]);
 }
 
@@ -247,9 +213,8 @@ TEST_CASE("a session whose pinned file is gone opens without that pin, and says 
     view::apply(state, view::LoadPreset{"the-cat-sat-down"});
     write_session(state, folder / "s.json");
     fs::remove(folder / "pinned.npz");
-    const auto opened = open(folder / "s.json");
-    REQUIRE_MESSAGE(opened, (opened ? "" : opened.error().sentence));
-    CHECK(view::compare_look(*opened->session).pins.empty());
-    CHECK(opened->notes.find("Left out of what was pinned: ") != std::string::npos);
-    CHECK(opened->notes.find("pinned.npz") != std::string::npos);
+    const auto opened = must(open(folder / "s.json"));
+    CHECK(view::compare_look(*opened.session).pins.empty());
+    CHECK(says(opened.notes, "Left out of what was pinned: "));
+    CHECK(says(opened.notes, "pinned.npz"));
 }

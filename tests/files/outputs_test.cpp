@@ -8,6 +8,7 @@
 
 #include "core/io/file.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::files;
@@ -15,20 +16,18 @@ using namespace attn::files;
 namespace {
 
 std::string complaint(const NamedFile& input, const NamedFile& output) {
-    const auto checked = check_outputs({&input, 1}, {&output, 1});
-    return checked ? "" : checked.error().sentence;
+    return sentence_in(check_outputs({&input, 1}, {&output, 1}));
 }
 
 std::string between(std::vector<NamedFile> outputs) {
-    const auto checked = check_outputs({}, outputs);
-    return checked ? "" : checked.error().sentence;
+    return sentence_in(check_outputs({}, outputs));
 }
 
 }  // namespace
 
 TEST_CASE("an output that is an input is refused, through links too, and the file stays") {
     const Scratch scratch;
-    const auto at = [&](const char* name) { return (scratch / name).string(); };
+    const auto at = [&](const char* name) { return scratch.at(name); };
     REQUIRE(write_file_atomically(scratch / "f", "kept"));
     std::filesystem::create_symlink("f", scratch / "soft");
     std::filesystem::create_symlink("soft", scratch / "softer");
@@ -47,7 +46,7 @@ TEST_CASE("an output that is an input is refused, through links too, and the fil
 
 TEST_CASE("two outputs are two files, also where neither is there yet") {
     const Scratch scratch;
-    const auto at = [&](const char* name) { return (scratch / name).string(); };
+    const auto at = [&](const char* name) { return scratch.at(name); };
     std::filesystem::create_symlink("later", scratch / "dangling");
     CHECK(says(between({{"--journal", at("f")}, {"--frame-log", at("f")}}),
                "--frame-log is " + at("f") + ", the same file as --journal; expected another"));
@@ -67,7 +66,7 @@ TEST_CASE("standard output that goes into the input is the input") {
     const int file = ::open((scratch / "f").c_str(), O_WRONLY | O_APPEND);
     const int before = ::dup(STDOUT_FILENO);
     ::dup2(file, STDOUT_FILENO);
-    const std::string said = complaint({"the input", (scratch / "f").string()}, {"-o", "-"});
+    const std::string said = complaint({"the input", scratch.at("f")}, {"-o", "-"});
     ::dup2(before, STDOUT_FILENO);
     ::close(before);
     ::close(file);
@@ -76,8 +75,7 @@ TEST_CASE("standard output that goes into the input is the input") {
 
 TEST_CASE("an extension is one of those that are known") {
     const auto complains = [](const char* path) {
-        const auto checked = check_extension({"-o", path}, ".csv");
-        return checked ? "" : checked.error().sentence;
+        return sentence_in(check_extension({"-o", path}, ".csv"));
     };
     for (const char* path : {"a.csv", "b/.c.csv", "-", "/dev/null", "/dev/stdout", ""})
         CHECK(complains(path) == "");

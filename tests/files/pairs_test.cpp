@@ -18,9 +18,8 @@
 #include "app/workspaces/tensors/actions.h"
 #include "app/workspaces/tensors/measure.h"
 #include "app/workspaces/tensors/view.h"
-#include "attn_tree.h"
-#include "core/io/npz.h"
-#include "tests/io/scratch.h"
+#include "tests/files/opened.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::files;
@@ -33,33 +32,19 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 const std::vector<float> kWeights{1.0F, 0.0F, 0.0F, 0.5F, 0.25F, 0.25F,
                                   0.0F, 1.0F, 0.0F, 0.0F, 0.0F,  1.0F};
 
-Result<void> write(const fs::path& path, const std::vector<NpzEntry>& entries) {
-    return write_npz(path, entries);
+void write(const fs::path& path, const std::vector<NpzEntry>& entries) {
+    REQUIRE(write_npz(path, entries));
 }
 
 HeadsResult heads_of(const view::AppState& state) {
     return compute_heads(view::heads_input(state.document()), {backends()});
 }
 
-Result<view::Opened> open(const fs::path& path, const std::string& options = {}) {
-    return opener(backends())({path.string(), 0, options}, {});
-}
-
-view::AppState opened_state(const fs::path& path, const std::string& options = {}) {
-    const auto opened = open(path, options);
-    REQUIRE_MESSAGE(opened, opened.error().sentence);
-    view::AppState state = view::initial_state();
-    view::apply(state, view::OpenFile{path.string(), {}, options});
-    view::apply(state, view::DocumentReady{path.string(), "",
-                                           std::make_shared<const view::Opened>(*opened)});
-    return state;
-}
-
 }  // namespace
 
 TEST_CASE("weights alone open in Heads, as the file gives them") {
     const Scratch scratch;
-    REQUIRE(write(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights}}));
+    write(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights}});
     view::AppState state = opened_state(scratch / "w.npz");
     CHECK(state.workspace == "heads");
     CHECK(state.document().size.heads == 2);
@@ -77,7 +62,7 @@ TEST_CASE("weights alone open in Heads, as the file gives them") {
 
 TEST_CASE("rows that do not sum to 1 are counted and shown as they are") {
     const Scratch scratch;
-    REQUIRE(write(scratch / "w.npz", {{"A", {2, 2}, std::vector<float>{0.5F, 0.2F, 0.5F, 0.5F}}}));
+    write(scratch / "w.npz", {{"A", {2, 2}, std::vector<float>{0.5F, 0.2F, 0.5F, 0.5F}}});
     const auto result = heads_of(opened_state(scratch / "w.npz"));
     const OddRows& odd = result.layers[0].odd;
     CHECK(odd.odd == 1);
@@ -99,12 +84,11 @@ TEST_CASE("layers by the names of output_attentions and TransformerLens") {
             name.replace(name.find("{}"), 2, std::to_string(n));
             entries.push_back({name, {1, 2, 2, 3}, kWeights});
         }
-        REQUIRE(write(scratch / "w.npz", entries));
-        const auto file = read_tensors((scratch / "w.npz").string(), {}, Values::optional);
-        REQUIRE(file);
-        CHECK(file->numbers == std::vector<Index>{2, 10});
-        CHECK(file->given.size() == 2);
-        CHECK(file->size.heads == 2);
+        write(scratch / "w.npz", entries);
+        const auto file = must(read_tensors(scratch.at("w.npz"), {}, Values::optional));
+        CHECK(file.numbers == std::vector<Index>{2, 10});
+        CHECK(file.given.size() == 2);
+        CHECK(file.size.heads == 2);
     }
 }
 
@@ -112,19 +96,18 @@ TEST_CASE("one array of five axes is layers") {
     const Scratch scratch;
     std::vector<float> twice = kWeights;
     twice.insert(twice.end(), kWeights.rbegin(), kWeights.rend());
-    REQUIRE(write(scratch / "w.npz", {{"attentions", {2, 1, 2, 2, 3}, twice}}));
-    const auto file = read_tensors((scratch / "w.npz").string(), {}, Values::optional);
-    REQUIRE(file);
-    REQUIRE(file->given.size() == 2);
-    CHECK(file->given[1].values(0, 0, 0, 0) == 1.0F);
-    CHECK(file->given[1].values(0, 1, 1, 2) == 1.0F);
-    CHECK(file->given[0].values(0, 0, 1, 0) == 0.5F);
+    write(scratch / "w.npz", {{"attentions", {2, 1, 2, 2, 3}, twice}});
+    const auto file = must(read_tensors(scratch.at("w.npz"), {}, Values::optional));
+    REQUIRE(file.given.size() == 2);
+    CHECK(file.given[1].values(0, 0, 0, 0) == 1.0F);
+    CHECK(file.given[1].values(0, 1, 1, 2) == 1.0F);
+    CHECK(file.given[0].values(0, 0, 1, 0) == 0.5F);
 }
 
 TEST_CASE("scores are given to softmax, −inf is masked") {
     const Scratch scratch;
-    REQUIRE(write(scratch / "s.npz",
-                  {{"masked", {2, 2}, std::vector<float>{0.0F, -kInf, 0.0F, std::log(3.0F)}}}));
+    write(scratch / "s.npz",
+          {{"masked", {2, 2}, std::vector<float>{0.0F, -kInf, 0.0F, std::log(3.0F)}}});
     const auto result = heads_of(opened_state(scratch / "s.npz"));
     CHECK(result.weights({0, 0})(0, 0) == 1.0F);
     CHECK(result.weights({0, 0})(0, 1) == 0.0F);
@@ -134,7 +117,7 @@ TEST_CASE("scores are given to softmax, −inf is masked") {
 
 TEST_CASE("raw scores without their scale, and other arrays, open as arrays with the reason") {
     const Scratch scratch;
-    REQUIRE(write(scratch / "r.npz", {{"scores", {2, 2}, std::vector<float>(4, 1.0F)}}));
+    write(scratch / "r.npz", {{"scores", {2, 2}, std::vector<float>(4, 1.0F)}});
     const view::AppState state = opened_state(scratch / "r.npz");
     CHECK(state.workspace == "tensors");
     CHECK(says(state.document().no_attention,
@@ -147,22 +130,20 @@ TEST_CASE("raw scores without their scale, and other arrays, open as arrays with
 TEST_CASE("raw scores of which the scale was said") {
     const Scratch scratch;
     // q·k = 0 and 4 ln 3: with d_k 16 the second key weighs 3 / 4
-    REQUIRE(write(scratch / "r.npz",
-                  {{"scores", {1, 2}, std::vector<float>{0.0F, 4.0F * std::log(3.0F)}}}));
+    write(scratch / "r.npz", {{"scores", {1, 2}, std::vector<float>{0.0F, 4.0F * std::log(3.0F)}}});
     const auto half = heads_of(opened_state(scratch / "r.npz", R"({"d_k": 16})"));
     CHECK(half.weights({0, 0})(0, 1) == doctest::Approx(0.75));
     const auto whole = heads_of(opened_state(scratch / "r.npz", R"({"scale": "none"})"));
     CHECK(whole.weights({0, 0})(0, 1) == doctest::Approx(81.0 / 82.0));
-    const auto both = read_tensors((scratch / "r.npz").string(),
-                                   {{"d-k", {"--d-k", "16"}}, {"scale", {"--scale", "2"}}});
+    const auto both =
+        read_tensors(scratch.at("r.npz"), {{"d-k", {"--d-k", "16"}}, {"scale", {"--scale", "2"}}});
     CHECK(says(both.error().sentence, "--d-k is 16 beside scale 2; expected one of them"));
 }
 
 TEST_CASE("what a file leaves open is asked in Tensors, and an answer opens it") {
     const Scratch scratch;
-    REQUIRE(write(scratch / "r.npz",
-                  {{"scores", {1, 2}, std::vector<float>{0.0F, 4.0F * std::log(3.0F)}},
-                   {"V", {2, 16}, std::vector<float>(32, 1.0F)}}));
+    write(scratch / "r.npz", {{"scores", {1, 2}, std::vector<float>{0.0F, 4.0F * std::log(3.0F)}},
+                              {"V", {2, 16}, std::vector<float>(32, 1.0F)}});
     view::AppState state = opened_state(scratch / "r.npz");
     REQUIRE(state.document().question);
     REQUIRE(state.document().question->answers.size() == 4);
@@ -176,7 +157,7 @@ TEST_CASE("what a file leaves open is asked in Tensors, and an answer opens it")
     CHECK(result.weights({0, 0})(0, 1) == doctest::Approx(0.75));
 
     const std::vector<float> q(2, 1.0F), k(3, 1.0F);
-    REQUIRE(write(scratch / "c.npz", {{"Q", {2, 1}, q}, {"K", {3, 1}, k}, {"V", {3, 1}, k}}));
+    write(scratch / "c.npz", {{"Q", {2, 1}, q}, {"K", {3, 1}, k}, {"V", {3, 1}, k}});
     const view::AppState open_corner = opened_state(scratch / "c.npz", R"({"causal": true})");
     CHECK(open_corner.workspace == "tensors");
     REQUIRE(open_corner.document().question);
@@ -198,35 +179,31 @@ TEST_CASE("a weight as nn.Linear stores it gives the numbers of its transpose") 
                                      {"W_K", {3, 2}, w},
                                      {"W_V", {3, 2}, w}};
     };
-    REQUIRE(write(scratch / "a.npz", with("W_Q", {3, 2}, w)));
-    REQUIRE(write(scratch / "b.npz", with("q.weight", {2, 3}, turned)));
-    const auto plain = read_tensors((scratch / "a.npz").string());
+    write(scratch / "a.npz", with("W_Q", {3, 2}, w));
+    write(scratch / "b.npz", with("q.weight", {2, 3}, turned));
+    const auto plain = must(read_tensors(scratch.at("a.npz")));
     const auto torch =
-        read_tensors((scratch / "b.npz").string(), {{"role", {"--role", "q.weight=W_Q.T"}}});
-    REQUIRE(plain);
-    REQUIRE_MESSAGE(torch, torch.error().sentence);
-    const Trace a = attend(plain->layers[0], plain->spec, "reference").value();
-    const Trace b = attend(torch->layers[0], torch->spec, "reference").value();
+        must(read_tensors(scratch.at("b.npz"), {{"role", {"--role", "q.weight=W_Q.T"}}}));
+    const Trace a = attend(plain.layers[0], plain.spec, "reference").value();
+    const Trace b = attend(torch.layers[0], torch.spec, "reference").value();
     CHECK(a[Stage::q](0, 0, 0, 0) == 22.0F);  // 1 · 1 + 2 · 3 + 3 · 5
     for (const StageInfo& row : stage_table())
         CHECK(std::ranges::equal(a[row.stage].values(), b[row.stage].values()));
-    CHECK(torch->param_extents[0][index_of(Param::w_q)] == std::vector<Index>{3, 2});
-    CHECK(torch->roles.at("q.weight") == "W_Q.T");
-    CHECK(std::ranges::any_of(torch->notes, [](const std::string& note) {
+    CHECK(torch.param_extents[0][index_of(Param::w_q)] == std::vector<Index>{3, 2});
+    CHECK(torch.roles.at("q.weight") == "W_Q.T");
+    CHECK(std::ranges::any_of(torch.notes, [](const std::string& note) {
         return says(note, "q.weight is read transposed, [out, in]; gradients are [in, out]");
     }));
-    const auto wrong =
-        read_tensors((scratch / "b.npz").string(), {{"role", {"--role", "q.weight=W_Q"}}});
+    const auto wrong = read_tensors(scratch.at("b.npz"), {{"role", {"--role", "q.weight=W_Q"}}});
     CHECK_FALSE(wrong);
 }
 
 TEST_CASE("V beside weights makes the norms and shares of heads") {
     const Scratch scratch;
     const std::vector<float> v{3.0F, 4.0F, 0.0F, 0.0F, 0.0F, 2.0F};  // [3, 2], one head of values
-    REQUIRE(
-        write(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights},
-                                  {"V", {1, 3, 2}, v},
-                                  {"W_O", {4, 1}, std::vector<float>{1.0F, 1.0F, 1.0F, 0.0F}}}));
+    write(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights},
+                              {"V", {1, 3, 2}, v},
+                              {"W_O", {4, 1}, std::vector<float>{1.0F, 1.0F, 1.0F, 0.0F}}});
     const view::AppState state = opened_state(scratch / "w.npz");
     CHECK(state.document().roles.at("V") == "V");
     CHECK(state.document().roles.at("W_O") == "W_O");
@@ -244,58 +221,52 @@ TEST_CASE("V beside weights makes the norms and shares of heads") {
 
 TEST_CASE("a role makes an array what its name does not say") {
     const Scratch scratch;
-    REQUIRE(write(scratch / "a.npz", {{"a", {2, 2, 3}, kWeights}, {"b", {2, 2, 3}, kWeights}}));
+    write(scratch / "a.npz", {{"a", {2, 2, 3}, kWeights}, {"b", {2, 2, 3}, kWeights}});
     CHECK_FALSE(open(scratch / "a.npz")->document->no_attention.empty());
-    const auto weights = open(scratch / "a.npz", R"({"role": "a=weights"})");
-    REQUIRE(weights);
-    CHECK(weights->document->given.size() == 1);
-    const auto pair = open(scratch / "a.npz", R"({"role": "a=Q,b=K"})");
-    REQUIRE(pair);
-    CHECK(pair->document->inputs->q.shape() == Shape{1, 2, 2, 3});
-    CHECK(pair->document->roles.at("b") == "K");
-    const auto none = open(scratch / "a.npz", R"({"role": "a=Q,c=K"})");
-    REQUIRE(none);
-    CHECK(says(none->document->no_attention, "has no array c to be read as K"));
-    const auto wrong = open(scratch / "a.npz", R"({"role": "a=queries"})");
-    REQUIRE(wrong);
-    CHECK(says(wrong->document->no_attention, "expected NAME=ROLE"));
+    const auto weights = must(open(scratch / "a.npz", R"({"role": "a=weights"})"));
+    CHECK(weights.document->given.size() == 1);
+    const auto pair = must(open(scratch / "a.npz", R"({"role": "a=Q,b=K"})"));
+    CHECK(pair.document->inputs->q.shape() == Shape{1, 2, 2, 3});
+    CHECK(pair.document->roles.at("b") == "K");
+    const auto none = must(open(scratch / "a.npz", R"({"role": "a=Q,c=K"})"));
+    CHECK(says(none.document->no_attention, "has no array c to be read as K"));
+    const auto wrong = must(open(scratch / "a.npz", R"({"role": "a=queries"})"));
+    CHECK(says(wrong.document->no_attention, "expected NAME=ROLE"));
 }
 
 TEST_CASE("a session that says the corner of its causal mask opens a file that does not") {
     const Scratch scratch;
     const std::vector<float> q(2, 1.0F), k(3, 1.0F);
-    REQUIRE(write(scratch / "c.npz", {{"Q", {2, 1}, q}, {"K", {3, 1}, k}, {"V", {3, 1}, k}}));
+    write(scratch / "c.npz", {{"Q", {2, 1}, q}, {"K", {3, 1}, k}, {"V", {3, 1}, k}});
     view::AppState state = opened_state(scratch / "c.npz", R"({"causal": "top-left"})");
     std::string text = view::session_to_json(state, scratch / "");
     const std::size_t word = text.find("top-left");
     REQUIRE(word != std::string::npos);
     text.replace(word - 2, 12, "true");  // \"top-left\" of the options: as an older session has it
     std::ofstream(scratch / "s.json") << text;
-    const auto again = open(scratch / "s.json");
-    REQUIRE_MESSAGE(again, again.error().sentence);
-    CHECK(again->document->no_attention.empty());
-    CHECK(again->document->spec.mask.causal == CausalAlign::top_left);
-    CHECK(again->document->size.tk == 3);
+    const auto again = must(open(scratch / "s.json"));
+    CHECK(again.document->no_attention.empty());
+    CHECK(again.document->spec.mask.causal == CausalAlign::top_left);
+    CHECK(again.document->size.tk == 3);
 }
 
 TEST_CASE("a session of given weights opens again, with its roles") {
     const Scratch scratch;
-    REQUIRE(write(scratch / "a.npz", {{"a", {2, 2, 3}, kWeights}}));
+    write(scratch / "a.npz", {{"a", {2, 2, 3}, kWeights}});
     const view::AppState state = opened_state(scratch / "a.npz", R"({"role": "a=weights"})");
     std::ofstream(scratch / "s.json") << view::session_to_json(state, scratch / "");
-    const auto again = open(scratch / "s.json");
-    REQUIRE_MESSAGE(again, again.error().sentence);
-    CHECK(again->document->given.size() == 1);
-    CHECK(again->session->workspace == "heads");
+    const auto again = must(open(scratch / "s.json"));
+    CHECK(again.document->given.size() == 1);
+    CHECK(again.session->workspace == "heads");
 }
 
 TEST_CASE("tokens of a text or JSON file") {
     const Scratch scratch;
-    REQUIRE(write(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights}}));
+    write(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights}});
     const auto tokens = [&](const std::string& text) {
         std::ofstream(scratch / "t") << text;
-        const OptionValues given{{"tokens", {"--tokens", (scratch / "t").string()}}};
-        return read_tensors((scratch / "w.npz").string(), given, Values::optional);
+        const OptionValues given{{"tokens", {"--tokens", scratch.at("t")}}};
+        return read_tensors(scratch.at("w.npz"), given, Values::optional);
     };
     CHECK(tokens("new york\ncity\n")->tokens == std::vector<std::string>{"new york", "city"});
     CHECK(tokens("the cat")->tokens == std::vector<std::string>{"the", "cat"});

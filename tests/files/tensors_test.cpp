@@ -9,7 +9,9 @@
 
 #include "app/files/call.h"
 #include "core/io/npz.h"
+#include "tests/files/opened.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::files;
@@ -21,17 +23,10 @@ const std::vector<std::string> kWords{"the", "cät", "🐈"};
 std::string golden(const std::string& name) { return std::string(ATTN_TEST_DATA "/npz/") + name; }
 
 TensorFile opened(const std::string& name, const OptionValues& given = {}) {
-    auto file = read_tensors(golden(name), given);
-    if (!file) FAIL(file.error().sentence);
-    return *std::move(file);
+    return must(read_tensors(golden(name), given));
 }
 
-template <class T>
-std::string complaint(const Result<T>& result) {
-    return result ? "" : result.error().sentence;
-}
-
-std::string refused(const std::string& name) { return complaint(read_tensors(golden(name))); }
+std::string refused(const std::string& name) { return sentence_in(read_tensors(golden(name))); }
 
 float first(const Tensor& tensor) { return tensor.values()[0]; }
 
@@ -102,12 +97,12 @@ TEST_CASE("a call is one layer: by its number, the first, or the only one") {
     CHECK(first(read_call(golden("layers.npz"), {}, kFirstLayer)->inputs.q) ==
           first(file.layers[0].q));
     CHECK(read_call(golden("layers.npz"), {}, 2)->upstream.stage == Stage::context);
-    CHECK(says(complaint(read_call(golden("layers.npz"), {})),
+    CHECK(says(sentence_in(read_call(golden("layers.npz"), {})),
                "layers.npz has 2 layers; choose one with --layer: 2 or 10"));
-    CHECK(says(complaint(read_call(golden("layers.npz"), {}, 3)),
+    CHECK(says(sentence_in(read_call(golden("layers.npz"), {}, 3)),
                "layers.npz has no layer 3; expected 2 or 10"));
     CHECK(read_call(golden("tokens.npz"), {}, 0));
-    CHECK(says(complaint(read_call(golden("tokens.npz"), {}, 1)), "no layer 1; expected 0"));
+    CHECK(says(sentence_in(read_call(golden("tokens.npz"), {}, 1)), "no layer 1; expected 0"));
     CHECK(read_call(golden("layers_differ.npz"), {}, 1)->size.tq == 4);  // the other is not read
 }
 
@@ -134,27 +129,20 @@ TEST_CASE("an array that means nothing is named in a note") {
                "true = may attend; known arrays are Q, K, V, X, X_kv, W_Q"));
     CHECK(says(file.notes[0], "mask, tokens, tokens_kv, options"));
     const Scratch scratch;
-    const std::vector<float> values{1, 2};
-    std::vector<NpzEntry> entries;
-    for (const char* name : {"Q", "K", "V", "l1.mask", "l01.Q", "l.Q", "l-1.Q", "lx.Q", "q"})
-        entries.push_back({name, {2, 1}, values});
-    REQUIRE(write_npz(scratch / "odd.npz", entries));
-    const auto odd = read_tensors((scratch / "odd.npz").string());
-    REQUIRE(odd);
-    REQUIRE(odd->notes.size() == 1);
-    CHECK(says(odd->notes[0], "arrays 'l1.mask', 'l01.Q', 'l.Q', 'l-1.Q', 'lx.Q', 'q' are not"));
+    write_alike(scratch / "odd.npz",
+                {"Q", "K", "V", "l1.mask", "l01.Q", "l.Q", "l-1.Q", "lx.Q", "q"}, {2, 1}, {1, 2});
+    const auto odd = must(read_tensors(scratch.at("odd.npz")));
+    REQUIRE(odd.notes.size() == 1);
+    CHECK(says(odd.notes[0], "arrays 'l1.mask', 'l01.Q', 'l.Q', 'l-1.Q', 'lx.Q', 'q' are not"));
 }
 
 TEST_CASE("a note names eight arrays and counts the others") {
     const Scratch scratch;
-    const std::vector<float> values{1, 2};
-    std::vector<NpzEntry> entries;
-    for (const char* name : {"Q", "K", "V"}) entries.push_back({name, {2, 1}, values});
-    for (int n = 0; n < 20; ++n) entries.push_back({fmt::format("a{}", n), {2}, values});
-    REQUIRE(write_npz(scratch / "many.npz", entries));
-    const auto many = read_tensors((scratch / "many.npz").string());
-    REQUIRE(many);
-    CHECK(says(many->notes.at(0), "'a7' and 12 more are not used"));
+    std::vector<std::string> names{"Q", "K", "V"};
+    for (int n = 0; n < 20; ++n) names.push_back(fmt::format("a{}", n));
+    write_alike(scratch / "many.npz", names, {2, 1}, {1, 2});
+    const auto many = must(read_tensors(scratch.at("many.npz")));
+    CHECK(says(many.notes.at(0), "'a7' and 12 more are not used"));
 }
 
 TEST_CASE("an error in a layer names it") {
@@ -164,9 +152,8 @@ TEST_CASE("an error in a layer names it") {
     for (const char* name : {"l0.Q", "l0.K", "l0.V", "l3.Q", "l3.K"})
         entries.push_back({name, {2, 1}, values});
     REQUIRE(write_npz(scratch / "f.npz", entries));
-    CHECK(says(complaint(read_tensors((scratch / "f.npz").string())), "f.npz: layer 3: "));
+    CHECK(says(sentence_in(read_tensors(scratch.at("f.npz"))), "f.npz: layer 3: "));
     entries.back() = {"l3.K", {2}, values};
     REQUIRE(write_npz(scratch / "f.npz", entries));
-    CHECK(says(complaint(read_tensors((scratch / "f.npz").string())),
-               "f.npz: l3.K is [2]; expected"));
+    CHECK(says(sentence_in(read_tensors(scratch.at("f.npz"))), "f.npz: l3.K is [2]; expected"));
 }

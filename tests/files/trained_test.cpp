@@ -13,29 +13,14 @@
 #include "app/workspaces/learn/workspace.h"
 #include "core/train/run.h"
 #include "tests/io/scratch.h"
+#include "tests/support/learning.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::view;
 
-namespace {
-
-AppState small_learn_state(const Actions& actions) {
-    AppState state = initial_state();
-    view::apply(state, SetWorkspace{"learn"});
-    for (const auto& [field, value] : {std::pair{"tokens", "12"},
-                                       {"symbols", "4"},
-                                       {"d_model", "8"},
-                                       {"d_k", "16"},
-                                       {"batch", "4"}})
-        view::apply(state, SetLearnField{"a", field, value});
-    play(state, actions);
-    return state;
-}
-
-}  // namespace
-
 TEST_CASE("learn: a moment opens as a document whose weights are those of the map") {
-    AppState state = small_learn_state({TrainTo{6}, ShowLearnHead{1, 0}});
+    AppState state = test::small_learning({TrainTo{6}, ShowLearnHead{1, 0}});
     const auto map = learn_look(state).series->sides[1].probe->weights[1];
     const Opener open = files::opener(backends(), workspaces());
     play(state, {OpenLearnMoment{"b", "step", 6}}, open);
@@ -49,18 +34,17 @@ TEST_CASE("learn: a moment opens as a document whose weights are those of the ma
     // A session names the training, not its weights: they are trained again.
     SessionContext context;
     context.open = open;
-    const auto read = session_from_json(session_to_json(state), "session", context);
-    REQUIRE(read);
-    CHECK(read->document().inputs->x(0, 0, 3, 2) == state.document().inputs->x(0, 0, 3, 2));
-    CHECK(read->document().layer == 1);
+    const auto read = must(session_from_json(session_to_json(state), "session", context));
+    CHECK(read.document().inputs->x(0, 0, 3, 2) == state.document().inputs->x(0, 0, 3, 2));
+    CHECK(read.document().layer == 1);
 }
 
 TEST_CASE("learn: a run that was saved opens in Learn, and goes on to the same numbers") {
     const Scratch scratch;
-    const AppState whole = small_learn_state({TrainTo{4}, SwitchScaling{"a", 2, false}});
+    const AppState whole = test::small_learning({TrainTo{4}, SwitchScaling{"a", 2, false}});
     const auto runs = kLearnWorkspace.runs(whole);
     REQUIRE(runs.size() == 2);
-    const std::string folder = (scratch / "run-a").string();
+    const std::string folder = scratch.at("run-a");
     REQUIRE(train::save_run(folder, runs[0]));
     AppState state = initial_state();
     const auto document = state.shared_document();
@@ -71,7 +55,7 @@ TEST_CASE("learn: a run that was saved opens in Learn, and goes on to the same n
     CHECK(learn_look(state).plan->until == 4);
     play(state, {TrainTo{7}});
     const AppState straight =
-        small_learn_state({TrainTo{4}, SwitchScaling{"a", 2, false}, TrainTo{7}});
+        test::small_learning({TrainTo{4}, SwitchScaling{"a", 2, false}, TrainTo{7}});
     for (std::size_t n = 0; n < 7; ++n)
         CHECK(*learn_look(state).series->sides[0].records[n] ==
               *learn_look(straight).series->sides[0].records[n]);

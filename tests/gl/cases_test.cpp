@@ -32,12 +32,7 @@ std::string compare(const Case& one, const Backend& backend = the_backend()) {
 }
 
 Case given(std::string name, Index tq, Index tk, Index d_k, Index d_v) {
-    Case one;
-    one.name = std::move(name);
-    one.inputs.q = normal_tensor<float>({1, 1, tq, d_k}, 1);
-    one.inputs.k = normal_tensor<float>({1, 1, tk, d_k}, 2);
-    one.inputs.v = normal_tensor<float>({1, 1, tk, d_v}, 3);
-    return one;
+    return normal_case(std::move(name), {1, 1, tq, d_k}, {1, 1, tk, d_k}, d_v);
 }
 
 }  // namespace

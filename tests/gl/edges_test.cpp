@@ -2,24 +2,18 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <limits>
 
 #include "core/engine.h"
 #include "core/kernels/fused.h"
 #include "tests/gl/the_backend.h"
-#include "tests/support/column_inputs.h"
-#include "tests/support/random.h"
+#include "tests/support/edges.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::test;
 
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 /// By the stage kernels, then by the fused one.
 std::array<Trace, 2> both(const Inputs& inputs, const AttentionSpec& spec) {
@@ -27,48 +21,16 @@ std::array<Trace, 2> both(const Inputs& inputs, const AttentionSpec& spec) {
             attend(inputs, spec, the_backend(), fused_stages()).value()};
 }
 
-bool all_nan(std::span<const float> values) {
-    return std::ranges::all_of(values, [](float value) { return std::isnan(value); });
-}
-
 }  // namespace
 
-TEST_CASE("NaN or +inf at an allowed pair makes its row NaN and no other row") {
-    for (const float bad : {kNan, kInf}) {
-        const auto traces = both(column_inputs({bad, 1}, {1, 2, 3}, {1, 2, 3}), {});
-        CHECK(all_nan(traces[0][Stage::weights].matrix(0, 0).row(0)));
-        for (const Trace& trace : traces) {
-            CHECK(std::isnan(trace[Stage::context](0, 0, 0, 0)));
+TEST_CASE("NaN, inf, far scores and forbidden keys, by the stage kernels and the fused one") {
+    for (const StageSet keep : {all_stages(), fused_stages()})
+        check_edges([&](const Inputs& inputs, const AttentionSpec& spec) {
+            return attend(inputs, spec, the_backend(), keep).value();
+        });
+    for (const float bad : {kNan, kInf})
+        for (const Trace& trace : both(column_inputs({bad, 1}, {1, 2, 3}, {1, 2, 3}), {}))
             CHECK(std::isnan(trace.logsumexp(0, 0, 0, 0)));
-            CHECK(trace[Stage::context](0, 0, 1, 0) == doctest::Approx(2.5752).epsilon(1e-4));
-        }
-        for (const Trace& trace : both(column_inputs({1}, {1, bad, 3}, {1, 2, 3}), {}))
-            CHECK(std::isnan(trace[Stage::context](0, 0, 0, 0)));
-    }
-}
-
-TEST_CASE("an allowed score of -inf weighs exactly 0 beside finite ones") {
-    const auto traces = both(column_inputs({1}, {-kInf, 2000, 0}, {7, 1, 9}), {});
-    CHECK(traces[0][Stage::weights](0, 0, 0, 0) == 0.0F);
-    CHECK(traces[0][Stage::weights](0, 0, 0, 2) == 0.0F);
-    for (const Trace& trace : traces) CHECK(trace[Stage::context](0, 0, 0, 0) == 1.0F);
-}
-
-TEST_CASE("allowed scores that are all -inf are 0/0, not an empty row") {
-    const auto traces =
-        both(column_inputs({1}, {-kInf, -kInf, 5}, {1, 2, 3}), masked_by(1, 3, {1, 1, 0}));
-    CHECK(std::isnan(traces[0][Stage::weights](0, 0, 0, 1)));
-    CHECK(traces[0][Stage::weights](0, 0, 0, 2) == 0.0F);
-    for (const Trace& trace : traces) CHECK(std::isnan(trace[Stage::context](0, 0, 0, 0)));
-}
-
-TEST_CASE("a forbidden key contributes nothing even when its K and V are NaN") {
-    const auto traces = both(column_inputs({1, 1}, {0, 0, kNan}, {1, 3, kNan}),
-                             masked_by(2, 3, {1, 1, 0, 1, 1, 0}));
-    CHECK(std::isnan(traces[0][Stage::scores](0, 0, 0, 2)));
-    CHECK(traces[0][Stage::masked](0, 0, 0, 2) == -kInf);
-    CHECK(traces[0][Stage::weights](0, 0, 0, 2) == 0.0F);
-    for (const Trace& trace : traces) CHECK(trace[Stage::context](0, 0, 0, 0) == 2.0F);
 }
 
 TEST_CASE("an empty row is 0 under zero and NaN under nan") {
@@ -93,32 +55,20 @@ TEST_CASE("scores beyond the float range are inf and NaN, never plausible") {
         CHECK(std::isnan(trace[Stage::context](0, 0, 0, 0)));
 }
 
-TEST_CASE("a 0 weight times an infinite value that is allowed is NaN") {
-    for (const Trace& trace : both(column_inputs({1}, {0, 2000}, {kInf, 1}), {}))
-        CHECK(std::isnan(trace[Stage::context](0, 0, 0, 0)));
-}
-
 TEST_CASE("a call that is stopped fails with one sentence, and the next one computes") {
-    Inputs inputs;
-    inputs.q = inputs.k = inputs.v = normal_tensor<float>({1, 1, 4, 4}, 1);
-    std::stop_source source;
-    source.request_stop();
+    const Inputs inputs = four_tokens();
     const Call call = validate(inputs, {}).value();
     for (const StageSet keep : {all_stages(), fused_stages()}) {
-        const auto stopped = the_backend().forward(call, keep, {source.get_token(), {}});
-        REQUIRE(!stopped);
-        CHECK(stopped.error().sentence == "the attention call was stopped");
+        CHECK(must_fail(the_backend().forward(call, keep, {stopped(), {}})).sentence ==
+              "the attention call was stopped");
         CHECK(the_backend().forward(call, keep, {}));
     }
 }
 
 TEST_CASE("gradients are refused with the names of the backends that compute them") {
-    Inputs inputs;
-    inputs.q = inputs.k = inputs.v = normal_tensor<float>({1, 1, 4, 4}, 1);
+    const Inputs inputs = four_tokens();
     const Trace trace = attend(inputs, {}, the_backend()).value();
-    const auto d = attend_backward(inputs, {}, trace, {}, the_backend());
-    REQUIRE(!d);
-    CHECK(d.error().sentence ==
+    CHECK(must_fail(attend_backward(inputs, {}, trace, {}, the_backend())).sentence ==
           "backend gl computes no gradients: choose one of reference, staged, fused");
 }
 
@@ -126,18 +76,14 @@ TEST_CASE("queries wider than the fused kernel takes fail alone, and their score
     Inputs inputs;
     inputs.q = inputs.k = Tensor({1, 1, 2, 29'857}, 1e-3F);
     inputs.v = Tensor({1, 1, 2, 1}, {1.0F, 3.0F});
-    const auto refused =
-        attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context)));
-    REQUIRE(!refused);
-    CHECK(refused.error().sentence.find("d_k of at most 29856, and here are 29857") !=
-          std::string::npos);
-    const auto stored = attend(inputs, {}, the_backend());
-    REQUIRE(stored);
-    CHECK((*stored)[Stage::context](0, 0, 0, 0) == doctest::Approx(2.0));
+    CHECK(must_fail(attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context))))
+              .sentence.find("d_k of at most 29856, and here are 29857") != std::string::npos);
+    const auto stored = must(attend(inputs, {}, the_backend()));
+    CHECK(stored[Stage::context](0, 0, 0, 0) == doctest::Approx(2.0));
     inputs.q = inputs.k = Tensor({1, 1, 2, 29'856}, 1e-3F);
-    const auto fused = attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context)));
-    REQUIRE(fused);
-    CHECK((*fused)[Stage::context](0, 0, 1, 0) == doctest::Approx(2.0));
+    const auto fused =
+        must(attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context))));
+    CHECK(fused[Stage::context](0, 0, 1, 0) == doctest::Approx(2.0));
 }
 
 TEST_CASE("a tensor that is larger than a buffer may be fails alone, by name") {
@@ -146,10 +92,9 @@ TEST_CASE("a tensor that is larger than a buffer may be fails alone, by name") {
     Inputs inputs;
     inputs.q = Tensor({1, 1, 1, 1}, 1.0F);
     inputs.k = inputs.v = Tensor({1, 1, kTokens, 1}, 1.0F);
-    const auto trace = attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context)));
-    REQUIRE(!trace);
-    CHECK(trace.error().kind == ErrorKind::failure);
-    CHECK(trace.error().sentence.find(
-              "K takes 518.8 MiB, but OpenGL's buffers hold at most 128 MiB") == 0);
+    const auto trace =
+        must_fail(attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context))));
+    CHECK(trace.kind == ErrorKind::failure);
+    CHECK(trace.sentence.find("K takes 518.8 MiB, but OpenGL's buffers hold at most 128 MiB") == 0);
     CHECK(the_backend().unavailable() == std::nullopt);
 }

@@ -7,7 +7,8 @@
 #include "core/engine.h"
 #include "core/kernels/fused.h"
 #include "tests/gl/the_backend.h"
-#include "tests/support/random.h"
+#include "tests/support/inputs.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -28,12 +29,6 @@ class Instead {
     Function* driver_;
 };
 
-Inputs four_tokens() {
-    Inputs inputs;
-    inputs.q = inputs.k = inputs.v = normal_tensor<float>({1, 1, 4, 4}, 1);
-    return inputs;
-}
-
 }  // namespace
 
 TEST_CASE("a reset of the card turns the backend off, says so, and others compute") {
@@ -42,9 +37,8 @@ TEST_CASE("a reset of the card turns the backend off, says so, and others comput
     {
         const Instead reset(
             epoxy_glGetGraphicsResetStatus, +[]() -> GLenum { return GL_GUILTY_CONTEXT_RESET; });
-        const auto trace = attend(four_tokens(), {}, backend);
-        REQUIRE(!trace);
-        CHECK(trace.error().sentence.find("the graphics card was reset in ") == 0);
+        CHECK(must_fail(attend(four_tokens(), {}, backend))
+                  .sentence.find("the graphics card was reset in ") == 0);
     }
     REQUIRE(backend.unavailable());
     CHECK(backend.unavailable()->find("the graphics card was reset in ") == 0);
@@ -56,9 +50,8 @@ TEST_CASE("a reset of the card turns the backend off, says so, and others comput
 TEST_CASE("a card without room fails that call alone, and names what does not fit") {
     const Instead full(
         epoxy_glGetError, +[]() -> GLenum { return GL_OUT_OF_MEMORY; });
-    const auto trace = attend(four_tokens(), {}, the_backend());
-    REQUIRE(!trace);
-    CHECK(trace.error().sentence.find("OpenGL has no room for it") != std::string::npos);
+    CHECK(must_fail(attend(four_tokens(), {}, the_backend()))
+              .sentence.find("OpenGL has no room for it") != std::string::npos);
     CHECK(the_backend().unavailable() == std::nullopt);
 }
 

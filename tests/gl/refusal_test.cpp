@@ -7,7 +7,8 @@
 
 #include "core/engine.h"
 #include "tests/gl/the_backend.h"
-#include "tests/support/random.h"
+#include "tests/support/inputs.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -18,15 +19,11 @@ TEST_CASE(
     if (!reason) return;  // the tests above ran; or the driver does not listen to Mesa's variables
     if (const char* const wanted = std::getenv("ATTN_GL_REASON"))
         CHECK_MESSAGE(reason->find(wanted) != std::string::npos, *reason);
-    Inputs inputs;
-    inputs.q = inputs.k = inputs.v = normal_tensor<float>({1, 1, 4, 4}, 1);
-    const auto trace = attend(inputs, {}, the_backend());
-    REQUIRE(!trace);
-    CHECK(trace.error().sentence == *reason);
+    const Inputs inputs = four_tokens();
+    CHECK(must_fail(attend(inputs, {}, the_backend())).sentence == *reason);
     const Backend* const all[] = {find_backend("staged"), &the_backend()};
     const Call call = validate(inputs, {}).value();
-    const auto chosen = choose_backend("gl", call, all_stages(), all);
-    REQUIRE(!chosen);
-    CHECK(chosen.error().sentence == "backend gl cannot run here: " + *reason);
+    CHECK(must_fail(choose_backend("gl", call, all_stages(), all)).sentence ==
+          "backend gl cannot run here: " + *reason);
     CHECK(attend(inputs, {}, *choose_backend("auto", call, all_stages(), all).value()));
 }

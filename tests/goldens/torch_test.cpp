@@ -10,6 +10,7 @@
 
 #include "attn_tree.h"
 #include "core/cast.h"
+#include "tests/support/backends.h"
 #include "tests/support/tolerance.h"
 
 using namespace attn;
@@ -154,9 +155,7 @@ TEST_CASE("every backend agrees with PyTorch within float rounding, forward and 
             const TraceD torch = read_forward(one, inputs);
             const TraceD d_torch = read_gradients(one);
             const ErrorBounds bounds = error_bounds(inputs, spec, torch, d_torch, kFloatRoundoff);
-            const Trace forward = attend(floats, spec, backend->name()).value();
-            const Trace d =
-                attend_backward(floats, spec, forward, upstream, backend->name()).value();
+            const auto [forward, d] = both_passes(floats, spec, backend->name(), upstream);
             const auto what =
                 fmt::format("{} by {}", one["name"].get<std::string>(), backend->name());
             CHECK(forward_mismatch(forward, torch, bounds, what, backend->stages()) == "");

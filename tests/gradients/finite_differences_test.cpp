@@ -12,6 +12,7 @@
 #include "core/masks.h"
 #include "tests/support/cases.h"
 #include "tests/support/differences.h"
+#include "tests/support/entries.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -104,18 +105,16 @@ TEST_CASE("gradients of the stages between obey the chain rule and sum to 0 over
         const double factor = score_factor(one.spec, size.d_k);
         const Shape& shape = d[Stage::masked].shape();
         CHECK(d[Stage::scaled] == d[Stage::masked]);
-        for (Index b = 0; b < shape.b; ++b)
-            for (Index h = 0; h < shape.h; ++h)
-                for (Index i = 0; i < shape.t; ++i) {
-                    double sum = 0.0;
-                    for (Index j = 0; j < shape.d; ++j) {
-                        const double d_m = d[Stage::masked](b, h, i, j);
-                        sum += d_m;
-                        CHECK(d[Stage::scores](b, h, i, j) == doctest::Approx(d_m * factor));
-                        if (!may_attend(one.spec.mask, size, b, h, i, j)) CHECK(d_m == 0.0);
-                    }
-                    CHECK(std::abs(sum) < 1e-12);
-                }
+        for_each_row(shape, [&](Index b, Index h, Index i) {
+            double sum = 0.0;
+            for (Index j = 0; j < shape.d; ++j) {
+                const double d_m = d[Stage::masked](b, h, i, j);
+                sum += d_m;
+                CHECK(d[Stage::scores](b, h, i, j) == doctest::Approx(d_m * factor));
+                if (!may_attend(one.spec.mask, size, b, h, i, j)) CHECK(d_m == 0.0);
+            }
+            CHECK(std::abs(sum) < 1e-12);
+        });
     }
 }
 
@@ -126,16 +125,12 @@ TEST_CASE("the gradient of a weight is what nudging that weight does to the cont
         const TraceD forward = attend_exact(one.inputs, one.spec).value();
         const Dimensions size = validate(one.inputs, one.spec).value().size();
         const Stage last = one.spec.dropout > 0.0 ? Stage::dropped : Stage::weights;
-        const Shape& shape = d[last].shape();
-        for (Index b = 0; b < shape.b; ++b)
-            for (Index h = 0; h < shape.h; ++h)
-                for (Index i = 0; i < shape.t; ++i)
-                    for (Index j = 0; j < shape.d; ++j) {
-                        double dot = 0.0;
-                        for (Index c = 0; c < size.d_v; ++c)
-                            dot += d[Stage::context](b, h, i, c) *
-                                   forward[Stage::v](b, h / (size.heads / size.kv_heads), j, c);
-                        CHECK(d[last](b, h, i, j) == doctest::Approx(dot));
-                    }
+        for_each_entry(d[last].shape(), [&](Index b, Index h, Index i, Index j) {
+            double dot = 0.0;
+            for (Index c = 0; c < size.d_v; ++c)
+                dot += d[Stage::context](b, h, i, c) *
+                       forward[Stage::v](b, h / (size.heads / size.kv_heads), j, c);
+            CHECK(d[last](b, h, i, j) == doctest::Approx(dot));
+        });
     }
 }

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "tests/io/bytes.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 namespace fs = std::filesystem;
@@ -16,21 +17,13 @@ namespace {
 
 using Floats = std::vector<float>;
 
-std::string complaint(const fs::path& path) {
-    const auto file = open_arrays(path);
-    return file ? "" : file.error().sentence;
-}
+std::string complaint(const fs::path& path) { return sentence_in(open_arrays(path)); }
 
-Arrays opened(const fs::path& path) {
-    auto file = open_arrays(path);
-    if (!file) FAIL(file.error().sentence);
-    return *std::move(file);
-}
+Arrays opened(const fs::path& path) { return must(open_arrays(path)); }
 
 Floats floats(const Arrays& file, const std::string& name) {
-    const auto array = file->read(name);
-    if (!array) FAIL(array.error().sentence);
-    return std::get<Floats>(array->values);
+    const auto array = must(file->read(name));
+    return std::get<Floats>(array.values);
 }
 
 std::string float_npy(float value) {

@@ -3,16 +3,17 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <fstream>
 #include <thread>
 
 #include "tests/io/scratch.h"
+#include "tests/support/child.h"
+#include "tests/support/results.h"
 
 using namespace attn;
+using attn::test::child_ended_by_signal;
 
 TEST_CASE("a written file reads back byte for byte") {
     const Scratch scratch;
@@ -55,26 +56,20 @@ TEST_CASE("a writer that fails leaves the old file and nothing else") {
 
 TEST_CASE("a signal that ends the program waits until the file is whole") {
     const Scratch scratch;
-    const pid_t child = ::fork();
-    if (child == 0) {
+    child_ended_by_signal([&] {
         ::signal(SIGTERM, SIG_DFL);
         static_cast<void>(replace_file(scratch / "f", [](const std::filesystem::path& path) {
             ::raise(SIGTERM);
             return write_file_atomically(path, "whole");
         }));
-        ::_exit(0);
-    }
-    int status = 0;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    CHECK(WIFSIGNALED(status));
+    });
     CHECK(read_text_file(scratch / "f").value() == "whole");
     CHECK(scratch.files() == 1);
 }
 
 TEST_CASE("it waits too when it reaches another thread of the program") {
     const Scratch scratch;
-    const pid_t child = ::fork();
-    if (child == 0) {
+    child_ended_by_signal([&] {
         ::signal(SIGINT, SIG_DFL);
         std::atomic<bool> running = false;
         // Of the two threads the system may choose only this one.
@@ -93,29 +88,21 @@ TEST_CASE("it waits too when it reaches another thread of the program") {
             return write_file_atomically(path, "whole");
         }));
         ::pthread_sigmask(SIG_UNBLOCK, &blocked, nullptr);
-        ::_exit(0);
-    }
-    int status = 0;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    CHECK(WIFSIGNALED(status));
+        ::_exit(0);  // the other thread is still there
+    });
     CHECK(read_text_file(scratch / "f").value() == "whole");
     CHECK(scratch.files() == 1);
 }
 
 TEST_CASE("what a killed program left for a name goes with the next write of that name") {
     const Scratch scratch;
-    const pid_t child = ::fork();
-    if (child == 0) {
+    const pid_t child = child_ended_by_signal([&] {
         static_cast<void>(replace_file(scratch / "f", [](const std::filesystem::path& path) {
             static_cast<void>(write_file_atomically(path, "half"));
             ::raise(SIGKILL);
             return Result<void>{};
         }));
-        ::_exit(0);
-    }
-    int status = 0;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    REQUIRE(WIFSIGNALED(status));
+    });
     const std::string alive = fmt::format(".f.{}.tmp", ::getppid());
     REQUIRE(scratch.files() == 1);
     std::ofstream(scratch / alive) << "of a process that runs";
@@ -130,10 +117,9 @@ TEST_CASE("what a killed program left for a name goes with the next write of tha
 
 TEST_CASE("what cannot be written is a failure that names the file and the reason") {
     const Scratch scratch;
-    const Result<void> full = write_file_atomically("/dev/full", "x");
-    REQUIRE(!full);
-    CHECK(full.error().kind == ErrorKind::failure);
-    CHECK(full.error().sentence == "cannot write /dev/full: No space left on device");
+    const auto full = must_fail(write_file_atomically("/dev/full", "x"));
+    CHECK(full.kind == ErrorKind::failure);
+    CHECK(full.sentence == "cannot write /dev/full: No space left on device");
     CHECK(says(write_file_atomically(scratch / "no/f", "x").error().sentence,
                "No such file or directory"));
     CHECK(says(write_file_atomically(scratch.path(), "x").error().sentence, "Is a directory"));
@@ -152,10 +138,9 @@ TEST_CASE("devices are written in place, files are not") {
 
 TEST_CASE("what cannot be read is an input error that names the file and the reason") {
     const Scratch scratch;
-    const Result<std::string> missing = read_text_file(scratch / "none");
-    REQUIRE(!missing);
-    CHECK(missing.error().kind == ErrorKind::input);
-    CHECK(says(missing.error().sentence, "none: No such file or directory"));
+    const auto missing = must_fail(read_text_file(scratch / "none"));
+    CHECK(missing.kind == ErrorKind::input);
+    CHECK(says(missing.sentence, "none: No such file or directory"));
     CHECK(says(read_text_file(scratch.path()).error().sentence, "Is a directory"));
     CHECK(says(read_text_file("/dev/zero").error().sentence, "larger than"));
 }

@@ -8,24 +8,21 @@
 #include "core/io/file.h"
 #include "core/text.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 
 namespace {
 
-std::string complaint(const std::string& text) {
-    const auto parsed = parse_json(text, "f.json");
-    return parsed ? "" : parsed.error().sentence;
-}
+std::string complaint(const std::string& text) { return sentence_in(parse_json(text, "f.json")); }
 
 }  // namespace
 
 TEST_CASE("a JSON file parses") {
     const Scratch scratch;
     REQUIRE(write_file_atomically(scratch / "f.json", R"({"a": [1, 2.5, "√"]})"));
-    const auto parsed = read_json_file(scratch / "f.json");
-    REQUIRE(parsed);
-    CHECK((*parsed)["a"][2] == "√");
+    const auto parsed = must(read_json_file(scratch / "f.json"));
+    CHECK(parsed["a"][2] == "√");
 }
 
 TEST_CASE("a JSON error names the file, the line and the column") {

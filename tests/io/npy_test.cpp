@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 
@@ -26,10 +27,7 @@ std::string header(const std::string& descr, const std::string& shape,
                        shape);
 }
 
-std::string complaint(const std::string& bytes) {
-    const Result<NpyArray> array = parse_npy(bytes, "Q");
-    return array ? "" : array.error().sentence;
-}
+std::string complaint(const std::string& bytes) { return sentence_in(parse_npy(bytes, "Q")); }
 
 }  // namespace
 
@@ -39,19 +37,17 @@ TEST_CASE("our own header is read back, 64-byte aligned, for every rank") {
         const std::string bytes = npy_header(extents);
         CHECK(bytes.size() % 64 == 0);
         CHECK(bytes.back() == '\n');
-        const Result<NpyHeader> read = parse_npy_header(bytes, "Q");
-        REQUIRE(read);
-        CHECK(read->extents == extents);
-        CHECK(read->data_offset == bytes.size());
-        CHECK(read->type.name == "float32");
+        const NpyHeader read = must(parse_npy_header(bytes, "Q"));
+        CHECK(read.extents == extents);
+        CHECK(read.data_offset == bytes.size());
+        CHECK(read.type.name == "float32");
     }
 }
 
 TEST_CASE("half precision covers zero, subnormal, normal, infinite and NaN") {
     const std::string data("\x00\x80\x01\x00\x00\x3c\xff\x7b\x00\xfc\x00\x7e", 12);
-    const Result<NpyArray> array = parse_npy(npy(header("<f2", "(6,)"), data), "Q");
-    REQUIRE(array);
-    const auto& values = std::get<std::vector<float>>(array->values);
+    const NpyArray array = must(parse_npy(npy(header("<f2", "(6,)"), data), "Q"));
+    const auto& values = std::get<std::vector<float>>(array.values);
     CHECK(values[0] == 0.0f);
     CHECK(std::signbit(values[0]));
     CHECK(values[1] == 0x1p-24f);
@@ -89,10 +85,9 @@ TEST_CASE("what is no array of numbers is refused and named") {
 
 TEST_CASE("texts are read from either kind and byte order, their padding cut off") {
     const auto texts = [](const std::string& bytes) {
-        const Result<NpyArray> array = parse_npy(bytes, "tokens");
-        REQUIRE(array);
-        CHECK(array->dtype == "text");
-        return std::get<std::vector<std::string>>(array->values);
+        const NpyArray array = must(parse_npy(bytes, "tokens"));
+        CHECK(array.dtype == "text");
+        return std::get<std::vector<std::string>>(array.values);
     };
     const std::vector<std::string> expected{"c\u00e4t", "", "\U0001F408"};
     const std::string utf32(
@@ -109,9 +104,8 @@ TEST_CASE("texts are read from either kind and byte order, their padding cut off
           std::vector<std::string>{"a"});
     CHECK(texts(npy(header("<U1", "(0,)"), "")).empty());
     CHECK(texts(npy(header("<U0", "(2,)"), "")) == std::vector<std::string>{"", ""});
-    const Result<NpyArray> scalar = parse_npy(npy(header("|S2", "()"), "ab"), "options");
-    REQUIRE(scalar);
-    CHECK(std::get<std::string>(scalar->values) == "ab");
+    const NpyArray scalar = must(parse_npy(npy(header("|S2", "()"), "ab"), "options"));
+    CHECK(std::get<std::string>(scalar.values) == "ab");
 }
 
 TEST_CASE("the first and last characters of one to four bytes of UTF-8 are read") {
@@ -123,9 +117,8 @@ TEST_CASE("the first and last characters of one to four bytes of UTF-8 are read"
     std::string bytes;
     for (const char32_t c : characters)
         for (const int shift : {0, 8, 16, 24}) bytes += static_cast<char>((c >> shift) & 0xFF);
-    const Result<NpyArray> array = parse_npy(npy(header("<U1", "(10,)"), bytes), "tokens");
-    REQUIRE(array);
-    CHECK(std::get<std::vector<std::string>>(array->values) == expected);
+    const NpyArray array = must(parse_npy(npy(header("<U1", "(10,)"), bytes), "tokens"));
+    CHECK(std::get<std::vector<std::string>>(array.values) == expected);
     CHECK(says(complaint(npy(header("<U1", "(1,)"), std::string("\0\0\x11\0", 4))), "U+110000"));
 }
 

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <cstring>
@@ -13,14 +11,14 @@
 #include "core/io/file.h"
 #include "core/memory.h"
 #include "tests/io/scratch.h"
+#include "tests/support/child.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 
 namespace {
 
 std::string golden(const std::string& name) { return std::string(ATTN_TEST_DATA "/npz/") + name; }
-
-std::string complaint(const Result<Npz>& npz) { return npz ? "" : npz.error().sentence; }
 
 template <class T>
 const std::vector<T>& values_of(const Npz& npz, const std::string& name) {
@@ -30,24 +28,23 @@ const std::vector<T>& values_of(const Npz& npz, const std::string& name) {
 }  // namespace
 
 TEST_CASE("every dtype, byte order and axis order of numpy gives the same numbers") {
-    const Result<Npz> npz = read_npz(golden("kinds.npz"));
-    REQUIRE(npz);
+    const Npz npz = must(read_npz(golden("kinds.npz")));
     const std::vector<float> floats{-2, -1, 0, 1, 2, 3};
     const std::vector<double> doubles(floats.begin(), floats.end());
     for (const char* name : {"f2", "f4", "i1", "big", "big2", "fortran"}) {
         CAPTURE(name);
-        CHECK(values_of<float>(*npz, name) == floats);
-        CHECK(npz->arrays.at(name).extents == std::vector<Index>{2, 3});
+        CHECK(values_of<float>(npz, name) == floats);
+        CHECK(npz.arrays.at(name).extents == std::vector<Index>{2, 3});
     }
     for (const char* name : {"f8", "i4", "i8"}) {
         CAPTURE(name);
-        CHECK(values_of<double>(*npz, name) == doubles);
+        CHECK(values_of<double>(npz, name) == doubles);
     }
-    CHECK(npz->arrays.at("f2").dtype == "float16");
-    CHECK(npz->arrays.at("i1").dtype == "int8");
+    CHECK(npz.arrays.at("f2").dtype == "float16");
+    CHECK(npz.arrays.at("i1").dtype == "int8");
 }
 
-TEST_CASE("masks, texts, scalars and empty arrays are read") {
+TEST_CASE("masks, texts, scalars, empty arrays and compressed files are read") {
     const Npz npz = read_npz(golden("kinds.npz")).value();
     CHECK(npz.arrays.at("bool").dtype == "bool");
     CHECK(values_of<std::uint8_t>(npz, "bool") == std::vector<std::uint8_t>{0, 0, 0, 1, 1, 1});
@@ -56,11 +53,8 @@ TEST_CASE("masks, texts, scalars and empty arrays are read") {
     CHECK(values_of<double>(npz, "scalar") == std::vector<double>{0.25});
     CHECK(npz.arrays.at("scalar").extents.empty());
     CHECK(values_of<float>(npz, "none").empty());
-}
-
-TEST_CASE("a compressed file is read") {
-    const Npz npz = read_npz(golden("deflated.npz")).value();
-    CHECK(values_of<float>(npz, "f4") == std::vector<float>{-2, -1, 0, 1, 2, 3});
+    const Npz deflated = read_npz(golden("deflated.npz")).value();
+    CHECK(values_of<float>(deflated, "f4") == std::vector<float>{-2, -1, 0, 1, 2, 3});
 }
 
 TEST_CASE("only the wanted arrays are read, the others are listed") {
@@ -68,21 +62,20 @@ TEST_CASE("only the wanted arrays are read, the others are listed") {
     const Npz npz = read_npz(golden("kinds.npz"), wanted).value();
     CHECK(npz.arrays.size() == 1);
     CHECK(npz.names.size() == 14);
-    CHECK(says(complaint(read_npz(golden("objects.npz"))), "Q has dtype '|O'"));
+    CHECK(says(sentence_in(read_npz(golden("objects.npz"))), "Q has dtype '|O'"));
     CHECK(read_npz(golden("objects.npz"), wanted));
-    CHECK(says(complaint(read_npz(golden("structured.npz"))), "structured"));
-    CHECK(says(complaint(read_npz(golden("complex.npz"))), "<c8"));
+    CHECK(says(sentence_in(read_npz(golden("structured.npz"))), "structured"));
+    CHECK(says(sentence_in(read_npz(golden("complex.npz"))), "<c8"));
 }
 
 TEST_CASE("an open file lists its arrays and reads each one alone") {
-    const Result<NpzFile> file = NpzFile::open(golden("kinds.npz"));
-    REQUIRE(file);
-    CHECK(file->names() == read_npz(golden("kinds.npz")).value().names);
-    CHECK(file->contains("f8"));
-    CHECK(!file->contains("f9"));
-    CHECK(std::get<std::string>(file->read("text").value().values) == "√d_k → 1");
-    CHECK(std::get<std::vector<double>>(file->read("f8").value().values).size() == 6);
-    CHECK(says(file->read("f9").error().sentence, "kinds.npz: f9"));
+    const NpzFile file = must(NpzFile::open(golden("kinds.npz")));
+    CHECK(file.names() == read_npz(golden("kinds.npz")).value().names);
+    CHECK(file.contains("f8"));
+    CHECK(!file.contains("f9"));
+    CHECK(std::get<std::string>(file.read("text").value().values) == "√d_k → 1");
+    CHECK(std::get<std::vector<double>>(file.read("f8").value().values).size() == 6);
+    CHECK(says(file.read("f9").error().sentence, "kinds.npz: f9"));
     CHECK(NpzFile::open(golden("complex.npz")).value().read("Q").error().kind == ErrorKind::input);
 }
 
@@ -114,10 +107,9 @@ TEST_CASE("an npz that cannot be written is a failure and leaves nothing") {
     const Scratch scratch;
     const std::vector<float> values(100000, 1.0f);
     const std::vector<NpzEntry> entries{{"a", {100000}, values}};
-    const Result<void> full = write_npz("/dev/full", entries);
-    REQUIRE(!full);
-    CHECK(full.error().kind == ErrorKind::failure);
-    CHECK(full.error().sentence == "cannot write /dev/full: No space left on device");
+    const auto full = must_fail(write_npz("/dev/full", entries));
+    CHECK(full.kind == ErrorKind::failure);
+    CHECK(full.sentence == "cannot write /dev/full: No space left on device");
     CHECK(!write_npz(scratch.path(), entries));
     CHECK(!write_npz(scratch / "no/such/folder.npz", entries));
     CHECK(scratch.files() == 0);
@@ -128,12 +120,11 @@ TEST_CASE("what is no npz is an input error that names the file") {
     REQUIRE(write_file_atomically(scratch / "text.npz", "hello"));
     REQUIRE(write_file_atomically(scratch / "empty.npz", ""));
     for (const char* name : {"text.npz", "empty.npz", "missing.npz"}) {
-        const Result<Npz> npz = read_npz(scratch / name);
-        REQUIRE(!npz);
-        CHECK(npz.error().kind == ErrorKind::input);
-        CHECK(says(npz.error().sentence, name));
+        const auto npz = must_fail(read_npz(scratch / name));
+        CHECK(npz.kind == ErrorKind::input);
+        CHECK(says(npz.sentence, name));
     }
-    CHECK(says(complaint(read_npz(scratch.path())), "is a folder"));
+    CHECK(says(sentence_in(read_npz(scratch.path())), "is a folder"));
 }
 
 TEST_CASE("damage anywhere in a file is noticed or harmless, never a crash") {
@@ -168,7 +159,7 @@ TEST_CASE("an array that would not fit in memory is refused before anything is a
     const auto declared = static_cast<std::uint32_t>(npy.size()) + kItems;
     std::memcpy(zip.data() + directory + 24, &declared, sizeof declared);  // the size when unpacked
     std::memcpy(zip.data() + 22, &declared, sizeof declared);
-    CHECK(says(complaint(parse_npz(zip, "f")), "Q is int8 [4000000000]: it needs 32.0 GB"));
+    CHECK(says(sentence_in(parse_npz(zip, "f")), "Q is int8 [4000000000]: it needs 32.0 GB"));
 }
 
 TEST_CASE("what does not fit beside what is held is refused with both sizes") {
@@ -176,19 +167,18 @@ TEST_CASE("what does not fit beside what is held is refused with both sizes") {
     CHECK(resident_memory_bytes() < physical_memory_bytes());
     CHECK(check_fits_in_memory(1.0, "the maps", "take fewer", {}));
     const double machine = static_cast<double>(physical_memory_bytes());
-    const auto refused = check_fits_in_memory(machine - 1.0, "the maps", "take fewer", {});
-    REQUIRE_FALSE(refused);
-    CHECK(says(refused.error().sentence, "the maps need"));
-    CHECK(says(refused.error().sentence, "GB that are held, and this machine has"));
-    CHECK(says(refused.error().sentence, "take fewer"));
+    const auto refused =
+        must_fail(check_fits_in_memory(machine - 1.0, "the maps", "take fewer", {}));
+    CHECK(says(refused.sentence, "the maps need"));
+    CHECK(says(refused.sentence, "GB that are held, and this machine has"));
+    CHECK(says(refused.sentence, "take fewer"));
 }
 
 TEST_CASE("an npz whose writing is interrupted is not there, and neither is a part of it") {
     const Scratch scratch;
     const std::vector<float> values(1 << 16, 1.0F);
     const std::vector<NpzEntry> entries{{"q", {1 << 16}, values}};
-    const pid_t child = ::fork();
-    if (child == 0) {
+    test::child_ended_by_signal([&] {
         ::signal(SIGHUP, SIG_DFL);
         // Held by the write around it, so that it is there before the inner one begins.
         static_cast<void>(replace_file(scratch / "outer", [&](const std::filesystem::path& path) {
@@ -196,11 +186,7 @@ TEST_CASE("an npz whose writing is interrupted is not there, and neither is a pa
             const bool gave_up = interrupted() && !write_npz(scratch / "f.npz", entries);
             return write_file_atomically(path, gave_up ? "gave up" : "went on");
         }));
-        ::_exit(0);
-    }
-    int status = 0;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    CHECK(WIFSIGNALED(status));
+    });
     CHECK(read_text_file(scratch / "outer").value() == "gave up");
     CHECK(scratch.files() == 1);
     CHECK(!interrupted());

@@ -5,6 +5,8 @@
 
 #include "attn_tree.h"
 #include "core/io/file.h"
+#include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 
@@ -18,17 +20,12 @@ std::filesystem::path png_path(const std::string& name) {
 
 RgbImage png_named(const std::string& name) {
     CAPTURE(name);
-    const auto image = read_png(png_path(name));
-    REQUIRE_MESSAGE(image, (image ? "" : image.error().sentence));
-    return *image;
+    return must(read_png(png_path(name)));
 }
 
 std::string png_bytes(const std::string& name) { return read_text_file(png_path(name)).value(); }
 
-std::string png_fault(const std::string& bytes) {
-    const auto image = parse_png(bytes, "f.png");
-    return image ? "" : image.error().sentence;
-}
+std::string png_fault(const std::string& bytes) { return sentence_in(parse_png(bytes, "f.png")); }
 
 /// The header says another size; its checksum is then wrong, which is looked at later.
 std::string with_size(std::string bytes, const std::string& width, const std::string& height) {
@@ -88,9 +85,7 @@ TEST_CASE("what is no PNG, or not a whole one, is refused by its name") {
     std::string damaged = whole;
     damaged[45] = static_cast<char>(damaged[45] ^ 0x55);  // in IDAT
     CHECK(png_fault(damaged).starts_with("f.png cannot be read as PNG: "));
-    const auto missing = read_png("/nowhere/a.png");
-    REQUIRE_FALSE(missing);
-    CHECK(missing.error().sentence.find("/nowhere/a.png") != std::string::npos);
+    CHECK(says(must_fail(read_png("/nowhere/a.png")).sentence, "/nowhere/a.png"));
 }
 
 TEST_CASE("a PNG that says it is huge is refused before memory is taken for it") {

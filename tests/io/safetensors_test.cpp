@@ -9,16 +9,13 @@
 #include "core/memory.h"
 #include "tests/io/bytes.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 
 namespace {
 
-Arrays parsed(std::string_view bytes) {
-    auto file = parse_safetensors(bytes, "f");
-    if (!file) FAIL(file.error().sentence);
-    return *std::move(file);
-}
+Arrays parsed(std::string_view bytes) { return must(parse_safetensors(bytes, "f")); }
 
 std::string complaint(std::string_view header, std::string_view data = {}) {
     const std::string bytes = safetensors(header, data);
@@ -37,9 +34,7 @@ std::string one(std::string_view dtype, std::string_view shape, std::string_view
 NpyArray read_one(std::string_view dtype, std::string_view shape, const std::string& data) {
     const std::string bytes =
         safetensors(one(dtype, shape, fmt::format("[0,{}]", data.size())), data);
-    const auto array = parsed(bytes)->read("a");
-    if (!array) FAIL(array.error().sentence);
-    return *array;
+    return must(parsed(bytes)->read("a"));
 }
 
 template <class T>
@@ -76,23 +71,18 @@ TEST_CASE("16-bit floats are read as they are, other numbers are not") {
     const auto halves = [&](std::string_view dtype, std::string_view shape) {
         const std::string bytes =
             safetensors(one(dtype, shape, fmt::format("[0,{}]", data.size())), data);
-        auto array = parsed(bytes)->read_halves("a");
-        if (!array) FAIL(array.error().sentence);
-        return *array;
+        return must(parsed(bytes)->read_halves("a"));
     };
-    const auto brain = halves("BF16", "[3,1]");
-    REQUIRE(brain);
-    CHECK(brain->format == HalfFormat::bfloat16);
-    CHECK(brain->extents == std::vector<Index>{3, 1});
-    CHECK(brain->values == std::vector<std::uint16_t>{0x3C00, 0xC000, 0x7C01});
+    const auto brain = must(halves("BF16", "[3,1]"));
+    CHECK(brain.format == HalfFormat::bfloat16);
+    CHECK(brain.extents == std::vector<Index>{3, 1});
+    CHECK(brain.values == std::vector<std::uint16_t>{0x3C00, 0xC000, 0x7C01});
     REQUIRE(halves("F16", "[3]"));
     CHECK(halves("F16", "[3]")->format == HalfFormat::float16);
     CHECK_FALSE(halves("I16", "[3]"));
     CHECK_FALSE(halves("U8", "[6]"));
     const std::string bytes = safetensors(one("F16", "[3]", "[0,6]"), data);
-    const auto missing = parsed(bytes)->read_halves("b");
-    REQUIRE_FALSE(missing);
-    CHECK(missing.error().sentence == "f: b is not there");
+    CHECK(must_fail(parsed(bytes)->read_halves("b")).sentence == "f: b is not there");
 }
 
 TEST_CASE("halves are exact, down to the smallest and up to infinity") {
@@ -229,15 +219,14 @@ TEST_CASE("a file is mapped: names come without its data, and a file cut short s
                           kItems, 4 * kItems, 4 * kItems, 4 * kItems + 4)));
     const std::uint64_t header = std::filesystem::file_size(path);
     std::filesystem::resize_file(path, header + 4 * kItems + 4);
-    const auto file = open_safetensors(path);
-    REQUIRE(file);
-    CHECK((*file)->about("big")->bytes == 4 * kItems);
-    CHECK(std::get<Floats>((*file)->read("end")->values) == Floats{0});
+    const auto file = must(open_safetensors(path));
+    CHECK(file->about("big")->bytes == 4 * kItems);
+    CHECK(std::get<Floats>(file->read("end")->values) == Floats{0});
     struct rusage used {};
     getrusage(RUSAGE_SELF, &used);
     CHECK(used.ru_maxrss < (1 << 20));  // kB
     std::filesystem::resize_file(path, header + 4 * kItems);
-    CHECK(says((*file)->read("end").error().sentence, "it had"));
+    CHECK(says(file->read("end").error().sentence, "it had"));
 }
 
 TEST_CASE("an array that would not fit in memory is refused with its sizes") {
@@ -246,9 +235,8 @@ TEST_CASE("an array that would not fit in memory is refused with its sizes") {
     const std::string header = one("I8", fmt::format("[{}]", items), fmt::format("[0,{}]", items));
     write_bytes(scratch / "f.safetensors", safetensors(header));
     std::filesystem::resize_file(scratch / "f.safetensors", 8 + header.size() + items);
-    const auto file = open_safetensors(scratch / "f.safetensors");
-    REQUIRE(file);
-    CHECK(says((*file)->read("a").error().sentence,
+    const auto file = must(open_safetensors(scratch / "f.safetensors"));
+    CHECK(says(file->read("a").error().sentence,
                fmt::format("f.safetensors: a is int8 [{}]: it needs", items)));
     // beside what was read before
     const std::string small = safetensors(one("F32", "[1]", "[0,4]"), "1234");

@@ -17,6 +17,7 @@ class Scratch {
     Scratch& operator=(const Scratch&) = delete;
 
     std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+    std::string at(const std::string& name) const { return (path_ / name).string(); }
     const std::filesystem::path& path() const { return path_; }
 
     /// How many files lie in it.

@@ -12,6 +12,7 @@
 #include "app/common/document/edits.h"
 #include "app/window/requests.h"
 #include "app/workspaces/learn/view.h"
+#include "tests/support/learning.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -19,14 +20,7 @@ using namespace attn::view;
 namespace {
 
 AppState learning(Index until) {
-    AppState state = initial_state();
-    view::apply(state, SetWorkspace{"learn"});
-    for (const auto& [field, value] : {std::pair{"tokens", "12"},
-                                       {"symbols", "4"},
-                                       {"d_model", "8"},
-                                       {"d_k", "16"},
-                                       {"batch", "4"}})
-        view::apply(state, SetLearnField{"a", field, value});
+    AppState state = test::small_learning();
     view::apply(state, TrainTo{until});
     return state;
 }

@@ -14,6 +14,7 @@
 #include "attn_tree.h"
 #include "core/engine.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using view::map_look;
@@ -54,10 +55,9 @@ TEST_CASE("the jobs make the input, complete the view and explain the cell") {
     CHECK(map_look(state).snapshot->complete);
     REQUIRE(map_look(state).inspected);
     CHECK(map_look(state).inspected->cell == large::Cell{0, 1});
-    const auto exact = attend(*state.document().inputs, state.document().spec, "reference");
-    REQUIRE(exact);
+    const auto exact = must(attend(*state.document().inputs, state.document().spec, "reference"));
     CHECK(map_look(state).inspected->arithmetic.weight ==
-          doctest::Approx((*exact)[Stage::weights](0, 0, 0, 1)).epsilon(1e-6));
+          doctest::Approx(exact[Stage::weights](0, 0, 0, 1)).epsilon(1e-6));
 }
 
 TEST_CASE("the jobs open one matrix after another, the same one again too") {
@@ -111,9 +111,7 @@ TEST_CASE(
         CHECK(state.workspace == "tensors");
     }
     const std::string path = golden("none.npz");
-    const auto opened = opener()({path, 0}, {});
-    REQUIRE_FALSE(opened);
-    CHECK(says(opened.error().sentence, path));
+    CHECK(says(must_fail(opener()({path, 0}, {})).sentence, path));
 }
 
 TEST_CASE("jobs that are let go in the middle of their work end") {
@@ -163,9 +161,7 @@ TEST_CASE("an error of whoever looks on ends a play") {
     };
     const view::Actions actions{view::SetScaling{false}, view::SetCausal{true},
                                 view::GoToStage{Stage::output}};
-    const auto played = jobs::play(state, jobs, actions, refuse);
-    REQUIRE_FALSE(played);
-    CHECK(played.error().sentence == "no mask, please");
+    CHECK(must_fail(jobs::play(state, jobs, actions, refuse)).sentence == "no mask, please");
     CHECK(state.stage == Stage::x);
     CHECK(state.document().spec.scale == ScaleKind::none);
 }

@@ -13,7 +13,6 @@
 #include <new>
 #include <semaphore>
 #include <thread>
-#include <variant>
 
 #include "app/common/words.h"
 #include "app/window/requests.h"
@@ -90,8 +89,13 @@ int square_in(const view::Actions& taken) {
     return answer ? answer->steps : -1;
 }
 
-const view::SweepReady* sweep_in(const view::Actions& taken) {
-    return taken.size() == 1 ? taken.front().as<view::SweepReady>() : nullptr;
+/// The one answer that was taken.
+template <class Answer>
+Answer only(const view::Actions& taken) {
+    REQUIRE(taken.size() == 1);
+    const auto* answer = taken.front().as<Answer>();
+    REQUIRE(answer != nullptr);
+    return *answer;
 }
 
 }  // namespace
@@ -127,12 +131,10 @@ TEST_CASE("a request for curves is answered once, with its own settings") {
     Rig<view::SweepRequest> rig{sweep};
     rig.update(with_seed(7));
     rig.update(with_seed(7));
-    const view::Actions taken = rig.next();
-    const view::SweepReady* ready = sweep_in(taken);
-    REQUIRE(ready != nullptr);
-    CHECK(ready->settings == with_seed(7).settings);
-    CHECK(ready->fault.empty());
-    CHECK(ready->sweep->size() == view::sweep_widths().size());
+    const auto ready = only<view::SweepReady>(rig.next());
+    CHECK(ready.settings == with_seed(7).settings);
+    CHECK(ready.fault.empty());
+    CHECK(ready.sweep->size() == view::sweep_widths().size());
     rig.worker.settle();
     CHECK(rig.worker.take().empty());
 }
@@ -145,8 +147,7 @@ TEST_CASE("the newest request wins") {
         REQUIRE(rig.wait());
         const view::Actions taken = rig.worker.take();  // an answer that a later request made void
         if (taken.empty()) continue;                    // is not there
-        REQUIRE(sweep_in(taken) != nullptr);
-        const std::uint64_t seed = sweep_in(taken)->settings.seed;
+        const std::uint64_t seed = only<view::SweepReady>(taken).settings.seed;
         CHECK(seed > last);
         last = seed;
     }
@@ -155,11 +156,8 @@ TEST_CASE("the newest request wins") {
 TEST_CASE("a request that memory does not hold is answered with the reason") {
     Rig<int> rig{[](int, const RunControl&) -> view::Action { throw std::bad_alloc(); }};
     rig.update(1);
-    const view::Actions taken = rig.next();
-    REQUIRE(taken.size() == 1);
-    const auto* said = taken.front().as<view::Notify>();
-    REQUIRE(said != nullptr);
-    CHECK(said->message.words == "test: there is not enough memory for it");
+    CHECK(only<view::Notify>(rig.next()).message.words ==
+          "test: there is not enough memory for it");
 }
 
 TEST_CASE("settings without curves are answered with the reason") {
@@ -167,15 +165,13 @@ TEST_CASE("settings without curves are answered with the reason") {
     view::SweepRequest request = with_seed(1);
     request.settings.keys = 0;
     rig.update(request);
-    const view::Actions taken = rig.next();
-    const view::SweepReady* ready = sweep_in(taken);
-    REQUIRE(ready != nullptr);
-    CHECK(ready->sweep == nullptr);
-    CHECK_FALSE(ready->fault.empty());
+    const auto ready = only<view::SweepReady>(rig.next());
+    CHECK(ready.sweep == nullptr);
+    CHECK_FALSE(ready.fault.empty());
     view::AppState state = view::initial_state();
-    view::apply(state, *ready);
+    view::apply(state, ready);
     CHECK(state.message.severity == view::Severity::error);
-    CHECK(state.message.words == view::sentence(ready->fault));
+    CHECK(state.message.words == view::sentence(ready.fault));
 }
 
 TEST_CASE("a state is asked for its request, which its answer fulfils") {
@@ -186,9 +182,7 @@ TEST_CASE("a state is asked for its request, which its answer fulfils") {
     CHECK(rig.worker.take().empty());  // another workspace is shown
     view::apply(state, view::SetWorkspace{"saturation"});
     rig.worker.update(state);
-    const view::Actions taken = rig.next();
-    REQUIRE(sweep_in(taken) != nullptr);
-    view::apply(state, taken.front());
+    view::apply(state, only<view::SweepReady>(rig.next()));
     CHECK(view::saturation_curves(state).sweep != nullptr);
     CHECK_FALSE(view::requested_sweep(state));
     rig.worker.update(state);
@@ -204,12 +198,9 @@ TEST_CASE("progress arrives before the answer, under the worker's name") {
         return view::StepBy{request};
     }};
     rig.update(3);
-    const view::Actions first = rig.next();
-    REQUIRE(first.size() == 1);
-    const auto* progress = first.front().as<view::JobProgress>();
-    REQUIRE(progress != nullptr);
-    CHECK(progress->job == "test");
-    CHECK(progress->done == 0.5);
+    const auto progress = only<view::JobProgress>(rig.next());
+    CHECK(progress.job == "test");
+    CHECK(progress.done == 0.5);
     go.release();
     rig.worker.settle();
     CHECK(square_in(rig.worker.take()) == 3);

@@ -3,7 +3,6 @@
 #include "app/keep/autosave.h"
 
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -14,6 +13,8 @@
 #include "app/keep/recent.h"
 #include "core/io/file.h"
 #include "tests/io/scratch.h"
+#include "tests/support/child.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::keep;
@@ -22,31 +23,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void await(const Autosave& autosave) {
+/// Until it is on the disk.
+void save(Autosave& autosave, const std::string& text) {
+    autosave.save(text);
     for (int n = 0; n < 2000 && !autosave.has_written(); ++n)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     REQUIRE(autosave.has_written());
 }
 
-std::size_t files_in(const fs::path& folder) {
-    return static_cast<std::size_t>(
-        std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
-}
-
 /// What a program leaves that saves `text` and is ended by SIGKILL.
 void be_killed(const fs::path& folder, const std::string& text) {
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
+    test::child_ended_by_signal([&] {
         auto autosave = Autosave::open(folder, [] {});
         if (autosave) autosave->save(text);
         while (autosave && !autosave->has_written())
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         kill(getpid(), SIGKILL);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    REQUIRE(WIFSIGNALED(status));
+    });
 }
 
 }  // namespace
@@ -67,65 +60,56 @@ TEST_CASE("keep: what a killed program left is offered once, by its title, until
     REQUIRE(again.first());
     again.take_first().remove();
     CHECK_FALSE(again.first());
-    CHECK(files_in(scratch.path()) == 0);
+    CHECK(scratch.files() == 0);
 }
 
 TEST_CASE("keep: a program that runs is not robbed, and one that ends by itself leaves nothing") {
     const Scratch scratch;
     {
-        auto autosave = Autosave::open(scratch.path(), [] {});
-        REQUIRE(autosave);
-        autosave->save("{\"document\":{\"title\":\"a\"}}");
-        await(*autosave);
-        CHECK(files_in(scratch.path()) == 2);
+        auto autosave = must(Autosave::open(scratch.path(), [] {}));
+        save(autosave, "{\"document\":{\"title\":\"a\"}}");
+        CHECK(scratch.files() == 2);
         CHECK_FALSE(Leftovers(scratch.path()).first());
-        autosave->save("");
-        await(*autosave);
-        CHECK(files_in(scratch.path()) == 1);
-        autosave->save("{}");
-        autosave->end();
+        save(autosave, "");
+        CHECK(scratch.files() == 1);
+        autosave.save("{}");
+        autosave.end();
     }
-    CHECK(files_in(scratch.path()) == 0);
+    CHECK(scratch.files() == 0);
 }
 
 TEST_CASE("keep: work that is resumed goes on in its own file, and is never there twice") {
     const Scratch scratch;
     be_killed(scratch.path(), R"({"document":{"title":"first"}})");
     {
-        auto autosave = Autosave::open(scratch.path(), [] {});
-        REQUIRE(autosave);
-        autosave->save("before it was resumed");
-        await(*autosave);
+        auto autosave = must(Autosave::open(scratch.path(), [] {}));
+        save(autosave, "before it was resumed");
         Leftovers left(scratch.path());
         REQUIRE(left.first());
         const fs::path path = left.first()->path;
-        autosave->adopt(left.take_first());
+        autosave.adopt(left.take_first());
         CHECK_FALSE(Leftovers(scratch.path()).first());
         CHECK(*read_text_file(path) == R"({"document":{"title":"first"}})");  // until there is more
-        autosave->save(R"({"document":{"title":"second"}})");
-        await(*autosave);
+        save(autosave, R"({"document":{"title":"second"}})");
         CHECK(*read_text_file(path) == R"({"document":{"title":"second"}})");
-        CHECK(files_in(scratch.path()) == 2);  // with its lock
+        CHECK(scratch.files() == 2);  // with its lock
     }
     Leftovers again(scratch.path());
     REQUIRE(again.first());
     CHECK(again.first()->words.starts_with("second, 20"));
     {
-        auto autosave = Autosave::open(scratch.path(), [] {});
-        REQUIRE(autosave);
-        autosave->adopt(again.take_first());
-        autosave->end();
+        auto autosave = must(Autosave::open(scratch.path(), [] {}));
+        autosave.adopt(again.take_first());
+        autosave.end();
     }
-    CHECK(files_in(scratch.path()) == 0);
+    CHECK(scratch.files() == 0);
 }
 
 TEST_CASE("keep: the last of several states is the one that is there") {
     const Scratch scratch;
     {
-        auto autosave = Autosave::open(scratch.path(), [] {});
-        REQUIRE(autosave);
-        for (int n = 0; n <= 50; ++n) autosave->save(std::to_string(n));
-        await(*autosave);
+        auto autosave = must(Autosave::open(scratch.path(), [] {}));
+        for (int n = 0; n <= 50; ++n) save(autosave, std::to_string(n));
     }
     const Leftovers left(scratch.path());
     REQUIRE(left.first());
@@ -136,16 +120,15 @@ TEST_CASE("keep: the last of several states is the one that is there") {
 TEST_CASE("keep: a place that cannot be written is said once, and work goes on") {
     CHECK_FALSE(Autosave::open("/proc/attnscope", [] {}));
     const Scratch scratch;
-    auto autosave = Autosave::open(scratch / "state", [] {});
-    REQUIRE(autosave);
+    auto autosave = must(Autosave::open(scratch / "state", [] {}));
     fs::remove_all(scratch / "state");
     for (int n = 0; n < 2; ++n) {
-        autosave->save("x" + std::to_string(n));
+        autosave.save("x" + std::to_string(n));
         for (int wait = 0; wait < 200; ++wait)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        CHECK(autosave->take_failure().has_value() == (n == 0));
+        CHECK(autosave.take_failure().has_value() == (n == 0));
     }
-    CHECK_FALSE(autosave->has_written());
+    CHECK_FALSE(autosave.has_written());
 }
 
 TEST_CASE(
@@ -159,11 +142,11 @@ TEST_CASE(
         std::ofstream(path) << "x";
         recent = with_recent(recent, path);
     }
-    recent = with_recent(recent, (scratch / "f5").string());
+    recent = with_recent(recent, scratch.at("f5"));
     recent = with_recent(recent, "-");
     CHECK(recent.size() == kMostRecent);
-    CHECK(recent[0] == (scratch / "f5").string());
-    CHECK(recent[1] == (scratch / "f11").string());
+    CHECK(recent[0] == scratch.at("f5"));
+    CHECK(recent[1] == scratch.at("f11"));
     write_recent(list, recent);
     CHECK(read_recent(list) == recent);
     fs::remove(scratch / "f11");

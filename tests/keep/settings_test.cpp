@@ -8,6 +8,7 @@
 #include "app/keep/places.h"
 #include "core/io/file.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::keep;
@@ -16,8 +17,7 @@ namespace {
 
 std::string fault_of(const Scratch& scratch, const std::string& text) {
     std::ofstream(scratch / "settings.json") << text;
-    const auto read = read_settings(scratch / "settings.json");
-    return read ? std::string() : read.error().sentence;
+    return sentence_in(read_settings(scratch / "settings.json"));
 }
 
 }  // namespace
@@ -34,16 +34,16 @@ TEST_CASE("keep: settings come back as they were, with fields that this version 
     CHECK(settings.theme == view::ThemeName::light);
     CHECK(settings.ui_scale == 1.0);
     REQUIRE(write_settings(file, settings));
-    CHECK(read_text_file(file)->find("\"hue\"") != std::string::npos);
+    CHECK(says(*read_text_file(file), "\"hue\""));
     CHECK(**read_settings(file) == settings);
 }
 
 TEST_CASE("keep: wrong settings are named and change nothing") {
     const Scratch scratch;
-    CHECK(fault_of(scratch, "{").find("settings.json") != std::string::npos);
-    CHECK(fault_of(scratch, R"({"theme":"pink"})").find("pink") != std::string::npos);
-    CHECK(fault_of(scratch, R"({"ui_scale":9})").find("expected 1 to 2") != std::string::npos);
-    CHECK(fault_of(scratch, R"({"reduced_motion":1})").find("true or false") != std::string::npos);
+    CHECK(says(fault_of(scratch, "{"), "settings.json"));
+    CHECK(says(fault_of(scratch, R"({"theme":"pink"})"), "pink"));
+    CHECK(says(fault_of(scratch, R"({"ui_scale":9})"), "expected 1 to 2"));
+    CHECK(says(fault_of(scratch, R"({"reduced_motion":1})"), "true or false"));
 }
 
 TEST_CASE("keep: places are those of XDG, and of HOME where these are not absolute") {

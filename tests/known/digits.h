@@ -5,9 +5,7 @@
 #include <fmt/format.h>
 
 #include <initializer_list>
-#include <span>
 #include <string>
-#include <vector>
 
 namespace attn::test {
 
@@ -19,17 +17,13 @@ std::string rounded(const Range& values, int decimals) {
 }
 
 /// Each value rounds to the printed digits of `expected`.
-inline void check_digits(std::span<const double> values, std::initializer_list<double> expected,
-                         int decimals) {
+template <class Range>
+void check_digits(const Range& values, std::initializer_list<double> expected, int decimals) {
     CHECK(rounded(values, decimals) == rounded(expected, decimals));
 }
-inline void check_digits(std::span<const float> values, std::initializer_list<double> expected,
-                         int decimals) {
+inline void check_digits(std::initializer_list<double> values,
+                         std::initializer_list<double> expected, int decimals) {
     CHECK(rounded(values, decimals) == rounded(expected, decimals));
-}
-inline void check_digits(const std::vector<double>& values, std::initializer_list<double> expected,
-                         int decimals) {
-    check_digits(std::span<const double>(values), expected, decimals);
 }
 
 }  // namespace attn::test

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include "tests/support/results.h"
 
 using namespace attn;
 using enum attn::HeadMeasure;
@@ -47,6 +48,14 @@ Head shifted(Index tokens, Index by) {
     Head head{std::vector<float>(static_cast<std::size_t>(tokens * tokens)), tokens, tokens};
     for (Index i = 0; i < tokens; ++i)
         head.values[static_cast<std::size_t>(i * tokens + std::max<Index>(i - by, 0))] = 1.0F;
+    return head;
+}
+
+/// A share of every row goes to key 0.
+Head with_sink(Head head, float share) {
+    for (float& value : head.values) value *= 1.0F - share;
+    for (Index i = 0; i < head.rows; ++i)
+        head.values[static_cast<std::size_t>(i * head.columns)] += share;
     return head;
 }
 
@@ -135,14 +144,13 @@ TEST_CASE(
 
 TEST_CASE("labels: what stands out from even rows, with its numbers") {
     for (const Index by : {0, 1}) {
-        const auto label = propose_label(shifted(6, by).of());
-        REQUIRE(label);
-        CHECK(label->name == (by == 0 ? diagonal : previous));
-        CHECK(label->share == 1.0);
-        CHECK(label->even == doctest::Approx(1.0 / 5.0));  // 5 keys besides the first
-        CHECK(label->rest == 1.0);
-        CHECK(label->rows == (by == 0 ? 5 : 4));  // row 0 has all its weight on key 0
-        CHECK(label->lift() == doctest::Approx(1.0));
+        const auto label = must(propose_label(shifted(6, by).of()));
+        CHECK(label.name == (by == 0 ? diagonal : previous));
+        CHECK(label.share == 1.0);
+        CHECK(label.even == doctest::Approx(1.0 / 5.0));  // 5 keys besides the first
+        CHECK(label.rest == 1.0);
+        CHECK(label.rows == (by == 0 ? 5 : 4));  // row 0 has all its weight on key 0
+        CHECK(label.lift() == doctest::Approx(1.0));
     }
     CHECK_FALSE(propose_label(even(2).of()));
     CHECK_FALSE(propose_label(even(12).of()));
@@ -158,19 +166,13 @@ TEST_CASE("labels: what stands out from even rows, with its numbers") {
 }
 
 TEST_CASE("a sink is discounted before a head is named, and is a name only where nothing else is") {
-    Head head = shifted(6, 1);
-    for (float& value : head.values) value *= 0.25F;
-    for (std::size_t i = 0; i < 6; ++i) head.values[i * 6] += 0.75F;
-    auto label = propose_label(head.of());
+    auto label = propose_label(with_sink(shifted(6, 1), 0.75F).of());
     REQUIRE(label);
     CHECK(label->name == previous);
     CHECK(label->share == 1.0);
     CHECK(label->rest == 0.25);
 
-    Head first = even(6);
-    for (float& value : first.values) value *= 0.25F;
-    for (std::size_t i = 0; i < 6; ++i) first.values[i * 6] += 0.75F;
-    label = propose_label(first.of());
+    label = propose_label(with_sink(even(6), 0.75F).of());
     REQUIRE(label);
     CHECK(label->name == sink);
     CHECK(label->share == doctest::Approx(0.75 + 0.25 / 6));
@@ -179,10 +181,7 @@ TEST_CASE("a sink is discounted before a head is named, and is a name only where
 }
 
 TEST_CASE("a pattern of too little weight, or of one row, is no name") {
-    Head head = shifted(6, 1);
-    for (float& value : head.values) value *= 0.04F;
-    for (std::size_t i = 0; i < 6; ++i) head.values[i * 6] += 0.96F;
-    CHECK(propose_label(head.of())->name == sink);
+    CHECK(propose_label(with_sink(shifted(6, 1), 0.96F).of())->name == sink);
 
     Head once = even(5);
     once.numbers = {0, 1, 2, 3, 1};  // rows 1 and 4 have a duplicate, row 4 alone looks at it

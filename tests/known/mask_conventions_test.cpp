@@ -36,105 +36,82 @@ MaskConvention filled(MaskFill fill, FillWay way = FillWay::written) {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr MaskFill kFinite[] = {MaskFill::minus_1e9, MaskFill::minus_1e5, MaskFill::lowest};
 
+constexpr auto kAdded = FillWay::added;
+const MaskConvention kHides{.reading = MaskReading::hide}, kAfter{.moment = MaskMoment::after},
+    kRenormalised{.moment = MaskMoment::after_renormalised}, kZero{.empty = EmptyResult::zero},
+    kUniform{.empty = EmptyResult::uniform}, kOnto{.reading = MaskReading::added},
+    kHidesAfter{.reading = MaskReading::hide, .moment = MaskMoment::after};
+constexpr double kExact = 0.0, kThird = 1.0 / 3.0;
+const Values kFour{0, 1, 2, 3}, kLow{-1e38F, -1e38F}, kFar{0, 200};
+const Entries kNone{0, 0, 0, 0};
+
+using enum MaskFill;
+const struct {
+    const char* what;
+    MaskConvention convention;
+    Values scores;
+    Entries mask;
+    std::vector<double> weights;
+    double tolerance = 1e-6;
+} kRows[] = {
+    {"equal scores, 1 shows", {}, {0, 0, 0}, {1, 1, 0}, {0.5, 0.5, 0.0}},
+    {"1 hides", kHides, {0, 0, 0}, {1, 1, 0}, {0.0, 0.0, 1.0}},
+    // e / (2e + 1) and 1 / (2e + 1)
+    {"1 is added", kOnto, {0, 0, 0}, {1, 1, 0}, {0.4223188, 0.4223188, 0.1553624}},
+    {"−∞", {}, {1, 2, 3}, {1, 0, 1}, {0.1192029, 0.0, 0.8807971}},  // 1 / (1 + e²)
+    {"an empty row", {}, kFour, kNone, {kNan, kNan, kNan, kNan}},
+    {"an empty row to be 0", kZero, kFour, kNone, {0, 0, 0, 0}, kExact},
+    {"an empty row to be uniform", kUniform, kFour, kNone, {0.25, 0.25, 0.25, 0.25}, kExact},
+    // an empty row under a fill that is added keeps what float32 keeps of the scores: −1e5 and −99999 are floats,
+    // −1e9 + 1 is −1e9, lowest + 1 is lowest
+    {"−1e5 added", filled(minus_1e5, kAdded), {0, 1}, {0, 0}, {0.2689414, 0.7310586}},
+    {"−1e9 added", filled(minus_1e9, kAdded), {0, 1}, {0, 0}, {0.5, 0.5}, kExact},
+    {"the lowest added", filled(lowest, kAdded), {0, 1}, {0, 0}, {0.5, 0.5}, kExact},
+    {"−∞ added", filled(minus_infinity, kAdded), {0, 1}, {0, 0}, {kNan, kNan}},
+    // a forbidden key wins where the allowed scores lie below the fill; 1.5e5 − 1e5 is above 0
+    {"below −1e5", filled(minus_1e5), {-2e5F, 0}, {1, 0}, {0.0, 1.0}, kExact},
+    {"above −1e9", filled(minus_1e9), {-2e5F, 0}, {1, 0}, {1.0, 0.0}, kExact},
+    {"above −∞", {}, {-2e5F, 0}, {1, 0}, {1.0, 0.0}, kExact},
+    {"large less 1e5", filled(minus_1e5, kAdded), {0, 1.5e5F}, {1, 0}, {0.0, 1.0}, kExact},
+    // the lowest float plus a low score is −∞, and an empty row of those is NaN
+    {"lowest and low", filled(lowest, kAdded), kLow, {0, 0}, {kNan, kNan}},
+    {"lowest, written", filled(lowest), kLow, {0, 0}, {0.5, 0.5}, kExact},
+    {"lowest beside low", filled(lowest, kAdded), kLow, {1, 0}, {1.0, 0.0}, kExact},
+    // after softmax the row sum is short, renormalised it is what it was before
+    {"after", kAfter, {0, 0, 0}, {1, 1, 0}, {kThird, kThird, 0.0}},
+    {"renormalised", kRenormalised, {0, 0, 0}, {1, 1, 0}, {0.5, 0.5, 0.0}},
+    {"after, 1 hides", kHidesAfter, {0, 0, 0}, {1, 1, 0}, {0.0, 0.0, kThird}},
+    {"never", {.moment = MaskMoment::never}, {0, 0, 0}, {1, 1, 0}, {kThird, kThird, kThird}},
+    // a score times 0 weighs e⁰
+    {"times 0", filled(zero), {std::log(2.0F), 5.0F}, {1, 0}, {2.0 / 3.0, kThird}},
+    // renormalising divides 0 by 0 where the allowed weights vanish in float32: exp(−200) is 0
+    {"far below", {}, kFar, {1, 0}, {1.0, 0.0}, kExact},
+    {"far below, after", kAfter, kFar, {1, 0}, {0.0, 0.0}, kExact},
+    {"far below, renormalised", kRenormalised, kFar, {1, 0}, {kNan, kNan}},
+    // a NaN at a forbidden pair goes where it is written over, not where it is added to
+    {"NaN written over", {}, {0, std::nanf("")}, {1, 0}, {1.0, 0.0}, kExact},
+    {"NaN added to", {.way = kAdded}, {0, std::nanf("")}, {1, 0}, {kNan, kNan}},
+    {"NaN after", kAfter, {0, std::nanf("")}, {1, 0}, {kNan, 0.0}},
+};
+
 }  // namespace
 
-TEST_CASE("the three readings of one mask over equal scores") {
-    const Values scores{0, 0, 0};
-    const Entries mask{1, 1, 0};
-    CHECK(are(weights_of({}, scores, mask), {0.5, 0.5, 0.0}));
-    CHECK(are(weights_of({.reading = MaskReading::hide}, scores, mask), {0.0, 0.0, 1.0}));
-    // e / (2e + 1) and 1 / (2e + 1)
-    CHECK(are(weights_of({.reading = MaskReading::added}, scores, mask),
-              {0.4223188, 0.4223188, 0.1553624}));
+TEST_CASE("the weights of one row by each convention") {
+    for (const auto& row : kRows) {
+        CAPTURE(row.what);
+        CHECK(are(weights_of(row.convention, row.scores, row.mask), row.weights, row.tolerance));
+    }
 }
 
-TEST_CASE("a finite fill is −∞ while one key is allowed and scores are small") {
-    const Values scores{1, 2, 3};
-    const Entries mask{1, 0, 1};
-    const std::vector<double> expected{0.1192029, 0.0, 0.8807971};  // 1 / (1 + e²)
-    CHECK(are(weights_of({}, scores, mask), expected));
-    for (const MaskFill fill : kFinite)
+TEST_CASE(
+    "a finite fill is −∞ while one key is allowed and scores are small; of none it is uniform") {
+    for (const MaskFill fill : kFinite) {
         for (const FillWay way : {FillWay::written, FillWay::added})
-            CHECK(weights_of(filled(fill, way), scores, mask) == weights_of({}, scores, mask));
-}
-
-TEST_CASE("an empty row: NaN, 0, uniform, and uniform under any finite fill that is written") {
-    const Values scores{0, 1, 2, 3};
-    const Entries none{0, 0, 0, 0};
-    CHECK(are(weights_of({}, scores, none), {kNan, kNan, kNan, kNan}));
-    CHECK(are(weights_of({.empty = EmptyResult::zero}, scores, none), {0, 0, 0, 0}, 0.0));
-    CHECK(are(weights_of({.empty = EmptyResult::uniform}, scores, none), {0.25, 0.25, 0.25, 0.25},
-              0.0));
-    for (const MaskFill fill : kFinite)
-        CHECK(are(weights_of(filled(fill), scores, none), {0.25, 0.25, 0.25, 0.25}, 0.0));
-}
-
-TEST_CASE("an empty row under a fill that is added keeps what float32 keeps of the scores") {
-    const Values scores{0, 1};
-    const Entries none{0, 0};
-    // −1e5 and −99999 are floats, −1e9 + 1 is −1e9, lowest + 1 is lowest
-    CHECK(are(weights_of(filled(MaskFill::minus_1e5, FillWay::added), scores, none),
-              {0.2689414, 0.7310586}));
-    CHECK(are(weights_of(filled(MaskFill::minus_1e9, FillWay::added), scores, none), {0.5, 0.5},
-              0.0));
-    CHECK(are(weights_of(filled(MaskFill::lowest, FillWay::added), scores, none), {0.5, 0.5}, 0.0));
-    CHECK(are(weights_of(filled(MaskFill::minus_infinity, FillWay::added), scores, none),
-              {kNan, kNan}));
-}
-
-TEST_CASE("a forbidden key wins where the allowed scores lie below the fill") {
-    const Values scores{-2e5F, 0};
-    const Entries mask{1, 0};
-    CHECK(are(weights_of(filled(MaskFill::minus_1e5), scores, mask), {0.0, 1.0}, 0.0));
-    CHECK(are(weights_of(filled(MaskFill::minus_1e9), scores, mask), {1.0, 0.0}, 0.0));
-    CHECK(are(weights_of({}, scores, mask), {1.0, 0.0}, 0.0));
-    const Values large{0, 1.5e5F};  // 1.5e5 − 1e5 is above 0
-    CHECK(
-        are(weights_of(filled(MaskFill::minus_1e5, FillWay::added), large, mask), {0.0, 1.0}, 0.0));
-}
-
-TEST_CASE("the lowest float plus a low score is −∞, and an empty row of those is NaN") {
-    const Values scores{-1e38F, -1e38F};
-    const auto added = filled(MaskFill::lowest, FillWay::added);
-    CHECK(are(weights_of(added, scores, {0, 0}), {kNan, kNan}));
-    CHECK(are(weights_of(filled(MaskFill::lowest), scores, {0, 0}), {0.5, 0.5}, 0.0));
-    CHECK(are(weights_of(added, scores, {1, 0}), {1.0, 0.0}, 0.0));
-}
-
-TEST_CASE("after softmax the row sum is short, renormalised it is what it was before") {
-    const Values scores{0, 0, 0};
-    const Entries mask{1, 1, 0};
-    CHECK(
-        are(weights_of({.moment = MaskMoment::after}, scores, mask), {1.0 / 3.0, 1.0 / 3.0, 0.0}));
-    CHECK(
-        are(weights_of({.moment = MaskMoment::after_renormalised}, scores, mask), {0.5, 0.5, 0.0}));
-    const MaskConvention hide{.reading = MaskReading::hide, .moment = MaskMoment::after};
-    CHECK(are(weights_of(hide, scores, mask), {0.0, 0.0, 1.0 / 3.0}));
-}
-
-TEST_CASE("no mask is softmax of all, and a score times 0 weighs e⁰") {
-    const Values scores{0, 0, 0};
-    const Entries mask{1, 1, 0};
-    CHECK(are(weights_of({.moment = MaskMoment::never}, scores, mask),
-              {1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0}));
-    const Values ln2{std::log(2.0F), 5.0F};
-    CHECK(are(weights_of(filled(MaskFill::zero), ln2, {1, 0}), {2.0 / 3.0, 1.0 / 3.0}));
-}
-
-TEST_CASE("renormalising divides 0 by 0 where the allowed weights vanish in float32") {
-    const Values scores{0, 200};  // exp(−200) is 0
-    const Entries mask{1, 0};
-    CHECK(are(weights_of({}, scores, mask), {1.0, 0.0}, 0.0));
-    CHECK(are(weights_of({.moment = MaskMoment::after}, scores, mask), {0.0, 0.0}, 0.0));
-    CHECK(are(weights_of({.moment = MaskMoment::after_renormalised}, scores, mask), {kNan, kNan}));
-}
-
-TEST_CASE("a NaN at a forbidden pair goes where it is written over, not where it is added to") {
-    const Values scores{0, std::nanf("")};
-    const Entries mask{1, 0};
-    CHECK(are(weights_of({}, scores, mask), {1.0, 0.0}, 0.0));
-    CHECK(are(weights_of({.way = FillWay::added}, scores, mask), {kNan, kNan}));
-    CHECK(are(weights_of({.moment = MaskMoment::after}, scores, mask), {kNan, 0.0}));
+            CHECK(weights_of(filled(fill, way), {1, 2, 3}, {1, 0, 1}) ==
+                  weights_of({}, {1, 2, 3}, {1, 0, 1}));
+        CHECK(are(weights_of(filled(fill), {0, 1, 2, 3}, {0, 0, 0, 0}), {0.25, 0.25, 0.25, 0.25},
+                  0.0));
+    }
 }
 
 TEST_CASE("a sink takes a share, and all of an empty row") {

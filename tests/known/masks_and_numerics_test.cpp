@@ -1,16 +1,18 @@
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <limits>
 
 #include "core/engine.h"
 #include "core/softmax.h"
 #include "tests/known/digits.h"
 #include "tests/support/backends.h"
+#include "tests/support/inputs.h"
 
 using namespace attn;
-using attn::test::backends_keeping;
+using attn::test::causal_spec;
 using attn::test::check_digits;
+using attn::test::masked_by;
+using attn::test::traces_of;
 
 namespace {
 
@@ -23,64 +25,47 @@ Inputs zero_scores(Index tq, Index tk) {
     return inputs;
 }
 
+std::vector<double> softmax_of(std::vector<double> row) {
+    softmax_row(row, row, EmptyRows::zero);
+    return row;
+}
+
 }  // namespace
 
 TEST_CASE("a boolean mask over equal scores gives .5 .5 0, not what adding it as numbers gives") {
-    AttentionSpec spec;
-    spec.mask.custom =
-        std::make_shared<const Mask>(Shape{1, 1, 1, 3}, std::vector<std::uint8_t>{1, 1, 0});
-    for (const Backend* backend : backends_keeping(Stage::weights)) {
-        const Trace trace = attend(zero_scores(1, 3), spec, backend->name()).value();
+    for (const Trace& trace : traces_of(zero_scores(1, 3), masked_by(1, 3, {1, 1, 0})))
         CHECK(trace[Stage::weights] == Tensor({1, 1, 1, 3}, {0.5F, 0.5F, 0.0F}));
-    }
-    std::vector<double> added{1, 1, 0};
-    softmax_row(added, added, EmptyRows::zero);
-    check_digits(added, {.422, .422, .155}, 3);
+    check_digits(softmax_of({1, 1, 0}), {.422, .422, .155}, 3);
 }
 
 TEST_CASE("one query over six keys, causal: top-left sees the first key, bottom-right all six") {
-    AttentionSpec spec;
-    for (const Backend* backend : backends_keeping(Stage::weights)) {
-        spec.mask.causal = CausalAlign::top_left;
-        Trace trace = attend(zero_scores(1, 6), spec, backend->name()).value();
+    for (const Trace& trace : traces_of(zero_scores(1, 6), causal_spec()))
         check_digits(trace[Stage::weights].values(), {1, 0, 0, 0, 0, 0}, 6);
-        spec.mask.causal = CausalAlign::bottom_right;
-        trace = attend(zero_scores(1, 6), spec, backend->name()).value();
+    for (const Trace& trace : traces_of(zero_scores(1, 6), causal_spec(CausalAlign::bottom_right)))
         check_digits(trace[Stage::weights].values(), {.1667, .1667, .1667, .1667, .1667, .1667}, 4);
-    }
 }
 
 TEST_CASE("scores below -1e9 at allowed keys do not attend outside the mask") {
     Inputs inputs = zero_scores(1, 3);
     inputs.q = Tensor({1, 1, 1, 1}, -1e10F);
     inputs.k = Tensor({1, 1, 3, 1}, {1, 1, 0});
-    AttentionSpec spec;
-    spec.mask.custom =
-        std::make_shared<const Mask>(Shape{1, 1, 1, 3}, std::vector<std::uint8_t>{1, 1, 0});
-    for (const Backend* backend : backends_keeping(Stage::weights)) {
-        const Trace trace = attend(inputs, spec, backend->name()).value();
+    for (const Trace& trace : traces_of(inputs, masked_by(1, 3, {1, 1, 0})))
         CHECK(trace[Stage::weights] == Tensor({1, 1, 1, 3}, {0.5F, 0.5F, 0.0F}));
-    }
 }
 
 TEST_CASE("softmax of [100, 0, 0] has a tail of 3.7e-44, a float denormal, alone and in a vector") {
-    std::vector<double> exact{100, 0, 0};
-    softmax_row(exact, exact, EmptyRows::zero);
+    const std::vector<double> exact = softmax_of({100, 0, 0});
     CHECK(fmt::format("{:.1e}", exact[1]) == "3.7e-44");
     const auto tail = static_cast<float>(exact[1]);
     CHECK(tail > 0.0F);
-    for (const Backend* backend : backends_keeping(Stage::weights))
-        for (const Index keys : {3, 4, 16, 37}) {
-            Inputs inputs = zero_scores(1, keys);
-            inputs.q = Tensor({1, 1, 1, 1}, 1.0F);
-            inputs.k = Tensor({1, 1, keys, 1}, 0.0F);
-            inputs.k(0, 0, 0, 0) = 100.0F;
-            const Trace trace = attend(inputs, {}, backend->name()).value();
-            Tensor expected({1, 1, 1, keys}, tail);
-            expected(0, 0, 0, 0) = 1.0F;
-            INFO(backend->name());
-            CHECK(trace[Stage::weights] == expected);
-        }
+    for (const Index keys : {3, 4, 16, 37}) {
+        Inputs inputs = zero_scores(1, keys);
+        inputs.q = Tensor({1, 1, 1, 1}, 1.0F);
+        inputs.k(0, 0, 0, 0) = 100.0F;
+        Tensor expected({1, 1, 1, keys}, tail);
+        expected(0, 0, 0, 0) = 1.0F;
+        for (const Trace& trace : traces_of(inputs)) CHECK(trace[Stage::weights] == expected);
+    }
 }
 
 TEST_CASE("after dropout a row no longer sums to 1: what is kept is divided by 1 - p") {
@@ -102,31 +87,22 @@ TEST_CASE("after dropout a row no longer sums to 1: what is kept is divided by 1
     CHECK(all_kept < 30.0F);
 }
 
-TEST_CASE("-1e9 instead of -inf makes an empty row uniform, -inf makes it 0 by the policy") {
-    std::vector<double> sentinel(4, -1e9);
-    softmax_row(sentinel, sentinel, EmptyRows::zero);
-    check_digits(sentinel, {.25, .25, .25, .25}, 15);
-    std::vector<double> empty(4, -std::numeric_limits<double>::infinity());
-    softmax_row(empty, empty, EmptyRows::zero);
-    check_digits(empty, {0, 0, 0, 0}, 15);
-}
-
-TEST_CASE("-1e9 instead of -inf attends outside the mask where real scores are below it") {
-    std::vector<double> row{-2e9, -2e9, -1e9};
-    softmax_row(row, row, EmptyRows::zero);
-    check_digits(row, {0, 0, 1}, 15);
+TEST_CASE("-1e9 instead of -inf: an empty row is uniform, and scores below it lose to the mask") {
+    constexpr double kMinusInf = -std::numeric_limits<double>::infinity();
+    check_digits(softmax_of({-1e9, -1e9, -1e9, -1e9}), {.25, .25, .25, .25}, 15);
+    check_digits(softmax_of({kMinusInf, kMinusInf, kMinusInf, kMinusInf}), {0, 0, 0, 0}, 15);
+    check_digits(softmax_of({-2e9, -2e9, -1e9}), {0, 0, 1}, 15);
 }
 
 TEST_CASE("cosine-like scores in [-1, 1] over 1000 keys put at most .73 % on one") {
     std::vector<double> scores(1000, -1.0);
     scores[0] = 1.0;
-    softmax_row(scores, scores, EmptyRows::zero);
-    check_digits(std::vector<double>{100.0 * scores[0]}, {.73}, 2);
+    check_digits({100.0 * softmax_of(scores)[0]}, {.73}, 2);
 }
 
 TEST_CASE("a temperature of .07 stretches scores in [-1, 1] to 14.3") {
     AttentionSpec spec;
     spec.scale = ScaleKind::none;
     spec.temperature = 0.07;
-    check_digits(std::vector<double>{score_factor(spec, 64)}, {14.3}, 1);
+    check_digits({score_factor(spec, 64)}, {14.3}, 1);
 }

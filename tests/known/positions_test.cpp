@@ -27,6 +27,15 @@ double widest(const DistanceScores& scores) {
     return most;
 }
 
+/// Σ weight(c) cos(θ_c Δ) / √d_k over the pairs c.
+double cosines(const PositionSettings& settings, Index distance, const auto& weight) {
+    double sum = 0.0;
+    for (Index c = 0; c < settings.d_k / 2; ++c)
+        sum += weight(c) * std::cos(static_cast<double>(distance) *
+                                    rope_frequency(rope_of(settings), c, settings.d_k));
+    return sum / std::sqrt(static_cast<double>(settings.d_k));
+}
+
 }  // namespace
 
 TEST_CASE("RoPE's score is the sum of ‖x_c‖² cos(θ_c Δ) over its pairs, the same for every query") {
@@ -34,19 +43,14 @@ TEST_CASE("RoPE's score is the sum of ‖x_c‖² cos(θ_c Δ) over its pairs, t
         const PositionScores scores = position_scores(settings);
         const DistanceScores& rotary = scores[PositionKind::rotary];
         CHECK(widest(rotary) <= kRounding * scores.content);
-        for (Index distance = 0; distance <= settings.farthest; ++distance) {
-            double sum = 0.0;
-            for (Index c = 0; c < settings.d_k / 2; ++c) {
-                const double a = scores.x[static_cast<std::size_t>(c)];
-                const double b = scores.x[static_cast<std::size_t>(c + settings.d_k / 2)];
-                const double angle = static_cast<double>(distance) *
-                                     rope_frequency(rope_of(settings), c, settings.d_k);
-                sum += (a * a + b * b) * std::cos(angle);
-            }
-            sum /= std::sqrt(static_cast<double>(settings.d_k));
-            CHECK(std::abs(rotary.mean[static_cast<std::size_t>(distance)] - sum) <=
-                  kRounding * scores.content);
-        }
+        const auto squared = [&](Index c) {
+            const double a = scores.x[static_cast<std::size_t>(c)];
+            const double b = scores.x[static_cast<std::size_t>(c + settings.d_k / 2)];
+            return a * a + b * b;
+        };
+        for (Index distance = 0; distance <= settings.farthest; ++distance)
+            CHECK(std::abs(rotary.mean[static_cast<std::size_t>(distance)] -
+                           cosines(settings, distance, squared)) <= kRounding * scores.content);
     }
 }
 
@@ -55,15 +59,10 @@ TEST_CASE(
     for (const PositionSettings& settings : kSettings) {
         const PositionScores scores = position_scores(settings);
         const DistanceScores& waves = scores[PositionKind::sinusoidal];
-        for (Index distance = 0; distance <= settings.farthest; ++distance) {
-            double sum = 0.0;
-            for (Index c = 0; c < settings.d_k / 2; ++c)
-                sum += std::cos(static_cast<double>(distance) *
-                                rope_frequency(rope_of(settings), c, settings.d_k));
-            sum /= std::sqrt(static_cast<double>(settings.d_k));
-            CHECK(std::abs(waves.vectors[static_cast<std::size_t>(distance)] - sum) <=
+        for (Index distance = 0; distance <= settings.farthest; ++distance)
+            CHECK(std::abs(waves.vectors[static_cast<std::size_t>(distance)] -
+                           cosines(settings, distance, [](Index) { return 1.0; })) <=
                   kRounding * scores.content);
-        }
         CHECK(widest(waves) > 0.01 * scores.content);
     }
 }

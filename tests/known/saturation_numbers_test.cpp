@@ -29,26 +29,23 @@ TEST_CASE("five bars: shares, evenness and norms of the Jacobian") {
     for (double& share : percent) share *= 100.0;
     check_digits(percent, {16.1, 24.0, 9.8, 32.4, 17.8}, 1);
     const RowMetrics row = metrics(1.0);
-    check_digits(std::vector<double>{100 * row.max_probability}, {32.4}, 1);
-    check_digits(std::vector<double>{100 * row.evenness}, {95}, 0);
-    check_digits(std::vector<double>{row.max_slope, row.evenness, row.jacobian_frobenius,
-                                     row.jacobian_spectral},
+    check_digits({100 * row.max_probability}, {32.4}, 1);
+    check_digits({100 * row.evenness}, {95}, 0);
+    check_digits({row.max_slope, row.evenness, row.jacobian_frobenius, row.jacobian_spectral},
                  {.2190, .9541, .4064, .2863}, 4);
 }
 
 TEST_CASE("p_max (1 - p_max) of unscaled logits is not monotone in d_k") {
     const auto slope = [](double d_k) { return metrics(std::sqrt(d_k)).max_slope; };
-    check_digits(std::vector<double>{slope(1), slope(4), slope(8), slope(16)},
-                 {.219, .248, .246, .216}, 3);
-    check_digits(std::vector<double>{slope(64), slope(512)}, {.0845, .0011}, 4);
+    check_digits({slope(1), slope(4), slope(8), slope(16)}, {.219, .248, .246, .216}, 3);
+    check_digits({slope(64), slope(512)}, {.0845, .0011}, 4);
     const std::vector<double> uniform(1024, 1.0 / 1024.0);
-    check_digits(std::vector<double>{row_metrics(uniform, 1024).max_slope}, {.00098}, 5);
+    check_digits({row_metrics(uniform, 1024).max_slope}, {.00098}, 5);
 }
 
 TEST_CASE(
     "with respect to the raw score, scaling by 1/sqrt(64) makes the gradient .0274 against .0845") {
-    check_digits(std::vector<double>{metrics(1.0).max_slope / 8.0, metrics(8.0).max_slope},
-                 {.0274, .0845}, 4);
+    check_digits({metrics(1.0).max_slope / 8.0, metrics(8.0).max_slope}, {.0274, .0845}, 4);
 }
 
 TEST_CASE("the two gradients with respect to the raw score cross near d = 190") {
@@ -61,7 +58,7 @@ TEST_CASE("the two gradients with respect to the raw score cross near d = 190") 
 
 TEST_CASE("unscaled at d = 64 the largest share is 90.7 % and the evenness 21.8 %; 99.2 % at 256") {
     const RowMetrics row = metrics(8.0);
-    check_digits(std::vector<double>{100 * row.max_probability, 100 * row.evenness,
-                                     100 * metrics(16.0).max_probability},
-                 {90.7, 21.8, 99.2}, 1);
+    check_digits(
+        {100 * row.max_probability, 100 * row.evenness, 100 * metrics(16.0).max_probability},
+        {90.7, 21.8, 99.2}, 1);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include "tests/support/results.h"
 
 using namespace attn;
 
@@ -16,11 +17,7 @@ std::vector<Index> doubling(Index last) {
 }
 
 SaturationSettings sampled(Index keys, Index trials) {
-    SaturationSettings settings;
-    settings.model = SaturationModel::sampled;
-    settings.keys = keys;
-    settings.trials = trials;
-    return settings;
+    return {.model = SaturationModel::sampled, .keys = keys, .trials = trials};
 }
 
 std::vector<SaturationPoint> sweep_of(const SaturationSettings& settings,
@@ -181,18 +178,11 @@ TEST_CASE("logits that overflow give NaN, never a plausible number") {
     CHECK(pair.scaled.weights[0] == 1.0);
 }
 
-TEST_CASE("a sweep that is stopped fails") {
-    std::stop_source source;
-    source.request_stop();
-    const auto sweep = saturation_sweep(sampled(16, 200), doubling(4096), source.get_token());
-    REQUIRE_FALSE(sweep.has_value());
-    CHECK(sweep.error().kind == ErrorKind::failure);
-}
-
-TEST_CASE("errors of a sweep name the thing, its value and the limits") {
+TEST_CASE("errors of a sweep name the thing, its value and the limits; stopped, it fails") {
+    CHECK(must_fail(saturation_sweep(sampled(16, 200), doubling(4096), stopped())).kind ==
+          ErrorKind::failure);
     const auto sentence = [](const SaturationSettings& settings, std::vector<Index> widths) {
-        const auto sweep = saturation_sweep(settings, widths);
-        return sweep ? std::string() : sweep.error().sentence;
+        return sentence_in(saturation_sweep(settings, widths));
     };
     CHECK(sentence({}, {}) == "the list of d_k is empty; expected at least one width");
     CHECK(sentence({}, {4, 0}) == "d_k is 0; expected 1 to 1048576");
@@ -206,14 +196,10 @@ TEST_CASE("errors of a sweep name the thing, its value and the limits") {
 }
 
 TEST_CASE("the interval of a median holds the median of many more trials about 95 times in 100") {
-    SaturationSettings settings;
-    settings.model = SaturationModel::sampled;
-    settings.keys = 4;
-    const std::vector<Index> widths{16};
     const auto band = [&](Index trials, std::uint64_t seed) {
-        settings.trials = trials;
+        SaturationSettings settings = sampled(4, trials);
         settings.seed = seed;
-        return saturation_sweep(settings, widths).value().front().unscaled.jacobian;
+        return sweep_of(settings, {16}).front().unscaled.jacobian;
     };
     const double truth = band(20'000, 12345).median;
     int held = 0;

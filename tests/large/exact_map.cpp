@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "core/masks.h"
+#include "tests/support/random.h"
+#include "tests/support/results.h"
 
 namespace attn::test {
 namespace {
@@ -168,10 +170,23 @@ std::shared_ptr<const MapSnapshot> settled(WeightMap& map, const ViewRequest& re
     return snapshot;
 }
 
+ViewRequest exactly(double top, double left, double rows, double columns, int level) {
+    ViewRequest request;
+    request.view = {top, left, rows, columns, level};
+    request.full_pass = true;
+    return request;
+}
+
+WeightSource normal_source(Index tq, Index tk, Index d_k, AttentionSpec spec) {
+    return {std::make_shared<const Tensor>(normal_tensor<float>({1, 1, tq, d_k}, 5, 2.0)),
+            std::make_shared<const Tensor>(normal_tensor<float>({1, 1, tk, d_k}, 6, 2.0)),
+            std::move(spec),
+            {.batch = 1, .heads = 1, .kv_heads = 1, .tq = tq, .tk = tk, .d_k = d_k}};
+}
+
 std::shared_ptr<const MapInput> planted(const PlantedSpec& spec) {
-    auto input = plant(spec);
-    REQUIRE(input.has_value());
-    return std::make_shared<const MapInput>(std::move(*input));
+    auto input = must(plant(spec));
+    return std::make_shared<const MapInput>(std::move(input));
 }
 
 }  // namespace attn::test

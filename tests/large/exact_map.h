@@ -37,6 +37,12 @@ large::Texels pool_exact(const ExactMap& exact, Index first_row, Index rows, Ind
 std::shared_ptr<const large::MapSnapshot> settled(large::WeightMap& map,
                                                   const large::ViewRequest& request);
 
+/// A view of which the whole pass is wanted: exact however slow the machine is.
+large::ViewRequest exactly(double top, double left, double rows, double columns, int level);
+
+/// One head of normal numbers of deviation 2.
+large::WeightSource normal_source(Index tq, Index tk, Index d_k, AttentionSpec spec = {});
+
 std::shared_ptr<const large::MapInput> planted(const large::PlantedSpec& spec);
 
 }  // namespace attn::test

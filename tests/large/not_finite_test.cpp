@@ -8,7 +8,8 @@
 #include "core/large/not_finite.h"
 #include "core/large/tile_grid.h"
 #include "tests/large/exact_map.h"
-#include "tests/support/random.h"
+#include "tests/support/inputs.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::large;
@@ -30,27 +31,14 @@ struct Entry {
 };
 
 std::shared_ptr<const MapInput> with(const std::vector<Entry>& entries, AttentionSpec spec = {}) {
-    Tensor q = normal_tensor<float>({1, 1, kQueries, kWidth}, 5, 2.0);
-    Tensor k = normal_tensor<float>({1, 1, kKeys, kWidth}, 6, 2.0);
+    auto input = std::make_shared<MapInput>();
+    input->source = normal_source(kQueries, kKeys, kWidth, std::move(spec));
+    Tensor q = *input->source.q, k = *input->source.k;
     for (const Entry& entry : entries)
         (entry.operand == 'q' ? q : k)(0, 0, entry.token, entry.column) = entry.value;
-    auto input = std::make_shared<MapInput>();
     input->source.q = std::make_shared<const Tensor>(std::move(q));
     input->source.k = std::make_shared<const Tensor>(std::move(k));
-    input->source.spec = std::move(spec);
-    Dimensions& size = input->source.size;
-    size.batch = size.heads = size.kv_heads = 1;
-    size.tq = kQueries;
-    size.tk = kKeys;
-    size.d_k = kWidth;
     return input;
-}
-
-ViewRequest looking_at(double top, double left, double rows, double columns, int level) {
-    ViewRequest request;
-    request.view = {top, left, rows, columns, level};
-    request.full_pass = true;
-    return request;
 }
 
 /// NaN among the single cells that the map draws.
@@ -86,13 +74,13 @@ void check_same(const NanWeights& actual, const NanWeights& wanted) {
 /// The map's counts are those of the cells that it draws, in the whole matrix and in a part of it.
 void check_counts(const std::shared_ptr<const MapInput>& input) {
     WeightMap map(input, {}, {});
-    const auto all = settled(map, looking_at(0.0, 0.0, kQueries, kKeys, 0));
+    const auto all = settled(map, exactly(0.0, 0.0, kQueries, kKeys, 0));
     REQUIRE(all->not_finite.known);
     CHECK(all->not_finite.rows_unknown == 0);
     const NanWeights drawn = drawn_nans(*all, {{0, kQueries}, {0, kKeys}});
     check_same(all->not_finite.all, drawn);
     check_same(all->not_finite.in_view, drawn);
-    const ViewRequest request = looking_at(10.0, 35.0, 100.0, 120.0, 0);
+    const ViewRequest request = exactly(10.0, 35.0, 100.0, 120.0, 0);
     const auto part = settled(map, request);
     check_same(part->not_finite.all, drawn);
     check_same(part->not_finite.in_view,
@@ -102,18 +90,12 @@ void check_counts(const std::shared_ptr<const MapInput>& input) {
 const std::vector<Entry> kEntries{{'q', 5, 1, kNan},  {'q', 17, 0, kInf}, {'q', 120, 4, -kInf},
                                   {'k', 40, 3, kNan}, {'k', 90, 2, kInf}, {'k', 7, 0, -kInf}};
 
-AttentionSpec causal() {
-    AttentionSpec spec;
-    spec.mask.causal = CausalAlign::top_left;
-    return spec;
-}
-
 }  // namespace
 
 TEST_CASE("the NaN weights that are counted are those that are drawn, under every mask") {
     check_counts(with({}));
     check_counts(with(kEntries));
-    check_counts(with(kEntries, causal()));
+    check_counts(with(kEntries, causal_spec()));
     check_counts(with({{'k', 90, 2, kInf}}));
     check_counts(with({{'q', 12, 0, kNan}}));
     AttentionSpec window;
@@ -123,7 +105,7 @@ TEST_CASE("the NaN weights that are counted are those that are drawn, under ever
     window.empty_rows = EmptyRows::nan;
     check_counts(with(kEntries, window));
     check_counts(with({}, window));
-    AttentionSpec custom = causal();
+    AttentionSpec custom = causal_spec();
     Mask mask(Shape{1, 1, kQueries, kKeys});
     for (Index i = 0; i < kQueries; ++i)
         for (Index j = 0; j < kKeys; ++j) mask(0, 0, i, j) = (i + 2 * j) % 3 != 0 ? 1 : 0;
@@ -139,44 +121,37 @@ TEST_CASE("scores beyond a float are NaN once they are computed, and unknown bef
     std::vector<Entry> huge;
     for (Index t = 0; t < kQueries; ++t) huge.push_back({'q', t, 2, t == 33 ? 1e30F : 0.0F});
     for (Index t = 0; t < kKeys; ++t) huge.push_back({'k', t, 2, t == 50 ? 1e30F : 0.0F});
-    const auto census = take_census(with(huge)->source, {}, {});
-    REQUIRE(census);
-    CHECK(std::ranges::count(census->rows, RowFate::unknown) == kQueries);
+    const auto census = must(take_census(with(huge)->source, {}, {}));
+    CHECK(std::ranges::count(census.rows, RowFate::unknown) == kQueries);
     check_counts(with(huge));
 }
 
 TEST_CASE("operands that are not finite are counted, and the first named") {
     const auto input = with(kEntries);
-    const auto census = take_census(input->source, {}, {});
-    REQUIRE(census);
-    CHECK(census->q.nans == 1);
-    CHECK(census->q.infinities == 2);
-    CHECK(census->q.first == Cell{5, 1});
-    CHECK(std::isnan(census->q.first_value));
-    CHECK(census->k.nans == 1);
-    CHECK(census->k.infinities == 2);
-    CHECK(census->k.first == Cell{7, 0});
-    CHECK(census->k.first_value == -kInf);
-    std::stop_source stop;
-    stop.request_stop();
-    CHECK_FALSE(take_census(input->source, {}, stop.get_token()));
+    const auto census = must(take_census(input->source, {}, {}));
+    CHECK(census.q.nans == 1);
+    CHECK(census.q.infinities == 2);
+    CHECK(census.q.first == Cell{5, 1});
+    CHECK(std::isnan(census.q.first_value));
+    CHECK(census.k.nans == 1);
+    CHECK(census.k.infinities == 2);
+    CHECK(census.k.first == Cell{7, 0});
+    CHECK(census.k.first_value == -kInf);
+    CHECK_FALSE(take_census(input->source, {}, stopped()));
 }
 
 TEST_CASE("a pooled, sampled view knows its NaN weights before any of them is drawn") {
-    PlantedSpec spec;
-    spec.tokens = 8192;
-    spec.d_k = 32;
-    auto input = std::make_shared<MapInput>(*planted(spec));
+    auto input = std::make_shared<MapInput>(*planted({.tokens = 8192, .d_k = 32}));
     Tensor q = *input->source.q;
     q(0, 0, 4321, 3) = kNan;
     input->source.q = std::make_shared<const Tensor>(std::move(q));
     WeightMap map(input, {}, {});
-    ViewRequest request = looking_at(0.0, 0.0, 8192.0, 8192.0, 5);
+    ViewRequest request = exactly(0.0, 0.0, 8192.0, 8192.0, 5);
     request.full_pass = false;
     const auto snapshot = settled(map, request);
     check_same(snapshot->not_finite.all, {1, 8192, Cell{4321, 0}});
     check_same(snapshot->not_finite.in_view, {1, 8192, Cell{4321, 0}});
-    const auto elsewhere = settled(map, looking_at(0.0, 0.0, 100.0, 100.0, 0));
+    const auto elsewhere = settled(map, exactly(0.0, 0.0, 100.0, 100.0, 0));
     CHECK_FALSE(elsewhere->not_finite.in_view.first);
     CHECK(elsewhere->not_finite.all.cells == 8192);
 }
@@ -185,22 +160,22 @@ TEST_CASE("profiles leave rows of texels with NaN out and say how many queries t
     const auto input = with({{'q', 8, 1, kNan}});
     WeightMap map(input, {}, {});
     for (const int level : {0, 1}) {
-        const auto profiles = settled(map, looking_at(0.0, 0.0, kQueries, kKeys, level))->profiles;
-        REQUIRE(profiles);
+        const auto profiles =
+            must(settled(map, exactly(0.0, 0.0, kQueries, kKeys, level))->profiles);
         const Index side = Index{1} << level;
-        CHECK(profiles->queries_left_out == side);
-        CHECK(profiles->queries == kQueries - side);
-        CHECK(profiles->keys == kKeys);
-        CHECK(std::isnan(profiles->rows[static_cast<std::size_t>(8 / side)]));
+        CHECK(profiles.queries_left_out == side);
+        CHECK(profiles.queries == kQueries - side);
+        CHECK(profiles.keys == kKeys);
+        CHECK(std::isnan(profiles.rows[static_cast<std::size_t>(8 / side)]));
         double sum = 0.0;
-        for (std::size_t n = 0; n < profiles->columns.size(); ++n)
-            sum += profiles->columns[n] * static_cast<double>(side);
+        for (std::size_t n = 0; n < profiles.columns.size(); ++n)
+            sum += profiles.columns[n] * static_cast<double>(side);
         CHECK(sum == doctest::Approx(1.0).epsilon(1e-4));  // each counted query gives 1 to all keys
     }
 }
 
 TEST_CASE("the arithmetic of a cell names the score that makes its row NaN") {
-    const auto input = with({{'k', 40, 3, kNan}}, causal());
+    const auto input = with({{'k', 40, 3, kNan}}, causal_spec());
     const CellArithmetic fine = cell_arithmetic(input->source, {}, {30, 10});
     CHECK(std::isfinite(fine.weight));
     CHECK_FALSE(fine.spoiling_key);
@@ -217,11 +192,10 @@ TEST_CASE("the arithmetic of a cell names the score that makes its row NaN") {
 TEST_CASE("a search counts the NaN weights that it cannot rank") {
     const auto input = with({{'q', 8, 1, kNan}});
     WeightMap map(input, {}, {});
-    ViewRequest request = looking_at(0.0, 0.0, kQueries, kKeys, 0);
+    ViewRequest request = exactly(0.0, 0.0, kQueries, kKeys, 0);
     request.search = Search{Search::Of::key, 5};
-    const auto found = settled(map, request)->search;
-    REQUIRE(found);
-    CHECK(found->nans == 1);
-    CHECK(found->first_nan == Cell{8, 5});
-    CHECK(std::isnan(found->total));
+    const auto found = must(settled(map, request)->search);
+    CHECK(found.nans == 1);
+    CHECK(found.first_nan == Cell{8, 5});
+    CHECK(std::isnan(found.total));
 }

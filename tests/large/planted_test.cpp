@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <set>
 
 #include <doctest/doctest.h>
 
@@ -9,6 +8,7 @@
 #include "core/large/planted_layout.h"
 #include "core/large/weight_map.h"
 #include "tests/large/exact_map.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::large;
@@ -17,11 +17,7 @@ using namespace attn::test;
 namespace {
 
 PlantedSpec spec_of(Index tokens, Index d_k, std::uint64_t seed = 1) {
-    PlantedSpec spec;
-    spec.tokens = tokens;
-    spec.d_k = d_k;
-    spec.seed = seed;
-    return spec;
+    return {.tokens = tokens, .d_k = d_k, .seed = seed};
 }
 
 std::uint64_t hash_of(const Tensor& tensor) {
@@ -166,21 +162,14 @@ TEST_CASE("planted structures can be left out") {
     CHECK(planted(spec)->source.spec.mask.causal == CausalAlign::top_left);
 }
 
-TEST_CASE("the generator names a size that it does not make") {
-    const auto few = plant(spec_of(255, 64));
-    REQUIRE_FALSE(few.has_value());
-    CHECK(few.error().sentence == "tokens is 255: the generator makes 256 to 1048576");
+TEST_CASE("the generator names a size that it does not make, and stops when asked") {
+    CHECK(must_fail(plant(spec_of(255, 64))).sentence ==
+          "tokens is 255: the generator makes 256 to 1048576");
     CHECK_FALSE(plant(spec_of(kMostPlanted + 1, 64)).has_value());
-    const auto narrow = plant(spec_of(256, 31));
-    REQUIRE_FALSE(narrow.has_value());
-    CHECK(narrow.error().sentence == "d_k is 31: the generator makes 32 to 256");
+    CHECK(must_fail(plant(spec_of(256, 31))).sentence ==
+          "d_k is 31: the generator makes 32 to 256");
     CHECK_FALSE(plant(spec_of(256, 257)).has_value());
-}
-
-TEST_CASE("the generator stops when asked") {
-    std::stop_source stop;
-    stop.request_stop();
-    CHECK_FALSE(plant(spec_of(4096, 64), {stop.get_token(), {}}).has_value());
+    CHECK_FALSE(plant(spec_of(4096, 64), {stopped(), {}}).has_value());
 }
 
 TEST_CASE("the arithmetic of a cell is that of its row") {

@@ -17,18 +17,14 @@ constexpr int kLevel = 4;
 constexpr Index kSide = 16;
 constexpr Index kTokens = 2048;
 
-std::shared_ptr<const MapInput> input_of_test() {
-    PlantedSpec spec;
-    spec.tokens = kTokens;
-    spec.d_k = 32;
-    return planted(spec);
-}
+std::shared_ptr<const MapInput> input_of_test() { return planted({.tokens = kTokens, .d_k = 32}); }
 
-Preview preview_of(const ExactMap& exact, std::uint64_t seed) {
-    const PreviewPlan plan = plan_preview(exact.source, kLevel, seed);
+Preview preview_of(const ExactMap& exact, std::uint64_t seed, int level = kLevel) {
+    const PreviewPlan plan = plan_preview(exact.source, level, seed);
     std::vector<TexelRow> sampled;
     for (const Index row : plan.rows)
-        sampled.push_back(std::make_shared<const Texels>(pool_exact(exact, row, 1, 1, kSide)));
+        sampled.push_back(
+            std::make_shared<const Texels>(pool_exact(exact, row, 1, 1, Index{1} << plan.level)));
     return finish_preview(plan, sampled, exact.source.size);
 }
 
@@ -144,12 +140,7 @@ TEST_CASE("a tile says how much of it is exact") {
     const auto input = input_of_test();
     const ExactMap exact = exact_map(input->source);
     Pyramid pyramid(input->source, std::size_t{1} << 30);
-    const PreviewPlan plan = plan_preview(input->source, pyramid.base_level(), 1);
-    const Index side = Index{1} << plan.level;
-    std::vector<TexelRow> sampled;
-    for (const Index row : plan.rows)
-        sampled.push_back(std::make_shared<const Texels>(pool_exact(exact, row, 1, 1, side)));
-    const Preview preview = finish_preview(plan, sampled, input->source.size);
+    const Preview preview = preview_of(exact, 1, pyramid.base_level());
     const TileId top{pyramid.top_level(), 0, 0};
 
     CHECK(coarse_tile(top, pyramid, preview).origin == TileOrigin::sampled);
@@ -170,10 +161,7 @@ TEST_CASE("a tile says how much of it is exact") {
 }
 
 TEST_CASE("blocks take the smallest side whose pyramid fits the budget") {
-    PlantedSpec spec;
-    spec.tokens = 40000;
-    spec.d_k = 32;
-    const auto input = planted(spec);
+    const auto input = planted({.tokens = 40000, .d_k = 32});
     const Pyramid fine(input->source, std::size_t{384} << 20);
     CHECK(fine.block_side() == 32);
     const Pyramid coarse(input->source, std::size_t{4} << 20);

@@ -10,7 +10,7 @@
 #include "core/large/tile_grid.h"
 #include "core/masks.h"
 #include "tests/large/exact_map.h"
-#include "tests/support/random.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::large;
@@ -23,16 +23,7 @@ constexpr Index kKeys = 610;
 constexpr Index kWidth = 16;
 
 WeightSource source_of(AttentionSpec spec) {
-    WeightSource source;
-    source.q =
-        std::make_shared<const Tensor>(normal_tensor<float>({1, 1, kQueries, kWidth}, 5, 2.0));
-    source.k = std::make_shared<const Tensor>(normal_tensor<float>({1, 1, kKeys, kWidth}, 6, 2.0));
-    source.spec = std::move(spec);
-    source.size.batch = source.size.heads = source.size.kv_heads = 1;
-    source.size.tq = kQueries;
-    source.size.tk = kKeys;
-    source.size.d_k = kWidth;
-    return source;
+    return normal_source(kQueries, kKeys, kWidth, std::move(spec));
 }
 
 struct Mean {
@@ -72,26 +63,25 @@ bool close(float actual, const Mean& wanted) {
 void check_levels(const WeightSource& source) {
     for (int level = 0; level < level_count(source.size); ++level)
         for (const TileId& id : tiles_of_level(level, source.size)) {
-            const auto tile = score_tile(source, {}, id, {});
-            REQUIRE(tile);
+            const auto tile = must(score_tile(source, {}, id, {}));
             const CellBox cells = cells_of(id, source.size);
             const Index side = id.side();
-            for (Index r = 0; r < tile->texels.rows; ++r)
-                for (Index c = 0; c < tile->texels.columns; ++c) {
+            for (Index r = 0; r < tile.texels.rows; ++r)
+                for (Index c = 0; c < tile.texels.columns; ++c) {
                     const Index row = cells.rows.begin + r * side;
                     const Index column = cells.columns.begin + c * side;
                     const Mean wanted =
                         mean_of(source, {{row, std::min(row + side, cells.rows.end)},
                                          {column, std::min(column + side, cells.columns.end)}});
-                    const std::size_t at = tile->texels.at(r, c);
+                    const std::size_t at = tile.texels.at(r, c);
                     const bool right =
-                        tile->texels.masked(r, c) == (wanted.pairs == 0) &&
-                        (wanted.pairs == 0 || close(tile->texels.mean[at], wanted)) &&
-                        (tile->texels.allowed.empty() ||
-                         tile->texels.allowed[at] == static_cast<std::uint32_t>(wanted.pairs));
+                        tile.texels.masked(r, c) == (wanted.pairs == 0) &&
+                        (wanted.pairs == 0 || close(tile.texels.mean[at], wanted)) &&
+                        (tile.texels.allowed.empty() ||
+                         tile.texels.allowed[at] == static_cast<std::uint32_t>(wanted.pairs));
                     if (right) continue;
                     FAIL_CHECK(fmt::format("level {} texel {} {}: {} wanted {} of {} pairs", level,
-                                           r, c, tile->texels.mean[at],
+                                           r, c, tile.texels.mean[at],
                                            wanted.sum / static_cast<double>(wanted.pairs),
                                            wanted.pairs));
                     return;
@@ -137,10 +127,7 @@ TEST_CASE("a score that is not finite makes its texel so, and no other") {
 }
 
 TEST_CASE("a map gives the scores of a view when they are asked for, and no others") {
-    PlantedSpec spec;
-    spec.tokens = 2048;
-    spec.d_k = 32;
-    const auto input = planted(spec);
+    const auto input = planted({.tokens = 2048, .d_k = 32});
     WeightMap map(input, {}, {});
     ViewRequest request;
     request.view = {100.0, 900.0, 700.0, 500.0, 0};
@@ -155,9 +142,8 @@ TEST_CASE("a map gives the scores of a view when they are asked for, and no othe
     double low = HUGE_VAL;
     double high = -HUGE_VAL;
     for (const auto& tile : snapshot->scores.tiles) {
-        const auto again = score_tile(input->source, {}, tile->id, {});
-        REQUIRE(again);
-        CHECK(again->texels.mean == tile->texels.mean);
+        const auto again = must(score_tile(input->source, {}, tile->id, {}));
+        CHECK(again.texels.mean == tile->texels.mean);
         for (const float mean : tile->texels.mean) {
             low = std::min(low, static_cast<double>(mean));
             high = std::max(high, static_cast<double>(mean));

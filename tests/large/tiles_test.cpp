@@ -5,7 +5,6 @@
 
 #include "core/large/tile_grid.h"
 #include "tests/large/exact_map.h"
-#include "tests/support/random.h"
 
 using namespace attn;
 using namespace attn::large;
@@ -13,20 +12,14 @@ using namespace attn::test;
 
 namespace {
 
-ViewRequest whole(const Dimensions& size, int level) {
-    ViewRequest request;
-    request.view = {0.0, 0.0, static_cast<double>(size.tq), static_cast<double>(size.tk), level};
-    request.full_pass = true;  // exact however slow the machine is
-    return request;
-}
-
 /// Every tile of every level is exact, and there are as many as the matrix needs.
 void check_every_level(const std::shared_ptr<const MapInput>& input) {
     const ExactMap exact = exact_map(input->source);
     WeightMap map(input, {}, {});
     const Dimensions& size = input->source.size;
     for (int level = 0; level < level_count(size); ++level) {
-        const auto snapshot = settled(map, whole(size, level));
+        const auto snapshot = settled(map, exactly(0.0, 0.0, static_cast<double>(size.tq),
+                                                   static_cast<double>(size.tk), level));
         CHECK(snapshot->complete);
         CHECK(snapshot->tiles.size() == tiles_of_level(level, size).size());
         for (const auto& tile : snapshot->tiles) {
@@ -39,36 +32,16 @@ void check_every_level(const std::shared_ptr<const MapInput>& input) {
 }
 
 std::shared_ptr<const MapInput> given(Index tq, Index tk, Index d_k, AttentionSpec spec) {
-    auto input = std::make_shared<MapInput>();
-    input->source.q = std::make_shared<const Tensor>(normal_tensor<float>({1, 1, tq, d_k}, 5, 2.0));
-    input->source.k = std::make_shared<const Tensor>(normal_tensor<float>({1, 1, tk, d_k}, 6, 2.0));
-    input->source.spec = std::move(spec);
-    Dimensions& size = input->source.size;
-    size.batch = size.heads = size.kv_heads = 1;
-    size.tq = tq;
-    size.tk = tk;
-    size.d_k = d_k;
-    return input;
+    return std::make_shared<const MapInput>(
+        MapInput{normal_source(tq, tk, d_k, std::move(spec)), {}, {}, {}});
 }
 
 }  // namespace
 
-TEST_CASE("tiles of every level pool the exact weights of 2048 tokens by mean, max and log-mean") {
-    PlantedSpec spec;
-    spec.tokens = 2048;
-    spec.d_k = 32;
-    check_every_level(planted(spec));
-}
-
-TEST_CASE("tiles of every level pool exact weights under a causal mask") {
-    PlantedSpec spec;
-    spec.tokens = 1100;
-    spec.d_k = 32;
-    spec.causal = true;
-    check_every_level(planted(spec));
-}
-
-TEST_CASE("tiles of matrices that are not square, with windows and padding, are exact") {
+TEST_CASE(
+    "tiles of every level pool the exact weights by mean, max and log-mean, whatever the mask") {
+    check_every_level(planted({.tokens = 2048, .d_k = 32}));
+    check_every_level(planted({.tokens = 1100, .d_k = 32, .causal = true}));
     AttentionSpec spec;
     spec.mask.window = 300;
     spec.mask.padding = {950};
@@ -88,12 +61,7 @@ TEST_CASE("the value of a tile is that of its pooling, and NaN where masked") {
 }
 
 TEST_CASE("levels reach from single cells to one tile") {
-    const auto levels = [](Index tq, Index tk) {
-        Dimensions size;
-        size.tq = tq;
-        size.tk = tk;
-        return level_count(size);
-    };
+    const auto levels = [](Index tq, Index tk) { return level_count({.tq = tq, .tk = tk}); };
     CHECK(levels(1, 1) == 1);
     CHECK(levels(256, 256) == 1);
     CHECK(levels(257, 10) == 2);
@@ -102,8 +70,7 @@ TEST_CASE("levels reach from single cells to one tile") {
 }
 
 TEST_CASE("tiles in view come from the middle outward, once each") {
-    Dimensions size;
-    size.tq = size.tk = 4096;
+    const Dimensions size{.tq = 4096, .tk = 4096};
     const MapView view{300.0, 900.0, 1000.0, 1200.0, 0};
     const auto tiles = tiles_in_view(view, 0, size);
     CHECK(tiles.size() == 5 * 6);
@@ -114,8 +81,7 @@ TEST_CASE("tiles in view come from the middle outward, once each") {
 }
 
 TEST_CASE("a view of too many tiles is answered by a coarser level") {
-    Dimensions size;
-    size.tq = size.tk = 1048576;
+    const Dimensions size{.tq = 1048576, .tk = 1048576};
     CHECK(level_of({0.0, 0.0, 1048576.0, 1048576.0, 0}, size) == 8);
     CHECK(level_of({0.0, 0.0, 1000.0, 1000.0, 0}, size) == 0);
     CHECK(level_of({0.0, 0.0, 1000.0, 1000.0, 99}, size) == 12);

@@ -13,6 +13,7 @@
 #include "core/rng.h"
 #include "core/threads.h"
 #include "tests/large/exact_map.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::large;
@@ -21,22 +22,12 @@ using namespace attn::test;
 namespace {
 
 std::shared_ptr<const MapInput> tokens(Index count) {
-    PlantedSpec spec;
-    spec.tokens = count;
-    spec.d_k = 32;
-    return planted(spec);
+    return planted({.tokens = count, .d_k = 32});
 }
 
 ViewRequest looking_at(double top, double left, double rows, double columns, int level) {
-    ViewRequest request;
-    request.view = {top, left, rows, columns, level};
-    return request;
-}
-
-/// The same with the whole pass: exact however slow the machine is.
-ViewRequest exactly(double top, double left, double rows, double columns, int level) {
-    ViewRequest request = looking_at(top, left, rows, columns, level);
-    request.full_pass = true;
+    ViewRequest request = exactly(top, left, rows, columns, level);
+    request.full_pass = false;
     return request;
 }
 
@@ -148,20 +139,15 @@ TEST_CASE("a map can go away in the middle of its work") {
 
 TEST_CASE("waiting for a map ends when the caller stops") {
     WeightMap map(tokens(30000), {}, {});
-    ViewRequest request = looking_at(0.0, 0.0, 30000.0, 30000.0, 7);
-    request.full_pass = true;
-    map.want(request);
-    std::stop_source stop;
-    stop.request_stop();
-    CHECK_FALSE(map.settle(stop.get_token()));
+    map.want(exactly(0.0, 0.0, 30000.0, 30000.0, 7));
+    CHECK_FALSE(map.settle(stopped()));
 }
 
 TEST_CASE("a pass that is paused and resumed gives the numbers of one that is not") {
     constexpr Index kTokens = 6000;
     const auto input = tokens(kTokens);
     const ViewRequest corner = looking_at(0.0, 0.0, 50.0, 50.0, 0);
-    ViewRequest going = corner;
-    going.full_pass = true;
+    const ViewRequest going = exactly(0.0, 0.0, 50.0, 50.0, 0);
     WeightMap straight(input, {}, {});
     CHECK(settled(straight, going)->pass.rows_done == kTokens);
     WeightMap halting(input, {}, {});
@@ -237,26 +223,23 @@ TEST_CASE("searches find what attends to a key and what a query attends to") {
     WeightMap map(input, {}, {});
     ViewRequest request = looking_at(0.0, 0.0, 100.0, 100.0, 0);
     request.search = Search{Search::Of::query, 1234};
-    const auto of_query = settled(map, request)->search;
-    REQUIRE(of_query.has_value());
-    CHECK(of_query->rows_missing == 0);
-    CHECK(of_query->total == doctest::Approx(1.0).epsilon(1e-5));
-    check_strongest(of_query->cells, strongest(exact, {{1234, 1235}, {0, 2048}}, 10), exact);
+    const auto of_query = must(settled(map, request)->search);
+    CHECK(of_query.rows_missing == 0);
+    CHECK(of_query.total == doctest::Approx(1.0).epsilon(1e-5));
+    check_strongest(of_query.cells, strongest(exact, {{1234, 1235}, {0, 2048}}, 10), exact);
 
     request.search = Search{Search::Of::key, input->needle->column};
-    const auto partial = settled(map, request)->search;
-    REQUIRE(partial.has_value());
-    CHECK(partial->rows_missing > 0);
+    const auto partial = must(settled(map, request)->search);
+    CHECK(partial.rows_missing > 0);
     request.full_pass = true;
-    const auto of_key = settled(map, request)->search;
-    REQUIRE(of_key.has_value());
-    CHECK(of_key->rows_missing == 0);
-    CHECK(of_key->cells.front().cell == *input->needle);
+    const auto of_key = must(settled(map, request)->search);
+    CHECK(of_key.rows_missing == 0);
+    CHECK(of_key.cells.front().cell == *input->needle);
     const Index column = input->needle->column;
-    check_strongest(of_key->cells, strongest(exact, {{0, 2048}, {column, column + 1}}, 10), exact);
+    check_strongest(of_key.cells, strongest(exact, {{0, 2048}, {column, column + 1}}, 10), exact);
     double total = 0.0;
     for (Index i = 0; i < 2048; ++i) total += exact.weight(i, column);
-    CHECK(of_key->total == doctest::Approx(total).epsilon(exact.relative));
+    CHECK(of_key.total == doctest::Approx(total).epsilon(exact.relative));
 }
 
 TEST_CASE("a column profile keeps its unit at every zoom: the mean weight of a key") {
@@ -264,14 +247,14 @@ TEST_CASE("a column profile keeps its unit at every zoom: the mean weight of a k
     WeightMap map(input, {}, {});
     double before = 0.0;
     for (int level = 3; level >= 0; --level) {
-        const auto profiles = settled(map, exactly(0.0, 0.0, 2048.0, 2048.0, level))->profiles;
-        REQUIRE(profiles.has_value());
-        CHECK(profiles->queries == 2048);
-        CHECK(profiles->keys == 2048);
-        const auto per_bar = static_cast<double>(profiles->side);
+        const auto profiles =
+            must(settled(map, exactly(0.0, 0.0, 2048.0, 2048.0, level))->profiles);
+        CHECK(profiles.queries == 2048);
+        CHECK(profiles.keys == 2048);
+        const auto per_bar = static_cast<double>(profiles.side);
         double mean = 0.0;
-        for (std::size_t n = 0; n < static_cast<std::size_t>(256 / profiles->side); ++n)
-            mean += profiles->columns[n] * per_bar / 256.0;
+        for (std::size_t n = 0; n < static_cast<std::size_t>(256 / profiles.side); ++n)
+            mean += profiles.columns[n] * per_bar / 256.0;
         if (before != 0.0) CHECK(mean == doctest::Approx(before).epsilon(1e-4));
         before = mean;
     }
@@ -286,21 +269,20 @@ TEST_CASE("profiles are the means and sums along the edges of the view") {
     CHECK(all->profiles->side == 8);
     for (const double row : all->profiles->rows) CHECK(row == doctest::Approx(1.0).epsilon(1e-4));
 
-    const auto part = settled(map, exactly(512.0, 256.0, 300.0, 400.0, 1))->profiles;
-    REQUIRE(part.has_value());
-    CHECK(part->first_row == 512);
-    CHECK(part->first_column == 256);
-    CHECK(part->rows.size() == 150);
-    CHECK(part->columns.size() == 200);
+    const auto part = must(settled(map, exactly(512.0, 256.0, 300.0, 400.0, 1))->profiles);
+    CHECK(part.first_row == 512);
+    CHECK(part.first_column == 256);
+    CHECK(part.rows.size() == 150);
+    CHECK(part.columns.size() == 200);
     double first_row = 0.0;
     for (Index i = 512; i < 514; ++i)
         for (Index j = 256; j < 656; ++j) first_row += exact.weight(i, j) / 2.0;
-    CHECK(part->rows.front() == doctest::Approx(first_row).epsilon(1e-4));
+    CHECK(part.rows.front() == doctest::Approx(first_row).epsilon(1e-4));
     double last_column = 0.0;
     for (Index i = 512; i < 812; ++i)
         for (Index j = 654; j < 656; ++j)
             last_column += exact.weight(i, j) / 600.0;  // a mean over keys too
-    CHECK(part->columns.back() == doctest::Approx(last_column).epsilon(1e-4));
+    CHECK(part.columns.back() == doctest::Approx(last_column).epsilon(1e-4));
 }
 
 TEST_CASE("the colour range follows percentiles of the pooled weights in view") {

@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "core/cast.h"
 #include "core/kernels/fused_forward.h"
@@ -14,8 +13,8 @@
 #include "core/large/weight_rows.h"
 #include "core/masks.h"
 #include "tests/support/cases.h"
-#include "tests/support/column_inputs.h"
-#include "tests/support/random.h"
+#include "tests/support/edges.h"
+#include "tests/support/results.h"
 #include "tests/support/targets.h"
 #include "tests/support/tolerance.h"
 
@@ -24,9 +23,6 @@ using namespace attn::test;
 using namespace attn::large;
 
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 /// One call, its map and the reference's numbers.
 struct Subject {
@@ -187,18 +183,9 @@ Rectangle whole(const Subject& subject) {
     return {0, 0, subject.source.size.tq, subject.source.size.tk};
 }
 
-Case given(std::string name, const Shape& q, const Shape& k) {
-    Case one;
-    one.name = std::move(name);
-    one.inputs.q = normal_tensor<float>(q, 1);
-    one.inputs.k = normal_tensor<float>(k, 2);
-    one.inputs.v = normal_tensor<float>({k.b, k.h, k.t, 1}, 3);
-    return one;
-}
-
 /// More queries and keys than a group, a block and a strip hold.
 Case long_case(std::string name, Index d_k) {
-    return given(std::move(name), {1, 2, 211, d_k}, {1, 1, 293, d_k});
+    return normal_case(std::move(name), {1, 2, 211, d_k}, {1, 1, 293, d_k}, 1);
 }
 
 /// Every mask at once or one after another.
@@ -226,7 +213,7 @@ std::vector<Case> masked_cases() {
 
 TEST_CASE("texels of 2048 x 2048 cells equal pooling of the exact weights, at every level") {
     for (const bool causal : {false, true}) {
-        Case one = given("2048", {1, 1, 2048, 6}, {1, 1, 2048, 6});
+        Case one = normal_case("2048", {1, 1, 2048, 6}, {1, 1, 2048, 6}, 1);
         if (causal) one.spec.mask.causal = CausalAlign::top_left;
         const Subject subject(one);
         for (const Index side : {1, 2, 4, 8, 16, 32})
@@ -353,14 +340,11 @@ TEST_CASE("large scores keep their digits: a weight never exceeds 1") {
 
 TEST_CASE("a stopped map says so") {
     const Subject subject(long_case("stop", 4));
-    std::stop_source stop;
-    stop.request_stop();
     PooledRows out;
-    CHECK(!pool_rows(subject.source, {}, rows_from(0, 211), 32, 32, stop.get_token(), out));
-    CHECK(!pool_rows(subject.source, {}, rows_from(0, 211), 1, 1, stop.get_token(), out));
+    CHECK(!pool_rows(subject.source, {}, rows_from(0, 211), 32, 32, stopped(), out));
+    CHECK(!pool_rows(subject.source, {}, rows_from(0, 211), 1, 1, stopped(), out));
     const std::vector<float> logsumexp(211, 5.0F);
-    CHECK(!pool_cells(subject.source, {}, logsumexp, 0, 0, 211, 293, 4, stop.get_token(),
-                      out.texels));
+    CHECK(!pool_cells(subject.source, {}, logsumexp, 0, 0, 211, 293, 4, stopped(), out.texels));
 }
 
 TEST_CASE(
@@ -375,11 +359,10 @@ TEST_CASE(
 TEST_CASE("a map needs no values and refuses dropout") {
     Case one = long_case("source", 4);
     one.inputs.v = {};
-    const auto source = weight_source(one.inputs, one.spec);
-    REQUIRE(source);
-    CHECK(*source->q == one.inputs.q);
-    CHECK(*source->k == one.inputs.k);
-    CHECK(source->size.tk == 293);
+    const auto source = must(weight_source(one.inputs, one.spec));
+    CHECK(*source.q == one.inputs.q);
+    CHECK(*source.k == one.inputs.k);
+    CHECK(source.size.tk == 293);
     one.spec.dropout = 0.25;
     CHECK(weight_source(one.inputs, one.spec).error().sentence ==
           "dropout is 0.25: a map shows weights before dropout, so 0 is expected");

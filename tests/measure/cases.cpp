@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <map>
 #include <tuple>
 
@@ -17,70 +16,12 @@ namespace {
 using view::AppState;
 
 // Sixty-four words of one to fourteen letters.
-constexpr std::array<std::string_view, 64> kWords{"the",
-                                                  "old",
-                                                  "lighthouse",
-                                                  "keeper",
-                                                  "wrote",
-                                                  "in",
-                                                  "a",
-                                                  "careful",
-                                                  "hand",
-                                                  "that",
-                                                  "every",
-                                                  "winter",
-                                                  "storm",
-                                                  "remembers",
-                                                  "its",
-                                                  "own",
-                                                  "name",
-                                                  "and",
-                                                  "no",
-                                                  "ship",
-                                                  "which",
-                                                  "heard",
-                                                  "them",
-                                                  "ever",
-                                                  "came",
-                                                  "home",
-                                                  "without",
-                                                  "one",
-                                                  "extraordinarily",
-                                                  "bright",
-                                                  "lamp",
-                                                  "burning",
-                                                  "on",
-                                                  "top",
-                                                  "of",
-                                                  "her",
-                                                  "mast",
-                                                  "while",
-                                                  "gulls",
-                                                  "circled",
-                                                  "above",
-                                                  "grey",
-                                                  "water",
-                                                  "waiting",
-                                                  "for",
-                                                  "fish",
-                                                  "or",
-                                                  "perhaps",
-                                                  "some",
-                                                  "other",
-                                                  "sign",
-                                                  "from",
-                                                  "far",
-                                                  "away",
-                                                  "where",
-                                                  "nobody",
-                                                  "had",
-                                                  "thought",
-                                                  "to",
-                                                  "look",
-                                                  "until",
-                                                  "spring",
-                                                  "finally",
-                                                  "returned"};
+constexpr std::string_view kWords =
+    "the old lighthouse keeper wrote in a careful hand that every winter storm remembers "
+    "its own name and no ship which heard them ever came home without one extraordinarily "
+    "bright lamp burning on top of her mast while gulls circled above grey water waiting "
+    "for fish or perhaps some other sign from far away where nobody had thought to look "
+    "until spring finally returned";
 
 AppState document_of(const Case& at) {
     AppState state = view::initial_state();
@@ -121,12 +62,9 @@ std::string name_of(const Case& at) {
 }
 
 std::string sentence_of(Index tokens) {
-    std::string words;
-    for (Index n = 0; n < tokens; ++n) {
-        if (n > 0) words += ' ';
-        words += kWords[static_cast<std::size_t>(n)];
-    }
-    return words;
+    std::size_t end = 0;
+    for (Index n = 0; n < tokens; ++n) end = kWords.find(' ', end + 1);
+    return std::string(kWords.substr(0, end));
 }
 
 Scene scene_of(const Case& at) {

@@ -121,12 +121,11 @@ double usual(std::vector<double> steps) {
     return steps[steps.size() / 4];
 }
 
-/// Along the whole of a line or curve.
-double step_along(const Camera::Shot& shot, const Mark& mark) {
+std::vector<double> steps_along(const Camera::Shot& shot, const Mark& mark) {
     std::vector<double> steps;
     for (std::size_t n = 1; n < mark.course.size(); ++n)
         add_steps(shot, mark, mark.course[n - 1], mark.course[n], steps);
-    return usual(std::move(steps));
+    return steps;
 }
 
 /// Of the weakest of its four sides.
@@ -141,9 +140,7 @@ double weakest_side(const Camera::Shot& shot, const Mark& mark) {
 }
 
 double least_step_around(const Camera::Shot& shot, const Mark& ring) {
-    std::vector<double> steps;
-    for (std::size_t n = 1; n < ring.course.size(); ++n)
-        add_steps(shot, ring, ring.course[n - 1], ring.course[n], steps);
+    const std::vector<double> steps = steps_along(shot, ring);
     return steps.empty() ? 21.0 : *std::ranges::min_element(steps);
 }
 
@@ -178,7 +175,7 @@ constexpr float kThin = 6.0F;
 /// Lines, edges and curves by the pixels across them, the rest by what lies around.
 double ratio_of(const Camera::Shot& shot, const Mark& mark) {
     if (mark.kind == Mark::Kind::outline) return weakest_side(shot, mark);
-    if (!mark.course.empty()) return step_along(shot, mark);
+    if (!mark.course.empty()) return usual(steps_along(shot, mark));
     const Color base = outside(shot, mark.at, kBeside);
     return view::contrast(over(base, mark.color), base);
 }

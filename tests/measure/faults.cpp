@@ -46,17 +46,8 @@ bool has_gap(const Quad& a, const Quad& b) {
     return false;
 }
 
-Rect bounds_of(const Quad& quad) {
-    Rect out{quad[0], quad[0]};
-    for (const Point& p : quad) {
-        out.low = {std::min(out.low.x, p.x), std::min(out.low.y, p.y)};
-        out.high = {std::max(out.high.x, p.x), std::max(out.high.y, p.y)};
-    }
-    return out;
-}
-
 bool is_seen(const Words& words) {
-    return !shared_part(bounds_of(inked(words)), words.clip).is_empty();
+    return !shared_part(around(inked(words)), words.clip).is_empty();
 }
 
 std::string where(const Words& words) {
@@ -67,7 +58,7 @@ std::string where(const Words& words) {
 
 /// "" when all of it shows. Up and down it may be scrolled.
 std::string what_is_cut(const Words& words, const Rect& window, float hair) {
-    const Rect ink = bounds_of(inked(words));
+    const Rect ink = around(inked(words));
     const Rect clip = shared_part(words.clip, window);
     const auto beyond = [hair](float by, const char* side) {
         return by > hair ? fmt::format("{:.0f} px beyond the {}", by, side) : std::string();
@@ -108,23 +99,17 @@ bool names(const Words& words, std::string_view token) {
            (words.text.find("…") != std::string::npos && words.text.starts_with(beginning(token)));
 }
 
-/// Whether some word names the row, beside it and left of the cells or right of them.
-bool has_row_label(const std::vector<Words>& seen, std::string_view token, float low, float high) {
+/// Whether some word names what lies between low and high: a row, left of the cells or right of them, or a column, over
+/// which a turned label begins or ends.
+bool has_label(const std::vector<Words>& seen, std::string_view token, bool row, float low,
+               float high) {
     return std::ranges::any_of(seen, [&](const Words& words) {
         const Rect at = words.bounds();
-        const float middle = (at.low.y + at.high.y) / 2;
-        return names(words, token) && middle >= low && middle <= high;
-    });
-}
-
-/// A turned label begins or ends over its column.
-bool has_column_label(const std::vector<Words>& seen, std::string_view token, float low,
-                      float high) {
-    return std::ranges::any_of(seen, [&](const Words& words) {
-        const Rect at = words.bounds();
-        const float middle = (at.low.x + at.high.x) / 2;
+        const auto [from, to] =
+            row ? std::pair(at.low.y, at.high.y) : std::pair(at.low.x, at.high.x);
+        const float middle = (from + to) / 2;
         const bool over = middle >= low && middle <= high;
-        const bool touches = words.turned && at.low.x <= high && at.high.x >= low;
+        const bool touches = !row && words.turned && from <= high && to >= low;
         return names(words, token) && (over || touches);
     });
 }
@@ -172,13 +157,13 @@ std::vector<Fault> missing_labels(const Log& log, const view::GridView& grid, co
         const float low = hero.at.low.y + row * static_cast<float>(n);
         const std::string& token = grid.row_labels[static_cast<std::size_t>(n)];
         const bool wanted = asked.rows || (grid.selected && grid.selected->first == n);
-        if (wanted && !has_row_label(seen, token, low, low + row)) miss("row", token);
+        if (wanted && !has_label(seen, token, true, low, low + row)) miss("row", token);
     }
     for (Index n = 0; n < grid.columns; ++n) {
         const float low = hero.at.low.x + column * static_cast<float>(n);
         const std::string& token = grid.column_labels[static_cast<std::size_t>(n)];
         const bool wanted = asked.columns || (grid.selected && grid.selected->second == n);
-        if (wanted && !has_column_label(seen, token, low, low + column)) miss("column", token);
+        if (wanted && !has_label(seen, token, false, low, low + column)) miss("column", token);
     }
     return faults;
 }

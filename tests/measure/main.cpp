@@ -10,9 +10,7 @@
 //   test_measure --theme light                   the words in the other theme
 //
 // Exits 0 when all limits are kept, 1 when not, 77 when there is no OpenGL to draw with.
-#include <fmt/format.h>
 
-#include <algorithm>
 #include <cctype>
 #include <iostream>
 #include <optional>

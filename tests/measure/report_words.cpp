@@ -36,12 +36,7 @@ constexpr struct {
 std::vector<Case> part_of_cases() {
     std::vector<Case> cases;
     for (const auto& [tokens, heads, width, height, scale] : kPart)
-        cases.push_back({.tokens = tokens,
-                         .heads = heads,
-                         .key_width = least_key_width(heads),
-                         .width = width,
-                         .height = height,
-                         .scale = scale});
+        cases.push_back({tokens, heads, least_key_width(heads), width, height, scale});
     cases.push_back({.tokens = 20, .heads = 4, .width = 1280, .height = 720, .presenter = true});
     return cases;
 }
@@ -53,21 +48,13 @@ std::vector<Case> all_cases() {
             for (const Index tokens : kTokens)
                 for (const Index heads : kHeads)
                     for (const Index key_width : kKeyWidths)
-                        cases.push_back({.tokens = tokens,
-                                         .heads = heads,
-                                         .key_width = key_width,
-                                         .width = width,
-                                         .height = height,
-                                         .scale = scale});
+                        cases.push_back({tokens, heads, key_width, width, height, scale});
     for (const auto& [width, height] : kSizes)
         for (const Index tokens : kTokens)
-            for (const Index heads : kHeads)
-                cases.push_back({.tokens = tokens,
-                                 .heads = heads,
-                                 .key_width = 16,
-                                 .width = width,
-                                 .height = height,
-                                 .presenter = true});
+            for (const Index heads : kHeads) {
+                cases.push_back({tokens, heads, 16, width, height});
+                cases.back().presenter = true;
+            }
     return cases;
 }
 

@@ -35,6 +35,8 @@ Point turned(Point p, Point about, float degrees) {
     return {about.x + d.x * c - d.y * s, about.y + d.x * s + d.y * c};
 }
 
+}  // namespace
+
 Rect around(std::span<const Point> points) {
     Rect out{points.front(), points.front()};
     for (const Point& p : points) {
@@ -43,8 +45,6 @@ Rect around(std::span<const Point> points) {
     }
     return out;
 }
-
-}  // namespace
 
 Rect shared_part(const Rect& a, const Rect& b) {
     return {{std::max(a.low.x, b.low.x), std::max(a.low.y, b.low.y)},

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct Rect {
     }
 };
 Rect shared_part(const Rect& a, const Rect& b);
+/// The least one that has all these points.
+Rect around(std::span<const view::Point> points);
 
 /// One line of words. Its corners go around from the top left; a turned line stands askew.
 struct Words {

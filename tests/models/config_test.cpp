@@ -6,6 +6,7 @@
 
 #include "attn_tree.h"
 #include "core/models/model.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 
@@ -15,31 +16,28 @@ constexpr const char* kGpt2 =
     R"("model_type":"gpt2","n_embd":24,"n_layer":2,"n_head":3,"vocab_size":50)";
 
 std::string fault_of(const std::string& json) {
-    const auto config = parse_model_config(json, "c.json");
-    return config ? "" : config.error().sentence;
+    return sentence_in(parse_model_config(json, "c.json"));
 }
 
 }  // namespace
 
 TEST_CASE("sizes under the names of each family") {
-    const auto gpt2 = parse_model_config(fmt::format("{{{}}}", kGpt2), "c.json");
-    REQUIRE(gpt2);
-    CHECK(gpt2->width == 24);
-    CHECK(gpt2->layers == 2);
-    CHECK(gpt2->heads == 3);
-    CHECK(gpt2->kv_heads == 3);
-    CHECK(gpt2->tied);
-    CHECK(gpt2->activation == Activation::gelu_tanh);
-    const auto qwen = parse_model_config(
+    const auto gpt2 = must(parse_model_config(fmt::format("{{{}}}", kGpt2), "c.json"));
+    CHECK(gpt2.width == 24);
+    CHECK(gpt2.layers == 2);
+    CHECK(gpt2.heads == 3);
+    CHECK(gpt2.kv_heads == 3);
+    CHECK(gpt2.tied);
+    CHECK(gpt2.activation == Activation::gelu_tanh);
+    const auto qwen = must(parse_model_config(
         R"({"model_type":"qwen2","hidden_size":8,"num_hidden_layers":1,"num_attention_heads":4,"num_key_value_heads":2,
         "vocab_size":9,"rope_theta":1e6,"use_sliding_window":false,"sliding_window":4096,"rms_norm_eps":1e-6})",
-        "c.json");
-    REQUIRE(qwen);
-    CHECK(qwen->kv_heads == 2);
-    CHECK(qwen->rope_base == 1e6);
-    CHECK_FALSE(qwen->window);
-    CHECK_FALSE(qwen->tied);
-    CHECK(qwen->epsilon == 1e-6);
+        "c.json"));
+    CHECK(qwen.kv_heads == 2);
+    CHECK(qwen.rope_base == 1e6);
+    CHECK_FALSE(qwen.window);
+    CHECK_FALSE(qwen.tied);
+    CHECK(qwen.epsilon == 1e-6);
 }
 
 TEST_CASE("what is wrong with a config is named") {
@@ -97,8 +95,7 @@ TEST_CASE("a missing or misshapen tensor is named with what was expected") {
                                std::filesystem::copy_options::overwrite_existing);
     const auto open = [&](const std::string& config) {
         std::ofstream(folder / "config.json") << config;
-        const auto model = Model::open(folder);
-        return model ? "" : model.error().sentence;
+        return sentence_in(Model::open(folder));
     };
     const std::string file = (folder / "model.safetensors").string();
     CHECK(open(R"({"model_type":"gpt2","n_embd":25,"n_layer":2,"n_head":3,"vocab_size":50})") ==

@@ -10,6 +10,7 @@
 
 #include "attn_tree.h"
 #include "core/models/model.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 
@@ -19,9 +20,8 @@ const Model& model_of(std::string_view family) {
     static std::map<std::string, Model, std::less<>> models;
     auto found = models.find(family);
     if (found == models.end()) {
-        auto model = Model::open(std::filesystem::path(ATTN_TEST_DATA) / "models" / family);
-        REQUIRE_MESSAGE(model, (model ? "" : model.error().sentence));
-        found = models.emplace(std::string(family), *std::move(model)).first;
+        auto model = must(Model::open(std::filesystem::path(ATTN_TEST_DATA) / "models" / family));
+        found = models.emplace(std::string(family), std::move(model)).first;
     }
     return found->second;
 }
@@ -36,15 +36,11 @@ const auto kOther = tokens({2, 7, 1, 8, 6});
 
 ModelRun run(const Model& model, const Interventions& with = {},
              const std::vector<ModelToken>& text = kText) {
-    auto made = model.run(text, *find_backend("staged"), all_stages(), {}, with);
-    REQUIRE_MESSAGE(made, (made ? "" : made.error().sentence));
-    return *std::move(made);
+    return must(model.run(text, *find_backend("staged"), all_stages(), {}, with));
 }
 
 std::string refused(const Model& model, const Interventions& with) {
-    const auto made = model.run(kText, *find_backend("staged"), all_stages(), {}, with);
-    REQUIRE_FALSE(made);
-    return made.error().sentence;
+    return must_fail(model.run(kText, *find_backend("staged"), all_stages(), {}, with)).sentence;
 }
 
 double distance(const Tensor& a, const Tensor& b) {
@@ -68,9 +64,9 @@ Interventions whole_layer(const Model& model, const ModelRun& source, Index laye
         const ModelConfig& config = model.config();
         const Index heads = part == Stage::q ? config.heads : config.kv_heads;
         for (Index head = 0; head < heads; ++head) {
-            auto patch = patch_from(source, {layer, head}, part, all_positions(source.tokens));
-            REQUIRE(patch);
-            with.patches.push_back(*std::move(patch));
+            auto patch =
+                must(patch_from(source, {layer, head}, part, all_positions(source.tokens)));
+            with.patches.push_back(std::move(patch));
         }
     }
     return with;
@@ -194,9 +190,8 @@ TEST_CASE("patching v of one head moves the output by α (v' − v) W_O") {
     const Model& model = model_of("gpt2");
     const ModelRun own = run(model);
     const ModelRun other = run(model, {}, kOther);
-    auto patch = patch_from(other, {1, 0}, Stage::v, {2});
-    REQUIRE(patch);
-    const ModelRun moved = run(model, {{}, {}, {*patch}});
+    auto patch = must(patch_from(other, {1, 0}, Stage::v, {2}));
+    const ModelRun moved = run(model, {{}, {}, {patch}});
     const Trace& was = own.layers[1].trace;
     const Tensor& w_o = own.layers[1].inputs->params[Param::w_o];
     CHECK(moved.layers[1].trace[Stage::weights] == was[Stage::weights]);

@@ -5,15 +5,14 @@
 #include <cmath>
 #include <map>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "attn_tree.h"
 #include "core/halves.h"
 #include "core/io/arrays/array_file.h"
 #include "core/models/model.h"
 #include "tests/io/bytes.h"
-#include "tests/io/scratch.h"
+#include "tests/support/results.h"
+#include "tests/support/small_models.h"
 
 using namespace attn;
 
@@ -37,23 +36,17 @@ struct FloatArray {
 };
 using FloatArrays = std::map<std::string, FloatArray>;
 
-std::filesystem::path golden(std::string_view family) {
-    return std::filesystem::path(ATTN_TEST_DATA) / "models" / family;
-}
-
 /// The family's weights, rounded to what 16 bits hold.
 FloatArrays rounded_weights(std::string_view family, HalfFormat format) {
-    const auto file = open_arrays(golden(family) / "model.safetensors");
-    REQUIRE(file);
+    const auto file = must(open_arrays(test::golden_model(family) / "model.safetensors"));
     FloatArrays arrays;
-    for (const std::string& name : (*file)->names()) {
+    for (const std::string& name : file->names()) {
         CAPTURE(name);
-        const auto array = (*file)->read(name);
-        REQUIRE(array);
-        const auto* const floats = std::get_if<std::vector<float>>(&array->values);
+        const auto array = must(file->read(name));
+        const auto* const floats = std::get_if<std::vector<float>>(&array.values);
         REQUIRE(floats);
         FloatArray& to = arrays[name];
-        to.extents = array->extents;
+        to.extents = array.extents;
         for (const float value : *floats)
             to.values.push_back(widened(half_of(value, format), format));
     }
@@ -79,11 +72,9 @@ std::string file_of(const FloatArrays& arrays, const HalfFormat* format) {
 }
 
 Model model_with(const Scratch& scratch, std::string_view family, std::string_view bytes) {
-    std::filesystem::copy_file(golden(family) / "config.json", scratch / "config.json");
+    std::filesystem::copy_file(test::golden_model(family) / "config.json", scratch / "config.json");
     write_bytes(scratch / "model.safetensors", bytes);
-    auto model = Model::open(scratch.path());
-    REQUIRE_MESSAGE(model, (model ? "" : model.error().sentence));
-    return *std::move(model);
+    return must(Model::open(scratch.path()));
 }
 
 Result<ModelRun> run_image_of(const Model& model, const Interventions& with) {
@@ -96,11 +87,9 @@ Result<ModelRun> run_image_of(const Model& model, const Interventions& with) {
 
 /// Of five tokens, or of an image.
 ModelRun run_of(const Model& model, const Interventions& with = {}) {
-    auto run = model.config().image ? run_image_of(model, with)
-                                    : model.run({{3, ""}, {1, ""}, {4, ""}, {1, ""}, {5, ""}},
-                                                *find_backend("staged"), all_stages(), {}, with);
-    REQUIRE_MESSAGE(run, (run ? "" : run.error().sentence));
-    return *std::move(run);
+    return must(model.config().image ? run_image_of(model, with)
+                                     : model.run({{3, ""}, {1, ""}, {4, ""}, {1, ""}, {5, ""}},
+                                                 *find_backend("staged"), all_stages(), {}, with));
 }
 
 void check_equal(const ModelRun& a, const ModelRun& b) {
@@ -152,9 +141,8 @@ TEST_CASE("a model in 16 bits runs, bit for bit, as the same numbers in float32"
 
             const ModelRun run = run_of(narrow);
             check_equal(run, run_of(wide));
-            const auto unrounded = Model::open(golden(family.key));
-            REQUIRE(unrounded);
-            CHECK_FALSE(run.layers.back().residual == run_of(*unrounded).layers.back().residual);
+            const auto unrounded = must(Model::open(test::golden_model(family.key)));
+            CHECK_FALSE(run.layers.back().residual == run_of(unrounded).layers.back().residual);
 
             const Interventions off{{{0, 1}}, {}, {}};
             check_equal(run_of(narrow, off), run_of(wide, off));
@@ -168,13 +156,13 @@ TEST_CASE("shards in 16 bits are held in 16 bits") {
     const Model one = model_with(one_folder, "llama", file_of(arrays, &format));
     nlohmann::json index;
     for (const auto& [name, array] : arrays) index["weight_map"][name] = "part.safetensors";
-    std::filesystem::copy_file(golden("llama") / "config.json", shards_folder / "config.json");
+    std::filesystem::copy_file(test::golden_model("llama") / "config.json",
+                               shards_folder / "config.json");
     write_bytes(shards_folder / "part.safetensors", file_of(arrays, &format));
     write_bytes(shards_folder / "model.safetensors.index.json", index.dump());
-    const auto shards = Model::open(shards_folder.path());
-    REQUIRE_MESSAGE(shards, (shards ? "" : shards.error().sentence));
-    CHECK(shards->weights().embedding.bytes() == one.weights().embedding.bytes());
-    check_equal(run_of(*shards), run_of(one));
+    const auto shards = must(Model::open(shards_folder.path()));
+    CHECK(shards.weights().embedding.bytes() == one.weights().embedding.bytes());
+    check_equal(run_of(shards), run_of(one));
 }
 
 TEST_CASE("a matrix in 16 bits of a wrong shape is refused as one in float32 is") {
@@ -184,11 +172,11 @@ TEST_CASE("a matrix in 16 bits of a wrong shape is refused as one in float32 is"
     std::swap(up.extents[0], up.extents[1]);
     const auto fault = [&](const HalfFormat* as) {
         const Scratch folder;
-        std::filesystem::copy_file(golden("llama") / "config.json", folder / "config.json");
+        std::filesystem::copy_file(test::golden_model("llama") / "config.json",
+                                   folder / "config.json");
         write_bytes(folder / "model.safetensors", file_of(arrays, as));
-        const auto model = Model::open(folder.path());
-        REQUIRE_FALSE(model);
-        const std::string& sentence = model.error().sentence;
+        const auto model = must_fail(Model::open(folder.path()));
+        const std::string& sentence = model.sentence;
         return sentence.substr(sentence.find("model.safetensors"));
     };
     CHECK(says(fault(&format), "array 'model.layers.0.mlp.up_proj.weight' is ["));

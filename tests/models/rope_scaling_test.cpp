@@ -3,6 +3,7 @@
 
 #include "core/models/model.h"
 #include "core/scores/score.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 
@@ -37,10 +38,10 @@ TEST_CASE(
     CHECK(turned.scaling.low == 1.5);
     CHECK(turned.scaling.high == 6.0);
     CHECK(turned.scaling.original_length == 4096.0);
-    const auto plain = llama_with(R"("rope_parameters":{"rope_theta":7.0,"rope_type":"default"})");
-    REQUIRE(plain);
-    CHECK(layer_spec(*plain).rope->base == 7.0);
-    CHECK(layer_spec(*plain).rope->scaling.kind == RopeScale::none);
+    const auto plain =
+        must(llama_with(R"("rope_parameters":{"rope_theta":7.0,"rope_type":"default"})"));
+    CHECK(layer_spec(plain).rope->base == 7.0);
+    CHECK(layer_spec(plain).rope->scaling.kind == RopeScale::none);
 }
 
 TEST_CASE("linear scaling puts position 4 where position 1 was") {

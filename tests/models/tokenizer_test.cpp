@@ -11,6 +11,7 @@
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/models/tokenizer.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 
@@ -43,10 +44,7 @@ void check_lines(const Tokenizer& tokenizer, const std::string& expected_name) {
 
 Result<Tokenizer> parse(const std::string& json) { return Tokenizer::parse(json, "t.json"); }
 
-std::string fault_of(const std::string& json) {
-    const auto tokenizer = parse(json);
-    return tokenizer ? "" : tokenizer.error().sentence;
-}
+std::string fault_of(const std::string& json) { return sentence_in(parse(json)); }
 
 std::string joined(const std::vector<ModelToken>& tokens) {
     std::string words;
@@ -59,43 +57,38 @@ std::string joined(const std::vector<ModelToken>& tokens) {
 TEST_CASE("byte pairs, unigram and word pieces equal other programs' numbers") {
     for (const std::string name : {"gpt2", "llama3", "qwen2", "unigram"}) {
         CAPTURE(name);
-        const auto tokenizer = Tokenizer::parse(text(name + ".json"), name);
-        REQUIRE_MESSAGE(tokenizer, (tokenizer ? "" : tokenizer.error().sentence));
-        check_lines(*tokenizer, name + ".ids.json");
+        const auto tokenizer = must(Tokenizer::parse(text(name + ".json"), name));
+        check_lines(tokenizer, name + ".ids.json");
     }
-    const auto pair = Tokenizer::parse_byte_pairs(text("vocab.json"), text("merges.txt"), "v");
-    REQUIRE(pair);
-    check_lines(*pair, "gpt2.ids.json");
-    const auto bert = Tokenizer::parse_word_pieces(text("vocab.txt"), true, "vocab.txt");
-    REQUIRE(bert);
-    check_lines(*bert, "bert.ids.json");
+    const auto pair =
+        must(Tokenizer::parse_byte_pairs(text("vocab.json"), text("merges.txt"), "v"));
+    check_lines(pair, "gpt2.ids.json");
+    const auto bert = must(Tokenizer::parse_word_pieces(text("vocab.txt"), true, "vocab.txt"));
+    check_lines(bert, "bert.ids.json");
 }
 
 TEST_CASE("tokens are shown with their spaces, and bytes that are no text by number") {
-    const auto gpt2 = Tokenizer::parse(text("gpt2.json"), "gpt2");
-    REQUIRE(gpt2);
-    CHECK(joined(gpt2->encode(" the the")) == "▁the|▁the|");
-    CHECK(joined(gpt2->encode("a\n")) == "a|<0x0A>|");
-    CHECK(joined(gpt2->encode("🜏")) == "<0xF0><0x9F>|<0x9C>|<0x8F>|");
-    CHECK(gpt2->encode("").empty());
-    CHECK(gpt2->shown(-1) == "");
-    CHECK(gpt2->shown(1'000'000) == "");
-    const auto unigram = Tokenizer::parse(text("unigram.json"), "unigram");
-    REQUIRE(unigram);
-    CHECK(joined(unigram->encode("the \U0001F9FF\U0001F9FF")) == "▁the|▁|\U0001F9FF\U0001F9FF|");
+    const auto gpt2 = must(Tokenizer::parse(text("gpt2.json"), "gpt2"));
+    CHECK(joined(gpt2.encode(" the the")) == "▁the|▁the|");
+    CHECK(joined(gpt2.encode("a\n")) == "a|<0x0A>|");
+    CHECK(joined(gpt2.encode("🜏")) == "<0xF0><0x9F>|<0x9C>|<0x8F>|");
+    CHECK(gpt2.encode("").empty());
+    CHECK(gpt2.shown(-1) == "");
+    CHECK(gpt2.shown(1'000'000) == "");
+    const auto unigram = must(Tokenizer::parse(text("unigram.json"), "unigram"));
+    CHECK(joined(unigram.encode("the \U0001F9FF\U0001F9FF")) == "▁the|▁|\U0001F9FF\U0001F9FF|");
 }
 
 TEST_CASE("added tokens and what stands around a text") {
-    const auto tokenizer = parse(
+    const auto tokenizer = must(parse(
         R"({"added_tokens":[{"id":9,"content":"<|x|>"},{"id":8,"content":"<|x|>y"},{"id":7,"content":"[M]","lstrip":true}],
         "pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false},
         "post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<|x|>"}},{"Sequence":{"id":"A"}},
         {"SpecialToken":{"id":"b"}}]},
-        "model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2,"Ġ":3},"merges":["a b"]}})");
-    REQUIRE_MESSAGE(tokenizer, (tokenizer ? "" : tokenizer.error().sentence));
-    CHECK(joined(tokenizer->encode("ab<|x|>yab<|x|>a")) == "<|x|>|ab|<|x|>y|ab|<|x|>|a|b|");
-    CHECK(joined(tokenizer->encode("a  [M] a")) == "<|x|>|a|[M]|▁|a|b|");
-    CHECK(tokenizer->size() == 10);
+        "model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2,"Ġ":3},"merges":["a b"]}})"));
+    CHECK(joined(tokenizer.encode("ab<|x|>yab<|x|>a")) == "<|x|>|ab|<|x|>y|ab|<|x|>|a|b|");
+    CHECK(joined(tokenizer.encode("a  [M] a")) == "<|x|>|a|[M]|▁|a|b|");
+    CHECK(tokenizer.size() == 10);
 }
 
 TEST_CASE("merges go by rank, then from the left") {
@@ -143,12 +136,11 @@ TEST_CASE("Metaspace: one sign before the text, words apart where it splits") {
 }
 
 TEST_CASE("merges before the vocabulary, as pairs or as texts, and keys that are there twice") {
-    const auto tokenizer = parse(
-        R"({"model":{"merges":[["a","b"],"ab a"],"vocab":{"aba":3,"b":1,"a":0,"ab":2,"x":1}}})");
-    REQUIRE_MESSAGE(tokenizer, (tokenizer ? "" : tokenizer.error().sentence));
-    CHECK(joined(tokenizer->encode("abaab")) == "aba|ab|");
-    CHECK(tokenizer->size() == 4);
-    CHECK(tokenizer->shown(1) == "x");  // the last of a number
+    const auto tokenizer = must(parse(
+        R"({"model":{"merges":[["a","b"],"ab a"],"vocab":{"aba":3,"b":1,"a":0,"ab":2,"x":1}}})"));
+    CHECK(joined(tokenizer.encode("abaab")) == "aba|ab|");
+    CHECK(tokenizer.size() == 4);
+    CHECK(tokenizer.shown(1) == "x");  // the last of a number
     CHECK(fault_of(R"({"model":{"vocab":{"a":0,"a":1},"merges":[]}})") ==
           "t.json has the key 'a' twice in 'model' 'vocab'");
     CHECK(fault_of(R"({"model":{"vocab":{"a":0},"merges":["ab"]}})") ==
@@ -167,14 +159,13 @@ TEST_CASE("merges before the vocabulary, as pairs or as texts, and keys that are
 TEST_CASE("a vocabulary of many pieces finds each by text and by number") {
     std::string vocab;
     for (int n = 0; n < 20'000; ++n) vocab += fmt::format("{}\"{:x}\":{}", n ? "," : "", n, n);
-    const auto tokenizer = parse(
-        fmt::format(R"({{"model":{{"ignore_merges":true,"vocab":{{{}}},"merges":[]}}}})", vocab));
-    REQUIRE_MESSAGE(tokenizer, (tokenizer ? "" : tokenizer.error().sentence));
+    const auto tokenizer = must(parse(
+        fmt::format(R"({{"model":{{"ignore_merges":true,"vocab":{{{}}},"merges":[]}}}})", vocab)));
     for (Index n = 0; n < 20'000; ++n) {
         const std::vector<ModelToken> wanted{{n, fmt::format("{:x}", n)}};
-        if (tokenizer->encode(fmt::format("{:x}", n)) != wanted) FAIL_CHECK(n);
+        if (tokenizer.encode(fmt::format("{:x}", n)) != wanted) FAIL_CHECK(n);
     }
-    CHECK(tokenizer->size() == 20'000);
+    CHECK(tokenizer.size() == 20'000);
 }
 
 TEST_CASE("what is not known is refused by its name") {

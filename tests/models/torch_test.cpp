@@ -6,25 +6,21 @@
 
 #include <fmt/format.h>
 
-#include "attn_tree.h"
 #include "core/io/arrays/array_file.h"
 #include "core/models/model.h"
+#include "tests/support/results.h"
+#include "tests/support/small_models.h"
 
 using namespace attn;
 
 namespace {
 
-std::filesystem::path folder_of(std::string_view family) {
-    return std::filesystem::path(ATTN_TEST_DATA) / "models" / family;
-}
-
 std::vector<double> numbers(const ArrayFile& file, const std::string& name) {
     CAPTURE(name);
-    const auto array = file.read(name);
-    REQUIRE(array);
-    if (const auto* floats = std::get_if<std::vector<float>>(&array->values))
+    const auto array = must(file.read(name));
+    if (const auto* floats = std::get_if<std::vector<float>>(&array.values))
         return {floats->begin(), floats->end()};
-    return std::get<std::vector<double>>(array->values);
+    return std::get<std::vector<double>>(array.values);
 }
 
 /// Largest difference, as a part of the largest expected number.
@@ -49,9 +45,8 @@ std::vector<ModelToken> tokens_of(const std::vector<double>& ids) {
 Result<ModelRun> run_golden(const Model& model, const ArrayFile& expected, const Backend& backend,
                             StageSet keep) {
     if (!model.config().image) return model.run(tokens_of(numbers(expected, "ids")), backend, keep);
-    const auto image = read_png(folder_of(model.config().family->key) / "image.png");
-    REQUIRE_MESSAGE(image, (image ? "" : image.error().sentence));
-    const Tensor pixels = pixels_of(*image, *model.config().image);
+    const auto image = must(read_png(test::golden_model(model.config().family->key) / "image.png"));
+    const Tensor pixels = pixels_of(image, *model.config().image);
     CHECK(error_of(pixels.values(), numbers(expected, "pixels")) < 1e-6);
     return model.run_image(pixels, backend, keep);
 }
@@ -61,26 +56,24 @@ Result<ModelRun> run_golden(const Model& model, const ArrayFile& expected, const
 TEST_CASE("every layer of a model equals PyTorch's") {
     for (const ModelFamily& family : model_families()) {
         CAPTURE(family.key);
-        const auto model = Model::open(folder_of(family.key));
-        REQUIRE_MESSAGE(model, (model ? "" : model.error().sentence));
-        CHECK(model->notes().empty());
-        const auto expected = open_arrays(folder_of(family.key) / "expected.safetensors");
-        REQUIRE(expected);
+        const auto model = must(Model::open(test::golden_model(family.key)));
+        CHECK(model.notes().empty());
+        const auto expected =
+            must(open_arrays(test::golden_model(family.key) / "expected.safetensors"));
         for (const Backend* backend : backends()) {
             CAPTURE(backend->name());
             StageSet keep;
             for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::weights})
                 keep.set(index_of(stage));
             if (!backend->stages()[index_of(Stage::weights)]) keep.reset(index_of(Stage::weights));
-            const auto run = run_golden(*model, **expected, *backend, keep);
-            REQUIRE_MESSAGE(run, (run ? "" : run.error().sentence));
-            REQUIRE(std::ssize(run->layers) == model->config().layers);
-            for (std::size_t n = 0; n < run->layers.size(); ++n) {
-                const ModelLayer& layer = run->layers[n];
+            const auto run = must(run_golden(model, *expected, *backend, keep));
+            REQUIRE(std::ssize(run.layers) == model.config().layers);
+            for (std::size_t n = 0; n < run.layers.size(); ++n) {
+                const ModelLayer& layer = run.layers[n];
                 const auto check = [&](const char* key, const Tensor& values) {
                     const std::string name = fmt::format("l{}.{}", n, key);
                     CAPTURE(name);
-                    CHECK(error_of(values.values(), numbers(**expected, name)) < 1e-5);
+                    CHECK(error_of(values.values(), numbers(*expected, name)) < 1e-5);
                 };
                 const auto stage_or_input = [&](Stage stage, const Tensor& given) -> const Tensor& {
                     return layer.trace[stage].empty() ? given : layer.trace[stage];
@@ -93,44 +86,39 @@ TEST_CASE("every layer of a model equals PyTorch's") {
                 CHECK(layer.trace[Stage::output].empty());  // was not asked for
             }
             if (family.read_out == ReadOut::none) {
-                CHECK(run->read_out.empty());
+                CHECK(run.read_out.empty());
                 continue;
             }
             const char* name = family.read_out == ReadOut::sentence ? "embedding" : "logits";
-            CHECK(error_of(run->read_out.values(), numbers(**expected, name)) < 1e-5);
+            CHECK(error_of(run.read_out.values(), numbers(*expected, name)) < 1e-5);
         }
     }
 }
 
 TEST_CASE("attention's output is kept where it is asked for") {
-    const auto model = Model::open(folder_of("gpt2"));
-    const auto expected = open_arrays(folder_of("gpt2") / "expected.safetensors");
-    REQUIRE(model);
-    const auto run = model->run(tokens_of(numbers(**expected, "ids")), *find_backend("staged"));
-    REQUIRE(run);
-    for (std::size_t n = 0; n < run->layers.size(); ++n)
-        CHECK(error_of(run->layers[n].trace[Stage::output].values(),
+    const auto model = must(Model::open(test::golden_model("gpt2")));
+    const auto expected = open_arrays(test::golden_model("gpt2") / "expected.safetensors");
+    const auto run =
+        must(model.run(tokens_of(numbers(**expected, "ids")), *find_backend("staged")));
+    for (std::size_t n = 0; n < run.layers.size(); ++n)
+        CHECK(error_of(run.layers[n].trace[Stage::output].values(),
                        numbers(**expected, fmt::format("l{}.output", n))) < 1e-5);
 }
 
 TEST_CASE("what a model cannot run is refused by its number") {
-    const auto model = Model::open(folder_of("gpt2"));
-    REQUIRE(model);
+    const auto model = must(Model::open(test::golden_model("gpt2")));
     const Backend& staged = *find_backend("staged");
-    CHECK(model->run({}, staged).error().sentence == "the text has no token");
-    CHECK(model->run({{50, ""}}, staged).error().sentence == "token 50 is not one of 50");
-    CHECK(model->run({{-1, ""}}, staged).error().sentence == "token -1 is not one of 50");
-    const auto long_run = model->run(std::vector<ModelToken>(17, {1, ""}), staged);
+    CHECK(model.run({}, staged).error().sentence == "the text has no token");
+    CHECK(model.run({{50, ""}}, staged).error().sentence == "token 50 is not one of 50");
+    CHECK(model.run({{-1, ""}}, staged).error().sentence == "token -1 is not one of 50");
+    const auto long_run = model.run(std::vector<ModelToken>(17, {1, ""}), staged);
     CHECK(long_run.error().sentence == "the text has 17 tokens; this model takes 16");
-    CHECK(model->tokens_of("a").error().sentence ==
+    CHECK(model.tokens_of("a").error().sentence ==
           "this model's folder has no tokenizer.json, vocab.json or vocab.txt");
 }
 
 TEST_CASE("a run ends soon after it was stopped") {
-    const auto model = Model::open(folder_of("llama"));
-    REQUIRE(model);
-    std::stop_source stop;
-    stop.request_stop();
-    CHECK_FALSE(model->run({{1, ""}, {2, ""}}, *find_backend("staged"), all_stages(),
-                           RunControl{stop.get_token(), {}}));
+    const auto model = must(Model::open(test::golden_model("llama")));
+    CHECK_FALSE(model.run({{1, ""}, {2, ""}}, *find_backend("staged"), all_stages(),
+                          RunControl{stopped(), {}}));
 }

@@ -5,23 +5,22 @@
 
 #include <fmt/format.h>
 
-#include "attn_tree.h"
 #include "core/models/model.h"
 #include "core/models/read_out.h"
-#include "tests/io/scratch.h"
+#include "tests/support/results.h"
+#include "tests/support/small_models.h"
 
 using namespace attn;
 
 namespace {
 
-const std::filesystem::path kVitFolder = std::filesystem::path(ATTN_TEST_DATA) / "models/vit";
+const std::filesystem::path kVitFolder = test::golden_model("vit");
 
 constexpr const char* kVitSizes =
     R"("model_type":"vit","hidden_size":24,"num_hidden_layers":2,"num_attention_heads":3)";
 
 std::string vit_fault(const std::string& more) {
-    const auto config = parse_model_config(fmt::format("{{{},{}}}", kVitSizes, more), "c.json");
-    return config ? "" : config.error().sentence;
+    return sentence_in(parse_model_config(fmt::format("{{{},{}}}", kVitSizes, more), "c.json"));
 }
 
 /// Of 4 × 4 pixels in patches of 2 × 2.
@@ -38,19 +37,18 @@ ImageInput four_patches(Index channels) {
 }  // namespace
 
 TEST_CASE("an image's size, patches and classes stand in config.json") {
-    const auto config = parse_model_config(
+    const auto config = must(parse_model_config(
         fmt::format(R"({{{},"image_size":224,"patch_size":16,"id2label":{{"1":"dog","0":"cat"}}}})",
                     kVitSizes),
-        "c.json");
-    REQUIRE(config);
-    REQUIRE(config->image);
-    CHECK(config->image->side() == 14);
-    CHECK(config->image->channels == 3);
-    CHECK(config->epsilon == 1e-12);
-    CHECK(config->image->mean == std::vector<double>{0.5, 0.5, 0.5});
-    CHECK(class_words(*config->image, 0) == "cat");
-    CHECK(class_words(*config->image, 1) == "dog");
-    CHECK(class_words(*config->image, 7) == "#7");
+        "c.json"));
+    REQUIRE(config.image);
+    CHECK(config.image->side() == 14);
+    CHECK(config.image->channels == 3);
+    CHECK(config.epsilon == 1e-12);
+    CHECK(config.image->mean == std::vector<double>{0.5, 0.5, 0.5});
+    CHECK(class_words(*config.image, 0) == "cat");
+    CHECK(class_words(*config.image, 1) == "dog");
+    CHECK(class_words(*config.image, 7) == "#7");
 }
 
 TEST_CASE("what is wrong with a ViT's config is named") {
@@ -73,22 +71,19 @@ TEST_CASE("preprocessor_config.json says mean and deviation, and what is not com
     const auto read = [](const std::string& json) {
         return parse_image_preparation(json, "p.json", four_patches(3));
     };
-    const auto plain = read("{}");
-    REQUIRE(plain);
-    CHECK(plain->has_preparation);
-    CHECK(plain->factor == 1.0 / 255.0);
-    CHECK(plain->mean == std::vector<double>{0.5, 0.5, 0.5});
-    const auto own = read(
-        R"({"image_mean":[0.1,0.2,0.3],"image_std":2,"rescale_factor":0.5,"resample":2,"size":4})");
-    REQUIRE(own);
-    CHECK(own->mean == std::vector<double>{0.1, 0.2, 0.3});
-    CHECK(own->deviation == std::vector<double>{2.0, 2.0, 2.0});
-    CHECK(own->factor == 0.5);
-    const auto off = read(R"({"do_normalize":false,"do_rescale":false,"image_std":[1,2,3]})");
-    REQUIRE(off);
-    CHECK(off->factor == 1.0);
-    CHECK(off->mean == std::vector<double>{0.0, 0.0, 0.0});
-    CHECK(off->deviation == std::vector<double>{1.0, 1.0, 1.0});
+    const auto plain = must(read("{}"));
+    CHECK(plain.has_preparation);
+    CHECK(plain.factor == 1.0 / 255.0);
+    CHECK(plain.mean == std::vector<double>{0.5, 0.5, 0.5});
+    const auto own = must(read(
+        R"({"image_mean":[0.1,0.2,0.3],"image_std":2,"rescale_factor":0.5,"resample":2,"size":4})"));
+    CHECK(own.mean == std::vector<double>{0.1, 0.2, 0.3});
+    CHECK(own.deviation == std::vector<double>{2.0, 2.0, 2.0});
+    CHECK(own.factor == 0.5);
+    const auto off = must(read(R"({"do_normalize":false,"do_rescale":false,"image_std":[1,2,3]})"));
+    CHECK(off.factor == 1.0);
+    CHECK(off.mean == std::vector<double>{0.0, 0.0, 0.0});
+    CHECK(off.deviation == std::vector<double>{1.0, 1.0, 1.0});
     CHECK(read(R"({"size":{"height":4,"width":4}})"));
     const auto fault = [&](const char* json) { return read(json).error().sentence; };
     CHECK(fault(R"({"resample":3})") ==
@@ -145,40 +140,33 @@ TEST_CASE("pixels are rescaled and normalised, and one channel is the luminance"
 }
 
 TEST_CASE("a ViT names the class of an image, and reads no text") {
-    const auto model = Model::open(kVitFolder);
-    REQUIRE_MESSAGE(model, (model ? "" : model.error().sentence));
-    const auto image = read_png(kVitFolder / "image.png");
-    REQUIRE(image);
-    const Tensor pixels = pixels_of(*image, *model->config().image);
+    const auto model = must(Model::open(kVitFolder));
+    const auto image = must(read_png(kVitFolder / "image.png"));
+    const Tensor pixels = pixels_of(image, *model.config().image);
     const Backend& staged = *find_backend("staged");
-    const auto run = model->run_image(pixels, staged);
-    REQUIRE_MESSAGE(run, (run ? "" : run.error().sentence));
-    REQUIRE(run->tokens.size() == 10);
-    CHECK(run->tokens[0].text == "CLS");
-    CHECK(run->tokens[9].text == "2,2");
-    const auto first = likeliest(run->read_out.matrix(0, 0).row(0), 2);
-    CHECK(class_words(*model->config().image, first[0].id) == "violin");
+    const auto run = must(model.run_image(pixels, staged));
+    REQUIRE(run.tokens.size() == 10);
+    CHECK(run.tokens[0].text == "CLS");
+    CHECK(run.tokens[9].text == "2,2");
+    const auto first = likeliest(run.read_out.matrix(0, 0).row(0), 2);
+    CHECK(class_words(*model.config().image, first[0].id) == "violin");
     CHECK(first[0].probability == doctest::Approx(0.69905352).epsilon(1e-5));
-    CHECK(class_words(*model->config().image, first[1].id) == "cat");
-    CHECK(model->tokens_of("a").error().sentence == "this model reads an image, not a text");
-    CHECK(model->run({{0, ""}}, staged).error().sentence ==
-          "this model reads an image, not a text");
-    CHECK(model->run_image(Tensor({1, 3, 14, 13}), staged).error().sentence ==
+    CHECK(class_words(*model.config().image, first[1].id) == "cat");
+    CHECK(model.tokens_of("a").error().sentence == "this model reads an image, not a text");
+    CHECK(model.run({{0, ""}}, staged).error().sentence == "this model reads an image, not a text");
+    CHECK(model.run_image(Tensor({1, 3, 14, 13}), staged).error().sentence ==
           "the pixels are [1, 3, 14, 13]; this model takes [1, 3, 14, 14]");
-    const auto text = Model::open(kVitFolder.parent_path() / "gpt2");
-    REQUIRE(text);
-    CHECK(text->run_image(pixels, staged).error().sentence ==
+    const auto text = must(Model::open(kVitFolder.parent_path() / "gpt2"));
+    CHECK(text.run_image(pixels, staged).error().sentence ==
           "this model reads a text, not an image");
 }
 
 TEST_CASE("without a preprocessor_config.json the pixels are said to be around a half") {
     const Scratch scratch;
-    for (const char* file : {"config.json", "model.safetensors"})
-        std::filesystem::copy_file(kVitFolder / file, scratch / file);
-    const auto model = Model::open(scratch.path());
-    REQUIRE_MESSAGE(model, (model ? "" : model.error().sentence));
+    test::copy_model("vit", scratch.path());
+    const auto model = must(Model::open(scratch.path()));
     CHECK(
-        model->notes() ==
+        model.notes() ==
         std::vector<std::string>{
             "the folder has no preprocessor_config.json; an image is resized to 14 × 14, bilinear "
             "with antialiasing; (v · 0.00392157 − 0.5 0.5 0.5) / 0.5 0.5 0.5"});
@@ -189,10 +177,9 @@ TEST_CASE("a projection of another patch is named with what was expected") {
     std::filesystem::copy_file(kVitFolder / "model.safetensors", scratch / "model.safetensors");
     const auto open = [&](const char* sizes) {
         std::ofstream(scratch / "config.json") << fmt::format("{{{},{}}}", kVitSizes, sizes);
-        const auto model = Model::open(scratch.path());
-        return model ? "" : model.error().sentence;
+        return sentence_in(Model::open(scratch.path()));
     };
-    const std::string file = (scratch / "model.safetensors").string();
+    const std::string file = scratch.at("model.safetensors");
     CHECK(open(R"("image_size":15,"patch_size":5)") ==
           file +
               ": array 'vit.embeddings.patch_embeddings.projection.weight' is [24, 3, 4, 4]; "

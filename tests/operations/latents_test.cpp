@@ -1,12 +1,12 @@
 // Latents against two calls of softmax attention.
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 
 #include "tests/operations/sample.h"
+#include "tests/support/entries.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -17,23 +17,19 @@ namespace {
 TensorD repeated(const TensorD& from, Index heads) {
     const Shape n = from.shape();
     TensorD to(Shape{n.b, heads, n.t, n.d});
-    for (Index b = 0; b < n.b; ++b)
-        for (Index h = 0; h < heads; ++h)
-            for (Index t = 0; t < n.t; ++t)
-                for (Index c = 0; c < n.d; ++c) to(b, h, t, c) = from(b, h / (heads / n.h), t, c);
+    for_each_entry(to.shape(), [&](Index b, Index h, Index t, Index c) {
+        to(b, h, t, c) = from(b, h / (heads / n.h), t, c);
+    });
     return to;
 }
 
 /// C[b,h] = A[b,h] B[b,h].
 TensorD times(const TensorD& a, const TensorD& b) {
     TensorD c(Shape{a.shape().b, a.shape().h, a.shape().t, b.shape().d});
-    const auto of = [](const TensorD& m, Index n) { return m.shape().b == 1 ? 0 : n; };
-    for (Index n = 0; n < a.shape().b; ++n)
-        for (Index h = 0; h < a.shape().h; ++h)
-            for (Index i = 0; i < a.shape().t; ++i)
-                for (Index j = 0; j < b.shape().d; ++j)
-                    for (Index k = 0; k < a.shape().d; ++k)
-                        c(n, h, i, j) += a(n, h, i, k) * b(of(b, n), h, k, j);
+    for_each_entry(c.shape(), [&](Index n, Index h, Index i, Index j) {
+        for (Index k = 0; k < a.shape().d; ++k)
+            c(n, h, i, j) += a(n, h, i, k) * b(b.shape().b == 1 ? 0 : n, h, k, j);
+    });
     return c;
 }
 

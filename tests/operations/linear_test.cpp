@@ -1,13 +1,13 @@
 // Linear attention by its running sums against its explicit matrix.
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 
 #include "core/masks.h"
 #include "tests/operations/sample.h"
+#include "tests/support/entries.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -30,29 +30,24 @@ TensorD explicit_weights(const OperationCase& one, const OperationTraceD& trace)
     const TensorD& k = trace["k"];
     const Dimensions size = validate(one.inputs, one.spec).value().size();
     TensorD weights(Shape{q.shape().b, q.shape().h, q.shape().t, k.shape().t});
-    for (Index b = 0; b < q.shape().b; ++b)
-        for (Index h = 0; h < q.shape().h; ++h)
-            for (Index i = 0; i < q.shape().t; ++i) {
-                double sum = 0.0;
-                for (Index j = 0; j < k.shape().t; ++j)
-                    if (may_attend(one.spec.mask, size, b, h, i, j))
-                        sum += weights(b, h, i, j) = similarity(q, k, b, h, i, j);
-                for (double& weight : weights.matrix(b, h).row(i))
-                    if (sum > 0.0) weight /= sum;
-            }
+    for_each_row(q.shape(), [&](Index b, Index h, Index i) {
+        double sum = 0.0;
+        for (Index j = 0; j < k.shape().t; ++j)
+            if (may_attend(one.spec.mask, size, b, h, i, j))
+                sum += weights(b, h, i, j) = similarity(q, k, b, h, i, j);
+        for (double& weight : weights.matrix(b, h).row(i))
+            if (sum > 0.0) weight /= sum;
+    });
     return weights;
 }
 
 TensorD times_values(const TensorD& weights, const TensorD& v) {
     const Shape n = weights.shape();
     TensorD made(Shape{n.b, n.h, n.t, v.shape().d});
-    for (Index b = 0; b < n.b; ++b)
-        for (Index h = 0; h < n.h; ++h)
-            for (Index i = 0; i < n.t; ++i)
-                for (Index j = 0; j < n.d; ++j)
-                    for (Index c = 0; c < v.shape().d; ++c)
-                        made(b, h, i, c) +=
-                            weights(b, h, i, j) * v(b, h / (n.h / v.shape().h), j, c);
+    for_each_entry(made.shape(), [&](Index b, Index h, Index i, Index c) {
+        for (Index j = 0; j < n.d; ++j)
+            made(b, h, i, c) += weights(b, h, i, j) * v(b, h / (n.h / v.shape().h), j, c);
+    });
     return made;
 }
 
@@ -111,10 +106,8 @@ TEST_CASE("running sums give what the explicit n by n form gives, and rows sum t
 TEST_CASE("a NaN of a masked key stays behind the mask; a row without keys follows the policy") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     OperationCase one = sample(Operation::linear, 3, 5);
-    const OperationTraceD clean = [&] {
-        one.spec.mask.padding = {4, 0};
-        return one.forward();
-    }();
+    one.spec.mask.padding = {4, 0};
+    const OperationTraceD clean = one.forward();
     for (Index c = 0; c < 2; ++c) one.inputs.v(0, 1, 4, c) = nan;
     one.inputs.k(0, 1, 4, 0) = nan;
     const OperationTraceD dirty = one.forward();

@@ -70,6 +70,11 @@ OperationTraceD OperationCase::backward() const {
     return run_operation_exact_backward(operation, validate(inputs, spec).value(), params, upstream)
         .value();
 }
+OperationParams OperationCase::float_params() const {
+    OperationParams made;
+    for (const TensorD& tensor : params.tensors) made.tensors.push_back(cast<float>(tensor));
+    return made;
+}
 TraceD OperationCase::exact() const { return attend_exact(inputs, spec).value(); }
 
 OperationCase sample(Operation operation, Index tq, Index tk, std::uint64_t seed) {

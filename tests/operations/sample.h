@@ -21,6 +21,8 @@ struct OperationCase {
 
     OperationTraceD forward() const;
     OperationTraceD backward() const;
+    /// In single precision.
+    OperationParams float_params() const;
     /// Softmax attention of the same inputs.
     TraceD exact() const;
 };

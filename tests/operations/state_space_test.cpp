@@ -1,12 +1,12 @@
 // A selective state space against a recurrence written anew, and its matrices against its output.
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include <cmath>
 
 #include "core/cast.h"
 #include "tests/operations/sample.h"
+#include "tests/support/entries.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -50,13 +50,10 @@ std::vector<double> column(const OperationCase& one, const TensorD& v, Index b, 
 
 TensorD recurrence(const OperationCase& one, const TensorD& v, const Shape& shape) {
     TensorD context(shape);
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index c = 0; c < shape.d; ++c) {
-                const std::vector<double> y = column(one, v, b, h, c);
-                for (Index t = 0; t < shape.t; ++t)
-                    context(b, h, t, c) = y[static_cast<std::size_t>(t)];
-            }
+    for_each_entry({shape.b, shape.h, 1, shape.d}, [&](Index b, Index h, Index, Index c) {
+        const std::vector<double> y = column(one, v, b, h, c);
+        for (Index t = 0; t < shape.t; ++t) context(b, h, t, c) = y[static_cast<std::size_t>(t)];
+    });
     return context;
 }
 
@@ -101,9 +98,7 @@ TEST_CASE("each column's matrix times the column, and its own value times D, is 
     const OperationCase one = sample(Operation::state_space, 5, 5);
     const Inputs inputs = cast<float>(one.inputs);
     const Call call = validate(inputs, one.spec).value();
-    OperationParams params;
-    for (const TensorD& tensor : one.params.tensors) params.tensors.push_back(cast<float>(tensor));
-    const OperationTrace trace = run_operation(one.operation, call, params).value();
+    const OperationTrace trace = run_operation(one.operation, call, one.float_params()).value();
     TensorD sum(trace["implied"].shape());
     for (Index c = 0; c < 2; ++c) {
         const Tensor matrix = implied_of_column(trace, c).value();

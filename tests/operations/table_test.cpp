@@ -8,7 +8,9 @@
 #include "app/workspaces/tensors/state.h"
 #include "core/cast.h"
 #include "core/tex.h"
+#include "tests/io/scratch.h"
 #include "tests/operations/sample.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -18,14 +20,7 @@ namespace {
 std::string refusal(Operation operation, const AttentionSpec& spec, Index tq = 4, Index tk = 4) {
     OperationCase one = sample(operation, tq, tk);
     const CallD call = validate(one.inputs, spec).value();
-    const auto made = run_operation_exact(one.operation, call, one.params);
-    return made ? "" : made.error().sentence;
-}
-
-AttentionSpec with(void (*set)(AttentionSpec&)) {
-    AttentionSpec spec;
-    set(spec);
-    return spec;
+    return sentence_in(run_operation_exact(one.operation, call, one.params));
 }
 
 }  // namespace
@@ -74,9 +69,7 @@ TEST_CASE("each trace has the table's stages in the table's shapes, in float wha
         const OperationTraceD exact = one.forward();
         const Inputs inputs = cast<float>(one.inputs);
         const Call call = validate(inputs, one.spec).value();
-        OperationParams params;
-        for (const TensorD& tensor : one.params.tensors)
-            params.tensors.push_back(cast<float>(tensor));
+        const OperationParams params = one.float_params();
         const OperationTrace trace = run_operation(one.operation, call, params).value();
         const Upstream upstream{one.upstream.stage, cast<float>(one.upstream.gradient)};
         const OperationTrace d =
@@ -116,11 +109,12 @@ TEST_CASE("fresh parameters are those of their seed") {
 }
 
 TEST_CASE("an option that an operation has no meaning for is refused by name") {
-    const auto softcap = with([](AttentionSpec& s) { s.softcap = 2.0; });
-    const auto window = with([](AttentionSpec& s) { s.mask.window = 1; });
-    const auto dropout = with([](AttentionSpec& s) { s.dropout = 0.5; });
-    const auto causal = with([](AttentionSpec& s) { s.mask.causal = CausalAlign::top_left; });
-    const auto warm = with([](AttentionSpec& s) { s.temperature = 2.0; });
+    AttentionSpec softcap, window, dropout, causal, warm;
+    softcap.softcap = 2.0;
+    window.mask.window = 1;
+    dropout.dropout = 0.5;
+    causal.mask.causal = CausalAlign::top_left;
+    warm.temperature = 2.0;
     CHECK(refusal(Operation::linear, softcap) ==
           "operation linear has no softcap: it bounds a logit of each pair");
     CHECK(refusal(Operation::latents, window) ==
@@ -142,6 +136,9 @@ TEST_CASE("an option that an operation has no meaning for is refused by name") {
         "4");
     for (const auto& spec : {softcap, window, dropout, causal, warm})
         CHECK(refusal(Operation::chunked, spec) == "");
+    AttentionSpec off = dropout;
+    off.training = false;
+    CHECK(refusal(Operation::linear, off) == "");
 }
 
 TEST_CASE("a mask of pairs is refused where a key is seen by all or none") {
@@ -149,26 +146,18 @@ TEST_CASE("a mask of pairs is refused where a key is seen by all or none") {
     spec.mask.custom = std::make_shared<const Mask>(Shape{1, 1, 4, 4}, std::uint8_t{1});
     for (const Operation operation :
          {Operation::linear, Operation::latents, Operation::state_space})
-        CHECK(refusal(operation, spec).find("has no mask of pairs") != std::string::npos);
+        CHECK(says(refusal(operation, spec), "has no mask of pairs"));
     spec.mask.custom = std::make_shared<const Mask>(Shape{1, 1, 1, 4}, std::uint8_t{1});
     for (const Operation operation :
          {Operation::linear, Operation::latents, Operation::state_space})
         CHECK(refusal(operation, spec) == "");
 }
 
-TEST_CASE("dropout that training switches off is no dropout") {
-    AttentionSpec spec;
-    spec.dropout = 0.5;
-    spec.training = false;
-    CHECK(refusal(Operation::linear, spec) == "");
-}
-
 TEST_CASE("settings, parameters and upstream gradients are checked") {
     OperationCase one = sample(Operation::latents, 4, 4);
     const CallD call = validate(one.inputs, one.spec).value();
     const auto sentence = [&] {
-        const auto made = run_operation_exact(one.operation, call, one.params);
-        return made ? std::string() : made.error().sentence;
+        return sentence_in(run_operation_exact(one.operation, call, one.params));
     };
     one.operation.latents = 2;
     CHECK(sentence() == "latents is [1, 4, 3, 3]: operation latents needs [1, 4, 2, 3]");
@@ -187,12 +176,9 @@ TEST_CASE("settings, parameters and upstream gradients are checked") {
 
 TEST_CASE("a stopped operation fails") {
     const OperationCase one = sample(Operation::linear, 4, 4);
-    std::stop_source stop;
-    stop.request_stop();
-    const auto made = run_operation_exact(one.operation, validate(one.inputs, one.spec).value(),
-                                          one.params, {stop.get_token(), {}});
-    REQUIRE(!made);
-    CHECK(made.error().kind == ErrorKind::failure);
+    CHECK(must_fail(run_operation_exact(one.operation, validate(one.inputs, one.spec).value(),
+                                        one.params, {stopped(), {}}))
+              .kind == ErrorKind::failure);
 }
 
 TEST_CASE("costs by hand: B 1, H 1, n 1000, d 64") {

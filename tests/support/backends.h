@@ -1,8 +1,9 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
-#include "core/backend.h"
+#include "core/engine.h"
 
 namespace attn::test {
 
@@ -12,6 +13,26 @@ inline std::vector<const Backend*> backends_keeping(Stage stage) {
     for (const Backend* backend : backends())
         if (backend->stages()[index_of(stage)]) keeping.push_back(backend);
     return keeping;
+}
+
+/// What each of those that keep weights makes of a call.
+inline std::vector<Trace> traces_of(const Inputs& inputs, const AttentionSpec& spec = {}) {
+    std::vector<Trace> traces;
+    for (const Backend* backend : backends_keeping(Stage::weights))
+        traces.push_back(attend(inputs, spec, backend->name()).value());
+    return traces;
+}
+
+/// A call and its gradients.
+struct BothPasses {
+    Trace forward;
+    Trace d;
+};
+inline BothPasses both_passes(const Inputs& inputs, const AttentionSpec& spec,
+                              std::string_view backend, const Upstream& upstream = {}) {
+    BothPasses both{attend(inputs, spec, backend).value(), {}};
+    both.d = attend_backward(inputs, spec, both.forward, upstream, backend).value();
+    return both;
 }
 
 }  // namespace attn::test

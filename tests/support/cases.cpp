@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "core/cast.h"
 #include "core/scores/score.h"
-#include "tests/support/random.h"
+#include "tests/support/inputs.h"
 
 namespace attn::test {
 namespace {
@@ -130,8 +131,9 @@ void add_options(Maker& make, const Extents& n) {
     causal.mask.causal = CausalAlign::bottom_right;
 }
 
-void add_projections(Maker& make, Extents n) {
-    make.projected("cross, W_O, biases", n);
+void add_projections(Maker& make, const Extents& cross) {
+    make.projected("cross, W_O, biases", cross);
+    Extents n = cross;
     n.tk = n.tq;
     make.projected("self, W_O, biases", n);
     AttentionSpec& spec = make.projected("self, causal, dropout", n).spec;
@@ -199,44 +201,54 @@ void add_sinks(Maker& make, const Extents& n) {
     all.spec.dropout = 0.2;
 }
 
-}  // namespace
-
-std::vector<Case> kind_cases(Sizes sizes) {
+/// Those that each of the functions adds, for every size; a Case keeps its address while one is added.
+std::vector<Case> cases_of(Sizes sizes, const std::vector<Extents>& odd,
+                           std::initializer_list<void (*)(Maker&, const Extents&)> adders) {
     std::vector<Case> cases;
     cases.reserve(160);
     Maker make(cases);
-    const std::vector<Extents> extents = sizes == Sizes::small
-                                             ? std::vector<Extents>{{2, 2, 1, 3, 4, 2, 3}}
-                                             : std::vector<Extents>{{1, 2, 2, 7, 7, 6, 5},
-                                                                    {2, 6, 2, 13, 9, 8, 3},
-                                                                    {1, 4, 1, 9, 33, 16, 31},
-                                                                    {1, 2, 1, 131, 137, 22, 19}};
-    for (const Extents& n : extents) {
-        add_scores(make, n);
-        add_positions(make, n);
-        add_windows(make, n);
-        add_sinks(make, n);
-    }
+    for (const Extents& n :
+         sizes == Sizes::small ? std::vector<Extents>{{2, 2, 1, 3, 4, 2, 3}} : odd)
+        for (const auto add : adders) add(make, n);
     return cases;
 }
 
+}  // namespace
+
+Case normal_case(std::string name, const Shape& q, const Shape& k, Index d_v) {
+    return {std::move(name),
+            normal_inputs(q, k, {k.b, k.h, k.t, d_v}),
+            {},
+            {Stage::context, normal_tensor<float>({q.b, q.h, q.t, d_v}, 4)}};
+}
+
+ExactCase exact_of(const Case& one) {
+    ExactCase exact{cast<double>(one.inputs),
+                    {one.upstream.stage, cast<double>(one.upstream.gradient)},
+                    {},
+                    {}};
+    exact.forward = attend_exact(exact.inputs, one.spec).value();
+    exact.d = attend_exact_backward(exact.inputs, one.spec, exact.forward, exact.upstream).value();
+    return exact;
+}
+
+std::vector<Case> kind_cases(Sizes sizes) {
+    return cases_of(sizes,
+                    {{1, 2, 2, 7, 7, 6, 5},
+                     {2, 6, 2, 13, 9, 8, 3},
+                     {1, 4, 1, 9, 33, 16, 31},
+                     {1, 2, 1, 131, 137, 22, 19}},
+                    {add_scores, add_positions, add_windows, add_sinks});
+}
+
 std::vector<Case> engine_cases(Sizes sizes) {
-    std::vector<Case> cases;
-    cases.reserve(128);
-    Maker make(cases);
-    const std::vector<Extents> extents = sizes == Sizes::small
-                                             ? std::vector<Extents>{{2, 2, 1, 3, 4, 2, 3}}
-                                             : std::vector<Extents>{{1, 1, 1, 1, 1, 1, 1},
-                                                                    {1, 2, 2, 7, 7, 5, 5},
-                                                                    {2, 6, 2, 13, 9, 8, 3},
-                                                                    {1, 4, 1, 9, 33, 17, 31},
-                                                                    {3, 3, 3, 67, 65, 37, 41}};
-    for (const Extents& n : extents) {
-        add_options(make, n);
-        add_masks(make, n);
-        add_projections(make, n);
-    }
-    return cases;
+    return cases_of(sizes,
+                    {{1, 1, 1, 1, 1, 1, 1},
+                     {1, 2, 2, 7, 7, 5, 5},
+                     {2, 6, 2, 13, 9, 8, 3},
+                     {1, 4, 1, 9, 33, 17, 31},
+                     {3, 3, 3, 67, 65, 37, 41}},
+                    {add_options, add_masks, add_projections});
 }
 
 }  // namespace attn::test

@@ -15,6 +15,18 @@ struct Case {
     Upstream upstream;
 };
 
+/// Q, K, V and the upstream gradient at context of standard normal numbers; V has the heads and tokens of K.
+Case normal_case(std::string name, const Shape& q, const Shape& k, Index d_v);
+
+/// What the reference makes of a call, in double.
+struct ExactCase {
+    InputsD inputs;
+    UpstreamD upstream;
+    TraceD forward;
+    TraceD d;
+};
+ExactCase exact_of(const Case& one);
+
 /// Every combination that the engine knows at least once: odd sizes, cross-attention, d_v ≠ d_k, GQA,
 /// W_O, biases, each mask, empty rows under both policies, dropout, scale, temperature. `small` has
 /// sizes for finite differences; otherwise they straddle vector widths.

@@ -87,37 +87,43 @@ template double worst_error(const Tensor&, const Tensor&);
 template double worst_error(const Tensor&, const TensorD&);
 template double worst_error(const TensorD&, const TensorD&);
 
-std::string forward_mismatch(const Trace& actual, const TraceD& expected, const ErrorBounds& bounds,
-                             std::string_view what, StageSet kept) {
+namespace {
+
+/// Of the first stage in `kept`, whose names begin with `prefix`.
+std::string stage_mismatch(const Trace& actual, const TraceD& expected,
+                           const std::array<Tolerance, kStageCount>& bounds,
+                           std::string_view prefix, std::string_view what, StageSet kept) {
     for (const StageInfo& stage : stage_table()) {
-        if (!kept[index_of(stage.stage)]) continue;
-        if (std::string wrong = tensor_mismatch(actual[stage.stage], expected[stage.stage],
-                                                bounds.forward[index_of(stage.stage)],
-                                                fmt::format("{} of {}", stage.key, what));
+        const std::size_t n = index_of(stage.stage);
+        if (!kept[n]) continue;
+        if (std::string wrong =
+                tensor_mismatch(actual[stage.stage], expected[stage.stage], bounds[n],
+                                fmt::format("{}{} of {}", prefix, stage.key, what));
             !wrong.empty())
             return wrong;
     }
+    return {};
+}
+
+}  // namespace
+
+std::string forward_mismatch(const Trace& actual, const TraceD& expected, const ErrorBounds& bounds,
+                             std::string_view what, StageSet kept) {
+    std::string wrong = stage_mismatch(actual, expected, bounds.forward, "", what, kept);
+    if (!wrong.empty()) return wrong;
     return tensor_mismatch(actual.logsumexp, expected.logsumexp, bounds.logsumexp,
                            fmt::format("logsumexp of {}", what));
 }
 
 std::string backward_mismatch(const Trace& actual, const TraceD& expected,
                               const ErrorBounds& bounds, std::string_view what, StageSet kept) {
-    for (const StageInfo& stage : stage_table()) {
-        if (!kept[index_of(stage.stage)]) continue;
-        if (std::string wrong = tensor_mismatch(actual[stage.stage], expected[stage.stage],
-                                                bounds.backward[index_of(stage.stage)],
-                                                fmt::format("d_{} of {}", stage.key, what));
-            !wrong.empty())
-            return wrong;
-    }
+    std::string wrong = stage_mismatch(actual, expected, bounds.backward, "d_", what, kept);
     for (const ParamInfo& param : param_table())
-        if (std::string wrong = tensor_mismatch(
-                actual.params[param.param], expected.params[param.param],
-                bounds.params[index_of(param.param)], fmt::format("d_{} of {}", param.key, what));
-            !wrong.empty())
-            return wrong;
-    return {};
+        if (wrong.empty())
+            wrong = tensor_mismatch(actual.params[param.param], expected.params[param.param],
+                                    bounds.params[index_of(param.param)],
+                                    fmt::format("d_{} of {}", param.key, what));
+    return wrong;
 }
 
 }  // namespace attn::test

@@ -1,9 +1,5 @@
 #include "tests/support/random_journal.h"
 
-#include <algorithm>
-#include <array>
-#include <map>
-
 #include "app/common/actions.h"
 #include "app/common/workspace.h"
 #include "app/window/journal.h"

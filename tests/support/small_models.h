@@ -3,17 +3,21 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include "attn_tree.h"
 #include "tests/io/scratch.h"
 
 namespace attn::test {
 
+inline std::filesystem::path golden_model(std::string_view family) {
+    return std::filesystem::path(ATTN_TEST_DATA) / "models" / family;
+}
+
 inline void copy_model(const std::string& name, const std::filesystem::path& folder) {
     std::filesystem::create_directories(folder);
     for (const char* file : {"config.json", "model.safetensors"})
-        std::filesystem::copy_file(std::filesystem::path(ATTN_TEST_DATA) / "models" / name / file,
-                                   folder / file);
+        std::filesystem::copy_file(golden_model(name) / file, folder / file);
 }
 
 /// The small GPT-2 of random weights, with a tokenizer of letters; it takes 16 tokens.

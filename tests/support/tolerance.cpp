@@ -6,17 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include "tests/support/entries.h"
 
 namespace attn::test {
 namespace {
 
 double finite(double value) { return std::isfinite(value) ? value : 0.0; }
-
-double top(const TensorD& tensor) {
-    double largest = 0.0;
-    for (const double value : tensor.values()) largest = std::max(largest, std::abs(finite(value)));
-    return largest;
-}
 
 /// The largest Euclidean norm of a row.
 double row_norm(const TensorD& tensor) {
@@ -38,14 +33,12 @@ double row_norm(const TensorD& tensor) {
 double column_sum(const TensorD& weights, const Dimensions& size) {
     const Index group = size.heads / size.kv_heads;
     double largest = 0.0;
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index g = 0; g < size.kv_heads; ++g)
-            for (Index j = 0; j < size.tk; ++j) {
-                double sum = 0.0;
-                for (Index h = g * group; h < (g + 1) * group; ++h)
-                    for (Index i = 0; i < size.tq; ++i) sum += finite(weights(b, h, i, j));
-                largest = std::max(largest, sum);
-            }
+    for_each_row({size.batch, size.kv_heads, size.tk, 1}, [&](Index b, Index g, Index j) {
+        double sum = 0.0;
+        for (Index h = g * group; h < (g + 1) * group; ++h)
+            for (Index i = 0; i < size.tq; ++i) sum += finite(weights(b, h, i, j));
+        largest = std::max(largest, sum);
+    });
     return largest;
 }
 
@@ -74,7 +67,7 @@ class Analysis {
     double& forward(Stage s) { return bounds.forward[index_of(s)].absolute; }
     double& backward(Stage s) { return bounds.backward[index_of(s)].absolute; }
     double& param(Param p) { return bounds.params[index_of(p)].absolute; }
-    double top_of(Param p) const { return top(in_.params[p]); }
+    double top_of(Param p) const { return largest_of(in_.params[p]); }
 
     /// Both sides of a comparison are rounded to float.
     void with_rounding() {
@@ -105,7 +98,7 @@ class Analysis {
         const double k = row_norm(f_[Stage::k]);
         const double inherited =
             std::sqrt(real(size_.d_k)) * (forward(Stage::q) * k + forward(Stage::k) * q);
-        const double largest = top(f_[Stage::scaled]);
+        const double largest = largest_of(f_[Stage::scaled]);
         const double e_scaled = factor_ * (sum(size_.d_k) * q * k + inherited) + 2.0 * u_ * largest;
         forward(Stage::scores) = sum(size_.d_k) * q * k + inherited;
         forward(Stage::scaled) = forward(Stage::masked) = e_scaled;
@@ -119,44 +112,44 @@ class Analysis {
 
     // context = Ã V; Y = concat(heads) W_O + b_O
     void mixing() {
-        const double v = top(f_[Stage::v]);
+        const double v = largest_of(f_[Stage::v]);
         forward(Stage::context) = kept_ * (v * (e_weight_ + sum(size_.tk)) + forward(Stage::v));
         forward(Stage::output) = forward(Stage::context);
         if (in_.params[Param::w_o].empty()) return;
         const Index joined = size_.heads * size_.d_v;
         const double terms = real(joined) * top_of(Param::w_o);
         forward(Stage::output) =
-            terms * (forward(Stage::context) + sum(joined + 1) * top(f_[Stage::context])) +
+            terms * (forward(Stage::context) + sum(joined + 1) * largest_of(f_[Stage::context])) +
             sum(joined + 1) * top_of(Param::b_o);
     }
 
     void gradients() {
-        const double d_context = top(d_[Stage::context]);
+        const double d_context = largest_of(d_[Stage::context]);
         if (!d_[Stage::output].empty() && !in_.params[Param::w_o].empty())
-            backward(Stage::context) =
-                sum(size_.d_out) * real(size_.d_out) * top(d_[Stage::output]) * top_of(Param::w_o);
+            backward(Stage::context) = sum(size_.d_out) * real(size_.d_out) *
+                                       largest_of(d_[Stage::output]) * top_of(Param::w_o);
         // d_A = d_context Vᵀ; d_M = A ∘ (d_A − Σ A ∘ d_A), Σ A = 1
         const double width = std::sqrt(real(size_.d_v));
         const double v = row_norm(f_[Stage::v]);
         const double dc = row_norm(d_[Stage::context]);
         const double e_dropped = sum(size_.d_v) * dc * v +
                                  width * (backward(Stage::context) * v + forward(Stage::v) * dc);
-        const double d_a = top(d_[Stage::weights]);
+        const double d_a = largest_of(d_[Stage::weights]);
         const double e_d_a = kept_ * e_dropped + u_ * d_a;
         const double e_d_m = 3.0 * d_a * e_weight_ + 2.0 * e_d_a + (sum(size_.tk) + 8.0 * u_) * d_a;
         backward(Stage::dropped) = e_dropped;
         backward(Stage::weights) = e_d_a;
         backward(Stage::masked) = backward(Stage::scaled) = e_d_m;
-        backward(Stage::scores) = factor_ * e_d_m + 4.0 * u_ * top(d_[Stage::scores]);
+        backward(Stage::scores) = factor_ * e_d_m + 4.0 * u_ * largest_of(d_[Stage::scores]);
         // d_Q = d_scores K, where Σ_j |d_scores[i,j]| <= 2 factor d_A; d_K the same over queries.
         const auto through_scores = [&](Index n, double other, double e_other) {
             return factor_ * (e_d_m * other + 2.0 * d_a * (sum(n) * other + e_other));
         };
         const Index queries = size_.tq * (size_.heads / size_.kv_heads);
         const double received = column_sum(f_[Stage::weights], size_);
-        backward(Stage::q) = through_scores(size_.tk, top(f_[Stage::k]), forward(Stage::k));
+        backward(Stage::q) = through_scores(size_.tk, largest_of(f_[Stage::k]), forward(Stage::k));
         backward(Stage::k) =
-            received * through_scores(queries, top(f_[Stage::q]), forward(Stage::q));
+            received * through_scores(queries, largest_of(f_[Stage::q]), forward(Stage::q));
         backward(Stage::v) =
             received * kept_ * ((e_weight_ + sum(queries)) * d_context + backward(Stage::context));
     }
@@ -166,14 +159,16 @@ class Analysis {
                          double e_d) {
         const double rows = real(x.shape().b * x.shape().t);
         const double growth = sum(x.shape().b * x.shape().t);
-        param(weight) = rows * (top(x) * (e_d + growth * top(d)) + e_x * top(d));
-        param(bias) = rows * (e_d + growth * top(d));
+        param(weight) =
+            rows * (largest_of(x) * (e_d + growth * largest_of(d)) + e_x * largest_of(d));
+        param(bias) = rows * (e_d + growth * largest_of(d));
     }
 
     /// d_X += d Wᵀ.
     double token_error(Param weight, Stage stage) {
         const Index width = in_.params[weight].shape().d;
-        return real(width) * top_of(weight) * (backward(stage) + sum(width) * top(d_[stage]));
+        return real(width) * top_of(weight) *
+               (backward(stage) + sum(width) * largest_of(d_[stage]));
     }
 
     void parameters() {

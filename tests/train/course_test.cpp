@@ -10,18 +10,11 @@ using namespace attn::train;
 namespace {
 
 Spec short_spec() {
-    Spec spec;
-    spec.task = Task::copy;
-    spec.tokens = 8;
-    spec.symbols = 4;
-    spec.layers = 2;
-    spec.heads = 2;
-    spec.d_model = 8;
-    spec.d_k = 4;
-    spec.batch = 4;
-    spec.warmup = 3;
-    spec.learning_rate = 1e-2;
-    return spec;
+    return spec_from_json(R"({"task": "copy", "tokens": 8, "symbols": 4, "layers": 2, "heads": 2,
+                              "d_model": 8, "d_k": 4, "batch": 4, "warmup": 3,
+                              "learning_rate": 0.01})",
+                          "spec")
+        .value();
 }
 
 void go(Course& course, Index step) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tests/support/results.h"
 #include "tests/train/reference.h"
 
 using namespace attn;
@@ -12,18 +13,11 @@ using namespace attn::train;
 namespace {
 
 Spec small_spec() {
-    Spec spec;
-    spec.task = Task::induction;
-    spec.tokens = 11;
-    spec.symbols = 7;
-    spec.layers = 2;
-    spec.heads = 2;
-    spec.d_model = 6;
-    spec.d_k = 4;
-    spec.d_v = 3;
-    spec.batch = 3;
-    spec.learning_rate = 0.05;
-    return spec;
+    return spec_from_json(R"({"task": "induction", "tokens": 11, "symbols": 7, "layers": 2,
+                              "heads": 2, "d_model": 6, "d_k": 4, "d_v": 3, "batch": 3,
+                              "learning_rate": 0.05})",
+                          "spec")
+        .value();
 }
 
 std::vector<Example> batch_of(const Trainer& trainer) {
@@ -63,26 +57,25 @@ double worst_difference(const Trainer& trainer, const Matrix& matrix,
 }
 
 void check_gradient(const Spec& spec, const Switches* switches = nullptr) {
-    auto trainer = Trainer::make(spec);
-    REQUIRE(trainer);
-    for (int n = 0; n < 3; ++n) REQUIRE(trainer->step());  // norms, biases away from 1 and 0
+    auto trainer = must(Trainer::make(spec));
+    for (int n = 0; n < 3; ++n) REQUIRE(trainer.step());  // norms, biases away from 1 and 0
     if (switches) {
-        trainer->set_scaling(switches->scaling);
+        trainer.set_scaling(switches->scaling);
         for (std::size_t n = 0; n < switches->silenced.size(); ++n)
-            trainer->silence_head(static_cast<Index>(n) / spec.heads,
-                                  static_cast<Index>(n) % spec.heads, switches->silenced[n]);
+            trainer.silence_head(static_cast<Index>(n) / spec.heads,
+                                 static_cast<Index>(n) % spec.heads, switches->silenced[n]);
     }
-    const std::vector<Example> batch = batch_of(*trainer);
-    const auto gradient = trainer->gradient(batch);
-    const Moment moment = trainer->checkpoint();
-    const reference::Model model(spec, trainer->matrices(),
+    const std::vector<Example> batch = batch_of(trainer);
+    const auto gradient = trainer.gradient(batch);
+    const Moment moment = trainer.checkpoint();
+    const reference::Model model(spec, trainer.matrices(),
                                  {moment->weights.begin(), moment->weights.end()},
-                                 trainer->switches());
+                                 trainer.switches());
     CHECK(gradient.loss == doctest::Approx(model.loss(batch)).epsilon(1e-5));
     bool any = false;
-    for (const Matrix& matrix : trainer->matrices()) {
+    for (const Matrix& matrix : trainer.matrices()) {
         CAPTURE(matrix.name);
-        CHECK(worst_difference(*trainer, matrix, batch, gradient.values) < 3e-4);
+        CHECK(worst_difference(trainer, matrix, batch, gradient.values) < 3e-4);
         const auto count = static_cast<std::size_t>(matrix.rows * matrix.columns);
         any =
             any || std::any_of(
@@ -143,11 +136,10 @@ TEST_CASE("a silenced head gives nothing and gets no gradient") {
     const Spec spec = small_spec();
     const Switches switches{true, {false, true, false, false}};
     check_gradient(spec, &switches);
-    auto trainer = Trainer::make(spec);
-    REQUIRE(trainer);
-    trainer->silence_head(0, 1, true);
-    const auto gradient = trainer->gradient(batch_of(*trainer));
-    const Matrix& w_q = trainer->matrices()[4];
+    auto trainer = must(Trainer::make(spec));
+    trainer.silence_head(0, 1, true);
+    const auto gradient = trainer.gradient(batch_of(trainer));
+    const Matrix& w_q = trainer.matrices()[4];
     REQUIRE(w_q.name == "layers.0.w_q");
     for (Index row = 0; row < w_q.rows; ++row)
         for (Index c = 0; c < w_q.columns; ++c) {

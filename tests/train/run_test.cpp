@@ -9,6 +9,7 @@
 #include "core/io/file.h"
 #include "core/train/run.h"
 #include "tests/io/scratch.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::train;
@@ -18,19 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 
 Spec small_spec() {
-    Spec spec;
-    spec.task = Task::copy;
-    spec.tokens = 12;
-    spec.symbols = 4;
-    spec.layers = 2;
-    spec.heads = 2;
-    spec.d_model = 16;
-    spec.d_k = 4;
-    spec.batch = 8;
-    spec.warmup = 5;
-    spec.learning_rate = 1e-2;
-    spec.steps = 20;
-    return spec;
+    return spec_from_json(R"({"task": "copy", "tokens": 12, "symbols": 4, "layers": 2, "heads": 2,
+                              "d_model": 16, "d_k": 4, "batch": 8, "warmup": 5,
+                              "learning_rate": 0.01, "steps": 20})",
+                          "spec")
+        .value();
 }
 
 std::vector<std::shared_ptr<const Record>> train_on(Trainer& trainer, Index steps) {
@@ -160,14 +153,13 @@ TEST_CASE("runs: a folder brings a run back, and it goes on as before") {
     run.moments.push_back(trainer.checkpoint());
     REQUIRE(save_run(folder, run));
     CHECK(is_run(folder));
-    const auto read = open_run(folder);
-    REQUIRE(read);
-    CHECK(read->spec == spec);
-    REQUIRE(read->records.size() == 4);
-    for (std::size_t n = 0; n < 4; ++n) CHECK(*read->records[n] == *run.records[n]);
-    REQUIRE(read->moments.size() == 2);
-    for (std::size_t n = 0; n < 2; ++n) CHECK(*read->moments[n] == *run.moments[n]);
-    CHECK(*Trainer::from(read->spec, *read->moments[1])->step() == *trainer.step());
+    const auto read = must(open_run(folder));
+    CHECK(read.spec == spec);
+    REQUIRE(read.records.size() == 4);
+    for (std::size_t n = 0; n < 4; ++n) CHECK(*read.records[n] == *run.records[n]);
+    REQUIRE(read.moments.size() == 2);
+    for (std::size_t n = 0; n < 2; ++n) CHECK(*read.moments[n] == *run.moments[n]);
+    CHECK(*Trainer::from(read.spec, *read.moments[1])->step() == *trainer.step());
     // Fewer moments: the file of the other goes.
     run.moments.erase(run.moments.begin());
     REQUIRE(save_run(folder, run));
@@ -179,23 +171,22 @@ TEST_CASE("runs: a folder that is wrong is refused by name") {
     const fs::path folder = scratch / "run";
     const auto fault = [&](const std::string& text) {
         REQUIRE(write_file_atomically(folder / "run.json", text));
-        const auto run = open_run(folder);
-        REQUIRE(!run);
-        return run.error().sentence;
+        return must_fail(open_run(folder)).sentence;
     };
     CHECK(!open_run(folder));
     CHECK(!is_run(folder));
     fs::create_directories(folder);
-    CHECK(fault("{").find("run.json") != std::string::npos);
-    CHECK(fault("[]").find("is no run; expected format") != std::string::npos);
-    CHECK(fault(R"({"format":"attnscope run 1"})").find("spec is not there") != std::string::npos);
-    CHECK(fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[]})")
-              .find("moments is an empty list") != std::string::npos);
-    CHECK(fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[{"step":-1}]})")
-              .find("step is -1; expected a whole number") != std::string::npos);
-    CHECK(fault(R"({"format":"attnscope run 1","spec":{},"records":[{}],"moments":[]})")
-              .find("loss is null; expected to be there") != std::string::npos);
-    CHECK(fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[{"step":0,)"
-                R"("switches":{"scaling":true,"silenced":[]}}]})")
-              .find("step-0000000.safetensors") != std::string::npos);
+    CHECK(says(fault("{"), "run.json"));
+    CHECK(says(fault("[]"), "is no run; expected format"));
+    CHECK(says(fault(R"({"format":"attnscope run 1"})"), "spec is not there"));
+    CHECK(says(fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[]})"),
+               "moments is an empty list"));
+    CHECK(says(
+        fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[{"step":-1}]})"),
+        "step is -1; expected a whole number"));
+    CHECK(says(fault(R"({"format":"attnscope run 1","spec":{},"records":[{}],"moments":[]})"),
+               "loss is null; expected to be there"));
+    CHECK(says(fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[{"step":0,)"
+                     R"("switches":{"scaling":true,"silenced":[]}}]})"),
+               "step-0000000.safetensors"));
 }

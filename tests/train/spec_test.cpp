@@ -5,16 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "core/train/spec.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::train;
 
 namespace {
 
-std::string fault_of(std::string_view text) {
-    const auto spec = spec_from_json(text, "s.json");
-    return spec ? "" : spec.error().sentence;
-}
+std::string fault_of(std::string_view text) { return sentence_in(spec_from_json(text, "s.json")); }
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/train/tasks.h"
+#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::train;
@@ -55,10 +56,9 @@ std::string answers(Task task, const std::string& words, Index symbols = 8) {
     std::istringstream stream(words);
     const auto count = std::distance(std::istream_iterator<std::string>(stream), {});
     const Sequences sequences(spec_of(task, count, symbols));
-    const auto example = sequences.typed(words);
-    REQUIRE(example);
+    const auto example = must(sequences.typed(words));
     std::string text;
-    for (const Index target : example->targets)
+    for (const Index target : example.targets)
         text +=
             (text.empty() ? "" : " ") +
             (target == kNoTarget ? "-" : sequences.vocabulary()[static_cast<std::size_t>(target)]);

@@ -10,7 +10,8 @@
 #include "core/dropout.h"
 #include "core/rng.h"
 #include "core/verify/diagnose.h"
-#include "tests/support/random.h"
+#include "tests/support/entries.h"
+#include "tests/support/inputs.h"
 #include "tests/verify/plain.h"
 
 using namespace attn;
@@ -38,9 +39,8 @@ struct Sizes {
 /// Q, K and V of standard normal numbers, and the loops set up for the call without a fault.
 struct Maker {
     explicit Maker(const Sizes& n, double size = 1.0) {
-        planted.in.q = normal_tensor<float>({n.b, n.h, n.tq, n.d}, 1, size);
-        planted.in.k = normal_tensor<float>({n.b, n.hkv, n.tk, n.d}, 2, size);
-        planted.in.v = normal_tensor<float>({n.b, n.hkv, n.tk, n.d_v}, 3);
+        planted.in = normal_inputs({n.b, n.h, n.tq, n.d}, {n.b, n.hkv, n.tk, n.d},
+                                   {n.b, n.hkv, n.tk, n.d_v}, size);
         plain.q = planted.in.q, plain.k = planted.in.k, plain.v = planted.in.v;
         plain.factor = 1.0 / std::sqrt(static_cast<double>(n.d));
         const Index group = n.h / n.hkv;
@@ -49,6 +49,10 @@ struct Maker {
     PlantedCase done() {
         planted.results = run_plain(plain);
         return planted;
+    }
+    PlantedCase done(std::vector<std::vector<Stage>> shown) {
+        planted.shown = std::move(shown);
+        return done();
     }
 
     PlantedCase planted;
@@ -60,64 +64,56 @@ bool causal(Index, Index i, Index j) { return j <= i; }
 std::shared_ptr<const Mask> mask_of(const Shape& shape,
                                     const std::function<bool(Index, Index, Index)>& keep) {
     Mask mask(shape);
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index i = 0; i < shape.t; ++i)
-                for (Index j = 0; j < shape.d; ++j) mask(b, h, i, j) = keep(b, i, j) ? 1 : 0;
+    for_each_entry(shape, [&](Index b, Index h, Index i, Index j) {
+        mask(b, h, i, j) = keep(b, i, j) ? 1 : 0;
+    });
     return std::make_shared<const Mask>(std::move(mask));
 }
 
-PlantedCase top_left() {
-    Maker make({2, 4, 4, 3, 7});
-    make.planted.spec.mask.causal = CausalAlign::bottom_right;
-    make.plain.allowed = causal;
-    return make.done();
-}
-PlantedCase one_key_more() {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
-    make.plain.allowed = [](Index, Index i, Index j) { return j <= i + 1; };
-    return make.done();
-}
-
-PlantedCase inverted(double empty) {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
-    make.plain.allowed = [](Index, Index i, Index j) { return j > i; };
+/// Of a call under `asked`, by loops that allow other pairs.
+PlantedCase other_mask(MaskSpec asked, const std::function<bool(Index, Index, Index)>& allowed,
+                       const Sizes& sizes = {}, double empty = 0.0) {
+    Maker make(sizes);
+    make.planted.spec.mask = std::move(asked);
+    make.plain.allowed = allowed;
     make.plain.empty = empty;
     return make.done();
 }
+
+bool any(Index, Index, Index) { return true; }
+
+const MaskSpec kCausal = causal_spec().mask;
+MaskSpec padded(std::vector<Index> lengths, MaskSpec mask = kCausal) {
+    mask.padding = std::move(lengths);
+    return mask;
+}
+
+PlantedCase top_left() {
+    return other_mask(causal_spec(CausalAlign::bottom_right).mask, causal, {2, 4, 4, 3, 7});
+}
+PlantedCase one_key_more() {
+    return other_mask(kCausal, [](Index, Index i, Index j) { return j <= i + 1; });
+}
+
+PlantedCase inverted(double empty) {
+    return other_mask(
+        kCausal, [](Index, Index i, Index j) { return j > i; }, {}, empty);
+}
 PlantedCase inverted_padding() {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
-    make.planted.spec.mask.padding = {5, 6};
-    make.plain.allowed = [](Index b, Index i, Index j) { return j <= i && j >= 5 + b; };
-    return make.done();
+    return other_mask(padded({5, 6}),
+                      [](Index b, Index i, Index j) { return j <= i && j >= 5 + b; });
 }
 
 PlantedCase transposed() {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
-    make.plain.allowed = [](Index, Index i, Index j) { return j >= i; };
-    return make.done();
+    return other_mask(kCausal, [](Index, Index i, Index j) { return j >= i; });
 }
 
-PlantedCase dropped() {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
-    return make.done();
-}
-PlantedCase dropped_padding() {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
-    make.planted.spec.mask.padding = {5, 4};
-    make.plain.allowed = causal;
-    return make.done();
-}
+PlantedCase dropped() { return other_mask(kCausal, any); }
+PlantedCase dropped_padding() { return other_mask(padded({5, 4}), causal); }
 
 PlantedCase scaled_by(double factor) {
     Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
+    make.planted.spec = causal_spec();
     make.plain.allowed = causal;
     make.plain.factor = factor;
     return make.done();
@@ -185,19 +181,13 @@ PlantedCase left_padding() {
     make.plain.k = turned(make.plain.k, 0, true, angle);
     const Tensor q = turned(make.plain.q, 0, true, angle),
                  q_moved = turned(make.plain.q, 0, true, moved);
-    for (Index h = 0; h < 4; ++h)
-        for (Index i = 0; i < 7; ++i)
-            for (Index c = 0; c < 8; ++c) {
-                make.plain.q(0, h, i, c) = q(0, h, i, c);
-                make.plain.q(1, h, i, c) = q_moved(1, h, i, c);
-            }
+    for_each_entry(q.shape(), [&](Index b, Index h, Index i, Index c) {
+        make.plain.q(b, h, i, c) = (b == 0 ? q : q_moved)(b, h, i, c);
+    });
     return make.done();
 }
 PlantedCase wrong_end() {
-    Maker make({});
-    make.planted.spec.mask.padding = {7, 4};
-    make.plain.allowed = [](Index b, Index, Index j) { return b == 0 || j >= 3; };
-    return make.done();
+    return other_mask(padded({7, 4}, {}), [](Index b, Index, Index j) { return b == 0 || j >= 3; });
 }
 
 PlantedCase empty_rows(double weight) {
@@ -210,24 +200,21 @@ PlantedCase empty_rows(double weight) {
 
 PlantedCase beaten() {
     Maker make({}, 120.0);
-    make.planted.spec.mask.causal = CausalAlign::top_left;
+    make.planted.spec = causal_spec();
     make.plain.allowed = causal;
     make.plain.fill = -1e4;
     return make.done();
 }
 
 PlantedCase wide_window() {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
-    make.planted.spec.mask.window = 2;
-    make.plain.allowed = [](Index, Index i, Index j) { return j <= i && i - j <= 3; };
-    return make.done();
+    MaskSpec asked = kCausal;
+    asked.window = 2;
+    return other_mask(asked, [](Index, Index i, Index j) { return j <= i && i - j <= 3; });
 }
 PlantedCase narrow_window() {
-    Maker make({});
-    make.planted.spec.mask.window = 2;
-    make.plain.allowed = [](Index, Index i, Index j) { return std::abs(i - j) <= 1; };
-    return make.done();
+    MaskSpec asked;
+    asked.window = 2;
+    return other_mask(asked, [](Index, Index i, Index j) { return std::abs(i - j) <= 1; });
 }
 
 PlantedCase no_cap() {
@@ -259,32 +246,25 @@ PlantedCase dropping() {
         const auto pair = static_cast<std::uint64_t>(((b * 4 + h) * 16 + i) * 16 + j);
         return uniform(99, pair) < 0.2 ? 0.0 : 1.25;
     };
-    PlantedCase made = make.done();
-    made.shown = {{}, {Stage::weights}, {Stage::weights, Stage::context}};
-    return made;
+    return make.done({{}, {Stage::weights}, {Stage::weights, Stage::context}});
 }
 
 PlantedCase leaking_blocks() {
-    Maker make({});
-    make.planted.spec.mask.causal = CausalAlign::top_left;
-    make.planted.spec.mask.block = 3;
-    make.plain.allowed = causal;
-    return make.done();
+    MaskSpec asked = kCausal;
+    asked.block = 3;
+    return other_mask(asked, causal);
 }
 PlantedCase leaking_mask() {
-    Maker make({});
-    make.planted.spec.mask.custom =
+    MaskSpec asked;
+    asked.custom =
         mask_of({1, 1, 7, 7}, [](Index, Index i, Index j) { return j <= i && (i < 3) == (j < 3); });
-    make.plain.allowed = causal;
-    return make.done();
+    return other_mask(asked, causal);
 }
 
 PlantedCase untransposed() {
     Maker make({});
     make.plain.transposes = false;
-    PlantedCase made = make.done();
-    made.shown = {{}, {Stage::output}};
-    return made;
+    return make.done({{}, {Stage::output}});
 }
 
 /// GPT-NeoX's [q, k, v] of head after head, read as all Q, all K, all V.
@@ -315,9 +295,7 @@ PlantedCase split() {
 PlantedCase next_values() {
     Maker make({});
     make.plain.value_head = [](Index h) { return (h + 1) % 4; };
-    PlantedCase made = make.done();
-    made.shown = {{}, {Stage::context}, {Stage::output}};
-    return made;
+    return make.done({{}, {Stage::context}, {Stage::output}});
 }
 
 PlantedCase unscaled() {
@@ -346,9 +324,7 @@ PlantedCase short_operands() {
 PlantedCase short_weights() {
     Maker make({});
     make.plain.round = to_bf16;
-    PlantedCase made = make.done();
-    made.shown = {{}, {Stage::context}, {Stage::output}};
-    return made;
+    return make.done({{}, {Stage::context}, {Stage::output}});
 }
 
 /// By key of the table.

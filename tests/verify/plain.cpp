@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include "tests/support/entries.h"
 
 namespace attn::test {
 namespace {
@@ -15,20 +16,16 @@ struct Made {
 };
 
 void fill_scores(const Plain& p, Made& made) {
-    const Shape shape = made.scores.shape();
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index i = 0; i < shape.t; ++i)
-                for (Index j = 0; j < shape.d; ++j) {
-                    double sum = 0.0;
-                    for (Index c = 0; c < p.q.shape().d; ++c)
-                        sum += static_cast<double>(p.q(b, h, i, c)) *
-                               static_cast<double>(p.k(b, p.key_head(h), j, c));
-                    made.scores(b, h, i, j) = sum;
-                    made.scaled(b, h, i, j) = sum * p.factor;
-                    made.biased(b, h, i, j) = p.bias(sum * p.factor, h, i, j);
-                    made.masked(b, h, i, j) = p.allowed(b, i, j) ? made.biased(b, h, i, j) : p.fill;
-                }
+    for_each_entry(made.scores.shape(), [&](Index b, Index h, Index i, Index j) {
+        double sum = 0.0;
+        for (Index c = 0; c < p.q.shape().d; ++c)
+            sum += static_cast<double>(p.q(b, h, i, c)) *
+                   static_cast<double>(p.k(b, p.key_head(h), j, c));
+        made.scores(b, h, i, j) = sum;
+        made.scaled(b, h, i, j) = sum * p.factor;
+        made.biased(b, h, i, j) = p.bias(sum * p.factor, h, i, j);
+        made.masked(b, h, i, j) = p.allowed(b, i, j) ? made.biased(b, h, i, j) : p.fill;
+    });
 }
 
 void softmax_row(const Plain& p, Made& made, Index b, Index h, Index i) {
@@ -52,32 +49,25 @@ void softmax_columns(Made& made, Index b, Index h) {
 }
 
 void fill_context(const Plain& p, Made& made) {
-    const Shape shape = made.context.shape();
     const Index keys = p.v.shape().t;
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index i = 0; i < shape.t; ++i)
-                for (Index c = 0; c < shape.d; ++c)
-                    for (Index j = 0; j < keys; ++j)
-                        if (made.weights(b, h, i, j) != 0.0)
-                            made.context(b, h, i, c) +=
-                                p.round(made.weights(b, h, i, j)) *
-                                static_cast<double>(p.v(b, p.value_head(h), j, c));
+    for_each_entry(made.context.shape(), [&](Index b, Index h, Index i, Index c) {
+        for (Index j = 0; j < keys; ++j)
+            if (made.weights(b, h, i, j) != 0.0)
+                made.context(b, h, i, c) += p.round(made.weights(b, h, i, j)) *
+                                            static_cast<double>(p.v(b, p.value_head(h), j, c));
+    });
 }
 
 Tensor merged(const Tensor& context, bool transposes) {
     const Shape s = context.shape();
     Tensor output({s.b, 1, s.t, s.h * s.d});
-    for (Index b = 0; b < s.b; ++b)
-        for (Index h = 0; h < s.h; ++h)
-            for (Index t = 0; t < s.t; ++t)
-                for (Index c = 0; c < s.d; ++c) {
-                    const Index flat = (h * s.t + t) * s.d + c, width = s.h * s.d;
-                    if (transposes)
-                        output(b, 0, t, h * s.d + c) = context(b, h, t, c);
-                    else
-                        output(b, 0, flat / width, flat % width) = context(b, h, t, c);
-                }
+    for_each_entry(s, [&](Index b, Index h, Index t, Index c) {
+        const Index flat = (h * s.t + t) * s.d + c, width = s.h * s.d;
+        if (transposes)
+            output(b, 0, t, h * s.d + c) = context(b, h, t, c);
+        else
+            output(b, 0, flat / width, flat % width) = context(b, h, t, c);
+    });
     return output;
 }
 
@@ -86,11 +76,12 @@ Tensor merged(const Tensor& context, bool transposes) {
 Trace run_plain(const Plain& p) {
     const Shape q = p.q.shape(), k = p.k.shape();
     const Shape pairs{q.b, q.h, q.t, k.t};
-    Made made{TensorD(pairs),
-              TensorD(pairs),
-              TensorD(pairs),
-              TensorD(pairs),
-              TensorD(pairs),
+    const TensorD none(pairs);
+    Made made{none,
+              none,
+              none,
+              none,
+              none,
               TensorD({q.b, q.h, q.t, p.v.shape().d}),
               TensorD({q.b, q.h, q.t, 1})};
     fill_scores(p, made);
@@ -118,19 +109,14 @@ Tensor turned(const Tensor& tensor, Index first, bool half,
               const std::function<double(Index p, Index c)>& angle) {
     Tensor made = tensor;
     const Shape s = tensor.shape();
-    for (Index b = 0; b < s.b; ++b)
-        for (Index h = 0; h < s.h; ++h)
-            for (Index t = 0; t < s.t; ++t)
-                for (Index c = 0; c < s.d / 2; ++c) {
-                    const Index one = half ? c : 2 * c, two = half ? c + s.d / 2 : 2 * c + 1;
-                    const auto x = static_cast<double>(tensor(b, h, t, one));
-                    const auto y = static_cast<double>(tensor(b, h, t, two));
-                    const double turn = angle(first + t, c);
-                    made(b, h, t, one) =
-                        static_cast<float>(x * std::cos(turn) - y * std::sin(turn));
-                    made(b, h, t, two) =
-                        static_cast<float>(y * std::cos(turn) + x * std::sin(turn));
-                }
+    for_each_entry({s.b, s.h, s.t, s.d / 2}, [&](Index b, Index h, Index t, Index c) {
+        const Index one = half ? c : 2 * c, two = half ? c + s.d / 2 : 2 * c + 1;
+        const auto x = static_cast<double>(tensor(b, h, t, one));
+        const auto y = static_cast<double>(tensor(b, h, t, two));
+        const double turn = angle(first + t, c);
+        made(b, h, t, one) = static_cast<float>(x * std::cos(turn) - y * std::sin(turn));
+        made(b, h, t, two) = static_cast<float>(y * std::cos(turn) + x * std::sin(turn));
+    });
     return made;
 }
 

@@ -3,9 +3,8 @@
 
 #include <cmath>
 
-#include "core/cast.h"
 #include "core/verify/signs.h"
-#include "tests/support/random.h"
+#include "tests/support/inputs.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -27,21 +26,12 @@ bool any_suspicious(const std::vector<Fact>& facts) {
 
 /// Weights of random scores under a mask.
 Results weights_of(const MaskSpec& mask, Index tq = 6, Index tk = 6) {
-    Inputs in;
-    in.q = normal_tensor<float>({1, 2, tq, 4}, 1);
-    in.k = normal_tensor<float>({1, 2, tk, 4}, 2);
-    in.v = normal_tensor<float>({1, 2, tk, 4}, 3);
+    const Inputs in = normal_inputs({1, 2, tq, 4}, {1, 2, tk, 4}, {1, 2, tk, 4});
     AttentionSpec spec;
     spec.mask = mask;
     Results results;
     results[Stage::weights] = attend(in, spec).value()[Stage::weights];
     return results;
-}
-
-AttentionSpec causal() {
-    AttentionSpec spec;
-    spec.mask.causal = CausalAlign::top_left;
-    return spec;
 }
 
 const Sign& sign(const std::vector<Sign>& signs, std::string_view key) {
@@ -54,7 +44,7 @@ const Sign& sign(const std::vector<Sign>& signs, std::string_view key) {
 }  // namespace
 
 TEST_CASE("weights that are right show nothing suspicious, and no fault fits") {
-    for (const AttentionSpec& spec : {AttentionSpec{}, causal()}) {
+    for (const AttentionSpec& spec : {AttentionSpec{}, causal_spec()}) {
         const Results results = weights_of(spec.mask);
         const std::vector<Fact> seen = facts(results, spec, false, nullptr);
         CHECK(has(seen, "row_sums", "every row of weights sums to 1"));
@@ -94,21 +84,21 @@ TEST_CASE("the support of weights tells which mask was used instead") {
     narrower.mask = window;
     narrower.mask.window = 2;
     CHECK(sign(signs(weights_of(window), narrower), "window_off_by_one").fits);
-    CHECK(sign(signs(weights_of({}), causal()), "mask_dropped").fits);
-    AttentionSpec decode;
-    decode.mask.causal = CausalAlign::bottom_right;
-    CHECK(sign(signs(weights_of(causal().mask, 3, 6), decode), "causal_alignment").fits);
+    CHECK(sign(signs(weights_of({}), causal_spec()), "mask_dropped").fits);
+    const AttentionSpec decode = causal_spec(CausalAlign::bottom_right);
+    CHECK(sign(signs(weights_of(causal_spec().mask, 3, 6), decode), "causal_alignment").fits);
     MaskSpec upper;
     Mask mask({1, 1, 6, 6});
     for (Index i = 0; i < 6; ++i)
         for (Index j = i; j < 6; ++j) mask(0, 0, i, j) = 1;
     upper.custom = std::make_shared<const Mask>(mask);
-    CHECK(sign(signs(weights_of(upper), causal()), "mask_transposed").fits);
-    CHECK(has(facts(weights_of(upper), causal(), false, nullptr), "support", "the support j ≥ i"));
+    CHECK(sign(signs(weights_of(upper), causal_spec()), "mask_transposed").fits);
+    CHECK(has(facts(weights_of(upper), causal_spec(), false, nullptr), "support",
+              "the support j ≥ i"));
 }
 
 TEST_CASE("a causal support that the options do not name is said") {
-    CHECK(has(facts(weights_of(causal().mask), {}, false, nullptr), "support",
+    CHECK(has(facts(weights_of(causal_spec().mask), {}, false, nullptr), "support",
               "the support of a causal mask, which the options do not name"));
 }
 

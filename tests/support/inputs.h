@@ -6,6 +6,7 @@
 
 #include "core/spec.h"
 #include "core/trace.h"
+#include "tests/support/random.h"
 
 namespace attn::test {
 
@@ -20,6 +21,29 @@ inline Inputs column_inputs(std::vector<float> q, std::vector<float> k, std::vec
     inputs.k = column(std::move(k));
     inputs.v = column(std::move(v));
     return inputs;
+}
+
+/// Q, K and V of standard normal numbers from the seeds 1, 2 and 3.
+inline Inputs normal_inputs(const Shape& q, const Shape& k, const Shape& v, double size = 1.0) {
+    Inputs inputs;
+    inputs.q = normal_tensor<float>(q, 1, size);
+    inputs.k = normal_tensor<float>(k, 2, size);
+    inputs.v = normal_tensor<float>(v, 3);
+    return inputs;
+}
+inline Inputs normal_inputs(const Shape& each) { return normal_inputs(each, each, each); }
+
+/// Four tokens of width 4, of which Q, K and V are one tensor.
+inline Inputs four_tokens() {
+    Inputs inputs;
+    inputs.q = inputs.k = inputs.v = normal_tensor<float>({1, 1, 4, 4}, 1);
+    return inputs;
+}
+
+inline AttentionSpec causal_spec(CausalAlign align = CausalAlign::top_left) {
+    AttentionSpec spec;
+    spec.mask.causal = align;
+    return spec;
 }
 
 /// A custom mask [Tq,Tk] of 0 and 1, row after row.

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/tensor.h"
+
+namespace attn::test {
+
+/// each(b, h, t, d) of every entry of a tensor of that shape, in the order in which they lie.
+template <class Each>
+void for_each_entry(const Shape& shape, const Each& each) {
+    for (Index b = 0; b < shape.b; ++b)
+        for (Index h = 0; h < shape.h; ++h)
+            for (Index t = 0; t < shape.t; ++t)
+                for (Index d = 0; d < shape.d; ++d) each(b, h, t, d);
+}
+
+/// each(b, h, t) of every row.
+template <class Each>
+void for_each_row(const Shape& shape, const Each& each) {
+    for_each_entry({shape.b, shape.h, shape.t, 1},
+                   [&](Index b, Index h, Index t, Index) { each(b, h, t); });
+}
+
+}  // namespace attn::test
