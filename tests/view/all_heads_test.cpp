@@ -1,20 +1,12 @@
 // The Heads workspace: all heads of all layers.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
 
 #include "app/common/document/requests.h"
-#include "app/common/workspace.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 #include "app/workspaces/heads/workspace.h"
-#include "app/workspaces/step/actions.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -122,7 +114,7 @@ TEST_CASE("three heads with a job get their names, and the first line says so") 
     const std::string point = build_all_heads_view(state).point;
     CAPTURE(point);
     CHECK(point.find("Layer 0 head ") == 0);
-    CHECK(point.find("more than any other of the 3 heads") != std::string::npos);
+    CHECK(has(point, "more than any other of the 3 heads"));
 }
 
 TEST_CASE("measures by hand: one head at the token before, one at the first, ties are no more") {
@@ -201,8 +193,7 @@ TEST_CASE("two pinned heads: A, B, A − B, and KL of each row") {
     for (const GridView& grid : view.grids) CHECK(grid.selected == std::pair<Index, Index>{3, 2});
     REQUIRE(view.grids[2].sides.size() == 1);
     CHECK(view.grids[2].sides[0].cells == std::vector<std::string>{"0.00", "0.00", "∞", "∞", "∞"});
-    CHECK(view.point.find("It is ∞ in 3 rows: B is 0 at a key where A is not.") !=
-          std::string::npos);
+    CHECK(has(view.point, "It is ∞ in 3 rows: B is 0 at a key where A is not."));
     CHECK(heads_inspector(state).value == "A − B = 1.00");
 
     state = after(state, {SwapPins{}});
@@ -275,9 +266,9 @@ TEST_CASE("the inspector has the label, the pair, and every measure with its for
     for (const HeadMeasureInfo& each : head_measure_table()) {
         if (each.measure == HeadMeasure::change) continue;  // asks for interventions
         CAPTURE(each.key);
-        CHECK(view.as_text.find("\n" + std::string(each.title) + ": ") != std::string::npos);
+        CHECK(has(view.as_text, "\n" + std::string(each.title) + ": "));
     }
-    CHECK(view.as_text.find("score: ") != std::string::npos);
+    CHECK(has(view.as_text, "score: "));
     CHECK(view.as_latex.find("A_{4,3}") == 0);
 }
 
@@ -288,8 +279,8 @@ TEST_CASE("CSV: one line a head with every measure, empty where it is not define
     const std::string& csv = *state.effects.clipboard;
     CHECK(csv.find("layer,head,label,entropy,evenness,previous,diagonal,next,sink,duplicate,"
                    "induction,distance,norm_share\n0,0,previous token,0") == 0);
-    CHECK(csv.find("\n0,1,first token,") != std::string::npos);
-    CHECK(csv.find(",,,") != std::string::npos);  // no token occurs twice: no tokens are known
+    CHECK(has(csv, "\n0,1,first token,"));
+    CHECK(has(csv, ",,,"));  // no token occurs twice: no tokens are known
     CHECK(std::ranges::count(csv, '\n') == 3);
     CHECK(commas(csv) == 3 * 12);
 }
@@ -351,15 +342,14 @@ TEST_CASE("the session keeps order, colours, pins and pair; a wrong one is refus
     CHECK(session_to_json(*read) == text);
     const auto wrong = [&](const std::string& from, const std::string& to) {
         std::string changed = text;
-        REQUIRE(changed.find(from) != std::string::npos);
+        REQUIRE(has(changed, from));
         changed.replace(changed.find(from), from.size(), to);
         const auto refused = session_from_json(changed, "session");
         return refused ? std::string() : refused.error().sentence;
     };
-    CHECK(wrong("\"sort\":\"sink\"", "\"sort\":\"attic\"").find("unknown measure 'attic'") !=
-          std::string::npos);
-    CHECK(wrong("\"a\":{\"layer\":0,\"head\":2}", "\"a\":{\"layer\":1,\"head\":2}")
-              .find("which the document does not have") != std::string::npos);
+    CHECK(has(wrong("\"sort\":\"sink\"", "\"sort\":\"attic\""), "unknown measure 'attic'"));
+    CHECK(has(wrong("\"a\":{\"layer\":0,\"head\":2}", "\"a\":{\"layer\":1,\"head\":2}"),
+              "which the document does not have"));
 }
 
 TEST_CASE("a document of fewer heads and tokens drops what is gone") {
@@ -398,7 +388,6 @@ TEST_CASE("too many weights at once are refused with both numbers") {
     document.inputs = document.layers[0];
     const AppState state = shown(state_of(std::move(document)).value());
     CHECK(head_cells(heads_input(state.document())) == 300 * 4 * 128 * 128);
-    CHECK(heads_lacks(state).find("19,660,800 weights, more than the 16,777,216") !=
-          std::string::npos);
+    CHECK(has(heads_lacks(state), "19,660,800 weights, more than the 16,777,216"));
     CHECK_FALSE(heads_look(state).result);
 }

@@ -1,29 +1,15 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <fstream>
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
-#include "app/common/sheet.h"
-#include "app/common/workspace.h"
-#include "app/window/commands.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
 #include "app/workspaces/saturation/actions.h"
-#include "app/workspaces/step/actions.h"
-#include "app/workspaces/step/state.h"
 #include "core/rng.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
 
 namespace {
 
-bool says(const AppState& state, std::string_view words) {
-    return state.message.words.find(words) != std::string::npos;
-}
+bool says(const AppState& state, std::string_view words) { return has(state.message.words, words); }
 
 constexpr CellRef kCell{Stage::x, 1, 1};
 
@@ -296,22 +282,19 @@ TEST_CASE("a journal line is JSON with the action's name, and exact") {
     CHECK_FALSE(to_journal(Tick{0.1}));
     const SetCell cell{{Param::w_o, 1, 2}, 0.1 + 0.2};
     CHECK(to_journal(from_journal(to_journal(cell).value()).value()) == to_journal(cell));
-    CHECK(to_journal(SetCell{kCell, std::nan("")}).value().find("\"nan\"") != std::string::npos);
+    CHECK(has(to_journal(SetCell{kCell, std::nan("")}).value(), "\"nan\""));
 }
 
 TEST_CASE("a wrong journal line names its fault") {
     const auto fault = [](const char* line) { return from_journal(line).error().sentence; };
-    CHECK(fault(R"({"action":"fly"})").find("unknown action 'fly'") != std::string::npos);
-    CHECK(fault(R"({"action":"set_scaling"})").find("has no 'on'") != std::string::npos);
-    CHECK(fault(R"({"action":"set_scaling","on":1})").find("expected true or false") !=
-          std::string::npos);
-    CHECK(fault(R"({"action":"set_scaling","on":true,"of":1})").find("unknown key 'of'") !=
-          std::string::npos);
-    CHECK(fault(R"({"action":"go_to_stage","stage":"softmax"})").find("one of x, ") !=
-          std::string::npos);
-    CHECK(fault("{").find("not valid JSON") != std::string::npos);
-    CHECK(fault("[]").find("expected an object") != std::string::npos);
-    CHECK(fault(R"({"on":true})").find("has no 'action'") != std::string::npos);
+    CHECK(has(fault(R"({"action":"fly"})"), "unknown action 'fly'"));
+    CHECK(has(fault(R"({"action":"set_scaling"})"), "has no 'on'"));
+    CHECK(has(fault(R"({"action":"set_scaling","on":1})"), "expected true or false"));
+    CHECK(has(fault(R"({"action":"set_scaling","on":true,"of":1})"), "unknown key 'of'"));
+    CHECK(has(fault(R"({"action":"go_to_stage","stage":"softmax"})"), "one of x, "));
+    CHECK(has(fault("{"), "not valid JSON"));
+    CHECK(has(fault("[]"), "expected an object"));
+    CHECK(has(fault(R"({"on":true})"), "has no 'action'"));
 }
 
 TEST_CASE("no two commands share a key, and every enabled one can be journaled") {

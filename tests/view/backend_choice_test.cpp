@@ -1,16 +1,7 @@
 // Backends that core does not know: chosen by name, without gradients of their own, and failing.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
-#include "app/window/commands.h"
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "core/engine.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

@@ -1,16 +1,7 @@
 // How the numbers of a grid become colours, and what its colour bar says.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "app/common/format.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/grids.h"
-#include "app/workspaces/step/workspace.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -67,7 +58,7 @@ TEST_CASE("by row the largest weight of each row has the full colour, and the ba
     const GridView by_row = stage_grid(at_weights({ScaleRows{true}}), Stage::weights);
     CHECK(plain.rows_scaled == false);
     CHECK(by_row.rows_scaled == true);
-    CHECK(by_row.high_label.find("row's largest") != std::string::npos);
+    CHECK(has(by_row.high_label, "row's largest"));
     CHECK(place_of(by_row, "10 %") == doctest::Approx(std::sqrt(0.1)));
     for (Index row = 0; row < plain.rows; ++row) {
         REQUIRE(largest(plain, row) < 1.0);

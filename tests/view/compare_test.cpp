@@ -1,21 +1,12 @@
 // The Compare workspace: pins, what differs, signed differences, and what gives a weight its target.
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-
-#include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
-#include "app/common/workspace.h"
-#include "app/window/commands.h"
-#include "app/window/session.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/reach.h"
 #include "app/workspaces/compare/view.h"
 #include "app/workspaces/compare/workspace.h"
 #include "core/masks.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

@@ -1,20 +1,11 @@
 #include "app/common/document/document.h"
-#include "app/common/document/actions.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <memory>
 
 #include <nlohmann/json.hpp>
 
 #include "app/common/document/reference.h"
 #include "app/common/document/toy.h"
 #include "app/common/tokens.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/view.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

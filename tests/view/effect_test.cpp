@@ -1,22 +1,11 @@
 #include "app/common/document/effect.h"
-#include "app/common/document/actions.h"
-#include "app/workspaces/step/actions.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <bit>
-#include <cmath>
 #include <map>
 #include <set>
-#include <string_view>
 
-#include "app/common/format.h"
-#include "app/common/sheet.h"
-#include "app/workspaces/step/view.h"
-#include "app/workspaces/step/workspace.h"
 #include "core/rng.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

@@ -1,10 +1,4 @@
-#include "app/common/format.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <string>
+#include "tests/view/view_test.h"
 
 using namespace attn::view;
 

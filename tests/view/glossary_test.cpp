@@ -1,17 +1,9 @@
 // The glossary: its data, what a search finds, and where a term leads.
 
 #include "app/common/glossary.h"
-#include "app/workspaces/step/actions.h"
-#include "app/workspaces/step/state.h"
-
-#include <doctest/doctest.h>
+#include "tests/view/view_test.h"
 
 #include <set>
-
-#include "app/common/workspace.h"
-#include "app/window/commands.h"
-#include "app/window/session.h"
-#include "tests/view/sample_states.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -88,11 +80,10 @@ TEST_CASE("glossary: a file that is wrong is refused by its term and fault") {
         return glossary_from_json(text, "g.json").error().sentence;
     };
     CHECK(fault("{}") == "g.json: expected a list of terms");
-    CHECK(fault(R"([{"term":"a","definition":"b."}])").find("term 0") != std::string::npos);
-    CHECK(fault(R"([{"term":"a","definition":"b.","workspace":"step","formula":"\\nope"}])")
-              .find("nope") != std::string::npos);
-    CHECK(fault(R"([{"term":"a","definition":"b.","workspace":"step","operand":"zz"}])")
-              .find("'operand'") != std::string::npos);
-    CHECK(fault(R"([{"term":"a","definition":"b.","workspace":"step","more":1}])").find("more") !=
-          std::string::npos);
+    CHECK(has(fault(R"([{"term":"a","definition":"b."}])"), "term 0"));
+    CHECK(has(fault(R"([{"term":"a","definition":"b.","workspace":"step","formula":"\\nope"}])"),
+              "nope"));
+    CHECK(has(fault(R"([{"term":"a","definition":"b.","workspace":"step","operand":"zz"}])"),
+              "'operand'"));
+    CHECK(has(fault(R"([{"term":"a","definition":"b.","workspace":"step","more":1}])"), "more"));
 }

@@ -1,24 +1,12 @@
 // Gradients as a view: every loss, the chain rule of every stage and parameter, and finite differences.
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/loss.h"
-#include "app/common/format.h"
-#include "app/common/sheet.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/explain_backward.h"
-#include "app/workspaces/step/view.h"
-#include "app/workspaces/step/workspace.h"
 #include "core/cast.h"
 #include "core/rng.h"
 #include "core/tex.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -169,8 +157,7 @@ TEST_CASE("the chain rule of every stage and parameter gives the gradient, for e
             CHECK(tex::parse(explanation.tex).has_value());
             CHECK(explanation.formula == tex::plain_text(explanation.tex));
             if (!explanation.steps.empty())
-                CHECK(copy_as_latex(explanation).find("&= " + explanation.tex) !=
-                      std::string::npos);
+                CHECK(has(copy_as_latex(explanation), "&= " + explanation.tex));
             CAPTURE(state.document().title);
             REQUIRE(explanation.value == *gradient_at(state, cell));
             if (explanation.steps.empty()) {
@@ -230,11 +217,11 @@ TEST_CASE("the heading, the sentence and the inspector name the loss") {
     CHECK(view.formula ==
           "∂L/∂S[i,j] = ∂L/∂M[i,j] if i may attend to j, else 0, L = output[cat, 2]");
     CHECK(view.words.starts_with("How fast L grows with each number; L = output[cat, 2] = "));
-    CHECK(view.words.find("Largest in size: ∂L/∂S[cat, ") != std::string::npos);
+    CHECK(has(view.words, "Largest in size: ∂L/∂S[cat, "));
     const InspectorView inspector = step_inspector(state);
     CHECK(inspector.title == "∂L/∂S[cat, The]");
     CHECK(inspector.sources.empty());
-    CHECK(inspector.gradient.find(", L = output[cat, 2] = ") != std::string::npos);
+    CHECK(has(inspector.gradient, ", L = output[cat, 2] = "));
     const StepView squared = build_step_view(after(state, {SetLoss{LossKind::squared}}));
     CHECK(squared.formula.ends_with(", L = ½ Σ (output − target)²"));
     CHECK(squared.controls.loss.current == 2);
@@ -298,7 +285,7 @@ TEST_CASE("the gradient of a masked score explains the row's competition") {
     const AppState causal = after(state, {SetCausal{true}});
     const Explanation alone = explain_gradient(causal, {Stage::masked, 0, 0});
     CHECK(alone.asides.size() == 1);
-    CHECK(alone.notes.front().find("the only key of its row") != std::string::npos);
+    CHECK(has(alone.notes.front(), "the only key of its row"));
 }
 
 TEST_CASE("a target is typed at the output, moves the gradient, and is undone") {

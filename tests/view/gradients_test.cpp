@@ -1,20 +1,11 @@
-#include "app/common/document/actions.h"
-#include "app/workspaces/gradients/view.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "app/common/document/loss.h"
 #include "app/common/document/targets.h"
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "app/workspaces/gradients/requests.h"
+#include "app/workspaces/gradients/view.h"
 #include "app/workspaces/gradients/workspace.h"
 #include "core/cast.h"
 #include "core/engine.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

@@ -1,15 +1,9 @@
 // The Heads workspace: what is drawn of a head, in which form, and which heads are listed.
-#include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

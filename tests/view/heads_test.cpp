@@ -1,16 +1,11 @@
 // The small pictures of all heads.
 
 #include "app/workspaces/step/heads.h"
-#include "app/common/document/actions.h"
-#include "app/workspaces/step/actions.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <set>
 
 #include "app/workspaces/step/grids.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

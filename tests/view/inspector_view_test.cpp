@@ -1,21 +1,11 @@
-#include "app/common/document/actions.h"
 #include "app/common/inspector.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
 
 #include <cctype>
-#include <cmath>
-#include <limits>
 #include <sstream>
-#include <string>
 
 #include "app/common/expr.h"
-#include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/step/explain.h"
-#include "app/workspaces/step/workspace.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -270,8 +260,8 @@ TEST_CASE("a masked weight is exactly 0 and says why") {
     const AppState state = after(preset_state("cat-sat-mat"), {SetCausal{true}});
     const InspectorView masked = inspect(state, {Stage::masked, 0, 2});
     CHECK(masked.value == "−∞");
-    CHECK(masked.as_text.find("causal: key mat comes after query cat") != std::string::npos);
-    CHECK(inspect(state, {Stage::weights, 0, 2}).as_text.find("exactly 0") != std::string::npos);
+    CHECK(has(masked.as_text, "causal: key mat comes after query cat"));
+    CHECK(has(inspect(state, {Stage::weights, 0, 2}).as_text, "exactly 0"));
 }
 
 TEST_CASE("how to change a number is said once") {
@@ -284,20 +274,20 @@ TEST_CASE("a NaN tells its story") {
     const AppState state = after(initial_state(), {SetCell{{Stage::x, 1, 0}, std::nan("")}});
     const InspectorView view = inspect(state, {Stage::weights, 1, 1});
     CHECK(view.value == "NaN");
-    CHECK(view.as_text.find("A score of the row is NaN") != std::string::npos);
+    CHECK(has(view.as_text, "A score of the row is NaN"));
     CHECK(inspect(state, {Stage::scores, 1, 1}).geometry.at(3).pieces.at(0).text == "NaN°");
 }
 
 TEST_CASE("the gradient is labelled with its loss") {
     const InspectorView view = inspect(initial_state(), {Param::w_q, 0, 0});
     CHECK(view.gradient.find("∂L/∂W_Q[0, 0] = ") == 0);
-    CHECK(view.gradient.find(", L = Σ output") != std::string::npos);
+    CHECK(has(view.gradient, ", L = Σ output"));
 }
 
 TEST_CASE("copies are LaTeX and Python of the same arithmetic") {
     const InspectorView view = inspect(preset_state("cat-sat-mat"), {Stage::scaled, 0, 2});
-    CHECK(view.as_latex.find("\\frac{1}{\\sqrt{2}}") != std::string::npos);
-    CHECK(view.as_python.find("print(1 / np.sqrt(2))") != std::string::npos);
+    CHECK(has(view.as_latex, "\\frac{1}{\\sqrt{2}}"));
+    CHECK(has(view.as_python, "print(1 / np.sqrt(2))"));
 }
 
 TEST_CASE("a tensor is named in LaTeX as a word where it is one, else by its letter") {

@@ -1,18 +1,8 @@
 // A backend may keep less than every stage: whoever reads the trace must ask first.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
-#include "app/common/document/actions.h"
 #include "app/common/inspector.h"
-#include "app/common/sheet.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/explain.h"
-#include "app/workspaces/step/view.h"
-#include "app/workspaces/step/workspace.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -38,10 +28,8 @@ TEST_CASE("the inspector says what the backend does not keep") {
         after(fused_state("the-cat-sat-down"), {GoToStage{Stage::context}, SelectCell{cell}});
     REQUIRE(state.selected);
     const InspectorView view = step_inspector(state);
-    CHECK(
-        words_of(view).find("weights are not kept by the backend fused: choose another backend") !=
-        std::string::npos);
-    CHECK(view.as_python.find("print(") != std::string::npos);
+    CHECK(has(words_of(view), "weights are not kept by the backend fused: choose another backend"));
+    CHECK(has(view.as_python, "print("));
     CHECK(!view.table);
 }
 

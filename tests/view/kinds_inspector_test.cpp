@@ -1,12 +1,7 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "app/common/document/actions.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/explain.h"
 #include "app/workspaces/kinds/workspace.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -23,8 +18,8 @@ AppState explained(const Actions& actions) {
 bool says(const AppState& state, const std::string& words) {
     const std::string text = kinds_inspector(state).as_text;
     CAPTURE(text);
-    CHECK(text.find(words) != std::string::npos);
-    return text.find(words) != std::string::npos;
+    CHECK(has(text, words));
+    return has(text, words);
 }
 
 }  // namespace

@@ -1,14 +1,9 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "app/common/document/actions.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
 #include "app/workspaces/kinds/workspace.h"
 #include "core/tex.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -47,7 +42,7 @@ TEST_CASE("nothing of a chunk is shown before it is stepped to") {
     }
     const OnlineView start = build_online_view(online_state());
     CHECK_FALSE(start.largest);
-    for (const std::string& tex : start.tex) CHECK(tex.find("1.41") == std::string::npos);
+    for (const std::string& tex : start.tex) CHECK_FALSE(has(tex, "1.41"));
 }
 
 TEST_CASE("each step says in words and numbers what it did") {
@@ -103,7 +98,7 @@ TEST_CASE("any size of chunk ends at the ordinary softmax but for rounding") {
                 else
                     CHECK(std::abs(own - ordinary) <= 1e-6 * std::max(1.0, std::abs(ordinary)));
             }
-            CHECK(view.result_words.find("one side") == std::string::npos);
+            CHECK_FALSE(has(view.result_words, "one side"));
         }
 }
 

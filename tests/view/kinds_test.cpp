@@ -1,21 +1,14 @@
 // The numbers are those of a script in another language: cat sat mat with Q = K = V = X, so that
 // X Xᵀ = [[1,0,1],[0,1,1],[1,1,2]] and d_k = 2. A is the scaled dot product where nothing else is said.
 
-#include <doctest/doctest.h>
-
 #include <array>
-#include <cmath>
 
-#include "app/common/document/actions.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/view.h"
 #include "app/workspaces/kinds/words.h"
 #include "app/workspaces/kinds/workspace.h"
-#include "app/workspaces/step/actions.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -211,7 +204,7 @@ TEST_CASE(
         for (Index j = 0; j < 3; ++j) sum += result_of(state).b.weights()(i, j);
         CHECK(sum == doctest::Approx(1.0));
     }
-    CHECK(build_kinds_view(state).note.find("of seed 1, not trained") != std::string::npos);
+    CHECK(has(build_kinds_view(state).note, "of seed 1, not trained"));
     state = kinds_state({ChooseKinds{"state-space"}});
     CHECK(result_of(state).b.weights()(0, 1) == 0.0);
     CHECK(result_of(state).b.weights()(1, 0) != 0.0);
@@ -223,7 +216,7 @@ TEST_CASE("what an operation has no meaning for is refused in words, and the oth
           "B cannot be computed here: operation linear has no score cosine: expected dot.");
     const KindsView view = build_kinds_view(state);
     CHECK_FALSE(view.difference);
-    CHECK(view.b.fault.find("score cosine") != std::string::npos);
+    CHECK(has(view.b.fault, "score cosine"));
     CHECK(view.a.fault.empty());
 }
 
@@ -264,8 +257,7 @@ TEST_CASE("general and additive scores take seeded parameters, and the screen sa
                 for (Index d = 0; d < 2; ++d) score += x[i][c] * w(Param::w_score, c, d) * x[j][d];
             CHECK(result_of(state).b.stage(Stage::scores)(i, j) == doctest::Approx(score));
         }
-    CHECK(build_kinds_view(state).note.find("with seed 1: they are not trained") !=
-          std::string::npos);
+    CHECK(has(build_kinds_view(state).note, "with seed 1: they are not trained"));
     state = after(state, {b_is("score", "additive")});
     for (Index i = 0; i < 3; ++i)
         for (Index j = 0; j < 3; ++j) {
@@ -291,7 +283,7 @@ TEST_CASE("ALiBi takes the slope of the head shown, of eight heads where there i
     CHECK(result_of(state).b.slope_heads == 2);
     state = kinds_state({b_is("position", "alibi")});
     CHECK(result_of(state).b.slope == 0.5);
-    CHECK(build_kinds_view(state).note.find("head 0 of 8: 0.50") != std::string::npos);
+    CHECK(has(build_kinds_view(state).note, "head 0 of 8: 0.50"));
 }
 
 TEST_CASE("the sentence names the sides, the pair, its weights and the output") {
@@ -320,8 +312,7 @@ TEST_CASE("what is no number is counted and left out of the largest difference")
     CHECK(result.difference.compared == 6);
     CHECK(result.difference.row == 1);
     CHECK(std::isnan(result.error.largest));
-    CHECK(kinds_sentence(state).find("3 pairs are no number on a side and are left out") !=
-          std::string::npos);
+    CHECK(has(kinds_sentence(state), "3 pairs are no number on a side and are left out"));
 }
 
 TEST_CASE("settings are undone, and stand in session and journal") {
@@ -352,8 +343,8 @@ TEST_CASE("a setting that is none, or a value it cannot have, changes nothing an
     CHECK(refused("score", "euclid") ==
           "Score is 'euclid': expected dot, cosine, general or additive.");
     CHECK(refused("temperature", "0") == "Temperature is '0': expected a number from 0.01 to 100.");
-    CHECK(refused("temperature", "nan").find("expected a number") != std::string::npos);
-    CHECK(refused("window", "-1").find("expected a whole number") != std::string::npos);
+    CHECK(has(refused("temperature", "nan"), "expected a number"));
+    CHECK(has(refused("window", "-1"), "expected a whole number"));
 }
 
 TEST_CASE("every setting is read back from what it writes") {

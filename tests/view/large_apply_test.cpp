@@ -1,16 +1,13 @@
 // Actions of the Large workspace: what they change, how they are written down, what the worker is asked.
-#include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "app/common/describe_json.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/words.h"
-#include "app/window/commands.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
 #include "app/workspaces/large/state.h"
 #include "tests/view/large_sample.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -64,12 +61,13 @@ TEST_CASE("every action of the map that a person does is journaled and read back
                                         MachineProbed{}, SetMapCanvas{}, HoverMapCell{}})
         CHECK_FALSE(to_journal(action));
     const auto fault = [](const char* line) { return from_journal(line).error().sentence; };
-    CHECK(fault(R"({"action":"go_to_cell","cell":{"row":1}})").find("has no 'column'") !=
-          std::string::npos);
-    CHECK(fault(R"({"action":"set_map_camera","camera":{"row":1,"column":1,"cells_per_unit":0}})")
-              .find("expected a number above 0") != std::string::npos);
-    CHECK(fault(R"({"action":"set_map_colors","colors":{"low_percentile":9,"high_percentile":3}})")
-              .find("ascending") != std::string::npos);
+    CHECK(has(fault(R"({"action":"go_to_cell","cell":{"row":1}})"), "has no 'column'"));
+    CHECK(has(
+        fault(R"({"action":"set_map_camera","camera":{"row":1,"column":1,"cells_per_unit":0}})"),
+        "expected a number above 0"));
+    CHECK(has(
+        fault(R"({"action":"set_map_colors","colors":{"low_percentile":9,"high_percentile":3}})"),
+        "ascending"));
 }
 
 TEST_CASE("a session keeps what the map looks at") {
@@ -97,7 +95,7 @@ TEST_CASE("a session names a generated matrix by how it is made, and needs an op
     const AppState state =
         after(opened_state(spec), {SetTemperature{2.0}, SetTheme{ThemeName::light}});
     const std::string text = session_to_json(state);
-    CHECK(text.find("\"planted\"") != std::string::npos);
+    CHECK(has(text, "\"planted\""));
     CHECK(text.size() < 4096);  // none of its numbers
     std::optional<OpenRequest> asked;
     const Opener open = [&](const OpenRequest& request, const RunControl& control) {
@@ -114,13 +112,13 @@ TEST_CASE("a session names a generated matrix by how it is made, and needs an op
     CHECK(map_look(*read).size == map_look(state).size);
     const auto unopened = session_from_json(text, "session");
     REQUIRE_FALSE(unopened);
-    CHECK(unopened.error().sentence.find("'document'") != std::string::npos);
+    CHECK(has(unopened.error().sentence, "'document'"));
     const Opener none = [](const OpenRequest&, const RunControl&) -> Result<Opened> {
         return failed("there is no memory");
     };
     const auto failing = session_from_json(text, "session", SessionContext{.open = none});
     REQUIRE_FALSE(failing);
-    CHECK(failing.error().sentence.find("there is no memory") != std::string::npos);
+    CHECK(has(failing.error().sentence, "there is no memory"));
 }
 
 TEST_CASE("a session that is opened in a running window looks at what it looked at") {

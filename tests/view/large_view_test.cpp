@@ -1,16 +1,14 @@
 // The Large workspace as data: colours, pictures, words, lists, the arithmetic of a cell.
-#include <doctest/doctest.h>
 
 #include <cstring>
 #include <set>
 
-#include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/colors.h"
 #include "app/common/map/pictures.h"
 #include "app/common/map/words.h"
-#include "app/window/commands.h"
 #include "tests/view/large_sample.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

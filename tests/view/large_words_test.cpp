@@ -1,22 +1,19 @@
 // The Large workspace says what it shows: what is not finite, what profiles average, scores or weights, which cells
 // a list leaves out.
-#include <doctest/doctest.h>
 
-#include <cmath>
 #include <cstring>
 #include <functional>
 #include <set>
 
 #include "app/common/colormap.h"
-#include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/colors.h"
 #include "app/common/map/pictures.h"
 #include "app/common/map/words.h"
 #include "app/common/theme.h"
 #include "app/common/words.h"
-#include "app/window/commands.h"
 #include "tests/view/large_sample.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

@@ -1,17 +1,9 @@
-#include "app/workspaces/learn/view.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "app/workspaces/learn/requests.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/training.h"
+#include "app/workspaces/learn/view.h"
 #include "app/workspaces/learn/words.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

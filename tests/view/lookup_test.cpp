@@ -1,17 +1,9 @@
-#include "app/workspaces/lookup/view.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/requests.h"
+#include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"
 #include "app/workspaces/lookup/workspace.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -26,9 +18,7 @@ AppState on_page(LookupPage page, const Actions& actions = {}) {
     return after(lookup_state({ShowLookupPage{page}}), actions);
 }
 
-bool says(const std::string& words, const std::string& part) {
-    return words.find(part) != std::string::npos;
-}
+bool says(const std::string& words, const std::string& part) { return has(words, part); }
 
 }  // namespace
 

@@ -1,17 +1,9 @@
-#include <doctest/doctest.h>
-
-#include "app/common/document/actions.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/document/paint.h"
-#include "app/common/workspace.h"
-#include "app/window/commands.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/view.h"
-#include "app/workspaces/step/actions.h"
 #include "core/masks.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -183,12 +175,12 @@ TEST_CASE("a wrong mask of a session is named") {
         REQUIRE_FALSE(read);
         return read.error().sentence;
     };
-    CHECK(fault("[\"10\", \"1x\"]").find("expected a text of 2 digits") != std::string::npos);
-    CHECK(fault("[\"10\", \"101\"]").find("expected a text of 2 digits") != std::string::npos);
-    CHECK(fault("[\"101\", \"101\"]").find("does not broadcast") != std::string::npos);
-    CHECK(fault("7").find("no list of texts") != std::string::npos);
-    CHECK(fault("[]").find("no list of texts") != std::string::npos);
-    CHECK(fault("{\"heads\": 2}").find("has no 'rows'") != std::string::npos);
+    CHECK(has(fault("[\"10\", \"1x\"]"), "expected a text of 2 digits"));
+    CHECK(has(fault("[\"10\", \"101\"]"), "expected a text of 2 digits"));
+    CHECK(has(fault("[\"101\", \"101\"]"), "does not broadcast"));
+    CHECK(has(fault("7"), "no list of texts"));
+    CHECK(has(fault("[]"), "no list of texts"));
+    CHECK(has(fault("{\"heads\": 2}"), "has no 'rows'"));
 }
 
 TEST_CASE("a mask for each head is painted in the head that is shown") {

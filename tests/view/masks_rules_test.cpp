@@ -1,18 +1,13 @@
-#include "app/common/document/actions.h"
 #include "app/common/document/mask_rules.h"
-
-#include <doctest/doctest.h>
 
 #include <tuple>
 
-#include "app/common/workspace.h"
-#include "app/window/session.h"
 #include "app/workspaces/masks/view.h"
 #include "app/workspaces/masks/workspace.h"
 #include "core/check_mask.h"
 #include "core/masks.h"
 #include "tests/view/large_sample.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -167,7 +162,7 @@ TEST_CASE("a generated matrix refuses a rule that cannot be, too") {
           Action(SetPadding{257}), Action(SetWindowSides{-1, 2}), Action(SetGlobalTokens{-1})}) {
         const AppState state = after(map, {action});
         CHECK(state.message.severity == Severity::error);
-        CHECK(state.message.words.find(": it must be ") != std::string::npos);
+        CHECK(has(state.message.words, ": it must be "));
         CHECK_FALSE(state.document().spec.mask.any());
         CHECK(state.history.size() == map.history.size());
     }
@@ -197,7 +192,7 @@ TEST_CASE("a session with a rule that cannot be is refused in a sentence") {
             const auto read = session_from_json(text, "session", {.open = open_planted});
             REQUIRE_FALSE(read);
             CAPTURE(read.error().sentence);
-            CHECK(read.error().sentence.find(sentence) != std::string::npos);
+            CHECK(has(read.error().sentence, sentence));
         }
 }
 
@@ -253,7 +248,7 @@ TEST_CASE("the first line says what the numbers say") {
 
 TEST_CASE("Masks shows what has cells, and says what it lacks") {
     CHECK(masks_lacks(masks_state()).empty());
-    CHECK(masks_lacks(preset_state("empty")).find("no sentence") != std::string::npos);
+    CHECK(has(masks_lacks(preset_state("empty")), "no sentence"));
     for (const AppState& state : sample_states())
         if (masks_lacks(state).empty()) {
             const MasksView view = build_masks_view(state);

@@ -1,17 +1,10 @@
 #include "app/common/math.h"
-#include "app/workspaces/step/actions.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
 #include <set>
 
-#include "app/common/sheet.h"
 #include "app/workspaces/step/explain.h"
-#include "app/workspaces/step/view.h"
 #include "tests/figures/recorder.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

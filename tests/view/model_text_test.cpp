@@ -1,14 +1,8 @@
 // Typing into a model's document: an edit that comes as an answer, one step while typing goes on.
-#include <doctest/doctest.h>
 
-#include "app/common/document/actions.h"
 #include "app/common/document/model_text.h"
-#include "app/window/journal.h"
-#include "app/window/requests.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/sentence.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

@@ -1,21 +1,10 @@
-#include "app/common/workspace.h"
-#include "app/window/journal.h"
-#include "app/workspaces/numerics/view.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-
 #include "app/common/inspector.h"
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "app/workspaces/numerics/requests.h"
 #include "app/workspaces/numerics/row.h"
+#include "app/workspaces/numerics/view.h"
 #include "app/workspaces/numerics/words.h"
 #include "tests/view/large_sample.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -47,7 +36,7 @@ std::string text_of(const Line& line) {
 bool says(const InspectorView& view, const std::string& words) {
     for (const std::vector<Line>* lines : {&view.lines, &view.geometry})
         for (const Line& line : *lines)
-            if (text_of(line).find(words) != std::string::npos) return true;
+            if (has(text_of(line), words)) return true;
     return false;
 }
 
@@ -65,8 +54,7 @@ TEST_CASE("the sentence names the format that breaks, the cell and what the maxi
               .starts_with(
                   "At gain 64, naive softmax gives NaN in fp16, bf16 and fp32 (fp16: exp 32 > "
                   "65504 at key 0)"));
-    CHECK(sentence_of(teaching_logits(), 256).find("gives NaN in every format (fp16: exp") !=
-          std::string::npos);
+    CHECK(has(sentence_of(teaching_logits(), 256), "gives NaN in every format (fp16: exp"));
 }
 
 TEST_CASE("the sentence is true of rows that have no softmax, of one logit and of equal ones") {
@@ -76,16 +64,15 @@ TEST_CASE("the sentence is true of rows that have no softmax, of one logit and o
     CHECK(sentence_of({0.0}, 4) ==
           "At gain 4, naive softmax is exact to the last bit in every format; with the maximum "
           "subtracted it is exact to the last bit in every format.");
-    CHECK(sentence_of({10.5, 10.5, 0.0}, 1)
-              .find("gives only zeros in fp16 (the sum passes 65504 at "
-                    "key 1)") != std::string::npos);
-    CHECK(sentence_of({-20.0, -30.0}, 1).find("gives NaN in fp16 (0/0: every exp is 0)") !=
-          std::string::npos);
-    CHECK(sentence_of({1.0, 3.0}, 32768)
-              .find("with the maximum subtracted it gives NaN in fp16 (the "
-                    "logit of key 1 is beyond ±65504) and is") != std::string::npos);
-    CHECK(sentence_of(std::vector<double>(4096, 1.0), 1)
-              .find("subtracted it is off by up to 1,920 ulp (bf16)") != std::string::npos);
+    CHECK(has(sentence_of({10.5, 10.5, 0.0}, 1),
+              "gives only zeros in fp16 (the sum passes 65504 at "
+              "key 1)"));
+    CHECK(has(sentence_of({-20.0, -30.0}, 1), "gives NaN in fp16 (0/0: every exp is 0)"));
+    CHECK(has(sentence_of({1.0, 3.0}, 32768),
+              "with the maximum subtracted it gives NaN in fp16 (the "
+              "logit of key 1 is beyond ±65504) and is"));
+    CHECK(has(sentence_of(std::vector<double>(4096, 1.0), 1),
+              "subtracted it is off by up to 1,920 ulp (bf16)"));
 }
 
 TEST_CASE("0, a weight that is shown as 0, and NaN differ") {
@@ -169,8 +156,8 @@ TEST_CASE("the inspector writes every step, where it broke, and what is off") {
     CHECK(says(right, "e: exp (−2) = 0.1353353 → 0.13538"));
     CHECK(says(right, "exact: 0.117"));
     CHECK(says(right, "1 ulp: 6.1·10⁻⁵"));
-    CHECK(right.as_python.find("np.float16") != std::string::npos);
-    CHECK(right.as_text.find("s − m: 46 − 48 = −2") != std::string::npos);
+    CHECK(has(right.as_python, "np.float16"));
+    CHECK(has(right.as_text, "s − m: 46 − 48 = −2"));
     const InspectorView lse = numerics_inspector(
         numerics_state({SelectNumericsCell{SoftmaxAlgorithm::log_sum_exp, FloatFormat::bf16, 0}}));
     CHECK(says(lse, "lse: 48 + 0.1387"));
@@ -214,7 +201,7 @@ TEST_CASE("what is out of range is refused and named") {
     CHECK(refused(SetNumericsGain{0}) == "Gain = 0: it must be 1 to 65536.");
     CHECK(refused(SetNumericsGain{65537}) == "Gain = 65537: it must be 1 to 65536.");
     CHECK(refused(SetNumericsLogits{{}}) == "The number of logits is 0: it must be 1 to 4096.");
-    CHECK(refused(SetNumericsLogits{{1e301}}).find("at most 10³⁰⁰") != std::string::npos);
+    CHECK(has(refused(SetNumericsLogits{{1e301}}), "at most 10³⁰⁰"));
     CHECK(after(start, {SetNumericsLogits{{kInf, kNaN, -kInf}}}).now == start.now + 1);
 }
 
@@ -230,7 +217,7 @@ TEST_CASE("the row of the document is the one that Step looks at, masked keys �
     CHECK(row[1] == scores(1, 1));
     CHECK(row[2] == -kInf);
     const NumericsView view = build_numerics_view(state);
-    CHECK(view.note.find("4 logits of query cat") != std::string::npos);
+    CHECK(has(view.note, "4 logits of query cat"));
     CHECK(view.row_shown == "of the document");
     const AppState none = after(empty_state(), {SetNumericsRow{LogitRow::document}});
     CHECK(numerics_controls(none).row == LogitRow::typed);

@@ -1,16 +1,5 @@
-#include "app/common/document/actions.h"
 #include "app/common/document/place.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "app/common/sheet.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/view.h"
-#include "app/workspaces/step/workspace.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

@@ -1,14 +1,6 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "app/window/commands.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
 #include "app/workspaces/positions/actions.h"
 #include "app/workspaces/positions/view.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

@@ -2,15 +2,7 @@
 
 #include "app/workspaces/step/predict.h"
 #include "app/common/document/edits.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "app/common/workspace.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/view.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -165,7 +157,7 @@ TEST_CASE("predict: a session's guess of another row is over, a malformed one is
         const auto read = with(from, to);
         REQUIRE_FALSE(read);
         CAPTURE(read.error().sentence);
-        CHECK(read.error().sentence.find(words) != std::string::npos);
+        CHECK(has(read.error().sentence, words));
     };
     refused("[0.5,", "[1.5,", "has the entry 1.5: expected a number from 0 to 1");
     refused("[0.5,", "[\"nan\",", "has the entry nan");

@@ -1,15 +1,6 @@
 // Presenting: the canvas alone, as large as the window is, whatever scale was set.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
-#include "app/common/workspace.h"
-#include "app/window/commands.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/actions.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

@@ -1,12 +1,7 @@
-#include "app/workspaces/saturation/view.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "app/workspaces/saturation/requests.h"
+#include "app/workspaces/saturation/view.h"
 #include "app/workspaces/saturation/words.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -197,7 +192,7 @@ TEST_CASE("the factor from the pinned d_k is the ratio of the unscaled curve") {
             state.history[0].controls.edit<SaturationControls>().pin = pin;
             const HeroView hero = build_saturation_view(with_sweep(state)).hero;
             if (pin == d_k) {
-                CHECK(hero.headline.find("is pinned") != std::string::npos);
+                CHECK(has(hero.headline, "is pinned"));
                 continue;
             }
             const std::string words =
@@ -261,7 +256,7 @@ TEST_CASE("curves of older settings are marked stale, and the note names those s
     state.history[0].controls.edit<SaturationControls>().settings.keys = 32;
     const SaturationView view = build_saturation_view(state);
     CHECK(view.stale);
-    CHECK(view.note.find("16 keys") != std::string::npos);
+    CHECK(has(view.note, "16 keys"));
 }
 
 TEST_CASE("scores that overflow show NaN") {
@@ -272,7 +267,7 @@ TEST_CASE("scores that overflow show NaN") {
     CHECK(number_of(view.table.rows, "evenness").unscaled == "NaN");
     CHECK(view.table.unscaled->verdict == Verdict::saturated);
     CHECK(view.unscaled.rounding_note.empty());
-    CHECK(view.sentence.find("the weights are NaN") != std::string::npos);
+    CHECK(has(view.sentence, "the weights are NaN"));
 }
 
 TEST_CASE("256 keys: a Jacobian without numbers in its cells") {

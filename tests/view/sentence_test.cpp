@@ -1,18 +1,9 @@
 // The sentence above the canvas: chips, and what a query looks at in words.
 
 #include "app/workspaces/step/sentence.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "app/common/sheet.h"
 #include "app/workspaces/step/attention_words.h"
 #include "app/workspaces/step/grids.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -74,7 +65,7 @@ TEST_CASE("NaN, empty rows and a single key are said, not counted as shares") {
     const AppState causal = after(words_of_length(3), {SetCausal{true}, GoToStage{Stage::weights}});
     CHECK(attention_words(causal, 0) == "w0 may look at w0 only: 100 %; 2 masked.");
     CHECK(attention_words(causal, 1).ends_with("; 1 masked."));
-    CHECK(attention_words(causal, 2).find("masked") == std::string::npos);
+    CHECK_FALSE(has(attention_words(causal, 2), "masked"));
     const AppState even = weighing(causal, {1.0F, 0.0F, 0.0F});
     CHECK(attention_words(even, 0) == "w0 may look at w0 only: 100 %; 2 masked.");
 }
@@ -129,7 +120,7 @@ TEST_CASE("NaN is told exactly where a row of weights has one, in every model") 
                 const bool any =
                     std::ranges::any_of(weights.row(i), [](float a) { return std::isnan(a); });
                 INFO(words);
-                CHECK(any == (words.find("NaN") != std::string::npos));
+                CHECK(any == (has(words, "NaN")));
                 CHECK(words.ends_with('.'));
             }
         }

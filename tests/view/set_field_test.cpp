@@ -1,14 +1,10 @@
 // Actions that set one described field: what they say, what they refuse, and what undo and journals make of them.
-#include <doctest/doctest.h>
 
-#include "app/common/workspace.h"
-#include "app/window/journal.h"
-#include "app/window/requests.h"
 #include "app/workspaces/numerics/view.h"
 #include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/view.h"
 #include "app/workspaces/verify/actions.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

@@ -1,10 +1,5 @@
 #include "app/workspaces/step/sources.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include "app/common/sheet.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

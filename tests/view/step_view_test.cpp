@@ -1,15 +1,5 @@
-#include "app/workspaces/step/actions.h"
-#include "app/workspaces/step/view.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "app/common/inspector.h"
-#include "app/common/sheet.h"
-#include "app/workspaces/step/workspace.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -214,10 +204,10 @@ TEST_CASE("indices count from 0 wherever a person meets one") {
     CHECK(cell_name(state, {Stage::context, 0, -1}).find("context[head 0, ") == 0);
     const InspectorView inspector = step_inspector(state);
     CHECK(inspector.formula == "Σ_c X[" + token + ", c] · W_Q[c, 0]");
-    CHECK(build_step_view(after(state, {GoToStage{Stage::weights}}))
-              .result.tooltip.find("head 1 of 0…1") != std::string::npos);
-    CHECK(after(state, {SelectCell{{Stage::q, 99, 7}}})
-              .message.words.find("row 99, column 7, counted from 0") != std::string::npos);
+    CHECK(has(build_step_view(after(state, {GoToStage{Stage::weights}})).result.tooltip,
+              "head 1 of 0…1"));
+    CHECK(has(after(state, {SelectCell{{Stage::q, 99, 7}}}).message.words,
+              "row 99, column 7, counted from 0"));
 }
 
 TEST_CASE("the bottom line says of a stage what the canvas says") {

@@ -1,20 +1,14 @@
 // Heads of a model that are switched off: an edit that comes as an answer, and what the Heads workspace says of it.
-#include <doctest/doctest.h>
-
-#include <algorithm>
 
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
-#include "app/window/journal.h"
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 #include "app/workspaces/heads/workspace.h"
 #include "app/workspaces/step/explain.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -92,9 +86,7 @@ const HeadThumb& picture_of(const AllHeadsView& view, HeadPlace place) {
     return *found;
 }
 
-bool holds(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
+bool holds(const std::string& text, std::string_view part) { return has(text, part); }
 
 }  // namespace
 
@@ -364,7 +356,7 @@ TEST_CASE("a journal and a session keep rows and patches") {
     CHECK(model_of(read->document())->changes == model_of(first.document())->changes);
     std::string broken = session;
     const std::string part = R"("part":"k")";
-    REQUIRE(broken.find(part) != std::string::npos);
+    REQUIRE(has(broken, part));
     broken.replace(broken.find(part), part.size(), R"("part":"x")");
     const auto wrong = session_from_json(broken, "s.json", {.open = run_by_fake});
     REQUIRE_FALSE(wrong);

@@ -1,16 +1,8 @@
 #include "app/common/theme.h"
-#include "app/workspaces/masks/state.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "app/common/colormap.h"
+#include "app/workspaces/masks/state.h"
 #include "tests/support/color_vision.h"
+#include "tests/view/view_test.h"
 
 using namespace attn::view;
 using attn::ColorScale;

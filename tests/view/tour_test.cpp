@@ -1,13 +1,5 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "app/window/tour.h"
-#include "app/workspaces/step/actions.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -44,16 +36,16 @@ TEST_CASE("tour: every page asks for what is not there yet, and what it shows do
             const auto before = build_tour_view(state);
             REQUIRE(before);
             CHECK(before->reveal.empty());
-            CHECK(before->text.find("–") == std::string::npos);
+            CHECK_FALSE(has(before->text, "–"));
             if (tour->pages[page].ask.empty()) continue;
             apply(state, ShowTourAction{});
             answer_all(state);
-            if (state.message.words.find("cannot be opened here") != std::string::npos)
+            if (has(state.message.words, "cannot be opened here"))
                 continue;  // what opens documents stands above view: tests/window/tour.sh
             CHECK(state.tour.done);
             const auto after = build_tour_view(state);
             CHECK(!after->reveal.empty());
-            CHECK(after->reveal.find("–") == std::string::npos);
+            CHECK_FALSE(has(after->reveal, "–"));
             CHECK(state.message.severity != Severity::error);
         }
     }
@@ -137,9 +129,7 @@ TEST_CASE("tour: a file that is wrong") {
           "a.json page 0 has some of 'ask', 'done' and 'show': expected all or none");
     CHECK(fault(kAsking + R"("show":[{"action":"jump"}]})") ==
           "a.json page 0 'show': the journal line has the unknown action 'jump'");
-    CHECK(fault(R"({"title":"P","text":"t","done":[{"at":"step","is":1}]})").find("JSON pointer") !=
-          std::string::npos);
-    CHECK(fault(R"({"title":"P","text":"t","done":[{"at":"/step"}]})").find("has no 'is'") !=
-          std::string::npos);
+    CHECK(has(fault(R"({"title":"P","text":"t","done":[{"at":"step","is":1}]})"), "JSON pointer"));
+    CHECK(has(fault(R"({"title":"P","text":"t","done":[{"at":"/step"}]})"), "has no 'is'"));
     CHECK(tour_from_json("[]", "a.json").error().sentence.find("a.json") == 0);
 }

@@ -1,18 +1,7 @@
 #include "app/common/document/toy.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <string_view>
-
-#include "app/common/sheet.h"
-#include "app/window/session.h"
 #include "app/workspaces/step/heads.h"
-#include "app/workspaces/step/view.h"
 #include "core/rng.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

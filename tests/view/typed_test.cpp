@@ -1,12 +1,5 @@
 #include "app/common/typed.h"
-#include "app/window/journal.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "app/common/actions.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

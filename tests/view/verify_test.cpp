@@ -1,18 +1,8 @@
-#include "app/common/document/actions.h"
-#include "app/common/workspace.h"
 #include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/requests.h"
 #include "app/workspaces/verify/view.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "core/cast.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

@@ -1,16 +1,7 @@
-#include <doctest/doctest.h>
-
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-
 #include "app/window/about.h"
-#include "app/window/commands.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/actions.h"
-#include "app/workspaces/step/state.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -114,7 +105,7 @@ TEST_CASE("a session's UI scale is 1 to 2, else it is refused") {
         const auto read = session_from_json(session.dump(), "s", {});
         CHECK(read.has_value() == (scale >= 1.0 && scale <= 2.0));
         if (read) CHECK(read->ui_scale == scale);
-        if (!read) CHECK(read.error().sentence.find("expected 1 to 2") != std::string::npos);
+        if (!read) CHECK(has(read.error().sentence, "expected 1 to 2"));
     }
 }
 

@@ -1,19 +1,10 @@
 // Words of any length, script and bytes: bounded on screen, linear in time.
 
 #include "app/common/words.h"
-#include "app/window/commands.h"
-#include "app/workspaces/saturation/actions.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include "app/common/sheet.h"
 #include "app/common/tokens.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/view.h"
-#include "app/workspaces/step/workspace.h"
+#include "app/workspaces/saturation/actions.h"
 #include "core/text.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

@@ -1,0 +1,66 @@
+#pragma once
+
+// What the tests of this folder begin with: states, the window's doors to them, the Step workspace; round trips.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/common/workspace.h"
+#include "app/window/commands.h"
+#include "app/window/journal.h"
+#include "app/window/requests.h"
+#include "app/window/session.h"
+#include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/view.h"
+#include "app/workspaces/step/workspace.h"
+#include "tests/view/sample_states.h"
+
+namespace attn::view {
+
+/// The state that a session of `state` gives.
+inline AppState reopened(const AppState& state, const SessionContext& context = {}) {
+    const auto read = session_from_json(session_to_json(state), "session", context);
+    REQUIRE_MESSAGE(read.has_value(), (read ? std::string() : read.error().sentence));
+    return *read;
+}
+
+/// The same; its own session is the same text.
+inline AppState reopened_alike(const AppState& state, const SessionContext& context = {}) {
+    AppState read = reopened(state, context);
+    CHECK(session_to_json(read) == session_to_json(state));
+    return read;
+}
+
+/// Why a session is refused.
+inline std::string session_fault(const std::string& text, const SessionContext& context = {}) {
+    const auto read = session_from_json(text, "session", context);
+    REQUIRE_FALSE(read);
+    return read.error().sentence;
+}
+
+/// What a journal line gives of an action.
+inline Action through_journal(const Action& action) {
+    const auto line = to_journal(action);
+    REQUIRE(line);
+    const auto read = from_journal(*line);
+    REQUIRE(read);
+    return *read;
+}
+
+/// `text` with one part of it, which must be there, replaced; the first that comes after `mark`.
+inline std::string replaced(std::string text, std::string_view from, std::string_view to,
+                            std::string_view mark = "") {
+    const auto at = text.find(from, text.find(mark));
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+}  // namespace attn::view
