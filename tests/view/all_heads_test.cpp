@@ -331,15 +331,13 @@ TEST_CASE("the session keeps order, colours, pins and pair; a wrong one is refus
                                  {SortHeads{"sink"}, SetHeadsRange{true}, PinHead{0, 2, true},
                                   PinHead{0, 0, true}, SelectHeadsPair{3, 2}});
     const std::string text = session_to_json(state);
-    const auto read = session_from_json(text, "session");
-    REQUIRE(read);
-    CHECK(heads_look(*read).sort == "sink");
-    CHECK(heads_look(*read).own_range);
-    CHECK(heads_look(*read).pinned[0] == HeadPlace{0, 2});
-    CHECK(heads_look(*read).pinned[1] == HeadPlace{0, 0});
-    CHECK(heads_look(*read).pair == large::Cell{3, 2});
-    CHECK(heads_look(*read).result != nullptr);
-    CHECK(session_to_json(*read) == text);
+    const AppState read = reopened_alike(state);
+    CHECK(heads_look(read).sort == "sink");
+    CHECK(heads_look(read).own_range);
+    CHECK(heads_look(read).pinned[0] == HeadPlace{0, 2});
+    CHECK(heads_look(read).pinned[1] == HeadPlace{0, 0});
+    CHECK(heads_look(read).pair == large::Cell{3, 2});
+    CHECK(heads_look(read).result != nullptr);
     const auto wrong = [&](const std::string& from, const std::string& to) {
         std::string changed = text;
         REQUIRE(has(changed, from));

@@ -270,10 +270,7 @@ TEST_CASE("random actions through the journal give the same state") {
             view::apply(replayed, from_journal(to_journal(action).value()).value());
         }
         CHECK(session_to_json(direct) == session_to_json(replayed));
-        const auto opened = session_from_json(session_to_json(direct), "session");
-        if (!opened) MESSAGE(opened.error().sentence);
-        REQUIRE(opened);
-        CHECK(session_to_json(*opened) == session_to_json(direct));
+        reopened_alike(direct);
     }
 }
 

@@ -90,7 +90,6 @@ TEST_CASE("only weights are scaled by row: scores keep their colours") {
 
 TEST_CASE("a session keeps how weights are coloured") {
     const AppState state = at_weights({ScaleRows{true}});
-    const auto read = session_from_json(session_to_json(state), "session");
-    REQUIRE(read);
-    CHECK(step_look(*read).rows_scaled);
+    const AppState read = reopened(state);
+    CHECK(step_look(read).rows_scaled);
 }

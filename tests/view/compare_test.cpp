@@ -230,36 +230,32 @@ TEST_CASE("a session keeps stage, cell, target and what is pinned") {
         compare_state({PinBaseline{}, SetTemperature{2.0}, SetBackend{"staged"}, PinBaseline{},
                        SetCausal{true}, ShowCompareStage{Stage::scores}, SelectCompareCell{2, 1},
                        SetTargetWeight{0.9}, ChooseBaseline{0}});
-    const std::string text = session_to_json(state);
-    const auto read = session_from_json(text, "session", {});
-    REQUIRE(read);
-    CHECK(session_to_json(*read) == text);
-    CHECK(compare_look(*read).stage == Stage::scores);
-    CHECK(compare_look(*read).cell == large::Cell{2, 1});
-    CHECK(compare_look(*read).target == 0.9);
-    CHECK(compare_look(*read).baseline == 0);
-    REQUIRE(compare_look(*read).pins.size() == 2);
+    const AppState read = reopened_alike(state);
+    CHECK(compare_look(read).stage == Stage::scores);
+    CHECK(compare_look(read).cell == large::Cell{2, 1});
+    CHECK(compare_look(read).target == 0.9);
+    CHECK(compare_look(read).baseline == 0);
+    REQUIRE(compare_look(read).pins.size() == 2);
     for (std::size_t n = 0; n < 2; ++n) {
-        const ComparePin& found = compare_look(*read).pins[n];
+        const ComparePin& found = compare_look(read).pins[n];
         const ComparePin& pin = compare_look(state).pins[n];
         CHECK(found.words == pin.words);
         CHECK(found.backend == pin.backend);
         CHECK((*found.trace)[Stage::weights] == (*pin.trace)[Stage::weights]);
     }
-    CHECK(has(build_compare_view(*read).point, "temperature 1.00 → 2.00"));
+    CHECK(has(build_compare_view(read).point, "temperature 1.00 → 2.00"));
 
     AppState other = compare_state({PinBaseline{}});
-    restore(other, *read);
+    restore(other, read);
     CHECK(compare_look(other).pins.size() == 2);
 }
 
 TEST_CASE("what a session pins is what is open: then it is one object, and pinned once") {
     const AppState state = compare_state({PinBaseline{}});
-    const auto read = session_from_json(session_to_json(state), "session", {});
-    REQUIRE(read);
-    REQUIRE(compare_look(*read).pins.size() == 1);
-    CHECK(compare_look(*read).pins[0].document == read->shared_document());
-    CHECK(compare_look(after(*read, {PinBaseline{}})).pins.size() == 1);
+    const AppState read = reopened(state);
+    REQUIRE(compare_look(read).pins.size() == 1);
+    CHECK(compare_look(read).pins[0].document == read.shared_document());
+    CHECK(compare_look(after(read, {PinBaseline{}})).pins.size() == 1);
 }
 
 TEST_CASE("a pin that cannot be read is left out, and named; too many are refused") {
@@ -293,11 +289,8 @@ TEST_CASE("a session of a cell that A alone has holds that one") {
     const AppState state =
         compare_state({PinBaseline{}, SelectCompareCell{3, 3}, SetSentence{"two words"}});
     CHECK(compare_look(state).cell == large::Cell{3, 3});
-    const std::string text = session_to_json(state);
-    const auto read = session_from_json(text, "session", {});
-    REQUIRE(read);
-    CHECK(compare_look(*read).cell == large::Cell{3, 3});
-    CHECK(session_to_json(*read) == text);
+    const AppState read = reopened_alike(state);
+    CHECK(compare_look(read).cell == large::Cell{3, 3});
 }
 
 TEST_CASE("B pins where the workspace has no use for it, Ctrl+B everywhere") {

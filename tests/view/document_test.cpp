@@ -198,12 +198,11 @@ TEST_CASE("a session keeps what this version does not know, where it stood, and 
 TEST_CASE("a session of a backend that is not here opens with auto, and says so") {
     AppState state = initial_state();
     state.backend = "tpu";
-    const auto opened = session_from_json(session_to_json(state), "s.json");
-    REQUIRE(opened);
-    CHECK(opened->backend == kAuto);
-    CHECK(opened->message.severity == Severity::warning);
-    CHECK(opened->message.words.find("There is no backend tpu here") == 0);
-    CHECK(!(*opened->trace)[Stage::output].empty());
+    const AppState opened = reopened(state);
+    CHECK(opened.backend == kAuto);
+    CHECK(opened.message.severity == Severity::warning);
+    CHECK(opened.message.words.find("There is no backend tpu here") == 0);
+    CHECK(!(*opened.trace)[Stage::output].empty());
 }
 
 TEST_CASE("a session or preset with one key twice is refused, and a whole size may be 4.0") {

@@ -162,10 +162,9 @@ TEST_CASE("gradients: raising a score does what the exact softmax does") {
 
 TEST_CASE("gradients: a session keeps the place, and every sample is shown or says why not") {
     const AppState state = gradients_state({ShowGradientOf{"w_q"}, SelectJacobianRow{3, 2}});
-    const auto read = session_from_json(session_to_json(state), "session");
-    REQUIRE(read);
-    CHECK(gradients_look(*read).tensor == OperandId{Param::w_q});
-    CHECK(gradients_look(*read).row == 3);
+    const AppState read = reopened(state);
+    CHECK(gradients_look(read).tensor == OperandId{Param::w_q});
+    CHECK(gradients_look(read).row == 3);
     for (AppState& each : sample_states()) {
         view::apply(each, SetWorkspace{"gradients"});
         answer_all(each);

@@ -243,9 +243,8 @@ TEST_CASE("a session keeps what is drawn, in which form, and the filter") {
                   {ShowHeadsAs{"output_norm"}, SetHeadsCurve{"log"}, ClipSinks{"limit", 0.4},
                    SetHeadForm{"lines"}, FilterHeadsByLabel{"none"},
                    FilterHeadsByMeasure{"entropy", 0.25}, ScatterHeads{"entropy", "distance"}});
-    const auto read = session_from_json(session_to_json(state), "session.json");
-    REQUIRE(read);
-    const HeadsLook& look = heads_look(*read);
+    const AppState read = reopened(state);
+    const HeadsLook& look = heads_look(read);
     CHECK(look.show == HeadShow::output_norm);
     CHECK(look.curve == ColorCurve::log);
     CHECK(look.clip == SinkClip::limit);

@@ -76,8 +76,7 @@ TEST_CASE("a value that the trace does not hold is none") {
 TEST_CASE("a session that selects or hovers a cell of the backend fused opens") {
     AppState state = after(fused_state("eight-heads"), {GoToStage{Stage::context}});
     state.selected = state.hovered = CellRef{Stage::context, 1, 0};
-    const auto opened = session_from_json(session_to_json(state), "fused.json");
-    REQUIRE(opened);
-    CHECK(!step_inspector(*opened).empty);
-    build_step_view(*opened);
+    const AppState opened = reopened(state);
+    CHECK(!step_inspector(opened).empty);
+    build_step_view(opened);
 }

@@ -320,11 +320,10 @@ TEST_CASE("settings are undone, and stand in session and journal") {
     AppState other = after(state, {b_is("score", "cosine"), SwapKinds{}, SetKindsSeed{5}});
     CHECK(kinds_controls(other).a.score == Score::cosine);
     CHECK(kinds_controls(other).b.score == Score::dot);
-    const auto read = session_from_json(session_to_json(other), "session");
-    REQUIRE(read);
-    CHECK(kinds_controls(*read) == kinds_controls(other));
-    REQUIRE(kinds_look(*read).result);
-    CHECK(is_current(*kinds_look(*read).result, *read));
+    const AppState read = reopened(other);
+    CHECK(kinds_controls(read) == kinds_controls(other));
+    REQUIRE(kinds_look(read).result);
+    CHECK(is_current(*kinds_look(read).result, read));
     other = after(other, {Undo{}, Undo{}, Undo{}});
     CHECK(kinds_controls(other) == kinds_controls(state));
     CHECK(is_current(result_of(other), other));

@@ -76,16 +76,13 @@ TEST_CASE("a session keeps what the map looks at") {
                   {GoToCell{{100, 200}}, SetMapColors{{large::Pooling::mean, false, 1.0, 99.0}},
                    SetFullPass{false}, SearchMap{large::Search{Of::key, 3}},
                    SetMapPicture{MapPictureOf::scores}, SetTopCells{{.one_per_query = true}}});
-    const std::string text = session_to_json(state);
-    const auto read = session_from_json(text, "session", {.open = open_planted});
-    REQUIRE(read);
-    CHECK(session_to_json(*read) == text);
-    CHECK(read->workspace == "large");
-    CHECK(read->document().origin == state.document().origin);
-    CHECK(map_look(*read).selected == large::Cell{100, 200});
-    CHECK(map_look(*read).picture == MapPictureOf::scores);
-    CHECK(map_look(*read).top == large::TopChoice{false, true});
-    const AppState again = with_map_input(after(*read, {SetMapCanvas{{1000.0, 800.0}}}));
+    const AppState read = reopened_alike(state, {.open = open_planted});
+    CHECK(read.workspace == "large");
+    CHECK(read.document().origin == state.document().origin);
+    CHECK(map_look(read).selected == large::Cell{100, 200});
+    CHECK(map_look(read).picture == MapPictureOf::scores);
+    CHECK(map_look(read).top == large::TopChoice{false, true});
+    const AppState again = with_map_input(after(read, {SetMapCanvas{{1000.0, 800.0}}}));
     CHECK(map_look(again).camera == map_look(state).camera);
     CHECK(requested_map(again)->view == requested_map(after(state, {Tick{1.0}}))->view);
 }

@@ -198,13 +198,11 @@ TEST_CASE("learn: a session brings back settings, plan and place, and trains to 
                                         SwitchLearnHead{"b", 2, 1, 0, false}, ShowLearnStep{4},
                                         ShowLearnHead{1, 0}, ShowLearnMeasure{LearnMeasure::w_q}});
     const std::string text = session_to_json(state);
-    auto read = session_from_json(text, "session");
-    REQUIRE(read);
-    CHECK(session_to_json(*read) == text);
-    answer_all(*read);
+    AppState read = reopened_alike(state);
+    answer_all(read);
     for (std::size_t run = 0; run < 2; ++run)
         for (std::size_t n = 0; n < 5; ++n)
-            CHECK(*learn_look(*read).series->sides[run].records[n] ==
+            CHECK(*learn_look(read).series->sides[run].records[n] ==
                   *learn_look(state).series->sides[run].records[n]);
     const auto with = [&](const std::string& from, const std::string& to) {
         std::string other = text;

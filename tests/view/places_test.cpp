@@ -43,10 +43,9 @@ TEST_CASE("each kind of stage keeps its own place") {
     CHECK(state.selected == CellRef{Stage::weights, 2, 1});
     state = after(state, {GoToStage{Stage::v}});
     CHECK(state.selected == CellRef{Stage::v, 3, 2});
-    const auto opened = session_from_json(session_to_json(state), "session");
-    REQUIRE(opened);
-    CHECK(opened->places == state.places);
-    CHECK(after(*opened, {GoToStage{Stage::masked}}).selected == CellRef{Stage::masked, 2, 1});
+    const AppState opened = reopened(state);
+    CHECK(opened.places == state.places);
+    CHECK(after(opened, {GoToStage{Stage::masked}}).selected == CellRef{Stage::masked, 2, 1});
 }
 
 TEST_CASE("a choice that a smaller document does not have is back with the larger one") {
@@ -56,10 +55,8 @@ TEST_CASE("a choice that a smaller document does not have is back with the large
     CHECK(narrow.selected == CellRef{Stage::q, 0, 0});  // where one looks first, not beside it
     CHECK(after(narrow, {Undo{}}).selected == CellRef{Stage::q, 2, 3});
     CHECK(after(narrow, {SetKeyWidth{8}}).selected == CellRef{Stage::q, 2, 3});
-    const auto opened = session_from_json(session_to_json(narrow), "session");
-    REQUIRE(opened);
-    CHECK(session_to_json(*opened) == session_to_json(narrow));
-    CHECK(after(*opened, {SetKeyWidth{8}}).selected == CellRef{Stage::q, 2, 3});
+    const AppState opened = reopened_alike(narrow);
+    CHECK(after(opened, {SetKeyWidth{8}}).selected == CellRef{Stage::q, 2, 3});
     const AppState word = after(
         initial_state(),
         {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 3, 3}}, SetSentence{"The cat"}});

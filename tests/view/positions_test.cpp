@@ -175,9 +175,8 @@ TEST_CASE("a session keeps the settings, and is refused where one is wrong") {
         to = {PositionKind::alibi, {128, 500000.0, 12, 11, 200, 9}, 77};
     });
     const std::string text = session_to_json(state);
-    const auto read = session_from_json(text, "session");
-    REQUIRE(read);
-    CHECK(positions_controls(*read) == positions_controls(state));
+    const AppState read = reopened(state);
+    CHECK(positions_controls(read) == positions_controls(state));
     const auto refused = [&](const std::string& from, const std::string& to) {
         std::string wrong = text;
         const std::size_t at = wrong.find(from, wrong.find("\"positions\": {"));

@@ -56,9 +56,8 @@ TEST_CASE(
 
 TEST_CASE("a session and a journal keep that it presents") {
     const AppState state = after(initial_state(), {SetPresenter{true}});
-    const auto opened = session_from_json(session_to_json(state), "s");
-    REQUIRE(opened);
-    CHECK(opened->presenter);
+    const AppState opened = reopened(state);
+    CHECK(opened.presenter);
     CHECK(!session_from_json(session_to_json(initial_state()), "s")->presenter);
     const auto line = to_journal(SetPresenter{true});
     REQUIRE(line);

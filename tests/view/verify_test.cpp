@@ -200,11 +200,9 @@ TEST_CASE("verify: a long matrix is drawn in blocks, each with its worst number"
 TEST_CASE("verify: a session brings back what is checked") {
     const AppState state = verify_state(
         {PlantFault{"softmax_axis"}, ShowChecked{"context"}, SetErrorScale{ErrorScale::relative}});
-    auto read =
-        session_from_json(session_to_json(state), "s.json", {state.backends, state.workspaces});
-    REQUIRE(read);
-    CHECK(verify_look(*read).fault == "softmax_axis");
-    CHECK(verify_look(*read).array == "context");
-    CHECK(verify_look(*read).scale == ErrorScale::relative);
-    CHECK(read->workspace == "verify");
+    AppState read = reopened(state, {state.backends, state.workspaces});
+    CHECK(verify_look(read).fault == "softmax_axis");
+    CHECK(verify_look(read).array == "context");
+    CHECK(verify_look(read).scale == ErrorScale::relative);
+    CHECK(read.workspace == "verify");
 }

@@ -36,9 +36,8 @@ TEST_CASE("the inspector is there where the window has room, until it is shown o
 
 TEST_CASE("session and journal keep what was chosen of the inspector, not what the width does") {
     const AppState hidden = after(initial_state(), {ShowInspector{false}});
-    const auto read = session_from_json(session_to_json(hidden), "s", {});
-    REQUIRE(read);
-    CHECK(read->inspector == false);
+    const AppState read = reopened(hidden);
+    CHECK(read.inspector == false);
     const auto by_width = session_from_json(session_to_json(initial_state()), "s", {});
     REQUIRE(by_width);
     CHECK_FALSE(by_width->inspector);
@@ -112,9 +111,8 @@ TEST_CASE("a session's UI scale is 1 to 2, else it is refused") {
 TEST_CASE("the popover of the model is opened, closed and kept") {
     const AppState open = after(initial_state(), {ShowModel{true}});
     CHECK(step_look(open).model_open);
-    const auto read = session_from_json(session_to_json(open), "s", {});
-    REQUIRE(read);
-    CHECK(step_look(*read).model_open);
+    const AppState read = reopened(open);
+    CHECK(step_look(read).model_open);
     CHECK_FALSE(step_look(after(open, {ShowModel{false}})).model_open);
 }
 
@@ -192,9 +190,8 @@ TEST_CASE("About is found, journaled and kept in a session") {
     const auto action = from_journal(*line);
     REQUIRE(action);
     CHECK(action->as<ShowAbout>()->on);
-    const auto again = session_from_json(session_to_json(shown), "s", {});
-    REQUIRE(again);
-    CHECK(again->show_about);
+    const AppState again = reopened(shown);
+    CHECK(again.show_about);
 }
 
 TEST_CASE("quit asks once where something is not saved: save, discard, keep or go on") {

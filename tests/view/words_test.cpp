@@ -42,9 +42,8 @@ TEST_CASE("bytes that are no UTF-8 become the replacement character") {
     CHECK(tokenize("a\xFF b\xE2\x88") == Tokens{"a\uFFFD", "b\uFFFD\uFFFD"});
     const AppState state = typed("the \xC3( cat \x80");
     CHECK(state.document().sentence == "the \uFFFD( cat \uFFFD");
-    const auto opened = session_from_json(session_to_json(state), "s");
-    REQUIRE(opened);
-    CHECK(opened->document().tokens == state.document().tokens);
+    const AppState opened = reopened(state);
+    CHECK(opened.document().tokens == state.document().tokens);
 }
 
 TEST_CASE("a long token keeps its ends") {
