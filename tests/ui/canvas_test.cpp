@@ -1,14 +1,8 @@
 #include "app/workspaces/step/draw/canvas.h"
-
-#include <doctest/doctest.h>
-#include <imgui_internal.h>
-
-#include <algorithm>
-
 #include "app/common/draw/figure_painters.h"
 #include "app/common/format.h"
 #include "app/workspaces/step/draw/layout.h"
-#include "tests/ui/null_ui.h"
+#include "tests/ui/app.h"
 #include "tests/ui/sample.h"
 
 using namespace attn;

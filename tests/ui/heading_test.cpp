@@ -1,17 +1,8 @@
 #include "app/workspaces/step/draw/heading.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "app/common/draw/figure_painters.h"
 #include "app/common/draw/imgui_compat.h"
 #include "core/text.h"
 #include "tests/ui/app.h"
-#include "tests/ui/null_ui.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
@@ -173,12 +164,9 @@ bool are_lit(test::App& app, const std::vector<OperandId>& expected) {
 
 TEST_CASE("a symbol of the inspector's formula lights its matrix, of values and of gradients") {
     test::App app;
-    view::apply(app.state, view::GoToStage{Stage::q});
-    view::apply(app.state, view::SelectCell{{Stage::q, 1, 0}});
-    app.ui.frames(2);
+    app.act({view::GoToStage{Stage::q}, view::SelectCell{{Stage::q, 1, 0}}});
     CHECK(are_lit(app, {Stage::x, Param::w_q}));
-    view::apply(app.state, view::ShowGradients{true});
-    app.ui.frames(2);
+    app.act({view::ShowGradients{true}});
     CHECK(are_lit(app, {Stage::scores, Stage::k}));
     view::apply(app.state, view::ShowGradients{false});
     for (float y = 150.0F; y < 240.0F && step_look(app.state).lit != OperandId(Param::w_q);

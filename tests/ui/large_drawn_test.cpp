@@ -1,15 +1,10 @@
 // What the map of the Large workspace draws: labels, captions, profiles, legend, line of the pass.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <set>
 
 #include "app/common/draw/figure_painters.h"
 #include "app/common/map/draw/parts.h"
 #include "app/workspaces/large/draw/panel.h"
+#include "tests/ui/app.h"
 #include "tests/ui/large_sample.h"
-#include "tests/ui/null_ui.h"
 
 using namespace attn;
 using attn::test::NullUi;

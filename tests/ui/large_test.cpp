@@ -1,16 +1,8 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <set>
-
 #include "app/common/map/camera.h"
 #include "app/common/map/draw/parts.h"
-#include "app/window/draw/window.h"
 #include "app/workspaces/large/draw/panel.h"
 #include "tests/ui/app.h"
 #include "tests/ui/large_sample.h"
-#include "tests/ui/null_ui.h"
 #include "tests/view/large_sample.h"
 
 using namespace attn;

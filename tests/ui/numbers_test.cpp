@@ -1,9 +1,3 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <set>
-
 #include "app/common/draw/widgets.h"
 #include "tests/ui/app.h"
 

@@ -1,6 +1,3 @@
-#include <doctest/doctest.h>
-
-#include "app/window/requests.h"
 #include "app/workspaces/numerics/view.h"
 #include "tests/ui/app.h"
 
@@ -15,10 +12,8 @@ namespace {
 
 /// The workspace with its curves computed.
 struct Numerics : App {
-    explicit Numerics(ImVec2 size = {1600.0F, 1000.0F}) : App(size) {
-        view::apply(state, view::SetWorkspace{"numerics"});
-        view::answer_all(state);
-        ui.frames(3);
+    explicit Numerics(ImVec2 size = test::kAppSize) : App(size) {
+        settle({view::SetWorkspace{"numerics"}}, 3);
     }
 };
 
@@ -49,28 +44,21 @@ TEST_CASE("dragging over a curve changes the gain, one step of undo") {
 
 TEST_CASE("keys change gain, format, algorithm and key") {
     Numerics app;
-    app.ui.press(Key::right);
-    CHECK(numerics_controls(app.state).gain == 32);
-    app.ui.press(Key::home);
-    CHECK(numerics_controls(app.state).gain == 1);
-    app.ui.press(Key::f);
-    CHECK(numerics_look(app.state).format == FloatFormat::bf16);
-    app.ui.press(Key::a);
-    CHECK(numerics_look(app.state).algorithm == SoftmaxAlgorithm::stable);
-    app.ui.press(Key::period);
-    CHECK(numerics_look(app.state).key == 2);
-    app.ui.press(Key::d);
-    CHECK(numerics_controls(app.state).row == view::LogitRow::document);
+    CHECK(numerics_controls(app.pressed(Key::right)).gain == 32);
+    CHECK(numerics_controls(app.pressed(Key::home)).gain == 1);
+    CHECK(numerics_look(app.pressed(Key::f)).format == FloatFormat::bf16);
+    CHECK(numerics_look(app.pressed(Key::a)).algorithm == SoftmaxAlgorithm::stable);
+    CHECK(numerics_look(app.pressed(Key::period)).key == 2);
+    CHECK(numerics_controls(app.pressed(Key::d)).row == view::LogitRow::document);
 }
 
 TEST_CASE("Numerics is drawn at every size, with NaN, one key, 4096 keys and a late sweep") {
-    for (const ImVec2 size : {ImVec2{1280, 720}, ImVec2{2560, 1440}, ImVec2{640, 400}})
+    for (const ImVec2 size : test::kAppSizes)
         for (const std::vector<double>& logits :
              {view::teaching_logits(), std::vector{std::nan(""), 1.0}, std::vector{1.0},
               std::vector<double>(4096, 1.0)}) {
             Numerics app(size);
-            view::apply(app.state, view::SetNumericsLogits{logits});
-            app.ui.frames(2);
+            app.act({view::SetNumericsLogits{logits}});
             CHECK(app.ui.drawn() > 500);
         }
 }

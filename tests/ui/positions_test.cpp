@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include "app/workspaces/positions/actions.h"
 #include "tests/ui/app.h"
 
@@ -11,10 +9,7 @@ using view::Key;
 namespace {
 
 struct Positions : App {
-    explicit Positions(ImVec2 size = {1600.0F, 1000.0F}) : App(size) {
-        view::apply(state, view::SetWorkspace{"positions"});
-        ui.frames(3);
-    }
+    explicit Positions(ImVec2 size = test::kAppSize) : App("positions", size) {}
     const view::PositionsControls& controls() const { return view::positions_controls(state); }
 };
 
@@ -59,7 +54,7 @@ TEST_CASE("every field has a control that the keyboard reaches") {
 }
 
 TEST_CASE("Positions is drawn at every size, for every kind and at the ends of its settings") {
-    for (const ImVec2 size : {ImVec2{1280, 720}, ImVec2{2560, 1440}, ImVec2{640, 400}})
+    for (const ImVec2 size : test::kAppSizes)
         for (std::size_t kind = 0; kind < kPositionKindCount; ++kind)
             for (const PositionSettings& settings :
                  {PositionSettings{}, PositionSettings{2, 1.0, 1, 0, 1, 3},
