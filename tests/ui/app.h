@@ -19,9 +19,9 @@
 
 namespace attn::test {
 
-inline constexpr ImVec2 kAppSize{1600.0F, 1000.0F};
+inline const ImVec2 kAppSize{1600.0F, 1000.0F};
 /// Windows in which every workspace is drawn: of a laptop, of a large screen, of the smallest.
-inline constexpr ImVec2 kAppSizes[] = {{1280.0F, 720.0F}, {2560.0F, 1440.0F}, {640.0F, 400.0F}};
+inline const ImVec2 kAppSizes[] = {{1280.0F, 720.0F}, {2560.0F, 1440.0F}, {640.0F, 400.0F}};
 
 /// Whatever `gesture` does at the points of a lattice.
 template <class Gesture>

@@ -55,7 +55,8 @@ TEST_CASE("the controls are one row at every width: what does not fit is in the 
             CAPTURE(width);
             CAPTURE(scale);
             Row row({width, 300.0F}, scale);
-            row.act({view::SetHeads{8}});
+            view::apply(row.state, view::SetHeads{8});
+            row.ui.frames(2);
             CHECK(row.end.y <= 40.0F * scale);
             CHECK(row.model.high.x <= width);
             CHECK(row.model.high.x >= width - 40.0F * scale);
@@ -71,7 +72,8 @@ TEST_CASE("changing heads, widths, scaling or temperature moves no control of th
     for (const view::Action& action : view::Actions{
              view::SetKeyWidth{64}, view::SetKeyWidth{7}, view::SetScaling{false},
              view::SetTemperature{12.5}, view::SetModelWidth{64}, view::SetSeed{123456789}}) {
-        row.act({action});
+        view::apply(row.state, action);
+        row.ui.frames(2);
         CHECK(row.model.low.x == before.x);
     }
 }

@@ -6,8 +6,7 @@
 #include "tests/view/large_sample.h"
 
 using namespace attn;
-using attn::test::last;
-using attn::test::NullUi;
+using namespace attn::test;
 using large::Cell;
 using view::map_look;
 
@@ -22,8 +21,8 @@ bool has(const view::Actions& actions) {
 
 /// Map and side panel side by side. The look follows the hand, the view stands still.
 struct LargeBench {
-    view::MapLook look = test::sample_look(kTokens);
-    view::LargeView view = test::sample_overview(look);
+    view::MapLook look = sample_look(kTokens);
+    view::LargeView view = sample_overview(look);
     NullUi ui;
 
     explicit LargeBench(ImVec2 size = {1600.0F, 1000.0F}, float scale = 1.0F) : ui(size, scale) {
@@ -50,7 +49,7 @@ struct LargeBench {
 
     void follow(const view::Action& action) {
         if (const auto* room = action.as<view::SetMapCanvas>()) look.canvas = room->canvas;
-        if (const auto* moved = action.as<view::SetMapCamera>()) test::look_at(look, moved->camera);
+        if (const auto* moved = action.as<view::SetMapCamera>()) look_at(look, moved->camera);
         if (has<view::FitMap>({action})) look.fitted = true;
         if (const auto* over = action.as<view::HoverMapCell>()) look.hovered = over->cell;
     }
@@ -60,11 +59,7 @@ const ImVec2 kOnCanvas{500.0F, 480.0F};
 
 /// Every action that clicks over the side panel bring about: rows of them, `apart` pixels from each other.
 view::Actions clicks_over_side(LargeBench& bench, float apart) {
-    view::Actions all;
-    for (float y = 16.0F; y < 990.0F; y += 11.0F)
-        for (float x = 1150.0F; x < 1580.0F; x += apart)
-            for (view::Action& action : bench.ui.click({x, y})) all.push_back(std::move(action));
-    return all;
+    return clicks_over(bench.ui, {1150.0F, 16.0F}, {1580.0F, 990.0F}, {apart, 11.0F});
 }
 
 }  // namespace
@@ -76,10 +71,10 @@ TEST_CASE("every state of the Large workspace draws at every size and scale") {
             CAPTURE(scale);
             LargeBench bench(size, scale);
             for (const view::LargeView& view :
-                 {test::sample_empty_map(), test::sample_loading_map(), test::sample_faulty_map(),
-                  test::sample_overview(bench.look), test::sample_close_up(bench.look),
-                  test::with_long_words(test::sample_overview(bench.look)),
-                  test::with_long_words(test::sample_close_up(bench.look)), view::LargeView{}}) {
+                 {sample_empty_map(), sample_loading_map(), sample_faulty_map(),
+                  sample_overview(bench.look), sample_close_up(bench.look),
+                  with_long_words(sample_overview(bench.look)),
+                  with_long_words(sample_close_up(bench.look)), view::LargeView{}}) {
                 bench.view = view;
                 bench.ui.frames(2);
                 CHECK(bench.ui.drawn() > 8);
@@ -88,38 +83,27 @@ TEST_CASE("every state of the Large workspace draws at every size and scale") {
 }
 
 TEST_CASE("a new matrix, of which nothing is known yet, draws") {
-    view::AppState state = view::opened_state();
-    REQUIRE(state.workspace == "large");
-    NullUi ui;
-    ui.show([&](const ui::Frame& frame, view::Actions& out) {
-        ui::draw_window(state, frame, out);
-        for (const view::Action& action : out) view::apply(state, action);
-    });
-    ui.frames(3);
-    CHECK(ui.drawn() > 300);
-    state = view::with_map_input(std::move(state));
-    REQUIRE_FALSE(map_look(state).snapshot);
-    ui.frames(3);
-    CHECK(ui.drawn() > 500);
-    CHECK(map_look(state).canvas.width > 500.0);
+    App app;
+    app.set(view::opened_state());
+    REQUIRE(app.state.workspace == "large");
+    CHECK(app.ui.drawn() > 300);
+    app.set(view::with_map_input(std::move(app.state)));
+    REQUIRE_FALSE(map_look(app.state).snapshot);
+    CHECK(app.ui.drawn() > 500);
+    CHECK(map_look(app.state).canvas.width > 500.0);
 }
 
 TEST_CASE("a workspace without a matrix draws") {
-    view::AppState state = view::after(view::empty_state(), {view::SetWorkspace{"large"}});
-    NullUi ui;
-    ui.show([&](const ui::Frame& frame, view::Actions& out) {
-        ui::draw_window(state, frame, out);
-        for (const view::Action& action : out) view::apply(state, action);
-    });
-    ui.frames(3);
-    CHECK(ui.drawn() > 300);
+    App app;
+    app.set(view::after(view::empty_state(), {view::SetWorkspace{"large"}}));
+    CHECK(app.ui.drawn() > 300);
 }
 
 TEST_CASE("the canvas says its room once, and panning does not change it") {
     LargeBench bench;
     CHECK(bench.look.canvas.width > 600.0);
     CHECK(!has<view::SetMapCanvas>(bench.ui.frames(3)));
-    bench.view = test::sample_close_up(bench.look);
+    bench.view = sample_close_up(bench.look);
     CHECK(!has<view::SetMapCanvas>(bench.ui.frames(3)));
 }
 
@@ -149,7 +133,7 @@ TEST_CASE("the wheel elsewhere does not zoom") {
 
 TEST_CASE("a drag pans as far as the hand moved and selects nothing") {
     LargeBench bench;
-    test::look_at(bench.look, {70000.0, 60000.0, 1.0});
+    look_at(bench.look, {70000.0, 60000.0, 1.0});
     const view::Actions actions = bench.ui.drag(kOnCanvas, {kOnCanvas.x + 100, kOnCanvas.y - 60});
     CHECK(bench.look.camera.column == doctest::Approx(59900.0));
     CHECK(bench.look.camera.row == doctest::Approx(70060.0));
@@ -175,7 +159,7 @@ TEST_CASE("a double click comes closer") {
 
 TEST_CASE("a click beside the matrix selects nothing") {
     LargeBench bench;
-    test::look_at(bench.look, {0.0, 0.0, 100.0});
+    look_at(bench.look, {0.0, 0.0, 100.0});
     const view::Actions actions = bench.ui.click({200.0F, 200.0F});
     CHECK(!has<view::SelectMapCell>(actions));
     CHECK(!bench.look.hovered);
@@ -183,7 +167,7 @@ TEST_CASE("a click beside the matrix selects nothing") {
 
 TEST_CASE("the minimap moves the camera to where it is pressed") {
     LargeBench bench;
-    test::look_at(bench.look, {65536.0, 65536.0, 1.0});
+    look_at(bench.look, {65536.0, 65536.0, 1.0});
     bench.ui.click({1600.0F * 0.7F + 40.0F, 30.0F});
     CHECK(bench.look.camera.row < 25000.0);
     CHECK(bench.look.camera.column < 45000.0);
@@ -191,14 +175,13 @@ TEST_CASE("the minimap moves the camera to where it is pressed") {
 }
 
 TEST_CASE("Tab reaches the minimap, whose arrows move the view by half of what is seen") {
-    view::MapLook look = test::sample_look(kTokens);
-    view::LargeView view = test::sample_overview(look);
-    test::look_at(look, {65536.0, 65536.0, 1.0});
-    test::Panel panel([&](const ui::Frame& frame, view::Actions& out) {
+    view::MapLook look = sample_look(kTokens);
+    view::LargeView view = sample_overview(look);
+    look_at(look, {65536.0, 65536.0, 1.0});
+    Panel panel([&](const ui::Frame& frame, view::Actions& out) {
         ui::draw_minimap({view, look, frame, out}, {{20.0F, 20.0F}, {180.0F, 180.0F}});
         for (const view::Action& action : out)
-            if (const auto* moved = action.as<view::SetMapCamera>())
-                test::look_at(look, moved->camera);
+            if (const auto* moved = action.as<view::SetMapCamera>()) look_at(look, moved->camera);
     });
     CHECK_FALSE(has<view::SetMapCamera>(panel.ui.press(view::Key::right)));
     panel.ui.press(view::Key::tab);
@@ -224,7 +207,7 @@ TEST_CASE("Tab reaches the minimap, whose arrows move the view by half of what i
 TEST_CASE("every control of the side panel answers the mouse") {
     LargeBench bench;
     bench.look.selected = Cell{70001, 5};
-    test::look_at(bench.look, {65536.0, 65536.0, 1.0});
+    look_at(bench.look, {65536.0, 65536.0, 1.0});
     const view::Actions actions = clicks_over_side(bench, 58.0F);
     CHECK(std::ranges::any_of(actions, [](const view::Action& action) {
         const auto* moved = action.as<view::SetMapCamera>();
@@ -241,15 +224,15 @@ TEST_CASE("every control of the side panel answers the mouse") {
 
 TEST_CASE("the buttons of the side panel zoom out and in by two, and to the whole matrix") {
     LargeBench bench;
-    test::look_at(bench.look, {65536.0, 65536.0, 1.0});
+    look_at(bench.look, {65536.0, 65536.0, 1.0});
     std::vector<double> steps;  // of cells per unit, one for each click that zoomed
-    view::Actions all;
-    for (float y = 16.0F; y < 130.0F; y += 11.0F)
-        for (float x = 1280.0F; x < 1500.0F; x += 12.0F) {
+    const view::Actions all =
+        over({1280.0F, 16.0F}, {1500.0F, 130.0F}, {12.0F, 11.0F}, [&](ImVec2 at) {
             const double before = bench.cells();
-            for (view::Action& action : bench.ui.click({x, y})) all.push_back(std::move(action));
+            view::Actions actions = bench.ui.click(at);
             if (bench.cells() != before) steps.push_back(bench.cells() / before);
-        }
+            return actions;
+        });
     CHECK(std::ranges::any_of(steps, [](double step) { return std::abs(step - 2.0) < 1e-9; }));
     CHECK(std::ranges::any_of(steps, [](double step) { return std::abs(step - 0.5) < 1e-9; }));
     CHECK(has<view::FitMap>(all));
@@ -258,7 +241,7 @@ TEST_CASE("the buttons of the side panel zoom out and in by two, and to the whol
 
 TEST_CASE("each row of both lists goes to its own cell") {
     LargeBench bench;
-    bench.view = test::sample_close_up(bench.look);
+    bench.view = sample_close_up(bench.look);
     bench.view.inspector = {};
     bench.view.heads.clear();
     bench.view.found.resize(5);
@@ -274,23 +257,15 @@ TEST_CASE("each row of both lists goes to its own cell") {
 
 TEST_CASE("the pass is started and paused by its button") {
     LargeBench bench;
-    const auto press = [&] {
-        view::Actions all;
-        for (float y = 20.0F; y < 110.0F; y += 12.0F)
-            for (view::Action& action : bench.ui.click({850.0F, y}))
-                all.push_back(std::move(action));
-        return all;
-    };
-    const view::Actions starting = press();
-    const auto* start = last<view::SetFullPass>(starting);
-    REQUIRE(start);
-    CHECK(start->on);
-    bench.view.pass.offer_start = false;
-    bench.view.pass.offer_pause = true;
-    const view::Actions pausing = press();
-    const auto* pause = last<view::SetFullPass>(pausing);
-    REQUIRE(pause);
-    CHECK(!pause->on);
+    for (const bool on : {true, false}) {
+        bench.view.pass.offer_start = on;
+        bench.view.pass.offer_pause = !on;
+        const view::Actions pressed =
+            clicks_over(bench.ui, {850.0F, 20.0F}, {851.0F, 110.0F}, {12.0F, 12.0F});
+        const auto* pass = last<view::SetFullPass>(pressed);
+        REQUIRE(pass);
+        CHECK(pass->on == on);
+    }
 }
 
 TEST_CASE("typing a cell and Enter goes there; a draft that names none keeps the field open") {
@@ -313,30 +288,23 @@ TEST_CASE("typing a cell and Enter goes there; a draft that names none keeps the
 }
 
 TEST_CASE("digits that come in one frame with G are typed into its field") {
-    view::AppState state = view::planted_state();
-    NullUi ui;
-    ui.show([&](const ui::Frame& frame, view::Actions& out) {
-        ui::draw_window(state, frame, out);
-        for (const view::Action& action : out) view::apply(state, action);
-    });
-    ui.frames(3);
-    ui.press_and_type(view::Key::g, "g12, 7");
-    CHECK(state.workspace == "large");
-    CHECK(map_look(state).go_to_open);
-    CHECK(map_look(state).go_to_draft == "12, 7");
-    ui.frames(2);
-    ui.type("8");
-    CHECK(map_look(state).go_to_draft == "12, 78");
+    App app;
+    app.set(view::planted_state());
+    app.ui.press_and_type(view::Key::g, "g12, 7");
+    CHECK(app.state.workspace == "large");
+    CHECK(map_look(app.state).go_to_open);
+    CHECK(map_look(app.state).go_to_draft == "12, 7");
+    app.ui.frames(2);
+    app.ui.type("8");
+    CHECK(map_look(app.state).go_to_draft == "12, 78");
 }
 
 TEST_CASE("an empty workspace offers the generator") {
     LargeBench bench;
-    bench.view = test::sample_empty_map();
+    bench.view = sample_empty_map();
     bench.ui.frames(2);
-    view::Actions all;
-    for (float y = 300.0F; y < 760.0F; y += 12.0F)
-        for (float x = 340.0F; x < 780.0F; x += 24.0F)
-            for (view::Action& action : bench.ui.click({x, y})) all.push_back(std::move(action));
+    const view::Actions all =
+        clicks_over(bench.ui, {340.0F, 300.0F}, {780.0F, 760.0F}, {24.0F, 12.0F});
     CHECK(has<view::OpenPlanted>(all));
     CHECK(has<view::DraftPlanted>(all));
     const auto* prompt = last<view::ShowPrompt>(all);
@@ -366,10 +334,8 @@ TEST_CASE("beside the sentence of Step stand the ways to a large matrix") {
     bench.view.offers_other = true;
     bench.view.inspector = {};
     bench.view.top.clear();
-    view::Actions all;
-    for (float y = 180.0F; y < 420.0F; y += 8.0F)
-        for (float x = 1150.0F; x < 1580.0F; x += 40.0F)
-            for (view::Action& action : bench.ui.click({x, y})) all.push_back(std::move(action));
+    const view::Actions all =
+        clicks_over(bench.ui, {1150.0F, 180.0F}, {1580.0F, 420.0F}, {40.0F, 8.0F});
     CHECK(has<view::ShowPrompt>(all));
     CHECK(has<view::OpenPlanted>(all));
 }

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The Cost workspace by mouse and keyboard: tokens, the pass, rows and cards, a measurement on request; the journal shows
 # it, and played again it gives the same state.   cost.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --preset the-cat-sat-down --save-session recorded.json
 does '"action":"set_workspace","workspace":"cost"' press 7
@@ -21,10 +20,7 @@ first_that '"action":"select_cost","item":"scores"' click "${rows[@]}"
 
 # Nothing is measured by itself, nor what is too large; the document's sizes are.
 ! grep -q measure_cost "$journal" || fail "it was measured without being asked"
-press ctrl+k
-sleep 0.3
-xdotool type --delay 40 'sizes present'
-does '"action":"set_cost_preset","key":"document"' press Return
+does '"action":"set_cost_preset","key":"document"' palette 'sizes present'
 does '"action":"measure_cost"' press m
 sleep 2
 

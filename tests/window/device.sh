@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # OpenGL computes while the window goes on; where it cannot, the CPU carries on.   device.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 info=$("$app" info)
 if grep -q '^  gl  *not available' <<<"$info"; then

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # What goes wrong is one clear sentence; what can go on goes on.   failures.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 # refuses CODE WORDS COMMAND...: it ends with this code and one line that has these words.
 refuses() {

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The Gradients workspace in the real window: rows, raised scores and tensors by keys and by the mouse, another loss and scaling;
 # the journal played again gives the same state.   gradients.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --save-session recorded.json --preset the-cat-sat-down
 does '"action":"set_workspace","workspace":"gradients"' press F4

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Nothing happens: no frame is drawn and no time is used.   idle.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 ticks() { awk '{ print $14 + $15 }' "/proc/$pid/stat"; }
 

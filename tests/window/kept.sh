@@ -2,8 +2,7 @@
 # Work that outlives the window: it is killed again and again (KILLS times, 12 unless said), and each time the saved session is
 # whole, what was not saved is offered at the next start and resumed as it was; a full disk; settings and recent files.
 #   kept.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 keeps_places=1
 kept_folder=$XDG_STATE_HOME/attnscope
@@ -72,9 +71,7 @@ grep -q '"theme": "light"' "$XDG_CONFIG_HOME/attnscope/settings.json" || fail "t
 grep -q mine.json "$kept_folder/recent.json" || fail "mine.json is not among the recent files"
 start
 wait_for "the theme of the settings" grep -q '"action":"set_theme","theme":"light"' "$journal"
-press ctrl+k
-xdotool type --delay 40 "open recent mine"
-does '"action":"open_file"' press Return
+does '"action":"open_file"' palette "open recent mine"
 does '"action":"quit"' press ctrl+q
 ends 0
 

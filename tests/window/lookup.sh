@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The Lookup workspace by mouse and keyboard: the query dragged, a key, a value and the temperature, another memory, pairs
 # added and removed; the other pages; the journal played again gives the same state.   lookup.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --preset the-cat-sat-down --save-session recorded.json
 does '"action":"set_workspace","workspace":"lookup"' press F2

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The Numerics workspace by mouse and keyboard: gain, cells, typed logits, the document's row; the journal shows it, and
 # played again it gives the same state.   numerics.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --preset the-cat-sat-down --save-session recorded.json
 does '"action":"set_workspace","workspace":"numerics"' press 6

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # F12 writes a picture of the window, and goes on where it cannot.   screenshot.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 source "$here/png.sh"
 
 pictures() { find . -name 'attnscope-*.png' | sort; }

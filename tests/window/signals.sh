@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # What ends the window from outside: the session is saved, and the exit code says what came.   signals.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 # A background process of a script ignores SIGINT from its start; a person's does not.
 real=$app

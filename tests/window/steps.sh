@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Mouse and keyboard through both workspaces; the journal shows it, and played again it gives the same
 # state.   steps.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 double_click() { xdotool mousemove --sync "$1" "$2" sleep 0.1 click --repeat 2 --delay 150 1 sleep 0.1; }
 start --preset the-cat-sat-down --save-session recorded.json

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Predict mode and the glossary with mouse and keyboard; the journal shows it, and played again it gives the same state.
 #   teach.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --preset the-cat-sat-down --size 1280x800 --save-session recorded.json
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # The guided tour: a page is read, predicted, done by hand and by "Show me", put away and resumed.   tour.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --tour attention --save-session toured.json
 does '"action":"go_to_tour_page","page":1' press ctrl+Right

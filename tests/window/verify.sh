@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The Verify workspace in the real window: what the backend computes, planted faults, arrays, measures and cells by keys and by the
 # mouse, a kernel's file by its path, its worst number in Step; the journal played again gives the same state.   verify.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 inputs=$here/../goldens/npz/cat_sat_mat.npz
 "$app" trace "$inputs" -o kernel.npz >/dev/null
