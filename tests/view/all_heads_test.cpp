@@ -21,52 +21,26 @@ AppState three_heads(const Actions& actions = {}) {
     return shown(preset_state("three-heads"), actions);
 }
 
-/// V of ones, and scores that q · k = `logits` gives: weights as worked out by hand.
 std::shared_ptr<const Inputs> layer_of(Index heads, Index tokens, std::uint64_t seed) {
-    auto inputs = std::make_shared<Inputs>();
-    inputs->q = test::normal_tensor<float>({1, heads, tokens, 4}, seed);
-    inputs->k = test::normal_tensor<float>({1, heads, tokens, 4}, seed + 1);
-    inputs->v = test::normal_tensor<float>({1, heads, tokens, 4}, seed + 2);
-    return inputs;
+    return normal_inputs({1, heads, tokens, 4}, seed);
 }
 
 /// Layers of two, three and one heads over "a b a c".
 AppState three_layers() {
-    Document document;
-    document.origin = FileOrigin{"layers.npz"};
+    Document document =
+        document_of({layer_of(2, 4, 1), layer_of(3, 4, 11), layer_of(1, 4, 21)}, "layers.npz");
     document.tokens = {"a", "b", "a", "c"};
-    document.layers = {layer_of(2, 4, 1), layer_of(3, 4, 11), layer_of(1, 4, 21)};
-    document.inputs = document.layers[0];
     return state_of(std::move(document)).value();
 }
 
-/// Q and K one-hot times 100: each query has all its weight on the key that `keys` names.
+/// V of ones.
 AppState pointing(const std::vector<std::vector<Index>>& keys) {
-    const Index tokens = std::ssize(keys.front());
-    const Index heads = std::ssize(keys);
-    auto inputs = std::make_shared<Inputs>();
-    inputs->q = Tensor(Shape{1, heads, tokens, tokens});
-    inputs->k = Tensor(Shape{1, heads, tokens, tokens});
-    inputs->v = Tensor(Shape{1, heads, tokens, 1}, 1.0F);
-    for (Index h = 0; h < heads; ++h)
-        for (Index i = 0; i < tokens; ++i) {
-            inputs->q(0, h, i, keys[static_cast<std::size_t>(h)][static_cast<std::size_t>(i)]) =
-                1000.0F;
-            inputs->k(0, h, i, i) = 10.0F;
-        }
-    Document document;
-    document.origin = FileOrigin{"pointing.npz"};
-    document.layers = {inputs};
-    document.inputs = inputs;
-    return state_of(std::move(document)).value();
+    const std::vector<float> ones(keys.front().size(), 1.0F);
+    return state_of(document_of({pointing_inputs(keys, ones)}, "pointing.npz")).value();
 }
 
 const HeadFacts& facts(const AppState& state, Index layer, Index head) {
     return *heads_look(state).result->find({layer, head});
-}
-
-std::size_t commas(const std::string& line) {
-    return static_cast<std::size_t>(std::ranges::count(line, ','));
 }
 
 }  // namespace
@@ -165,18 +139,13 @@ TEST_CASE("nothing stands out of even rows, and NaN weights have no measure") {
     AppState state = shown(pointing({{0, 1, 2, 3, 4}}));
     auto inputs = std::make_shared<Inputs>(*state.document().inputs);
     std::ranges::fill(inputs->q.values(), 0.0F);
-    Document even = state.document();
-    even.layers = {inputs};
-    even.inputs = inputs;
-    state = shown(state_of(even).value());
+    state = shown(state_of(document_of({inputs}, "pointing.npz")).value());
     CHECK_FALSE(facts(state, 0, 0).label);
     CHECK(build_all_heads_view(state).point.find(
               "The one head does not give one kind of key clearly more") == 0);
     auto broken = std::make_shared<Inputs>(*inputs);
     broken->q(0, 0, 2, 0) = std::nanf("");
-    even.layers = {broken};
-    even.inputs = broken;
-    state = shown(state_of(even).value());
+    state = shown(state_of(document_of({broken}, "pointing.npz")).value());
     CHECK(build_all_heads_view(state).point ==
           "No measure is defined: the weights are NaN, or no row has any.");
 }
@@ -282,7 +251,7 @@ TEST_CASE("CSV: one line a head with every measure, empty where it is not define
     CHECK(has(csv, "\n0,1,first token,"));
     CHECK(has(csv, ",,,"));  // no token occurs twice: no tokens are known
     CHECK(std::ranges::count(csv, '\n') == 3);
-    CHECK(commas(csv) == 3 * 12);
+    CHECK(std::ranges::count(csv, ',') == 3 * 12);
 }
 
 TEST_CASE("colours: of all heads up to 1, or of each up to its largest weight") {
@@ -338,12 +307,8 @@ TEST_CASE("the session keeps order, colours, pins and pair; a wrong one is refus
     CHECK(heads_look(read).pinned[1] == HeadPlace{0, 0});
     CHECK(heads_look(read).pair == large::Cell{3, 2});
     CHECK(heads_look(read).result != nullptr);
-    const auto wrong = [&](const std::string& from, const std::string& to) {
-        std::string changed = text;
-        REQUIRE(has(changed, from));
-        changed.replace(changed.find(from), from.size(), to);
-        const auto refused = session_from_json(changed, "session");
-        return refused ? std::string() : refused.error().sentence;
+    const auto wrong = [&](const char* from, const char* to) {
+        return session_fault(replaced(text, from, to));
     };
     CHECK(has(wrong("\"sort\":\"sink\"", "\"sort\":\"attic\""), "unknown measure 'attic'"));
     CHECK(has(wrong("\"a\":{\"layer\":0,\"head\":2}", "\"a\":{\"layer\":1,\"head\":2}"),
@@ -380,11 +345,8 @@ TEST_CASE("any document is shown without a fault, and what lacks heads says why"
 }
 
 TEST_CASE("too many weights at once are refused with both numbers") {
-    Document document;
-    document.origin = FileOrigin{"many.npz"};
-    document.layers.assign(300, layer_of(4, 128, 1));
-    document.inputs = document.layers[0];
-    const AppState state = shown(state_of(std::move(document)).value());
+    const std::vector layers(300, layer_of(4, 128, 1));
+    const AppState state = shown(state_of(document_of(layers, "many.npz")).value());
     CHECK(head_cells(heads_input(state.document())) == 300 * 4 * 128 * 128);
     CHECK(has(heads_lacks(state), "19,660,800 weights, more than the 16,777,216"));
     CHECK_FALSE(heads_look(state).result);

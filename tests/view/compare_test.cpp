@@ -261,10 +261,8 @@ TEST_CASE("what a session pins is what is open: then it is one object, and pinne
 TEST_CASE("a pin that cannot be read is left out, and named; too many are refused") {
     const AppState state = compare_state({PinBaseline{}, SetTemperature{2.0}, PinBaseline{}});
     const std::string text = session_to_json(state);
-    const auto with = [&](std::string from, std::string to) {
-        std::string other = text;
-        other.replace(other.find(from), from.size(), to);
-        return session_from_json(other, "s.json", {});
+    const auto with = [&](const char* from, const char* to) {
+        return session_from_json(replaced(text, from, to), "s.json", {});
     };
     const auto read =
         with("\"pins\": [{\"batch\": 0, \"head\": 0", "\"pins\": [{\"batch\": 0, \"head\": 7");

@@ -10,9 +10,7 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
-AppState cost_state(const Actions& actions = {}) {
-    return after(after(initial_state(), {SetWorkspace{"cost"}}), actions);
-}
+AppState cost_state(const Actions& actions = {}) { return in_workspace("cost", actions); }
 
 const CostRowView& row(const CostView& view, const std::string& name) {
     for (const CostRowView& each : view.rows)

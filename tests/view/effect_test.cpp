@@ -12,14 +12,6 @@ using namespace attn::view;
 
 namespace {
 
-AppState json_state(const std::string& spec) {
-    return state_of(
-               document_from_json(
-                   R"({"title": "t", "note": "n", "sentence": "a b c d", )" + spec + "}", "sample")
-                   .value())
-        .value();
-}
-
 // ---- the sentence, read back
 
 using Stages = std::set<Stage>;

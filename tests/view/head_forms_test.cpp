@@ -10,36 +10,18 @@ using namespace attn::view;
 
 namespace {
 
-/// Q and K one-hot, so that each query has all its weight on the key that `keys` names; V as given, [T,2].
-Document pointing_at(const std::vector<std::vector<Index>>& keys,
+/// Two layers alike.
+AppState pointing_at(const std::vector<std::vector<Index>>& keys,
                      const std::vector<float>& values) {
-    const Index tokens = std::ssize(keys.front());
-    auto inputs = std::make_shared<Inputs>();
-    const Index heads = std::ssize(keys);
-    inputs->q = Tensor(Shape{1, heads, tokens, tokens});
-    inputs->k = Tensor(Shape{1, heads, tokens, tokens});
-    inputs->v = Tensor(Shape{1, heads, tokens, 2});
-    for (Index h = 0; h < heads; ++h)
-        for (Index i = 0; i < tokens; ++i) {
-            inputs->q(0, h, i, keys[static_cast<std::size_t>(h)][static_cast<std::size_t>(i)]) =
-                1000.0F;
-            inputs->k(0, h, i, i) = 10.0F;
-            for (Index d = 0; d < 2; ++d)
-                inputs->v(0, h, i, d) = values[static_cast<std::size_t>(2 * i + d)];
-        }
-    Document document;
-    document.origin = FileOrigin{"pointing.npz"};
-    document.inputs = inputs;
-    document.layers = {inputs, inputs};
-    return document;
+    const auto inputs = pointing_inputs(keys, values);
+    return state_of(document_of({inputs, inputs}, "pointing.npz")).value();
 }
 
 const std::vector<float> kValues{3, 4, 0, 2, 1, 0, 6, 8};  // norms 5 2 1 10
 
 AppState heads_of(const Actions& actions = {}) {
-    AppState state =
-        state_of(pointing_at({{0, 0, 1, 2}, {0, 0, 0, 0}, {3, 2, 1, 0}}, kValues)).value();
-    return after(after(std::move(state), {SetWorkspace{"heads"}}), actions);
+    const AppState state = pointing_at({{0, 0, 1, 2}, {0, 0, 0, 0}, {3, 2, 1, 0}}, kValues);
+    return after(after(state, {SetWorkspace{"heads"}}), actions);
 }
 
 double cell(const AllHeadsView& view, Index row, Index column) {
@@ -73,7 +55,7 @@ TEST_CASE("what a file does not have is not defined, with the reason") {
 }
 
 TEST_CASE("α × gradient of L = Σ output: the sum of the value of the key, with its sign") {
-    AppState state = state_of(pointing_at({{0, 0, 1}}, {3, 4, -5, 2, 1, 0})).value();
+    AppState state = pointing_at({{0, 0, 1}}, {3, 4, -5, 2, 1, 0});
     state = after(std::move(state), {SetWorkspace{"heads"}, ShowHeadsAs{"gradient"}});
     const AllHeadsView view = build_all_heads_view(state);
     CHECK(cell(view, 0, 0) == doctest::Approx(7.0));
@@ -85,7 +67,7 @@ TEST_CASE("α × gradient of L = Σ output: the sum of the value of the key, wit
 
 TEST_CASE("rollout: one picture a layer, two layers of it by hand") {
     // The mean of the two heads is [1 0; 1 0]: Â = [1 0; ½ ½].
-    AppState state = state_of(pointing_at({{0, 0}, {0, 0}}, {1, 0, 0, 1})).value();
+    AppState state = pointing_at({{0, 0}, {0, 0}}, {1, 0, 0, 1});
     state = after(std::move(state), {SetWorkspace{"heads"}, ShowHeadsAs{"rollout"}});
     AllHeadsView view = build_all_heads_view(state);
     CHECK(view.thumbs.size() == 2);
@@ -211,16 +193,9 @@ TEST_CASE("a scatter of two measures: places by hand, axes with their formulas")
 }
 
 TEST_CASE("more heads than are computed at once are a request; the answer is shown") {
-    auto inputs = std::make_shared<Inputs>();
-    const Shape shape{1, 5, 128, 2};
-    inputs->q = test::normal_tensor<float>(shape, 1);
-    inputs->k = test::normal_tensor<float>(shape, 2);
-    inputs->v = test::normal_tensor<float>(shape, 3);
-    Document document;
-    document.origin = FileOrigin{"many.npz"};
-    document.inputs = inputs;
-    document.layers = {inputs};
-    AppState state = after(state_of(std::move(document)).value(), {SetWorkspace{"heads"}});
+    const auto inputs = normal_inputs({1, 5, 128, 2}, 1);
+    AppState state =
+        after(state_of(document_of({inputs}, "many.npz")).value(), {SetWorkspace{"heads"}});
     CHECK_FALSE(has_current_heads(state));
     CHECK(has(build_all_heads_view(state).pending, "Computing weights of all heads of 1 layer"));
     REQUIRE(requested_heads(state));

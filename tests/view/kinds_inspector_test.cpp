@@ -10,10 +10,10 @@ namespace {
 
 /// A is plain scaled dot product, B has one setting more; the pair mat → cat of cat sat mat.
 AppState explained(const Actions& actions) {
-    Actions all{SetWorkspace{"kinds"}, ChooseKinds{"rope"}, CopyKind{KindsSide::a},
-                SelectKindsPair{2, 0}};
-    all.insert(all.end(), actions.begin(), actions.end());
-    return after(preset_state("cat-sat-mat"), all);
+    return after(
+        after(preset_state("cat-sat-mat"), {SetWorkspace{"kinds"}, ChooseKinds{"rope"},
+                                            CopyKind{KindsSide::a}, SelectKindsPair{2, 0}}),
+        actions);
 }
 bool says(const AppState& state, const std::string& words) {
     const std::string text = kinds_inspector(state).as_text;

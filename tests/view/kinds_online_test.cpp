@@ -12,11 +12,9 @@ namespace {
 
 /// Row mat of cat sat mat, two keys a chunk: scores 0.71, 0.71, 1.41.
 AppState online_state(const Actions& actions = {}) {
-    return after(preset_state("cat-sat-mat"), [&] {
-        Actions all{SetWorkspace{"kinds"}, SelectKindsPair{2, 0}, ShowOnline{true}};
-        all.insert(all.end(), actions.begin(), actions.end());
-        return all;
-    }());
+    return after(after(preset_state("cat-sat-mat"),
+                       {SetWorkspace{"kinds"}, SelectKindsPair{2, 0}, ShowOnline{true}}),
+                 actions);
 }
 
 std::string cell(const GridView& grid, Index row, Index column) {
@@ -109,11 +107,7 @@ TEST_CASE("a wholly masked chunk leaves m, l and O, and says so; an empty row fo
     CHECK(view.sentence == "Key sat: masked, so m, ℓ and O stay as they are.");
     CHECK(view.keys[1].masked);
     CHECK(cell(view.state, 0, 0) == cell(view.state, 3, 0));
-    const auto empty = state_of(document_from_json(R"({"title": "t", "note": "n",
-        "sentence": "a b c", "padding": 0})",
-                                                   "sample")
-                                    .value())
-                           .value();
+    const AppState empty = json_state(R"("padding": 0)", "a b c");
     view = build_online_view(
         after(empty, {SetWorkspace{"kinds"}, ShowOnline{true}, GoToOnlineEnd{true}}));
     CHECK(view.result_words ==

@@ -67,12 +67,14 @@ inline AppState settled_state(AppState state, const Actions& actions = {}) {
     return after(std::move(state), {MapReady{request.input, map.snapshot()}});
 }
 
+inline Color pixel_at(const Image& image, std::size_t n) {
+    const std::uint8_t* const rgba = &image.rgba[4 * n];
+    return {rgba[0], rgba[1], rgba[2], rgba[3]};
+}
+
 /// A state whose document has no token: there is no matrix.
 inline AppState empty_state() {
-    Document document;
-    document.inputs = std::make_shared<const Inputs>();
-    document.layers = {document.inputs};
-    return state_of(std::move(document)).value();
+    return state_of(document_of({std::make_shared<const Inputs>()})).value();
 }
 
 /// After the map was moved by a hand or a key.

@@ -1,6 +1,5 @@
 // The Large workspace as data: colours, pictures, words, lists, the arithmetic of a cell.
 
-#include <cstring>
 #include <set>
 
 #include "app/common/map/camera.h"
@@ -14,12 +13,6 @@ using namespace attn;
 using namespace attn::view;
 
 namespace {
-
-Color pixel(const Image& image, std::size_t n) {
-    Color color;
-    std::memcpy(&color, &image.rgba[4 * n], sizeof color);
-    return color;
-}
 
 large::Tile tile_of(std::vector<float> weights, large::TileOrigin origin) {
     large::Tile tile;
@@ -80,15 +73,16 @@ TEST_CASE("masked, NaN, zero and an estimate are different pixels") {
              {large::Pooling::mean, large::Pooling::max, large::Pooling::log_mean}) {
             const Image image = paint_tile(tile, pooling, range, name);
             REQUIRE(image.width == 4);
-            CHECK(pixel(image, 2) == theme(name).nan);
-            CHECK(pixel(image, 3) == theme(name).masked);
+            CHECK(pixel_at(image, 2) == theme(name).nan);
+            CHECK(pixel_at(image, 3) == theme(name).masked);
             std::set<std::array<std::uint8_t, 3>> colors;
             for (std::size_t n = 0; n < 4; ++n)
-                colors.insert({pixel(image, n).r, pixel(image, n).g, pixel(image, n).b});
+                colors.insert({pixel_at(image, n).r, pixel_at(image, n).g, pixel_at(image, n).b});
             CHECK(colors.size() == 4);
             large::Tile sampled = tile;
             sampled.origin = large::TileOrigin::sampled;
-            CHECK_FALSE(pixel(paint_tile(sampled, pooling, range, name), 1) == pixel(image, 1));
+            CHECK_FALSE(pixel_at(paint_tile(sampled, pooling, range, name), 1) ==
+                        pixel_at(image, 1));
         }
 }
 

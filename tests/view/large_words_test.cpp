@@ -1,7 +1,6 @@
 // The Large workspace says what it shows: what is not finite, what profiles average, scores or weights, which cells
 // a list leaves out.
 
-#include <cstring>
 #include <functional>
 #include <set>
 
@@ -19,12 +18,6 @@ using namespace attn;
 using namespace attn::view;
 
 namespace {
-
-Color pixel(const Image& image, std::size_t n) {
-    Color color;
-    std::memcpy(&color, &image.rgba[4 * n], sizeof color);
-    return color;
-}
 
 /// A generated document after it was changed by hand.
 AppState changed_state(const std::function<void(Document&, Inputs&)>& change,
@@ -263,10 +256,10 @@ TEST_CASE("scores of every sign, zero, NaN, ±∞ and masked are different pixel
         const Image image = paint_scores(tile, 5.0, name);
         std::set<std::array<std::uint8_t, 3>> colors;
         for (std::size_t n = 0; n < 6; ++n)
-            colors.insert({pixel(image, n).r, pixel(image, n).g, pixel(image, n).b});
+            colors.insert({pixel_at(image, n).r, pixel_at(image, n).g, pixel_at(image, n).b});
         CHECK(colors.size() == 6);
-        CHECK(pixel(image, 3) == theme(name).nan);
-        CHECK(pixel(image, 4) == infinite_color(name));
+        CHECK(pixel_at(image, 3) == theme(name).nan);
+        CHECK(pixel_at(image, 4) == infinite_color(name));
     }
     CHECK(score_range(-3.2, 1.0) == doctest::Approx(5.0));
     CHECK(score_range(0.0, 0.0) == 1.0);

@@ -204,10 +204,8 @@ TEST_CASE("learn: a session brings back settings, plan and place, and trains to 
         for (std::size_t n = 0; n < 5; ++n)
             CHECK(*learn_look(read).series->sides[run].records[n] ==
                   *learn_look(state).series->sides[run].records[n]);
-    const auto with = [&](const std::string& from, const std::string& to) {
-        std::string other = text;
-        other.replace(other.find(from), from.size(), to);
-        return session_from_json(other, "session");
+    const auto with = [&](const char* from, const char* to) {
+        return session_from_json(replaced(text, from, to), "session");
     };
     CHECK_FALSE(with("\"until\":5", "\"until\":-5"));
     CHECK_FALSE(with("\"differs\":\"scaling\"", "\"differs\":\"task\""));

@@ -185,14 +185,10 @@ TEST_CASE("a session with a rule that cannot be is refused in a sentence") {
               std::tuple{"\"padding\": [3]", "\"padding\": [999]", "it must be 0 to Tk = "},
               std::tuple{"\"window_left\": 2", "\"window_left\": -2",
                          "has 'window_left' = -2: expected at least 0"}}) {
-            std::string text = session_to_json(state);
-            const auto at = text.find(from);
-            REQUIRE(at != std::string::npos);
-            text.replace(at, std::string_view(from).size(), to);
-            const auto read = session_from_json(text, "session", {.open = open_planted});
-            REQUIRE_FALSE(read);
-            CAPTURE(read.error().sentence);
-            CHECK(has(read.error().sentence, sentence));
+            const std::string text = replaced(session_to_json(state), from, to);
+            const std::string told = session_fault(text, {.open = open_planted});
+            CAPTURE(told);
+            CHECK(has(told, sentence));
         }
 }
 

@@ -14,9 +14,7 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-AppState numerics_state(const Actions& actions = {}) {
-    return after(after(initial_state(), {SetWorkspace{"numerics"}}), actions);
-}
+AppState numerics_state(const Actions& actions = {}) { return in_workspace("numerics", actions); }
 
 std::string sentence_of(std::vector<double> logits, Index gain) {
     return numerics_sentence(run_all(std::move(logits), gain));

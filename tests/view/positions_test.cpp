@@ -10,9 +10,7 @@ namespace {
 constexpr PositionKind kKinds[] = {PositionKind::sinusoidal, PositionKind::learned,
                                    PositionKind::rotary, PositionKind::alibi};
 
-AppState positions_state(const Actions& actions = {}) {
-    return after(after(initial_state(), {SetWorkspace{"positions"}}), actions);
-}
+AppState positions_state(const Actions& actions = {}) { return in_workspace("positions", actions); }
 
 SetPositions set_positions(const AppState& state, auto&& change) {
     SetPositions action{positions_controls(state)};
@@ -177,11 +175,8 @@ TEST_CASE("a session keeps the settings, and is refused where one is wrong") {
     const std::string text = session_to_json(state);
     const AppState read = reopened(state);
     CHECK(positions_controls(read) == positions_controls(state));
-    const auto refused = [&](const std::string& from, const std::string& to) {
-        std::string wrong = text;
-        const std::size_t at = wrong.find(from, wrong.find("\"positions\": {"));
-        REQUIRE(at != std::string::npos);
-        return !session_from_json(wrong.replace(at, from.size(), to), "session");
+    const auto refused = [&](const char* from, const char* to) {
+        return !session_fault(replaced(text, from, to, "\"positions\": {")).empty();
     };
     CHECK(refused("\"d_k\":128", "\"d_k\":127"));
     CHECK(refused("\"d_k\":128", "\"d_k\":1024"));

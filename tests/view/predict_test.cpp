@@ -140,11 +140,8 @@ TEST_CASE(
 TEST_CASE("predict: a session's guess of another row is over, a malformed one is named") {
     const std::string text =
         session_to_json(predicting({SelectCell{{Stage::weights, 3, 0}}, GuessEntry{0, 0.5}}));
-    const auto with = [&](const std::string& from, const std::string& to) {
-        std::string changed = text;
-        const auto at = changed.find(from, changed.find("\"guess\":"));
-        REQUIRE(at != changed.npos);
-        return session_from_json(changed.replace(at, from.size(), to), "test", {});
+    const auto with = [&](const char* from, const char* to) {
+        return session_from_json(replaced(text, from, to, "\"guess\":"), "test", {});
     };
     const auto other = with("\"row\":3", "\"row\":0");
     REQUIRE(other);
@@ -152,8 +149,7 @@ TEST_CASE("predict: a session's guess of another row is over, a malformed one is
     const auto shorter = with("[0.5,0.25,0.25,0.25]", "[0.5,0.25]");
     REQUIRE(shorter);
     CHECK(build_predict_view(*shorter)->guess == std::vector<double>(4, 0.25));
-    const auto refused = [&](const std::string& from, const std::string& to,
-                             const std::string& words) {
+    const auto refused = [&](const char* from, const char* to, const char* words) {
         const auto read = with(from, to);
         REQUIRE_FALSE(read);
         CAPTURE(read.error().sentence);

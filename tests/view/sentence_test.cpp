@@ -13,9 +13,7 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 AppState words_of_length(int count) {
-    std::string sentence;
-    for (int n = 0; n < count; ++n) sentence += "w" + std::to_string(n) + " ";
-    return after(initial_state(), {SetSentence{sentence}});
+    return after(initial_state(), {SetSentence{numbered("w", count)}});
 }
 
 /// At the weights, with row 0 of them as given.
@@ -72,22 +70,17 @@ TEST_CASE("NaN, empty rows and a single key are said, not counted as shares") {
 
 TEST_CASE("an empty row is told with what stands in it") {
     for (const bool nan : {false, true}) {
-        const std::string spec =
-            R"({"title": "t", "note": "n", "sentence": "a b", "padding": 0, "empty_rows": ")" +
-            std::string(nan ? "nan" : "zero") + "\"}";
-        AppState state = state_of(document_from_json(spec, "sample").value()).value();
-        view::apply(state, GoToStage{Stage::weights});
+        const std::string rows = nan ? "nan" : "zero";
+        const AppState state =
+            after(json_state(R"("padding": 0, "empty_rows": ")" + rows + '"', "a b"),
+                  {GoToStage{Stage::weights}});
         CHECK(attention_words(state, 1) == (nan ? "b may look at no word, and its weights are NaN."
                                                 : "b may look at no word: its weights are 0."));
     }
 }
 
 TEST_CASE("weights after dropout are called so, and their sum is told where it is not 1") {
-    AppState state = state_of(document_from_json(R"({"title": "t", "note": "n", "sentence":
-        "a b c d", "dropout": 0.5, "dropout_seed": 3})",
-                                                 "sample")
-                                  .value())
-                         .value();
+    AppState state = json_state(R"("dropout": 0.5, "dropout_seed": 3)");
     view::apply(state, GoToStage{Stage::weights});
     CHECK(attention_words(state, 0).starts_with("a looks at"));
     view::apply(state, GoToStage{Stage::dropped});

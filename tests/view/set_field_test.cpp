@@ -11,9 +11,7 @@ using namespace attn::view;
 
 namespace {
 
-AppState saturation(const Actions& actions = {}) {
-    return after(after(initial_state(), {SetWorkspace{"saturation"}}), actions);
-}
+AppState saturation(const Actions& actions = {}) { return in_workspace("saturation", actions); }
 
 /// `line` is what today's and yesterday's journals have.
 void check_line(const Action& action, const std::string& line) {

@@ -101,9 +101,8 @@ TEST_CASE("what a preset's note says of its weights is gone when they are edited
 }
 
 TEST_CASE("the limits of a toy compute") {
-    std::string many;
-    for (Index n = 0; n < kMaxTokens; ++n) many += "w" + std::to_string(n) + " ";
-    const auto document = make_document(many, kMaxModelWidth, kMaxKeyWidth, kMaxHeads, 1, {});
+    const auto document =
+        make_document(numbered("w", kMaxTokens), kMaxModelWidth, kMaxKeyWidth, kMaxHeads, 1, {});
     REQUIRE(document);
     const AppState state = state_of(*document).value();
     const Tensor& a = (*state.trace)[Stage::weights];
