@@ -188,8 +188,7 @@ TEST_CASE("Tab leaves the sentence field for the next control") {
     app.ui.press(Key::enter);
     app.ui.frames(2);
     CHECK(ImGui::IsAnyItemActive());
-    const view::Actions actions = app.ui.type("y");
-    CHECK(last<view::DraftSentence>(actions));
+    CHECK(last<view::DraftSentence>(app.ui.type("y")));
 }
 
 TEST_CASE("there is no tooltip while a cell is typed into or a list is open") {

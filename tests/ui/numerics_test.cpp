@@ -35,8 +35,7 @@ TEST_CASE("a click on a bar of the matrix explains that key, algorithm and forma
 TEST_CASE("dragging over a curve changes the gain, one step of undo") {
     Numerics app;
     const std::size_t before = app.state.now;
-    const view::Actions actions = app.ui.drag({250.0F, 860.0F}, {380.0F, 860.0F});
-    REQUIRE(last<view::SetNumericsGain>(actions));
+    REQUIRE(last<view::SetNumericsGain>(app.ui.drag({250.0F, 860.0F}, {380.0F, 860.0F})));
     CHECK(app.state.now == before + 1);
     CHECK(view::nearest_gain(static_cast<double>(numerics_controls(app.state).gain)) ==
           numerics_controls(app.state).gain);

@@ -130,8 +130,7 @@ TEST_CASE("letters typed into the palette are words, not commands") {
     App app;
     app.ui.press(Key::k, true);
     app.ui.frames(3);
-    const view::Actions actions = app.ui.press(Key::s);
-    CHECK(!last<view::SetScaling>(actions));
+    CHECK(!last<view::SetScaling>(app.ui.press(Key::s)));
 }
 
 TEST_CASE("every stage, both workspaces and both overlays draw at every size") {

@@ -64,14 +64,11 @@ TEST_CASE("every head of every layer has the weights that Step shows of it") {
 TEST_CASE("another layer of the same document computes nothing anew; an edit does") {
     AppState state = shown(three_layers());
     const auto before = heads_look(state).result;
-    state = after(state, {ShowHead{2, {}, 1}});
-    CHECK(heads_look(state).result == before);
-    state = after(state, {SetCausal{true}});
-    CHECK(heads_look(state).result != before);
+    CHECK(heads_look(acted(state, {ShowHead{2, {}, 1}})).result == before);
+    CHECK(heads_look(acted(state, {SetCausal{true}})).result != before);
     CHECK(heads_look(state).result->weights({0, 0})(0, 3) == 0.0F);
     const auto causal = heads_look(state).result;
-    state = after(state, {Undo{}});
-    CHECK(heads_look(state).result != causal);
+    CHECK(heads_look(acted(state, {Undo{}})).result != causal);
     CHECK(heads_look(state).result->weights({0, 0})(0, 3) > 0.0F);
 }
 
@@ -170,8 +167,7 @@ TEST_CASE("two pinned heads: A, B, A − B, and KL of each row") {
     state = after(state, {PinHead{0, 1, false}});  // A leaves, B takes its place
     CHECK(heads_look(state).pinned[0] == HeadPlace{0, 0});
     CHECK_FALSE(heads_look(state).pinned[1]);
-    state = after(state, {UnpinHeads{}});
-    CHECK_FALSE(heads_look(state).pinned[0]);
+    CHECK_FALSE(heads_look(acted(state, {UnpinHeads{}})).pinned[0]);
 }
 
 TEST_CASE("while two are pinned the chosen head is B; a third pinned is B too") {
@@ -179,10 +175,8 @@ TEST_CASE("while two are pinned the chosen head is B; a third pinned is B too") 
         shown(three_layers(), {PinHead{0, 0, true}, PinHead{0, 1, true}, ShowHead{2, {}, 1}});
     CHECK(heads_look(state).pinned[0] == HeadPlace{0, 0});
     CHECK(heads_look(state).pinned[1] == HeadPlace{1, 2});
-    state = after(state, {PinHead{2, 0, true}});
-    CHECK(heads_look(state).pinned[1] == HeadPlace{2, 0});
-    state = after(state, {PinHead{2, 1, true}});
-    CHECK(heads_look(state).pinned[1] == HeadPlace{2, 0});
+    CHECK(heads_look(acted(state, {PinHead{2, 0, true}})).pinned[1] == HeadPlace{2, 0});
+    CHECK(heads_look(acted(state, {PinHead{2, 1, true}})).pinned[1] == HeadPlace{2, 0});
     CHECK(state.message.words.find("There is no layer 2 head 1") == 0);
 }
 
@@ -217,13 +211,11 @@ TEST_CASE("KL in nats by hand") {
 TEST_CASE("a pair that is chosen is Step's, and Step's is shown here") {
     AppState state = three_heads({SelectHeadsPair{4, 3}, GoToStage{Stage::weights}});
     CHECK(state.selected == CellRef{Stage::weights, 4, 3});
-    state = after(state, {SelectHeadsPair{1, 5}});
-    CHECK(state.selected == CellRef{Stage::weights, 1, 5});
+    CHECK(acted(state, {SelectHeadsPair{1, 5}}).selected == CellRef{Stage::weights, 1, 5});
     state = after(state,
                   {SetWorkspace{"step"}, SelectCell{{Stage::scores, 2, 1}}, SetWorkspace{"heads"}});
     CHECK(heads_look(state).pair == large::Cell{2, 1});
-    state = after(state, {SelectHeadsPair{6, 0}});
-    CHECK(heads_look(state).pair == large::Cell{2, 1});
+    CHECK(heads_look(acted(state, {SelectHeadsPair{6, 0}})).pair == large::Cell{2, 1});
     CHECK(state.message.words == "There is no pair 6 → 0: the weights are 6 × 6, counted from 0.");
 }
 
@@ -320,8 +312,7 @@ TEST_CASE("a document of fewer heads and tokens drops what is gone") {
     AppState fewer = after(state, {SetHeads{2}});
     CHECK(heads_look(fewer).pinned[0] == HeadPlace{0, 1});
     CHECK_FALSE(heads_look(fewer).pinned[1]);
-    state = after(state, {LoadPreset{"the-cat-sat-down"}});
-    CHECK_FALSE(heads_look(state).pinned[0]);
+    CHECK_FALSE(heads_look(acted(state, {LoadPreset{"the-cat-sat-down"}})).pinned[0]);
     CHECK(heads_look(state).pair == large::Cell{3, 3});  // the last of four tokens
     REQUIRE(heads_look(state).result);
     CHECK(heads_look(state).result->heads.size() == 1);
@@ -340,8 +331,7 @@ TEST_CASE("any document is shown without a fault, and what lacks heads says why"
         CHECK_FALSE(heads_inspector(state).empty);
         view.picture.paint();
     }
-    const AppState empty = shown(preset_state("empty"));
-    CHECK(heads_lacks(empty).find("There is no sentence yet") == 0);
+    CHECK(heads_lacks(shown(preset_state("empty"))).find("There is no sentence yet") == 0);
 }
 
 TEST_CASE("too many weights at once are refused with both numbers") {

@@ -125,8 +125,7 @@ TEST_CASE("whatever leaves a cell that is typed into keeps what was typed") {
              SetHeads{2}, SetSentence{"another sentence here"}}) {
         CAPTURE(to_journal(leaving).value());
         AppState state = after(initial_state(), {BeginCellEdit{kCell}, DraftCell{"2.5"}});
-        view::apply(state, leaving);
-        REQUIRE(state.now >= 1);
+        REQUIRE(acted(state, {leaving}).now >= 1);
         CHECK(state.history[1].document->inputs->x(0, 0, 1, 1) == 2.5F);
         CHECK((!step_look(state).editing || step_look(state).editing->cell == other));
     }
@@ -170,8 +169,7 @@ TEST_CASE("a drag is one undo step, two drags are two") {
         after(initial_state(), {BeginGesture{}, SetTemperature{1.1}, HoverCell{},
                                 SetTemperature{1.2}, SetTemperature{1.3}, EndGesture{}});
     CHECK(state.now == 1);
-    state = after(state, {BeginGesture{}, SetTemperature{1.4}, SetTemperature{1.5}});
-    CHECK(state.now == 2);
+    CHECK(acted(state, {BeginGesture{}, SetTemperature{1.4}, SetTemperature{1.5}}).now == 2);
     CHECK(after(state, {Undo{}}).document().spec.temperature == 1.3);
     CHECK(after(state, {SetKeyWidth{5}}).now == 3);
 }
@@ -230,8 +228,7 @@ TEST_CASE("limits are named and change nothing") {
 TEST_CASE("no journal or session asks for more keys than the workspace draws") {
     const AppState before = after(
         initial_state(), {SetSaturationModel{SaturationModel::sampled}, SetSaturationKeys{256}});
-    const AppState state = after(before, {SetSaturationKeys{257}});
-    CHECK(says(state, "Keys = 257: it must be 2 to 256."));
+    CHECK(says(after(before, {SetSaturationKeys{257}}), "Keys = 257: it must be 2 to 256."));
     std::string text = session_to_json(before);
     CHECK(session_from_json(text, "session"));
     text.replace(text.find("\"keys\":256"), 10, "\"keys\":999");

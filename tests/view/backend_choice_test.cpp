@@ -75,13 +75,11 @@ TEST_CASE(
     state = after(state, {SetBackend{"card"}});
     const std::string session = session_to_json(state);
     card.works = false;
-    state = after(state, {SetCausal{true}});
-    CHECK(state.document().spec.mask.causal);
+    CHECK(acted(state, {SetCausal{true}}).document().spec.mask.causal);
     CHECK(state.backend == "auto");
     CHECK(state.message.words == "The card was pulled; computed by staged instead.");
     CHECK(state.message.severity == Severity::warning);
-    state = after(state, {SetCausal{false}});
-    CHECK(state.message.severity == Severity::info);
+    CHECK(acted(state, {SetCausal{false}}).message.severity == Severity::info);
     const AppState opened = session_from_json(session, "s", {.backends = list}).value();
     CHECK(opened.backend_used == "staged");
     CHECK(opened.message.severity == Severity::warning);
@@ -98,8 +96,7 @@ TEST_CASE("until a backend with a device has answered, auto's numbers are shown"
     const auto request = requested_trace(state);
     REQUIRE(request);
     CHECK(request->document == state.shared_document());
-    state = after(state, {run(*request, {})});
-    CHECK(state.backend_used == "card");
+    CHECK(acted(state, {run(*request, {})}).backend_used == "card");
     CHECK(computed_words(state).starts_with("card · float32 · "));
     CHECK(computed_words(state).ends_with(" ms · gradients by staged"));
     CHECK((*state.trace)[Stage::weights] == (*desk.state.trace)[Stage::weights]);
@@ -112,18 +109,14 @@ TEST_CASE(
     Desk desk(card);
     AppState state = after(desk.state, {SetBackend{"card"}});
     const auto first = requested_trace(state);
-    state = after(state, {SetCausal{true}});
-    CHECK(requested_trace(state) != first);
-    state = after(state, {run(*first, {})});
-    CHECK(state.backend_used == "staged");
+    CHECK(requested_trace(acted(state, {SetCausal{true}})) != first);
+    CHECK(acted(state, {run(*first, {})}).backend_used == "staged");
     answer_all(state);
     CHECK(state.backend_used == "card");
-    state = after(state, {Undo{}});
-    CHECK(requested_trace(state) == first);
+    CHECK(requested_trace(acted(state, {Undo{}})) == first);
     CHECK(state.backend_used == "staged");
     const auto late = run(*first, {});
-    state = after(state, {SetBackend{"auto"}, late});
-    CHECK(state.backend_used == "staged");
+    CHECK(acted(state, {SetBackend{"auto"}, late}).backend_used == "staged");
     CHECK_FALSE(requested_trace(state));
 }
 

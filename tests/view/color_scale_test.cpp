@@ -90,6 +90,5 @@ TEST_CASE("only weights are scaled by row: scores keep their colours") {
 
 TEST_CASE("a session keeps how weights are coloured") {
     const AppState state = at_weights({ScaleRows{true}});
-    const AppState read = reopened(state);
-    CHECK(step_look(read).rows_scaled);
+    CHECK(step_look(reopened(state)).rows_scaled);
 }

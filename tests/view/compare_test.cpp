@@ -109,8 +109,7 @@ TEST_CASE("a signed difference keeps 0, ∞ and NaN apart") {
 TEST_CASE("nothing pinned asks for a pin; a pin is compared with what comes after it") {
     AppState state = compare_state();
     CHECK(has(build_compare_view(state).point, "Press B"));
-    state = after(state, {PinBaseline{}});
-    CHECK(has(state.message.words, "baseline 1"));
+    CHECK(has(acted(state, {PinBaseline{}}).message.words, "baseline 1"));
     CHECK(has(build_compare_view(state).point, "the same"));
     const float before = weight_at(state, 1, 2);
     state = after(state, {SetScaling{false}});
@@ -153,10 +152,8 @@ TEST_CASE("nine pins, flipped and unpinned") {
     for (int n = 0; n < 10; ++n) state = after(state, {SetTemperature{1.0 + n}, PinBaseline{}});
     CHECK(compare_look(state).pins.size() == kMostPins);
     CHECK(has(state.message.words, "9 are pinned"));
-    state = after(state, {ChooseBaseline{2}});
-    CHECK(compare_look(state).baseline == 2);
-    state = after(state, {Unpin{0}});
-    CHECK(compare_look(state).baseline == 1);
+    CHECK(compare_look(acted(state, {ChooseBaseline{2}})).baseline == 2);
+    CHECK(compare_look(acted(state, {Unpin{0}})).baseline == 1);
     CHECK(after(state, {ChooseBaseline{8}}).message.severity == Severity::warning);
     CHECK(compare_look(after(state, {Undo{}})).pins.size() == 8);
 }
@@ -221,8 +218,7 @@ TEST_CASE("no word and one word: nothing is compared, or nothing can move") {
     const AppState empty = after(preset_state("empty"), {SetWorkspace{"compare"}, PinBaseline{}});
     CHECK(compare_look(empty).pins.empty());
     CHECK_FALSE(build_compare_view(empty).lacks.empty());
-    const AppState one = compare_state({SetSentence{"word"}, PinBaseline{}});
-    CHECK(has(reach_view(one).lacks, "one key"));
+    CHECK(has(reach_view(compare_state({SetSentence{"word"}, PinBaseline{}})).lacks, "one key"));
 }
 
 TEST_CASE("a session keeps stage, cell, target and what is pinned") {
@@ -287,8 +283,7 @@ TEST_CASE("a session of a cell that A alone has holds that one") {
     const AppState state =
         compare_state({PinBaseline{}, SelectCompareCell{3, 3}, SetSentence{"two words"}});
     CHECK(compare_look(state).cell == large::Cell{3, 3});
-    const AppState read = reopened_alike(state);
-    CHECK(compare_look(read).cell == large::Cell{3, 3});
+    CHECK(compare_look(reopened_alike(state)).cell == large::Cell{3, 3});
 }
 
 TEST_CASE("B pins where the workspace has no use for it, Ctrl+B everywhere") {

@@ -134,10 +134,8 @@ TEST_CASE("T is Tq and Tk of a square call, Tk alone of a decoding one; presets;
     state = after(state, {SetCostPreset{"llama3-70b"}, SetCostTokens{4096}});
     CHECK(cost_controls(state).sizes[CostSize::tq] == 1);
     CHECK(cost_controls(state).sizes[CostSize::tk] == 4096);
-    state = after(state, {Undo{}, Undo{}});
-    CHECK(cost_controls(state).sizes[CostSize::tk] == 1024);
-    state = after(state, {SetCostPreset{"document"}});
-    CHECK(cost_controls(state).sizes[CostSize::tk] == 4);
+    CHECK(cost_controls(acted(state, {Undo{}, Undo{}})).sizes[CostSize::tk] == 1024);
+    CHECK(cost_controls(acted(state, {SetCostPreset{"document"}})).sizes[CostSize::tk] == 4);
     CHECK(cost_controls(state).sizes[CostSize::d_model] == 4);
     CHECK(build_cost_view(state, kGiB).preset_shown == "the present document");
     CHECK(after(state, {SetCostPreset{"attic"}}).message.words == "There are no sizes 'attic'.");
@@ -150,11 +148,9 @@ TEST_CASE(
     "nothing is measured by itself; what is measured is said, and what is too large is refused") {
     AppState state = cost_state();
     CHECK_FALSE(requested_cost(state));
-    state = after(state, {MeasureCost{}});
-    CHECK_FALSE(requested_cost(state));
+    CHECK_FALSE(requested_cost(acted(state, {MeasureCost{}})));
     CHECK(has(state.message.words, "are too much to be measured here: up to T = 1,024 can"));
-    state = after(state, {SetCostPreset{"document"}, MeasureCost{}});
-    REQUIRE(requested_cost(state));
+    REQUIRE(requested_cost(acted(state, {SetCostPreset{"document"}, MeasureCost{}})));
     CHECK(requested_cost(state)->of.sizes[CostSize::d_model] == 0);
     answer_all(state);
     CHECK_FALSE(requested_cost(state));

@@ -332,8 +332,7 @@ TEST_CASE("a stage's sentence holds for W_O, source, biases and rows without a k
 
 TEST_CASE("the source of keys and values is named where a weight is explained") {
     const AppState state = after(preset_state("cross-attention"), {SelectCell{{Param::w_k, 1, 1}}});
-    const std::string words = step_inspector(state).as_text;
-    CHECK(has(words, "column 1 of X_kv and adds to column 1 of K"));
+    CHECK(has(step_inspector(state).as_text, "column 1 of X_kv and adds to column 1 of K"));
     const auto query = after(preset_state("cross-attention"), {SelectCell{{Param::w_q, 1, 1}}});
     CHECK(has(step_inspector(query).as_text, "column 1 of X and adds to column 1 of Q"));
 }

@@ -47,8 +47,7 @@ TEST_CASE("glossary: nothing typed, it begins with what is looked at") {
     REQUIRE(state.glossary.shown);
     CHECK(found_terms(state)[0]->term == "attention weights");
     CHECK(found_terms(state).size() == glossary()->size());
-    state = after(state, {SetWorkspace{"numerics"}});
-    CHECK(found_terms(state)[0]->workspace == "numerics");
+    CHECK(found_terms(acted(state, {SetWorkspace{"numerics"}}))[0]->workspace == "numerics");
 }
 
 TEST_CASE("glossary: a choice stays inside the list and leads to its place; Escape closes it") {

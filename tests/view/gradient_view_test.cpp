@@ -292,8 +292,7 @@ TEST_CASE("a target is typed at the output, moves the gradient, and is undone") 
     const CellRef cell{Stage::output, 0, 1};
     AppState state = after(initial_state(), {GoToEnd{true}, BeginCellEdit{cell}});
     CHECK_FALSE(step_look(state).editing);  // a computed number
-    state = after(state, {SetLoss{LossKind::squared}, BeginCellEdit{cell}});
-    REQUIRE(step_look(state).editing);
+    REQUIRE(step_look(acted(state, {SetLoss{LossKind::squared}, BeginCellEdit{cell}})).editing);
     CHECK(step_look(state).editing->draft == "0");
     const double y = *value_at(state, cell);
     CHECK(*gradient_at(state, cell) == static_cast<float>(y));

@@ -67,8 +67,7 @@ TEST_CASE(
     "gradients: a file's dY is a loss; without one it is not offered, and kept it means the sum") {
     AppState state = gradients_state();
     CHECK(build_gradients_view(state).losses.size() == 4);
-    state = after(state, {SetLoss{LossKind::file}});
-    CHECK(has(state.message.words, "expected a file with dY"));
+    CHECK(has(acted(state, {SetLoss{LossKind::file}}).message.words, "expected a file with dY"));
     const double sum = loss_value(state).value();
     state.loss.kind = LossKind::file;
     CHECK(loss_value(state).value() == sum);

@@ -205,8 +205,7 @@ TEST_CASE("more heads than are computed at once are a request; the answer is sho
     CHECK(has_current_heads(state));
     CHECK_FALSE(requested_heads(state));
     CHECK(build_all_heads_view(state).thumbs.size() == 5);
-    view::apply(state, ShowHeadsAs{"gradient"});
-    CHECK(requested_heads(state));
+    CHECK(requested_heads(acted(state, {ShowHeadsAs{"gradient"}})));
     std::stop_source stopped;
     stopped.request_stop();
     CHECK(compute_heads(*requested_heads(state), {stopped.get_token(), {}}).heads.empty());

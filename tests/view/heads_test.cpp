@@ -92,8 +92,7 @@ TEST_CASE("the tooltip names the largest weight of that head") {
         for (float& a : weights.row(i)) a = 0.1F;
     weights(2, 1) = 0.75F;
     state.trace = std::make_shared<const Trace>(std::move(trace));
-    const std::string words = build_heads_view(state).heads[1].tooltip;
-    CHECK(words == "largest of weights: sat → cat 75.0 %");
+    CHECK(build_heads_view(state).heads[1].tooltip == "largest of weights: sat → cat 75.0 %");
 }
 
 TEST_CASE("pictures outlive the state that they are of") {

@@ -131,8 +131,7 @@ TEST_CASE("playing steps until the last chunk, stepping stops at both ends") {
     AppState state = online_state({PlayOnline{}});
     CHECK(is_animating(state));
     CHECK(due_actions(state).empty());
-    state = after(state, {Tick{1.3}});
-    REQUIRE(due_actions(state).size() == 1);
+    REQUIRE(due_actions(acted(state, {Tick{1.3}})).size() == 1);
     state = after(state, due_actions(state));
     CHECK(kinds_look(state).taken == 1);
     state = after(state, {Tick{1.3}});

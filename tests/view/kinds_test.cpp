@@ -324,8 +324,7 @@ TEST_CASE("settings are undone, and stand in session and journal") {
     CHECK(kinds_controls(read) == kinds_controls(other));
     REQUIRE(kinds_look(read).result);
     CHECK(is_current(*kinds_look(read).result, read));
-    other = after(other, {Undo{}, Undo{}, Undo{}});
-    CHECK(kinds_controls(other) == kinds_controls(state));
+    CHECK(kinds_controls(acted(other, {Undo{}, Undo{}, Undo{}})) == kinds_controls(state));
     CHECK(is_current(result_of(other), other));
     CHECK(kinds_controls(after(other, {Redo{}})).b.score == Score::cosine);
     CHECK(from_journal(*to_journal(b_is("window", "3"))).has_value());

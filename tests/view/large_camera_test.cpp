@@ -36,8 +36,7 @@ TEST_CASE("the whole matrix is in view at first and after Home") {
     CHECK_FALSE(shown_camera(map_look(moved)) == shown_camera(map_look(state)));
     const AppState home = after(moved, {FitMap{}});
     CHECK(shown_camera(map_look(home)) == shown_camera(map_look(state)));
-    const AppState resized = after(home, {SetMapCanvas{{400.0, 300.0}}});
-    CHECK(cells_per_pixel(map_look(resized)) == 1024.0 / 300.0);
+    CHECK(cells_per_pixel(map_look(after(home, {SetMapCanvas{{400.0, 300.0}}}))) == 1024.0 / 300.0);
     const AppState scaled = after(home, {SetMapCanvas{{400.0, 300.0, 2.0}}});
     CHECK(cells_per_pixel(map_look(scaled)) == 1024.0 / 300.0);
     CHECK(shown_camera(map_look(scaled)).cells_per_unit == 2.0 * 1024.0 / 300.0);

@@ -33,8 +33,7 @@ TEST_CASE("a range of colours is rounded outwards and keeps still") {
     CHECK(weight_range(0.0, 0.02, false) == WeightRange{0.0, 0.02, false});
     CHECK(weight_range(0.0, 0.021, false).high == doctest::Approx(0.05));
     CHECK(weight_range(0.5, 0.5, true).low < weight_range(0.5, 0.5, true).high);
-    const double low = weight_range(0.0, 1.0, true).low;
-    CHECK(low == doctest::Approx(1e-8).scale(0.0));
+    CHECK(weight_range(0.0, 1.0, true).low == doctest::Approx(1e-8).scale(0.0));
     for (const double bad : {0.0, -1.0, HUGE_VAL, std::nan("")})
         for (const bool log_scale : {true, false})
             CHECK(weight_range(bad, bad, log_scale).high == 1.0);

@@ -189,21 +189,17 @@ TEST_CASE("a mask for each head is painted in the head that is shown") {
     REQUIRE(document);
     AppState state = state_of(*document).value();
     CHECK(drawn(state) == "11/10");
-    state = after(std::move(state), {ShowHead{1}, one(0, 1)});
-    CHECK(drawn(state) == "10/11");
+    CHECK(drawn(acted(state, {ShowHead{1}, one(0, 1)})) == "10/11");
     CHECK(drawn(after(state, {ShowHead{0}})) == "11/10");
-    const AppState read = reopened(state);
-    CHECK(drawn(read) == "10/11");
+    CHECK(drawn(reopened(state)) == "10/11");
 }
 
 TEST_CASE("another sentence keeps the paint of the pairs that are still there") {
     AppState state = masks_state({one(1, 2), one(3, 3)});
     state = after(std::move(state), {SetSentence{"The cat sat down there"}});
     CHECK(drawn(state) == "11111/11011/11111/11101/11111");
-    state = after(std::move(state), {SetSentence{"The cat sat"}});
-    CHECK(drawn(state) == "111/110/111");
-    state = after(std::move(state), {SetSentence{"The"}});
-    CHECK(drawn(state) == "1");
+    CHECK(drawn(acted(state, {SetSentence{"The cat sat"}})) == "111/110/111");
+    CHECK(drawn(acted(state, {SetSentence{"The"}})) == "1");
     CHECK_FALSE(state.document().spec.mask.any());
 }
 

@@ -118,8 +118,7 @@ TEST_CASE("the switches count the pairs that each rule alone allows") {
 
 TEST_CASE("global tokens widen the window and need one") {
     AppState state = masks_state();
-    const MasksView without = build_masks_view(state);
-    CHECK_FALSE(switch_of(without, MaskSwitch::globals).possible.empty());
+    CHECK_FALSE(switch_of(build_masks_view(state), MaskSwitch::globals).possible.empty());
     state = after(std::move(state), {SetWindowSides{0, 0}, SetGlobalTokens{1}});
     // the diagonal, row 0 and column 0 of 4 × 4
     CHECK(count_allowed(allowed_in(state)) == 10);
@@ -136,8 +135,7 @@ TEST_CASE("the same reach on both sides is the window that Step sets") {
     AppState state = masks_state({SetWindowSides{1, 1}});
     CHECK(state.document().spec.mask.window == 1);
     CHECK_FALSE(state.document().spec.mask.window_left);
-    state = after(std::move(state), {SetWindowSides{1, 2}});
-    CHECK_FALSE(state.document().spec.mask.window);
+    CHECK_FALSE(acted(state, {SetWindowSides{1, 2}}).document().spec.mask.window);
     CHECK(state.document().spec.mask.window_left == 1);
     CHECK(state.document().spec.mask.window_right == 2);
     CHECK(after(state, {Undo{}}).document().spec.mask.window == 1);
@@ -215,8 +213,7 @@ TEST_CASE("empty rows give 0 or NaN, as the document says") {
     AppState state = masks_state(empty);
     CHECK(build_masks_view(state).flagged == std::vector<bool>{false, false, true, false});
     CHECK((*state.trace)[Stage::weights](0, 0, 2, 1) == 0.0F);
-    state = after(std::move(state), {SetEmptyRows{true}});
-    CHECK(std::isnan((*state.trace)[Stage::weights](0, 0, 2, 1)));
+    CHECK(std::isnan((*acted(state, {SetEmptyRows{true}}).trace)[Stage::weights](0, 0, 2, 1)));
     const MasksView view = build_masks_view(state);
     CHECK(view.grids[2].at(2, 1).look == CellLook::not_a_number);
     CHECK(view.grids[0].at(2, 1).look == CellLook::masked);

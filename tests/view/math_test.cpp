@@ -241,6 +241,5 @@ TEST_CASE("a symbol under the pointer lights its matrix, and no other") {
     CHECK_FALSE(build_step_view(after(state, {HoverOperand{}})).lit);
     CHECK_FALSE(build_step_view(after(state, {StepBy{1}})).lit);
     // one that is not on the canvas lights nothing
-    const StepView other = build_step_view(after(state, {HoverOperand{Param::w_o}}));
-    CHECK(all(other.result, false) == false);
+    CHECK(all(build_step_view(after(state, {HoverOperand{Param::w_o}})).result, false) == false);
 }

@@ -166,8 +166,7 @@ TEST_CASE("what rounding the logits does is told from what softmax does") {
     const AppState state =
         numerics_state({SetNumericsLogits{{1.1, 1.0}},
                         SelectNumericsCell{SoftmaxAlgorithm::stable, FloatFormat::bf16, 1}});
-    const InspectorView view = numerics_inspector(state);
-    CHECK(says(view, "of that, after s was rounded: 0."));
+    CHECK(says(numerics_inspector(state), "of that, after s was rounded: 0."));
     const NumericsRuns runs = run_all({1.1, 1.0}, 16);
     CHECK(runs.of(SoftmaxAlgorithm::stable, FloatFormat::bf16).error.ulp > 2.0);
 }
@@ -178,11 +177,9 @@ TEST_CASE("gain, logits and row are undone; the cell that is looked at is not") 
                         SelectNumericsCell{SoftmaxAlgorithm::stable, FloatFormat::fp64, 99}});
     CHECK(numerics_look(state).key == 1);
     CHECK(state.message.words == "Logits 1, 2.");
-    state = after(std::move(state), {Undo{}});
-    CHECK(numerics_controls(state).logits == teaching_logits());
+    CHECK(numerics_controls(acted(state, {Undo{}})).logits == teaching_logits());
     CHECK(numerics_controls(state).gain == 64);
-    state = after(std::move(state), {Undo{}});
-    CHECK(numerics_controls(state).gain == 16);
+    CHECK(numerics_controls(acted(state, {Undo{}})).gain == 16);
     CHECK(numerics_look(state).format == FloatFormat::fp64);
     state = after(std::move(state), {SetSeed{4}, SetNumericsGain{8}, Undo{}, Undo{}});
     CHECK(numerics_controls(state).gain == 16);

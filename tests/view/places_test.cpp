@@ -39,10 +39,8 @@ TEST_CASE("each kind of stage keeps its own place") {
               {GoToStage{Stage::scores}, SelectCell{{Stage::scores, 2, 1}}, GoToStage{Stage::v},
                SelectCell{{Stage::v, 3, 2}}, GoToStage{Stage::context}});
     CHECK(state.selected == CellRef{Stage::context, 0, 0});
-    state = after(state, {GoToStage{Stage::weights}});
-    CHECK(state.selected == CellRef{Stage::weights, 2, 1});
-    state = after(state, {GoToStage{Stage::v}});
-    CHECK(state.selected == CellRef{Stage::v, 3, 2});
+    CHECK(acted(state, {GoToStage{Stage::weights}}).selected == CellRef{Stage::weights, 2, 1});
+    CHECK(acted(state, {GoToStage{Stage::v}}).selected == CellRef{Stage::v, 3, 2});
     const AppState opened = reopened(state);
     CHECK(opened.places == state.places);
     CHECK(after(opened, {GoToStage{Stage::masked}}).selected == CellRef{Stage::masked, 2, 1});
@@ -55,8 +53,7 @@ TEST_CASE("a choice that a smaller document does not have is back with the large
     CHECK(narrow.selected == CellRef{Stage::q, 0, 0});  // where one looks first, not beside it
     CHECK(after(narrow, {Undo{}}).selected == CellRef{Stage::q, 2, 3});
     CHECK(after(narrow, {SetKeyWidth{8}}).selected == CellRef{Stage::q, 2, 3});
-    const AppState opened = reopened_alike(narrow);
-    CHECK(after(opened, {SetKeyWidth{8}}).selected == CellRef{Stage::q, 2, 3});
+    CHECK(after(reopened_alike(narrow), {SetKeyWidth{8}}).selected == CellRef{Stage::q, 2, 3});
     const AppState word = after(
         initial_state(),
         {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 3, 3}}, SetSentence{"The cat"}});
@@ -83,12 +80,10 @@ TEST_CASE("a cell that was edited shows old and new for a moment") {
     CHECK(build_step_view(state).flash->words == "1 → 3");
     CHECK(build_step_view(state).flash->cell == cell);
     CHECK(is_animating(state));
-    view::apply(state, Tick{0.75});
-    CHECK(build_step_view(state).flash->left == doctest::Approx(0.5));
+    CHECK(build_step_view(acted(state, {Tick{0.75}})).flash->left == doctest::Approx(0.5));
     AppState calm = after(state, {SetReducedMotion{true}});
     CHECK(build_step_view(calm).flash->left == 1.0);
-    view::apply(state, Tick{0.76});
-    CHECK_FALSE(build_step_view(state).flash);
+    CHECK_FALSE(build_step_view(acted(state, {Tick{0.76}})).flash);
     CHECK_FALSE(is_animating(state));
     CHECK_FALSE(build_step_view(after(initial_state(), {SetCell{cell, 1.0}})).flash);
 }

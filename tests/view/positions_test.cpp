@@ -109,8 +109,7 @@ TEST_CASE("settings are one step of undo, named after what changed") {
     CHECK(state.history[state.now].words == "positions ALiBi");
     CHECK(state.now == before + 2);
     CHECK(changed(state, [](PositionsControls&) {}).now == state.now);
-    state = after(state, {Undo{}, Undo{}});
-    CHECK(positions_controls(state) == PositionsControls{});
+    CHECK(positions_controls(acted(state, {Undo{}, Undo{}})) == PositionsControls{});
     CHECK(positions_curves(state).scores->of == PositionSettings{});
 }
 
@@ -173,8 +172,7 @@ TEST_CASE("a session keeps the settings, and is refused where one is wrong") {
         to = {PositionKind::alibi, {128, 500000.0, 12, 11, 200, 9}, 77};
     });
     const std::string text = session_to_json(state);
-    const AppState read = reopened(state);
-    CHECK(positions_controls(read) == positions_controls(state));
+    CHECK(positions_controls(reopened(state)) == positions_controls(state));
     const auto refused = [&](const char* from, const char* to) {
         return !session_fault(replaced(text, from, to, "\"positions\": {")).empty();
     };

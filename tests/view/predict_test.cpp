@@ -22,8 +22,7 @@ TEST_CASE("predict: the inputs are shown, every computed stage is asked for firs
     AppState state = after(initial_state(), {SetPredicting{true}});
     CHECK_FALSE(build_predict_view(state));  // X is given
     for (const Stage stage : {Stage::q, Stage::scores, Stage::weights, Stage::output}) {
-        apply(state, GoToStage{stage});
-        REQUIRE(build_predict_view(state));
+        REQUIRE(build_predict_view(acted(state, {GoToStage{stage}})));
         CHECK(build_step_view(state).words.empty());
         CHECK(shown_workspace(state).inspector(state).empty);
         CHECK(state.message.words == "Guess a row of this stage before you look.");
@@ -64,8 +63,7 @@ TEST_CASE("predict: revealed, the difference is that of the row, by hand") {
     apply(state, RevealGuess{});
     CHECK_FALSE(build_predict_view(state));  // the stage itself
     CHECK_FALSE(shown_workspace(state).inspector(state).empty);
-    apply(state, GuessAgain{});
-    CHECK(build_predict_view(state)->guess[0] == 0.25);
+    CHECK(build_predict_view(acted(state, {GuessAgain{}}))->guess[0] == 0.25);
 }
 
 TEST_CASE("predict: an exact guess is called so, and −∞ is left out of the difference") {
@@ -88,22 +86,17 @@ TEST_CASE("predict: guesses stay on the axis, entries that are none are refused"
     AppState state = predicting({GuessEntry{2, 7.0}});
     CHECK(build_predict_view(state)->guess[2] == 1.0);
     CHECK(build_predict_view(state)->column == 2);
-    apply(state, GuessEntry{2, -1.0});
-    CHECK(build_predict_view(state)->guess[2] == 0.0);
-    apply(state, GuessEntry{9, 0.5});
-    CHECK(state.message.severity == Severity::warning);
-    apply(state, GuessEntry{0, std::nan("")});
-    CHECK(build_predict_view(state)->guess[0] == 0.25);
+    CHECK(build_predict_view(acted(state, {GuessEntry{2, -1.0}}))->guess[2] == 0.0);
+    CHECK(acted(state, {GuessEntry{9, 0.5}}).message.severity == Severity::warning);
+    CHECK(build_predict_view(acted(state, {GuessEntry{0, std::nan("")}}))->guess[0] == 0.25);
     view::apply(state, nudged_guess(state, 1));
     CHECK(build_predict_view(state)->guess[2] == doctest::Approx(0.05));
-    apply(state, PickGuess{99});
-    CHECK(build_predict_view(state)->column == 3);
+    CHECK(build_predict_view(acted(state, {PickGuess{99}}))->column == 3);
 }
 
 TEST_CASE("predict: another stage or row is a guess of its own; an edit keeps it") {
     AppState state = predicting({SelectCell{{Stage::weights, 1, 0}}, GuessEntry{0, 0.7}});
-    apply(state, SetTemperature{2.0});
-    CHECK(build_predict_view(state)->guess[0] == 0.7);
+    CHECK(build_predict_view(acted(state, {SetTemperature{2.0}}))->guess[0] == 0.7);
     CHECK(build_predict_view(after(state, {GoToStage{Stage::context}}))->guess[0] == 0.0);
     CHECK(build_predict_view(after(state, {SelectCell{{Stage::weights, 2, 0}}}))->guess[0] == 0.25);
     CHECK(build_predict_view(after(state, {SetSentence{"one two three four five six"}}))
@@ -111,8 +104,7 @@ TEST_CASE("predict: another stage or row is a guess of its own; an edit keeps it
 }
 
 TEST_CASE("predict: the mode is kept in a session") {
-    const AppState again = session_from_json(session_to_json(predicting()), "test", {}).value();
-    CHECK(step_look(again).predicts);
+    CHECK(step_look(session_from_json(session_to_json(predicting()), "test", {}).value()).predicts);
 }
 
 TEST_CASE(

@@ -20,15 +20,13 @@ TEST_CASE("presenting, a window is 540 design units high, and the scale that was
     AppState state = after(initial_state(), {SetUiScale{1.5}});
     for (const double height : {300.0, 720.0, 1080.0, 2160.0})
         CHECK(shown_scale(state, height) == 1.5);
-    view::apply(state, SetPresenter{true});
-    CHECK(shown_scale(state, 300.0) == 1.0);
+    CHECK(shown_scale(acted(state, {SetPresenter{true}}), 300.0) == 1.0);
     CHECK(shown_scale(state, 720.0) == 1.25);
     CHECK(shown_scale(state, 1000.0) == 1.75);
     CHECK(shown_scale(state, 1080.0) == 2.0);
     CHECK(shown_scale(state, 2160.0) == 2.0);
     CHECK(state.ui_scale == 1.5);
-    view::apply(state, SetPresenter{false});
-    CHECK(shown_scale(state, 720.0) == 1.5);
+    CHECK(shown_scale(acted(state, {SetPresenter{false}}), 720.0) == 1.5);
 }
 
 TEST_CASE("P presents in every workspace and goes back") {
@@ -56,8 +54,7 @@ TEST_CASE(
 
 TEST_CASE("a session and a journal keep that it presents") {
     const AppState state = after(initial_state(), {SetPresenter{true}});
-    const AppState opened = reopened(state);
-    CHECK(opened.presenter);
+    CHECK(reopened(state).presenter);
     CHECK(!session_from_json(session_to_json(initial_state()), "s")->presenter);
     const auto line = to_journal(SetPresenter{true});
     REQUIRE(line);

@@ -20,6 +20,12 @@ inline AppState after(AppState state, const Actions& actions) {
     return state;
 }
 
+/// Acts on the state itself; gives it.
+inline AppState& acted(AppState& state, const Actions& actions) {
+    for (const Action& action : actions) view::apply(state, action);
+    return state;
+}
+
 inline bool has(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }

@@ -240,8 +240,7 @@ TEST_CASE("a d_k between the powers of two is asked for, and then stands on the 
     const auto request = requested_sweep(state);
     REQUIRE(request);
     CHECK(build_saturation_view(state).sentence.starts_with("Computing at d_k = 100"));
-    attn::view::apply(state, run(*request, {}));
-    CHECK_FALSE(requested_sweep(state));
+    CHECK_FALSE(requested_sweep(acted(state, {run(*request, {})})));
     const SaturationView view = build_saturation_view(state);
     CHECK(view.sentence.starts_with("Without ÷√d_k, scores spread like √100 = 10"));
     CHECK(view.hero.plot.curves[0].x.size() == sweep_widths().size() + 1);
@@ -304,6 +303,5 @@ TEST_CASE("it opens on the sampled model, and the five bars are one action away"
     REQUIRE(view.scaled.bars.size() == 5);
     CHECK(view.scaled.bars[3].text == "32.4 %");
     CHECK(view.unscaled.bars[3].text == "90.7 %");
-    apply(state, Undo{});
-    CHECK(saturation_controls(state).settings.logits.size() == 2);
+    CHECK(saturation_controls(acted(state, {Undo{}})).settings.logits.size() == 2);
 }

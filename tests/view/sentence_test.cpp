@@ -81,8 +81,7 @@ TEST_CASE("an empty row is told with what stands in it") {
 
 TEST_CASE("weights after dropout are called so, and their sum is told where it is not 1") {
     AppState state = json_state(R"("dropout": 0.5, "dropout_seed": 3)");
-    view::apply(state, GoToStage{Stage::weights});
-    CHECK(attention_words(state, 0).starts_with("a looks at"));
+    CHECK(attention_words(acted(state, {GoToStage{Stage::weights}}), 0).starts_with("a looks at"));
     view::apply(state, GoToStage{Stage::dropped});
     Trace trace = *state.trace;
     std::ranges::copy(std::vector{1.0F, 0.0F, 0.5F, 0.0F},

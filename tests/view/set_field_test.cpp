@@ -65,8 +65,7 @@ TEST_CASE("what follows from a field comes along: logits bring their model, fewe
     CHECK(saturation_controls(typed).settings.model == SaturationModel::fixed_logits);
     AppState last = saturation({SetSaturationDraws{3}, Redraw{}, Redraw{}});
     CHECK(saturation_controls(last).draw == 2);
-    last = after(std::move(last), {SetSaturationDraws{2}});
-    CHECK(saturation_controls(last).draw == 1);
+    CHECK(saturation_controls(acted(last, {SetSaturationDraws{2}})).draw == 1);
 }
 
 TEST_CASE("a field of a look is set without a step of undo, and without words") {
@@ -77,8 +76,7 @@ TEST_CASE("a field of a look is set without a step of undo, and without words") 
     CHECK(set.message.words == before.message.words);
     AppState checked = before;
     verify_look(checked).cell = CheckedCell{0, 0, 1, 1};
-    checked = after(std::move(checked), {ShowChecked{"weights"}});
-    CHECK(verify_look(checked).array == "weights");
+    CHECK(verify_look(acted(checked, {ShowChecked{"weights"}})).array == "weights");
     CHECK_FALSE(verify_look(checked).cell);  // its worst number is looked at
 }
 

@@ -85,8 +85,7 @@ TEST_CASE("where Step has the numbers the inspector is Step's, a row for each ke
     CHECK(view.value == number(*value_at(state, {Stage::weights, 70, 71})));
     REQUIRE(view.table);
     CHECK(view.table->rows.size() == 100);
-    state = after(std::move(state), {MoveSelection{1, 0}});
-    CHECK(*map_look(state).selected == large::Cell{71, 71});
+    CHECK(*map_look(acted(state, {MoveSelection{1, 0}})).selected == large::Cell{71, 71});
 }
 
 TEST_CASE("300 tokens: no stage is computed, a cell's number is the reference's") {
@@ -165,7 +164,6 @@ TEST_CASE("dropout: Step's map has the weights before it, and the dropped ones a
 TEST_CASE("an answer for another stage's map is not taken") {
     AppState state = after(state_with(100), {GoToStage{Stage::scores}});
     const Action late = run(requested_map_input(state).value(), {});
-    state = after(std::move(state), {GoToStage{Stage::weights}, late});
-    CHECK_FALSE(map_look(state).input);
+    CHECK_FALSE(map_look(acted(state, {GoToStage{Stage::weights}, late})).input);
     CHECK(requested_map_input(state));
 }

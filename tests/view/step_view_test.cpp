@@ -51,8 +51,7 @@ TEST_CASE("every stage of every model has whole grids, one of them in the hero's
 }
 
 TEST_CASE("the heading says word + position only of vectors that are made so") {
-    const StepView by_hand = build_step_view(initial_state());
-    CHECK(by_hand.formula == "X[i] = the numbers of token i");
+    CHECK(build_step_view(initial_state()).formula == "X[i] = the numbers of token i");
     const StepView typed = build_step_view(after(initial_state(), {SetSentence{"so it is"}}));
     CHECK(typed.formula == "X = embedding(token) + position");
 }
@@ -161,11 +160,9 @@ TEST_CASE("a cell of joined heads belongs to the head that made it") {
     const GridView joined = build_step_view(state).operands[0];
     const Index width = state.document().d_k;
     CHECK(joined.columns == 2 * width);
-    apply(state, SelectCell{joined.ref(1, width + 1)});
-    CHECK(state.head == 1);
+    CHECK(acted(state, {SelectCell{joined.ref(1, width + 1)}}).head == 1);
     CHECK(state.selected == CellRef{Stage::context, 1, 1});
-    const auto selected = build_step_view(state).operands[0].selected;
-    CHECK(selected == std::pair<Index, Index>{1, width + 1});
+    CHECK(build_step_view(state).operands[0].selected == std::pair<Index, Index>{1, width + 1});
 }
 
 TEST_CASE("joined heads say where each head begins, up to the last column") {
@@ -188,8 +185,7 @@ TEST_CASE("a step fades from the previous stage, at once with reduced motion") {
     AppState state = after(initial_state(), {StepBy{1}});
     CHECK(is_animating(state));
     CHECK(build_step_view(state).previous.has_value());
-    apply(state, Tick{10.0});
-    CHECK_FALSE(is_animating(state));
+    CHECK_FALSE(is_animating(acted(state, {Tick{10.0}})));
     CHECK_FALSE(is_animating(after(initial_state(), {SetReducedMotion{true}, StepBy{1}})));
 }
 
@@ -202,8 +198,7 @@ TEST_CASE("indices count from 0 wherever a person meets one") {
     const std::string token = axis_labels(state.document(), Axis::query, 1).front();
     CHECK(cell_name(state, {Stage::q, 0, 0}) == "Q[" + token + ", 0]");
     CHECK(cell_name(state, {Stage::context, 0, -1}).find("context[head 0, ") == 0);
-    const InspectorView inspector = step_inspector(state);
-    CHECK(inspector.formula == "Σ_c X[" + token + ", c] · W_Q[c, 0]");
+    CHECK(step_inspector(state).formula == "Σ_c X[" + token + ", c] · W_Q[c, 0]");
     CHECK(has(build_step_view(after(state, {GoToStage{Stage::weights}})).result.tooltip,
               "head 1 of 0…1"));
     CHECK(has(after(state, {SelectCell{{Stage::q, 99, 7}}}).message.words,

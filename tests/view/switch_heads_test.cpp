@@ -106,10 +106,8 @@ TEST_CASE("switching a head off asks for the model's run without it; the answer 
     CHECK(has(state.message.words,
               "Without layer 0 head 1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) "
               "0.12 nats."));
-    state = after(state, {Undo{}});
-    CHECK(heads_off(state).empty());
-    state = after(state, {Redo{}});
-    CHECK(heads_off(state) == Off{{0, 1}});
+    CHECK(heads_off(acted(state, {Undo{}})).empty());
+    CHECK(heads_off(acted(state, {Redo{}})) == Off{{0, 1}});
 
     state = run_with(state, {SwitchHead{0, 0, false}, kRunDone});
     CHECK(heads_off(state) == Off{{0, 0}, {0, 1}});
@@ -294,8 +292,7 @@ TEST_CASE(
 
     state = run_with(state, {view.controls.interventions[0].remove, kRunDone});
     CHECK(model_of(state.document())->changes == ModelChanges{{{0, 0}}, {}, {}});
-    state = after(state, {Undo{}});
-    CHECK(model_of(state.document())->changes.rows.size() == 1);
+    CHECK(model_of(acted(state, {Undo{}}).document())->changes.rows.size() == 1);
     state = run_with(state, {RemoveInterventions{}, kRunDone});
     CHECK(model_of(state.document())->changes.empty());
     CHECK_FALSE(state.document().effects);
@@ -316,8 +313,7 @@ TEST_CASE("q, k and v are patched from a text that is asked for; one a head and 
     CHECK(model_of(state.document())->changes.patches == both);
     state = run_with(state, {RemovePatch{1, 0, Stage::q}, kRunDone});
     CHECK(model_of(state.document())->changes.patches.size() == 1);
-    state = after(state, {PatchHead{1, 0, Stage::context, "a dog ran off"}});
-    CHECK_FALSE(state.opening);
+    CHECK_FALSE(acted(state, {PatchHead{1, 0, Stage::context, "a dog ran off"}}).opening);
 }
 
 TEST_CASE(
@@ -329,8 +325,7 @@ TEST_CASE(
     CHECK(model_of(state.document())->changes == ModelChanges{{{0, 0}}, {}, {}});
     CHECK(has(state.message.words, "1 replaced row"));
     CHECK(has(state.message.words, "1 patch"));
-    state = after(state, {Undo{}});
-    CHECK(model_of(state.document())->changes.patches.size() == 1);
+    CHECK(model_of(acted(state, {Undo{}}).document())->changes.patches.size() == 1);
 }
 
 TEST_CASE("a journal and a session keep rows and patches") {

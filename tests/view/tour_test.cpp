@@ -53,14 +53,12 @@ TEST_CASE("tour: every page asks for what is not there yet, and what it shows do
 
 TEST_CASE("tour: a page is done by whoever does it, and its numbers are the document's") {
     AppState state = on_tour();
-    apply(state, Predict{0});
-    CHECK(build_tour_view(state)->verdict.empty());
+    CHECK(build_tour_view(acted(state, {Predict{0}}))->verdict.empty());
     apply(state, SelectCell{{Stage::weights, 2, 1}});
     const auto view = build_tour_view(state);
     CHECK(view->reveal.starts_with("sat takes 40.6 % from cat, 18.0 % from The"));
     CHECK(view->verdict == "You predicted \"The\"; it is \"cat\".");
-    apply(state, Predict{1});
-    CHECK(build_tour_view(state)->verdict == "As you predicted: cat.");
+    CHECK(build_tour_view(acted(state, {Predict{1}}))->verdict == "As you predicted: cat.");
     apply(state, SelectCell{{Stage::weights, 0, 0}});
     CHECK(!build_tour_view(state)->reveal.empty());  // it was done
 }
@@ -83,16 +81,14 @@ TEST_CASE("tour: what else was changed does not count as the edit that is asked 
 TEST_CASE("tour: it is put away and resumed, also by a session") {
     AppState state = on_tour();
     apply(state, GoToTourPage{2});
-    apply(state, EndTour{});
-    CHECK(!build_tour_view(state));
+    CHECK(!build_tour_view(acted(state, {EndTour{}})));
     AppState read = reopened_alike(state, {state.backends, state.workspaces});
     for (AppState* const each : {&state, &read}) {
         apply(*each, StartTour{"attention"});
         CHECK(build_tour_view(*each)->place == "Attention, step by step · 3 of 15");
     }
     const auto last = static_cast<Index>(state.tour.tour->pages.size()) - 1;
-    apply(state, GoToTourPage{last + 5});
-    CHECK(state.tour.page == last);
+    CHECK(acted(state, {GoToTourPage{last + 5}}).tour.page == last);
     apply(state, EndTour{});
     CHECK(!state.tour.tour);  // it was seen to its end
     apply(state, StartTour{"atention"});
@@ -101,15 +97,11 @@ TEST_CASE("tour: it is put away and resumed, also by a session") {
 
 TEST_CASE("tour: what no page asks for is said") {
     AppState state = initial_state();
-    apply(state, Predict{0});
-    CHECK(state.message.words == "There is nothing to predict here.");
-    apply(state, GoToTourPage{1});
-    CHECK(state.message.words == "No tour is on: start one first.");
-    apply(state, EndTour{});
-    CHECK(state.message.words == "No tour is on.");
+    CHECK(acted(state, {Predict{0}}).message.words == "There is nothing to predict here.");
+    CHECK(acted(state, {GoToTourPage{1}}).message.words == "No tour is on: start one first.");
+    CHECK(acted(state, {EndTour{}}).message.words == "No tour is on.");
     state = on_tour();
-    apply(state, Predict{4});
-    CHECK(!state.tour.chosen);
+    CHECK(!acted(state, {Predict{4}}).tour.chosen);
 }
 
 TEST_CASE("tour: numbers that are quoted") {

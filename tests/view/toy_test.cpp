@@ -143,8 +143,7 @@ TEST_CASE("hand-set weights that are given up are named") {
     CHECK(has(build_step_view(wider).controls.badge,
               "the hand-set W of “The cat sat down”, any further entries from seed 1"));
     CHECK_FALSE(has(after(typed, {SetSeed{9}}).message.words, "given up"));
-    const AppState again = reopened(wider);
-    CHECK(again.document().hand_set == "The cat sat down");
+    CHECK(reopened(wider).document().hand_set == "The cat sat down");
 }
 
 TEST_CASE("the heads of To be or not to be do what their names say") {
@@ -193,8 +192,7 @@ TEST_CASE("a note that speaks of weights is not said under another scaling, temp
         CHECK_FALSE(has(badge(changed), "looks"));
         CHECK(has(badge(changed), "X given, the hand-set W of “The cat sat down”"));
         CHECK(has(badge(after(changed, {Undo{}})), "sat looks at cat"));
-        const AppState again = reopened(changed);
-        CHECK(badge(again) == badge(changed));
+        CHECK(badge(reopened(changed)) == badge(changed));
     }
     CHECK(has(badge(after(state, {SetTemperature{9.0}, SetTemperature{1.0}})), "sat looks at cat"));
     const AppState typed = after(state, {SetSentence{"one two"}, SetTemperature{9.0}});
@@ -228,6 +226,5 @@ TEST_CASE("a head that was changed is not called by what it was built for") {
     CHECK(names({SetKeyWidth{7}}).empty());
     CHECK(names({SetSeed{8}}).empty());
     CHECK(names({SetSentence{"to be"}}).empty());
-    const AppState again = reopened(state);
-    CHECK(again.document().head_names == state.document().head_names);
+    CHECK(reopened(state).document().head_names == state.document().head_names);
 }

@@ -29,15 +29,13 @@ TEST_CASE("the inspector is there where the window has room, until it is shown o
     CHECK_FALSE(hidden.is_inspector_shown());
     const AppState open = after(narrow, {command(commands(narrow), "Show the inspector").action});
     CHECK(open.is_inspector_shown());
-    const AppState again = after(hidden, {command(commands(hidden), "Show the inspector").action});
-    CHECK_FALSE(again.inspector);
+    CHECK_FALSE(after(hidden, {command(commands(hidden), "Show the inspector").action}).inspector);
     CHECK(command(commands(wide), "Hide the inspector").chord == plain(Key::i));
 }
 
 TEST_CASE("session and journal keep what was chosen of the inspector, not what the width does") {
     const AppState hidden = after(initial_state(), {ShowInspector{false}});
-    const AppState read = reopened(hidden);
-    CHECK(read.inspector == false);
+    CHECK(reopened(hidden).inspector == false);
     const auto by_width = session_from_json(session_to_json(initial_state()), "s", {});
     REQUIRE(by_width);
     CHECK_FALSE(by_width->inspector);
@@ -111,8 +109,7 @@ TEST_CASE("a session's UI scale is 1 to 2, else it is refused") {
 TEST_CASE("the popover of the model is opened, closed and kept") {
     const AppState open = after(initial_state(), {ShowModel{true}});
     CHECK(step_look(open).model_open);
-    const AppState read = reopened(open);
-    CHECK(step_look(read).model_open);
+    CHECK(step_look(reopened(open)).model_open);
     CHECK_FALSE(step_look(after(open, {ShowModel{false}})).model_open);
 }
 
@@ -190,8 +187,7 @@ TEST_CASE("About is found, journaled and kept in a session") {
     const auto action = from_journal(*line);
     REQUIRE(action);
     CHECK(action->as<ShowAbout>()->on);
-    const AppState again = reopened(shown);
-    CHECK(again.show_about);
+    CHECK(reopened(shown).show_about);
 }
 
 TEST_CASE("quit asks once where something is not saved: save, discard, keep or go on") {
@@ -200,8 +196,7 @@ TEST_CASE("quit asks once where something is not saved: save, discard, keep or g
     CHECK(state.effects.ask_quit);  // whether something is unsaved is for the world outside
     CHECK_FALSE(state.effects.quit);
     state.effects = {};
-    view::apply(state, OfferQuit{});
-    CHECK(state.quit_asked);
+    CHECK(acted(state, {OfferQuit{}}).quit_asked);
     CHECK_FALSE(state.effects.quit_answer);
 
     const AppState on = after(state, {AnswerQuit{QuitAnswer::stay}});
@@ -216,10 +211,8 @@ TEST_CASE("quit asks once where something is not saved: save, discard, keep or g
     CHECK(saving.prompt->kind == PromptKind::save);
     CHECK_FALSE(
         after(saving, {ShowPrompt{std::nullopt}, SessionSaved{"a.json"}}).effects.quit_answer);
-    view::apply(saving, SaveSession{"a.json"});
-    REQUIRE(saving.effects.session);
+    REQUIRE(acted(saving, {SaveSession{"a.json"}}).effects.session);
     CHECK_FALSE(saving.effects.quit_answer);  // not before it is on the disk
-    view::apply(saving, SessionSaved{"a.json"});
-    CHECK(saving.effects.quit_answer == QuitAnswer::discard);
+    CHECK(acted(saving, {SessionSaved{"a.json"}}).effects.quit_answer == QuitAnswer::discard);
     CHECK_FALSE(after(initial_state(), {SessionSaved{"a.json"}}).effects.quit_answer);
 }
