@@ -54,9 +54,8 @@ TEST_CASE("a click selects exactly the cell under the pointer") {
     Bench bench(sample_scores());
     const ImVec2 at = bench.find({Stage::scores, 1, 2});
     const view::Actions actions = bench.ui.click(at);
-    const auto* selected = last<view::SelectCell>(actions);
-    REQUIRE(selected);
-    CHECK(selected->cell == CellRef{Stage::scores, 1, 2});
+    const auto selected = said<view::SelectCell>(actions);
+    CHECK(selected.cell == CellRef{Stage::scores, 1, 2});
     CHECK(std::ranges::count_if(
               actions, [](const view::Action& a) { return a.is<view::SelectCell>(); }) == 1);
 }
@@ -66,10 +65,8 @@ TEST_CASE("a double click begins an edit only where numbers may be edited") {
     CHECK(!last<view::BeginCellEdit>(fixed.ui.double_click(fixed.find({Stage::scores, 1, 1}))));
 
     Bench bench(sample_input());
-    const view::Actions actions = bench.ui.double_click(bench.find({Stage::x, 1, 1}));
-    const auto* begun = last<view::BeginCellEdit>(actions);
-    REQUIRE(begun);
-    CHECK(begun->cell == CellRef{Stage::x, 1, 1});
+    CHECK(said<view::BeginCellEdit>(bench.ui.double_click(bench.find({Stage::x, 1, 1}))).cell ==
+          CellRef{Stage::x, 1, 1});
 }
 
 TEST_CASE("a digit on the selected cell is no edit: digits are commands") {
@@ -81,10 +78,8 @@ TEST_CASE("the cell editor replaces the number by what is typed and Enter commit
     Bench bench(sample_input(), view::CellEdit{{Stage::x, 0, 0}, "0.25"});
     bench.ui.frames(2);
     for (const char* letter : {"7", ".", "5"}) {
-        const view::Actions typed = bench.ui.type(letter);
-        const auto* draft = last<view::DraftCell>(typed);
-        REQUIRE(draft);
-        bench.editing->draft = draft->text;
+        const auto draft = said<view::DraftCell>(bench.ui.type(letter));
+        bench.editing->draft = draft.text;
     }
     CHECK(bench.editing->draft == "7.5");
     CHECK(last<view::CommitCellEdit>(bench.ui.press(view::Key::enter)));

@@ -5,8 +5,8 @@
 
 using namespace attn;
 using attn::test::App;
-using attn::test::last;
 using attn::test::NullUi;
+using attn::test::said;
 using view::Key;
 using view::step_look;
 
@@ -52,10 +52,7 @@ TEST_CASE("a cell is typed into in its own place; a small one about its middle, 
 
 TEST_CASE("the field opens with everything selected: a letter replaces the number") {
     Editor editor({120.0F, 90.0F});
-    const view::Actions typed = editor.ui.type("7");
-    const auto* draft = last<view::DraftCell>(typed);
-    REQUIRE(draft);
-    CHECK(draft->text == "7");
+    CHECK(said<view::DraftCell>(editor.ui.type("7")).text == "7");
 }
 
 TEST_CASE("Enter on what is no number keeps the field open, and the next letter replaces it") {

@@ -3,7 +3,7 @@
 
 using namespace attn;
 using attn::test::App;
-using attn::test::last;
+using attn::test::said;
 using view::cost_controls;
 using view::cost_look;
 using view::Key;
@@ -11,10 +11,8 @@ using view::Key;
 TEST_CASE("dragging over the curves changes T, one step of undo") {
     App app("cost");
     const std::size_t before = app.state.now;
-    const view::Actions actions = app.ui.drag({400.0F, 340.0F}, {700.0F, 340.0F});
-    const auto* moved = last<view::SetCostTokens>(actions);
-    REQUIRE(moved);
-    CHECK(cost_controls(app.state).sizes[CostSize::tk] == moved->tokens);
+    const auto moved = said<view::SetCostTokens>(app.ui.drag({400.0F, 340.0F}, {700.0F, 340.0F}));
+    CHECK(cost_controls(app.state).sizes[CostSize::tk] == moved.tokens);
     CHECK(app.state.now == before + 1);
 }
 

@@ -143,9 +143,8 @@ TEST_CASE("a drag pans as far as the hand moved and selects nothing") {
 TEST_CASE("a click selects the cell under the pointer and moves nothing") {
     LargeBench bench;
     const view::Actions actions = bench.ui.click(kOnCanvas);
-    const auto* selected = last<view::SelectMapCell>(actions);
-    REQUIRE(selected);
-    CHECK(selected->cell == bench.look.hovered);
+    const auto selected = said<view::SelectMapCell>(actions);
+    CHECK(selected.cell == bench.look.hovered);
     CHECK(!has<view::SetMapCamera>(actions));
     CHECK(!has<view::FitMap>(actions));
 }
@@ -259,11 +258,9 @@ TEST_CASE("the pass is started and paused by its button") {
     for (const bool on : {true, false}) {
         bench.view.pass.offer_start = on;
         bench.view.pass.offer_pause = !on;
-        const view::Actions pressed =
-            clicks_over(bench.ui, {850.0F, 20.0F}, {851.0F, 110.0F}, {12.0F, 12.0F});
-        const auto* pass = last<view::SetFullPass>(pressed);
-        REQUIRE(pass);
-        CHECK(pass->on == on);
+        CHECK(said<view::SetFullPass>(
+                  clicks_over(bench.ui, {850.0F, 20.0F}, {851.0F, 110.0F}, {12.0F, 12.0F}))
+                  .on == on);
     }
 }
 
@@ -271,18 +268,15 @@ TEST_CASE("typing a cell and Enter goes there; a draft that names none keeps the
     LargeBench bench;
     bench.view.go_to_open = true;
     bench.ui.frames(3);
-    const view::Actions typed = bench.ui.type("7");
-    const auto* draft = last<view::DraftGoTo>(typed);
-    REQUIRE(draft);
-    CHECK(draft->text == "7");
-    bench.view.go_to_draft = draft->text;
+    const auto draft = said<view::DraftGoTo>(bench.ui.type("7"));
+    CHECK(draft.text == "7");
+    bench.view.go_to_draft = draft.text;
     CHECK(!has<view::ShowGoTo>(bench.ui.press(view::Key::enter)));
     bench.view.go_to = Cell{7, 7};
     bench.ui.frames(3);
     const view::Actions actions = bench.ui.press(view::Key::enter);
-    const auto* go = last<view::GoToCell>(actions);
-    REQUIRE(go);
-    CHECK(go->cell == Cell{7, 7});
+    const auto go = said<view::GoToCell>(actions);
+    CHECK(go.cell == Cell{7, 7});
     CHECK(has<view::ShowGoTo>(actions));
 }
 
@@ -319,8 +313,7 @@ TEST_CASE("scores, and what the list of strongest cells leaves out, are chosen b
     bench.view.inspector = {};
     bench.view.top.clear();
     const view::Actions actions = clicks_over_side(bench, 58.0F);
-    const auto* picture = last<view::SetMapPicture>(actions);
-    REQUIRE(picture);
+    said<view::SetMapPicture>(actions);
     CHECK(has<view::SetTopCells>(actions));
     CHECK(std::ranges::any_of(actions, [](const view::Action& action) {
         const auto* to = action.as<view::GoToCell>();

@@ -4,6 +4,7 @@
 using namespace attn;
 using attn::test::App;
 using attn::test::last;
+using attn::test::said;
 using view::Key;
 using view::numerics_controls;
 using view::numerics_look;
@@ -21,15 +22,11 @@ struct Numerics : App {
 
 TEST_CASE("a click on a bar of the matrix explains that key, algorithm and format") {
     Numerics app;
-    const view::Actions clicked = app.ui.click({600.0F, 640.0F});
-    const auto* one = last<view::SelectNumericsCell>(clicked);
-    REQUIRE(one);
-    CHECK(numerics_look(app.state).algorithm == one->algorithm);
-    const view::Actions other = app.ui.click({1000.0F, 240.0F});
-    const auto* two = last<view::SelectNumericsCell>(other);
-    REQUIRE(two);
-    CHECK(two->algorithm != SoftmaxAlgorithm::naive);
-    CHECK(two->format == FloatFormat::fp16);
+    const auto one = said<view::SelectNumericsCell>(app.ui.click({600.0F, 640.0F}));
+    CHECK(numerics_look(app.state).algorithm == one.algorithm);
+    const auto two = said<view::SelectNumericsCell>(app.ui.click({1000.0F, 240.0F}));
+    CHECK(two.algorithm != SoftmaxAlgorithm::naive);
+    CHECK(two.format == FloatFormat::fp16);
 }
 
 TEST_CASE("dragging over a curve changes the gain, one step of undo") {

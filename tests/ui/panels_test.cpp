@@ -9,6 +9,7 @@ using namespace attn;
 using attn::test::App;
 using attn::test::last;
 using attn::test::NullUi;
+using attn::test::said;
 using view::Key;
 using view::step_look;
 
@@ -30,10 +31,7 @@ TEST_CASE("a click on the ribbon goes to that stage") {
         ui::draw_ribbon(sample_ribbon(), frame, out);
     });
     ui.frames(2);
-    const view::Actions actions = ui.click({620.0F, 36.0F});
-    const auto* go = last<view::GoToStage>(actions);
-    REQUIRE(go);
-    CHECK(go->stage == Stage::scores);
+    CHECK(said<view::GoToStage>(ui.click({620.0F, 36.0F})).stage == Stage::scores);
 }
 
 TEST_CASE("a linked number lights its cell under the pointer and selects it on a click") {

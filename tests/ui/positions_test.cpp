@@ -3,7 +3,6 @@
 
 using namespace attn;
 using attn::test::App;
-using attn::test::last;
 using view::Key;
 
 namespace {

@@ -10,6 +10,7 @@ using namespace attn;
 using attn::test::App;
 using attn::test::last;
 using attn::test::NullUi;
+using attn::test::said;
 using view::Key;
 using view::step_look;
 
@@ -70,10 +71,7 @@ TEST_CASE("pointing at a word looks at its row, a click selects what it looks at
     REQUIRE(cell);
     CHECK(cell->row == 2);
     const ImVec2 at = sentence.find(*cell);
-    const view::Actions actions = sentence.ui.click(at);
-    const auto* selected = last<view::SelectCell>(actions);
-    REQUIRE(selected);
-    CHECK(selected->cell == *cell);
+    CHECK(said<view::SelectCell>(sentence.ui.click(at)).cell == *cell);
 }
 
 TEST_CASE("arcs are drawn from the weights on, never before") {
