@@ -233,14 +233,11 @@ TEST_CASE("the bottom line gives its message the room, then the quiet words what
           }) == 0);
 }
 
-TEST_CASE("a grid of more cells than the painter wants is one picture") {
+TEST_CASE("a grid of more cells than the painter wants, for SVG 128 x 128, is one picture") {
     Recorder painter(11);
     draw(grid_of(3, 4), painter, 60.0F);
     CHECK(painter.count("image") == 1);
     CHECK(painter.count("rect") == 0);
-}
-
-TEST_CASE("an SVG has the cells of 128 x 128 as rectangles, one image above") {
     const std::string vectors = svg_of(grid_of(128, 128), 6.0F);
     CHECK(count(vectors, "<rect ") >= 128 * 128);
     CHECK(count(vectors, "<image ") == 0);

@@ -41,17 +41,13 @@ struct Bench {
 
 }  // namespace
 
-TEST_CASE("pointing at a cell names it, and a transposed key cell is named as K has it") {
+TEST_CASE("pointing at a cell names it, in a transposed K too; a click selects just it") {
     Bench bench(sample_scores());
     bench.find({Stage::q, 2, 1});
     bench.find({Stage::k, 2, 0});  // drawn at row 0, column 2 of Kᵀ
     bench.find({Stage::scores, 2, 2});
     bench.ui.move_to({1.0F, 990.0F});
     CHECK(!bench.hovered);
-}
-
-TEST_CASE("a click selects exactly the cell under the pointer") {
-    Bench bench(sample_scores());
     const ImVec2 at = bench.find({Stage::scores, 1, 2});
     const view::Actions actions = bench.ui.click(at);
     const auto selected = said<view::SelectCell>(actions);

@@ -54,15 +54,11 @@ TEST_CASE("keys: N the next pair, X swaps, C copies, O the online softmax") {
     CHECK_FALSE(kinds_look(app.pressed(Key::escape)).online);
 }
 
-TEST_CASE("Shift and arrows move the pair") {
+TEST_CASE("Shift and arrows move the pair; a toggle of B and a list of A change that side alone") {
     Kinds app;
     view::apply(app.state, view::SelectKindsPair{1, 1});
     app.ui.press(Key::down, false, true);
     CHECK(kinds_look(app.pressed(Key::right, false, true)).selected == large::Cell{2, 2});
-}
-
-TEST_CASE("a toggle of B and a list of A change that side alone") {
-    Kinds app;
     const auto toggled = click_until<view::SetKind>(app.ui, {700, 60}, {1250, 130}, {14, 14});
     REQUIRE(toggled);
     CHECK(toggled->side == view::KindsSide::b);

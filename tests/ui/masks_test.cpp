@@ -65,15 +65,11 @@ TEST_CASE("a drag paints what the first pair became, in one step of undo") {
     CHECK(app.allowed() == 15);
 }
 
-TEST_CASE("a pair of the weights is selected, not painted") {
+TEST_CASE("a pair of the weights is selected, not painted; tabs and switches are controls") {
     Masks app;
     const ImVec2 first = app.at[{0, 0}];
     CHECK(click_until<view::SelectPair>(app.ui, {700, first.y}, {1250, first.y + 1}, {40, 40}));
     CHECK(app.allowed() == 16);
-}
-
-TEST_CASE("tabs and switches are controls: they change the document and the view") {
-    Masks app;
     CHECK(click_until<view::SetCausalMask>(app.ui, {100, 600}, {101, 960}, {8, 8}));
     CHECK(app.allowed() == 10);
     CHECK(click_until<view::ShowMasksTab>(app.ui, {90, 20}, {300, 21}, {20, 20}));

@@ -14,7 +14,7 @@ struct Positions : App {
 
 }  // namespace
 
-TEST_CASE("dragging over the large plot changes the distance, one step of undo") {
+TEST_CASE("a drag over the large plot changes the distance, a click on a small one the kind") {
     Positions app;
     const std::size_t before = app.state.now;
     app.ui.drag({400.0F, 400.0F}, {800.0F, 400.0F});
@@ -24,10 +24,6 @@ TEST_CASE("dragging over the large plot changes the distance, one step of undo")
     CHECK(app.controls().distance < there);
     CHECK(app.controls().kind == PositionKind::rotary);
     CHECK(app.state.now == before + 2);
-}
-
-TEST_CASE("a click on a small plot tells of that kind, at that distance") {
-    Positions app;
     app.ui.click({200.0F, 880.0F});
     CHECK(app.controls().kind == PositionKind::sinusoidal);
     app.ui.click({1080.0F, 800.0F});

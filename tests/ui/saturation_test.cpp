@@ -50,7 +50,7 @@ TEST_CASE("the handle is dragged from stop to stop, and the drag is one step of 
     CHECK(app.state.now == before + 1);
 }
 
-TEST_CASE("a click under the large plot pins that power of two") {
+TEST_CASE("a click under the plot pins; keys go from stop to stop, pin, show details, five bars") {
     Saturation app;
     const auto pinned = test::click_until<view::PinSaturation>(app.ui, {700.0F, 500.0F},
                                                                {701.0F, 760.0F}, {6.0F, 6.0F});
@@ -58,10 +58,6 @@ TEST_CASE("a click under the large plot pins that power of two") {
     CHECK(is_stop(pinned->value));
     CHECK(pinned->value != 4);
     CHECK(saturation_controls(app.state).pin == pinned->value);
-}
-
-TEST_CASE("arrow keys go from stop to stop, C pins, D opens the details, B shows five bars") {
-    Saturation app;
     view::apply(app.state, view::SetSaturationWidth{100});
     CHECK(saturation_controls(app.pressed(Key::right)).d_k == 128);
     CHECK(saturation_controls(app.pressed(Key::left)).d_k == 64);

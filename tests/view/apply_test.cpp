@@ -291,7 +291,7 @@ TEST_CASE("a wrong journal line names its fault") {
     CHECK(has(fault(R"({"on":true})"), "has no 'action'"));
 }
 
-TEST_CASE("no two commands share a key, and every enabled one can be journaled") {
+TEST_CASE("no two commands share a key, each can be journaled; every key has its name") {
     for (const WorkspaceInfo* workspace : workspaces()) {
         const auto list = commands(after(initial_state(), {go_to(*workspace)}));
         for (const Command& a : list) {
@@ -304,9 +304,6 @@ TEST_CASE("no two commands share a key, and every enabled one can be journaled")
     }
     CHECK(to_string(Chord{Key::z, true, true}) == "Ctrl+Shift+Z");
     CHECK(find_commands(initial_state(), "scal off")[0].words == "Scaling off");
-}
-
-TEST_CASE("every key has a name of its own") {
     CHECK(to_string(Chord{Key::a}) == "A");
     CHECK(to_string(Chord{Key::digit9, true}) == "Ctrl+9");
     CHECK(to_string(Chord{Key::page_down}) == "PgDn");

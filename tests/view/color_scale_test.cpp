@@ -47,10 +47,14 @@ TEST_CASE("the bar of weights has its marks at the roots, 1/n among them") {
     CHECK(grid.ticks.front().label == uniform);
 }
 
-TEST_CASE("scores have their zero in the middle of the bar, and no switch for rows") {
+TEST_CASE("scores have zero in the middle of the bar, no switch for rows, no colours by row") {
     const GridView grid = stage_grid(at_weights(), Stage::scores);
     CHECK(grid.ticks == std::vector<BarTick>{{0.5, "0"}});
     CHECK(!grid.rows_scaled);
+    const GridView plain = stage_grid(at_weights(), Stage::scores);
+    const GridView scaled = stage_grid(at_weights({ScaleRows{true}}), Stage::scores);
+    for (std::size_t n = 0; n < plain.cells.size(); ++n)
+        CHECK(plain.cells[n].fill == scaled.cells[n].fill);
 }
 
 TEST_CASE("by row the largest weight of each row has the full colour, and the bar says so") {
@@ -79,13 +83,6 @@ TEST_CASE("a row without a weight keeps the colour of 0 when rows are scaled") {
             if (cell.look == CellLook::number && cell.value == 0.0)
                 CHECK(cell.fill == color_of(grid.range, 0.0, ThemeName::dark));
     }
-}
-
-TEST_CASE("only weights are scaled by row: scores keep their colours") {
-    const GridView plain = stage_grid(at_weights(), Stage::scores);
-    const GridView scaled = stage_grid(at_weights({ScaleRows{true}}), Stage::scores);
-    for (std::size_t n = 0; n < plain.cells.size(); ++n)
-        CHECK(plain.cells[n].fill == scaled.cells[n].fill);
 }
 
 TEST_CASE("a session keeps how weights are coloured") {

@@ -180,10 +180,19 @@ TEST_CASE("a word moved for a target gives the engine that weight") {
     }
 }
 
-TEST_CASE("the word that is query and key at once is refused in words") {
+TEST_CASE("a word that is query and key, a masked pair, a target of 1, an only word") {
     const AppState state = compare_state({SelectCompareCell{1, 1}});
     CHECK(has(reach_of(state).why_no_word, "query and key at once"));
     CHECK(after(state, {ApplyTargetWeight{true}}).now == state.now);
+    const AppState masked = compare_state({SetCausal{true}, SelectCompareCell{0, 3}});
+    CHECK(has(reach_view(masked).lacks, "masked"));
+    const AppState one = compare_state({SetTargetWeight{1.0}});
+    CHECK(compare_look(one).target == 0.5);
+    CHECK(one.message.severity == Severity::warning);
+    const AppState empty = after(preset_state("empty"), {SetWorkspace{"compare"}, PinBaseline{}});
+    CHECK(compare_look(empty).pins.empty());
+    CHECK_FALSE(build_compare_view(empty).lacks.empty());
+    CHECK(has(reach_view(compare_state({SetSentence{"word"}, PinBaseline{}})).lacks, "one key"));
 }
 
 TEST_CASE("the query change found gives the target weight of the scores shown") {
@@ -204,21 +213,6 @@ TEST_CASE("the query change found gives the target weight of the scores shown") 
     }
     CHECK(own / sum == doctest::Approx(0.7).epsilon(1e-8));
     CHECK(reach.now == doctest::Approx(weight_at(state, 1, 2)).epsilon(1e-5));
-}
-
-TEST_CASE("a masked pair and a target of 1 are refused in words") {
-    const AppState masked = compare_state({SetCausal{true}, SelectCompareCell{0, 3}});
-    CHECK(has(reach_view(masked).lacks, "masked"));
-    const AppState one = compare_state({SetTargetWeight{1.0}});
-    CHECK(compare_look(one).target == 0.5);
-    CHECK(one.message.severity == Severity::warning);
-}
-
-TEST_CASE("no word and one word: nothing is compared, or nothing can move") {
-    const AppState empty = after(preset_state("empty"), {SetWorkspace{"compare"}, PinBaseline{}});
-    CHECK(compare_look(empty).pins.empty());
-    CHECK_FALSE(build_compare_view(empty).lacks.empty());
-    CHECK(has(reach_view(compare_state({SetSentence{"word"}, PinBaseline{}})).lacks, "one key"));
 }
 
 TEST_CASE("a session keeps stage, cell, target and what is pinned") {

@@ -39,7 +39,7 @@ TEST_CASE("the sentence compares what is stored with this machine and with fused
         "1 head × 1 query × 1 key: storing the weights takes 4 B, under 0.1 % of"));
 }
 
-TEST_CASE("the note says what a 32-bit count makes of the number of weights") {
+TEST_CASE("the note says what a 32-bit count makes of the number of weights; numbers and stops") {
     CostControls controls;
     CHECK(cost_note(controls).starts_with(
         "2,147,483,648 = 2³¹ weights: a signed 32-bit count ends at 2³¹ − 1 and wraps to "
@@ -54,6 +54,17 @@ TEST_CASE("the note says what a 32-bit count makes of the number of weights") {
     CHECK(has(cost_note(controls),
               "4 query heads share each key/value head: the KV cache is 64 MiB, "
               "÷ 4 of multi-head."));
+    CHECK(flop_words(0.0) == "0");
+    CHECK(flop_words(999.0) == "999 FLOP");
+    CHECK(flop_words(2.048e9) == "2.048 GFLOP");
+    CHECK(cost_bytes(1023.0) == "1023 B");
+    CHECK(cost_bytes(1024.0) == "1 KiB");
+    CHECK(cost_bytes(8.0 * kGiB) == "8 GiB");
+    CHECK(next_tokens(8192, 1) == 16384);
+    CHECK(next_tokens(100, -1) == 64);
+    CHECK(next_tokens(1 << 24, 1) == 1 << 24);
+    CHECK(nearest_tokens(8000.0) == 8192);
+    CHECK(nearest_tokens(12345.0) == 12000);
 }
 
 TEST_CASE("the table, the cards and where the curves cross this machine's memory") {
@@ -189,18 +200,4 @@ TEST_CASE("a session keeps sizes, pass and item; its sizes are checked") {
     REQUIRE(at != std::string::npos);
     text.replace(at, 12, "\"kv_heads\":7");
     CHECK(has(session_from_json(text, "session").error().sentence, "G must divide H"));
-}
-
-TEST_CASE("numbers and stops") {
-    CHECK(flop_words(0.0) == "0");
-    CHECK(flop_words(999.0) == "999 FLOP");
-    CHECK(flop_words(2.048e9) == "2.048 GFLOP");
-    CHECK(cost_bytes(1023.0) == "1023 B");
-    CHECK(cost_bytes(1024.0) == "1 KiB");
-    CHECK(cost_bytes(8.0 * kGiB) == "8 GiB");
-    CHECK(next_tokens(8192, 1) == 16384);
-    CHECK(next_tokens(100, -1) == 64);
-    CHECK(next_tokens(1 << 24, 1) == 1 << 24);
-    CHECK(nearest_tokens(8000.0) == 8192);
-    CHECK(nearest_tokens(12345.0) == 12000);
 }

@@ -22,13 +22,10 @@ const std::string kHead = R"({"title": "t", "note": "n", "sentence": "a b", )";
 
 }  // namespace
 
-TEST_CASE("a sentence splits at white space, whatever its letters") {
+TEST_CASE("a sentence splits at white space; a word has one vector, wherever it stands") {
     CHECK(tokenize("  The cat\tsat\n") == std::vector<std::string>{"The", "cat", "sat"});
     CHECK(tokenize("猫 läuft") == std::vector<std::string>{"猫", "läuft"});
     CHECK(tokenize(" \n").empty());
-}
-
-TEST_CASE("the same word has the same vector, wherever it stands") {
     const Tensor x = toy_vectors({"a", "b", "a"}, 6);
     for (Index c = 0; c < 6; ++c) {
         const double first = x(0, 0, 0, c) - position_value(0, c);

@@ -32,7 +32,7 @@ TEST_CASE(
     CHECK(term_of(Param::sinks) == nullptr);
 }
 
-TEST_CASE("glossary: a search asks for every word, and the name counts before the definition") {
+TEST_CASE("glossary: a search asks for every word; without one it begins with what is seen") {
     const auto found = find_terms("causal", "step", std::nullopt);
     REQUIRE_FALSE(found.empty());
     CHECK(found[0]->term == "causal mask");
@@ -40,9 +40,6 @@ TEST_CASE("glossary: a search asks for every word, and the name counts before th
     const auto merged = find_terms("merging rank", "step", std::nullopt);
     REQUIRE(merged.size() == 1);
     CHECK(merged[0]->term == "W_Q and W_K");
-}
-
-TEST_CASE("glossary: nothing typed, it begins with what is looked at") {
     AppState state = after(initial_state(), {GoToStage{Stage::weights}, ShowGlossary{true}});
     REQUIRE(state.glossary.shown);
     CHECK(found_terms(state)[0]->term == "attention weights");

@@ -23,8 +23,14 @@ Color pixel(const Image& image, Index row, Index column) {
 
 }  // namespace
 
-TEST_CASE("a single head has no pictures of heads") {
+TEST_CASE("a single head has no pictures; pictures outlive the state that they are of") {
     CHECK(build_heads_view(initial_state()).heads.empty());
+    Picture picture;
+    {
+        const AppState state = with_heads(2, Stage::weights);
+        picture = build_heads_view(state).heads[0].picture;
+    }
+    CHECK(picture.paint().width == 4);
 }
 
 TEST_CASE("each picture has the colours that the canvas gives that head") {
@@ -93,13 +99,4 @@ TEST_CASE("the tooltip names the largest weight of that head") {
     weights(2, 1) = 0.75F;
     state.trace = std::make_shared<const Trace>(std::move(trace));
     CHECK(build_heads_view(state).heads[1].tooltip == "largest of weights: sat → cat 75.0 %");
-}
-
-TEST_CASE("pictures outlive the state that they are of") {
-    Picture picture;
-    {
-        const AppState state = with_heads(2, Stage::weights);
-        picture = build_heads_view(state).heads[0].picture;
-    }
-    CHECK(picture.paint().width == 4);
 }

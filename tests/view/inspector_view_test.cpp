@@ -284,13 +284,10 @@ TEST_CASE("the gradient is labelled with its loss") {
     CHECK(has(view.gradient, ", L = Σ output"));
 }
 
-TEST_CASE("copies are LaTeX and Python of the same arithmetic") {
+TEST_CASE("copies are LaTeX and Python of the same arithmetic, tensors by words or letters") {
     const InspectorView view = inspect(preset_state("cat-sat-mat"), {Stage::scaled, 0, 2});
     CHECK(has(view.as_latex, "\\frac{1}{\\sqrt{2}}"));
     CHECK(has(view.as_python, "print(1 / np.sqrt(2))"));
-}
-
-TEST_CASE("a tensor is named in LaTeX as a word where it is one, else by its letter") {
     CHECK(tex_symbol(Stage::scores) == "\\mathrm{scores}");
     CHECK(tex_symbol(Stage::context) == "\\mathrm{context}");
     CHECK(tex_symbol(Stage::x_kv) == "X_{kv}");

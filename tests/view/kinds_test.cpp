@@ -237,11 +237,14 @@ TEST_CASE("settings that an operation has no meaning for are left out, unless th
     CHECK(build_kinds_view(state).b.shows_sink);
 }
 
-TEST_CASE("weights that are no shares of 1 are said as numbers") {
+TEST_CASE("weights that are no shares of 1 are said as numbers; what cannot be compared says why") {
     const AppState state = kinds_state({ChooseKinds{"state-space"}});
     CHECK(kinds_sentence(state).find('%') == std::string::npos);
     CHECK(build_kinds_view(state).b.weights.sides.empty());
     CHECK(build_kinds_view(state).a.weights.sides.size() == 1);
+    CHECK(kinds_lacks(preset_state("empty")) ==
+          "There is no sentence yet: type one in Step (key 1).");
+    CHECK(kinds_lacks(initial_state()).empty());
 }
 
 TEST_CASE("general and additive scores take seeded parameters, and the screen says so") {
@@ -385,12 +388,6 @@ TEST_CASE("every pair of kinds can be computed on every sample, and says one tru
             CHECK_FALSE(kinds_inspector(now).empty);
         }
     }
-}
-
-TEST_CASE("what cannot be compared says why") {
-    CHECK(kinds_lacks(preset_state("empty")) ==
-          "There is no sentence yet: type one in Step (key 1).");
-    CHECK(kinds_lacks(initial_state()).empty());
 }
 
 TEST_CASE("the pair that is looked at goes with the person from workspace to workspace") {

@@ -243,7 +243,7 @@ TEST_CASE("jobs are requested only while the workspace is shown, and once") {
     CHECK(requested_map_cell(after(answered, {SelectMapCell{{5, 7}}})));
 }
 
-TEST_CASE("a request says where the camera is and that it moves") {
+TEST_CASE("a request says where the camera is and that it moves; no such head is refused") {
     const AppState still = after(planted_state(), {Tick{1.0}});
     CHECK_FALSE(is_animating(still));
     CHECK_FALSE(requested_map(still)->view.moving);
@@ -254,6 +254,11 @@ TEST_CASE("a request says where the camera is and that it moves") {
     }
     const AppState at = after(still, {SetMapCamera{{100.0, 200.0, 0.5}}});
     CHECK(requested_map(at)->view.view == large::MapView{-100.0, -50.0, 400.0, 500.0, 0});
+    for (const ShowHead& action : {ShowHead{1, 0}, ShowHead{0, 1}, ShowHead{-1, 0}}) {
+        const AppState state = after(planted_state(), {action});
+        CHECK(shown_head(state) == large::Head{});
+        CHECK(state.message.severity == Severity::warning);
+    }
 }
 
 TEST_CASE("the exact pass runs by itself where it is quick, else when asked") {
@@ -316,14 +321,6 @@ TEST_CASE("Escape closes the nearest thing: the field, the search, the selection
     CHECK(map_look(state).selected);
     escape();
     CHECK_FALSE(map_look(state).selected);
-}
-
-TEST_CASE("a head that is not there is refused") {
-    for (const ShowHead& action : {ShowHead{1, 0}, ShowHead{0, 1}, ShowHead{-1, 0}}) {
-        const AppState state = after(planted_state(), {action});
-        CHECK(shown_head(state) == large::Head{});
-        CHECK(state.message.severity == Severity::warning);
-    }
 }
 
 TEST_CASE("the map shows the head that all workspaces show") {

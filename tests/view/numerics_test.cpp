@@ -73,15 +73,12 @@ TEST_CASE("the sentence is true of rows that have no softmax, of one logit and o
               "subtracted it is off by up to 1,920 ulp (bf16)"));
 }
 
-TEST_CASE("0, a weight that is shown as 0, and NaN differ") {
+TEST_CASE("0, a weight that is shown as 0, and NaN differ; a bound is rounded up") {
     CHECK(weight_words(0.0) == "0");
     CHECK(weight_words(1e-7) == "< 0.1 %");
     CHECK(weight_words(0.0005) == "0.1 %");
     CHECK(weight_words(0.866) == "86.6 %");
     CHECK(weight_words(std::nan("")) == "NaN");
-}
-
-TEST_CASE("a bound is rounded up") {
     CHECK(ulp_words(0.0) == "0 ulp");
     CHECK(ulp_words(0.51) == "0.6 ulp");
     CHECK(ulp_words(0.5) == "0.5 ulp");

@@ -103,12 +103,8 @@ TEST_CASE("predict: another stage or row is a guess of its own; an edit keeps it
               ->guess.size() == 6);
 }
 
-TEST_CASE("predict: the mode is kept in a session") {
+TEST_CASE("predict: mode and guess come back with the session, as drawn and as far as revealed") {
     CHECK(step_look(session_from_json(session_to_json(predicting()), "test", {}).value()).predicts);
-}
-
-TEST_CASE(
-    "predict: the guess comes back with the session, as drawn and as far as it was revealed") {
     AppState state =
         predicting({SelectCell{{Stage::weights, 1, 0}}, GuessEntry{0, 0.7}, GuessEntry{3, 0.1}});
     for (int shown = 0; shown < 3; ++shown) {

@@ -215,13 +215,10 @@ TEST_CASE("under each power of two stands its factor, whatever the handle's plac
     }
 }
 
-TEST_CASE("bands for sampled scores, none for fixed logits") {
+TEST_CASE("bands for sampled scores, none for fixed logits; no curves without a sweep") {
     CHECK(view_of(SaturationModel::sampled, 64).plots[1].curves[1].low.size() ==
           sweep_widths().size());
     CHECK(view_of(SaturationModel::fixed_logits, 64).plots[1].curves[1].low.empty());
-}
-
-TEST_CASE("without a sweep the curves are empty, and sentence and status say why") {
     const SaturationView view =
         build_saturation_view(saturation_state(SaturationModel::sampled, 64));
     CHECK(view.plots[0].curves[0].x.empty());

@@ -31,7 +31,7 @@ std::string told(std::vector<float> row) {
 
 }  // namespace
 
-TEST_CASE("the largest weights are told one by one and the rest as one number with its count") {
+TEST_CASE("large weights are told one by one, equal ones together, the rest counted") {
     std::vector<float> row(20, 0.02F);  // 17 of them: 34 %
     row[0] = 0.5F;
     row[7] = 0.1F;
@@ -40,17 +40,11 @@ TEST_CASE("the largest weights are told one by one and the rest as one number wi
     CHECK(told({0.56F, 0.1F, 0.04F, 0.3F}) == "w0 looks at w0 56 %, w3 30 %, w1 10 %, w2 4 %.");
     CHECK(told({0.92F, 0.04F, 0.03F, 0.01F}) == "w0 looks at w0 92 %, and 8 % on 3 others.");
     CHECK(told({1.0F, 0.0F, 0.0F, 0.0F}) == "w0 looks at w0 100 %, and nothing on 3 others.");
-}
-
-TEST_CASE("words with exactly the same weight share one number") {
     CHECK(told({0.4F, 0.1F, 0.4F, 0.1F}) ==
           "w0 looks at w0 and w2 40 % each, and 20 % on 2 others.");
     CHECK(told({0.25F, 0.25F, 0.25F, 0.25F}) == "w0 looks at all 4 words alike, 25 % each.");
     CHECK(told({0.2F, 0.2F, 0.2F, 0.2F, 0.2F - 0.1F, 0.1F}) ==
           "w0 looks at w0, w1, w2 and 1 more 20 % each, and 20 % on 2 others.");
-}
-
-TEST_CASE("percentages that do not add up to 100 say that they are rounded, bounds are named") {
     const float third = 1.0F / 3.0F;
     CHECK(told({third, third, third}) == "w0 looks at all 3 words alike, 33 % each (rounded).");
     CHECK(told({0.504F, 0.254F, 0.242F}) == "w0 looks at w0 50 %, w1 25 %, w2 24 % (rounded).");

@@ -24,7 +24,7 @@ void check_line(const Action& action, const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("a field that is set is one step of undo, named by its words and value") {
+TEST_CASE("a field that is set is one step of undo, named by words and value; a drag too") {
     const AppState before = saturation();
     const AppState set = after(before, {SetSaturationWidth{128}});
     CHECK(saturation_controls(set).d_k == 128);
@@ -35,10 +35,6 @@ TEST_CASE("a field that is set is one step of undo, named by its words and value
     const AppState model = after(before, {SetSaturationModel{SaturationModel::fixed_logits}});
     CHECK(model.message.words == "Model: fixed logits.");
     CHECK(after(before, {PinSaturation{16}}).message.words == "Pinned d_k = 16.");
-}
-
-TEST_CASE("a drag of one field is one step") {
-    const AppState before = saturation();
     const AppState dragged =
         after(before, {BeginGesture{}, SetSaturationKeys{20}, SetSaturationKeys{30}, EndGesture{}});
     CHECK(dragged.now == before.now + 1);

@@ -50,13 +50,10 @@ TEST_CASE("every stage of every model has whole grids, one of them in the hero's
             }
 }
 
-TEST_CASE("the heading says word + position only of vectors that are made so") {
+TEST_CASE("first launch is at X, and says what to press; X is word + position if made so") {
     CHECK(build_step_view(initial_state()).formula == "X[i] = the numbers of token i");
     const StepView typed = build_step_view(after(initial_state(), {SetSentence{"so it is"}}));
     CHECK(typed.formula == "X = embedding(token) + position");
-}
-
-TEST_CASE("first launch is at X with one line that says what to press") {
     const StepView view = build_step_view(initial_state());
     CHECK(view.ribbon[0].progress == Progress::current);
     CHECK(view.result.title == "X");
@@ -205,7 +202,7 @@ TEST_CASE("indices count from 0 wherever a person meets one") {
               "row 99, column 7, counted from 0"));
 }
 
-TEST_CASE("the bottom line says of a stage what the canvas says") {
+TEST_CASE("the bottom line says of a stage what the canvas says, that gradients are a rate") {
     for (const char* preset : {"the-cat-sat-down", "exercise", "three-heads"}) {
         const AppState state = after(preset_state(preset), {GoToEnd{true}});
         for (const Stage stage : ribbon_stages(state.document())) {
@@ -215,9 +212,6 @@ TEST_CASE("the bottom line says of a stage what the canvas says") {
     }
     CHECK(after(initial_state(), {GoToEnd{true}, GoToEnd{false}}).message.words ==
           "Each token is a row of numbers, given with the sentence: change any of them.");
-}
-
-TEST_CASE("gradients are called what they are: a rate") {
     CHECK(after(initial_state(), {ShowGradients{true}}).message.words ==
           "Gradients of L = Σ output: how fast L grows with each number.");
 }
@@ -242,16 +236,13 @@ TEST_CASE("an empty document says once what to do") {
     CHECK(view.unavailable == "Type a sentence and press Enter.");
 }
 
-TEST_CASE("what a preset says of itself has one colon at most, and ends") {
+TEST_CASE("what a preset says of itself has one colon at most, and ends; Exercise counts from 0") {
     for (const Preset& preset : list_presets()) {
         const std::string words = preset_state(preset.key).message.words;
         CAPTURE(words);
         CHECK(std::ranges::count(words, ':') <= 1);
         CHECK(words.ends_with('.'));
     }
-}
-
-TEST_CASE("the preset Exercise counts from 0") {
     const AppState state = preset_state("exercise");
     CHECK(axis_labels(state.document(), Axis::query, 2) == std::vector<std::string>{"q₀", "q₁"});
     CHECK(axis_labels(state.document(), Axis::key, 2) == std::vector<std::string>{"k₀", "k₁"});

@@ -188,12 +188,16 @@ TEST_CASE(
         "0.22; KL(untouched‖now) 0.12 nats."));
 }
 
-TEST_CASE("many heads that are off are counted, the first by name") {
+TEST_CASE("many heads that are off are counted, the first by name; the colour bar marks 1/n") {
     Off many;
     for (Index head = 0; head < 12; ++head) many.push_back({3, head});
     CHECK(off_words(many) == "heads 3·0, 3·1, 3·2, 3·3, 3·4, 3·5, 3·6, 3·7 and 4 more");
     many.resize(3);
     CHECK(off_words(many) == "heads 3·0, 3·1 and 3·2");
+    const HeadsLegend legend = build_all_heads_view(two_by_two()).legend;
+    REQUIRE(legend.even);
+    CHECK(*legend.even == doctest::Approx(0.5));  // √(1/4)
+    CHECK(has(legend.words, "mark: 1/n = 0.25, n = 4 keys"));
 }
 
 TEST_CASE("small pictures mark the head that is off, and how much each later one changed") {
@@ -366,11 +370,4 @@ TEST_CASE(
     CHECK(has(heads_csv(*heads_look(state).result, ""), "norm_share,change\n"));
     state = after(state, {FilterHeadsByMeasure{"change", 0.2}});
     CHECK(build_all_heads_view(state).controls.count == "1 of 4 shown");
-}
-
-TEST_CASE("the colour bar marks 1/n") {
-    const HeadsLegend legend = build_all_heads_view(two_by_two()).legend;
-    REQUIRE(legend.even);
-    CHECK(*legend.even == doctest::Approx(0.5));  // √(1/4)
-    CHECK(has(legend.words, "mark: 1/n = 0.25, n = 4 keys"));
 }

@@ -25,7 +25,7 @@ AppState shown(const Actions& actions = {}) {
 
 }  // namespace
 
-TEST_CASE("numbers that are not finite are counted, the first is named, and they are in no mean") {
+TEST_CASE("what is not finite is counted and in no mean; nothing finite, and text, have none") {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const float inf = std::numeric_limits<float>::infinity();
     const ArrayStats stats = measured({2, 3}, {1.0F, -3.0F, 0.0F, -inf, nan, nan});
@@ -39,9 +39,6 @@ TEST_CASE("numbers that are not finite are counted, the first is named, and they
     CHECK(stats.high == 1.0);
     CHECK(stats.mean == doctest::Approx(-2.0 / 3.0));
     CHECK(stats.preview.size() == 6);
-}
-
-TEST_CASE("nothing finite, nothing at all, and text have no mean") {
     const ArrayStats none = measured({1}, {std::numeric_limits<float>::quiet_NaN()});
     CHECK_FALSE(none.finite);
     CHECK(none.nans == 1);

@@ -84,16 +84,13 @@ TEST_CASE("Escape leaves an inspector beside the canvas alone") {
     CHECK(state.selected == CellRef{Stage::x, 0, 0});
 }
 
-TEST_CASE("the UI scale is said on the bottom line, but for the one of the start") {
+TEST_CASE("the UI scale is said, but for that of the start; of a session it is 1 to 2") {
     const AppState first = initial_state();
     CHECK(after(first, {SetUiScale{1.5}}).message.words == "UI scale 150 %");
     CHECK(after(first, {SetUiScale{7.0}}).message.words == "UI scale 200 %");
     const AppState started = after(first, {StartAtScale{1.4}});
     CHECK(started.ui_scale == 1.4);
     CHECK(started.message.words == first.message.words);
-}
-
-TEST_CASE("a session's UI scale is 1 to 2, else it is refused") {
     auto session = nlohmann::json::parse(session_to_json(initial_state()));
     REQUIRE(session.at("window").contains("ui_scale"));
     for (const double scale : {1.0, 1.5, 2.0, 0.99, 2.01, 0.0, -1.0}) {
@@ -106,11 +103,22 @@ TEST_CASE("a session's UI scale is 1 to 2, else it is refused") {
     }
 }
 
-TEST_CASE("the popover of the model is opened, closed and kept") {
+TEST_CASE("About and the popover of the model are found, opened, closed and kept") {
     const AppState open = after(initial_state(), {ShowModel{true}});
     CHECK(step_look(open).model_open);
     CHECK(step_look(reopened(open)).model_open);
     CHECK_FALSE(step_look(after(open, {ShowModel{false}})).model_open);
+    const auto found = find_commands(initial_state(), "about");
+    REQUIRE(!found.empty());
+    REQUIRE(found.front().action.is<ShowAbout>());
+    const AppState shown = after(initial_state(), {found.front().action});
+    CHECK(shown.show_about);
+    const auto line = to_journal(ShowAbout{true});
+    REQUIRE(line);
+    const auto action = from_journal(*line);
+    REQUIRE(action);
+    CHECK(action->as<ShowAbout>()->on);
+    CHECK(reopened(shown).show_about);
 }
 
 TEST_CASE(
@@ -174,20 +182,6 @@ TEST_CASE("About says what the program is made with, and which fonts are here") 
     CHECK(row(about.fonts, "STIXGeneral").version == "in use");
     CHECK(row(about.fonts, "Inter").version == "not installed");
     CHECK(row(about.fonts, "Inter").licence == "OFL-1.1");
-}
-
-TEST_CASE("About is found, journaled and kept in a session") {
-    const auto found = find_commands(initial_state(), "about");
-    REQUIRE(!found.empty());
-    REQUIRE(found.front().action.is<ShowAbout>());
-    const AppState shown = after(initial_state(), {found.front().action});
-    CHECK(shown.show_about);
-    const auto line = to_journal(ShowAbout{true});
-    REQUIRE(line);
-    const auto action = from_journal(*line);
-    REQUIRE(action);
-    CHECK(action->as<ShowAbout>()->on);
-    CHECK(reopened(shown).show_about);
 }
 
 TEST_CASE("quit asks once where something is not saved: save, discard, keep or go on") {
