@@ -53,26 +53,22 @@ const Command& card_command(const std::vector<Command>& list) {
 
 TEST_CASE("a backend of main's own is chosen by name, and its gradients come from another") {
     const Card card;
-    const Backend* const list[] = {find_backend("staged"), &card};
-    AppState state = initial_state();
-    state.backends = list;
+    const Desk desk(card);
+    const AppState& state = desk.state;
     const AppState chosen = after(state, {SetBackend{"card"}});
     CHECK(chosen.backend_used == "card");
     CHECK(chosen.message.words == "Computed by the backend card.");
     CHECK((*chosen.gradients)[Stage::scores] == (*state.gradients)[Stage::scores]);
     CHECK(std::ranges::count(commands(state), "Compute with the backend card", &Command::words) ==
           1);
-    CHECK(session_from_json(session_to_json(chosen), "s", {.backends = list})->backend_used ==
-          "card");
+    CHECK(reopened(chosen, {.backends = desk.list}).backend_used == "card");
 }
 
 TEST_CASE(
     "a chosen backend that fails is left for another, with its reason, and the edit is kept") {
     Card card;
-    const Backend* const list[] = {find_backend("staged"), &card};
-    AppState state = initial_state();
-    state.backends = list;
-    state = after(state, {SetBackend{"card"}});
+    const Desk desk(card);
+    AppState state = after(desk.state, {SetBackend{"card"}});
     const std::string session = session_to_json(state);
     card.works = false;
     CHECK(acted(state, {SetCausal{true}}).document().spec.mask.causal);
@@ -80,7 +76,7 @@ TEST_CASE(
     CHECK(state.message.words == "The card was pulled; computed by staged instead.");
     CHECK(state.message.severity == Severity::warning);
     CHECK(acted(state, {SetCausal{false}}).message.severity == Severity::info);
-    const AppState opened = session_from_json(session, "s", {.backends = list}).value();
+    const AppState opened = session_from_json(session, "s", {.backends = desk.list}).value();
     CHECK(opened.backend_used == "staged");
     CHECK(opened.message.severity == Severity::warning);
 }
@@ -178,8 +174,7 @@ TEST_CASE("a session with a device's backend requests its trace again") {
     const Card card(true);
     Desk desk(card);
     answer_all(desk.state = after(desk.state, {SetBackend{"card"}}));
-    AppState opened =
-        session_from_json(session_to_json(desk.state), "s", {.backends = desk.list}).value();
+    AppState opened = reopened(desk.state, {.backends = desk.list});
     CHECK(opened.backend_used == "staged");
     answer_all(opened);
     CHECK(opened.backend_used == "card");

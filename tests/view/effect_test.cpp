@@ -109,30 +109,19 @@ Action random_edit(const AppState& state, std::uint64_t n) {
                                  Param::w_v, Param::w_o,  Stage::q,   Stage::v};
     const double values[] = {0.0, 1.0, -2.5, 3.0, 1e-30, std::nan(""), HUGE_VAL};
     const Index heads = std::max<Index>(state.document().size.heads, 1);
-    switch (pick(0, 14)) {
-        case 0:
-            return SetScaling{pick(1, 2) == 0};
-        case 1:
-            return SetCausal{pick(1, 2) == 0};
-        case 2:
-            return SetTemperature{0.25 * static_cast<double>(1 + pick(1, 8))};
-        case 3:
-            return SetWindow{pick(1, 3) == 0 ? std::nullopt : std::optional<Index>(pick(2, 5))};
-        case 4:
-            return SetKeyWidth{1 + pick(1, 6)};
-        case 5:
-            return SetHeads{1 + pick(1, 4)};
-        case 6:
-            return SetModelWidth{1 + pick(1, 6)};
-        case 7:
-            return pick(1, 2) == 0 ? Action(SetSeed{mix(n, 4)}) : Action(SetSentence{"a b b c"});
-        case 8:
-            return Undo{};
-        case 9:
-            return ShowHead{pick(1, heads)};
-        default:
-            return SetCell{{tensors[pick(1, 8)], pick(2, 4), pick(3, 4)}, values[pick(4, 7)]};
-    }
+    const Action all[] = {
+        SetScaling{pick(1, 2) == 0},
+        SetCausal{pick(1, 2) == 0},
+        SetTemperature{0.25 * static_cast<double>(1 + pick(1, 8))},
+        SetWindow{pick(1, 3) == 0 ? std::nullopt : std::optional<Index>(pick(2, 5))},
+        SetKeyWidth{1 + pick(1, 6)},
+        SetHeads{1 + pick(1, 4)},
+        SetModelWidth{1 + pick(1, 6)},
+        pick(1, 2) == 0 ? Action(SetSeed{mix(n, 4)}) : Action(SetSentence{"a b b c"}),
+        Undo{},
+        ShowHead{pick(1, heads)},
+        SetCell{{tensors[pick(1, 8)], pick(2, 4), pick(3, 4)}, values[pick(4, 7)]}};
+    return all[std::min(pick(0, 14), std::ssize(all) - 1)];
 }
 
 constexpr std::string_view kFalse[] = {"hardly",       "sharper",          "softer",

@@ -102,8 +102,7 @@ void check_every_equality(const InspectorView& view) {
         const double value = calculator.sum();
         CAPTURE(line);
         CHECK(calculator.done());
-        double result = 0.0;
-        result = Calculator(std::string_view(line).substr(last + 3)).sum();
+        const double result = Calculator(std::string_view(line).substr(last + 3)).sum();
         CHECK(agree(value, result, calculator.magnitude));
     }
 }
@@ -140,7 +139,8 @@ InspectorView inspect(const AppState& state, const CellRef& cell) {
 
 }  // namespace
 
-TEST_CASE("every printed equality of every stage holds, for every preset") {
+TEST_CASE(
+    "of every cell each equality holds, the value is the trace's, links go to what they show") {
     for (const AppState& state : sample_states()) {
         CAPTURE(state.document().title);
         for (const OperandId& id : every_operand(state))
@@ -148,23 +148,8 @@ TEST_CASE("every printed equality of every stage holds, for every preset") {
                 const InspectorView view = inspect(state, cell);
                 CHECK_FALSE(view.empty);
                 check_every_equality(view);
-            });
-    }
-}
-
-TEST_CASE("the value shown is the value of the trace") {
-    for (const AppState& state : sample_states())
-        for (const OperandId& id : every_operand(state))
-            for_some_cells(state, id, [&](const CellRef& cell) {
-                CHECK(inspect(state, cell).value == number(*value_at(state, cell)));
-            });
-}
-
-TEST_CASE("links of the arithmetic point at cells that hold the number they show") {
-    for (const AppState& state : sample_states())
-        for (const OperandId& id : every_operand(state))
-            for_some_cells(state, id, [&](const CellRef& cell) {
-                for (const Line& line : inspect(state, cell).lines)
+                CHECK(view.value == number(*value_at(state, cell)));
+                for (const Line& line : view.lines)
                     for (const Piece& piece : line.pieces) {
                         if (!piece.link) continue;
                         REQUIRE(has_cell(state, *piece.link));
@@ -174,6 +159,7 @@ TEST_CASE("links of the arithmetic point at cells that hold the number they show
                         CHECK(same);
                     }
             });
+    }
 }
 
 TEST_CASE("a score shows a row for each product and its angle") {

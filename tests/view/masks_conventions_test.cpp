@@ -12,9 +12,13 @@ namespace {
 const PaintMask kEmptyRow{2, 0, 2, 3, PaintShape::rectangle, false};
 
 AppState conventions_state(const Actions& actions = {}) {
-    return after(
-        after(initial_state(), {SetWorkspace{"masks"}, ShowMasksTab{MasksTab::conventions}}),
-        actions);
+    return after(masks_state({ShowMasksTab{MasksTab::conventions}}), actions);
+}
+
+/// The causal mask under a second convention.
+MasksView causal_view(const std::string& second) {
+    return build_masks_view(
+        conventions_state({SetCausalMask{CausalChoice::top_left}, SetConvention{1, second}}));
 }
 
 const ConventionView& row_of(const MasksView& view, std::string_view key) {
@@ -79,8 +83,7 @@ TEST_CASE("the weights of both conventions and their difference stand beside eac
 }
 
 TEST_CASE("a mask after softmax makes rows that sum to less, told in words") {
-    const MasksView view = build_masks_view(
-        conventions_state({SetCausalMask{CausalChoice::top_left}, SetConvention{1, "after"}}));
+    const MasksView view = causal_view("after");
     REQUIRE_FALSE(view.notes.empty());
     CHECK(view.notes[0].starts_with("Row 0 (The): its weights sum to 0."));
     CHECK(has(view.notes[0], "to 1.00 under “−∞, empty rows 0”"));
@@ -89,8 +92,7 @@ TEST_CASE("a mask after softmax makes rows that sum to less, told in words") {
 }
 
 TEST_CASE("no mask at inference: rows that may not see every key change, the last one does not") {
-    const MasksView view = build_masks_view(
-        conventions_state({SetCausalMask{CausalChoice::top_left}, SetConvention{1, "never"}}));
+    const MasksView view = causal_view("never");
     REQUIRE(view.grids.size() == 3);
     CHECK(row_of(view, "never").verdict.starts_with("3 rows"));
     CHECK(has(view.notes[0], "keys 1 … 3 get"));
@@ -99,8 +101,7 @@ TEST_CASE("no mask at inference: rows that may not see every key change, the las
 }
 
 TEST_CASE("multiplying by 0 leaks: e⁰ = 1 weighs") {
-    const MasksView view = build_masks_view(
-        conventions_state({SetCausalMask{CausalChoice::top_left}, SetConvention{1, "times_zero"}}));
+    const MasksView view = causal_view("times_zero");
     const double allowed = view.grids[1].at(0, 0).value;
     CHECK(view.grids[1].at(0, 1).value == view.grids[1].at(0, 2).value);
     CHECK(allowed + 3.0 * view.grids[1].at(0, 1).value == doctest::Approx(1.0));
@@ -108,8 +109,7 @@ TEST_CASE("multiplying by 0 leaks: e⁰ = 1 weighs") {
 }
 
 TEST_CASE("read as forbidden, the same array gives its weights to the other keys") {
-    const MasksView view = build_masks_view(
-        conventions_state({SetCausalMask{CausalChoice::top_left}, SetConvention{1, "hide"}}));
+    const MasksView view = causal_view("hide");
     CHECK(view.grids[1].at(0, 0).value == 0.0);
     CHECK(view.grids[1].sides[0].cells[0] == "1.00");
     CHECK(has(view.notes[0], "keys 1 … 3 get 100.0 % together under “1 read as forbidden”"));

@@ -155,13 +155,7 @@ TEST_CASE("a session holds every rule and the paint, and a journal plays them ag
     CHECK(masks_look(read).gain == 4);
 
     AppState played = masks_state();
-    for (const Action& action : actions) {
-        const auto line = to_journal(action);
-        REQUIRE(line);
-        const auto again = from_journal(*line);
-        REQUIRE(again);
-        view::apply(played, *again);
-    }
+    for (const Action& action : actions) view::apply(played, through_journal(action));
     CHECK(session_to_json(played) == session_to_json(state));
 }
 
@@ -182,12 +176,10 @@ TEST_CASE("a wrong mask of a session is named") {
 }
 
 TEST_CASE("a mask for each head is painted in the head that is shown") {
-    const auto document = document_from_json(
-        "{\"title\": \"t\", \"note\": \"n\", \"sentence\": \"a b\", \"d_model\": 4, \"d_k\": 2, "
-        "\"heads\": 2, \"mask\": {\"heads\": 2, \"rows\": [\"11\", \"10\", \"11\", \"11\"]}}",
-        "it");
-    REQUIRE(document);
-    AppState state = state_of(*document).value();
+    AppState state = json_state(
+        R"("d_model": 4, "d_k": 2, "heads": 2,
+           "mask": {"heads": 2, "rows": ["11", "10", "11", "11"]})",
+        "a b");
     CHECK(drawn(state) == "11/10");
     CHECK(drawn(acted(state, {ShowHead{1}, one(0, 1)})) == "10/11");
     CHECK(drawn(after(state, {ShowHead{0}})) == "11/10");

@@ -173,13 +173,7 @@ TEST_CASE("a journal of typing gives the same session again") {
     const AppState first = played(initial_state(), actions);
     CHECK(text(first) == "e f");
     Actions again;
-    for (const Action& action : actions) {
-        const auto line = to_journal(action);
-        REQUIRE(line);
-        auto read = from_journal(*line);
-        REQUIRE(read);
-        again.push_back(*std::move(read));
-    }
+    for (const Action& action : actions) again.push_back(through_journal(action));
     CHECK(session_to_json(played(initial_state(), again)) == session_to_json(first));
     const AppState read = reopened_alike(first, {.open = read_by_fake});
     CHECK(from_journal(R"({"action":"open_file","path":"x"})"));  // as older ones have it

@@ -56,7 +56,5 @@ TEST_CASE("a session and a journal keep that it presents") {
     const AppState state = after(initial_state(), {SetPresenter{true}});
     CHECK(reopened(state).presenter);
     CHECK(!session_from_json(session_to_json(initial_state()), "s")->presenter);
-    const auto line = to_journal(SetPresenter{true});
-    REQUIRE(line);
-    CHECK(after(initial_state(), {from_journal(*line).value()}).presenter);
+    CHECK(after(initial_state(), {through_journal(SetPresenter{true})}).presenter);
 }

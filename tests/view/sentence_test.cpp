@@ -134,26 +134,20 @@ TEST_CASE("weights are shown from softmax on, masked words from the mask on") {
     CHECK(build_sentence_view(state).queries.chips[2].look == ChipLook::plain);
 }
 
-TEST_CASE("a chip has the colour of its cell in the matrix") {
-    const AppState state = after(words_of_length(5), {SetCausal{true}, GoToStage{Stage::weights},
-                                                      SelectCell{{Stage::weights, 2, 0}}});
-    const SentenceView view = build_sentence_view(state);
-    const GridView grid = stage_grid(state, Stage::weights);
-    for (Index key = 0; key < 5; ++key) {
-        const WordChip& chip = view.queries.chips[static_cast<std::size_t>(key)];
-        CHECK(chip.fill == grid.at(2, key).fill);
-        CHECK(chip.weight == doctest::Approx(grid.at(2, key).value));
+TEST_CASE("a chip has the colour of its cell in the matrix, by row too") {
+    for (const Action& colored : Actions{SetCausal{true}, ScaleRows{true}}) {
+        CAPTURE(to_journal(colored).value());
+        const AppState state =
+            after(words_of_length(5),
+                  {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 2, 0}}, colored});
+        const SentenceView view = build_sentence_view(state);
+        const GridView grid = stage_grid(state, Stage::weights);
+        for (Index key = 0; key < 5; ++key) {
+            const WordChip& chip = view.queries.chips[static_cast<std::size_t>(key)];
+            CHECK(chip.fill == grid.at(2, key).fill);
+            CHECK(chip.weight == doctest::Approx(grid.at(2, key).value));
+        }
     }
-}
-
-TEST_CASE("a chip follows the colours by row") {
-    const AppState state =
-        after(words_of_length(5),
-              {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 2, 0}}, ScaleRows{true}});
-    const SentenceView view = build_sentence_view(state);
-    const GridView grid = stage_grid(state, Stage::weights);
-    for (Index key = 0; key < 5; ++key)
-        CHECK(view.queries.chips[static_cast<std::size_t>(key)].fill == grid.at(2, key).fill);
 }
 
 TEST_CASE("a hovered query goes before the selected one, and without either it is the first") {

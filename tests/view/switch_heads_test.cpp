@@ -256,15 +256,11 @@ TEST_CASE("a journal and a session keep which heads are off") {
                           SwitchHead{0, 0, false},     kRunDone};
     const AppState first = run_with(initial_state(), actions);
     Actions again;
-    for (const Action& action : actions)
-        again.push_back(from_journal(to_journal(action).value()).value());
+    for (const Action& action : actions) again.push_back(through_journal(action));
     CHECK(session_to_json(run_with(initial_state(), again)) == session_to_json(first));
     const std::string session = session_to_json(first);
     CHECK(has(session, R"("off": [[0,0],[1,1]])"));
-    const auto read = session_from_json(session, "s.json", {.open = run_by_fake});
-    REQUIRE(read);
-    CHECK(heads_off(*read) == Off{{0, 0}, {1, 1}});
-    CHECK(session_to_json(*read) == session);
+    CHECK(heads_off(reopened_alike(first, {.open = run_by_fake})) == Off{{0, 0}, {1, 1}});
     const std::string wrong =
         session_fault(replaced(session, "[[0,0],[1,1]]", "[[0,0],[1]]"), {.open = run_by_fake});
     CHECK(has(wrong, "'off' = "));
@@ -341,13 +337,11 @@ TEST_CASE("a journal and a session keep rows and patches") {
                           kRunDone};
     const AppState first = run_with(initial_state(), actions);
     Actions again;
-    for (const Action& action : actions)
-        again.push_back(from_journal(to_journal(action).value()).value());
+    for (const Action& action : actions) again.push_back(through_journal(action));
     const std::string session = session_to_json(first);
     CHECK(session_to_json(run_with(initial_state(), again)) == session);
-    const auto read = session_from_json(session, "s.json", {.open = run_by_fake});
-    REQUIRE(read);
-    CHECK(model_of(read->document())->changes == model_of(first.document())->changes);
+    const AppState read = reopened(first, {.open = run_by_fake});
+    CHECK(model_of(read.document())->changes == model_of(first.document())->changes);
     const std::string wrong = replaced(session, R"("part":"k")", R"("part":"x")");
     CHECK(has(session_fault(wrong, {.open = run_by_fake}), "has the part 'x': expected q, k or v"));
 }

@@ -40,11 +40,8 @@ TEST_CASE("session and journal keep what was chosen of the inspector, not what t
     REQUIRE(by_width);
     CHECK_FALSE(by_width->inspector);
     for (const std::optional<bool> on : {std::optional<bool>(), {true}, {false}}) {
-        const auto line = to_journal(ShowInspector{on});
-        REQUIRE(line);
-        const auto action = from_journal(*line);
-        REQUIRE(action);
-        CHECK(action->as<ShowInspector>()->on == on);
+        const Action action = through_journal(ShowInspector{on});
+        CHECK(action.as<ShowInspector>()->on == on);
     }
     CHECK_FALSE(to_journal(SetNarrow{true}));
 }
@@ -113,11 +110,7 @@ TEST_CASE("About and the popover of the model are found, opened, closed and kept
     REQUIRE(found.front().action.is<ShowAbout>());
     const AppState shown = after(initial_state(), {found.front().action});
     CHECK(shown.show_about);
-    const auto line = to_journal(ShowAbout{true});
-    REQUIRE(line);
-    const auto action = from_journal(*line);
-    REQUIRE(action);
-    CHECK(action->as<ShowAbout>()->on);
+    CHECK(through_journal(ShowAbout{true}).as<ShowAbout>()->on);
     CHECK(reopened(shown).show_about);
 }
 
