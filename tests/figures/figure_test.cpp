@@ -7,9 +7,11 @@
 
 #include "app/figures/measure.h"
 #include "app/figures/type.h"
+#include "tests/figures/recorder.h"
 
 using namespace attn;
 using figures::Format;
+using test::count;
 using view::Face;
 
 namespace {
@@ -29,11 +31,8 @@ std::string drawn(Format format) {
     figure->pop_rotation();
     const std::array<view::Point, 3> curve{{{20.0F, 90.0F}, {60.0F, 70.0F}, {90.0F, 95.0F}}};
     figure->polyline(curve, kInk, 2.0F);
-    figure->image({1,
-                   [] {
-                       return view::Image{2, 1, {255, 0, 0, 255, 0, 0, 255, 255}};
-                   }},
-                  {100.0F, 30.0F}, {140.0F, 50.0F});
+    const auto paint = [] { return view::Image{2, 1, {255, 0, 0, 255, 0, 0, 255, 255}}; };
+    figure->image({1, paint}, {100.0F, 30.0F}, {140.0F, 50.0F});
     figure->pop_clip();
     return figure->finish().value();
 }
@@ -42,12 +41,6 @@ std::string svg_of_text(std::string_view text) {
     const auto figure = figures::make_figure(Format::svg, kPage);
     figure->text(kWords, {30.0F, 40.0F}, kInk, text);
     return figure->finish().value();
-}
-
-std::size_t count(const std::string& in, const std::string& part) {
-    std::size_t found = 0;
-    for (auto at = in.find(part); at != std::string::npos; at = in.find(part, at + 1)) ++found;
-    return found;
 }
 
 std::string big_endian(std::uint32_t value) {
@@ -122,11 +115,8 @@ TEST_CASE("what is no character is a replacement character: the file stays well 
 
 TEST_CASE("a picture is embedded once, with nearest neighbours, and only its part shows") {
     const auto figure = figures::make_figure(Format::svg, kPage);
-    figure->image({1,
-                   [] {
-                       return view::Image{4, 2, std::vector<std::uint8_t>(32, 255)};
-                   }},
-                  {100.0F, 30.0F}, {140.0F, 50.0F}, {{0.5F, 0.0F}, {1.0F, 0.5F}});
+    const auto paint = [] { return view::Image{4, 2, std::vector<std::uint8_t>(32, 255)}; };
+    figure->image({1, paint}, {100.0F, 30.0F}, {140.0F, 50.0F}, {{0.5F, 0.0F}, {1.0F, 0.5F}});
     const std::string svg = figure->finish().value();
     CHECK(count(svg, "<image ") == 1);
     CHECK(count(svg, "viewBox=\"0.0000 0.0000 2.0000 1.0000\"") == 1);

@@ -7,6 +7,12 @@ namespace attn::test {
 using view::Color;
 using view::Point;
 
+std::size_t count(const std::string& in, const std::string& part) {
+    std::size_t found = 0;
+    for (auto at = in.find(part); at != std::string::npos; at = in.find(part, at + 1)) ++found;
+    return found;
+}
+
 std::size_t Recorder::count(const std::string& what) const {
     return static_cast<std::size_t>(std::ranges::count(calls, what, &Call::what));
 }

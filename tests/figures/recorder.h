@@ -7,6 +7,9 @@
 
 namespace attn::test {
 
+/// How often `part` occurs.
+std::size_t count(const std::string& in, const std::string& part);
+
 /// One call of a painter.
 struct Call {
     std::string what;  // the method's name

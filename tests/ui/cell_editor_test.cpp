@@ -4,9 +4,7 @@
 #include "tests/ui/sample.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::NullUi;
-using attn::test::said;
+using namespace attn::test;
 using view::Key;
 using view::step_look;
 

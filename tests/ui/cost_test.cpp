@@ -2,8 +2,7 @@
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::said;
+using namespace attn::test;
 using view::cost_controls;
 using view::cost_look;
 using view::Key;

@@ -3,8 +3,7 @@
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::click_until;
+using namespace attn::test;
 using view::heads_look;
 using view::Key;
 

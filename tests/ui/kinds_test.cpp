@@ -4,8 +4,7 @@
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::click_until;
+using namespace attn::test;
 using view::Key;
 using view::kinds_controls;
 using view::kinds_look;

@@ -82,7 +82,7 @@ TEST_CASE("every state of the Large workspace draws at every size and scale") {
         }
 }
 
-TEST_CASE("a new matrix, of which nothing is known yet, draws") {
+TEST_CASE("a new matrix, of which nothing is known yet, draws, and none does") {
     App app;
     app.set(view::opened_state());
     REQUIRE(app.state.workspace == "large");
@@ -91,10 +91,6 @@ TEST_CASE("a new matrix, of which nothing is known yet, draws") {
     REQUIRE_FALSE(map_look(app.state).snapshot);
     CHECK(app.ui.drawn() > 500);
     CHECK(map_look(app.state).canvas.width > 500.0);
-}
-
-TEST_CASE("a workspace without a matrix draws") {
-    App app;
     app.set(view::after(view::empty_state(), {view::SetWorkspace{"large"}}));
     CHECK(app.ui.drawn() > 300);
 }
@@ -107,7 +103,7 @@ TEST_CASE("the canvas says its room once, and panning does not change it") {
     CHECK(!has<view::SetMapCanvas>(bench.ui.frames(3)));
 }
 
-TEST_CASE("the wheel zooms about the cell under the pointer") {
+TEST_CASE("the wheel zooms about the cell under the pointer, elsewhere it does not") {
     LargeBench bench;
     bench.ui.move_to(kOnCanvas);
     const auto before = bench.look.hovered;
@@ -121,10 +117,6 @@ TEST_CASE("the wheel zooms about the cell under the pointer") {
     CHECK(std::abs(bench.look.hovered->column - before->column) <= 190);
     bench.ui.wheel(-1.0F);
     CHECK(bench.cells() > cells / 100.0);
-}
-
-TEST_CASE("the wheel elsewhere does not zoom") {
-    LargeBench bench;
     bench.ui.move_to({1300.0F, 700.0F});
     const view::Actions actions = bench.ui.wheel(1.0F);
     CHECK(!has<view::SetMapCamera>(actions));
@@ -149,15 +141,11 @@ TEST_CASE("a click selects the cell under the pointer and moves nothing") {
     CHECK(!has<view::FitMap>(actions));
 }
 
-TEST_CASE("a double click comes closer") {
+TEST_CASE("a double click comes closer, a click beside the matrix selects nothing") {
     LargeBench bench;
     const double cells = bench.cells();
     bench.ui.double_click(kOnCanvas);
     CHECK(bench.cells() == doctest::Approx(cells / 2.0));
-}
-
-TEST_CASE("a click beside the matrix selects nothing") {
-    LargeBench bench;
     look_at(bench.look, {0.0, 0.0, 100.0});
     CHECK(!has<view::SelectMapCell>(bench.ui.click({200.0F, 200.0F})));
     CHECK(!bench.look.hovered);

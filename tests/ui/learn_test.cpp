@@ -3,8 +3,7 @@
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::last;
+using namespace attn::test;
 using view::Key;
 using view::learn_look;
 

@@ -7,8 +7,7 @@
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::click_until;
+using namespace attn::test;
 using view::masks_look;
 using view::Pair;
 

@@ -2,9 +2,7 @@
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::last;
-using attn::test::said;
+using namespace attn::test;
 using view::Key;
 using view::numerics_controls;
 using view::numerics_look;

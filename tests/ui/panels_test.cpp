@@ -6,10 +6,7 @@
 #include "tests/view/probe_workspace.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::last;
-using attn::test::NullUi;
-using attn::test::said;
+using namespace attn::test;
 using view::Key;
 using view::step_look;
 

@@ -3,9 +3,7 @@
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::Panel;
-using attn::test::said;
+using namespace attn::test;
 using view::Key;
 using view::saturation_controls;
 using view::saturation_look;

@@ -7,10 +7,7 @@
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::last;
-using attn::test::NullUi;
-using attn::test::said;
+using namespace attn::test;
 using view::Key;
 using view::step_look;
 

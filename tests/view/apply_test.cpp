@@ -297,10 +297,9 @@ TEST_CASE("copying asks for the clipboard") {
 TEST_CASE("commands go round the heads and the sequences of a batch") {
     const auto pressed = [](const AppState& state, std::string_view words) {
         const auto list = commands(state);
-        const auto found = std::ranges::find(list, words, &Command::words);
-        REQUIRE(found != list.end());
-        REQUIRE(found->enabled);
-        return after(state, {found->action});
+        const Command& command = one_of(list, words, &Command::words);
+        REQUIRE(command.enabled);
+        return after(state, {command.action});
     };
     const AppState first = two_sequences_state();
     const AppState second = pressed(first, "Next sequence of the batch");

@@ -13,10 +13,7 @@ constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 AppState cost_state(const Actions& actions = {}) { return in_workspace("cost", actions); }
 
 const CostRowView& row(const CostView& view, const std::string& name) {
-    for (const CostRowView& each : view.rows)
-        if (each.name == name) return each;
-    FAIL("no row " << name);
-    return view.rows.front();
+    return one_of(view.rows, name, &CostRowView::name);
 }
 
 }  // namespace

@@ -247,9 +247,7 @@ TEST_CASE("the heading's chain rule is that of this document") {
     CHECK(formula(cross, Stage::x_kv) == "∂L/∂X_kv = ∂L/∂K W_Kᵀ + ∂L/∂V W_Vᵀ");
     const AppState shown = after(cross, {ShowGradients{true}, GoToStage{Stage::k}});
     const auto grids = build_step_view(shown).operands;
-    const auto of_w = std::ranges::find(grids, "∂L/∂W_K", &GridView::title);
-    REQUIRE(of_w != grids.end());
-    CHECK(of_w->tooltip.ends_with("\n∂L/∂W_K = X_kvᵀ ∂L/∂K"));
+    CHECK(one_of(grids, "∂L/∂W_K", &GridView::title).tooltip.ends_with("\n∂L/∂W_K = X_kvᵀ ∂L/∂K"));
 }
 
 TEST_CASE("of one output, the gradients of other rows are 0 and the sentence says so") {

@@ -19,9 +19,7 @@ AppState gradients_state(const Actions& actions = {}) {
 }
 
 const GradientRow& row_of(const GradientsView& view, std::string_view key) {
-    const auto found = std::ranges::find(view.rows, key, &GradientRow::key);
-    REQUIRE(found != view.rows.end());
-    return *found;
+    return one_of(view.rows, key, &GradientRow::key);
 }
 
 }  // namespace

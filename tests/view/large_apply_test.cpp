@@ -274,15 +274,7 @@ TEST_CASE("the exact pass runs by itself where it is quick, else when asked") {
 
 TEST_CASE("every command of the workspace does what it says") {
     const AppState state = after(planted_state(), {GoToCell{{500, 400}}, Tick{1.0}});
-    const auto list = commands(state);
-    const auto press = [&](Chord chord) {
-        const auto found = std::ranges::find_if(list, [&](const Command& command) {
-            return command.chord == chord || command.also == chord;
-        });
-        REQUIRE(found != list.end());
-        CHECK(found->enabled);
-        return after(state, {found->action});
-    };
+    const auto press = [&](Chord chord) { return pressed(state, chord); };
     CHECK(map_look(press({Key::plus})).camera.cells_per_unit <
           map_look(state).camera.cells_per_unit);
     CHECK(map_look(press({Key::minus})).camera.cells_per_unit >
@@ -308,11 +300,7 @@ TEST_CASE("every command of the workspace does what it says") {
 TEST_CASE("Escape closes the nearest thing: the field, the search, the selection") {
     AppState state = after(planted_state(), {SelectMapCell{{1, 2}},
                                              SearchMap{large::Search{Of::key, 2}}, ShowGoTo{true}});
-    const auto escape = [&] {
-        const auto list = commands(state);
-        state =
-            after(state, {std::ranges::find(list, Chord{Key::escape}, &Command::chord)->action});
-    };
+    const auto escape = [&] { state = pressed(state, {Key::escape}); };
     escape();
     CHECK_FALSE(map_look(state).go_to_open);
     CHECK(map_look(state).search);

@@ -175,13 +175,10 @@ TEST_CASE("going to a cell is refused while there is no matrix that has it") {
 TEST_CASE("rulers: round numbers from afar, words of tokens close by, documents as strong marks") {
     const AppState state = planted_state();
     const auto far = column_ruler(map_look(state));
-    const auto round = std::ranges::find(far, "200", &RulerMark::label);
-    REQUIRE(round != far.end());
-    CHECK(round->at == doctest::Approx(x_of(map_look(state), 200.5)));
-    const auto down = row_ruler(map_look(state));
-    const auto below = std::ranges::find(down, "200", &RulerMark::label);
-    REQUIRE(below != down.end());
-    CHECK(below->at == doctest::Approx(y_of(map_look(state), 200.5)));
+    CHECK(one_of(far, "200", &RulerMark::label).at ==
+          doctest::Approx(x_of(map_look(state), 200.5)));
+    CHECK(one_of(row_ruler(map_look(state)), "200", &RulerMark::label).at ==
+          doctest::Approx(y_of(map_look(state), 200.5)));
     CHECK(std::ranges::any_of(far, [](const RulerMark& mark) { return mark.strong; }));
     for (const RulerMark& mark : far) {
         CHECK(mark.at >= 0.0);
@@ -189,9 +186,7 @@ TEST_CASE("rulers: round numbers from afar, words of tokens close by, documents 
     }
     const AppState close = after(state, {GoToCell{{512, 515}}});
     const auto near = column_ruler(map_look(close));
-    const auto numbered = std::ranges::find(near, "510", &RulerMark::label);
-    REQUIRE(numbered != near.end());
-    CHECK(numbered->at == doctest::Approx(500.0 - 5 * 48.0));
+    CHECK(one_of(near, "510", &RulerMark::label).at == doctest::Approx(500.0 - 5 * 48.0));
     CHECK(std::ranges::any_of(near, [](const RulerMark& mark) {
         return mark.label.find_first_not_of("0123456789,") != std::string::npos && !mark.strong;
     }));

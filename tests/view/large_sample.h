@@ -1,6 +1,9 @@
 #pragma once
 
+#include <doctest/doctest.h>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "app/common/document/requests.h"
 #include "app/common/map/camera.h"
@@ -65,6 +68,16 @@ inline AppState settled_state(AppState state, const Actions& actions = {}) {
     map.want(request.view);
     map.settle();
     return after(std::move(state), {MapReady{request.input, map.snapshot()}});
+}
+
+/// The number in the middle of the canvas, 1000 × 800.
+inline const MapFigure& middle_figure(const LargeView& view) {
+    const auto found = std::ranges::find_if(view.figures, [](const MapFigure& figure) {
+        return figure.where.left < 500.0 && figure.where.right > 500.0 &&
+               figure.where.top < 400.0 && figure.where.bottom > 400.0;
+    });
+    REQUIRE(found != view.figures.end());
+    return *found;
 }
 
 inline Color pixel_at(const Image& image, std::size_t n) {

@@ -217,12 +217,7 @@ TEST_CASE("close by, cells have their numbers, and the selected one its whole ar
     CHECK(has(view.inspector.as_text, "S - L"));
     CHECK(has(view.hover_words, "query "));
     // what stands in the cell is what the arithmetic gives
-    const auto middle = std::ranges::find_if(view.figures, [](const MapFigure& figure) {
-        return figure.where.left < 500.0 && figure.where.right > 500.0 &&
-               figure.where.top < 400.0 && figure.where.bottom > 400.0;
-    });
-    REQUIRE(middle != view.figures.end());
-    CHECK(middle->text == short_weight(cell->arithmetic.weight));
+    CHECK(middle_figure(view).text == short_weight(cell->arithmetic.weight));
     const AppState copied = after(state, {CopyArithmetic{CopyAs::python}});
     CHECK(copied.effects.clipboard == view.inspector.as_python);
 }

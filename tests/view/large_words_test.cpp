@@ -204,12 +204,7 @@ TEST_CASE("the picture of scores: which scores, a diverging legend about zero, t
     CHECK(view.legend.masked == "masked");
     const large::CellArithmetic& cell = map_look(state).inspected->arithmetic;
     CHECK(has(view.hover_words, "S = q·k ÷ √d_k = " + number(cell.scaled)));
-    const auto middle = std::ranges::find_if(view.figures, [](const MapFigure& figure) {
-        return figure.where.left < 500.0 && figure.where.right > 500.0 &&
-               figure.where.top < 400.0 && figure.where.bottom > 400.0;
-    });
-    REQUIRE(middle != view.figures.end());
-    CHECK(middle->text == cell_number(cell.scaled, 2));
+    CHECK(middle_figure(view).text == cell_number(cell.scaled, 2));
     CHECK(view.inspector.title == "scaled score[300 → 297]");
     CHECK(view.inspector.value == number(cell.scaled));
     CHECK(has(all_text(view.inspector), "weight " + number(cell.weight)));

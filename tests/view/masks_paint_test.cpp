@@ -28,20 +28,8 @@ PaintMask rectangle(Index row, Index column, Index to_row, Index to_column, bool
     return {row, column, to_row, to_column, PaintShape::rectangle, allowed};
 }
 
-const Command* find(const std::vector<Command>& list, const Chord& chord) {
-    const auto found = std::ranges::find_if(
-        list, [&](const Command& each) { return each.chord == chord && each.enabled; });
-    return found == list.end() ? nullptr : &*found;
-}
-
-/// What a key does, by the list of commands.
 AppState pressed(AppState state, std::initializer_list<Chord> chords) {
-    for (const Chord& chord : chords) {
-        const auto list = commands(state);
-        const Command* const command = find(list, chord);
-        REQUIRE(command != nullptr);
-        view::apply(state, command->action);
-    }
+    for (const Chord& chord : chords) state = view::pressed(state, chord);
     return state;
 }
 

@@ -5,17 +5,6 @@
 using namespace attn;
 using namespace attn::view;
 
-namespace {
-
-/// What a key does; nothing where no command that can be done has it.
-AppState pressed(const AppState& state, Chord chord) {
-    for (const Command& command : commands(state))
-        if (command.enabled && command.chord == chord) return after(state, {command.action});
-    return state;
-}
-
-}  // namespace
-
 TEST_CASE("presenting, a window is 540 design units high, and the scale that was set is kept") {
     AppState state = after(initial_state(), {SetUiScale{1.5}});
     for (const double height : {300.0, 720.0, 1080.0, 2160.0})

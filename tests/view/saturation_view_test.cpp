@@ -13,12 +13,17 @@ constexpr Index kFewDraws = 21;
 AppState saturation_state(SaturationModel model, Index d_k) {
     AppState state;
     Edit edit;
-    edit.controls.edit<SaturationControls>().settings.model = model;
-    edit.controls.edit<SaturationControls>().settings.trials = kFewDraws;
-    edit.controls.edit<SaturationControls>().d_k = d_k;
-    edit.controls.edit<SaturationControls>().draw = 0;
+    auto& controls = edit.controls.edit<SaturationControls>();
+    controls.settings.model = model;
+    controls.settings.trials = kFewDraws;
+    controls.d_k = d_k;
+    controls.draw = 0;
     state.history = {edit};
     return state;
+}
+
+SaturationControls& controls_of(AppState& state) {
+    return state.history[0].controls.edit<SaturationControls>();
 }
 
 AppState with_sweep(AppState state) {
@@ -35,10 +40,7 @@ SaturationView view_of(SaturationModel model, Index d_k) {
 }
 
 const ComparedNumber& number_of(const std::vector<ComparedNumber>& rows, std::string_view label) {
-    for (const ComparedNumber& row : rows)
-        if (row.label == label) return row;
-    FAIL("no such number: " << label);
-    return rows.front();
+    return one_of(rows, label, &ComparedNumber::label);
 }
 
 double at(const CurveView& curve, double d_k) {
@@ -96,7 +98,7 @@ TEST_CASE("verdicts follow the evenness, at the thresholds that are shown") {
 TEST_CASE("table and verdict are of the medians: another draw changes the bars alone") {
     AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
     const SaturationView first = build_saturation_view(state);
-    state.history[0].controls.edit<SaturationControls>().draw = 1;
+    controls_of(state).draw = 1;
     const SaturationView second = build_saturation_view(state);
     CHECK(first.unscaled.bars[0].value != second.unscaled.bars[0].value);
     CHECK(first.sentence == second.sentence);
@@ -150,7 +152,7 @@ TEST_CASE("every plot has its curves, and its points are the curves at the handl
 TEST_CASE("the shaded gap lies between the curves, where the scaled one is the upper one") {
     for (const Index keys : {2, 5, 16, 64}) {
         AppState state = saturation_state(SaturationModel::sampled, 64);
-        state.history[0].controls.edit<SaturationControls>().settings.keys = keys;
+        controls_of(state).settings.keys = keys;
         const HeroView hero = build_saturation_view(with_sweep(state)).hero;
         REQUIRE_FALSE(hero.gaps.empty());
         CHECK(hero.gap_label == "gradient lost");
@@ -179,7 +181,7 @@ TEST_CASE("the shaded gap lies between the curves, where the scaled one is the u
 
 TEST_CASE("equal logits lose no gradient: nothing is shaded") {
     AppState state = saturation_state(SaturationModel::fixed_logits, 64);
-    state.history[0].controls.edit<SaturationControls>().settings.logits = {1.0, 1.0, 1.0};
+    controls_of(state).settings.logits = {1.0, 1.0, 1.0};
     const HeroView hero = build_saturation_view(with_sweep(state)).hero;
     CHECK(hero.gaps.empty());
     CHECK(hero.gap_label.empty());
@@ -189,7 +191,7 @@ TEST_CASE("the factor from the pinned d_k is the ratio of the unscaled curve") {
     for (const Index pin : {1, 4, 64, 100})
         for (const Index d_k : {4, 100, 512}) {
             AppState state = saturation_state(SaturationModel::sampled, d_k);
-            state.history[0].controls.edit<SaturationControls>().pin = pin;
+            controls_of(state).pin = pin;
             const HeroView hero = build_saturation_view(with_sweep(state)).hero;
             if (pin == d_k) {
                 CHECK(has(hero.headline, "is pinned"));
@@ -233,7 +235,7 @@ TEST_CASE("a d_k between the powers of two is asked for, and then stands on the 
     AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
     state.workspace = "saturation";
     CHECK_FALSE(requested_sweep(state));
-    state.history[0].controls.edit<SaturationControls>().d_k = 100;
+    controls_of(state).d_k = 100;
     const auto request = requested_sweep(state);
     REQUIRE(request);
     CHECK(build_saturation_view(state).sentence.starts_with("Computing at d_k = 100"));
@@ -241,7 +243,7 @@ TEST_CASE("a d_k between the powers of two is asked for, and then stands on the 
     const SaturationView view = build_saturation_view(state);
     CHECK(view.sentence.starts_with("Without ÷√d_k, scores spread like √100 = 10"));
     CHECK(view.hero.plot.curves[0].x.size() == sweep_widths().size() + 1);
-    state.history[0].controls.edit<SaturationControls>().d_k = 64;
+    controls_of(state).d_k = 64;
     CHECK_FALSE(requested_sweep(state));
     CHECK(build_saturation_view(state).hero.plot.curves[0].x.size() == sweep_widths().size());
 }
@@ -249,7 +251,7 @@ TEST_CASE("a d_k between the powers of two is asked for, and then stands on the 
 TEST_CASE("curves of older settings are marked stale, and the note names those settings") {
     AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
     CHECK_FALSE(build_saturation_view(state).stale);
-    state.history[0].controls.edit<SaturationControls>().settings.keys = 32;
+    controls_of(state).settings.keys = 32;
     const SaturationView view = build_saturation_view(state);
     CHECK(view.stale);
     CHECK(has(view.note, "16 keys"));
@@ -257,7 +259,7 @@ TEST_CASE("curves of older settings are marked stale, and the note names those s
 
 TEST_CASE("scores that overflow show NaN") {
     AppState state = saturation_state(SaturationModel::fixed_logits, 4096);
-    state.history[0].controls.edit<SaturationControls>().settings.logits = {1e308, 0.0};
+    controls_of(state).settings.logits = {1e308, 0.0};
     const SaturationView view = build_saturation_view(with_sweep(state));
     CHECK(view.unscaled.bars[0].text == "NaN");
     CHECK(number_of(view.table.rows, "evenness").unscaled == "NaN");
@@ -268,7 +270,7 @@ TEST_CASE("scores that overflow show NaN") {
 
 TEST_CASE("256 keys: a Jacobian without numbers in its cells") {
     AppState state = saturation_state(SaturationModel::sampled, 64);
-    state.history[0].controls.edit<SaturationControls>().settings.keys = 256;
+    controls_of(state).settings.keys = 256;
     const SaturationView view = build_saturation_view(state);
     CHECK(view.scaled.jacobian.rows == 256);
     CHECK(view.scaled.jacobian.cells.size() == 256u * 256u);

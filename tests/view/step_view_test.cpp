@@ -78,9 +78,7 @@ TEST_CASE("weights show max, Σ exp, row sums and what is said of each row") {
     const StepView view = build_step_view(
         after(preset_state("cat-sat-mat"), {SetScaling{false}, GoToStage{Stage::weights}}));
     const auto side = [&](const std::string& title) {
-        const auto found = std::ranges::find(view.result.sides, title, &SideVector::title);
-        REQUIRE(found != view.result.sides.end());
-        return found->cells;
+        return one_of(view.result.sides, title, &SideVector::title).cells;
     };
     CHECK(side("m") == std::vector<std::string>{"1.00", "1.00", "2.00"});
     CHECK(side("Σ") == std::vector<std::string>{"1.00", "1.00", "1.00"});

@@ -81,9 +81,7 @@ AppState two_by_two(const std::string& text = "the cat sat down") {
 const Off& heads_off(const AppState& state) { return model_of(state.document())->changes.off; }
 
 const HeadThumb& picture_of(const AllHeadsView& view, HeadPlace place) {
-    const auto found = std::ranges::find(view.thumbs, place, &HeadThumb::place);
-    REQUIRE(found != view.thumbs.end());
-    return *found;
+    return one_of(view.thumbs, place, &HeadThumb::place);
 }
 
 }  // namespace

@@ -35,9 +35,7 @@ Tensor exact_weights(const AppState& state) {
 }
 
 const CheckedLine& line_of(const VerifyView& view, std::string_view key) {
-    const auto found = std::ranges::find(view.lines, key, &CheckedLine::key);
-    REQUIRE(found != view.lines.end());
-    return *found;
+    return one_of(view.lines, key, &CheckedLine::key);
 }
 
 }  // namespace

@@ -25,6 +25,25 @@
 
 namespace attn::view {
 
+/// The first of `list` whose `member` is `value`, which there must be.
+template <class List, class Value, class Member>
+const auto& one_of(const List& list, const Value& value, Member member) {
+    const auto found = std::ranges::find(list, value, member);
+    REQUIRE(found != list.end());
+    return *found;
+}
+
+/// What a key does, by the list of commands.
+inline AppState pressed(const AppState& state, const Chord& chord) {
+    const auto list = commands(state);
+    const auto found = std::ranges::find_if(list, [&](const Command& command) {
+        return command.chord == chord || command.also == chord;
+    });
+    REQUIRE(found != list.end());
+    CHECK(found->enabled);
+    return after(state, {found->action});
+}
+
 /// The state that a session of `state` gives.
 inline AppState reopened(const AppState& state, const SessionContext& context = {}) {
     const auto read = session_from_json(session_to_json(state), "session", context);

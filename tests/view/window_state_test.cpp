@@ -9,9 +9,7 @@ using namespace attn::view;
 namespace {
 
 const Command& command(const std::vector<Command>& list, std::string_view words) {
-    const auto found = std::ranges::find(list, words, &Command::words);
-    REQUIRE(found != list.end());
-    return *found;
+    return one_of(list, words, &Command::words);
 }
 
 AppState escaped(const AppState& state) {
@@ -157,9 +155,7 @@ TEST_CASE("About says what the program is made with, and which fonts are here") 
     CHECK(about.version == "attnscope " ATTN_VERSION);
     CHECK(about.licence.starts_with("MIT License. Built by "));
     const auto row = [](const std::vector<AboutRow>& rows, std::string_view name) {
-        const auto found = std::ranges::find(rows, name, &AboutRow::name);
-        REQUIRE(found != rows.end());
-        return *found;
+        return one_of(rows, name, &AboutRow::name);
     };
     CHECK(row(about.libraries, "Dear ImGui").licence == "MIT");
     CHECK(row(about.libraries, "Eigen").licence == "MPL-2.0");
