@@ -147,8 +147,7 @@ TEST_CASE("learn: settings are undone, B keeps its difference, wrong ones change
     view::apply(state, SetLearnField{"b", "layers", "1"});
     CHECK(has(state.message.words, "B differs in d_k alone"));
     CHECK(acted(state, {SetLearnField{"a", "d_k", "100000"}}).message.severity == Severity::error);
-    view::apply(state, SetLearnField{"a", "colour", "1"});
-    view::apply(state, SetLearnField{"a", "d_k", "\"wide\""});
+    acted(state, {SetLearnField{"a", "colour", "1"}, SetLearnField{"a", "d_k", "\"wide\""}});
     CHECK(learn_controls(acted(state, {SetLearnDifference{"task"}})) == now);
     for (int n = 0; n < 3; ++n) view::apply(state, Undo{});
     CHECK(learn_controls(state) == first);

@@ -71,8 +71,7 @@ TEST_CASE("predict: an exact guess is called so, and −∞ is left out of the d
         after(initial_state(), {SetCausal{true}, SetPredicting{true}, GoToStage{Stage::masked},
                                 SelectCell{{Stage::masked, 0, 0}}});
     REQUIRE(build_predict_view(state));
-    apply(state, GuessEntry{0, (*state.trace)[Stage::masked](0, 0, 0, 0)});
-    apply(state, RevealGuess{});
+    acted(state, {GuessEntry{0, (*state.trace)[Stage::masked](0, 0, 0, 0)}, RevealGuess{}});
     const auto view = *build_predict_view(state);
     CHECK(view.total == "The guess is exact.");
     CHECK(std::isinf(view.truth[1]));

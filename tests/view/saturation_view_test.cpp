@@ -295,9 +295,7 @@ TEST_CASE("it opens on the sampled model, and the five bars are one action away"
     AppState state = initial_state();
     CHECK(saturation_controls(state).settings.model == SaturationModel::sampled);
     CHECK(saturation_controls(state).pin == 4);
-    view::apply(state, SetSaturationLogits{{1.0, 2.0}});
-    apply(state, SetSaturationWidth{8});
-    apply(state, ShowFiveBars{});
+    acted(state, {SetSaturationLogits{{1.0, 2.0}}, SetSaturationWidth{8}, ShowFiveBars{}});
     const SaturationView view = build_saturation_view(state);
     REQUIRE(view.scaled.bars.size() == 5);
     CHECK(view.scaled.bars[3].text == "32.4 %");

@@ -122,8 +122,7 @@ TEST_CASE("weights are shown from softmax on, masked words from the mask on") {
         for (const WordChip& chip : view.queries.chips)
             CHECK((chip.look == ChipLook::weighed) <= view.weighed);
     }
-    view::apply(state, GoToStage{Stage::masked});
-    view::apply(state, SelectCell{{Stage::masked, 1, 0}});
+    acted(state, {GoToStage{Stage::masked}, SelectCell{{Stage::masked, 1, 0}}});
     const SentenceView masked = build_sentence_view(state);
     CHECK(masked.queries.chips[1].is_query);
     CHECK(masked.queries.chips[0].is_key);

@@ -40,13 +40,9 @@ Result<Opened> run_by_fake(const OpenRequest& request, const RunControl&) {
     const ModelOrigin& model = wanted->model;
     for (const HeadPlace& at : model.changes.off)
         if (at.layer > 1 || at.head > 1) return bad_input("there is no such head");
-    auto made = make_document(model.text, 8, 4, 2, 1, {});
+    auto made = fake_document(model);
     if (!made) return tl::unexpected(made.error());
     Document document = *std::move(made);
-    document.origin = model;
-    document.sentence.clear();
-    document.name = document.title = "fake";
-    document.note = "trained weights";
     document.layers.clear();
     for (Index layer = 0; layer < 2; ++layer) {
         Inputs inputs = *document.inputs;
@@ -253,9 +249,8 @@ TEST_CASE("a journal and a session keep which heads are off") {
                           SetWorkspace{"heads"},       SwitchHead{1, 1, false},
                           SwitchHead{0, 0, false},     kRunDone};
     const AppState first = run_with(initial_state(), actions);
-    Actions again;
-    for (const Action& action : actions) again.push_back(through_journal(action));
-    CHECK(session_to_json(run_with(initial_state(), again)) == session_to_json(first));
+    CHECK(session_to_json(run_with(initial_state(), through_journal(actions))) ==
+          session_to_json(first));
     const std::string session = session_to_json(first);
     CHECK(has(session, R"("off": [[0,0],[1,1]])"));
     CHECK(heads_off(reopened_alike(first, {.open = run_by_fake})) == Off{{0, 0}, {1, 1}});
@@ -334,10 +329,8 @@ TEST_CASE("a journal and a session keep rows and patches") {
                           PatchHead{1, 0, Stage::k, "a dog ran"},
                           kRunDone};
     const AppState first = run_with(initial_state(), actions);
-    Actions again;
-    for (const Action& action : actions) again.push_back(through_journal(action));
     const std::string session = session_to_json(first);
-    CHECK(session_to_json(run_with(initial_state(), again)) == session);
+    CHECK(session_to_json(run_with(initial_state(), through_journal(actions))) == session);
     const AppState read = reopened(first, {.open = run_by_fake});
     CHECK(model_of(read.document())->changes == model_of(first.document())->changes);
     const std::string wrong = replaced(session, R"("part":"k")", R"("part":"x")");

@@ -69,9 +69,8 @@ TEST_CASE("tour: what else was changed does not count as the edit that is asked 
     const auto page = std::ranges::find(pages, "V is what is handed over", &TourPage::title);
     REQUIRE(page != pages.end());
     const auto edited = [&](Param param) {
-        apply(state, GoToTourPage{page - pages.begin()});
-        apply(state, SetCell{{param, 0, 0}, 2.0F});
-        apply(state, GoToStage{Stage::weights});
+        acted(state, {GoToTourPage{page - pages.begin()}, SetCell{{param, 0, 0}, 2.0F},
+                      GoToStage{Stage::weights}});
         return state.tour.done;
     };
     CHECK(edited(Param::w_v));
@@ -80,8 +79,7 @@ TEST_CASE("tour: what else was changed does not count as the edit that is asked 
 
 TEST_CASE("tour: it is put away and resumed, also by a session") {
     AppState state = on_tour();
-    apply(state, GoToTourPage{2});
-    CHECK(!build_tour_view(acted(state, {EndTour{}})));
+    CHECK(!build_tour_view(acted(state, {GoToTourPage{2}, EndTour{}})));
     AppState read = reopened_alike(state, {state.backends, state.workspaces});
     for (AppState* const each : {&state, &read}) {
         apply(*each, StartTour{"attention"});

@@ -25,6 +25,17 @@
 
 namespace attn::view {
 
+/// What a model that is called fake makes of a text: one token a word, seeded weights.
+inline Result<Document> fake_document(const ModelOrigin& model) {
+    auto made = make_document(model.text, 8, 4, 2, 1, {});
+    if (!made) return made;
+    made->origin = model;
+    made->sentence.clear();
+    made->name = made->title = "fake";
+    made->note = "trained weights";
+    return made;
+}
+
 /// The first of `list` whose `member` is `value`, which there must be.
 template <class List, class Value, class Member>
 const auto& one_of(const List& list, const Value& value, Member member) {
@@ -72,6 +83,12 @@ inline Action through_journal(const Action& action) {
     const auto read = from_journal(*line);
     REQUIRE(read);
     return *read;
+}
+
+inline Actions through_journal(const Actions& actions) {
+    Actions again;
+    for (const Action& action : actions) again.push_back(through_journal(action));
+    return again;
 }
 
 /// `text` with one part of it, which must be there, replaced; the first that comes after `mark`.
