@@ -18,8 +18,7 @@ struct Bench {
     std::optional<CellRef> hovered;
     NullUi ui;
 
-    explicit Bench(view::StepView shown, std::optional<view::CellEdit> edit = {})
-        : view(std::move(shown)), editing(std::move(edit)) {
+    explicit Bench(view::StepView shown) : view(std::move(shown)) {
         ui.show_in_window([this](const ui::Frame& frame, view::Actions& out) {
             hovered = ui::draw_canvas(view, editing, frame, out).cell;
         });
@@ -71,8 +70,9 @@ TEST_CASE("a digit on the selected cell is no edit: digits are commands") {
 }
 
 TEST_CASE("the cell editor replaces the number by what is typed and Enter commits it") {
-    Bench bench(sample_input(), view::CellEdit{{Stage::x, 0, 0}, "0.25"});
-    bench.ui.frames(2);
+    Bench bench(sample_input());
+    bench.editing = view::CellEdit{{Stage::x, 0, 0}, "0.25"};
+    bench.ui.frames(3);
     for (const char* letter : {"7", ".", "5"}) {
         const auto draft = said<view::DraftCell>(bench.ui.type(letter));
         bench.editing->draft = draft.text;
@@ -108,8 +108,9 @@ TEST_CASE("a click into the cell that is typed into is no click on the cells") {
 }
 
 TEST_CASE("Escape leaves the cell as it was") {
-    Bench bench(sample_input(), view::CellEdit{{Stage::x, 0, 0}, "7"});
-    bench.ui.frames(2);
+    Bench bench(sample_input());
+    bench.editing = view::CellEdit{{Stage::x, 0, 0}, "7"};
+    bench.ui.frames(3);
     const view::Actions actions = bench.ui.press(view::Key::escape);
     CHECK(last<view::CancelCellEdit>(actions));
     CHECK(!last<view::CommitCellEdit>(actions));

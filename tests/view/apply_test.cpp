@@ -55,7 +55,8 @@ TEST_CASE("scaling off says what it did to the weights") {
     CHECK((*state.trace)[Stage::scaled] == (*state.trace)[Stage::scores]);
 }
 
-TEST_CASE("editing a number changes everything downstream and is undone in one step") {
+TEST_CASE(
+    "an edit changes all downstream in one step of undo, and takes the place of what was undone") {
     const AppState first = initial_state();
     const AppState edited = after(first, {SetCell{kCell, 2.0}});
     CHECK(edited.document().inputs->x(0, 0, 1, 1) == 2.0F);
@@ -64,10 +65,6 @@ TEST_CASE("editing a number changes everything downstream and is undone in one s
     const AppState undone = after(edited, {Undo{}});
     CHECK((*undone.trace)[Stage::output] == (*first.trace)[Stage::output]);
     CHECK((*after(undone, {Redo{}}).trace)[Stage::output] == (*edited.trace)[Stage::output]);
-}
-
-TEST_CASE("an edit after an undo takes the place of what was undone") {
-    const AppState first = initial_state();
     const AppState other = after(
         first, {SetCell{kCell, 2.0}, SetCell{kCell, 3.0}, Undo{}, Undo{}, SetCell{kCell, 4.0}});
     CHECK(other.history.size() == 2);
@@ -247,15 +244,12 @@ TEST_CASE("random actions through the journal give the same state") {
     }
 }
 
-TEST_CASE("a journal line is JSON with the action's name, and exact") {
+TEST_CASE("a journal line is JSON with the action's name, and exact; a wrong one names its fault") {
     CHECK(to_journal(SetScaling{false}).value() == R"({"action":"set_scaling","on":false})");
     CHECK_FALSE(to_journal(Tick{0.1}));
     const SetCell cell{{Param::w_o, 1, 2}, 0.1 + 0.2};
     CHECK(to_journal(through_journal(cell)) == to_journal(cell));
     CHECK(has(to_journal(SetCell{kCell, std::nan("")}).value(), "\"nan\""));
-}
-
-TEST_CASE("a wrong journal line names its fault") {
     const auto fault = [](const char* line) { return from_journal(line).error().sentence; };
     CHECK(has(fault(R"({"action":"fly"})"), "unknown action 'fly'"));
     CHECK(has(fault(R"({"action":"set_scaling"})"), "has no 'on'"));

@@ -47,7 +47,7 @@ float weight_at(const AppState& state, Index row, Index column) {
 
 }  // namespace
 
-TEST_CASE("a score alone moves by the difference of logits") {
+TEST_CASE("a score alone moves by the difference of logits; of two opposite keys q is known") {
     const std::vector<double> two{0.0, 0.0};  // weights ½, ½
     CHECK(*score_change(two, 0, 0.75) == doctest::Approx(std::log(3.0)));
     const std::vector<double> far{-1000.0, 0.0};
@@ -57,9 +57,6 @@ TEST_CASE("a score alone moves by the difference of logits") {
     CHECK_FALSE(score_change(masked, 1, 0.5));  // an only key
     CHECK_FALSE(score_change(two, 0, 1.0));
     CHECK_FALSE(score_change(two, 0, std::nan("")));
-}
-
-TEST_CASE("two opposite keys: the smallest query change is known on paper") {
     // s = (δ, −δ): weight 0 is 1 / (1 + exp(−2δ)), so δ = ½ ln 3 gives ¾ and −½ ln 3 gives ¼.
     const ReachRow row{{0.0, 0.0}, {1.0, -1.0}, 1};
     CHECK((*smallest_query_change(row, 0, 0.75))[0] == doctest::Approx(0.5 * std::log(3.0)));

@@ -56,7 +56,7 @@ TEST_CASE("the toy sentence has the vectors that the text prints, its -0.00 show
     CHECK(build_step_view(state).result.cells[13].text == "0.00");
 }
 
-TEST_CASE("a document survives JSON, to the last bit") {
+TEST_CASE("a document survives JSON, to the last bit; training off too, without dropout") {
     for (const AppState& state : sample_states()) {
         const std::string text = document_to_json(state.document());
         const auto read = document_from_json(text, "copy");
@@ -64,9 +64,6 @@ TEST_CASE("a document survives JSON, to the last bit") {
         REQUIRE(read);
         CHECK(document_to_json(*read) == text);
     }
-}
-
-TEST_CASE("training off survives JSON, and then dropout has no stage") {
     const auto off = document_from_json(kHead + R"("dropout": 0.5, "training": false})", "off");
     REQUIRE(off);
     CHECK(!off->spec.training);

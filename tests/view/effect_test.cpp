@@ -278,7 +278,7 @@ TEST_CASE("the mark's words name the largest change, and other heads that change
           "● another size since the last edit");
 }
 
-TEST_CASE("what scaling does is said of the scale that was there") {
+TEST_CASE("what scaling does is said of the scale that was there; a mask that stays is named") {
     const AppState value = json_state(R"("scale": 0.3)");
     CHECK(has(after(value, {SetScaling{false}}).message.words,
               "Scaling off: scores are no longer multiplied by 0.3; "));
@@ -288,9 +288,6 @@ TEST_CASE("what scaling does is said of the scale that was there") {
     CHECK(words_of(after(value, {SetScaling{false}, SetTemperature{2.0}}), Stage::scaled) ==
           "Scaling is off: the scores are divided by the temperature 2 alone.");
     CHECK(has(words_of(initial_state(), Stage::scaled), "divided by √4 = 2: for independent"));
-}
-
-TEST_CASE("a mask that stays is not forgotten") {
     const AppState padded = json_state(R"("padding": 2, "causal": true)");
     CHECK(has(after(padded, {SetCausal{false}}).message.words,
               "Causal mask off, the padding mask stays: "));
@@ -301,7 +298,7 @@ TEST_CASE("a mask that stays is not forgotten") {
     CHECK(has(words_of(json_state(R"("padding": 4)"), Stage::masked), "forbids no pair here"));
 }
 
-TEST_CASE("a stage's sentence holds for W_O, source, biases and rows without a key") {
+TEST_CASE("a stage's sentence holds for W_O, biases and empty rows, and names the source") {
     CHECK(words_of(preset_state("cat-sat-mat"), Stage::output) ==
           "There is no W_O: the output is the context.");
     CHECK(words_of(preset_state("three-heads"), Stage::output) ==
@@ -317,16 +314,13 @@ TEST_CASE("a stage's sentence holds for W_O, source, biases and rows without a k
     CHECK(has(words_of(json_state(R"("padding": 0, "empty_rows": "nan")"), Stage::weights),
               "4 of 4 rows hold NaN"));
     CHECK(has(words_of(json_state(R"("dropout": 0.5)"), Stage::context), "its weight in Ã"));
-}
-
-TEST_CASE("the source of keys and values is named where a weight is explained") {
     const AppState state = after(preset_state("cross-attention"), {SelectCell{{Param::w_k, 1, 1}}});
     CHECK(has(step_inspector(state).as_text, "column 1 of X_kv and adds to column 1 of K"));
     const auto query = after(preset_state("cross-attention"), {SelectCell{{Param::w_q, 1, 1}}});
     CHECK(has(step_inspector(query).as_text, "column 1 of X and adds to column 1 of Q"));
 }
 
-TEST_CASE("rows of weights are said to sum to 1 only where they do") {
+TEST_CASE("rows are said to sum to 1, and vectors to be given, only where they are") {
     for (const AppState& state : sample_states()) {
         if (!is_kept(state, Stage::weights)) continue;
         const auto a = sheet_of(state, Stage::weights).values;
@@ -339,9 +333,6 @@ TEST_CASE("rows of weights are said to sum to 1 only where they do") {
         CHECK((words_of(state, Stage::weights) ==
                "Softmax turns each row of scores into shares that sum to 1.") == one);
     }
-}
-
-TEST_CASE("computed vectors are not said to be given, nor given ones computed") {
     CHECK(words_of(initial_state(), Stage::x) ==
           "Each token is a row of numbers, given with the sentence: change any of them.");
     const AppState typed = after(initial_state(), {SetSentence{"one two one"}});

@@ -282,7 +282,7 @@ TEST_CASE("what is no number is counted and left out of the largest difference")
     CHECK(has(kinds_sentence(state), "3 pairs are no number on a side and are left out"));
 }
 
-TEST_CASE("settings are undone, and stand in session and journal") {
+TEST_CASE("settings are undone, and in session and journal; one that is none is named") {
     const AppState state = kinds_state();
     AppState other = after(state, {b_is("score", "cosine"), SwapKinds{}, SetKindsSeed{5}});
     CHECK(kinds_controls(other).a.score == Score::cosine);
@@ -295,10 +295,6 @@ TEST_CASE("settings are undone, and stand in session and journal") {
     CHECK(is_current(result_of(other), other));
     CHECK(kinds_controls(after(other, {Redo{}})).b.score == Score::cosine);
     CHECK(from_journal(*to_journal(b_is("window", "3"))).has_value());
-}
-
-TEST_CASE("a setting that is none, or a value it cannot have, changes nothing and is named") {
-    const AppState state = kinds_state();
     const auto refused = [&](const char* setting, const char* value) {
         const AppState now = after(state, {b_is(setting, value)});
         CHECK(kinds_controls(now) == kinds_controls(state));

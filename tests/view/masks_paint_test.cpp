@@ -81,16 +81,13 @@ TEST_CASE("the brush keeps what the first pair became until the drag ends") {
     CHECK_FALSE(masks_look(after(state, {EndGesture{}})).brush);
 }
 
-TEST_CASE("paint cannot allow what a rule forbids, and says who forbids it") {
+TEST_CASE("paint cannot allow what a rule forbids; rules that become paint can be painted") {
     const AppState state = masks_state({SetCausalMask{CausalChoice::top_left}, one(0, 2, true)});
     CHECK(drawn(state) == "1000/1100/1110/1111");
     CHECK(state.history.size() == 2);
     CHECK(state.message.words ==
           "The → sat stays forbidden by the causal rule, j = 2 > i = 0: paint cannot allow it, B "
           "turns the rules into paint.");
-}
-
-TEST_CASE("rules that become paint are the same mask, and can then be painted") {
     const AppState ruled =
         masks_state({SetCausalMask{CausalChoice::top_left}, SetBlock{3}, one(2, 0)});
     const AppState painted = after(ruled, {PaintRules{}});

@@ -239,7 +239,7 @@ TEST_CASE("the first line says what the numbers say") {
           "NaN.");
 }
 
-TEST_CASE("Masks shows what has cells, and says what it lacks") {
+TEST_CASE("Masks shows what has cells, or what it lacks; its controls have the sizes") {
     CHECK(masks_lacks(masks_state()).empty());
     CHECK(has(masks_lacks(preset_state("empty")), "no sentence"));
     for (const AppState& state : sample_states())
@@ -251,9 +251,6 @@ TEST_CASE("Masks shows what has cells, and says what it lacks") {
                 CHECK(grid.columns == state.document().size.tk);
             }
         }
-}
-
-TEST_CASE("the controls have the sizes, heads and sequences of the document") {
     const AppState state = after(two_sequences_state(), {SetWorkspace{"masks"}, ShowHead{1, 1}});
     const MaskControls controls = build_masks_view(state).controls;
     CHECK(controls.queries == 3);

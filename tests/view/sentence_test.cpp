@@ -60,9 +60,6 @@ TEST_CASE("NaN, empty rows and a single key are said, not counted as shares") {
     CHECK_FALSE(has(attention_words(causal, 2), "masked"));
     const AppState even = weighing(causal, {1.0F, 0.0F, 0.0F});
     CHECK(attention_words(even, 0) == "w0 may look at w0 only: 100 %; 2 masked.");
-}
-
-TEST_CASE("an empty row is told with what stands in it") {
     for (const bool nan : {false, true}) {
         const std::string rows = nan ? "nan" : "zero";
         const AppState state =

@@ -24,7 +24,7 @@ void check_line(const Action& action, const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("a field that is set is one step of undo, named by words and value; a drag too") {
+TEST_CASE("a field that is set is one step of undo, named by words and value, or refused") {
     const AppState before = saturation();
     const AppState set = after(before, {SetSaturationWidth{128}});
     CHECK(saturation_controls(set).d_k == 128);
@@ -40,10 +40,6 @@ TEST_CASE("a field that is set is one step of undo, named by words and value; a 
     CHECK(dragged.now == before.now + 1);
     CHECK(saturation_controls(dragged).settings.keys == 30);
     CHECK(saturation_controls(after(dragged, {Undo{}})).settings.keys == 16);
-}
-
-TEST_CASE("a value beyond its range, or that the description complains of, changes nothing") {
-    const AppState before = saturation();
     for (const auto& [action, words] :
          {std::pair<Action, const char*>{SetSaturationDraws{0}, "Draws = 0: it must be 1 to 4000."},
           {PinSaturation{5000}, "Pinned d_k = 5000: it must be 1 to 4096."},
@@ -56,15 +52,12 @@ TEST_CASE("a value beyond its range, or that the description complains of, chang
     }
 }
 
-TEST_CASE("what follows from a field comes along: logits bring their model, fewer draws the draw") {
+TEST_CASE("what follows from a field comes along; a look's is no step and has no words") {
     const AppState typed = after(saturation(), {SetSaturationLogits{{1.0, 2.0}}});
     CHECK(saturation_controls(typed).settings.model == SaturationModel::fixed_logits);
     AppState last = saturation({SetSaturationDraws{3}, Redraw{}, Redraw{}});
     CHECK(saturation_controls(last).draw == 2);
     CHECK(saturation_controls(acted(last, {SetSaturationDraws{2}})).draw == 1);
-}
-
-TEST_CASE("a field of a look is set without a step of undo, and without words") {
     const AppState before = saturation();
     const AppState set = after(before, {ShowSaturationDetails{true}});
     CHECK(saturation_look(set).details);

@@ -46,7 +46,7 @@ TEST_CASE("what is not finite is counted and in no mean; nothing finite, and tex
     CHECK(has(measure_array({"str", {}, std::string("x")}, {}).fault, "text"));
 }
 
-TEST_CASE("content tells weights and masked scores") {
+TEST_CASE("content tells weights and masked scores; names tell roles") {
     const TensorRow row{"tensor_7", "float32", {2, 2}, 16};
     const ArrayStats weights = measured({2, 2}, {1.0F, 0.0F, 0.25F, 0.75F});
     CHECK(weights.lower);
@@ -57,9 +57,6 @@ TEST_CASE("content tells weights and masked scores") {
     const ArrayStats plain = measured({2, 2}, {1.0F, 0.5F, 0.25F, 0.75F});
     CHECK(propose_role(row, &plain).role.empty());
     CHECK(propose_role(row, nullptr).role.empty());
-}
-
-TEST_CASE("names tell roles, and what nn.Linear stores is said") {
     const auto role = [](const char* name, std::vector<Index> extents) {
         return propose_role({name, "float32", std::move(extents), 4}, nullptr);
     };

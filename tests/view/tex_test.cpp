@@ -50,7 +50,7 @@ TEST_CASE(
     check(gradient_tex(Stage::context), "concat(heads)");
 }
 
-TEST_CASE("plain text of gradients keeps what belongs together") {
+TEST_CASE("plain text is written from the TeX, and keeps what belongs together") {
     CHECK(plain_text(gradient_tex(Stage::q)) == "∂L/∂q_i = Σ_j ∂L/∂scores[i,j] k_j");
     CHECK(plain_text(gradient_tex(Stage::x)) == "∂L/∂X = ∂L/∂Q W_Qᵀ + ∂L/∂K W_Kᵀ + ∂L/∂V W_Vᵀ");
     CHECK(plain_text(gradient_tex(Param::w_q)) == "∂L/∂W_Q = Xᵀ ∂L/∂Q");
@@ -59,9 +59,6 @@ TEST_CASE("plain text of gradients keeps what belongs together") {
     CHECK(plain_text(
               "\\sum_j \\frac{\\partial L}{\\partial \\mathrm{scores}[\\text{New York}, j]}") ==
           "Σ_j ∂L/∂scores[New York, j]");
-}
-
-TEST_CASE("plain text is written from the TeX of the stages") {
     CHECK(plain_formula(info(Stage::x)) == "X = embedding(token) + position");
     CHECK(plain_formula(info(Stage::x_kv)) == "X_kv = embedding(token) + position");
     CHECK(plain_formula(info(Stage::q)) == "Q = X W_Q");
@@ -73,9 +70,6 @@ TEST_CASE("plain text is written from the TeX of the stages") {
     CHECK(plain_formula(info(Stage::dropped)) == "Ã[i,j] = A[i,j] · keep[i,j] / (1 − p)");
     CHECK(plain_formula(info(Stage::context)) == "context[i] = Σ_j A[i,j] v_j");
     CHECK(plain_formula(info(Stage::output)) == "Y = concat(heads) W_O");
-}
-
-TEST_CASE("plain text keeps what belongs together") {
     CHECK(plain_text("\\frac{\\mathrm{scores}}{\\sqrt{d_k}}") == "scores/√d_k");
     CHECK(plain_text("\\frac{a}{\\sqrt{d_k} \\cdot \\tau}") == "a / (√d_k · τ)");
     CHECK(plain_text("\\frac{a + b}{2}") == "(a + b) / 2");
@@ -88,7 +82,7 @@ TEST_CASE("plain text keeps what belongs together") {
     CHECK(plain_text("x^2") == "x²");
 }
 
-TEST_CASE("any words come back from TeX as they went in") {
+TEST_CASE("any words come back from TeX; what is no part of the subset is named") {
     for (const std::string words : {"cat", "100 % of_it #1 & {x} $y$", "a\\b ^ ~", "the₂ ₀₉",
                                     "“é” 猫 \xF0\x9F\x98\x80", "", " "}) {
         const auto back = tex::parse(tex::text_of(words));
@@ -96,9 +90,6 @@ TEST_CASE("any words come back from TeX as they went in") {
         REQUIRE(back->parts.size() == 1);
         CHECK(back->parts[0].text == words);
     }
-}
-
-TEST_CASE("what is no part of the subset is named") {
     const auto fault = [](std::string_view source) {
         const auto node = tex::parse(source);
         return node ? std::string("none") : node.error().sentence;
