@@ -116,16 +116,13 @@ TEST_CASE("leaving a cell whose draft is no number, or the same one, changes not
     CHECK(cancelled.now == 0);
 }
 
-TEST_CASE("pointing and looking do not end the typing") {
-    const AppState state =
+TEST_CASE("pointing and looking do not end the typing; computed numbers cannot be edited") {
+    AppState state =
         after(initial_state(), {BeginCellEdit{kCell}, DraftCell{"2.5"}, HoverCell{kCell}, Tick{0.1},
                                 SetTheme{ThemeName::light}, TakeScreenshot{}});
     REQUIRE(step_look(state).editing);
     CHECK(step_look(state).editing->draft == "2.5");
-}
-
-TEST_CASE("computed numbers cannot be edited") {
-    const AppState state = after(initial_state(), {BeginCellEdit{{Stage::scores, 0, 0}}});
+    state = after(initial_state(), {BeginCellEdit{{Stage::scores, 0, 0}}});
     CHECK_FALSE(step_look(state).editing);
     CHECK(says(state, "scores[The, The] is computed: change X[The], W_Q or W_K"));
 }
@@ -137,7 +134,7 @@ TEST_CASE("an edit of a later head's W changes that head's columns") {
     CHECK(state.document().inputs->params[Param::w_q](0, 0, 0, column) == 9.0F);
 }
 
-TEST_CASE("a drag is one undo step, two drags are two") {
+TEST_CASE("a drag is one undo step, two are two; a press is one, also of the same action again") {
     AppState state =
         after(initial_state(), {BeginGesture{}, SetTemperature{1.1}, HoverCell{},
                                 SetTemperature{1.2}, SetTemperature{1.3}, EndGesture{}});
@@ -145,10 +142,7 @@ TEST_CASE("a drag is one undo step, two drags are two") {
     CHECK(acted(state, {BeginGesture{}, SetTemperature{1.4}, SetTemperature{1.5}}).now == 2);
     CHECK(after(state, {Undo{}}).document().spec.temperature == 1.3);
     CHECK(after(state, {SetKeyWidth{5}}).now == 3);
-}
-
-TEST_CASE("a press is one undo step, also of the same action again") {
-    AppState state = initial_state();
+    state = initial_state();
     for (std::uint64_t seed = 2; seed < 7; ++seed) view::apply(state, SetSeed{seed});
     CHECK(state.now == 5);
     state = after(state,

@@ -237,12 +237,15 @@ TEST_CASE("a session keeps stage, cell, target and what is pinned") {
     CHECK(compare_look(other).pins.size() == 2);
 }
 
-TEST_CASE("what a session pins is what is open: then it is one object, and pinned once") {
-    const AppState state = compare_state({PinBaseline{}});
+TEST_CASE("what a session pins is what is open, pinned once; a cell that A alone has is held") {
+    AppState state = compare_state({PinBaseline{}});
     const AppState read = reopened(state);
     REQUIRE(compare_look(read).pins.size() == 1);
     CHECK(compare_look(read).pins[0].document == read.shared_document());
     CHECK(compare_look(after(read, {PinBaseline{}})).pins.size() == 1);
+    state = compare_state({PinBaseline{}, SelectCompareCell{3, 3}, SetSentence{"two words"}});
+    CHECK(compare_look(state).cell == large::Cell{3, 3});
+    CHECK(compare_look(reopened_alike(state)).cell == large::Cell{3, 3});
 }
 
 TEST_CASE("a pin that cannot be read is left out, and named; too many are refused") {
@@ -268,13 +271,6 @@ TEST_CASE("a pin that cannot be read is left out, and named; too many are refuse
     const auto wrong = with("\"pins\": [", "\"pins\": 3, \"kept\": [");
     REQUIRE_FALSE(wrong);
     CHECK(has(wrong.error().sentence, "'pins'"));
-}
-
-TEST_CASE("a session of a cell that A alone has holds that one") {
-    const AppState state =
-        compare_state({PinBaseline{}, SelectCompareCell{3, 3}, SetSentence{"two words"}});
-    CHECK(compare_look(state).cell == large::Cell{3, 3});
-    CHECK(compare_look(reopened_alike(state)).cell == large::Cell{3, 3});
 }
 
 TEST_CASE("B pins where the workspace has no use for it, Ctrl+B everywhere") {

@@ -79,7 +79,7 @@ TEST_CASE("a picture's key follows its pixels: not the head shown, but theme and
     CHECK(keys(after(state, {GoToStage{Stage::scores}})) != before);
 }
 
-TEST_CASE("the head on the canvas is marked, and where heads are joined their weights are drawn") {
+TEST_CASE("the head on the canvas is marked; the tooltip names the largest weight of each") {
     AppState state = after(with_heads(2, Stage::output), {ShowHead{1}});
     const HeadsView view = build_heads_view(state);
     CHECK(!view.heads[0].shown);
@@ -88,10 +88,7 @@ TEST_CASE("the head on the canvas is marked, and where heads are joined their we
     CHECK(view.caption == "weights");
     view::apply(state, GoToStage{Stage::x});
     for (const HeadPicture& head : build_heads_view(state).heads) CHECK(!head.drawn);
-}
-
-TEST_CASE("the tooltip names the largest weight of that head") {
-    AppState state = with_heads(2, Stage::weights);
+    state = with_heads(2, Stage::weights);
     Trace trace = *state.trace;
     const auto weights = trace[Stage::weights].matrix(0, 1);
     for (Index i = 0; i < weights.rows; ++i)

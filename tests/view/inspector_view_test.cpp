@@ -242,30 +242,24 @@ TEST_CASE("links of every table point at cells that hold the number they show") 
             });
 }
 
-TEST_CASE("a masked weight is exactly 0 and says why") {
-    const AppState state = after(preset_state("cat-sat-mat"), {SetCausal{true}});
+TEST_CASE("a masked weight is exactly 0 and says why; a NaN tells its story") {
+    AppState state = after(preset_state("cat-sat-mat"), {SetCausal{true}});
     const InspectorView masked = inspect(state, {Stage::masked, 0, 2});
     CHECK(masked.value == "−∞");
     CHECK(has(masked.as_text, "causal: key mat comes after query cat"));
     CHECK(has(inspect(state, {Stage::weights, 0, 2}).as_text, "exactly 0"));
-}
-
-TEST_CASE("how to change a number is said once") {
-    const InspectorView view = inspect(initial_state(), {Stage::x, 0, 0});
-    CHECK(view.editable);
-    CHECK(view.lines.back().pieces[0].text == "It is given with the sentence, or was edited.");
-}
-
-TEST_CASE("a NaN tells its story") {
-    const AppState state = after(initial_state(), {SetCell{{Stage::x, 1, 0}, std::nan("")}});
+    state = after(initial_state(), {SetCell{{Stage::x, 1, 0}, std::nan("")}});
     const InspectorView view = inspect(state, {Stage::weights, 1, 1});
     CHECK(view.value == "NaN");
     CHECK(has(view.as_text, "A score of the row is NaN"));
     CHECK(inspect(state, {Stage::scores, 1, 1}).geometry.at(3).pieces.at(0).text == "NaN°");
 }
 
-TEST_CASE("the gradient is labelled with its loss") {
-    const InspectorView view = inspect(initial_state(), {Param::w_q, 0, 0});
+TEST_CASE("how to change a number is said once; the gradient is labelled with its loss") {
+    InspectorView view = inspect(initial_state(), {Stage::x, 0, 0});
+    CHECK(view.editable);
+    CHECK(view.lines.back().pieces[0].text == "It is given with the sentence, or was edited.");
+    view = inspect(initial_state(), {Param::w_q, 0, 0});
     CHECK(view.gradient.find("∂L/∂W_Q[0, 0] = ") == 0);
     CHECK(has(view.gradient, ", L = Σ output"));
 }

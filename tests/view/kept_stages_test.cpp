@@ -22,19 +22,16 @@ std::string words_of(const InspectorView& view) {
 
 }  // namespace
 
-TEST_CASE("the inspector says what the backend does not keep") {
+TEST_CASE("what the backend does not keep is named, and nothing is offered to be clicked") {
     const CellRef cell{Stage::context, 0, 0};
-    const AppState state =
+    AppState state =
         after(fused_state("the-cat-sat-down"), {GoToStage{Stage::context}, SelectCell{cell}});
     REQUIRE(state.selected);
     const InspectorView view = step_inspector(state);
     CHECK(has(words_of(view), "weights are not kept by the backend fused: choose another backend"));
     CHECK(has(view.as_python, "print("));
     CHECK(!view.table);
-}
-
-TEST_CASE("a stage that the backend does not keep is named, and nothing is offered to be clicked") {
-    const AppState state = after(fused_state("the-cat-sat-down"), {GoToStage{Stage::weights}});
+    state = after(fused_state("the-cat-sat-down"), {GoToStage{Stage::weights}});
     CHECK(build_step_view(state).unavailable == "The backend fused does not keep this stage (A).");
     CHECK(step_inspector(state).hint.empty());
 }
@@ -65,16 +62,13 @@ TEST_CASE("every cell of every stage is read safely from a trace that lacks stag
         }
 }
 
-TEST_CASE("a value that the trace does not hold is none") {
-    const AppState state = fused_state("the-cat-sat-down");
+TEST_CASE("a value that the trace does not hold is none; a session that selects there opens") {
+    AppState state = fused_state("the-cat-sat-down");
     CHECK(value_at(state, {Stage::weights, 0, 0}) == std::nullopt);
     CHECK(value_at(state, {Stage::context, 0, 0}).has_value());
     CHECK(value_at(state, {Stage::context, 99, 0}) == std::nullopt);
     CHECK(value_at(state, {Stage::context, -1, 0}) == std::nullopt);
-}
-
-TEST_CASE("a session that selects or hovers a cell of the backend fused opens") {
-    AppState state = after(fused_state("eight-heads"), {GoToStage{Stage::context}});
+    state = after(fused_state("eight-heads"), {GoToStage{Stage::context}});
     state.selected = state.hovered = CellRef{Stage::context, 1, 0};
     const AppState opened = reopened(state);
     CHECK(!step_inspector(opened).empty);

@@ -43,21 +43,15 @@ TEST_CASE("both sides' arithmetic stands beside each other, from q and k to the 
     CHECK(view.table->rows[2].cells[3].text == "0.5761");
 }
 
-TEST_CASE("cosine: both lengths and their quotient") {
-    const AppState state = explained({b_is("score", "cosine")});
+TEST_CASE("cosine, RoPE, ALiBi, soft cap and sink write their own numbers") {
+    AppState state = explained({b_is("score", "cosine")});
     CHECK(says(state, "‖q‖: √(1.00·1.00 + 1.00·1.00) = 1.4142"));
     CHECK(says(state, "‖k‖: √(1.00·1.00 + 0.00·0.00) = 1.00"));
     CHECK(says(state, "= 0.7071"));
-}
-
-TEST_CASE("RoPE: the turned columns, and their product") {
-    const AppState state = explained({b_is("position", "rope-half")});
+    state = explained({b_is("position", "rope-half")});
     CHECK(says(state, "q0, q1 turn by 2 · 1.00 = 2.00 rad: (1.00, 1.00) → (−1.3254, 0.4932)."));
     CHECK(says(state, "k0, k1 turn by 0 · 1.00 = 0.00 rad: (1.00, 0.00) → (1.00, 0.00)."));
     CHECK(says(state, "q′·k′: −1.3254·1.00 + 0.4932·0.00 = −1.3254"));
-}
-
-TEST_CASE("ALiBi, soft cap and sink write their own numbers") {
     CHECK(says(explained({b_is("position", "alibi")}), "B: 0.7071 − 0.50·2 = −0.2929"));
     CHECK(says(explained({b_is("softcap", "1")}), "cap: 1.00 · tanh(0.7071 ÷ 1.00) = 0.6089"));
     CHECK(says(explained({b_is("sink", "0")}), "and exp(0.00 − m) = 0.2431 of the sink = 2.2293"));

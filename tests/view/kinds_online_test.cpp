@@ -115,15 +115,11 @@ TEST_CASE("a wholly masked chunk leaves m, l and O, and says so; an empty row fo
     CHECK_FALSE(view.largest);
 }
 
-TEST_CASE("a sink is there before the first chunk") {
-    const OnlineView view = build_online_view(online_state({SetKind{KindsSide::a, "sink", "0.5"}}));
+TEST_CASE("a sink is there before the first chunk; a side without scores says what it is") {
+    OnlineView view = build_online_view(online_state({SetKind{KindsSide::a, "sink", "0.5"}}));
     CHECK(view.sentence == "The sink comes first: m is its logit, ℓ = 1, O = 0.");
     CHECK(view.largest == 0.5);
-}
-
-TEST_CASE("a side without scores has nothing to step through, and says what it is") {
-    const OnlineView view =
-        build_online_view(online_state({SetKind{KindsSide::a, "operation", "linear"}}));
+    view = build_online_view(online_state({SetKind{KindsSide::a, "operation", "linear"}}));
     CHECK(view.fault == "A has no row of scores to go through: it is linear attention.");
 }
 

@@ -82,34 +82,25 @@ TEST_CASE("the weights of both conventions and their difference stand beside eac
           "empty rows 0”.");
 }
 
-TEST_CASE("a mask after softmax makes rows that sum to less, told in words") {
-    const MasksView view = causal_view("after");
+TEST_CASE("a mask after softmax, none at inference, by a product, read as forbidden, in words") {
+    MasksView view = causal_view("after");
     REQUIRE_FALSE(view.notes.empty());
     CHECK(view.notes[0].starts_with("Row 0 (The): its weights sum to 0."));
     CHECK(has(view.notes[0], "to 1.00 under “−∞, empty rows 0”"));
     CHECK(row_of(view, "after_renormalised").verdict == "same");
     CHECK(view.grids[1].sides[0].cells[3] == "1.00");  // the last row sees every key
-}
-
-TEST_CASE("no mask at inference: rows that may not see every key change, the last one does not") {
-    const MasksView view = causal_view("never");
+    view = causal_view("never");
     REQUIRE(view.grids.size() == 3);
     CHECK(row_of(view, "never").verdict.starts_with("3 rows"));
     CHECK(has(view.notes[0], "keys 1 … 3 get"));
     CHECK(view.grids[1].at(0, 1).value > 0.0);
     for (Index j = 0; j < 4; ++j) CHECK(view.grids[2].at(3, j).value == 0.0);
-}
-
-TEST_CASE("multiplying by 0 leaks: e⁰ = 1 weighs") {
-    const MasksView view = causal_view("times_zero");
+    view = causal_view("times_zero");
     const double allowed = view.grids[1].at(0, 0).value;
     CHECK(view.grids[1].at(0, 1).value == view.grids[1].at(0, 2).value);
     CHECK(allowed + 3.0 * view.grids[1].at(0, 1).value == doctest::Approx(1.0));
     CHECK(view.grids[1].at(0, 1).value > 0.0);
-}
-
-TEST_CASE("read as forbidden, the same array gives its weights to the other keys") {
-    const MasksView view = causal_view("hide");
+    view = causal_view("hide");
     CHECK(view.grids[1].at(0, 0).value == 0.0);
     CHECK(view.grids[1].sides[0].cells[0] == "1.00");
     CHECK(has(view.notes[0], "keys 1 … 3 get 100.0 % together under “1 read as forbidden”"));

@@ -131,7 +131,7 @@ TEST_CASE("global tokens widen the window and need one") {
     CHECK_FALSE(state.document().spec.mask.any());
 }
 
-TEST_CASE("the same reach on both sides is the window that Step sets") {
+TEST_CASE("the same reach on both sides is the window that Step sets; a block of any length") {
     AppState state = masks_state({SetWindowSides{1, 1}});
     CHECK(state.document().spec.mask.window == 1);
     CHECK_FALSE(state.document().spec.mask.window_left);
@@ -139,6 +139,10 @@ TEST_CASE("the same reach on both sides is the window that Step sets") {
     CHECK(state.document().spec.mask.window_left == 1);
     CHECK(state.document().spec.mask.window_right == 2);
     CHECK(after(state, {Undo{}}).document().spec.mask.window == 1);
+    state = masks_state({SetBlock{std::numeric_limits<Index>::max()}});
+    CHECK(count_allowed(allowed_in(state)) == 16);
+    CHECK(switch_of(build_masks_view(state), MaskSwitch::block).words ==
+          "all tokens are in one block");
 }
 
 TEST_CASE("a rule that cannot be is refused and changes nothing") {
@@ -199,13 +203,6 @@ TEST_CASE("without a sentence there is no mask to set") {
         CHECK(state.message.severity == Severity::warning);
         CHECK_FALSE(state.document().spec.mask.any());
     }
-}
-
-TEST_CASE("a block longer than all tokens forbids nothing, however long") {
-    const AppState state = masks_state({SetBlock{std::numeric_limits<Index>::max()}});
-    CHECK(count_allowed(allowed_in(state)) == 16);
-    CHECK(switch_of(build_masks_view(state), MaskSwitch::block).words ==
-          "all tokens are in one block");
 }
 
 TEST_CASE("empty rows give 0 or NaN, as the document says") {

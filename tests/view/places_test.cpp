@@ -46,9 +46,8 @@ TEST_CASE("each kind of stage keeps its own place") {
     CHECK(after(opened, {GoToStage{Stage::masked}}).selected == CellRef{Stage::masked, 2, 1});
 }
 
-TEST_CASE("a choice that a smaller document does not have is back with the larger one") {
-    const AppState chosen =
-        after(initial_state(), {GoToStage{Stage::q}, SelectCell{{Stage::q, 2, 3}}});
+TEST_CASE("a choice that a smaller document lacks is back; another document and Escape drop it") {
+    AppState chosen = after(initial_state(), {GoToStage{Stage::q}, SelectCell{{Stage::q, 2, 3}}});
     const AppState narrow = after(chosen, {SetKeyWidth{2}});
     CHECK(narrow.selected == CellRef{Stage::q, 0, 0});  // where one looks first, not beside it
     CHECK(after(narrow, {Undo{}}).selected == CellRef{Stage::q, 2, 3});
@@ -62,10 +61,7 @@ TEST_CASE("a choice that a smaller document does not have is back with the large
     const AppState weight =
         after(initial_state(), {SelectCell{{Param::w_q, 3, 3}}, SetKeyWidth{2}});
     CHECK(after(weight, {Undo{}}).selected == CellRef{Param::w_q, 3, 3});
-}
-
-TEST_CASE("another document and Escape go back to where one looks first") {
-    const AppState chosen =
+    chosen =
         after(initial_state(), {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 3, 1}}});
     CHECK(after(chosen, {ClearSelection{}}).selected->row == 0);
     CHECK(after(chosen, {LoadPreset{"river-bank"}}).selected->row == 0);

@@ -149,7 +149,7 @@ TEST_CASE("every plot has its curves, and its points are the curves at the handl
     CHECK(view.plots[2].curves[0].y == view.plots[2].curves[0].x);  // the line d_k
 }
 
-TEST_CASE("the shaded gap lies between the curves, where the scaled one is the upper one") {
+TEST_CASE("the gap is shaded between the curves, where the scaled one is upper, if there is one") {
     for (const Index keys : {2, 5, 16, 64}) {
         AppState state = saturation_state(SaturationModel::sampled, 64);
         controls_of(state).settings.keys = keys;
@@ -177,9 +177,6 @@ TEST_CASE("the shaded gap lies between the curves, where the scaled one is the u
         }
         CHECK(covered == wanted);
     }
-}
-
-TEST_CASE("equal logits lose no gradient: nothing is shaded") {
     AppState state = saturation_state(SaturationModel::fixed_logits, 64);
     controls_of(state).settings.logits = {1.0, 1.0, 1.0};
     const HeroView hero = build_saturation_view(with_sweep(state)).hero;
@@ -248,30 +245,24 @@ TEST_CASE("a d_k between the powers of two is asked for, and then stands on the 
     CHECK(build_saturation_view(state).hero.plot.curves[0].x.size() == sweep_widths().size());
 }
 
-TEST_CASE("curves of older settings are marked stale, and the note names those settings") {
+TEST_CASE("curves of older settings are stale; overflow is NaN; 256 keys have no numbers") {
     AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
     CHECK_FALSE(build_saturation_view(state).stale);
     controls_of(state).settings.keys = 32;
-    const SaturationView view = build_saturation_view(state);
+    SaturationView view = build_saturation_view(state);
     CHECK(view.stale);
     CHECK(has(view.note, "16 keys"));
-}
-
-TEST_CASE("scores that overflow show NaN") {
-    AppState state = saturation_state(SaturationModel::fixed_logits, 4096);
+    state = saturation_state(SaturationModel::fixed_logits, 4096);
     controls_of(state).settings.logits = {1e308, 0.0};
-    const SaturationView view = build_saturation_view(with_sweep(state));
+    view = build_saturation_view(with_sweep(state));
     CHECK(view.unscaled.bars[0].text == "NaN");
     CHECK(number_of(view.table.rows, "evenness").unscaled == "NaN");
     CHECK(view.table.unscaled->verdict == Verdict::saturated);
     CHECK(view.unscaled.rounding_note.empty());
     CHECK(has(view.sentence, "the weights are NaN"));
-}
-
-TEST_CASE("256 keys: a Jacobian without numbers in its cells") {
-    AppState state = saturation_state(SaturationModel::sampled, 64);
+    state = saturation_state(SaturationModel::sampled, 64);
     controls_of(state).settings.keys = 256;
-    const SaturationView view = build_saturation_view(state);
+    view = build_saturation_view(state);
     CHECK(view.scaled.jacobian.rows == 256);
     CHECK(view.scaled.jacobian.cells.size() == 256u * 256u);
     CHECK(view.scaled.jacobian.at(0, 0).text.empty());

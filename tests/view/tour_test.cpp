@@ -93,17 +93,14 @@ TEST_CASE("tour: it is put away and resumed, also by a session") {
     CHECK(state.message.words == "There is no tour 'atention': choose one of attention.");
 }
 
-TEST_CASE("tour: what no page asks for is said") {
+TEST_CASE("tour: what no page asks for is said; numbers that are quoted") {
     AppState state = initial_state();
     CHECK(acted(state, {Predict{0}}).message.words == "There is nothing to predict here.");
     CHECK(acted(state, {GoToTourPage{1}}).message.words == "No tour is on: start one first.");
     CHECK(acted(state, {EndTour{}}).message.words == "No tour is on.");
     state = on_tour();
     CHECK(!acted(state, {Predict{4}}).tour.chosen);
-}
-
-TEST_CASE("tour: numbers that are quoted") {
-    const AppState state = on_tour();
+    state = on_tour();
     CHECK(filled(state, "{weights:0,0} of {scores:0,0}") == "57.7 % of 2.11");
     CHECK(filled(state, "{w_q:0,9}, {none:0,0}, {weights}, {weights:1") == "–, –, –, {weights:1");
 }
