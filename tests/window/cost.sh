@@ -8,8 +8,7 @@ does '"action":"set_workspace","workspace":"cost"' press 7
 
 does '"action":"set_cost_tokens","tokens":16384' press Right
 does '"action":"set_cost_tokens","tokens":8192' press Left
-mapfile -t curves < <(points 300 500 100 240 420 40)
-first_that '"action":"set_cost_tokens"' drag_right "${curves[@]}"
+first_that '"action":"set_cost_tokens"' drag_right $(points 300 500 100 240 420 40)
 does '"action":"end_gesture"' drag_right "$x" "$y"
 does '"action":"undo"' press ctrl+z
 does '"action":"set_cost_pass","pass":"backward"' press b

@@ -10,9 +10,7 @@ does '"action":"select_jacobian_row","row":1,"column":1' press Right
 does '"action":"show_gradient_of"' press Next
 does '"action":"set_loss"' press l
 does '"action":"set_scaling","on":false' press s
-mapfile -t chain < <(points 200 300 50 260 800 30)
-first_that '"action":"show_gradient_of"' click "${chain[@]}"
-mapfile -t grids < <(points 700 1200 60 260 800 40)
-first_that '"action":"select_jacobian_row"' click "${grids[@]}"
+first_that '"action":"show_gradient_of"' click $(points 200 300 50 260 800 30)
+first_that '"action":"select_jacobian_row"' click $(points 700 1200 60 260 800 40)
 
 quits_and_replays

@@ -6,14 +6,12 @@ opens_encoder
 does '"action":"set_workspace","workspace":"heads"' press 8
 
 # A small picture, the next heads and layers by key, a weight.
-mapfile -t pictures < <(points 150 500 30 130 330 30)
-first_that '"action":"show_head"' click "${pictures[@]}"
+first_that '"action":"show_head"' click $(points 150 500 30 130 330 30)
 does '"action":"show_head"' press Home
 does '"action":"show_head","head":1,"batch":null,"layer":0' press Right
 does '"action":"show_head","head":1,"batch":null,"layer":1' press Down
 does '"action":"show_head","head":1,"batch":null,"layer":0' press Up
-mapfile -t weights < <(points 700 900 40 300 500 40)
-first_that '"action":"select_heads_pair"' click "${weights[@]}"
+first_that '"action":"select_heads_pair"' click $(points 700 900 40 300 500 40)
 does '"action":"select_heads_pair"' press shift+Down
 
 # Two pinned, swapped, in order of a measure; the palette sorts too.

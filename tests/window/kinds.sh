@@ -14,10 +14,8 @@ does '"action":"undo"' press ctrl+z
 does '"action":"choose_kinds","pair":"window"' palette "compare: all keys"
 
 # A weight, and the settings of a side: some control of them is under one of these points.
-mapfile -t cells < <(points 200 400 100 420 500 40)
-first_that '"action":"select_kinds_pair"' click "${cells[@]}"
-mapfile -t switches < <(points 160 640 24 66 100 34)
-first_that '"action":"set_kind","side":"a"' click "${switches[@]}"
+first_that '"action":"select_kinds_pair"' click $(points 200 400 100 420 500 40)
+first_that '"action":"set_kind","side":"a"' click $(points 160 640 24 66 100 34)
 press Escape
 does '"action":"undo"' press ctrl+z
 

@@ -30,8 +30,7 @@ first_that '"action":"select_lookup_pair"' click "${rows[@]}"
 does '"action":"show_lookup_page","page":"capacity"' press Next
 does '"action":"set_capacity_width","width":32' press Right
 does '"action":"set_capacity_pairs","pairs":64' press Up
-mapfile -t curves < <(points 400 700 100 260 460 40)
-first_that '"action":"set_capacity_width"' drag_right "${curves[@]}"
+first_that '"action":"set_capacity_width"' drag_right $(points 400 700 100 260 460 40)
 
 # The document's tokens.
 does '"action":"show_lookup_page","page":"similarity"' press Next
@@ -46,7 +45,6 @@ does '"action":"shuffle_tokens"' press s
 does '"action":"order_tokens","order":"reversed"' press r
 does '"action":"order_tokens","order":"document"' press d
 does '"action":"set_permutation_position","position":"sinusoidal"' press n
-mapfile -t chips < <(points 100 130 15 60 80 8)
-first_that '"action":"move_token"' drag_right "${chips[@]}"
+first_that '"action":"move_token"' drag_right $(points 100 130 15 60 80 8)
 
 quits_and_replays

@@ -15,8 +15,7 @@ does '"action":"end_gesture"' drag_right "$x" "$y"
 does '"action":"undo"' press ctrl+z
 
 # A bar of the matrix, and the next format, algorithm and key.
-mapfile -t bars < <(points 620 620 40 300 620 40)
-first_that '"action":"select_numerics_cell"' click "${bars[@]}"
+first_that '"action":"select_numerics_cell"' click $(points 620 620 40 300 620 40)
 does '"action":"select_numerics_cell"' press f
 does '"action":"select_numerics_cell"' press a
 does '"action":"select_numerics_cell"' press period

@@ -25,8 +25,7 @@ says 'Most changed: layer 1 head'
 
 # The button of the bar does the same for the next head; undo brings that one back alone.
 does '"action":"show_head","head":2,"batch":null,"layer":0' press Right
-mapfile -t buttons < <(points 150 250 30 80 98 6)
-first_that '"action":"switch_head","layer":0,"head":2,"on":false' click "${buttons[@]}"
+first_that '"action":"switch_head","layer":0,"head":2,"on":false' click $(points 150 250 30 80 98 6)
 answered
 says 'Without heads 0·1 and 0·2 the text'
 does '"action":"undo"' press ctrl+z

@@ -8,8 +8,7 @@ start --preset the-cat-sat-down --size 1280x800 --save-session recorded.json
 # A row of the weights is guessed by hand and by keys, revealed, guessed again; then the stage itself.
 does '"action":"set_predicting","on":true' press shift+p
 for ((stage = 1; stage < 8; ++stage)); do does '"action":"step_by","steps":1' press Right; done
-mapfile -t bars < <(points 200 700 60 420 660 60)
-first_that '"action":"guess_entry"' click "${bars[@]}"
+first_that '"action":"guess_entry"' click $(points 200 700 60 420 660 60)
 does '"action":"pick_guess"' press period
 does '"action":"guess_entry"' press Up
 does '"action":"reveal_guess"' press Return

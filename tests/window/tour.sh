@@ -7,10 +7,8 @@ does '"action":"go_to_tour_page","page":1' press ctrl+Right
 does '"action":"go_to_tour_page","page":0' press ctrl+Left
 
 # The prediction, by mouse; the cell that is asked for, by mouse.
-mapfile -t choices < <(points 740 1200 40 760 860 20)
-first_that '"action":"predict"' click "${choices[@]}"
-mapfile -t canvas < <(points 300 900 60 300 640 60)
-first_that '"action":"select_cell","cell":{"tensor":"weights","row":2,"column":1}' click "${canvas[@]}"
+first_that '"action":"predict"' click $(points 740 1200 40 760 860 20)
+first_that '"action":"select_cell","cell":{"tensor":"weights","row":2,"column":1}' click $(points 300 900 60 300 640 60)
 
 # Every page by the keyboard, to the end.
 for page in {1..13}; do
