@@ -55,8 +55,7 @@ TEST_CASE("scaling off says what it did to the weights") {
     CHECK((*state.trace)[Stage::scaled] == (*state.trace)[Stage::scores]);
 }
 
-TEST_CASE(
-    "an edit changes all downstream in one step of undo, and takes the place of what was undone") {
+TEST_CASE("an edit changes all downstream in one undo step, and replaces what was undone") {
     const AppState first = initial_state();
     const AppState edited = after(first, {SetCell{kCell, 2.0}});
     CHECK(edited.document().inputs->x(0, 0, 1, 1) == 2.0F);
@@ -90,7 +89,7 @@ TEST_CASE("what is typed must be a number; else the old one stays") {
         CHECK(steps_after(text) == 0);
 }
 
-TEST_CASE("whatever leaves a cell that is typed into keeps what was typed") {
+TEST_CASE("whatever leaves a cell that is typed into keeps what was typed, if it is a new number") {
     const CellRef other{Stage::x, 0, 0};
     for (const Action& leaving : std::vector<Action>{
              SelectCell{other}, GoToStage{Stage::q}, StepBy{1}, BeginCellEdit{other},
@@ -102,9 +101,6 @@ TEST_CASE("whatever leaves a cell that is typed into keeps what was typed") {
         CHECK(state.history[1].document->inputs->x(0, 0, 1, 1) == 2.5F);
         CHECK((!step_look(state).editing || step_look(state).editing->cell == other));
     }
-}
-
-TEST_CASE("leaving a cell whose draft is no number, or the same one, changes nothing") {
     for (const char* draft : {"0.51", "2.5.1", ""}) {
         const AppState state = after(initial_state(), {BeginCellEdit{kCell}, DraftCell{draft},
                                                        SelectCell{{Stage::x, 0, 0}}});
@@ -169,7 +165,7 @@ TEST_CASE("undo keeps no more tensors than it may") {
     CHECK(state.document().spec.temperature == 2.0);
 }
 
-TEST_CASE("limits are named and change nothing") {
+TEST_CASE("limits are named and change nothing, in journals and sessions neither") {
     struct Refused {
         Action action;
         std::string words;
@@ -190,9 +186,6 @@ TEST_CASE("limits are named and change nothing") {
         state.message = before.message;
         CHECK(session_to_json(state) == session_to_json(before));
     }
-}
-
-TEST_CASE("no journal or session asks for more keys than the workspace draws") {
     const AppState before = after(
         initial_state(), {SetSaturationModel{SaturationModel::sampled}, SetSaturationKeys{256}});
     CHECK(says(after(before, {SetSaturationKeys{257}}), "Keys = 257: it must be 2 to 256."));
@@ -202,7 +195,7 @@ TEST_CASE("no journal or session asks for more keys than the workspace draws") {
     CHECK_FALSE(session_from_json(text, "session"));
 }
 
-TEST_CASE("play steps to the last stage and stops there") {
+TEST_CASE("play steps to the last stage; the selection follows the result to the same place") {
     AppState state = after(initial_state(), {TogglePlay{}});
     int steps = 0;
     for (int frame = 0; frame < 2000 && is_animating(state); ++frame) {
@@ -215,11 +208,8 @@ TEST_CASE("play steps to the last stage and stops there") {
     CHECK(steps == 9);
     CHECK(state.stage == Stage::output);
     CHECK_FALSE(step_look(state).playing);
-}
-
-TEST_CASE("the selection follows the result to the same place") {
-    const AppState state = after(
-        initial_state(), {GoToStage{Stage::scores}, SelectCell{{Stage::scores, 2, 1}}, StepBy{1}});
+    state = after(initial_state(),
+                  {GoToStage{Stage::scores}, SelectCell{{Stage::scores, 2, 1}}, StepBy{1}});
     CHECK(state.selected == CellRef{Stage::scaled, 2, 1});
 }
 

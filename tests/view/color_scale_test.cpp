@@ -57,7 +57,7 @@ TEST_CASE("scores have zero in the middle of the bar, no switch for rows, no col
         CHECK(plain.cells[n].fill == scaled.cells[n].fill);
 }
 
-TEST_CASE("by row the largest weight of each row has the full colour, and the bar says so") {
+TEST_CASE("by row the largest weight has the full colour, none that of 0, and the bar says so") {
     const GridView plain = stage_grid(at_weights(), Stage::weights);
     const GridView by_row = stage_grid(at_weights({ScaleRows{true}}), Stage::weights);
     CHECK(plain.rows_scaled == false);
@@ -72,9 +72,6 @@ TEST_CASE("by row the largest weight of each row has the full colour, and the ba
     }
     for (std::size_t n = 0; n < plain.cells.size(); ++n)
         CHECK(plain.cells[n].text == by_row.cells[n].text);
-}
-
-TEST_CASE("a row without a weight keeps the colour of 0 when rows are scaled") {
     for (const AppState& state : sample_states()) {
         if (!step_lacks(state).empty()) continue;
         const GridView grid =

@@ -120,7 +120,7 @@ TEST_CASE("nothing pinned asks for a pin; a pin is compared with what comes afte
     CHECK(has(view.point_b, "of 16 numbers of"));
 }
 
-TEST_CASE("every setting that changes a number is named, and nothing else") {
+TEST_CASE("every setting that changes a number is named alone; other sizes have no difference") {
     const AppState pinned = compare_state({PinBaseline{}});
     const auto named = [&](const Actions& actions) {
         const AppState state = after(pinned, actions);
@@ -135,16 +135,13 @@ TEST_CASE("every setting that changes a number is named, and nothing else") {
     CHECK(named({SetWindow{1}}) == "window none → 1; ");
     CHECK(named({SetCell{{Stage::x, 0, 0}, 9.5}}) == "1 of 16 numbers of X; ");
     CHECK(named({SetCausal{true}, SetCausal{false}}).empty());
-}
-
-TEST_CASE("other sizes have no difference, and the reason is said") {
     const AppState state = compare_state({PinBaseline{}, SetSentence{"one two three four five"}});
     const CompareView view = build_compare_view(state);
     CHECK(view.grids.size() == 2);
     CHECK(has(view.point_b, "4 × 4 in A and 5 × 5 in B"));
 }
 
-TEST_CASE("nine pins, flipped and unpinned") {
+TEST_CASE("nine pins, flipped and unpinned; blink shows one side in the same place") {
     AppState state = compare_state();
     for (int n = 0; n < 10; ++n) state = after(state, {SetTemperature{1.0 + n}, PinBaseline{}});
     CHECK(compare_look(state).pins.size() == kMostPins);
@@ -153,10 +150,7 @@ TEST_CASE("nine pins, flipped and unpinned") {
     CHECK(compare_look(acted(state, {Unpin{0}})).baseline == 1);
     CHECK(after(state, {ChooseBaseline{8}}).message.severity == Severity::warning);
     CHECK(compare_look(after(state, {Undo{}})).pins.size() == 8);
-}
-
-TEST_CASE("blink shows one side in the same place") {
-    AppState state = compare_state({SetBlink{1}});
+    state = compare_state({SetBlink{1}});
     CHECK_FALSE(compare_look(state).blink);  // nothing is pinned
     state = after(state, {PinBaseline{}, SetTemperature{3.0}, SetBlink{0}});
     const CompareView a = build_compare_view(state);

@@ -171,7 +171,7 @@ TEST_CASE("a session that points outside its document is refused") {
     CHECK(refused(R"("selected": {"tensor": "b_q", "row": 0, "column": 0})"));
 }
 
-TEST_CASE("a session keeps what this version does not know, where it stood, and writes it again") {
+TEST_CASE("a session keeps what this version does not know; of a missing backend it has auto") {
     const std::string text =
         R"({"document": {"title": "t", "note": "n", "sentence": "a b"}, "hue": {"of": [1, 2]},)"
         R"( "window": {"tint": "warm"}, "step": {"fade": 2}})";
@@ -187,9 +187,6 @@ TEST_CASE("a session keeps what this version does not know, where it stood, and 
     CHECK(session_to_json(*twice) == again);
     CHECK_FALSE(session_from_json(
         R"({"document": {"title": "t", "note": "n", "sentence": "a b", "scal": 1}})", "session"));
-}
-
-TEST_CASE("a session of a backend that is not here opens with auto, and says so") {
     AppState state = initial_state();
     state.backend = "tpu";
     const AppState opened = reopened(state);

@@ -174,8 +174,8 @@ TEST_CASE("no sentence and no mark claims a change that is none, or denies one t
     CHECK(seen_same > 10);
 }
 
-TEST_CASE("an edit of W_V changes V, context and output, and cannot change the weights") {
-    const AppState state = after(initial_state(), {SetCell{{Param::w_v, 1, 1}, 3.0}});
+TEST_CASE("an edit of W_V cannot change the weights; could and did not is another thing") {
+    AppState state = after(initial_state(), {SetCell{{Param::w_v, 1, 1}, 3.0}});
     CHECK(state.message.words ==
           "W_V[1, 1] 1.00 → 3.00: V, context and output change; Q, K, scores and weights cannot.");
     const auto ribbon = build_step_view(state).ribbon;
@@ -187,10 +187,7 @@ TEST_CASE("an edit of W_V changes V, context and output, and cannot change the w
     }
     for (const RibbonItem& item : build_step_view(initial_state()).ribbon)
         CHECK(item.mark == Mark::none);
-}
-
-TEST_CASE("could and did not is another thing than cannot") {
-    AppState state = after(initial_state(), {SetCell{{Stage::x, 0, 0}, 0.0}});
+    state = after(initial_state(), {SetCell{{Stage::x, 0, 0}, 0.0}});
     state = after(state, {SetCell{{Param::w_q, 3, 3}, 5.0}});
     const EffectStages stages = effect_stages(state);
     CHECK(std::ranges::count(stages.cannot, Stage::k) == 1);

@@ -43,7 +43,7 @@ TEST_CASE("glossary: a search asks for every word; without one it begins with wh
     CHECK(found_terms(acted(state, {SetWorkspace{"numerics"}}))[0]->workspace == "numerics");
 }
 
-TEST_CASE("glossary: a choice stays inside the list and leads to its place; Escape closes it") {
+TEST_CASE("glossary: a choice leads to its place; Escape and others close it, sessions keep it") {
     AppState state =
         after(initial_state(), {ShowGlossary{true}, SetGlossaryQuery{"softmax scores"}});
     const auto terms = found_terms(state);
@@ -56,10 +56,7 @@ TEST_CASE("glossary: a choice stays inside the list and leads to its place; Esca
     CHECK_FALSE(state.glossary.shown);
     CHECK(state.workspace == "step");
     CHECK(state.stage == Stage::scaled);
-}
-
-TEST_CASE("glossary: it is kept in a session, and others close it") {
-    const AppState state = after(initial_state(), {ShowGlossary{true}, SetGlossaryQuery{"mask"}});
+    state = after(initial_state(), {ShowGlossary{true}, SetGlossaryQuery{"mask"}});
     const AppState again = session_from_json(session_to_json(state), "test", {}).value();
     CHECK(again.glossary.shown);
     CHECK(again.glossary.query == "mask");

@@ -305,7 +305,7 @@ TEST_CASE("a target is typed at the output, moves the gradient, and is undone") 
     CHECK(after(state, {SetTarget{cell, std::nan("")}}).message.severity == Severity::error);
 }
 
-TEST_CASE("a session and a journal bring loss and targets back") {
+TEST_CASE("session and journal bring loss and targets back; of an output that is gone, the sum") {
     for (const AppState& state : losses_of(preset_state("three-heads"))) {
         const AppState opened = reopened(state);
         CHECK(opened.loss == state.loss);
@@ -322,9 +322,6 @@ TEST_CASE("a session and a journal bring loss and targets back") {
                  SetTarget{{Stage::output, 1, 2}, 0.25}}) {
         CHECK(to_journal(through_journal(action)) == to_journal(action));
     }
-}
-
-TEST_CASE("a loss of an output that is gone is the sum, and says so") {
     const AppState state = after(initial_state(), {SetLossCell{{Stage::output, 3, 1}}});
     const AppState shorter = after(state, {SetSentence{"The cat"}});
     CHECK(loss_words(shorter) == "Σ output");

@@ -31,10 +31,9 @@ double cell(const AllHeadsView& view, Index row, Index column) {
 
 }  // namespace
 
-TEST_CASE(
-    "α‖v‖: a weight of 1 shows the norm of its value, and its formula and source stand there") {
+TEST_CASE("α‖v‖: a weight of 1 shows the norm of its value; what a file lacks is not defined") {
     const AppState state = heads_of({ShowHeadsAs{"value_norm"}});
-    const AllHeadsView view = build_all_heads_view(state);
+    AllHeadsView view = build_all_heads_view(state);
     CHECK(cell(view, 0, 0) == doctest::Approx(5.0));
     CHECK(cell(view, 2, 1) == doctest::Approx(2.0));
     CHECK(cell(view, 3, 2) == doctest::Approx(1.0));
@@ -43,10 +42,7 @@ TEST_CASE(
     CHECK(has(view.legend.source, "arXiv:2004.10102"));
     const AllHeadsView own = build_all_heads_view(after(state, {SetHeadsRange{true}}));
     CHECK(own.grids[0].range.high == doctest::Approx(5.0));
-}
-
-TEST_CASE("what a file does not have is not defined, with the reason") {
-    const AllHeadsView view = build_all_heads_view(heads_of({ShowHeadsAs{"output_norm"}}));
+    view = build_all_heads_view(heads_of({ShowHeadsAs{"output_norm"}}));
     CHECK(view.grids.empty());
     CHECK(view.large_lacks == "α‖vW_O‖ is not defined for layer 0 head 0: there is no W_O.");
     const AppState unknown = heads_of({ShowHeadsAs{"importance"}});
@@ -112,9 +108,9 @@ TEST_CASE("colours by linear, √ and log of the share") {
     CHECK(position_of(both, 0.0) == doctest::Approx(0.5));
 }
 
-TEST_CASE("lines: one for each weight, and how much is left out is said") {
-    const AppState state = heads_of({SetHeadForm{"lines"}});
-    const AllHeadsView view = build_all_heads_view(state);
+TEST_CASE("a line for each weight, chips by what a query gives, products that sum to the score") {
+    AppState state = heads_of({SetHeadForm{"lines"}});
+    AllHeadsView view = build_all_heads_view(state);
     REQUIRE(view.lines.size() == 1);
     const HeadLinesView& lines = view.lines[0];
     REQUIRE(lines.lines.size() == 4);
@@ -126,11 +122,8 @@ TEST_CASE("lines: one for each weight, and how much is left out is said") {
     const AllHeadsView clipped = build_all_heads_view(after(state, {ClipSinks{"first", 0.3}}));
     CHECK(clipped.lines[0].lines.size() == 2);
     CHECK(has(clipped.lines[0].legend.back(), "50.0 %"));
-}
-
-TEST_CASE("text: chips by what the chosen query gives") {
-    const AppState state = heads_of({SetHeadForm{"text"}, SelectHeadsPair{3, 2}});
-    const AllHeadsView view = build_all_heads_view(state);
+    state = heads_of({SetHeadForm{"text"}, SelectHeadsPair{3, 2}});
+    view = build_all_heads_view(state);
     REQUIRE(view.texts.size() == 1);
     const auto& keys = view.texts[0].keys;
     REQUIRE(keys.size() == 4);
@@ -139,11 +132,8 @@ TEST_CASE("text: chips by what the chosen query gives") {
     CHECK(keys[2].fill != keys[1].fill);
     CHECK(keys[0].fill == keys[1].fill);
     CHECK(keys[2].tooltip == "1.0000");
-}
-
-TEST_CASE("dimensions: products and their sum, the score") {
-    const AppState state = heads_of({SetHeadForm{"dimensions"}, SelectHeadsPair{2, 0}});
-    const AllHeadsView view = build_all_heads_view(state);
+    state = heads_of({SetHeadForm{"dimensions"}, SelectHeadsPair{2, 0}});
+    view = build_all_heads_view(state);
     REQUIRE(view.dimensions);
     REQUIRE(view.dimensions->grid);
     const GridView& grid = *view.dimensions->grid;

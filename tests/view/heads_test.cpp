@@ -33,7 +33,7 @@ TEST_CASE("a single head has no pictures; pictures outlive the state that they a
     CHECK(picture.paint().width == 4);
 }
 
-TEST_CASE("each picture has the colours that the canvas gives that head") {
+TEST_CASE("each picture has the colours that the canvas gives that head, by row too") {
     for (const Stage stage :
          {Stage::q, Stage::scores, Stage::masked, Stage::weights, Stage::context}) {
         AppState state =
@@ -51,9 +51,6 @@ TEST_CASE("each picture has the colours that the canvas gives that head") {
                     CHECK(pixel(image, i, j) == grid.at(i, j).fill);
         }
     }
-}
-
-TEST_CASE("pictures follow the colours by row") {
     const AppState plain = with_heads(2, Stage::weights);
     const AppState state = after(plain, {ScaleRows{true}, ShowHead{1}});
     const HeadPicture head = build_heads_view(state).heads[1];

@@ -43,7 +43,7 @@ TEST_CASE("nothing of a chunk is shown before it is stepped to") {
     for (const std::string& tex : start.tex) CHECK_FALSE(has(tex, "1.41"));
 }
 
-TEST_CASE("each step says in words and numbers what it did") {
+TEST_CASE("each step says in words and numbers what it did; what is kept does not grow") {
     AppState state = online_state();
     CHECK(build_online_view(state).sentence == "Before the first chunk: m = −∞, ℓ = 0, O = 0.");
     state = after(state, {StepOnline{1}});
@@ -70,9 +70,6 @@ TEST_CASE("each step says in words and numbers what it did") {
     CHECK(cell(*view.result, 1, 1) == "0.752");
     CHECK(tex::plain_text(view.tex[1]).ends_with("= 0.4931"));
     CHECK(state.message.words == view.sentence);
-}
-
-TEST_CASE("what is kept does not grow with the keys") {
     CHECK(build_online_view(online_state()).memory ==
           "Kept for a row: m, ℓ and O, d_v + 2 = 4 numbers, whatever n is. Stored weights would be "
           "n = 3.");

@@ -168,7 +168,7 @@ TEST_CASE("what rounding the logits does is told from what softmax does") {
     CHECK(runs.of(SoftmaxAlgorithm::stable, FloatFormat::bf16).error.ulp > 2.0);
 }
 
-TEST_CASE("gain, logits and row are undone; the cell that is looked at is not") {
+TEST_CASE("gain, logits and row are undone, the cell is not; what is out of range is refused") {
     AppState state =
         numerics_state({SetNumericsGain{64}, SetNumericsLogits{{1.0, 2.0}},
                         SelectNumericsCell{SoftmaxAlgorithm::stable, FloatFormat::fp64, 99}});
@@ -181,9 +181,6 @@ TEST_CASE("gain, logits and row are undone; the cell that is looked at is not") 
     state = after(std::move(state), {SetSeed{4}, SetNumericsGain{8}, Undo{}, Undo{}});
     CHECK(numerics_controls(state).gain == 16);
     CHECK(state.document().seed == 1);
-}
-
-TEST_CASE("what is out of range is refused and named") {
     const AppState start = numerics_state();
     const auto refused = [&](const Action& action) {
         const AppState state = after(start, {action});

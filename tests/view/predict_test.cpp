@@ -81,7 +81,7 @@ TEST_CASE("predict: an exact guess is called so, and −∞ is left out of the d
     CHECK(left_out);
 }
 
-TEST_CASE("predict: guesses stay on the axis, entries that are none are refused") {
+TEST_CASE("predict: guesses stay on the axis; another stage or row is a guess of its own") {
     AppState state = predicting({GuessEntry{2, 7.0}});
     CHECK(build_predict_view(state)->guess[2] == 1.0);
     CHECK(build_predict_view(state)->column == 2);
@@ -91,10 +91,7 @@ TEST_CASE("predict: guesses stay on the axis, entries that are none are refused"
     view::apply(state, nudged_guess(state, 1));
     CHECK(build_predict_view(state)->guess[2] == doctest::Approx(0.05));
     CHECK(build_predict_view(acted(state, {PickGuess{99}}))->column == 3);
-}
-
-TEST_CASE("predict: another stage or row is a guess of its own; an edit keeps it") {
-    AppState state = predicting({SelectCell{{Stage::weights, 1, 0}}, GuessEntry{0, 0.7}});
+    state = predicting({SelectCell{{Stage::weights, 1, 0}}, GuessEntry{0, 0.7}});
     CHECK(build_predict_view(acted(state, {SetTemperature{2.0}}))->guess[0] == 0.7);
     CHECK(build_predict_view(after(state, {GoToStage{Stage::context}}))->guess[0] == 0.0);
     CHECK(build_predict_view(after(state, {SelectCell{{Stage::weights, 2, 0}}}))->guess[0] == 0.25);

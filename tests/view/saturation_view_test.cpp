@@ -51,20 +51,17 @@ double at(const CurveView& curve, double d_k) {
 
 }  // namespace
 
-TEST_CASE("fixed logits at d_k = 64: five bars, and a note that they add to 100.1 %") {
-    const SaturationView view = view_of(SaturationModel::fixed_logits, 64);
+TEST_CASE("fixed logits at d_k = 64: five bars that add to 100.1 %, numbers of both sides") {
+    SaturationView view = view_of(SaturationModel::fixed_logits, 64);
     std::vector<std::string> texts;
     for (const BarView& bar : view.scaled.bars) texts.push_back(bar.text);
     CHECK(texts == std::vector<std::string>{"16.1 %", "24.0 %", "9.8 %", "32.4 %", "17.8 %"});
     CHECK(view.scaled.rounding_note == "rounded: adds to 100.1 %");
     CHECK(view.scaled.bars[3].bare == "32.4");
     CHECK(view.scaled.note == "p_max(1 − p_max) = 0.2190");
-}
-
-TEST_CASE("the main table has three numbers of both sides, the details name the variable") {
     AppState state = with_sweep(saturation_state(SaturationModel::fixed_logits, 64));
     saturation_look(state).details = true;
-    const SaturationView view = build_saturation_view(state);
+    view = build_saturation_view(state);
     REQUIRE(view.table.rows.size() == 3);
     CHECK(number_of(view.table.rows, "p_max").scaled == "32.4 %");
     CHECK(number_of(view.table.rows, "p_max").unscaled == "90.7 %");

@@ -70,7 +70,7 @@ TEST_CASE("NaN, empty rows and a single key are said, not counted as shares") {
     }
 }
 
-TEST_CASE("weights after dropout are called so, and their sum is told where it is not 1") {
+TEST_CASE("weights after dropout are called so, with their sum; of several heads one is named") {
     AppState state = json_state(R"("dropout": 0.5, "dropout_seed": 3)");
     CHECK(attention_words(acted(state, {GoToStage{Stage::weights}}), 0).starts_with("a looks at"));
     view::apply(state, GoToStage{Stage::dropped});
@@ -84,11 +84,7 @@ TEST_CASE("weights after dropout are called so, and their sum is told where it i
     CHECK(attention_words(state, 1) == "After dropout: b looks at no word: its weights are 0.");
     view::apply(state, GoToStage{Stage::context});
     CHECK(attention_words(state, 1) == "After dropout: b looks at no word: its weights are 0.");
-}
-
-TEST_CASE("of several heads the one is named") {
-    const AppState state =
-        after(words_of_length(3), {SetHeads{2}, ShowHead{1}, GoToStage{Stage::weights}});
+    state = after(words_of_length(3), {SetHeads{2}, ShowHead{1}, GoToStage{Stage::weights}});
     CHECK(attention_words(state, 2).starts_with("Head 1: w2 looks at "));
 }
 

@@ -108,7 +108,7 @@ TEST_CASE("softmax writes out the row that is looked at: scores above, their wei
     CHECK(rows_of(build_step_view(state))[0].title == "M[mat, ·]");
 }
 
-TEST_CASE("known answers stand in the cells") {
+TEST_CASE("known answers stand in the cells; one word, two outputs: bank by its neighbour") {
     const StepView view =
         build_step_view(after(preset_state("cat-sat-mat"), {GoToStage{Stage::weights}}));
     CHECK(view.result.at(2, 2).value == doctest::Approx(0.5035).epsilon(1e-4));
@@ -120,9 +120,6 @@ TEST_CASE("known answers stand in the cells") {
     const double wanted[] = {.05, .70, .02, .03, .05, .15};
     for (Index j = 0; j < 6; ++j)
         CHECK(std::round(100 * mat.result.at(2, j).value) == std::round(100 * wanted[j]));
-}
-
-TEST_CASE("one word, two outputs: bank depends on its neighbour") {
     const auto bank = [](const char* preset) {
         return build_step_view(after(preset_state(preset), {GoToStage{Stage::output}}))
             .result.at(1, 0)
@@ -150,20 +147,17 @@ TEST_CASE("a typed sentence shows word vector + position = X") {
     CHECK(view.result.row_labels[2] == "one₂");
 }
 
-TEST_CASE("a cell of joined heads belongs to the head that made it") {
+TEST_CASE("joined heads say where each begins; a cell of them belongs to the head that made it") {
     AppState state = after(two_heads_state(), {GoToStage{Stage::output}});
-    const GridView joined = build_step_view(state).operands[0];
+    GridView joined = build_step_view(state).operands[0];
     const Index width = state.document().d_k;
     CHECK(joined.columns == 2 * width);
     CHECK(acted(state, {SelectCell{joined.ref(1, width + 1)}}).head == 1);
     CHECK(state.selected == CellRef{Stage::context, 1, 1});
     CHECK(build_step_view(state).operands[0].selected == std::pair<Index, Index>{1, width + 1});
-}
-
-TEST_CASE("joined heads say where each head begins, up to the last column") {
-    const AppState state = after(
-        initial_state(), {SetHeads{3}, SetKeyWidth{2}, ShowHead{1}, GoToStage{Stage::output}});
-    const GridView joined = build_step_view(state).operands.at(0);
+    state = after(initial_state(),
+                  {SetHeads{3}, SetKeyWidth{2}, ShowHead{1}, GoToStage{Stage::output}});
+    joined = build_step_view(state).operands.at(0);
     REQUIRE(joined.groups.size() == 3);
     for (std::size_t head = 0; head < 3; ++head) {
         CHECK(joined.groups[head].first == 2 * static_cast<Index>(head));

@@ -100,8 +100,8 @@ TEST_CASE("a toy's arrays stand in the table, measured one by one") {
     CHECK_FALSE(requested_tensors(state));
 }
 
-TEST_CASE("filter, order and selection") {
-    const AppState state =
+TEST_CASE("filter, order and selection; a toy's roles cannot be changed") {
+    AppState state =
         shown({FilterTensors{"w_"}, SortTensors{TensorColumn::name, true}, SelectTensor{"W_K"}});
     const TensorsView view = build_tensors_view(state);
     REQUIRE(view.lines.size() >= 3);
@@ -110,10 +110,7 @@ TEST_CASE("filter, order and selection") {
     CHECK(
         build_tensors_view(after(state, {FilterTensors{"zzz"}})).empty.find("No name has “zzz”") ==
         0);
-}
-
-TEST_CASE("a toy's roles cannot be changed, and it is said why") {
-    const AppState state = shown({SetTensorRole{"X", "Q"}});
+    state = shown({SetTensorRole{"X", "Q"}});
     CHECK(has(state.message.words, "is no file of tensors"));
     CHECK(tensors_look(state).roles.empty());
     CHECK(roles_text({{"a", "Q"}, {"b", "K"}}) == "a=Q,b=K");

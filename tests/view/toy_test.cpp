@@ -123,7 +123,7 @@ TEST_CASE("the limits of a toy compute") {
     CHECK(kMaxHeads == 16);
 }
 
-TEST_CASE("a longer sentence keeps the vectors of the words that were there, and all weights") {
+TEST_CASE("a longer sentence keeps vectors and weights; hand-set weights given up are named") {
     for (const char* preset : {"the-cat-sat-down", "the-animal-didnt-cross", "river-bank"}) {
         const AppState first = preset_state(preset);
         const AppState more = after(first, {SetSentence{first.document().sentence + " and more"}});
@@ -133,9 +133,6 @@ TEST_CASE("a longer sentence keeps the vectors of the words that were there, and
     }
     const AppState bank = after(preset_state("river-bank"), {SetSentence{"the bank"}});
     CHECK(bank.document().inputs->x(0, 0, 1, 2) == 1.0F);  // a given vector goes with its word
-}
-
-TEST_CASE("hand-set weights that are given up are named") {
     const AppState typed = after(initial_state(), {SetSentence{"A dog ran off"}});
     CHECK(has(typed.message.words,
               "the hand-set weights of “The cat sat down” are given up: they were made for that "

@@ -18,21 +18,18 @@ AppState escaped(const AppState& state) {
 
 }  // namespace
 
-TEST_CASE("the inspector is there where the window has room, until it is shown or hidden by hand") {
+TEST_CASE("the inspector is there where there is room, or by hand, which sessions keep") {
     const AppState wide = initial_state();
     const AppState narrow = after(wide, {SetNarrow{true}});
     CHECK(wide.is_inspector_shown());
     CHECK_FALSE(narrow.is_inspector_shown());
-    const AppState hidden = after(wide, {command(commands(wide), "Hide the inspector").action});
+    AppState hidden = after(wide, {command(commands(wide), "Hide the inspector").action});
     CHECK_FALSE(hidden.is_inspector_shown());
     const AppState open = after(narrow, {command(commands(narrow), "Show the inspector").action});
     CHECK(open.is_inspector_shown());
     CHECK_FALSE(after(hidden, {command(commands(hidden), "Show the inspector").action}).inspector);
     CHECK(command(commands(wide), "Hide the inspector").chord == plain(Key::i));
-}
-
-TEST_CASE("session and journal keep what was chosen of the inspector, not what the width does") {
-    const AppState hidden = after(initial_state(), {ShowInspector{false}});
+    hidden = after(initial_state(), {ShowInspector{false}});
     CHECK(reopened(hidden).inspector == false);
     const auto by_width = session_from_json(session_to_json(initial_state()), "s", {});
     REQUIRE(by_width);
