@@ -128,10 +128,9 @@ TEST_CASE("weights are shown from softmax on, masked words from the mask on") {
 
 TEST_CASE("a chip has the colour of its cell in the matrix, by row too") {
     for (const Action& colored : Actions{SetCausal{true}, ScaleRows{true}}) {
-        CAPTURE(to_journal(colored).value());
-        const AppState state =
-            after(words_of_length(5),
-                  {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 2, 0}}, colored});
+        CAPTURE(colored.type().name);
+        const AppState state = after(words_of_length(5), {colored, GoToStage{Stage::weights},
+                                                          SelectCell{{Stage::weights, 2, 0}}});
         const SentenceView view = build_sentence_view(state);
         const GridView grid = stage_grid(state, Stage::weights);
         for (Index key = 0; key < 5; ++key) {
