@@ -95,15 +95,12 @@ const Known kKnown[] = {{{"scaling", "off"},
 
 }  // namespace
 
-TEST_CASE("A is what Step computes") {
+TEST_CASE("A is what Step computes; one setting of B: weights, largest difference, output") {
     const AppState state = kinds_state();
     check_weights(result_of(state).a, kScaled);
     check_weights(result_of(state).b, kScaled);
     CHECK(result_of(state).difference.value == 0.0);
     CHECK(result_of(state).error.largest == 0.0);
-}
-
-TEST_CASE("one setting of B: weights, where they differ most, and what it does to the output") {
     for (const Known& known : kKnown) {
         const auto& [setting, value] = known.setting;
         CAPTURE(setting);
@@ -174,17 +171,14 @@ TEST_CASE(
     CHECK(result_of(state).b.weights()(1, 0) != 0.0);
 }
 
-TEST_CASE("what an operation has no meaning for is refused in words, and the other side stays") {
-    const AppState state = kinds_state({ChooseKinds{"linear"}, b_is("score", "cosine")});
+TEST_CASE("what an operation has no meaning for is refused in words, and left out if not set") {
+    AppState state = kinds_state({ChooseKinds{"linear"}, b_is("score", "cosine")});
     CHECK(kinds_sentence(state) ==
           "B cannot be computed here: operation linear has no score cosine: expected dot.");
     const KindsView view = build_kinds_view(state);
     CHECK_FALSE(view.difference);
     CHECK(has(view.b.fault, "score cosine"));
     CHECK(view.a.fault.empty());
-}
-
-TEST_CASE("settings that an operation has no meaning for are left out, unless they are set") {
     const auto settings = [](const AppState& state) {
         std::vector<std::string_view> keys;
         for (const KindChoice& choice : build_kinds_view(state).b.choices)
@@ -193,7 +187,7 @@ TEST_CASE("settings that an operation has no meaning for are left out, unless th
     };
     using Keys = std::vector<std::string_view>;
     CHECK((settings(kinds_state()) == Keys{"operation", "score", "position", "mask"}));
-    AppState state = kinds_state({ChooseKinds{"linear"}});
+    state = kinds_state({ChooseKinds{"linear"}});
     CHECK((settings(state) == Keys{"operation", "mask"}));
     CHECK_FALSE(build_kinds_view(state).b.shows_sink);
     state = after(state, {b_is("score", "cosine"), b_is("sink", "0")});

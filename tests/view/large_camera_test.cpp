@@ -134,7 +134,7 @@ TEST_CASE("going to a cell shows it large and selects it; a cell that is not the
     CHECK(map_look(needle).selected == state.document().landmarks->needle);
 }
 
-TEST_CASE("before the map is there the document already says where one can go") {
+TEST_CASE("before the map is there one can go to what the document has, and nowhere else") {
     const AppState state = opened_state();
     const auto needle = state.document().landmarks->needle;
     REQUIRE(needle);
@@ -148,9 +148,6 @@ TEST_CASE("before the map is there the document already says where one can go") 
     CHECK_FALSE(map_look(outside).selected);
     CHECK(outside.message.severity == Severity::warning);
     CHECK(shown_camera(map_look(mapped({SetMapCamera{{1e9, 5.0, 1.0}}}))).row == 1024.0);
-}
-
-TEST_CASE("going to a cell is refused while there is no matrix that has it") {
     const AppState none = after(empty_state(), {SetWorkspace{"large"}});
     CHECK(map_look(none).size == MapSize{});
     const AppState opening = after(initial_state(), {OpenPlanted{{.tokens = 1024}}});

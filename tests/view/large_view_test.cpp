@@ -85,7 +85,7 @@ TEST_CASE("masked, NaN, zero and an estimate are different pixels") {
         }
 }
 
-TEST_CASE("the legend names the pooling, the range and the mask") {
+TEST_CASE("the legend names the pooling, the range and the mask; words and numbers of the map") {
     const AppState state = planted_state();
     const MapLegend legend =
         map_legend({1e-5, 1e-2, true}, map_look(state).colors, 64, true, ThemeName::dark);
@@ -96,9 +96,6 @@ TEST_CASE("the legend names the pooling, the range and the mask") {
     CHECK(legend.masked == "masked");
     CHECK(has(legend.note, "percentiles 1 % to 99.9 % of the view"));
     CHECK(map_legend({0.0, 1.0, false}, {}, 1, false, ThemeName::dark).title == "weight");
-}
-
-TEST_CASE("words and numbers of the map") {
     CHECK(grouped(0) == "0");
     CHECK(grouped(1048576) == "1,048,576");
     CHECK(grouped(-1000) == "−1,000");
@@ -156,7 +153,7 @@ TEST_CASE("a generated matrix that is opened is shown here, and asked for by its
     CHECK(has(view.title, "seed 7"));
 }
 
-TEST_CASE("a settled view is drawn by tiles that cover the matrix, and is exact") {
+TEST_CASE("a settled view is covered by tiles, and exact; what is kept is said where it is less") {
     const AppState state = settled_state(planted_state());
     const LargeView view = build_large_view(state);
     CHECK(view.quality == "exact");
@@ -179,9 +176,6 @@ TEST_CASE("a settled view is drawn by tiles that cover the matrix, and is exact"
     CHECK(has(view.pass.words, "exact overview"));
     CHECK(view.pass.fraction == 1.0);
     CHECK_FALSE(view.top.empty());
-}
-
-TEST_CASE("what is kept of a matrix is said where it is less than the matrix") {
     const std::string words =
         build_large_view(settled_state(planted_state({.tokens = 4096}))).bottom_line;
     CAPTURE(words);

@@ -18,9 +18,9 @@ AppState on_page(LookupPage page, const Actions& actions = {}) {
 
 }  // namespace
 
-TEST_CASE("the memory's view has the numbers of the read") {
-    const AppState state = lookup_state();
-    const MemoryView view = build_memory_view(state);
+TEST_CASE("the memory's view has the read's numbers: values move no weight, long keys win") {
+    AppState state = lookup_state();
+    MemoryView view = build_memory_view(state);
     const MemoryRead read = memory_read(lookup_controls(state));
     REQUIRE(view.keys.size() == 5);
     CHECK(view.keys[0].name == "France");
@@ -35,9 +35,6 @@ TEST_CASE("the memory's view has the numbers of the read") {
     CHECK(view.point.starts_with("q reads France 6"));
     CHECK(view.numbers.size() == 4);
     CHECK(view.preset == 0);
-}
-
-TEST_CASE("a value that moves changes no weight, a key does") {
     const AppState before = lookup_state();
     const auto weights = memory_read(lookup_controls(before)).weights;
     const AppState value = after(before, {MoveLookupValue{0, -3.0, -3.0}});
@@ -49,11 +46,8 @@ TEST_CASE("a value that moves changes no weight, a key does") {
     CHECK(has(build_memory_view(before).notes[1], "no weight depends on V"));
     const AppState same = after(before, {LoadMemory{"keys-as-values"}});
     CHECK(has(build_memory_view(same).notes[1], "Here V = K"));
-}
-
-TEST_CASE("the long key wins by dot product though another is more similar") {
-    const AppState state = lookup_state({LoadMemory{"long-key"}});
-    const MemoryView view = build_memory_view(state);
+    state = lookup_state({LoadMemory{"long-key"}});
+    view = build_memory_view(state);
     CHECK(view.rows[0].best);
     CHECK(view.rows[1].most_similar);
     CHECK(view.notes[0].starts_with(
@@ -63,7 +57,7 @@ TEST_CASE("the long key wins by dot product though another is more similar") {
     CHECK(has(build_memory_view(lookup_state({MoveLookupQuery{0.0, 0.0}})).notes[0], "length 0"));
 }
 
-TEST_CASE("points stay in the plane, names stay readable, and what is not there is said") {
+TEST_CASE("points stay in the plane, names readable; a drag of the query is one step of undo") {
     AppState state = lookup_state({MoveLookupQuery{1e30, -0.004}});
     CHECK(lookup_controls(state).query == PlanePoint{4.0, 0.0});
     state = after(std::move(state), {NameLookupPair{0, "  Spain ", ""}});
@@ -80,10 +74,7 @@ TEST_CASE("points stay in the plane, names stay readable, and what is not there 
     CHECK(lookup_controls(state).pairs.size() == 1);
     CHECK(lookup_look(state).pair == 0);
     CHECK(build_memory_view(state).point.starts_with("One pair alone has the weight 100 %"));
-}
-
-TEST_CASE("a drag of the query is one step of undo") {
-    AppState state = lookup_state();
+    state = lookup_state();
     const std::size_t now = state.now;
     state = after(std::move(state), {BeginGesture{}, MoveLookupQuery{1.0, 1.0},
                                      MoveLookupQuery{1.5, 1.0}, EndGesture{}});

@@ -35,8 +35,8 @@ AppState pressed(AppState state, std::initializer_list<Chord> chords) {
 
 }  // namespace
 
-TEST_CASE("what is painted is the document's mask: Step shows −∞ and weight 0 there") {
-    const AppState state = masks_state({one(1, 2)});
+TEST_CASE("what is painted is the document's mask; a drag is one step of undo, all on its way") {
+    AppState state = masks_state({one(1, 2)});
     CHECK(drawn(state) == "1111/1101/1111/1111");
     CHECK((*state.trace)[Stage::masked](0, 0, 1, 2) == -HUGE_VALF);
     CHECK((*state.trace)[Stage::weights](0, 0, 1, 2) == 0.0F);
@@ -44,12 +44,8 @@ TEST_CASE("what is painted is the document's mask: Step shows −∞ and weight 
     const AppState again = after(state, {one(1, 2, true)});
     CHECK(drawn(again) == "1111/1111/1111/1111");
     CHECK_FALSE(again.document().spec.mask.any());
-}
-
-TEST_CASE("a drag is one step of undo, and paints every pair on its way") {
-    const AppState state =
-        masks_state({BeginGesture{}, one(0, 0), PaintMask{0, 0, 3, 3, PaintShape::line, false},
-                     PaintMask{3, 3, 3, 1, PaintShape::line, false}, EndGesture{}});
+    state = masks_state({BeginGesture{}, one(0, 0), PaintMask{0, 0, 3, 3, PaintShape::line, false},
+                         PaintMask{3, 3, 3, 1, PaintShape::line, false}, EndGesture{}});
     CHECK(drawn(state) == "0111/1011/1101/1000");
     CHECK(state.history.size() == 2);
     CHECK(state.history.back().words == "Painted: 6 pairs forbidden");
@@ -58,20 +54,17 @@ TEST_CASE("a drag is one step of undo, and paints every pair on its way") {
     CHECK(after(state, {BeginGesture{}, one(0, 1), EndGesture{}}).history.size() == 3);
 }
 
-TEST_CASE("within a drag a rectangle replaces the one before, and nothing else") {
+TEST_CASE("within a drag a rectangle replaces the one before, and the brush keeps its first pair") {
     const AppState before = masks_state({one(3, 3)});
-    const AppState state = after(before, {BeginGesture{}, one(0, 0), rectangle(0, 0, 2, 2),
-                                          rectangle(0, 0, 1, 1), EndGesture{}});
+    AppState state = after(before, {BeginGesture{}, one(0, 0), rectangle(0, 0, 2, 2),
+                                    rectangle(0, 0, 1, 1), EndGesture{}});
     CHECK(drawn(state) == "0011/0011/1111/1110");
     CHECK(state.history.size() == 3);
     CHECK(drawn(after(state, {Undo{}})) == "1111/1111/1111/1110");
     const AppState back = after(before, {BeginGesture{}, one(1, 1), rectangle(1, 1, 0, 0),
                                          rectangle(1, 1, 1, 1), EndGesture{}});
     CHECK(drawn(back) == "1111/1011/1111/1110");
-}
-
-TEST_CASE("the brush keeps what the first pair became until the drag ends") {
-    AppState state = masks_state({BeginGesture{}, one(0, 1)});
+    state = masks_state({BeginGesture{}, one(0, 1)});
     REQUIRE(masks_look(state).brush);
     CHECK_FALSE(masks_look(state).brush->allowed);
     state = after(std::move(state), {PaintMask{0, 1, 2, 1, PaintShape::line, false}});
@@ -81,8 +74,8 @@ TEST_CASE("the brush keeps what the first pair became until the drag ends") {
     CHECK_FALSE(masks_look(after(state, {EndGesture{}})).brush);
 }
 
-TEST_CASE("paint cannot allow what a rule forbids; rules that become paint can be painted") {
-    const AppState state = masks_state({SetCausalMask{CausalChoice::top_left}, one(0, 2, true)});
+TEST_CASE("paint cannot allow what a rule forbids; rules become paint, which is cleared alone") {
+    AppState state = masks_state({SetCausalMask{CausalChoice::top_left}, one(0, 2, true)});
     CHECK(drawn(state) == "1000/1100/1110/1111");
     CHECK(state.history.size() == 2);
     CHECK(state.message.words ==
@@ -96,11 +89,7 @@ TEST_CASE("paint cannot allow what a rule forbids; rules that become paint can b
     CHECK_FALSE(painted.document().spec.mask.block);
     CHECK(drawn(after(painted, {one(0, 2, true)})) == "1010/1100/0110/0001");
     CHECK(after(painted, {Undo{}}).document().spec.mask.causal);
-}
-
-TEST_CASE("clearing the paint leaves the rules") {
-    const AppState state =
-        masks_state({SetCausalMask{CausalChoice::top_left}, one(2, 0), ClearPaint{}});
+    state = masks_state({SetCausalMask{CausalChoice::top_left}, one(2, 0), ClearPaint{}});
     CHECK(drawn(state) == "1000/1100/1110/1111");
     CHECK(after(state, {ClearPaint{}}).message.words == "Nothing is painted.");
 }
@@ -158,7 +147,7 @@ TEST_CASE("a wrong mask of a session is named") {
     CHECK(has(fault("{\"heads\": 2}"), "has no 'rows'"));
 }
 
-TEST_CASE("a mask for each head is painted in the head that is shown") {
+TEST_CASE("a mask is painted in the head shown; another sentence keeps what is still there") {
     AppState state = json_state(
         R"("d_model": 4, "d_k": 2, "heads": 2,
            "mask": {"heads": 2, "rows": ["11", "10", "11", "11"]})",
@@ -167,10 +156,7 @@ TEST_CASE("a mask for each head is painted in the head that is shown") {
     CHECK(drawn(acted(state, {ShowHead{1}, one(0, 1)})) == "10/11");
     CHECK(drawn(after(state, {ShowHead{0}})) == "11/10");
     CHECK(drawn(reopened(state)) == "10/11");
-}
-
-TEST_CASE("another sentence keeps the paint of the pairs that are still there") {
-    AppState state = masks_state({one(1, 2), one(3, 3)});
+    state = masks_state({one(1, 2), one(3, 3)});
     state = after(std::move(state), {SetSentence{"The cat sat down there"}});
     CHECK(drawn(state) == "11111/11011/11111/11101/11111");
     CHECK(drawn(acted(state, {SetSentence{"The cat sat"}})) == "111/110/111");
@@ -212,13 +198,13 @@ TEST_CASE("the pair is the one that Step looks at, and Step's is the one of Mask
     CHECK(state.selected == CellRef{Stage::weights, 1, 3});
 }
 
-TEST_CASE("the hovered pair tells every rule, the selected one its arithmetic") {
-    const AppState state = masks_state({SetCausalMask{CausalChoice::top_left}, SetWindowSides{1, 1},
-                                        SelectPair{3, 1, false}, HoverPair{Pair{0, 3}}});
+TEST_CASE("the hovered pair tells every rule, the selected one its arithmetic, forbidden or not") {
+    AppState state = masks_state({SetCausalMask{CausalChoice::top_left}, SetWindowSides{1, 1},
+                                  SelectPair{3, 1, false}, HoverPair{Pair{0, 3}}});
     const MasksView view = build_masks_view(state);
     CHECK(view.hover_title == "The → down: forbidden");
     CHECK(view.hover_words == "causal forbids: j = 3 > i = 0\nwindow forbids: |i − j| = 3 > 1");
-    const InspectorView inspector = shown_workspace(state).inspector(state);
+    InspectorView inspector = shown_workspace(state).inspector(state);
     CHECK(inspector.title == "down → cat");
     CHECK(inspector.value == "forbidden");
     REQUIRE(inspector.lines.size() >= 4);
@@ -231,12 +217,8 @@ TEST_CASE("the hovered pair tells every rule, the selected one its arithmetic") 
     CHECK(inspector.table->rows[1].chosen);
     CHECK(inspector.table->rows[1].muted);
     CHECK_FALSE(inspector.table->rows[2].muted);
-}
-
-TEST_CASE("an allowed pair's share and weight are its row's softmax") {
-    const AppState state =
-        masks_state({SetCausalMask{CausalChoice::top_left}, SelectPair{0, 0, false}});
-    const InspectorView inspector = shown_workspace(state).inspector(state);
+    state = masks_state({SetCausalMask{CausalChoice::top_left}, SelectPair{0, 0, false}});
+    inspector = shown_workspace(state).inspector(state);
     CHECK(inspector.value == "allowed");
     CHECK(inspector.lines.back().label == "weight A");
     CHECK(inspector.lines.back().pieces.front().text == "1.00 ÷ 1.00 = 1.00");  // its only key

@@ -145,7 +145,7 @@ TEST_CASE("the same reach on both sides is the window that Step sets; a block of
           "all tokens are in one block");
 }
 
-TEST_CASE("a rule that cannot be is refused and changes nothing") {
+TEST_CASE("a rule that cannot be is refused and changes nothing, of generated matrices too") {
     for (const Action& action : {Action(SetPadding{5}), Action(SetPadding{-1}), Action(SetBlock{0}),
                                  Action(SetWindowSides{-1, 0}), Action(SetGlobalTokens{1}),
                                  Action(PaintMask{0, 0, 4, 0, PaintShape::line, false}),
@@ -155,9 +155,6 @@ TEST_CASE("a rule that cannot be is refused and changes nothing") {
         CHECK_FALSE(state.document().spec.mask.any());
         CHECK(state.history.size() == 1);
     }
-}
-
-TEST_CASE("a generated matrix refuses a rule that cannot be, too") {
     const AppState map = planted_state({.tokens = 256, .d_k = 32});
     for (const Action& action :
          {Action(SetBlock{0}), Action(SetBlock{-3}), Action(SetPadding{-1}),

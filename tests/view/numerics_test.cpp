@@ -40,7 +40,7 @@ bool says(const InspectorView& view, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("the sentence names the format that breaks, the cell and what the maximum repairs") {
+TEST_CASE("the sentence names the format that breaks and what repairs it, true of every row") {
     CHECK(sentence_of(teaching_logits(), 16) ==
           "At gain 16, naive softmax gives NaN in fp16 (exp 48 > 65504 at key 1); with the maximum "
           "subtracted it is off by at most 1.8 ulp in every format; exp(s − lse) is off by up to "
@@ -53,9 +53,6 @@ TEST_CASE("the sentence names the format that breaks, the cell and what the maxi
                   "At gain 64, naive softmax gives NaN in fp16, bf16 and fp32 (fp16: exp 32 > "
                   "65504 at key 0)"));
     CHECK(has(sentence_of(teaching_logits(), 256), "gives NaN in every format (fp16: exp"));
-}
-
-TEST_CASE("the sentence is true of rows that have no softmax, of one logit and of equal ones") {
     CHECK(sentence_of({1.0, kNaN, kInf}, 2).starts_with("The logit of key 1 is NaN"));
     CHECK(sentence_of({1.0, 2.0, kInf}, 2).starts_with("The logit of key 2 is ∞"));
     CHECK(sentence_of({-kInf, -kInf}, 2).starts_with("Every logit is −∞"));
@@ -134,7 +131,7 @@ TEST_CASE("the curves name from which gain on each format breaks") {
     CHECK_FALSE(requested_numerics(state));  // NaN is the same as itself
 }
 
-TEST_CASE("the inspector writes every step, where it broke, and what is off") {
+TEST_CASE("the inspector writes every step, where it broke, what is off, and what rounding did") {
     const InspectorView view = numerics_inspector(numerics_state());
     CHECK(view.title == "naive softmax in fp16, key 1");
     CHECK(view.value == "NaN");
@@ -156,9 +153,6 @@ TEST_CASE("the inspector writes every step, where it broke, and what is off") {
     const InspectorView lse = numerics_inspector(
         numerics_state({SelectNumericsCell{SoftmaxAlgorithm::log_sum_exp, FloatFormat::bf16, 0}}));
     CHECK(says(lse, "lse: 48 + 0.1387"));
-}
-
-TEST_CASE("what rounding the logits does is told from what softmax does") {
     // 1.1 · 16 = 17.6 is 17.625 in bf16: spacing 1/8
     const AppState state =
         numerics_state({SetNumericsLogits{{1.1, 1.0}},
