@@ -21,8 +21,7 @@ computed_by auto refused.json
 start --backend gl --save-session left.json
 does '"action":"set_causal","on":true' press m
 does '"action":"set_scaling","on":false' press s
-quit
-ends 0
+leaves
 computed_by gl left.json
 
 # A picture waits for gl, and is the same every time.

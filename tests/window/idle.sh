@@ -14,5 +14,4 @@ frames_drawn=$(($(wc -l <"$frames") - frames_before))
 ticks_used=$(($(ticks) - ticks_before))
 echo "4 s at rest: $frames_drawn frames, $ticks_used clock ticks of processor time"
 ((frames_drawn == 0)) || fail "$frames_drawn frames were drawn while nothing happened"
-quit
-ends 0
+leaves

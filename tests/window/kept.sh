@@ -23,8 +23,7 @@ has_seed() { [[ $(unsaved_seed) == "$1" ]]; }
 start
 sleep 1
 unsaved && fail "nothing was done, and something is kept"
-does '"action":"quit"' press ctrl+q
-ends 0
+quits
 [[ -z $(ls "$kept_folder") ]] || fail "a quit left $(ls "$kept_folder")"
 
 # Killed at any moment after a change was kept.
@@ -65,15 +64,13 @@ wait_for "the session" test -s "$work/mine.json"
 wait_for "no unsaved work" none_unsaved
 does '"action":"set_theme","theme":"light"' press t
 sleep 1
-does '"action":"quit"' press ctrl+q
-ends 0
+quits
 grep -q '"theme": "light"' "$XDG_CONFIG_HOME/attnscope/settings.json" || fail "the theme was not kept"
 grep -q mine.json "$kept_folder/recent.json" || fail "mine.json is not among the recent files"
 start
 wait_for "the theme of the settings" grep -q '"action":"set_theme","theme":"light"' "$journal"
 does '"action":"open_file"' palette "open recent mine"
-does '"action":"quit"' press ctrl+q
-ends 0
+quits
 
 # Ctrl+Q ends nothing while a change is not saved: it asks. Again: the change is offered at the next start.
 start
@@ -85,8 +82,7 @@ press Escape
 does '"action":"set_seed"' press r
 press ctrl+q
 sleep 0.5
-does '"action":"quit"' press ctrl+q
-ends 0
+quits
 unsaved || fail "Ctrl+Q twice kept nothing"
 start
 does '"action":"open_file"' press Return
@@ -129,8 +125,7 @@ if mount -t tmpfs -o size=64k tmpfs "$work/small" 2>/dev/null; then
     does '"action":"save_session"' press ctrl+s
     changed() { ! cmp -s before.json "$work/small/mine.json"; }
     wait_for "the session where there is room again" changed
-    does '"action":"quit"' press ctrl+q
-    ends 0
+    quits
 else
     echo "not tried: a full disk (no file system can be mounted here)"
 fi

@@ -7,8 +7,7 @@ scale_is() {
     local scale=$1
     shift
     start --save-session recorded.json "$@"
-    quit
-    ends 0
+    leaves
     grep -q "\"ui_scale\":$scale," recorded.json || fail "started with $*: $(grep -o '"ui_scale":[^,]*' recorded.json)"
     rm recorded.json
 }

@@ -26,8 +26,7 @@ chmod +x "$app"
 start
 kill -s HUP "$pid"
 does '"action":"step_by"' press Right
-quit
-ends 0
+leaves
 
 # The display goes away.
 app=$real

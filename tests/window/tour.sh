@@ -16,15 +16,13 @@ for page in {1..13}; do
     does '"action":"show_tour_action"' press ctrl+Return
 done
 does '"action":"go_to_tour_page","page":14' press ctrl+Right
-quit
-ends 0
+leaves
 grep -q '"tour":{"name":"attention","page":14,"on":true' toured.json || fail "the session does not hold the page"
 
 # A session resumes it; a name that is not known is refused.
 start toured.json
 does '"action":"go_to_tour_page","page":13' press ctrl+Left
-quit
-ends 0
+leaves
 code=0
 "$app" --tour nowhere 2>error.txt || code=$?
 ((code == 2)) || fail "an unknown tour ends with $code"

@@ -78,6 +78,16 @@ does() {
     wait_for "'$pattern' in the journal after: $*" more_than "$pattern" "$before"
 }
 
+# quits: Ctrl+Q ends the app, which has nothing to ask; leaves: whatever it asks.
+quits() {
+    does '"action":"quit"' press ctrl+q
+    ends 0
+}
+leaves() {
+    quit
+    ends 0
+}
+
 # first_that PATTERN COMMAND POINT...: tries the command at one point after the other until a line of the
 # journal matches, so that a control may move a little. Sets x and y.
 first_that() {
@@ -159,8 +169,7 @@ points() {
 # quits_and_replays: Ctrl+Q ends the app, which was started with --save-session recorded.json, and its journal played again
 # gives the same session.
 quits_and_replays() {
-    does '"action":"quit"' press ctrl+q
-    ends 0
+    quits
     [[ -s recorded.json ]] || fail "the session was not saved"
 
     "$app" --replay "$journal" --save-session replayed.json --exit-after-replay ||
