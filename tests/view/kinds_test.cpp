@@ -96,11 +96,11 @@ const Known kKnown[] = {{{"scaling", "off"},
 }  // namespace
 
 TEST_CASE("A is what Step computes; one setting of B: weights, largest difference, output") {
-    const AppState state = kinds_state();
-    check_weights(result_of(state).a, kScaled);
-    check_weights(result_of(state).b, kScaled);
-    CHECK(result_of(state).difference.value == 0.0);
-    CHECK(result_of(state).error.largest == 0.0);
+    const AppState same = kinds_state();
+    check_weights(result_of(same).a, kScaled);
+    check_weights(result_of(same).b, kScaled);
+    CHECK(result_of(same).difference.value == 0.0);
+    CHECK(result_of(same).error.largest == 0.0);
     for (const Known& known : kKnown) {
         const auto& [setting, value] = known.setting;
         CAPTURE(setting);
@@ -179,9 +179,9 @@ TEST_CASE("what an operation has no meaning for is refused in words, and left ou
     CHECK_FALSE(view.difference);
     CHECK(has(view.b.fault, "score cosine"));
     CHECK(view.a.fault.empty());
-    const auto settings = [](const AppState& state) {
+    const auto settings = [](const AppState& of) {
         std::vector<std::string_view> keys;
-        for (const KindChoice& choice : build_kinds_view(state).b.choices)
+        for (const KindChoice& choice : build_kinds_view(of).b.choices)
             keys.push_back(choice.setting);
         return keys;
     };

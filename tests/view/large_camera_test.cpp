@@ -152,10 +152,10 @@ TEST_CASE("before the map is there one can go to what the document has, and nowh
     CHECK(map_look(none).size == MapSize{});
     const AppState opening = after(initial_state(), {OpenPlanted{{.tokens = 1024}}});
     CHECK(map_look(opening).size == MapSize{4, 4});  // of the sentence, until the matrix is there
-    for (const AppState& state : {none, opening})
+    for (const AppState& without : {none, opening})
         for (const Action& action :
              {Action{GoToCell{{9, 8}}}, Action{GoToNeedle{}}, Action{SelectMapCell{{9, 8}}}}) {
-            const AppState refused = after(state, {action});
+            const AppState refused = after(without, {action});
             CHECK_FALSE(map_look(refused).selected);
             CHECK(map_look(refused).fitted);
             CHECK(refused.message.severity == Severity::warning);

@@ -177,9 +177,9 @@ TEST_CASE("gain, logits and row are undone, the cell is not; what is out of rang
     CHECK(state.document().seed == 1);
     const AppState start = numerics_state();
     const auto refused = [&](const Action& action) {
-        const AppState state = after(start, {action});
-        CHECK(state.now == start.now);
-        return state.message.words;
+        const AppState tried = after(start, {action});
+        CHECK(tried.now == start.now);
+        return tried.message.words;
     };
     CHECK(refused(SetNumericsGain{0}) == "Gain = 0: it must be 1 to 65536.");
     CHECK(refused(SetNumericsGain{65537}) == "Gain = 65537: it must be 1 to 65536.");
