@@ -4,6 +4,7 @@
 #include "app/common/map/camera.h"
 #include "app/common/map/ruler.h"
 #include "tests/view/large_sample.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
