@@ -1,19 +1,9 @@
 #!/usr/bin/env bash
 # Figures of every workspace in every format, without a display or OpenGL.   export.sh ATTNSCOPE
-set -euo pipefail
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/../window/png.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../window/scratch.sh"
 unset DISPLAY WAYLAND_DISPLAY
-app=$(readlink -f "$1")
 npz=$here/../goldens/npz
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
 
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
 # begins FILE BYTES
 begins() { [[ $(head -c "${#2}" "$1" | tr -d '\0') == "$2" ]] || fail "$1 does not begin with $2"; }
 # says FILE WORDS...: each is the text of one <text>, or a part of it.

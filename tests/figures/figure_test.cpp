@@ -7,9 +7,11 @@
 
 #include "app/figures/measure.h"
 #include "app/figures/type.h"
+#include "tests/figures/recorder.h"
 
 using namespace attn;
 using figures::Format;
+using test::count;
 using view::Face;
 
 namespace {
@@ -29,11 +31,8 @@ std::string drawn(Format format) {
     figure->pop_rotation();
     const std::array<view::Point, 3> curve{{{20.0F, 90.0F}, {60.0F, 70.0F}, {90.0F, 95.0F}}};
     figure->polyline(curve, kInk, 2.0F);
-    figure->image({1,
-                   [] {
-                       return view::Image{2, 1, {255, 0, 0, 255, 0, 0, 255, 255}};
-                   }},
-                  {100.0F, 30.0F}, {140.0F, 50.0F});
+    const auto paint = [] { return view::Image{2, 1, {255, 0, 0, 255, 0, 0, 255, 255}}; };
+    figure->image({1, paint}, {100.0F, 30.0F}, {140.0F, 50.0F});
     figure->pop_clip();
     return figure->finish().value();
 }
@@ -44,12 +43,6 @@ std::string svg_of_text(std::string_view text) {
     return figure->finish().value();
 }
 
-std::size_t count(const std::string& in, const std::string& part) {
-    std::size_t found = 0;
-    for (auto at = in.find(part); at != std::string::npos; at = in.find(part, at + 1)) ++found;
-    return found;
-}
-
 std::string big_endian(std::uint32_t value) {
     return {static_cast<char>(value >> 24), static_cast<char>(value >> 16),
             static_cast<char>(value >> 8), static_cast<char>(value)};
@@ -57,13 +50,10 @@ std::string big_endian(std::uint32_t value) {
 
 }  // namespace
 
-TEST_CASE("the extension decides the format, in any case of letters") {
+TEST_CASE("the extension decides the format; an unknown one is named with the three") {
     CHECK(figures::format_of("a/b.svg").value() == Format::svg);
     CHECK(figures::format_of("B.PDF").value() == Format::pdf);
     CHECK(figures::format_of("c.d.png").value() == Format::png);
-}
-
-TEST_CASE("an unknown extension is named, with the three that are expected") {
     for (const char* path : {"fig.bmp", "fig", "svg", "fig.svgz"}) {
         const auto format = figures::format_of(path);
         REQUIRE(!format);
@@ -74,19 +64,13 @@ TEST_CASE("an unknown extension is named, with the three that are expected") {
     CHECK(figures::format_of("fig.bmp").error().sentence.find(" .bmp") != std::string::npos);
 }
 
-TEST_CASE("the same drawing gives the same bytes") {
+TEST_CASE("the same drawing gives the same bytes, undated; a PNG has two pixels for one") {
     for (const Format format : {Format::svg, Format::pdf, Format::png})
         CHECK(drawn(format) == drawn(format));
-}
-
-TEST_CASE("a PDF carries no date of today") {
     const std::string pdf = drawn(Format::pdf);
     CHECK(pdf.starts_with("%PDF-"));
     CHECK(count(pdf, "/CreationDate (20000101") == 1);
     CHECK(count(pdf, "/ModDate") == 0);
-}
-
-TEST_CASE("a PNG is the page, twice as many pixels each way") {
     const std::string png = drawn(Format::png);
     CHECK(png.starts_with("\x89PNG"));
     CHECK(png.substr(16, 8) == big_endian(400) + big_endian(200));
@@ -131,11 +115,8 @@ TEST_CASE("what is no character is a replacement character: the file stays well 
 
 TEST_CASE("a picture is embedded once, with nearest neighbours, and only its part shows") {
     const auto figure = figures::make_figure(Format::svg, kPage);
-    figure->image({1,
-                   [] {
-                       return view::Image{4, 2, std::vector<std::uint8_t>(32, 255)};
-                   }},
-                  {100.0F, 30.0F}, {140.0F, 50.0F}, {{0.5F, 0.0F}, {1.0F, 0.5F}});
+    const auto paint = [] { return view::Image{4, 2, std::vector<std::uint8_t>(32, 255)}; };
+    figure->image({1, paint}, {100.0F, 30.0F}, {140.0F, 50.0F}, {{0.5F, 0.0F}, {1.0F, 0.5F}});
     const std::string svg = figure->finish().value();
     CHECK(count(svg, "<image ") == 1);
     CHECK(count(svg, "viewBox=\"0.0000 0.0000 2.0000 1.0000\"") == 1);
@@ -143,13 +124,10 @@ TEST_CASE("a picture is embedded once, with nearest neighbours, and only its par
     CHECK(count(svg, "image-rendering:pixelated") == 1);
 }
 
-TEST_CASE("text is as wide as it was measured, unless its face lacks a character") {
+TEST_CASE("text is as wide as measured, if its face has it; clips and turns are closed") {
     CHECK(count(svg_of_text("naïve"), "textLength") == 1);
     CHECK(count(svg_of_text("a 猫"), "textLength") == 0);
     CHECK(count(svg_of_text("a 猫"), ">a 猫</text>") == 1);
-}
-
-TEST_CASE("clips and turns are groups that are closed again") {
     const std::string svg = drawn(Format::svg);
     CHECK(count(svg, "<g ") == 2);
     CHECK(count(svg, "</g>") == 2);

@@ -1,18 +1,7 @@
 #!/usr/bin/env bash
 # With DejaVu alone the window is whole; with the other fonts each face is set in its own.   fonts.sh ATTNSCOPE
-set -euo pipefail
 command -v pdffonts pdftotext fc-list >/dev/null || { echo "skipped: poppler-utils and fontconfig are wanted"; exit 77; }
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/../window/png.sh"
-app=$(readlink -f "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../window/scratch.sh"
 fonts_of() { pdffonts "$1" | tail -n +3; }
 
 dejavu=$(fc-list -f '%{file}\n' 'DejaVu Sans' | head -n 1)

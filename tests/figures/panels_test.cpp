@@ -18,6 +18,7 @@
 #include "tests/figures/recorder.h"
 
 using namespace attn;
+using attn::test::count;
 using attn::test::Recorder;
 using view::ThemeName;
 
@@ -43,15 +44,15 @@ view::GridView grid_of(Index rows, Index columns) {
 
 /// Draws a panel in a window of `size` and a frame of its own with `painter`.
 template <class Draw>
-void draw_panel(view::Painter& painter, view::Point size, float scale, Draw draw) {
-    ui::NullContext context(kScreen, scale, view::theme(ThemeName::dark));
+void draw_panel(view::Painter& painter, view::Point size, Draw draw) {
+    ui::NullContext context(kScreen, 1.0F, view::theme(ThemeName::dark));
     for (int n = 0; n < 2; ++n) {
         context.begin_frame();
         ImGui::SetNextWindowPos({0.0F, 0.0F});
         ImGui::SetNextWindowSize({size.x, size.y});
         ImGui::Begin("figure", nullptr, ImGuiWindowFlags_NoDecoration);
         const ui::Frame frame{
-            context.fonts(), view::theme(ThemeName::dark), scale, painter, painter, true};
+            context.fonts(), view::theme(ThemeName::dark), 1.0F, painter, painter, true};
         view::Actions unused;
         if (n == 1) draw(frame, unused);
         ImGui::End();
@@ -60,9 +61,19 @@ void draw_panel(view::Painter& painter, view::Point size, float scale, Draw draw
 }
 
 void draw(const view::GridView& grid, view::Painter& painter, float cell) {
-    draw_panel(painter, kScreen, 1.0F, [&](const ui::Frame& frame, view::Actions&) {
+    draw_panel(painter, kScreen, [&](const ui::Frame& frame, view::Actions&) {
         draw_grid(grid, {}, {{200.0F, 200.0F}, {cell, cell}}, frame);
     });
+}
+
+Recorder drawn(const view::GridView& grid, float cell, Index most_cells = 1024) {
+    Recorder painter(most_cells);
+    draw(grid, painter, cell);
+    return painter;
+}
+Recorder drawn(const view::InspectorView& view, float width) {
+    Recorder painter = drawn(view, width);
+    return painter;
 }
 
 /// The right end of one text stands left of the other's beginning.
@@ -81,17 +92,10 @@ std::string svg_of(const view::GridView& grid, float cell) {
     return figure->finish().value();
 }
 
-std::size_t count(const std::string& in, const std::string& part) {
-    std::size_t found = 0;
-    for (auto at = in.find(part); at != std::string::npos; at = in.find(part, at + 1)) ++found;
-    return found;
-}
-
 }  // namespace
 
 TEST_CASE("a grid draws each cell, each number, its labels and its colour bar") {
-    Recorder painter;
-    draw(grid_of(3, 4), painter, 60.0F);
+    Recorder painter = drawn(grid_of(3, 4), 60.0F);
     CHECK(painter.count("rect") == 12);
     CHECK(std::ranges::count(painter.calls, "0.25", &test::Call::text) == 12);
     CHECK(std::ranges::count(painter.calls, "row", &test::Call::text) == 3);
@@ -104,8 +108,7 @@ TEST_CASE("a grid draws each cell, each number, its labels and its colour bar") 
 TEST_CASE("labels that are too wide for their columns are turned, each by itself") {
     view::GridView grid = grid_of(2, 3);
     grid.column_labels = {"a long label", "another", "third"};
-    Recorder painter;
-    draw(grid, painter, 40.0F);
+    Recorder painter = drawn(grid, 40.0F);
     CHECK(painter.count("push_rotation") == 3);
     CHECK(painter.count("pop_rotation") == 3);
 }
@@ -115,8 +118,7 @@ TEST_CASE("columns of numbers are not turned: where they are narrow some have no
     for (Index n = 0; n < 32; ++n)
         grid.column_labels[static_cast<std::size_t>(n)] = fmt::format("{}", n);
     grid.selected = std::pair<Index, Index>{1, 9};
-    Recorder painter;
-    draw(grid, painter, 8.0F);
+    Recorder painter = drawn(grid, 8.0F);
     CHECK(painter.count("push_rotation") == 0);
     CHECK(painter.find_text("9"));  // the selected one
     CHECK(!painter.find_text("8"));
@@ -130,8 +132,7 @@ TEST_CASE("the selected row has its label however low the rows are") {
         grid.row_labels[static_cast<std::size_t>(n)] = fmt::format("r{}", n);
     for (const Index row : {0, 1, 37, 63}) {
         grid.selected = std::pair<Index, Index>{row, 0};
-        Recorder painter;
-        draw(grid, painter, 6.0F);
+        Recorder painter = drawn(grid, 6.0F);
         CHECK(painter.find_text(fmt::format("r{}", row)));
     }
 }
@@ -144,10 +145,7 @@ TEST_CASE("a product table keeps its columns apart, whatever its tokens are call
                                       {"v", "V[j, 0]", Role::value, {-0.125, 1.5}},
                                       {"a", "electroencephalographically"}});
     for (const float width : {280.0F, 384.0F}) {
-        Recorder painter;
-        draw_panel(painter, {width, 600.0F}, 1.0F, [&](const ui::Frame& frame, view::Actions& out) {
-            draw_inspector(view, frame, out);
-        });
+        Recorder painter = drawn(view, width);
         const auto starts = [](const test::Call& call) { return call.text.starts_with("el"); };
         const auto label = std::ranges::find_if(painter.calls, starts);
         REQUIRE(label != painter.calls.end());
@@ -169,10 +167,7 @@ TEST_CASE("seven-figure columns stand apart in 336 pixels, their points in line"
     view.table->rows = {
         {"cat", {{"−12.345", {}, {}}, {"−98.765", {}, {}}, {"10.123", {}, {}}, {"0.9876", {}, {}}}},
         {"mat", {{"3.210", {}, {}}, {"7.654", {}, {}}, {"0.001", {}, {}}, {"3·10⁻⁷", {}, {}}}}};
-    Recorder painter;
-    draw_panel(
-        painter, {336.0F + 32.0F, 600.0F}, 1.0F,
-        [&](const ui::Frame& frame, view::Actions& out) { draw_inspector(view, frame, out); });
+    Recorder painter = drawn(view, 336.0F + 32.0F);
     for (const auto& row : view.table->rows)
         for (std::size_t n = 1; n < row.cells.size(); ++n)
             CHECK(are_apart(painter, row.cells[n - 1].text, row.cells[n].text));
@@ -193,7 +188,7 @@ TEST_CASE("the ribbon cuts no word and draws no arrow through one") {
                          view::Progress::done});
     for (const float width : {700.0F, 1056.0F, 1400.0F}) {
         Recorder painter;
-        draw_panel(painter, {width, 100.0F}, 1.0F, [&](const ui::Frame& frame, view::Actions& out) {
+        draw_panel(painter, {width, 100.0F}, [&](const ui::Frame& frame, view::Actions& out) {
             draw_ribbon(items, frame, out);
         });
         float left = 0.0F;
@@ -218,7 +213,7 @@ TEST_CASE("the bottom line gives its message the room, then the quiet words what
     const std::string aside = "kept: 17 MiB of 1 GiB; Q and K 8 MiB, blocks 5 MiB";
     const auto draws = [&](float width, const std::string& message) {
         Recorder painter;
-        draw_panel(painter, {width, 64.0F}, 1.0F, [&](const ui::Frame& frame, view::Actions&) {
+        draw_panel(painter, {width, 64.0F}, [&](const ui::Frame& frame, view::Actions&) {
             ui::draw_bottom_line({message, {}}, aside, frame);
         });
         return painter;
@@ -233,14 +228,10 @@ TEST_CASE("the bottom line gives its message the room, then the quiet words what
           }) == 0);
 }
 
-TEST_CASE("a grid of more cells than the painter wants is one picture") {
-    Recorder painter(11);
-    draw(grid_of(3, 4), painter, 60.0F);
+TEST_CASE("a grid of more cells than the painter wants, for SVG 128 x 128, is one picture") {
+    const Recorder painter = drawn(grid_of(3, 4), 60.0F, 11);
     CHECK(painter.count("image") == 1);
     CHECK(painter.count("rect") == 0);
-}
-
-TEST_CASE("an SVG has the cells of 128 x 128 as rectangles, one image above") {
     const std::string vectors = svg_of(grid_of(128, 128), 6.0F);
     CHECK(count(vectors, "<rect ") >= 128 * 128);
     CHECK(count(vectors, "<image ") == 0);

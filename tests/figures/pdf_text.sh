@@ -1,19 +1,16 @@
 #!/usr/bin/env bash
 # The text of a PDF can be selected.   pdf_text.sh ATTNSCOPE
-set -euo pipefail
 command -v pdftotext >/dev/null || { echo "skipped: pdftotext is not installed"; exit 77; }
-app=$(readlink -f "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../window/scratch.sh"
 
 # reads WORDS ARGUMENT...: a figure made with these has the words as text.
 reads() {
     local words=$1
     shift
-    "$app" render "$@" -o "$work/figure.pdf"
-    pdftotext -layout "$work/figure.pdf" "$work/figure.txt"
-    grep -qF -- "$words" "$work/figure.txt" ||
-        { echo "FAILED: '$words' is not in the text of $*"; exit 1; }
+    "$app" render "$@" -o figure.pdf
+    pdftotext -layout figure.pdf figure.txt
+    grep -qF -- "$words" figure.txt ||
+        fail "'$words' is not in the text of $*"
 }
 
 reads 'Attention weights' --stage weights

@@ -7,6 +7,9 @@
 
 namespace attn::test {
 
+/// How often `part` occurs.
+std::size_t count(const std::string& in, const std::string& part);
+
 /// One call of a painter.
 struct Call {
     std::string what;  // the method's name
@@ -17,6 +20,9 @@ struct Call {
 
 /// A painter that draws nothing and remembers every call. A letter is half as wide as its line is high.
 class Recorder : public view::Painter {
+    using Point = view::Point;
+    using Color = view::Color;
+
   public:
     explicit Recorder(Index most_cells = 1024) : most_cells_(most_cells) {}
 
@@ -25,29 +31,49 @@ class Recorder : public view::Painter {
     /// nullptr when that text was not drawn.
     const Call* find_text(const std::string& text) const;
 
-    view::Point text_size(const view::Font& font, std::string_view text) override;
-    void text(const view::Font& font, view::Point at, view::Color color,
-              std::string_view text) override;
-    void rect(view::Point low, view::Point high, view::Color fill, float radius) override;
-    void outline(view::Point low, view::Point high, view::Color color, float thickness,
-                 float radius) override;
-    void gradient(view::Point low, view::Point high, std::span<const view::Color> colors) override;
-    void line(view::Point from, view::Point to, view::Color color, float thickness) override;
-    void polyline(std::span<const view::Point> points, view::Color color, float thickness) override;
-    void polygon(std::span<const view::Point> corners, view::Color fill) override;
-    void band(std::span<const view::Point> upper, std::span<const view::Point> lower,
-              view::Color fill) override;
-    void circle(view::Point middle, float radius, view::Color fill) override;
-    void ring(view::Point middle, float radius, view::Color color, float thickness) override;
-    void image(const view::Picture& picture, view::Point low, view::Point high,
-               const view::Part& part) override;
-    void push_clip(view::Point low, view::Point high) override;
-    void pop_clip() override;
-    void push_rotation(view::Point about, float degrees) override;
-    void pop_rotation() override;
+    Point text_size(const view::Font& font, std::string_view text) override {
+        return {0.5F * font.px * static_cast<float>(text.size()), font.px};
+    }
+    void text(const view::Font& font, Point at, Color color, std::string_view text) override {
+        const Point size = text_size(font, text);
+        calls.push_back({"text", at, {at.x + size.x, at.y + size.y}, std::string(text), color});
+    }
+    void rect(Point low, Point high, Color fill, float) override { note("rect", low, high, fill); }
+    void outline(Point low, Point high, Color color, float, float) override {
+        note("outline", low, high, color);
+    }
+    void gradient(Point low, Point high, std::span<const Color> colors) override {
+        note("gradient", low, high, colors.front());
+    }
+    void line(Point from, Point to, Color color, float) override { note("line", from, to, color); }
+    void polyline(std::span<const Point> points, Color color, float) override {
+        note("polyline", points.front(), points.back(), color);
+    }
+    void polygon(std::span<const Point> corners, Color fill) override {
+        note("polygon", corners.front(), corners.back(), fill);
+    }
+    void band(std::span<const Point> upper, std::span<const Point> lower, Color fill) override {
+        note("band", upper.front(), lower.back(), fill);
+    }
+    void circle(Point middle, float, Color fill) override { note("circle", middle, middle, fill); }
+    void ring(Point middle, float, Color color, float) override {
+        note("ring", middle, middle, color);
+    }
+    void image(const view::Picture& picture, Point low, Point high, const view::Part&) override {
+        picture.paint();
+        note("image", low, high);
+    }
+    void push_clip(Point low, Point high) override { note("push_clip", low, high); }
+    void pop_clip() override { note("pop_clip"); }
+    void push_rotation(Point about, float) override { note("push_rotation", about, about); }
+    void pop_rotation() override { note("pop_rotation"); }
     Index most_cells() const override { return most_cells_; }
 
   private:
+    void note(const char* what, Point low = {}, Point high = {}, Color color = {}) {
+        calls.push_back({what, low, high, "", color});
+    }
+
     Index most_cells_;
 };
 

@@ -1,19 +1,12 @@
 #include "app/workspaces/step/draw/canvas.h"
-
-#include <doctest/doctest.h>
-#include <imgui_internal.h>
-
-#include <algorithm>
-
-#include "app/common/draw/figure_painters.h"
 #include "app/common/format.h"
 #include "app/workspaces/step/draw/layout.h"
-#include "tests/ui/null_ui.h"
+#include "tests/ui/app.h"
 #include "tests/ui/sample.h"
+#include "tests/ui/text_spy.h"
 
 using namespace attn;
-using attn::test::last;
-using attn::test::NullUi;
+using namespace attn::test;
 using view::CellRef;
 
 namespace {
@@ -47,51 +40,42 @@ struct Bench {
 
 }  // namespace
 
-TEST_CASE("pointing at a cell names it, and a transposed key cell is named as K has it") {
-    Bench bench(test::sample_scores());
+TEST_CASE("pointing at a cell names it, in a transposed K too; a click selects just it") {
+    Bench bench(sample_scores());
     bench.find({Stage::q, 2, 1});
     bench.find({Stage::k, 2, 0});  // drawn at row 0, column 2 of Kᵀ
     bench.find({Stage::scores, 2, 2});
     bench.ui.move_to({1.0F, 990.0F});
     CHECK(!bench.hovered);
-}
-
-TEST_CASE("a click selects exactly the cell under the pointer") {
-    Bench bench(test::sample_scores());
     const ImVec2 at = bench.find({Stage::scores, 1, 2});
     const view::Actions actions = bench.ui.click(at);
-    const auto* selected = last<view::SelectCell>(actions);
-    REQUIRE(selected);
-    CHECK(selected->cell == CellRef{Stage::scores, 1, 2});
+    const auto selected = said<view::SelectCell>(actions);
+    CHECK(selected.cell == CellRef{Stage::scores, 1, 2});
     CHECK(std::ranges::count_if(
               actions, [](const view::Action& a) { return a.is<view::SelectCell>(); }) == 1);
 }
 
 TEST_CASE("a double click begins an edit only where numbers may be edited") {
-    Bench fixed(test::sample_scores());
+    Bench fixed(sample_scores());
     CHECK(!last<view::BeginCellEdit>(fixed.ui.double_click(fixed.find({Stage::scores, 1, 1}))));
 
-    Bench bench(test::sample_input());
-    const view::Actions actions = bench.ui.double_click(bench.find({Stage::x, 1, 1}));
-    const auto* begun = last<view::BeginCellEdit>(actions);
-    REQUIRE(begun);
-    CHECK(begun->cell == CellRef{Stage::x, 1, 1});
+    Bench bench(sample_input());
+    CHECK(said<view::BeginCellEdit>(bench.ui.double_click(bench.find({Stage::x, 1, 1}))).cell ==
+          CellRef{Stage::x, 1, 1});
 }
 
 TEST_CASE("a digit on the selected cell is no edit: digits are commands") {
-    Bench bench(test::sample_input());
+    Bench bench(sample_input());
     CHECK(bench.ui.type("7").empty());
 }
 
 TEST_CASE("the cell editor replaces the number by what is typed and Enter commits it") {
-    Bench bench(test::sample_input());
+    Bench bench(sample_input());
     bench.editing = view::CellEdit{{Stage::x, 0, 0}, "0.25"};
     bench.ui.frames(3);
     for (const char* letter : {"7", ".", "5"}) {
-        const view::Actions typed = bench.ui.type(letter);
-        const auto* draft = last<view::DraftCell>(typed);
-        REQUIRE(draft);
-        bench.editing->draft = draft->text;
+        const auto draft = said<view::DraftCell>(bench.ui.type(letter));
+        bench.editing->draft = draft.text;
     }
     CHECK(bench.editing->draft == "7.5");
     CHECK(last<view::CommitCellEdit>(bench.ui.press(view::Key::enter)));
@@ -99,7 +83,7 @@ TEST_CASE("the cell editor replaces the number by what is typed and Enter commit
 
 TEST_CASE("Tab and a click elsewhere commit the cell") {
     for (const bool by_tab : {true, false}) {
-        Bench bench(test::sample_input());
+        Bench bench(sample_input());
         const ImVec2 other = bench.find({Stage::x, 2, 2});
         bench.editing = view::CellEdit{{Stage::x, 0, 0}, "7"};
         bench.ui.frames(3);
@@ -113,7 +97,7 @@ TEST_CASE("Tab and a click elsewhere commit the cell") {
 }
 
 TEST_CASE("a click into the cell that is typed into is no click on the cells") {
-    Bench bench(test::sample_input());
+    Bench bench(sample_input());
     const ImVec2 at = bench.find({Stage::x, 0, 0});
     bench.editing = view::CellEdit{{Stage::x, 0, 0}, "7"};
     bench.ui.frames(3);
@@ -124,7 +108,7 @@ TEST_CASE("a click into the cell that is typed into is no click on the cells") {
 }
 
 TEST_CASE("Escape leaves the cell as it was") {
-    Bench bench(test::sample_input());
+    Bench bench(sample_input());
     bench.editing = view::CellEdit{{Stage::x, 0, 0}, "7"};
     bench.ui.frames(3);
     const view::Actions actions = bench.ui.press(view::Key::escape);
@@ -140,7 +124,7 @@ const ImGuiWindow* tooltip() {
 }
 
 TEST_CASE("the tooltip of a cell stands clear of the cell and its neighbours") {
-    Bench bench(test::sample_scores());
+    Bench bench(sample_scores());
     for (const CellRef& cell :
          {CellRef{Stage::q, 0, 0}, CellRef{Stage::scores, 1, 1}, CellRef{Stage::scores, 2, 2}}) {
         const ImVec2 at = bench.find(cell);
@@ -155,11 +139,10 @@ TEST_CASE("the tooltip of a cell stands clear of the cell and its neighbours") {
 }
 
 TEST_CASE("a stage that was not kept shows the reason instead of matrices") {
-    Bench bench(test::sample_scores());
+    Bench bench(sample_scores());
     bench.view.unavailable = "fused does not keep scores";
     bench.ui.frames(2);
-    const view::Actions actions = bench.ui.click({400.0F, 300.0F});
-    CHECK(actions.empty());
+    CHECK(bench.ui.click({400.0F, 300.0F}).empty());
 }
 
 namespace {
@@ -177,11 +160,11 @@ view::GridView in_slot(view::GridView grid, view::Slot slot) {
 
 /// Q and Kᵀ and their scores, of so many tokens and so wide.
 view::StepView scores_of(Index tokens, Index d_k) {
-    view::StepView view = test::sample_scores();
+    view::StepView view = sample_scores();
     view.queries = view.keys = words(tokens);
-    view.operands = {in_slot(test::sample_grid(Stage::q, tokens, d_k), view::Slot::left),
-                     in_slot(test::sample_grid(Stage::k, d_k, tokens), view::Slot::top)};
-    view.result = test::sample_grid(Stage::scores, tokens, tokens);
+    view.operands = {in_slot(sample_grid(Stage::q, tokens, d_k), view::Slot::left),
+                     in_slot(sample_grid(Stage::k, d_k, tokens), view::Slot::top)};
+    view.result = sample_grid(Stage::scores, tokens, tokens);
     return view;
 }
 
@@ -205,8 +188,7 @@ TEST_CASE("the hero stands in one place at every stage, for every head width") {
             CHECK(a.result.cell.y == b.result.cell.y);
         }
         view::StepView scaled = scores_of(tokens, 4);
-        scaled.operands = {
-            in_slot(test::sample_grid(Stage::scores, tokens, tokens), view::Slot::left)};
+        scaled.operands = {in_slot(sample_grid(Stage::scores, tokens, tokens), view::Slot::left)};
         const ui::CanvasLayout c = ui::lay_out_canvas(scaled, ui.style(), room);
         CHECK(a.result.origin.x == c.result.origin.x);
         CHECK(a.result.origin.y == c.result.origin.y);
@@ -240,41 +222,29 @@ TEST_CASE("what shares the hero's rows stands left of it, its columns above, and
 
 namespace {
 
-/// Hands on what is drawn, and keeps where the numbers stand.
-class NumberSpy final : public ui::PassingPainter {
-  public:
-    using ui::PassingPainter::PassingPainter;
-    struct Number {
-        view::Point at;
-        float end = 0.0F;
-        float character = 0.0F;
-    };
-    std::vector<Number> numbers;
-
-    void text(const view::Font& font, view::Point at, view::Color color,
-              std::string_view text) override {
-        const float width = text_size(font, text).x;
-        if (font.face == view::Face::mono && text.find('.') != std::string_view::npos)
-            numbers.push_back({at, at.x + width, text_size(font, "0").x});
-        PassingPainter::text(font, at, color, text);
-    }
-
-  private:
-    bool admits(view::Point, view::Point) override { return true; }
-};
+/// The texts of a canvas that fills the screen.
+SeenTexts texts_of(const view::StepView& view, ImVec2 size) {
+    SeenTexts texts;
+    NullUi ui(size);
+    ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
+        TextSpy spy(frame.painter);
+        ui::draw_canvas(view, {}, spied(frame, spy), out);
+        texts = spy.texts;
+    });
+    ui.frames(3);
+    return texts;
+}
 
 /// Numbers with signs, side by side: "1.50−1.50" must not read as a difference.
 view::StepView signed_scores(Index tokens) {
     view::StepView view;
     view.title = "Scaled scores";
     view.queries = view.keys = words(tokens);
-    view.result = test::sample_grid(Stage::scaled, tokens, tokens);
-    for (view::GridView* grid : {&view.result}) {
-        grid->range = {ColorScale::diverging, -3.0, 3.0};
-        for (std::size_t n = 0; n < grid->cells.size(); ++n) {
-            grid->cells[n].value = n % 3 == 0 ? 1.5 : -1.25;
-            grid->cells[n].text = view::cell_number(grid->cells[n].value, 2);
-        }
+    view.result = sample_grid(Stage::scaled, tokens, tokens);
+    view.result.range = {ColorScale::diverging, -3.0, 3.0};
+    for (std::size_t n = 0; n < view.result.cells.size(); ++n) {
+        view.result.cells[n].value = n % 3 == 0 ? 1.5 : -1.25;
+        view.result.cells[n].text = view::cell_number(view.result.cells[n].value, 2);
     }
     return view;
 }
@@ -287,93 +257,41 @@ TEST_CASE("numbers of neighbouring cells keep a character of air, and twelve tok
             CAPTURE(tokens);
             CAPTURE(width);
             const view::StepView view = signed_scores(tokens);
-            std::vector<NumberSpy::Number> numbers;
-            NullUi ui({width, 800.0F});
-            ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
-                NumberSpy spy(frame.painter);
-                const ui::Frame spied{frame.fonts, frame.theme, frame.scale, spy, spy};
-                ui::draw_canvas(view, {}, spied, out);
-                numbers = spy.numbers;
+            SeenTexts numbers = texts_of(view, {width, 800.0F});
+            std::erase_if(numbers, [](const SeenText& text) {
+                return text.font.face != view::Face::mono ||
+                       text.text.find('.') == std::string::npos;
             });
-            ui.frames(2);
             for (const auto& left : numbers)
                 for (const auto& right : numbers) {
-                    const bool follows = left.at.y == right.at.y && right.at.x > left.at.x;
-                    if (follows) CHECK(right.at.x - left.end >= 0.99F * left.character);
+                    const bool follows = left.low.y == right.low.y && right.low.x > left.low.x;
+                    if (follows) CHECK(right.low.x - left.high.x >= 0.99F * left.digit);
                 }
             if (tokens <= 12 && width >= 1600.0F) CHECK(std::ssize(numbers) >= tokens * tokens);
         }
 }
 
-namespace {
-
-/// Hands on what is drawn, and keeps each text with what its window shows of it.
-class TextSpy final : public ui::PassingPainter {
-  public:
-    using ui::PassingPainter::PassingPainter;
-    struct Text {
-        std::string text;
-        ImRect box, clip;
-        view::Color color;
-    };
-    std::vector<Text> texts;
-
-    void text(const view::Font& font, view::Point at, view::Color color,
-              std::string_view text) override {
-        const view::Point size = text_size(font, text);
-        const ImDrawList& list = *ImGui::GetWindowDrawList();
-        texts.push_back({std::string(text),
-                         {at.x, at.y, at.x + size.x, at.y + size.y},
-                         {list.GetClipRectMin(), list.GetClipRectMax()},
-                         color});
-        PassingPainter::text(font, at, color, text);
-    }
-
-  private:
-    bool admits(view::Point, view::Point) override { return true; }
-};
-
-/// The texts of a canvas that fills the screen.
-std::vector<TextSpy::Text> texts_of(const view::StepView& view, ImVec2 size, float scale) {
-    std::vector<TextSpy::Text> texts;
-    NullUi ui(size, scale);
-    ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
-        TextSpy spy(frame.painter);
-        ui::draw_canvas(view, {}, {frame.fonts, frame.theme, frame.scale, spy, spy}, out);
-        texts = spy.texts;
-    });
-    ui.frames(3);
-    return texts;
-}
-
-const TextSpy::Text* find(const std::vector<TextSpy::Text>& texts, const std::string& text) {
-    const auto found = std::ranges::find(texts, text, &TextSpy::Text::text);
-    return found == texts.end() ? nullptr : &*found;
-}
-
-}  // namespace
-
 TEST_CASE("the first hint is seen whole below the matrix") {
-    view::StepView view = test::sample_input();
+    view::StepView view = sample_input();
     view.hint = "Press → for the next stage.";
-    view.result = test::sample_grid(Stage::x, 24, 4);
+    view.result = sample_grid(Stage::x, 24, 4);
     view.queries = view.keys = words(24);
     for (float height = 400.0F; height < 500.0F; height += 4.0F) {
         CAPTURE(height);
-        const auto texts = texts_of(view, {860.0F, height}, 1.0F);
-        const TextSpy::Text* const hint = find(texts, view.hint);
+        const auto texts = texts_of(view, {860.0F, height});
+        const SeenText* const hint = find_text(texts, view.hint);
         REQUIRE(hint);
-        CHECK(hint->box.Max.y <= height);
+        CHECK(hint->high.y <= height);
     }
 }
 
 TEST_CASE("the note beside the title is left out rather than cut to letters") {
-    view::StepView view = test::sample_scores();
+    view::StepView view = sample_scores();
     view.controls.badge = "toy weights, not trained: W from seed 1";
     for (float width = 200.0F; width < 1400.0F; width += 25.0F) {
         CAPTURE(width);
         int notes = 0;
-        for (const TextSpy::Text& text : texts_of(view, {width, 800.0F}, 1.0F)) {
+        for (const SeenText& text : texts_of(view, {width, 800.0F})) {
             if (!text.text.starts_with("to") || text.text.starts_with("token")) continue;
             ++notes;
             CHECK(text.text.starts_with("toy weights"));
@@ -384,12 +302,13 @@ TEST_CASE("the note beside the title is left out rather than cut to letters") {
 }
 
 TEST_CASE("the note is a warning where the weights are toys, and quiet about a file") {
-    view::StepView view = test::sample_scores();
+    view::StepView view = sample_scores();
     for (const bool toy : {true, false}) {
         view.controls.toy = toy;
         const view::Theme& theme = view::theme(view::ThemeName::dark);
-        const auto texts = texts_of(view, {1200.0F, 800.0F}, 1.0F);
-        REQUIRE(find(texts, view.controls.badge));
-        CHECK(find(texts, view.controls.badge)->color == (toy ? theme.warning : theme.muted));
+        const auto texts = texts_of(view, {1200.0F, 800.0F});
+        const SeenText* const badge = find_text(texts, view.controls.badge);
+        REQUIRE(badge);
+        CHECK(badge->color == (toy ? theme.warning : theme.muted));
     }
 }

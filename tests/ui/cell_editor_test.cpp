@@ -1,15 +1,10 @@
-#include <doctest/doctest.h>
-#include <imgui_internal.h>
-
 #include "app/workspaces/step/draw/canvas.h"
 #include "tests/figures/recorder.h"
 #include "tests/ui/app.h"
 #include "tests/ui/sample.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::last;
-using attn::test::NullUi;
+using namespace attn::test;
 using view::Key;
 using view::step_look;
 
@@ -55,34 +50,25 @@ TEST_CASE("a cell is typed into in its own place; a small one about its middle, 
 
 TEST_CASE("the field opens with everything selected: a letter replaces the number") {
     Editor editor({120.0F, 90.0F});
-    const view::Actions typed = editor.ui.type("7");
-    const auto* draft = last<view::DraftCell>(typed);
-    REQUIRE(draft);
-    CHECK(draft->text == "7");
+    CHECK(said<view::DraftCell>(editor.ui.type("7")).text == "7");
 }
 
 TEST_CASE("Enter on what is no number keeps the field open, and the next letter replaces it") {
     App app;
-    view::apply(app.state, view::GoToStage{Stage::x});
-    view::apply(app.state, view::BeginCellEdit{{Stage::x, 1, 1}});
-    app.ui.frames(3);
+    app.act({view::GoToStage{Stage::x}, view::BeginCellEdit{{Stage::x, 1, 1}}}, 3);
     app.ui.type("1.2.3");
-    app.ui.press(Key::enter);
-    REQUIRE(step_look(app.state).editing);
+    REQUIRE(step_look(app.pressed(Key::enter)).editing);
     CHECK(app.state.message.severity == view::Severity::error);
     app.ui.frames(2);
     app.ui.type("4");
     CHECK(step_look(app.state).editing->draft == "4");
-    app.ui.press(Key::enter);
-    CHECK_FALSE(step_look(app.state).editing);
+    CHECK_FALSE(step_look(app.pressed(Key::enter)).editing);
     CHECK(app.state.document().inputs->x(0, 0, 1, 1) == 4.0F);
 }
 
 TEST_CASE("Tab and Shift+Tab go through the cells of a row, each with everything selected") {
     App app;
-    view::apply(app.state, view::GoToStage{Stage::x});
-    view::apply(app.state, view::BeginCellEdit{{Stage::x, 1, 1}});
-    app.ui.frames(3);
+    app.act({view::GoToStage{Stage::x}, view::BeginCellEdit{{Stage::x, 1, 1}}}, 3);
     for (const char* letter : {"5", "6"}) {
         app.ui.type(letter);
         app.ui.press(Key::tab);
@@ -97,8 +83,7 @@ TEST_CASE("Tab and Shift+Tab go through the cells of a row, each with everything
     REQUIRE(step_look(app.state).editing);
     CHECK(step_look(app.state).editing->cell == view::CellRef{Stage::x, 1, 2});
     CHECK(app.state.focus.control == 0);
-    app.ui.press(Key::escape);
-    CHECK_FALSE(step_look(app.state).editing);
+    CHECK_FALSE(step_look(app.pressed(Key::escape)).editing);
     CHECK(app.state.document().inputs->x(0, 0, 1, 2) == 6.0F);
 }
 

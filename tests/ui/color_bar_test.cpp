@@ -1,8 +1,6 @@
-#include <doctest/doctest.h>
-
 #include "app/common/draw/grid_parts.h"
 #include "tests/measure/tracer.h"
-#include "tests/ui/null_ui.h"
+#include "tests/ui/app.h"
 #include "tests/ui/sample.h"
 
 using namespace attn;

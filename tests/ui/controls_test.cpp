@@ -1,15 +1,9 @@
-#include <doctest/doctest.h>
-#include <imgui_internal.h>
-
-#include <set>
-
-#include "app/workspaces/step/draw/canvas.h"
 #include "app/workspaces/step/draw/controls.h"
+#include "app/workspaces/step/draw/canvas.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::NullUi;
+using namespace attn::test;
 using view::Key;
 using view::step_look;
 
@@ -89,8 +83,7 @@ TEST_CASE(
     view::apply(app.state, view::SelectCell{{Stage::x, 1, 1}});
     const ImVec2 button = model_button(app);
     REQUIRE(popover());
-    app.ui.press(Key::escape);
-    CHECK_FALSE(step_look(app.state).model_open);
+    CHECK_FALSE(step_look(app.pressed(Key::escape)).model_open);
     CHECK(app.state.selected);
     app.ui.press(Key::d);
     REQUIRE(popover());
@@ -105,8 +98,7 @@ TEST_CASE(
 
 TEST_CASE("a click within the popover changes the model and leaves it open") {
     App app;
-    view::apply(app.state, view::ShowModel{true});
-    app.ui.frames(2);
+    app.act({view::ShowModel{true}});
     const auto before = app.state.selected;
     const ImGuiWindow* window = popover();
     REQUIRE(window);
@@ -119,49 +111,40 @@ TEST_CASE("a click within the popover changes the model and leaves it open") {
 
 TEST_CASE("Tab stays within the open popover, Escape goes back to its button") {
     App app;
-    view::apply(app.state, view::ShowModel{true});
-    app.ui.frames(2);
+    app.act({view::ShowModel{true}});
     std::set<std::uint32_t> met;
     for (int n = 0; n < 40; ++n) {
-        app.ui.press(Key::tab);
-        REQUIRE(app.state.focus.control != 0);
+        REQUIRE(app.pressed(Key::tab).focus.control != 0);
         met.insert(app.state.focus.control);
     }
     CHECK(met.size() >= 5);
     CHECK(met.size() <= 8);
-    app.ui.press(Key::escape);
-    CHECK_FALSE(step_look(app.state).model_open);
+    CHECK_FALSE(step_look(app.pressed(Key::escape)).model_open);
     const std::uint32_t button = app.state.focus.control;
     REQUIRE(button != 0);
     CHECK_FALSE(met.contains(button));
-    app.ui.press(Key::enter);
-    CHECK(step_look(app.state).model_open);
+    CHECK(step_look(app.pressed(Key::enter)).model_open);
     app.ui.frames(2);
     CHECK(met.contains(app.state.focus.control));
 }
 
 TEST_CASE("Escape in a number of the popover ends the typing alone") {
     App app;
-    view::apply(app.state, view::ShowModel{true});
-    app.ui.frames(2);
+    app.act({view::ShowModel{true}});
     app.ui.press(Key::tab);
     app.ui.type("6");
     REQUIRE(app.state.focus.typing);
-    app.ui.press(Key::escape);
-    CHECK_FALSE(app.state.focus.typing);
+    CHECK_FALSE(app.pressed(Key::escape).focus.typing);
     CHECK(step_look(app.state).model_open);
     CHECK(app.state.document().d_model == 4);
-    app.ui.press(Key::escape);
-    CHECK_FALSE(step_look(app.state).model_open);
+    CHECK_FALSE(step_look(app.pressed(Key::escape)).model_open);
 }
 
 TEST_CASE("the popover lies within the window at every size") {
     for (const ImVec2 size : {ImVec2{640.0F, 360.0F}, {1280.0F, 720.0F}, {1600.0F, 1000.0F}}) {
         CAPTURE(size.x);
         App app(size);
-        view::apply(app.state, view::SetHeads{8});
-        view::apply(app.state, view::ShowModel{true});
-        app.ui.frames(3);
+        app.act({view::SetHeads{8}, view::ShowModel{true}}, 3);
         const ImGuiWindow* window = popover();
         REQUIRE(window);
         CHECK(window->Pos.x >= 0.0F);

@@ -1,7 +1,3 @@
-#include <doctest/doctest.h>
-#include <imgui_internal.h>
-
-#include "app/workspaces/step/actions.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -38,8 +34,7 @@ TEST_CASE("a wide window has the inspector beside the canvas, and I gives its ro
 
 TEST_CASE("a narrow window has it as a drawer over the canvas, which stays where it is") {
     App app({1280.0F, 720.0F});
-    view::apply(app.state, view::SelectCell{{Stage::x, 1, 1}});
-    app.ui.frames(2);
+    app.act({view::SelectCell{{Stage::x, 1, 1}}});
     CHECK(app.state.narrow);
     CHECK(child("side") == nullptr);
     const ImRect canvas = child("canvas")->Rect();
@@ -67,17 +62,13 @@ TEST_CASE("the handle shows and hides it") {
 
 TEST_CASE("a workspace without an inspector has no handle, and I does nothing there") {
     App app({1280.0F, 720.0F});
-    view::apply(app.state, view::SetWorkspace{"saturation"});
-    app.ui.frames(2);
-    app.ui.press(Key::i);
-    CHECK_FALSE(app.state.inspector);
+    app.act({view::SetWorkspace{"saturation"}});
+    CHECK_FALSE(app.pressed(Key::i).inspector);
 }
 
 TEST_CASE("the inspector's links are stops of Tab: Enter goes to the stage of a source") {
     App app;
-    view::apply(app.state, view::GoToStage{Stage::scores});
-    view::apply(app.state, view::SelectCell{{Stage::scores, 1, 2}});
-    app.ui.frames(2);
+    app.act({view::GoToStage{Stage::scores}, view::SelectCell{{Stage::scores, 1, 2}}});
     bool went = false;
     for (int n = 0; n < 90 && !went; ++n) {
         app.ui.press(Key::tab);

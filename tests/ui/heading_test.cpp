@@ -1,60 +1,30 @@
 #include "app/workspaces/step/draw/heading.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include "app/common/draw/figure_painters.h"
 #include "app/common/draw/imgui_compat.h"
 #include "core/text.h"
 #include "tests/ui/app.h"
-#include "tests/ui/null_ui.h"
+#include "tests/ui/text_spy.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn;
-using test::NullUi;
+using namespace attn::test;
 using view::step_look;
 
 namespace {
-
-struct Text {
-    view::Font font;
-    view::Point low, high;
-    std::string text;
-};
-
-class HeadingSpy final : public ui::PassingPainter {
-  public:
-    HeadingSpy(view::Painter& to, std::vector<Text>& texts) : PassingPainter(to), texts_(texts) {}
-    void text(const view::Font& font, view::Point at, view::Color color,
-              std::string_view text) override {
-        const float width = text_size(font, text).x;
-        texts_.push_back({font, at, {at.x + width, at.y + font.px}, std::string(text)});
-        PassingPainter::text(font, at, color, text);
-    }
-
-  private:
-    bool admits(view::Point, view::Point) override { return true; }
-    std::vector<Text>& texts_;
-};
 
 /// A window with a heading alone.
 struct Heading {
     NullUi ui;
     view::StepView view;
-    std::vector<Text> texts;
+    SeenTexts texts;
     std::optional<OperandId> lit;  // whose symbol the pointer is on
     float height = 0.0F;
 
     explicit Heading(float width, float scale = 1.0F) : ui({width, 700.0F * scale}, scale) {
         ui.show_in_window([this](const ui::Frame& frame, view::Actions&) {
-            texts.clear();
-            HeadingSpy spy(frame.painter, texts);
+            TextSpy spy(frame.painter);
             const float top = ImGui::GetCursorScreenPos().y;
-            lit = ui::draw_heading(view, {frame.fonts, frame.theme, frame.scale, spy, spy});
+            lit = ui::draw_heading(view, spied(frame, spy));
+            texts = spy.texts;
             height = ImGui::GetCursorScreenPos().y - top;
         });
     }
@@ -62,13 +32,10 @@ struct Heading {
         view = std::move(of);
         ui.frames(2);
     }
-    const Text* find(const std::string& text) const {
-        const auto found = std::ranges::find(texts, text, &Text::text);
-        return found == texts.end() ? nullptr : &*found;
-    }
+    const SeenText* find(const std::string& text) const { return find_text(texts, text); }
 };
 
-bool has_all_glyphs(const ui::Fonts& fonts, const Text& text) {
+bool has_all_glyphs(const ui::Fonts& fonts, const SeenText& text) {
     std::string_view rest = text.text;
     while (!rest.empty()) {
         const CodePoint next = first_code_point(rest);
@@ -90,7 +57,7 @@ std::vector<view::StepView> all_headings() {
     return views;
 }
 
-bool overlap(const Text& a, const Text& b) {
+bool overlap(const SeenText& a, const SeenText& b) {
     return a.low.x + 1.0F < b.high.x && b.low.x + 1.0F < a.high.x && a.low.y + 4.0F < b.high.y &&
            b.low.y + 4.0F < a.high.y;
 }
@@ -107,7 +74,7 @@ TEST_CASE("every stage's heading is equally high, readable and inside the window
                 heading.draw(view);
                 CHECK(heading.height == doctest::Approx(64.0F * scale));
                 CHECK(heading.texts.size() > 2);
-                for (const Text& text : heading.texts) {
+                for (const SeenText& text : heading.texts) {
                     CAPTURE(text.text);
                     CHECK(text.font.px >= 11.0F * scale);
                     CHECK(has_all_glyphs(heading.ui.style().fonts, text));
@@ -124,12 +91,12 @@ TEST_CASE("title, formula and sentence of a heading stand clear of each other") 
     Heading heading(1100.0F);
     for (const view::StepView& view : all_headings()) {
         heading.draw(view);
-        const Text* const title = heading.find(view.title);
-        const Text* const sentence = heading.find(view.words);
+        const SeenText* const title = heading.find(view.title);
+        const SeenText* const sentence = heading.find(view.words);
         CAPTURE(view.title);
         REQUIRE(title);
         REQUIRE(sentence);
-        for (const Text& text : heading.texts) {
+        for (const SeenText& text : heading.texts) {
             CAPTURE(text.text);
             if (&text != title) CHECK_FALSE(overlap(text, *title));
             if (&text != sentence) CHECK_FALSE(overlap(text, *sentence));
@@ -141,7 +108,7 @@ TEST_CASE("a symbol of the formula under the pointer names its matrix") {
     Heading heading(1400.0F);
     view::AppState state = view::after(view::initial_state(), {view::GoToStage{Stage::scores}});
     heading.draw(build_step_view(state));
-    const Text* const k = heading.find("k");
+    const SeenText* const k = heading.find("k");
     REQUIRE(k);
     const ImVec2 on{(k->low.x + k->high.x) / 2, (k->low.y + k->high.y) / 2};
     heading.ui.move_to(on);
@@ -153,7 +120,7 @@ TEST_CASE("a symbol of the formula under the pointer names its matrix") {
 namespace {
 
 /// Every matrix that a symbol of the inspector stands for, found by going over its formula.
-std::vector<OperandId> lit_by_inspector(test::App& app) {
+std::vector<OperandId> lit_by_inspector(App& app) {
     std::vector<OperandId> lit;
     for (float y = 150.0F; y < 240.0F; y += 9.0F)
         for (float x = 1290.0F; x < 1530.0F; x += 6.0F) {
@@ -164,7 +131,7 @@ std::vector<OperandId> lit_by_inspector(test::App& app) {
     return lit;
 }
 
-bool are_lit(test::App& app, const std::vector<OperandId>& expected) {
+bool are_lit(App& app, const std::vector<OperandId>& expected) {
     const std::vector<OperandId> lit = lit_by_inspector(app);
     return lit.size() == expected.size() && std::ranges::is_permutation(lit, expected);
 }
@@ -172,13 +139,10 @@ bool are_lit(test::App& app, const std::vector<OperandId>& expected) {
 }  // namespace
 
 TEST_CASE("a symbol of the inspector's formula lights its matrix, of values and of gradients") {
-    test::App app;
-    view::apply(app.state, view::GoToStage{Stage::q});
-    view::apply(app.state, view::SelectCell{{Stage::q, 1, 0}});
-    app.ui.frames(2);
+    App app;
+    app.act({view::GoToStage{Stage::q}, view::SelectCell{{Stage::q, 1, 0}}});
     CHECK(are_lit(app, {Stage::x, Param::w_q}));
-    view::apply(app.state, view::ShowGradients{true});
-    app.ui.frames(2);
+    app.act({view::ShowGradients{true}});
     CHECK(are_lit(app, {Stage::scores, Stage::k}));
     view::apply(app.state, view::ShowGradients{false});
     for (float y = 150.0F; y < 240.0F && step_look(app.state).lit != OperandId(Param::w_q);

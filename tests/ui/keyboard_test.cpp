@@ -1,17 +1,8 @@
-#include <doctest/doctest.h>
-#include <imgui_internal.h>
-
-#include <set>
-
 #include "app/common/draw/widgets.h"
-#include "app/workspaces/step/actions.h"
-#include "app/workspaces/step/state.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::last;
-using attn::test::Panel;
+using namespace attn::test;
 using view::Key;
 using view::step_look;
 
@@ -39,15 +30,12 @@ TEST_CASE("an open list has the keyboard: arrows step nothing, Escape closes it 
     app.ui.click(kPresets);
     REQUIRE(ui::is_list_open());
     app.ui.press(Key::right);
-    app.ui.press(Key::down);
-    CHECK(app.state.stage == Stage::x);
-    app.ui.press(Key::s);
-    CHECK(app.state.now == 0);
+    CHECK(app.pressed(Key::down).stage == Stage::x);
+    CHECK(app.pressed(Key::s).now == 0);
     app.ui.press(Key::escape);
     CHECK_FALSE(ui::is_list_open());
     CHECK(app.state.selected == chosen);
-    app.ui.press(Key::escape);
-    CHECK(app.state.selected == view::CellRef{Stage::x, 0, 0});
+    CHECK(app.pressed(Key::escape).selected == view::CellRef{Stage::x, 0, 0});
 }
 
 TEST_CASE("arrow keys and Enter choose in an open list") {
@@ -100,8 +88,7 @@ TEST_CASE("a click in an open list chooses") {
 TEST_CASE("Tab goes through every control of the window and around, Shift+Tab back") {
     for (const char* workspace : {"step", "saturation"}) {
         App app;
-        view::apply(app.state, view::SetWorkspace{workspace});
-        app.ui.frames(2);
+        app.act({view::SetWorkspace{workspace}});
         std::vector<std::uint32_t> order;
         std::set<std::uint32_t> met;
         for (int n = 0; n < 100; ++n) {
@@ -114,18 +101,15 @@ TEST_CASE("Tab goes through every control of the window and around, Shift+Tab ba
         CHECK(order.size() >= 8);
         CHECK(order.size() < 60);
         CHECK(app.state.focus.control == order.front());
-        app.ui.press(Key::tab, false, true);
-        CHECK(app.state.focus.control == order.back());
+        CHECK(app.pressed(Key::tab, false, true).focus.control == order.back());
     }
 }
 
 TEST_CASE("a click and Escape give up the ring; that Escape does nothing else") {
     App app;
     view::apply(app.state, view::SelectCell{{Stage::x, 0, 0}});
-    app.ui.press(Key::tab);
-    REQUIRE(app.state.focus.control != 0);
-    app.ui.press(Key::escape);
-    CHECK(app.state.focus.control == 0);
+    REQUIRE(app.pressed(Key::tab).focus.control != 0);
+    CHECK(app.pressed(Key::escape).focus.control == 0);
     CHECK(app.state.selected);
     app.ui.press(Key::tab);
     app.ui.click({900.0F, 940.0F});
@@ -157,8 +141,7 @@ TEST_CASE("Enter and Space press what is focused, and Space does not also play")
 
     App app;
     for (int n = 0; n < 2; ++n) app.ui.press(Key::tab);
-    app.ui.press(Key::space);
-    CHECK_FALSE(step_look(app.state).playing);
+    CHECK_FALSE(step_look(app.pressed(Key::space)).playing);
     CHECK(app.state.workspace == "saturation");
 }
 
@@ -185,12 +168,10 @@ TEST_CASE("Escape in the sentence field reverts it and gives up the keyboard, no
     app.ui.click(kSentence);
     app.ui.type("zz");
     REQUIRE(app.state.sentence_draft != sentence);
-    app.ui.press(Key::escape);
-    CHECK(app.state.sentence_draft == sentence);
+    CHECK(app.pressed(Key::escape).sentence_draft == sentence);
     CHECK(app.state.selected);
     CHECK_FALSE(ImGui::IsAnyItemActive());
-    app.ui.press(Key::right);
-    CHECK(app.state.stage == Stage::q);
+    CHECK(app.pressed(Key::right).stage == Stage::q);
 }
 
 TEST_CASE("Tab leaves the sentence field for the next control") {
@@ -205,8 +186,7 @@ TEST_CASE("Tab leaves the sentence field for the next control") {
     app.ui.press(Key::enter);
     app.ui.frames(2);
     CHECK(ImGui::IsAnyItemActive());
-    const view::Actions actions = app.ui.type("y");
-    CHECK(last<view::DraftSentence>(actions));
+    CHECK(last<view::DraftSentence>(app.ui.type("y")));
 }
 
 TEST_CASE("there is no tooltip while a cell is typed into or a list is open") {
@@ -218,8 +198,7 @@ TEST_CASE("there is no tooltip while a cell is typed into or a list is open") {
     app.ui.move_to({40.0F, 40.0F});
     app.ui.frames(3);
     CHECK(is_shown());
-    view::apply(app.state, view::BeginCellEdit{{Stage::x, 1, 1}});
-    app.ui.frames(4);
+    app.act({view::BeginCellEdit{{Stage::x, 1, 1}}}, 4);
     CHECK_FALSE(is_shown());
     app.ui.press(Key::escape);
     app.ui.click(kPresets);
@@ -229,8 +208,7 @@ TEST_CASE("there is no tooltip while a cell is typed into or a list is open") {
 
 TEST_CASE("a cell that is typed into keeps its number when a stage is clicked") {
     App app;
-    view::apply(app.state, view::BeginCellEdit{{Stage::x, 1, 1}});
-    app.ui.frames(3);
+    app.act({view::BeginCellEdit{{Stage::x, 1, 1}}}, 3);
     app.ui.type("2.5");
     app.ui.click({900.0F, 80.0F});
     CHECK(app.state.stage != Stage::x);

@@ -1,33 +1,22 @@
 // What the map of the Large workspace draws: labels, captions, profiles, legend, line of the pass.
-#include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <set>
-
-#include "app/common/draw/figure_painters.h"
 #include "app/common/map/draw/parts.h"
 #include "app/workspaces/large/draw/panel.h"
+#include "tests/ui/app.h"
 #include "tests/ui/large_sample.h"
-#include "tests/ui/null_ui.h"
+#include "tests/ui/text_spy.h"
 
 using namespace attn;
-using attn::test::NullUi;
+using namespace attn::test;
 
 namespace {
 
 constexpr Index kTokens = 131072;
 
-/// Hands on what is drawn, and keeps texts and bands.
-class Spy final : public ui::PassingPainter {
+/// Keeps bands too.
+class Spy final : public TextSpy {
   public:
-    using ui::PassingPainter::PassingPainter;
-    struct Text {
-        std::string text;
-        view::Point at;
-        float end = 0.0F;
-    };
-    std::vector<Text> texts;
+    using TextSpy::TextSpy;
     std::vector<view::Point> band_points;
     float right = 0.0F;  // of all rectangles
 
@@ -35,53 +24,43 @@ class Spy final : public ui::PassingPainter {
         right = std::max(right, high.x);
         PassingPainter::rect(low, high, fill, radius);
     }
-    void text(const view::Font& font, view::Point at, view::Color color,
-              std::string_view text) override {
-        texts.push_back({std::string(text), at, at.x + text_size(font, text).x});
-        PassingPainter::text(font, at, color, text);
-    }
     void band(std::span<const view::Point> upper, std::span<const view::Point> lower,
               view::Color fill) override {
         band_points.insert(band_points.end(), upper.begin(), upper.end());
         PassingPainter::band(upper, lower, fill);
     }
-
-  private:
-    bool admits(view::Point, view::Point) override { return true; }
 };
 
 struct Drawn {
-    std::vector<Spy::Text> texts;
+    SeenTexts texts;
     std::vector<view::Point> band_points;
 
-    const Spy::Text* find(const std::string& text) const {
-        const auto found = std::ranges::find(texts, text, &Spy::Text::text);
-        return found == texts.end() ? nullptr : &*found;
-    }
+    const SeenText* find(const std::string& text) const { return find_text(texts, text); }
 };
 
 /// The map over the whole screen.
 Drawn draw_map(const view::LargeView& view, ImVec2 size) {
     Drawn drawn;
-    view::MapLook look = test::sample_look(kTokens);
+    view::MapLook look = sample_look(kTokens);
     NullUi ui(size);
     ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
         Spy spy(frame.painter);
-        const ui::Frame spied{frame.fonts, frame.theme, frame.scale, spy, spy};
-        ui::draw_large_map({view, look, spied, out});
-        drawn.texts = spy.texts;
-        drawn.band_points = spy.band_points;
+        const ui::Frame seen = spied(frame, spy);
+        ui::draw_large_map({view, look, seen, out});
+        drawn = {spy.texts, spy.band_points};
     });
     ui.frames(2);
     return drawn;
 }
+
+view::LargeView overview() { return sample_overview(sample_look(kTokens)); }
 
 const ImVec2 kWide{1100.0F, 900.0F};
 
 }  // namespace
 
 TEST_CASE("a mark without a label takes no other label's place") {
-    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
+    view::LargeView view = overview();
     view.row_ruler = {{100.0, "", true}, {102.0, "2,000", false}};
     view.column_ruler = {{300.0, "", true}, {302.0, "3,000", false}};
     const Drawn drawn = draw_map(view, kWide);
@@ -90,7 +69,7 @@ TEST_CASE("a mark without a label takes no other label's place") {
 }
 
 TEST_CASE("a word that would have to move beside its column is left out, a number is moved") {
-    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
+    view::LargeView view = overview();
     view.column_ruler = {{2.0, "jumped#3", false}, {400.0, "over#4", false}};
     CHECK(!draw_map(view, kWide).find("jumped#3"));
     CHECK(draw_map(view, kWide).find("over#4"));
@@ -99,22 +78,22 @@ TEST_CASE("a word that would have to move beside its column is left out, a numbe
 }
 
 TEST_CASE("the title of the keys stands within the ruler of the columns, and no label on it") {
-    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
+    view::LargeView view = overview();
     for (double at = 0.0; at < 1000.0; at += 7.0) view.column_ruler.push_back({at, "9", false});
     const Drawn drawn = draw_map(view, kWide);
-    const Spy::Text* const title = drawn.find(view.column_title);
+    const SeenText* const title = drawn.find(view.column_title);
     REQUIRE(title);
-    CHECK(title->end <= kWide.x - 40.0F);
-    for (const Spy::Text& text : drawn.texts)
-        if (text.text == "9") CHECK((text.end < title->at.x || text.at.x > title->end));
+    CHECK(title->high.x <= kWide.x - 40.0F);
+    for (const SeenText& text : drawn.texts)
+        if (text.text == "9") CHECK((text.high.x < title->low.x || text.low.x > title->high.x));
 }
 
 TEST_CASE("the captions of the profiles keep their figure, in a low window too") {
-    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
+    view::LargeView view = overview();
     for (const ImVec2 size : {ImVec2{1100.0F, 900.0F}, {400.0F, 900.0F}, {400.0F, 420.0F}}) {
         CAPTURE(size.x);
         int captions = 0;
-        for (const Spy::Text& text : draw_map(view, size).texts)
+        for (const SeenText& text : draw_map(view, size).texts)
             if (text.text.starts_with("below: ") || text.text.starts_with("right: ")) {
                 ++captions;
                 CHECK(text.text.ends_with("up to 0.013"));
@@ -124,7 +103,7 @@ TEST_CASE("the captions of the profiles keep their figure, in a low window too")
 }
 
 TEST_CASE("a profile is one shape in whole pixels; the shortest of its bars is a pixel long") {
-    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
+    view::LargeView view = overview();
     for (view::PixelRect& bar : view.column_profile->bars) bar.bottom = 1e-6;
     const Drawn drawn = draw_map(view, kWide);
     REQUIRE(!drawn.band_points.empty());
@@ -140,18 +119,18 @@ TEST_CASE("a profile is one shape in whole pixels; the shortest of its bars is a
 }
 
 TEST_CASE("what a pixel stands for is at the right end where there is no roofline") {
-    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
+    view::LargeView view = overview();
     view.zoom_words = "1 px = 7 cells";
     view.roofline.ready = false;
-    CHECK(draw_map(view, kWide).find(view.zoom_words)->end > kWide.x - 20.0F);
+    CHECK(draw_map(view, kWide).find(view.zoom_words)->high.x > kWide.x - 20.0F);
     view.roofline.ready = true;
-    CHECK(draw_map(view, kWide).find(view.zoom_words)->end < kWide.x - 200.0F);
+    CHECK(draw_map(view, kWide).find(view.zoom_words)->high.x < kWide.x - 200.0F);
 }
 
 TEST_CASE("in a figure of the canvas alone the pass has no button, and its line all the room") {
-    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
+    view::LargeView view = overview();
     view.roofline.ready = false;
-    const view::MapLook look = test::sample_look(kTokens);
+    const view::MapLook look = sample_look(kTokens);
     NullUi ui(kWide);
     ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
         Spy spy(frame.painter);
@@ -170,7 +149,7 @@ TEST_CASE("in a figure of the canvas alone the pass has no button, and its line 
 }
 
 TEST_CASE("the legend names NaN and ±∞ beside its bar, and NaN stands in the profile") {
-    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
+    view::LargeView view = overview();
     view.legend.nan = "3,072 NaN, first 12 → 0";
     view.legend.infinite = "±∞";
     const std::size_t before = draw_map(view, kWide).band_points.size();
@@ -183,13 +162,13 @@ TEST_CASE("the legend names NaN and ±∞ beside its bar, and NaN stands in the 
 }
 
 TEST_CASE("a token's word is cut to its column") {
-    view::LargeView view = test::sample_overview(test::sample_look(kTokens));
+    view::LargeView view = overview();
     view.column_ruler = {{300.0, "unbelievably", false, 48.0}, {348.0, "so", false, 48.0}};
     const Drawn drawn = draw_map(view, kWide);
     CHECK(drawn.find("so"));
     CHECK_FALSE(drawn.find("unbelievably"));
     const auto cut = std::ranges::find_if(
-        drawn.texts, [](const Spy::Text& text) { return text.text.starts_with("unb"); });
+        drawn.texts, [](const SeenText& text) { return text.text.starts_with("unb"); });
     REQUIRE(cut != drawn.texts.end());
-    CHECK(cut->end - cut->at.x <= 48.0F);
+    CHECK(cut->high.x - cut->low.x <= 48.0F);
 }

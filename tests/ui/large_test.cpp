@@ -1,21 +1,12 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <set>
-
 #include "app/common/map/camera.h"
 #include "app/common/map/draw/parts.h"
-#include "app/window/draw/window.h"
 #include "app/workspaces/large/draw/panel.h"
 #include "tests/ui/app.h"
 #include "tests/ui/large_sample.h"
-#include "tests/ui/null_ui.h"
 #include "tests/view/large_sample.h"
 
 using namespace attn;
-using attn::test::last;
-using attn::test::NullUi;
+using namespace attn::test;
 using large::Cell;
 using view::map_look;
 
@@ -30,8 +21,8 @@ bool has(const view::Actions& actions) {
 
 /// Map and side panel side by side. The look follows the hand, the view stands still.
 struct LargeBench {
-    view::MapLook look = test::sample_look(kTokens);
-    view::LargeView view = test::sample_overview(look);
+    view::MapLook look = sample_look(kTokens);
+    view::LargeView view = sample_overview(look);
     NullUi ui;
 
     explicit LargeBench(ImVec2 size = {1600.0F, 1000.0F}, float scale = 1.0F) : ui(size, scale) {
@@ -58,7 +49,7 @@ struct LargeBench {
 
     void follow(const view::Action& action) {
         if (const auto* room = action.as<view::SetMapCanvas>()) look.canvas = room->canvas;
-        if (const auto* moved = action.as<view::SetMapCamera>()) test::look_at(look, moved->camera);
+        if (const auto* moved = action.as<view::SetMapCamera>()) look_at(look, moved->camera);
         if (has<view::FitMap>({action})) look.fitted = true;
         if (const auto* over = action.as<view::HoverMapCell>()) look.hovered = over->cell;
     }
@@ -68,11 +59,7 @@ const ImVec2 kOnCanvas{500.0F, 480.0F};
 
 /// Every action that clicks over the side panel bring about: rows of them, `apart` pixels from each other.
 view::Actions clicks_over_side(LargeBench& bench, float apart) {
-    view::Actions all;
-    for (float y = 16.0F; y < 990.0F; y += 11.0F)
-        for (float x = 1150.0F; x < 1580.0F; x += apart)
-            for (view::Action& action : bench.ui.click({x, y})) all.push_back(std::move(action));
-    return all;
+    return clicks_over(bench.ui, {1150.0F, 16.0F}, {1580.0F, 990.0F}, {apart, 11.0F});
 }
 
 }  // namespace
@@ -84,10 +71,10 @@ TEST_CASE("every state of the Large workspace draws at every size and scale") {
             CAPTURE(scale);
             LargeBench bench(size, scale);
             for (const view::LargeView& view :
-                 {test::sample_empty_map(), test::sample_loading_map(), test::sample_faulty_map(),
-                  test::sample_overview(bench.look), test::sample_close_up(bench.look),
-                  test::with_long_words(test::sample_overview(bench.look)),
-                  test::with_long_words(test::sample_close_up(bench.look)), view::LargeView{}}) {
+                 {sample_empty_map(), sample_loading_map(), sample_faulty_map(),
+                  sample_overview(bench.look), sample_close_up(bench.look),
+                  with_long_words(sample_overview(bench.look)),
+                  with_long_words(sample_close_up(bench.look)), view::LargeView{}}) {
                 bench.view = view;
                 bench.ui.frames(2);
                 CHECK(bench.ui.drawn() > 8);
@@ -95,43 +82,28 @@ TEST_CASE("every state of the Large workspace draws at every size and scale") {
         }
 }
 
-TEST_CASE("a new matrix, of which nothing is known yet, draws") {
-    view::AppState state = view::opened_state();
-    REQUIRE(state.workspace == "large");
-    NullUi ui;
-    ui.show([&](const ui::Frame& frame, view::Actions& out) {
-        ui::draw_window(state, frame, out);
-        for (const view::Action& action : out) view::apply(state, action);
-    });
-    ui.frames(3);
-    CHECK(ui.drawn() > 300);
-    state = view::with_map_input(std::move(state));
-    REQUIRE_FALSE(map_look(state).snapshot);
-    ui.frames(3);
-    CHECK(ui.drawn() > 500);
-    CHECK(map_look(state).canvas.width > 500.0);
-}
-
-TEST_CASE("a workspace without a matrix draws") {
-    view::AppState state = view::after(view::empty_state(), {view::SetWorkspace{"large"}});
-    NullUi ui;
-    ui.show([&](const ui::Frame& frame, view::Actions& out) {
-        ui::draw_window(state, frame, out);
-        for (const view::Action& action : out) view::apply(state, action);
-    });
-    ui.frames(3);
-    CHECK(ui.drawn() > 300);
+TEST_CASE("a new matrix, of which nothing is known yet, draws, and none does") {
+    App app;
+    app.set(view::opened_state());
+    REQUIRE(app.state.workspace == "large");
+    CHECK(app.ui.drawn() > 300);
+    app.set(view::with_map_input(std::move(app.state)));
+    REQUIRE_FALSE(map_look(app.state).snapshot);
+    CHECK(app.ui.drawn() > 500);
+    CHECK(map_look(app.state).canvas.width > 500.0);
+    app.set(view::after(view::empty_state(), {view::SetWorkspace{"large"}}));
+    CHECK(app.ui.drawn() > 300);
 }
 
 TEST_CASE("the canvas says its room once, and panning does not change it") {
     LargeBench bench;
     CHECK(bench.look.canvas.width > 600.0);
     CHECK(!has<view::SetMapCanvas>(bench.ui.frames(3)));
-    bench.view = test::sample_close_up(bench.look);
+    bench.view = sample_close_up(bench.look);
     CHECK(!has<view::SetMapCanvas>(bench.ui.frames(3)));
 }
 
-TEST_CASE("the wheel zooms about the cell under the pointer") {
+TEST_CASE("the wheel zooms about the cell under the pointer, elsewhere it does not") {
     LargeBench bench;
     bench.ui.move_to(kOnCanvas);
     const auto before = bench.look.hovered;
@@ -145,10 +117,6 @@ TEST_CASE("the wheel zooms about the cell under the pointer") {
     CHECK(std::abs(bench.look.hovered->column - before->column) <= 190);
     bench.ui.wheel(-1.0F);
     CHECK(bench.cells() > cells / 100.0);
-}
-
-TEST_CASE("the wheel elsewhere does not zoom") {
-    LargeBench bench;
     bench.ui.move_to({1300.0F, 700.0F});
     const view::Actions actions = bench.ui.wheel(1.0F);
     CHECK(!has<view::SetMapCamera>(actions));
@@ -157,7 +125,7 @@ TEST_CASE("the wheel elsewhere does not zoom") {
 
 TEST_CASE("a drag pans as far as the hand moved and selects nothing") {
     LargeBench bench;
-    test::look_at(bench.look, {70000.0, 60000.0, 1.0});
+    look_at(bench.look, {70000.0, 60000.0, 1.0});
     const view::Actions actions = bench.ui.drag(kOnCanvas, {kOnCanvas.x + 100, kOnCanvas.y - 60});
     CHECK(bench.look.camera.column == doctest::Approx(59900.0));
     CHECK(bench.look.camera.row == doctest::Approx(70060.0));
@@ -167,31 +135,25 @@ TEST_CASE("a drag pans as far as the hand moved and selects nothing") {
 TEST_CASE("a click selects the cell under the pointer and moves nothing") {
     LargeBench bench;
     const view::Actions actions = bench.ui.click(kOnCanvas);
-    const auto* selected = last<view::SelectMapCell>(actions);
-    REQUIRE(selected);
-    CHECK(selected->cell == bench.look.hovered);
+    const auto selected = said<view::SelectMapCell>(actions);
+    CHECK(selected.cell == bench.look.hovered);
     CHECK(!has<view::SetMapCamera>(actions));
     CHECK(!has<view::FitMap>(actions));
 }
 
-TEST_CASE("a double click comes closer") {
+TEST_CASE("a double click comes closer, a click beside the matrix selects nothing") {
     LargeBench bench;
     const double cells = bench.cells();
     bench.ui.double_click(kOnCanvas);
     CHECK(bench.cells() == doctest::Approx(cells / 2.0));
-}
-
-TEST_CASE("a click beside the matrix selects nothing") {
-    LargeBench bench;
-    test::look_at(bench.look, {0.0, 0.0, 100.0});
-    const view::Actions actions = bench.ui.click({200.0F, 200.0F});
-    CHECK(!has<view::SelectMapCell>(actions));
+    look_at(bench.look, {0.0, 0.0, 100.0});
+    CHECK(!has<view::SelectMapCell>(bench.ui.click({200.0F, 200.0F})));
     CHECK(!bench.look.hovered);
 }
 
 TEST_CASE("the minimap moves the camera to where it is pressed") {
     LargeBench bench;
-    test::look_at(bench.look, {65536.0, 65536.0, 1.0});
+    look_at(bench.look, {65536.0, 65536.0, 1.0});
     bench.ui.click({1600.0F * 0.7F + 40.0F, 30.0F});
     CHECK(bench.look.camera.row < 25000.0);
     CHECK(bench.look.camera.column < 45000.0);
@@ -199,14 +161,13 @@ TEST_CASE("the minimap moves the camera to where it is pressed") {
 }
 
 TEST_CASE("Tab reaches the minimap, whose arrows move the view by half of what is seen") {
-    view::MapLook look = test::sample_look(kTokens);
-    view::LargeView view = test::sample_overview(look);
-    test::look_at(look, {65536.0, 65536.0, 1.0});
-    test::Panel panel([&](const ui::Frame& frame, view::Actions& out) {
+    view::MapLook look = sample_look(kTokens);
+    view::LargeView view = sample_overview(look);
+    look_at(look, {65536.0, 65536.0, 1.0});
+    Panel panel([&](const ui::Frame& frame, view::Actions& out) {
         ui::draw_minimap({view, look, frame, out}, {{20.0F, 20.0F}, {180.0F, 180.0F}});
         for (const view::Action& action : out)
-            if (const auto* moved = action.as<view::SetMapCamera>())
-                test::look_at(look, moved->camera);
+            if (const auto* moved = action.as<view::SetMapCamera>()) look_at(look, moved->camera);
     });
     CHECK_FALSE(has<view::SetMapCamera>(panel.ui.press(view::Key::right)));
     panel.ui.press(view::Key::tab);
@@ -232,7 +193,7 @@ TEST_CASE("Tab reaches the minimap, whose arrows move the view by half of what i
 TEST_CASE("every control of the side panel answers the mouse") {
     LargeBench bench;
     bench.look.selected = Cell{70001, 5};
-    test::look_at(bench.look, {65536.0, 65536.0, 1.0});
+    look_at(bench.look, {65536.0, 65536.0, 1.0});
     const view::Actions actions = clicks_over_side(bench, 58.0F);
     CHECK(std::ranges::any_of(actions, [](const view::Action& action) {
         const auto* moved = action.as<view::SetMapCamera>();
@@ -249,15 +210,15 @@ TEST_CASE("every control of the side panel answers the mouse") {
 
 TEST_CASE("the buttons of the side panel zoom out and in by two, and to the whole matrix") {
     LargeBench bench;
-    test::look_at(bench.look, {65536.0, 65536.0, 1.0});
+    look_at(bench.look, {65536.0, 65536.0, 1.0});
     std::vector<double> steps;  // of cells per unit, one for each click that zoomed
-    view::Actions all;
-    for (float y = 16.0F; y < 130.0F; y += 11.0F)
-        for (float x = 1280.0F; x < 1500.0F; x += 12.0F) {
+    const view::Actions all =
+        over({1280.0F, 16.0F}, {1500.0F, 130.0F}, {12.0F, 11.0F}, [&](ImVec2 at) {
             const double before = bench.cells();
-            for (view::Action& action : bench.ui.click({x, y})) all.push_back(std::move(action));
+            view::Actions actions = bench.ui.click(at);
             if (bench.cells() != before) steps.push_back(bench.cells() / before);
-        }
+            return actions;
+        });
     CHECK(std::ranges::any_of(steps, [](double step) { return std::abs(step - 2.0) < 1e-9; }));
     CHECK(std::ranges::any_of(steps, [](double step) { return std::abs(step - 0.5) < 1e-9; }));
     CHECK(has<view::FitMap>(all));
@@ -266,7 +227,7 @@ TEST_CASE("the buttons of the side panel zoom out and in by two, and to the whol
 
 TEST_CASE("each row of both lists goes to its own cell") {
     LargeBench bench;
-    bench.view = test::sample_close_up(bench.look);
+    bench.view = sample_close_up(bench.look);
     bench.view.inspector = {};
     bench.view.heads.clear();
     bench.view.found.resize(5);
@@ -282,69 +243,49 @@ TEST_CASE("each row of both lists goes to its own cell") {
 
 TEST_CASE("the pass is started and paused by its button") {
     LargeBench bench;
-    const auto press = [&] {
-        view::Actions all;
-        for (float y = 20.0F; y < 110.0F; y += 12.0F)
-            for (view::Action& action : bench.ui.click({850.0F, y}))
-                all.push_back(std::move(action));
-        return all;
-    };
-    const view::Actions starting = press();
-    const auto* start = last<view::SetFullPass>(starting);
-    REQUIRE(start);
-    CHECK(start->on);
-    bench.view.pass.offer_start = false;
-    bench.view.pass.offer_pause = true;
-    const view::Actions pausing = press();
-    const auto* pause = last<view::SetFullPass>(pausing);
-    REQUIRE(pause);
-    CHECK(!pause->on);
+    for (const bool on : {true, false}) {
+        bench.view.pass.offer_start = on;
+        bench.view.pass.offer_pause = !on;
+        CHECK(said<view::SetFullPass>(
+                  clicks_over(bench.ui, {850.0F, 20.0F}, {851.0F, 110.0F}, {12.0F, 12.0F}))
+                  .on == on);
+    }
 }
 
 TEST_CASE("typing a cell and Enter goes there; a draft that names none keeps the field open") {
     LargeBench bench;
     bench.view.go_to_open = true;
     bench.ui.frames(3);
-    const view::Actions typed = bench.ui.type("7");
-    const auto* draft = last<view::DraftGoTo>(typed);
-    REQUIRE(draft);
-    CHECK(draft->text == "7");
-    bench.view.go_to_draft = draft->text;
+    const auto draft = said<view::DraftGoTo>(bench.ui.type("7"));
+    CHECK(draft.text == "7");
+    bench.view.go_to_draft = draft.text;
     CHECK(!has<view::ShowGoTo>(bench.ui.press(view::Key::enter)));
     bench.view.go_to = Cell{7, 7};
     bench.ui.frames(3);
     const view::Actions actions = bench.ui.press(view::Key::enter);
-    const auto* go = last<view::GoToCell>(actions);
-    REQUIRE(go);
-    CHECK(go->cell == Cell{7, 7});
+    const auto go = said<view::GoToCell>(actions);
+    CHECK(go.cell == Cell{7, 7});
     CHECK(has<view::ShowGoTo>(actions));
 }
 
 TEST_CASE("digits that come in one frame with G are typed into its field") {
-    view::AppState state = view::planted_state();
-    NullUi ui;
-    ui.show([&](const ui::Frame& frame, view::Actions& out) {
-        ui::draw_window(state, frame, out);
-        for (const view::Action& action : out) view::apply(state, action);
-    });
-    ui.frames(3);
-    ui.press_and_type(view::Key::g, "g12, 7");
-    CHECK(state.workspace == "large");
-    CHECK(map_look(state).go_to_open);
-    CHECK(map_look(state).go_to_draft == "12, 7");
-    ui.frames(2);
-    ui.type("8");
-    CHECK(map_look(state).go_to_draft == "12, 78");
+    App app;
+    app.set(view::planted_state());
+    app.ui.press_and_type(view::Key::g, "g12, 7");
+    CHECK(app.state.workspace == "large");
+    CHECK(map_look(app.state).go_to_open);
+    CHECK(map_look(app.state).go_to_draft == "12, 7");
+    app.ui.frames(2);
+    app.ui.type("8");
+    CHECK(map_look(app.state).go_to_draft == "12, 78");
 }
 
 TEST_CASE("an empty workspace offers the generator") {
     LargeBench bench;
-    bench.view = test::sample_empty_map();
+    bench.view = sample_empty_map();
     bench.ui.frames(2);
-    view::Actions all;
-    for (float y = 300.0F; y < 760.0F; y += 12.0F)
-        for (float x = 340.0F; x < 780.0F; x += 24.0F)
-            for (view::Action& action : bench.ui.click({x, y})) all.push_back(std::move(action));
+    const view::Actions all =
+        clicks_over(bench.ui, {340.0F, 300.0F}, {780.0F, 760.0F}, {24.0F, 12.0F});
     CHECK(has<view::OpenPlanted>(all));
     CHECK(has<view::DraftPlanted>(all));
     const auto* prompt = last<view::ShowPrompt>(all);
@@ -360,8 +301,7 @@ TEST_CASE("scores, and what the list of strongest cells leaves out, are chosen b
     bench.view.inspector = {};
     bench.view.top.clear();
     const view::Actions actions = clicks_over_side(bench, 58.0F);
-    const auto* picture = last<view::SetMapPicture>(actions);
-    REQUIRE(picture);
+    said<view::SetMapPicture>(actions);
     CHECK(has<view::SetTopCells>(actions));
     CHECK(std::ranges::any_of(actions, [](const view::Action& action) {
         const auto* to = action.as<view::GoToCell>();
@@ -374,10 +314,8 @@ TEST_CASE("beside the sentence of Step stand the ways to a large matrix") {
     bench.view.offers_other = true;
     bench.view.inspector = {};
     bench.view.top.clear();
-    view::Actions all;
-    for (float y = 180.0F; y < 420.0F; y += 8.0F)
-        for (float x = 1150.0F; x < 1580.0F; x += 40.0F)
-            for (view::Action& action : bench.ui.click({x, y})) all.push_back(std::move(action));
+    const view::Actions all =
+        clicks_over(bench.ui, {1150.0F, 180.0F}, {1580.0F, 420.0F}, {40.0F, 8.0F});
     CHECK(has<view::ShowPrompt>(all));
     CHECK(has<view::OpenPlanted>(all));
 }

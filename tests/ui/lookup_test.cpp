@@ -1,16 +1,10 @@
-#include <doctest/doctest.h>
-
-#include <optional>
-
-#include "app/window/requests.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/state.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::last;
+using namespace attn::test;
 using view::Key;
 using view::lookup_controls;
 using view::lookup_look;
@@ -18,15 +12,8 @@ using view::lookup_look;
 namespace {
 
 struct Lookup : App {
-    explicit Lookup(ImVec2 size = {1600.0F, 1000.0F}) : App(size) {
-        view::apply(state, view::SetWorkspace{"lookup"});
-        ui.frames(3);
-    }
-    void show(view::LookupPage page) {
-        view::apply(state, view::ShowLookupPage{page});
-        view::answer_all(state);
-        ui.frames(2);
-    }
+    explicit Lookup(ImVec2 size = test::kAppSize) : App("lookup", size) {}
+    void show(view::LookupPage page) { settle({view::ShowLookupPage{page}}); }
     /// The first place from which a drag does A.
     template <class A>
     std::optional<ImVec2> find_drag(ImVec2 low, ImVec2 high) {
@@ -60,25 +47,16 @@ TEST_CASE("a value that is dragged moves the output and no weight") {
 
 TEST_CASE("keys move the query, the key and the value, change the temperature and the page") {
     Lookup app;
-    app.ui.press(Key::right);
-    CHECK(lookup_controls(app.state).query[0] == doctest::Approx(1.7));
-    app.ui.press(Key::h);
-    CHECK(lookup_controls(app.state).temperature == 0.01);
-    app.ui.press(Key::a);
-    CHECK(lookup_controls(app.state).pairs.size() == 6);
-    app.ui.press(Key::del);
-    CHECK(lookup_controls(app.state).pairs.size() == 5);
-    app.ui.press(Key::page_down);
-    CHECK(lookup_look(app.state).page == view::LookupPage::capacity);
-    app.ui.press(Key::right);
-    CHECK(lookup_controls(app.state).width == 32);
+    CHECK(lookup_controls(app.pressed(Key::right)).query[0] == doctest::Approx(1.7));
+    CHECK(lookup_controls(app.pressed(Key::h)).temperature == 0.01);
+    CHECK(lookup_controls(app.pressed(Key::a)).pairs.size() == 6);
+    CHECK(lookup_controls(app.pressed(Key::del)).pairs.size() == 5);
+    CHECK(lookup_look(app.pressed(Key::page_down)).page == view::LookupPage::capacity);
+    CHECK(lookup_controls(app.pressed(Key::right)).width == 32);
     app.ui.press(Key::page_up);
-    app.ui.press(Key::page_up);
-    CHECK(lookup_look(app.state).page == view::LookupPage::permutation);
-    app.ui.press(Key::r);
-    CHECK(lookup_controls(app.state).order == std::vector<Index>{3, 2, 1, 0});
-    app.ui.press(Key::n);
-    CHECK(lookup_controls(app.state).position == view::PermutationPosition::sinusoidal);
+    CHECK(lookup_look(app.pressed(Key::page_up)).page == view::LookupPage::permutation);
+    CHECK(lookup_controls(app.pressed(Key::r)).order == std::vector<Index>{3, 2, 1, 0});
+    CHECK(lookup_controls(app.pressed(Key::n)).position == view::PermutationPosition::sinusoidal);
 }
 
 TEST_CASE("a token is dragged to another place") {
@@ -89,11 +67,10 @@ TEST_CASE("a token is dragged to another place") {
 }
 
 TEST_CASE("every page is drawn at every size, for every memory") {
-    for (const ImVec2 size : {ImVec2{1280, 720}, ImVec2{2560, 1440}, ImVec2{640, 400}}) {
+    for (const ImVec2 size : test::kAppSizes) {
         Lookup app(size);
         for (const view::MemoryPreset& preset : view::memory_presets()) {
-            view::apply(app.state, view::LoadMemory{preset.key});
-            app.ui.frames(2);
+            app.act({view::LoadMemory{preset.key}});
             CHECK(app.ui.drawn() > 500);
         }
         for (std::size_t n = 0; n < view::kLookupPageCount; ++n) {

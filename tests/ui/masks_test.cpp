@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <map>
 
 #include "app/common/document/mask_rules.h"
@@ -9,8 +7,7 @@
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::last;
+using namespace attn::test;
 using view::masks_look;
 using view::Pair;
 
@@ -20,9 +17,7 @@ namespace {
 struct Masks : App {
     std::map<std::pair<Index, Index>, ImVec2> at;
 
-    explicit Masks(ImVec2 size = {1600.0F, 1000.0F}) : App(size) {
-        view::apply(state, view::SetWorkspace{"masks"});
-        ui.frames(3);
+    explicit Masks(ImVec2 size = test::kAppSize) : App("masks", size) {
         for (float y = 100.0F; y < size.y * 0.8F; y += 20.0F)
             for (float x = 80.0F; x < size.x * 0.4F && at.size() < 16; x += 20.0F) {
                 ui.move_to({x, y});
@@ -69,39 +64,21 @@ TEST_CASE("a drag paints what the first pair became, in one step of undo") {
     CHECK(app.allowed() == 15);
 }
 
-TEST_CASE("a pair of the weights is selected, not painted") {
+TEST_CASE("a pair of the weights is selected, not painted; tabs and switches are controls") {
     Masks app;
     const ImVec2 first = app.at[{0, 0}];
-    bool selected = false;
-    for (float x = 700.0F; x < 1250.0F && !selected; x += 40.0F)
-        selected = last<view::SelectPair>(app.ui.click({x, first.y})) != nullptr;
-    CHECK(selected);
+    CHECK(click_until<view::SelectPair>(app.ui, {700, first.y}, {1250, first.y + 1}, {40, 40}));
     CHECK(app.allowed() == 16);
-}
-
-TEST_CASE("tabs and switches are controls: they change the document and the view") {
-    Masks app;
-    bool causal = false;
-    for (float y = 600.0F; y < 960.0F && !causal; y += 8.0F)
-        causal = last<view::SetCausalMask>(app.ui.click({100.0F, y})) != nullptr;
-    CHECK(causal);
+    CHECK(click_until<view::SetCausalMask>(app.ui, {100, 600}, {101, 960}, {8, 8}));
     CHECK(app.allowed() == 10);
-    bool tab = false;
-    for (float x = 90.0F; x < 300.0F && !tab; x += 20.0F)
-        tab = last<view::ShowMasksTab>(app.ui.click({x, 20.0F})) != nullptr;
-    CHECK(tab);
+    CHECK(click_until<view::ShowMasksTab>(app.ui, {90, 20}, {300, 21}, {20, 20}));
     CHECK(masks_look(app.state).tab == view::MasksTab::conventions);
-    bool other = false;
-    for (float y = 700.0F; y < 960.0F && !other; y += 8.0F)
-        other = last<view::SetConvention>(app.ui.click({140.0F, y})) != nullptr;
-    CHECK(other);
+    CHECK(click_until<view::SetConvention>(app.ui, {140, 700}, {141, 960}, {8, 8}));
 }
 
 TEST_CASE("what cannot be shown is said, at every size nothing is drawn over the edge") {
     App app({800.0F, 600.0F});
-    view::apply(app.state, view::LoadPreset{"empty"});
-    view::apply(app.state, view::SetWorkspace{"masks"});
-    app.ui.frames(3);
+    app.act({view::LoadPreset{"empty"}, view::SetWorkspace{"masks"}}, 3);
     CHECK(app.ui.drawn() > 0);
     CHECK_FALSE(masks_look(app.state).hovered);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <doctest/doctest.h>
 #include <imgui.h>
 
 #include <functional>
@@ -68,6 +69,14 @@ const T* last(const view::Actions& actions) {
     for (auto action = actions.rbegin(); action != actions.rend(); ++action)
         if (const T* found = action->as<T>()) return found;
     return nullptr;
+}
+
+/// The same, which must be there.
+template <class T>
+T said(const view::Actions& actions) {
+    const T* const found = last<T>(actions);
+    REQUIRE(found);
+    return *found;
 }
 
 }  // namespace attn::test

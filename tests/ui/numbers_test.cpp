@@ -1,15 +1,8 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <set>
-
 #include "app/common/draw/widgets.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::last;
-using attn::test::Panel;
+using namespace attn::test;
 using view::Key;
 
 namespace {
@@ -48,6 +41,21 @@ struct WidthSlider {
     float y() const { return (panel.low.y + panel.high.y) / 2; }
 };
 
+/// A temperature from 0.05 to 100.
+struct TemperatureSlider {
+    double value;
+    Panel panel{[this](const ui::Frame& frame, view::Actions& out) {
+        const ui::SliderWords words{"τ", value < 10.0 ? "1.00" : "10.00", "100.00"};
+        const float width = ui::slider_width(frame, words);
+        if (const auto next =
+                ui::real_slider(frame, "##t", words, value, 0.05, 100.0, width, {"τ", ""}, out))
+            value = *next;
+    }};
+
+    explicit TemperatureSlider(double first) : value(first) {}
+    float y() const { return (panel.low.y + panel.high.y) / 2; }
+};
+
 int count_gestures(const view::Actions& actions) {
     int count = 0;
     for (const view::Action& action : actions)
@@ -55,7 +63,7 @@ int count_gestures(const view::Actions& actions) {
     return count;
 }
 
-view::Actions typed(test::NullUi& ui, const std::string& text) {
+view::Actions typed(NullUi& ui, const std::string& text) {
     view::Actions out = ui.frames(3);
     for (view::Action& action : ui.type(text)) out.push_back(std::move(action));
     for (view::Action& action : ui.press(Key::enter)) out.push_back(std::move(action));
@@ -101,22 +109,19 @@ TEST_CASE("a number field is dragged between BeginGesture and EndGesture, far be
 }
 
 TEST_CASE("typing is committed by Enter, Tab and a click elsewhere, dropped by Escape") {
-    const auto end = [](const char* how) {
+    const auto after = [](const auto& end) {
         SeedField field(7);
         field.panel.ui.double_click(field.middle());
         field.panel.ui.frames(3);
         field.panel.ui.type("42");
-        if (how == std::string("enter")) field.panel.ui.press(Key::enter);
-        if (how == std::string("tab")) field.panel.ui.press(Key::tab);
-        if (how == std::string("click")) field.panel.ui.click({700.0F, 150.0F});
-        if (how == std::string("escape")) field.panel.ui.press(Key::escape);
+        end(field.panel.ui);
         CHECK_FALSE(field.panel.state.focus.typing);
         return field.seed;
     };
-    CHECK(end("enter") == 42);
-    CHECK(end("tab") == 42);
-    CHECK(end("click") == 42);
-    CHECK(end("escape") == 7);
+    CHECK(after([](NullUi& ui) { ui.press(Key::enter); }) == 42);
+    CHECK(after([](NullUi& ui) { ui.press(Key::tab); }) == 42);
+    CHECK(after([](NullUi& ui) { ui.click({700.0F, 150.0F}); }) == 42);
+    CHECK(after([](NullUi& ui) { ui.press(Key::escape); }) == 7);
 }
 
 TEST_CASE("what is no number is refused in words") {
@@ -210,15 +215,9 @@ TEST_CASE("the keys move a focused slider by one, by stops and to its ends") {
 }
 
 TEST_CASE("the temperature's track stands still: one place is one value, from 0.05 to 100") {
-    double value = 1.0;
-    Panel panel([&](const ui::Frame& frame, view::Actions& out) {
-        const ui::SliderWords words{"τ", value < 10.0 ? "1.00" : "10.00", "100.00"};
-        const float width = ui::slider_width(frame, words);
-        if (const auto next =
-                ui::real_slider(frame, "##t", words, value, 0.05, 100.0, width, {"τ", ""}, out))
-            value = *next;
-    });
-    const float y = (panel.low.y + panel.high.y) / 2;
+    TemperatureSlider slider(1.0);
+    auto& [value, panel] = slider;
+    const float y = slider.y();
     const ImVec2 place{panel.low.x + 40.0F, y};
     panel.ui.drag({panel.low.x + 20.0F, y}, place);
     const double from_left = value;
@@ -255,15 +254,9 @@ TEST_CASE("the wheel over a slider and over a number field moves it by one") {
 }
 
 TEST_CASE("the temperature is held at 1 by its mark, and passes it when the hand goes on") {
-    double value = 0.5;
-    Panel panel([&](const ui::Frame& frame, view::Actions& out) {
-        const ui::SliderWords words{"τ", "1.00", "100.00"};
-        const float width = ui::slider_width(frame, words);
-        if (const auto next =
-                ui::real_slider(frame, "##t", words, value, 0.05, 100.0, width, {"τ", ""}, out))
-            value = *next;
-    });
-    const float y = (panel.low.y + panel.high.y) / 2;
+    TemperatureSlider slider(0.5);
+    auto& [value, panel] = slider;
+    const float y = slider.y();
     int at_one = 0;
     bool below = false;
     bool above = false;

@@ -1,12 +1,8 @@
-#include <doctest/doctest.h>
-
-#include "app/window/requests.h"
 #include "app/workspaces/numerics/view.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::last;
+using namespace attn::test;
 using view::Key;
 using view::numerics_controls;
 using view::numerics_look;
@@ -15,10 +11,8 @@ namespace {
 
 /// The workspace with its curves computed.
 struct Numerics : App {
-    explicit Numerics(ImVec2 size = {1600.0F, 1000.0F}) : App(size) {
-        view::apply(state, view::SetWorkspace{"numerics"});
-        view::answer_all(state);
-        ui.frames(3);
+    explicit Numerics(ImVec2 size = test::kAppSize) : App(size) {
+        settle({view::SetWorkspace{"numerics"}}, 3);
     }
 };
 
@@ -26,22 +20,17 @@ struct Numerics : App {
 
 TEST_CASE("a click on a bar of the matrix explains that key, algorithm and format") {
     Numerics app;
-    const view::Actions clicked = app.ui.click({600.0F, 640.0F});
-    const auto* one = last<view::SelectNumericsCell>(clicked);
-    REQUIRE(one);
-    CHECK(numerics_look(app.state).algorithm == one->algorithm);
-    const view::Actions other = app.ui.click({1000.0F, 240.0F});
-    const auto* two = last<view::SelectNumericsCell>(other);
-    REQUIRE(two);
-    CHECK(two->algorithm != SoftmaxAlgorithm::naive);
-    CHECK(two->format == FloatFormat::fp16);
+    const auto one = said<view::SelectNumericsCell>(app.ui.click({600.0F, 640.0F}));
+    CHECK(numerics_look(app.state).algorithm == one.algorithm);
+    const auto two = said<view::SelectNumericsCell>(app.ui.click({1000.0F, 240.0F}));
+    CHECK(two.algorithm != SoftmaxAlgorithm::naive);
+    CHECK(two.format == FloatFormat::fp16);
 }
 
 TEST_CASE("dragging over a curve changes the gain, one step of undo") {
     Numerics app;
     const std::size_t before = app.state.now;
-    const view::Actions actions = app.ui.drag({250.0F, 860.0F}, {380.0F, 860.0F});
-    REQUIRE(last<view::SetNumericsGain>(actions));
+    REQUIRE(last<view::SetNumericsGain>(app.ui.drag({250.0F, 860.0F}, {380.0F, 860.0F})));
     CHECK(app.state.now == before + 1);
     CHECK(view::nearest_gain(static_cast<double>(numerics_controls(app.state).gain)) ==
           numerics_controls(app.state).gain);
@@ -49,28 +38,21 @@ TEST_CASE("dragging over a curve changes the gain, one step of undo") {
 
 TEST_CASE("keys change gain, format, algorithm and key") {
     Numerics app;
-    app.ui.press(Key::right);
-    CHECK(numerics_controls(app.state).gain == 32);
-    app.ui.press(Key::home);
-    CHECK(numerics_controls(app.state).gain == 1);
-    app.ui.press(Key::f);
-    CHECK(numerics_look(app.state).format == FloatFormat::bf16);
-    app.ui.press(Key::a);
-    CHECK(numerics_look(app.state).algorithm == SoftmaxAlgorithm::stable);
-    app.ui.press(Key::period);
-    CHECK(numerics_look(app.state).key == 2);
-    app.ui.press(Key::d);
-    CHECK(numerics_controls(app.state).row == view::LogitRow::document);
+    CHECK(numerics_controls(app.pressed(Key::right)).gain == 32);
+    CHECK(numerics_controls(app.pressed(Key::home)).gain == 1);
+    CHECK(numerics_look(app.pressed(Key::f)).format == FloatFormat::bf16);
+    CHECK(numerics_look(app.pressed(Key::a)).algorithm == SoftmaxAlgorithm::stable);
+    CHECK(numerics_look(app.pressed(Key::period)).key == 2);
+    CHECK(numerics_controls(app.pressed(Key::d)).row == view::LogitRow::document);
 }
 
 TEST_CASE("Numerics is drawn at every size, with NaN, one key, 4096 keys and a late sweep") {
-    for (const ImVec2 size : {ImVec2{1280, 720}, ImVec2{2560, 1440}, ImVec2{640, 400}})
+    for (const ImVec2 size : test::kAppSizes)
         for (const std::vector<double>& logits :
              {view::teaching_logits(), std::vector{std::nan(""), 1.0}, std::vector{1.0},
               std::vector<double>(4096, 1.0)}) {
             Numerics app(size);
-            view::apply(app.state, view::SetNumericsLogits{logits});
-            app.ui.frames(2);
+            app.act({view::SetNumericsLogits{logits}});
             CHECK(app.ui.drawn() > 500);
         }
 }

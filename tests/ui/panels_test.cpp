@@ -1,17 +1,12 @@
 #include "app/window/draw/panels.h"
-
-#include <doctest/doctest.h>
-
 #include "app/common/draw/inspector.h"
-#include "app/window/draw/window.h"
 #include "app/workspaces/step/draw/canvas.h"
-#include "tests/ui/null_ui.h"
+#include "tests/ui/app.h"
 #include "tests/ui/sample.h"
 #include "tests/view/probe_workspace.h"
 
 using namespace attn;
-using attn::test::last;
-using attn::test::NullUi;
+using namespace attn::test;
 using view::Key;
 using view::step_look;
 
@@ -25,20 +20,6 @@ std::vector<view::RibbonItem> sample_ribbon() {
     return items;
 }
 
-/// The whole window over a state that the actions change.
-struct WholeWindow {
-    view::AppState state = view::initial_state();
-    NullUi ui;
-
-    WholeWindow() {
-        ui.show([this](const ui::Frame& frame, view::Actions& out) {
-            ui::draw_window(state, frame, out);
-            for (const view::Action& action : out) view::apply(state, action);
-        });
-        ui.frames(2);
-    }
-};
-
 }  // namespace
 
 TEST_CASE("a click on the ribbon goes to that stage") {
@@ -47,10 +28,7 @@ TEST_CASE("a click on the ribbon goes to that stage") {
         ui::draw_ribbon(sample_ribbon(), frame, out);
     });
     ui.frames(2);
-    const view::Actions actions = ui.click({620.0F, 36.0F});
-    const auto* go = last<view::GoToStage>(actions);
-    REQUIRE(go);
-    CHECK(go->stage == Stage::scores);
+    CHECK(said<view::GoToStage>(ui.click({620.0F, 36.0F})).stage == Stage::scores);
 }
 
 TEST_CASE("a linked number lights its cell under the pointer and selects it on a click") {
@@ -75,52 +53,40 @@ TEST_CASE("a linked number lights its cell under the pointer and selects it on a
 }
 
 TEST_CASE("keys step, undo and open the overlays") {
-    WholeWindow app;
+    App app;
     CHECK(last<view::StepBy>(app.ui.press(Key::right)));
     app.ui.press(Key::s);
     CHECK(last<view::Undo>(app.ui.press(Key::z, true)));
+    CHECK(app.pressed(Key::f1).show_help);
+    CHECK(!app.pressed(Key::escape).show_help);
     app.ui.press(Key::f1);
-    CHECK(app.state.show_help);
-    app.ui.press(Key::escape);
-    CHECK(!app.state.show_help);
-    app.ui.press(Key::f1);
-    app.ui.press(Key::f1, true);
-    CHECK(app.state.show_about);
+    CHECK(app.pressed(Key::f1, true).show_about);
     CHECK(!app.state.show_help);
     app.ui.press(Key::digit2);  // not while a page lies over the window
     CHECK(app.state.workspace == "step");
-    app.ui.press(Key::escape);
-    CHECK(!app.state.show_about);
-    app.ui.press(Key::digit2);
-    CHECK(app.state.workspace == "saturation");
+    CHECK(!app.pressed(Key::escape).show_about);
+    CHECK(app.pressed(Key::digit2).workspace == "saturation");
 }
 
 TEST_CASE("1 and 2 change the workspace while an editable cell is selected") {
-    WholeWindow app;
-    view::apply(app.state, view::SelectCell{{Stage::x, 0, 0}});
-    app.ui.frames(2);
-    app.ui.press(Key::digit2);
-    CHECK(app.state.workspace == "saturation");
-    app.ui.press(Key::digit1);
-    CHECK(app.state.workspace == "step");
+    App app;
+    app.act({view::SelectCell{{Stage::x, 0, 0}}});
+    CHECK(app.pressed(Key::digit2).workspace == "saturation");
+    CHECK(app.pressed(Key::digit1).workspace == "step");
     CHECK(!step_look(app.state).editing);
-    app.ui.press(Key::enter);
-    CHECK(step_look(app.state).editing);
+    CHECK(step_look(app.pressed(Key::enter)).editing);
 }
 
 TEST_CASE("the palette finds a command, Enter runs it, Escape closes it") {
-    WholeWindow app;
-    app.ui.press(Key::k, true);
-    REQUIRE(app.state.show_palette);
+    App app;
+    REQUIRE(app.pressed(Key::k, true).show_palette);
     app.ui.frames(3);
     app.ui.type("light");
     CHECK(app.state.palette_query == "light");
-    app.ui.press(Key::enter);
-    CHECK(app.state.theme == view::ThemeName::light);
+    CHECK(app.pressed(Key::enter).theme == view::ThemeName::light);
     CHECK(!app.state.show_palette);
     app.ui.press(Key::k, true);
-    app.ui.press(Key::escape);
-    CHECK(!app.state.show_palette);
+    CHECK(!app.pressed(Key::escape).show_palette);
 }
 
 TEST_CASE("a workspace that is registered stands on the rail and is drawn") {
@@ -156,11 +122,10 @@ TEST_CASE("a workspace that is registered stands on the rail and is drawn") {
 }
 
 TEST_CASE("letters typed into the palette are words, not commands") {
-    WholeWindow app;
+    App app;
     app.ui.press(Key::k, true);
     app.ui.frames(3);
-    const view::Actions actions = app.ui.press(Key::s);
-    CHECK(!last<view::SetScaling>(actions));
+    CHECK(!last<view::SetScaling>(app.ui.press(Key::s)));
 }
 
 TEST_CASE("every stage, both workspaces and both overlays draw at every size") {
@@ -188,7 +153,7 @@ TEST_CASE("every stage, both workspaces and both overlays draw at every size") {
 }
 
 TEST_CASE("a window of any width, down to one pixel, draws every workspace") {
-    WholeWindow app;
+    App app;
     for (const view::WorkspaceInfo* workspace : app.state.workspaces) {
         view::apply(app.state, go_to(*workspace));
         for (float width = 1.0F; width <= 64.0F; ++width) {

@@ -1,26 +1,20 @@
-#include <doctest/doctest.h>
-
 #include "app/workspaces/positions/actions.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
 using attn::test::App;
-using attn::test::last;
 using view::Key;
 
 namespace {
 
 struct Positions : App {
-    explicit Positions(ImVec2 size = {1600.0F, 1000.0F}) : App(size) {
-        view::apply(state, view::SetWorkspace{"positions"});
-        ui.frames(3);
-    }
+    explicit Positions(ImVec2 size = test::kAppSize) : App("positions", size) {}
     const view::PositionsControls& controls() const { return view::positions_controls(state); }
 };
 
 }  // namespace
 
-TEST_CASE("dragging over the large plot changes the distance, one step of undo") {
+TEST_CASE("a drag over the large plot changes the distance, a click on a small one the kind") {
     Positions app;
     const std::size_t before = app.state.now;
     app.ui.drag({400.0F, 400.0F}, {800.0F, 400.0F});
@@ -30,10 +24,6 @@ TEST_CASE("dragging over the large plot changes the distance, one step of undo")
     CHECK(app.controls().distance < there);
     CHECK(app.controls().kind == PositionKind::rotary);
     CHECK(app.state.now == before + 2);
-}
-
-TEST_CASE("a click on a small plot tells of that kind, at that distance") {
-    Positions app;
     app.ui.click({200.0F, 880.0F});
     CHECK(app.controls().kind == PositionKind::sinusoidal);
     app.ui.click({1080.0F, 800.0F});
@@ -59,7 +49,7 @@ TEST_CASE("every field has a control that the keyboard reaches") {
 }
 
 TEST_CASE("Positions is drawn at every size, for every kind and at the ends of its settings") {
-    for (const ImVec2 size : {ImVec2{1280, 720}, ImVec2{2560, 1440}, ImVec2{640, 400}})
+    for (const ImVec2 size : test::kAppSizes)
         for (std::size_t kind = 0; kind < kPositionKindCount; ++kind)
             for (const PositionSettings& settings :
                  {PositionSettings{}, PositionSettings{2, 1.0, 1, 0, 1, 3},

@@ -1,16 +1,9 @@
-#include <doctest/doctest.h>
-
-#include <set>
-
-#include "app/window/requests.h"
 #include "app/workspaces/saturation/draw/controls.h"
 #include "app/workspaces/saturation/view.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::last;
-using attn::test::Panel;
+using namespace attn::test;
 using view::Key;
 using view::saturation_controls;
 using view::saturation_look;
@@ -21,11 +14,8 @@ constexpr Index kFewDraws = 3;
 
 /// The workspace with its curves computed.
 struct Saturation : App {
-    explicit Saturation(ImVec2 size = {1600.0F, 1000.0F}) : App(size) {
-        view::apply(state, view::SetWorkspace{"saturation"});
-        view::apply(state, view::SetSaturationDraws{kFewDraws});
-        view::answer_all(state);
-        ui.frames(3);
+    explicit Saturation(ImVec2 size = test::kAppSize) : App(size) {
+        settle({view::SetWorkspace{"saturation"}, view::SetSaturationDraws{kFewDraws}}, 3);
     }
 };
 
@@ -58,40 +48,26 @@ TEST_CASE("the handle is dragged from stop to stop, and the drag is one step of 
     CHECK(app.state.now == before + 1);
 }
 
-TEST_CASE("a click under the large plot pins that power of two") {
+TEST_CASE("a click under the plot pins; keys go from stop to stop, pin, show details, five bars") {
     Saturation app;
-    const view::PinSaturation* pinned = nullptr;
-    view::Actions actions;
-    for (float y = 500.0F; y < 760.0F && pinned == nullptr; y += 6.0F) {
-        actions = app.ui.click({700.0F, y});
-        pinned = last<view::PinSaturation>(actions);
-    }
+    const auto pinned = test::click_until<view::PinSaturation>(app.ui, {700.0F, 500.0F},
+                                                               {701.0F, 760.0F}, {6.0F, 6.0F});
     REQUIRE(pinned);
     CHECK(is_stop(pinned->value));
     CHECK(pinned->value != 4);
     CHECK(saturation_controls(app.state).pin == pinned->value);
-}
-
-TEST_CASE("arrow keys go from stop to stop, C pins, D opens the details, B shows five bars") {
-    Saturation app;
     view::apply(app.state, view::SetSaturationWidth{100});
-    app.ui.press(Key::right);
-    CHECK(saturation_controls(app.state).d_k == 128);
-    app.ui.press(Key::left);
-    CHECK(saturation_controls(app.state).d_k == 64);
-    app.ui.press(Key::c);
-    CHECK(saturation_controls(app.state).pin == 64);
-    app.ui.press(Key::d);
-    CHECK(saturation_look(app.state).details);
-    app.ui.press(Key::b);
-    CHECK(saturation_controls(app.state).settings.model == SaturationModel::fixed_logits);
+    CHECK(saturation_controls(app.pressed(Key::right)).d_k == 128);
+    CHECK(saturation_controls(app.pressed(Key::left)).d_k == 64);
+    CHECK(saturation_controls(app.pressed(Key::c)).pin == 64);
+    CHECK(saturation_look(app.pressed(Key::d)).details);
+    CHECK(saturation_controls(app.pressed(Key::b)).settings.model == SaturationModel::fixed_logits);
     CHECK(saturation_controls(app.state).d_k == 64);
 }
 
 TEST_CASE("Tab reaches the large plot and each small one: ↑ and ↓ move the handle, with a ring") {
     Saturation app;
-    view::apply(app.state, view::SetSaturationWidth{64});
-    app.ui.frames(2);
+    app.act({view::SetSaturationWidth{64}});
     std::set<std::uint32_t> plots;
     for (int n = 0; n < 40; ++n) {
         app.ui.press(Key::tab);
@@ -101,8 +77,7 @@ TEST_CASE("Tab reaches the large plot and each small one: ↑ and ↓ move the h
             view::apply(app.state, view::SetSaturationWidth{64});
             continue;
         }
-        app.ui.press(Key::down);
-        CHECK(saturation_controls(app.state).d_k == 64);
+        CHECK(saturation_controls(app.pressed(Key::down)).d_k == 64);
         plots.insert(app.state.focus.control);
         app.ui.frames(2);
         const int ringed = app.ui.drawn();
@@ -142,10 +117,8 @@ TEST_CASE("logits are typed; what is no list of numbers is named and changes not
         app.ui.type(text);
         return app.ui.press(Key::enter);
     };
-    const view::Actions refused = type_logits("1, x2, 3");
-    const auto* told = last<view::Notify>(refused);
-    REQUIRE(told);
-    CHECK(told->message.words ==
+    const auto told = said<view::Notify>(type_logits("1, x2, 3"));
+    CHECK(told.message.words ==
           "'x2' is no finite number: the logit of key 1; the logits stay 0.5, 0.9, 0, 1.2, 0.6");
     CHECK(saturation_controls(app.state).settings.logits == five);
     type_logits("1, -2.5, 3e1");
@@ -154,15 +127,14 @@ TEST_CASE("logits are typed; what is no list of numbers is named and changes not
 }
 
 TEST_CASE("the workspace is drawn at every size, with and without curves and details") {
-    for (const ImVec2 size : {ImVec2{1280, 720}, ImVec2{2560, 1440}, ImVec2{640, 400}})
+    for (const ImVec2 size : test::kAppSizes)
         for (const bool fixed : {false, true}) {
             Saturation app(size);
             if (fixed) app.ui.press(Key::b);
             app.ui.frames(2);
             CHECK(app.ui.drawn() > 500);
             app.ui.press(Key::d);
-            view::answer_all(app.state);
-            app.ui.frames(2);
+            app.settle();
             CHECK(app.ui.drawn() > 500);
         }
 }

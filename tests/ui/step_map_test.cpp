@@ -1,11 +1,8 @@
 // Step's map under hands: more than 64 tokens.
-#include <doctest/doctest.h>
 
 #include "app/common/map/camera.h"
 #include "app/common/sheet.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/map.h"
-#include "app/workspaces/step/state.h"
 #include "tests/ui/app.h"
 #include "tests/view/waves.h"
 
@@ -86,6 +83,5 @@ TEST_CASE("the keys + and F zoom Step's map, and do nothing where there is none"
     CHECK(app.cell_px() == doctest::Approx(whole));
     App small;
     const view::MapCamera camera = map_look(small.state).camera;
-    small.ui.press(view::Key::plus);
-    CHECK(map_look(small.state).camera == camera);
+    CHECK(map_look(small.pressed(view::Key::plus)).camera == camera);
 }

@@ -1,10 +1,5 @@
 // What stands around the canvas of the Step workspace: sentence, heads; and presenting.
 
-#include <doctest/doctest.h>
-#include <imgui_internal.h>
-
-#include <algorithm>
-
 #include "app/common/workspace.h"
 #include "app/workspaces/step/draw/heads.h"
 #include "app/workspaces/step/draw/sentence.h"
@@ -12,9 +7,7 @@
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using attn::test::last;
-using attn::test::NullUi;
+using namespace attn::test;
 using view::Key;
 using view::step_look;
 
@@ -75,10 +68,7 @@ TEST_CASE("pointing at a word looks at its row, a click selects what it looks at
     REQUIRE(cell);
     CHECK(cell->row == 2);
     const ImVec2 at = sentence.find(*cell);
-    const view::Actions actions = sentence.ui.click(at);
-    const auto* selected = last<view::SelectCell>(actions);
-    REQUIRE(selected);
-    CHECK(selected->cell == *cell);
+    CHECK(said<view::SelectCell>(sentence.ui.click(at)).cell == *cell);
 }
 
 TEST_CASE("arcs are drawn from the weights on, never before") {
@@ -164,26 +154,19 @@ TEST_CASE("a click on a picture shows that head; a single head has no strip") {
 
 TEST_CASE("P presents: no rail and no ribbon; arrow keys step, Escape goes back") {
     App app;
-    app.ui.press(Key::p);
-    CHECK(app.state.presenter);
+    CHECK(app.pressed(Key::p).presenter);
     app.ui.frames(2);
-    app.ui.press(Key::right);
-    CHECK(app.state.stage == Stage::q);
+    CHECK(app.pressed(Key::right).stage == Stage::q);
     for (float y = 20.0F; y < 400.0F; y += 30.0F) app.ui.click({40.0F, y});
     CHECK(app.state.workspace == "step");
-    app.ui.press(Key::digit2);
-    CHECK(app.state.workspace == "saturation");
+    CHECK(app.pressed(Key::digit2).workspace == "saturation");
     CHECK(app.state.presenter);
-    app.ui.press(Key::f1);
-    CHECK(app.state.show_help);
-    app.ui.press(Key::escape);
-    CHECK(!app.state.show_help);
+    CHECK(app.pressed(Key::f1).show_help);
+    CHECK(!app.pressed(Key::escape).show_help);
     CHECK(app.state.presenter);
-    app.ui.press(Key::escape);
-    CHECK(!app.state.presenter);
+    CHECK(!app.pressed(Key::escape).presenter);
     app.ui.press(Key::p);
-    app.ui.press(Key::p);
-    CHECK(!app.state.presenter);
+    CHECK(!app.pressed(Key::p).presenter);
 }
 
 TEST_CASE("every stage and workspace is drawn while presenting, at every size and scale") {
@@ -191,8 +174,7 @@ TEST_CASE("every stage and workspace is drawn while presenting, at every size an
         App app(size);
         view::apply(app.state, view::SetPresenter{true});
         for (const view::WorkspaceInfo* workspace : app.state.workspaces) {
-            view::apply(app.state, go_to(*workspace));
-            app.ui.frames(2);
+            app.act({go_to(*workspace)});
             CHECK(app.ui.drawn() > 0);
         }
     }

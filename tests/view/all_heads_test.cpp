@@ -1,20 +1,12 @@
 // The Heads workspace: all heads of all layers.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
 
 #include "app/common/document/requests.h"
-#include "app/common/workspace.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 #include "app/workspaces/heads/workspace.h"
-#include "app/workspaces/step/actions.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -29,52 +21,26 @@ AppState three_heads(const Actions& actions = {}) {
     return shown(preset_state("three-heads"), actions);
 }
 
-/// V of ones, and scores that q · k = `logits` gives: weights as worked out by hand.
 std::shared_ptr<const Inputs> layer_of(Index heads, Index tokens, std::uint64_t seed) {
-    auto inputs = std::make_shared<Inputs>();
-    inputs->q = test::normal_tensor<float>({1, heads, tokens, 4}, seed);
-    inputs->k = test::normal_tensor<float>({1, heads, tokens, 4}, seed + 1);
-    inputs->v = test::normal_tensor<float>({1, heads, tokens, 4}, seed + 2);
-    return inputs;
+    return normal_inputs({1, heads, tokens, 4}, seed);
 }
 
 /// Layers of two, three and one heads over "a b a c".
 AppState three_layers() {
-    Document document;
-    document.origin = FileOrigin{"layers.npz"};
+    Document document =
+        document_of({layer_of(2, 4, 1), layer_of(3, 4, 11), layer_of(1, 4, 21)}, "layers.npz");
     document.tokens = {"a", "b", "a", "c"};
-    document.layers = {layer_of(2, 4, 1), layer_of(3, 4, 11), layer_of(1, 4, 21)};
-    document.inputs = document.layers[0];
     return state_of(std::move(document)).value();
 }
 
-/// Q and K one-hot times 100: each query has all its weight on the key that `keys` names.
+/// V of ones.
 AppState pointing(const std::vector<std::vector<Index>>& keys) {
-    const Index tokens = std::ssize(keys.front());
-    const Index heads = std::ssize(keys);
-    auto inputs = std::make_shared<Inputs>();
-    inputs->q = Tensor(Shape{1, heads, tokens, tokens});
-    inputs->k = Tensor(Shape{1, heads, tokens, tokens});
-    inputs->v = Tensor(Shape{1, heads, tokens, 1}, 1.0F);
-    for (Index h = 0; h < heads; ++h)
-        for (Index i = 0; i < tokens; ++i) {
-            inputs->q(0, h, i, keys[static_cast<std::size_t>(h)][static_cast<std::size_t>(i)]) =
-                1000.0F;
-            inputs->k(0, h, i, i) = 10.0F;
-        }
-    Document document;
-    document.origin = FileOrigin{"pointing.npz"};
-    document.layers = {inputs};
-    document.inputs = inputs;
-    return state_of(std::move(document)).value();
+    const std::vector<float> ones(keys.front().size(), 1.0F);
+    return state_of(document_of({pointing_inputs(keys, ones)}, "pointing.npz")).value();
 }
 
 const HeadFacts& facts(const AppState& state, Index layer, Index head) {
     return *heads_look(state).result->find({layer, head});
-}
-
-std::size_t commas(const std::string& line) {
-    return static_cast<std::size_t>(std::ranges::count(line, ','));
 }
 
 }  // namespace
@@ -98,14 +64,11 @@ TEST_CASE("every head of every layer has the weights that Step shows of it") {
 TEST_CASE("another layer of the same document computes nothing anew; an edit does") {
     AppState state = shown(three_layers());
     const auto before = heads_look(state).result;
-    state = after(state, {ShowHead{2, {}, 1}});
-    CHECK(heads_look(state).result == before);
-    state = after(state, {SetCausal{true}});
-    CHECK(heads_look(state).result != before);
+    CHECK(heads_look(acted(state, {ShowHead{2, {}, 1}})).result == before);
+    CHECK(heads_look(acted(state, {SetCausal{true}})).result != before);
     CHECK(heads_look(state).result->weights({0, 0})(0, 3) == 0.0F);
     const auto causal = heads_look(state).result;
-    state = after(state, {Undo{}});
-    CHECK(heads_look(state).result != causal);
+    CHECK(heads_look(acted(state, {Undo{}})).result != causal);
     CHECK(heads_look(state).result->weights({0, 0})(0, 3) > 0.0F);
 }
 
@@ -122,7 +85,7 @@ TEST_CASE("three heads with a job get their names, and the first line says so") 
     const std::string point = build_all_heads_view(state).point;
     CAPTURE(point);
     CHECK(point.find("Layer 0 head ") == 0);
-    CHECK(point.find("more than any other of the 3 heads") != std::string::npos);
+    CHECK(has(point, "more than any other of the 3 heads"));
 }
 
 TEST_CASE("measures by hand: one head at the token before, one at the first, ties are no more") {
@@ -173,18 +136,13 @@ TEST_CASE("nothing stands out of even rows, and NaN weights have no measure") {
     AppState state = shown(pointing({{0, 1, 2, 3, 4}}));
     auto inputs = std::make_shared<Inputs>(*state.document().inputs);
     std::ranges::fill(inputs->q.values(), 0.0F);
-    Document even = state.document();
-    even.layers = {inputs};
-    even.inputs = inputs;
-    state = shown(state_of(even).value());
+    state = shown(state_of(document_of({inputs}, "pointing.npz")).value());
     CHECK_FALSE(facts(state, 0, 0).label);
     CHECK(build_all_heads_view(state).point.find(
               "The one head does not give one kind of key clearly more") == 0);
     auto broken = std::make_shared<Inputs>(*inputs);
     broken->q(0, 0, 2, 0) = std::nanf("");
-    even.layers = {broken};
-    even.inputs = broken;
-    state = shown(state_of(even).value());
+    state = shown(state_of(document_of({broken}, "pointing.npz")).value());
     CHECK(build_all_heads_view(state).point ==
           "No measure is defined: the weights are NaN, or no row has any.");
 }
@@ -201,8 +159,7 @@ TEST_CASE("two pinned heads: A, B, A − B, and KL of each row") {
     for (const GridView& grid : view.grids) CHECK(grid.selected == std::pair<Index, Index>{3, 2});
     REQUIRE(view.grids[2].sides.size() == 1);
     CHECK(view.grids[2].sides[0].cells == std::vector<std::string>{"0.00", "0.00", "∞", "∞", "∞"});
-    CHECK(view.point.find("It is ∞ in 3 rows: B is 0 at a key where A is not.") !=
-          std::string::npos);
+    CHECK(has(view.point, "It is ∞ in 3 rows: B is 0 at a key where A is not."));
     CHECK(heads_inspector(state).value == "A − B = 1.00");
 
     state = after(state, {SwapPins{}});
@@ -210,8 +167,7 @@ TEST_CASE("two pinned heads: A, B, A − B, and KL of each row") {
     state = after(state, {PinHead{0, 1, false}});  // A leaves, B takes its place
     CHECK(heads_look(state).pinned[0] == HeadPlace{0, 0});
     CHECK_FALSE(heads_look(state).pinned[1]);
-    state = after(state, {UnpinHeads{}});
-    CHECK_FALSE(heads_look(state).pinned[0]);
+    CHECK_FALSE(heads_look(acted(state, {UnpinHeads{}})).pinned[0]);
 }
 
 TEST_CASE("while two are pinned the chosen head is B; a third pinned is B too") {
@@ -219,10 +175,8 @@ TEST_CASE("while two are pinned the chosen head is B; a third pinned is B too") 
         shown(three_layers(), {PinHead{0, 0, true}, PinHead{0, 1, true}, ShowHead{2, {}, 1}});
     CHECK(heads_look(state).pinned[0] == HeadPlace{0, 0});
     CHECK(heads_look(state).pinned[1] == HeadPlace{1, 2});
-    state = after(state, {PinHead{2, 0, true}});
-    CHECK(heads_look(state).pinned[1] == HeadPlace{2, 0});
-    state = after(state, {PinHead{2, 1, true}});
-    CHECK(heads_look(state).pinned[1] == HeadPlace{2, 0});
+    CHECK(heads_look(acted(state, {PinHead{2, 0, true}})).pinned[1] == HeadPlace{2, 0});
+    CHECK(heads_look(acted(state, {PinHead{2, 1, true}})).pinned[1] == HeadPlace{2, 0});
     CHECK(state.message.words.find("There is no layer 2 head 1") == 0);
 }
 
@@ -257,13 +211,11 @@ TEST_CASE("KL in nats by hand") {
 TEST_CASE("a pair that is chosen is Step's, and Step's is shown here") {
     AppState state = three_heads({SelectHeadsPair{4, 3}, GoToStage{Stage::weights}});
     CHECK(state.selected == CellRef{Stage::weights, 4, 3});
-    state = after(state, {SelectHeadsPair{1, 5}});
-    CHECK(state.selected == CellRef{Stage::weights, 1, 5});
+    CHECK(acted(state, {SelectHeadsPair{1, 5}}).selected == CellRef{Stage::weights, 1, 5});
     state = after(state,
                   {SetWorkspace{"step"}, SelectCell{{Stage::scores, 2, 1}}, SetWorkspace{"heads"}});
     CHECK(heads_look(state).pair == large::Cell{2, 1});
-    state = after(state, {SelectHeadsPair{6, 0}});
-    CHECK(heads_look(state).pair == large::Cell{2, 1});
+    CHECK(heads_look(acted(state, {SelectHeadsPair{6, 0}})).pair == large::Cell{2, 1});
     CHECK(state.message.words == "There is no pair 6 → 0: the weights are 6 × 6, counted from 0.");
 }
 
@@ -275,9 +227,9 @@ TEST_CASE("the inspector has the label, the pair, and every measure with its for
     for (const HeadMeasureInfo& each : head_measure_table()) {
         if (each.measure == HeadMeasure::change) continue;  // asks for interventions
         CAPTURE(each.key);
-        CHECK(view.as_text.find("\n" + std::string(each.title) + ": ") != std::string::npos);
+        CHECK(has(view.as_text, "\n" + std::string(each.title) + ": "));
     }
-    CHECK(view.as_text.find("score: ") != std::string::npos);
+    CHECK(has(view.as_text, "score: "));
     CHECK(view.as_latex.find("A_{4,3}") == 0);
 }
 
@@ -288,10 +240,10 @@ TEST_CASE("CSV: one line a head with every measure, empty where it is not define
     const std::string& csv = *state.effects.clipboard;
     CHECK(csv.find("layer,head,label,entropy,evenness,previous,diagonal,next,sink,duplicate,"
                    "induction,distance,norm_share\n0,0,previous token,0") == 0);
-    CHECK(csv.find("\n0,1,first token,") != std::string::npos);
-    CHECK(csv.find(",,,") != std::string::npos);  // no token occurs twice: no tokens are known
+    CHECK(has(csv, "\n0,1,first token,"));
+    CHECK(has(csv, ",,,"));  // no token occurs twice: no tokens are known
     CHECK(std::ranges::count(csv, '\n') == 3);
-    CHECK(commas(csv) == 3 * 12);
+    CHECK(std::ranges::count(csv, ',') == 3 * 12);
 }
 
 TEST_CASE("colours: of all heads up to 1, or of each up to its largest weight") {
@@ -340,26 +292,19 @@ TEST_CASE("the session keeps order, colours, pins and pair; a wrong one is refus
                                  {SortHeads{"sink"}, SetHeadsRange{true}, PinHead{0, 2, true},
                                   PinHead{0, 0, true}, SelectHeadsPair{3, 2}});
     const std::string text = session_to_json(state);
-    const auto read = session_from_json(text, "session");
-    REQUIRE(read);
-    CHECK(heads_look(*read).sort == "sink");
-    CHECK(heads_look(*read).own_range);
-    CHECK(heads_look(*read).pinned[0] == HeadPlace{0, 2});
-    CHECK(heads_look(*read).pinned[1] == HeadPlace{0, 0});
-    CHECK(heads_look(*read).pair == large::Cell{3, 2});
-    CHECK(heads_look(*read).result != nullptr);
-    CHECK(session_to_json(*read) == text);
-    const auto wrong = [&](const std::string& from, const std::string& to) {
-        std::string changed = text;
-        REQUIRE(changed.find(from) != std::string::npos);
-        changed.replace(changed.find(from), from.size(), to);
-        const auto refused = session_from_json(changed, "session");
-        return refused ? std::string() : refused.error().sentence;
+    const AppState read = reopened_alike(state);
+    CHECK(heads_look(read).sort == "sink");
+    CHECK(heads_look(read).own_range);
+    CHECK(heads_look(read).pinned[0] == HeadPlace{0, 2});
+    CHECK(heads_look(read).pinned[1] == HeadPlace{0, 0});
+    CHECK(heads_look(read).pair == large::Cell{3, 2});
+    CHECK(heads_look(read).result != nullptr);
+    const auto wrong = [&](const char* from, const char* to) {
+        return session_fault(replaced(text, from, to));
     };
-    CHECK(wrong("\"sort\":\"sink\"", "\"sort\":\"attic\"").find("unknown measure 'attic'") !=
-          std::string::npos);
-    CHECK(wrong("\"a\":{\"layer\":0,\"head\":2}", "\"a\":{\"layer\":1,\"head\":2}")
-              .find("which the document does not have") != std::string::npos);
+    CHECK(has(wrong("\"sort\":\"sink\"", "\"sort\":\"attic\""), "unknown measure 'attic'"));
+    CHECK(has(wrong("\"a\":{\"layer\":0,\"head\":2}", "\"a\":{\"layer\":1,\"head\":2}"),
+              "which the document does not have"));
 }
 
 TEST_CASE("a document of fewer heads and tokens drops what is gone") {
@@ -367,8 +312,7 @@ TEST_CASE("a document of fewer heads and tokens drops what is gone") {
     AppState fewer = after(state, {SetHeads{2}});
     CHECK(heads_look(fewer).pinned[0] == HeadPlace{0, 1});
     CHECK_FALSE(heads_look(fewer).pinned[1]);
-    state = after(state, {LoadPreset{"the-cat-sat-down"}});
-    CHECK_FALSE(heads_look(state).pinned[0]);
+    CHECK_FALSE(heads_look(acted(state, {LoadPreset{"the-cat-sat-down"}})).pinned[0]);
     CHECK(heads_look(state).pair == large::Cell{3, 3});  // the last of four tokens
     REQUIRE(heads_look(state).result);
     CHECK(heads_look(state).result->heads.size() == 1);
@@ -387,18 +331,13 @@ TEST_CASE("any document is shown without a fault, and what lacks heads says why"
         CHECK_FALSE(heads_inspector(state).empty);
         view.picture.paint();
     }
-    const AppState empty = shown(preset_state("empty"));
-    CHECK(heads_lacks(empty).find("There is no sentence yet") == 0);
+    CHECK(heads_lacks(shown(preset_state("empty"))).find("There is no sentence yet") == 0);
 }
 
 TEST_CASE("too many weights at once are refused with both numbers") {
-    Document document;
-    document.origin = FileOrigin{"many.npz"};
-    document.layers.assign(300, layer_of(4, 128, 1));
-    document.inputs = document.layers[0];
-    const AppState state = shown(state_of(std::move(document)).value());
+    const std::vector layers(300, layer_of(4, 128, 1));
+    const AppState state = shown(state_of(document_of(layers, "many.npz")).value());
     CHECK(head_cells(heads_input(state.document())) == 300 * 4 * 128 * 128);
-    CHECK(heads_lacks(state).find("19,660,800 weights, more than the 16,777,216") !=
-          std::string::npos);
+    CHECK(has(heads_lacks(state), "19,660,800 weights, more than the 16,777,216"));
     CHECK_FALSE(heads_look(state).result);
 }

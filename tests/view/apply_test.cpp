@@ -1,29 +1,15 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <fstream>
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
-#include "app/common/sheet.h"
-#include "app/common/workspace.h"
-#include "app/window/commands.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
 #include "app/workspaces/saturation/actions.h"
-#include "app/workspaces/step/actions.h"
-#include "app/workspaces/step/state.h"
 #include "core/rng.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
 
 namespace {
 
-bool says(const AppState& state, std::string_view words) {
-    return state.message.words.find(words) != std::string::npos;
-}
+bool says(const AppState& state, std::string_view words) { return has(state.message.words, words); }
 
 constexpr CellRef kCell{Stage::x, 1, 1};
 
@@ -33,52 +19,29 @@ Action some_action(std::uint64_t n) {
         return static_cast<Index>(mix(n, salt) % count);
     };
     const CellRef cell{Stage::x, pick(1, 5), pick(2, 5)};
-    switch (pick(0, 22)) {
-        case 0:
-            return StepBy{static_cast<int>(pick(3, 5)) - 2};
-        case 1:
-            return GoToStage{static_cast<Stage>(pick(3, kStageCount))};
-        case 2:
-            return SelectCell{cell};
-        case 3:
-            return MoveSelection{static_cast<int>(pick(3, 3)) - 1, 1};
-        case 4:
-            return SetScaling{pick(3, 2) == 0};
-        case 5:
-            return SetCausal{pick(3, 2) == 0};
-        case 6:
-            return SetTemperature{0.1 + 0.1 * static_cast<double>(pick(3, 30))};
-        case 7:
-            return SetKeyWidth{pick(3, 70)};
-        case 8:
-            return SetHeads{pick(3, 10)};
-        case 9:
-            return SetModelWidth{pick(3, 20)};
-        case 10:
-            return SetSeed{mix(n, 4)};
-        case 11:
-            return SetSentence{pick(3, 3) == 0 ? "" : "a naïve “test” \\ of 词"};
-        case 12:
-            return SetCell{cell, uniform(n, 5) * 3.0};
-        case 13:
-            return Undo{};
-        case 14:
-            return Redo{};
-        case 15:
-            return EndGesture{};
-        case 16:
-            return LoadPreset{pick(3, 2) == 0 ? "three-heads" : "cross-attention"};
-        case 17:
-            return ShowHead{pick(3, 3)};
-        case 18:
-            return SetSaturationWidth{pick(3, 5000)};
-        case 19:
-            return BeginCellEdit{cell};
-        case 20:
-            return DraftCell{"-0.25"};
-        default:
-            return CommitCellEdit{};
-    }
+    const Action all[] = {StepBy{static_cast<int>(pick(3, 5)) - 2},
+                          GoToStage{static_cast<Stage>(pick(3, kStageCount))},
+                          SelectCell{cell},
+                          MoveSelection{static_cast<int>(pick(3, 3)) - 1, 1},
+                          SetScaling{pick(3, 2) == 0},
+                          SetCausal{pick(3, 2) == 0},
+                          SetTemperature{0.1 + 0.1 * static_cast<double>(pick(3, 30))},
+                          SetKeyWidth{pick(3, 70)},
+                          SetHeads{pick(3, 10)},
+                          SetModelWidth{pick(3, 20)},
+                          SetSeed{mix(n, 4)},
+                          SetSentence{pick(3, 3) == 0 ? "" : "a naïve “test” \\ of 词"},
+                          SetCell{cell, uniform(n, 5) * 3.0},
+                          Undo{},
+                          Redo{},
+                          EndGesture{},
+                          LoadPreset{pick(3, 2) == 0 ? "three-heads" : "cross-attention"},
+                          ShowHead{pick(3, 3)},
+                          SetSaturationWidth{pick(3, 5000)},
+                          BeginCellEdit{cell},
+                          DraftCell{"-0.25"},
+                          CommitCellEdit{}};
+    return all[pick(0, std::size(all))];
 }
 
 }  // namespace
@@ -92,7 +55,7 @@ TEST_CASE("scaling off says what it did to the weights") {
     CHECK((*state.trace)[Stage::scaled] == (*state.trace)[Stage::scores]);
 }
 
-TEST_CASE("editing a number changes everything downstream and is undone in one step") {
+TEST_CASE("an edit changes all downstream in one undo step, and replaces what was undone") {
     const AppState first = initial_state();
     const AppState edited = after(first, {SetCell{kCell, 2.0}});
     CHECK(edited.document().inputs->x(0, 0, 1, 1) == 2.0F);
@@ -101,10 +64,6 @@ TEST_CASE("editing a number changes everything downstream and is undone in one s
     const AppState undone = after(edited, {Undo{}});
     CHECK((*undone.trace)[Stage::output] == (*first.trace)[Stage::output]);
     CHECK((*after(undone, {Redo{}}).trace)[Stage::output] == (*edited.trace)[Stage::output]);
-}
-
-TEST_CASE("an edit after an undo takes the place of what was undone") {
-    const AppState first = initial_state();
     const AppState other = after(
         first, {SetCell{kCell, 2.0}, SetCell{kCell, 3.0}, Undo{}, Undo{}, SetCell{kCell, 4.0}});
     CHECK(other.history.size() == 2);
@@ -121,17 +80,16 @@ TEST_CASE("what is typed must be a number; else the old one stays") {
     CHECK(says(wrong, "'1.2.3' is not a number; X[cat, 1] stays 0.51. Escape leaves it as it is."));
     CHECK(wrong.message.severity == Severity::error);
     CHECK(wrong.history.size() == initial_state().history.size());
-    for (const char* text : {"nan", "inf", " -1e-3 ", "−∞", "+2"})
-        CHECK(
-            after(initial_state(), {BeginCellEdit{kCell}, DraftCell{text}, CommitCellEdit{}}).now ==
-            1);
+    const auto steps_after = [](const char* text) {
+        return after(initial_state(), {BeginCellEdit{kCell}, DraftCell{text}, CommitCellEdit{}})
+            .now;
+    };
+    for (const char* text : {"nan", "inf", " -1e-3 ", "−∞", "+2"}) CHECK(steps_after(text) == 1);
     for (const char* text : {"", "1e39", "1e999", "0x", "1,5", "--1"})
-        CHECK(
-            after(initial_state(), {BeginCellEdit{kCell}, DraftCell{text}, CommitCellEdit{}}).now ==
-            0);
+        CHECK(steps_after(text) == 0);
 }
 
-TEST_CASE("whatever leaves a cell that is typed into keeps what was typed") {
+TEST_CASE("whatever leaves a cell that is typed into keeps what was typed, if it is a new number") {
     const CellRef other{Stage::x, 0, 0};
     for (const Action& leaving : std::vector<Action>{
              SelectCell{other}, GoToStage{Stage::q}, StepBy{1}, BeginCellEdit{other},
@@ -139,14 +97,10 @@ TEST_CASE("whatever leaves a cell that is typed into keeps what was typed") {
              SetHeads{2}, SetSentence{"another sentence here"}}) {
         CAPTURE(to_journal(leaving).value());
         AppState state = after(initial_state(), {BeginCellEdit{kCell}, DraftCell{"2.5"}});
-        view::apply(state, leaving);
-        REQUIRE(state.now >= 1);
+        REQUIRE(acted(state, {leaving}).now >= 1);
         CHECK(state.history[1].document->inputs->x(0, 0, 1, 1) == 2.5F);
         CHECK((!step_look(state).editing || step_look(state).editing->cell == other));
     }
-}
-
-TEST_CASE("leaving a cell whose draft is no number, or the same one, changes nothing") {
     for (const char* draft : {"0.51", "2.5.1", ""}) {
         const AppState state = after(initial_state(), {BeginCellEdit{kCell}, DraftCell{draft},
                                                        SelectCell{{Stage::x, 0, 0}}});
@@ -158,16 +112,13 @@ TEST_CASE("leaving a cell whose draft is no number, or the same one, changes not
     CHECK(cancelled.now == 0);
 }
 
-TEST_CASE("pointing and looking do not end the typing") {
-    const AppState state =
+TEST_CASE("pointing and looking do not end the typing; computed numbers cannot be edited") {
+    AppState state =
         after(initial_state(), {BeginCellEdit{kCell}, DraftCell{"2.5"}, HoverCell{kCell}, Tick{0.1},
                                 SetTheme{ThemeName::light}, TakeScreenshot{}});
     REQUIRE(step_look(state).editing);
     CHECK(step_look(state).editing->draft == "2.5");
-}
-
-TEST_CASE("computed numbers cannot be edited") {
-    const AppState state = after(initial_state(), {BeginCellEdit{{Stage::scores, 0, 0}}});
+    state = after(initial_state(), {BeginCellEdit{{Stage::scores, 0, 0}}});
     CHECK_FALSE(step_look(state).editing);
     CHECK(says(state, "scores[The, The] is computed: change X[The], W_Q or W_K"));
 }
@@ -179,19 +130,15 @@ TEST_CASE("an edit of a later head's W changes that head's columns") {
     CHECK(state.document().inputs->params[Param::w_q](0, 0, 0, column) == 9.0F);
 }
 
-TEST_CASE("a drag is one undo step, two drags are two") {
+TEST_CASE("a drag is one undo step, two are two; a press is one, also of the same action again") {
     AppState state =
         after(initial_state(), {BeginGesture{}, SetTemperature{1.1}, HoverCell{},
                                 SetTemperature{1.2}, SetTemperature{1.3}, EndGesture{}});
     CHECK(state.now == 1);
-    state = after(state, {BeginGesture{}, SetTemperature{1.4}, SetTemperature{1.5}});
-    CHECK(state.now == 2);
+    CHECK(acted(state, {BeginGesture{}, SetTemperature{1.4}, SetTemperature{1.5}}).now == 2);
     CHECK(after(state, {Undo{}}).document().spec.temperature == 1.3);
     CHECK(after(state, {SetKeyWidth{5}}).now == 3);
-}
-
-TEST_CASE("a press is one undo step, also of the same action again") {
-    AppState state = initial_state();
+    state = initial_state();
     for (std::uint64_t seed = 2; seed < 7; ++seed) view::apply(state, SetSeed{seed});
     CHECK(state.now == 5);
     state = after(state,
@@ -218,7 +165,7 @@ TEST_CASE("undo keeps no more tensors than it may") {
     CHECK(state.document().spec.temperature == 2.0);
 }
 
-TEST_CASE("limits are named and change nothing") {
+TEST_CASE("limits are named and change nothing, in journals and sessions neither") {
     struct Refused {
         Action action;
         std::string words;
@@ -239,20 +186,16 @@ TEST_CASE("limits are named and change nothing") {
         state.message = before.message;
         CHECK(session_to_json(state) == session_to_json(before));
     }
-}
-
-TEST_CASE("no journal or session asks for more keys than the workspace draws") {
     const AppState before = after(
         initial_state(), {SetSaturationModel{SaturationModel::sampled}, SetSaturationKeys{256}});
-    const AppState state = after(before, {SetSaturationKeys{257}});
-    CHECK(says(state, "Keys = 257: it must be 2 to 256."));
+    CHECK(says(after(before, {SetSaturationKeys{257}}), "Keys = 257: it must be 2 to 256."));
     std::string text = session_to_json(before);
     CHECK(session_from_json(text, "session"));
     text.replace(text.find("\"keys\":256"), 10, "\"keys\":999");
     CHECK_FALSE(session_from_json(text, "session"));
 }
 
-TEST_CASE("play steps to the last stage and stops there") {
+TEST_CASE("play steps to the last stage; the selection follows the result to the same place") {
     AppState state = after(initial_state(), {TogglePlay{}});
     int steps = 0;
     for (int frame = 0; frame < 2000 && is_animating(state); ++frame) {
@@ -265,11 +208,8 @@ TEST_CASE("play steps to the last stage and stops there") {
     CHECK(steps == 9);
     CHECK(state.stage == Stage::output);
     CHECK_FALSE(step_look(state).playing);
-}
-
-TEST_CASE("the selection follows the result to the same place") {
-    const AppState state = after(
-        initial_state(), {GoToStage{Stage::scores}, SelectCell{{Stage::scores, 2, 1}}, StepBy{1}});
+    state = after(initial_state(),
+                  {GoToStage{Stage::scores}, SelectCell{{Stage::scores, 2, 1}}, StepBy{1}});
     CHECK(state.selected == CellRef{Stage::scaled, 2, 1});
 }
 
@@ -281,40 +221,31 @@ TEST_CASE("random actions through the journal give the same state") {
         for (std::uint64_t n = 0; n < 60; ++n) {
             const Action action = some_action(mix(seed, n));
             view::apply(direct, action);
-            view::apply(replayed, from_journal(to_journal(action).value()).value());
+            view::apply(replayed, through_journal(action));
         }
         CHECK(session_to_json(direct) == session_to_json(replayed));
-        const auto opened = session_from_json(session_to_json(direct), "session");
-        if (!opened) MESSAGE(opened.error().sentence);
-        REQUIRE(opened);
-        CHECK(session_to_json(*opened) == session_to_json(direct));
+        reopened_alike(direct);
     }
 }
 
-TEST_CASE("a journal line is JSON with the action's name, and exact") {
+TEST_CASE("a journal line is JSON with the action's name, and exact; a wrong one names its fault") {
     CHECK(to_journal(SetScaling{false}).value() == R"({"action":"set_scaling","on":false})");
     CHECK_FALSE(to_journal(Tick{0.1}));
     const SetCell cell{{Param::w_o, 1, 2}, 0.1 + 0.2};
-    CHECK(to_journal(from_journal(to_journal(cell).value()).value()) == to_journal(cell));
-    CHECK(to_journal(SetCell{kCell, std::nan("")}).value().find("\"nan\"") != std::string::npos);
-}
-
-TEST_CASE("a wrong journal line names its fault") {
+    CHECK(to_journal(through_journal(cell)) == to_journal(cell));
+    CHECK(has(to_journal(SetCell{kCell, std::nan("")}).value(), "\"nan\""));
     const auto fault = [](const char* line) { return from_journal(line).error().sentence; };
-    CHECK(fault(R"({"action":"fly"})").find("unknown action 'fly'") != std::string::npos);
-    CHECK(fault(R"({"action":"set_scaling"})").find("has no 'on'") != std::string::npos);
-    CHECK(fault(R"({"action":"set_scaling","on":1})").find("expected true or false") !=
-          std::string::npos);
-    CHECK(fault(R"({"action":"set_scaling","on":true,"of":1})").find("unknown key 'of'") !=
-          std::string::npos);
-    CHECK(fault(R"({"action":"go_to_stage","stage":"softmax"})").find("one of x, ") !=
-          std::string::npos);
-    CHECK(fault("{").find("not valid JSON") != std::string::npos);
-    CHECK(fault("[]").find("expected an object") != std::string::npos);
-    CHECK(fault(R"({"on":true})").find("has no 'action'") != std::string::npos);
+    CHECK(has(fault(R"({"action":"fly"})"), "unknown action 'fly'"));
+    CHECK(has(fault(R"({"action":"set_scaling"})"), "has no 'on'"));
+    CHECK(has(fault(R"({"action":"set_scaling","on":1})"), "expected true or false"));
+    CHECK(has(fault(R"({"action":"set_scaling","on":true,"of":1})"), "unknown key 'of'"));
+    CHECK(has(fault(R"({"action":"go_to_stage","stage":"softmax"})"), "one of x, "));
+    CHECK(has(fault("{"), "not valid JSON"));
+    CHECK(has(fault("[]"), "expected an object"));
+    CHECK(has(fault(R"({"on":true})"), "has no 'action'"));
 }
 
-TEST_CASE("no two commands share a key, and every enabled one can be journaled") {
+TEST_CASE("no two commands share a key, each can be journaled; every key has its name") {
     for (const WorkspaceInfo* workspace : workspaces()) {
         const auto list = commands(after(initial_state(), {go_to(*workspace)}));
         for (const Command& a : list) {
@@ -327,9 +258,6 @@ TEST_CASE("no two commands share a key, and every enabled one can be journaled")
     }
     CHECK(to_string(Chord{Key::z, true, true}) == "Ctrl+Shift+Z");
     CHECK(find_commands(initial_state(), "scal off")[0].words == "Scaling off");
-}
-
-TEST_CASE("every key has a name of its own") {
     CHECK(to_string(Chord{Key::a}) == "A");
     CHECK(to_string(Chord{Key::digit9, true}) == "Ctrl+9");
     CHECK(to_string(Chord{Key::page_down}) == "PgDn");
@@ -347,10 +275,9 @@ TEST_CASE("copying asks for the clipboard") {
 TEST_CASE("commands go round the heads and the sequences of a batch") {
     const auto pressed = [](const AppState& state, std::string_view words) {
         const auto list = commands(state);
-        const auto found = std::ranges::find(list, words, &Command::words);
-        REQUIRE(found != list.end());
-        REQUIRE(found->enabled);
-        return after(state, {found->action});
+        const Command& command = one_of(list, words, &Command::words);
+        REQUIRE(command.enabled);
+        return after(state, {command.action});
     };
     const AppState first = two_sequences_state();
     const AppState second = pressed(first, "Next sequence of the batch");

@@ -1,16 +1,7 @@
 // Backends that core does not know: chosen by name, without gradients of their own, and failing.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
-#include "app/window/commands.h"
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "core/engine.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -62,36 +53,30 @@ const Command& card_command(const std::vector<Command>& list) {
 
 TEST_CASE("a backend of main's own is chosen by name, and its gradients come from another") {
     const Card card;
-    const Backend* const list[] = {find_backend("staged"), &card};
-    AppState state = initial_state();
-    state.backends = list;
+    const Desk desk(card);
+    const AppState& state = desk.state;
     const AppState chosen = after(state, {SetBackend{"card"}});
     CHECK(chosen.backend_used == "card");
     CHECK(chosen.message.words == "Computed by the backend card.");
     CHECK((*chosen.gradients)[Stage::scores] == (*state.gradients)[Stage::scores]);
     CHECK(std::ranges::count(commands(state), "Compute with the backend card", &Command::words) ==
           1);
-    CHECK(session_from_json(session_to_json(chosen), "s", {.backends = list})->backend_used ==
-          "card");
+    CHECK(reopened(chosen, {.backends = desk.list}).backend_used == "card");
 }
 
 TEST_CASE(
     "a chosen backend that fails is left for another, with its reason, and the edit is kept") {
     Card card;
-    const Backend* const list[] = {find_backend("staged"), &card};
-    AppState state = initial_state();
-    state.backends = list;
-    state = after(state, {SetBackend{"card"}});
+    const Desk desk(card);
+    AppState state = after(desk.state, {SetBackend{"card"}});
     const std::string session = session_to_json(state);
     card.works = false;
-    state = after(state, {SetCausal{true}});
-    CHECK(state.document().spec.mask.causal);
+    CHECK(acted(state, {SetCausal{true}}).document().spec.mask.causal);
     CHECK(state.backend == "auto");
     CHECK(state.message.words == "The card was pulled; computed by staged instead.");
     CHECK(state.message.severity == Severity::warning);
-    state = after(state, {SetCausal{false}});
-    CHECK(state.message.severity == Severity::info);
-    const AppState opened = session_from_json(session, "s", {.backends = list}).value();
+    CHECK(acted(state, {SetCausal{false}}).message.severity == Severity::info);
+    const AppState opened = session_from_json(session, "s", {.backends = desk.list}).value();
     CHECK(opened.backend_used == "staged");
     CHECK(opened.message.severity == Severity::warning);
 }
@@ -107,8 +92,7 @@ TEST_CASE("until a backend with a device has answered, auto's numbers are shown"
     const auto request = requested_trace(state);
     REQUIRE(request);
     CHECK(request->document == state.shared_document());
-    state = after(state, {run(*request, {})});
-    CHECK(state.backend_used == "card");
+    CHECK(acted(state, {run(*request, {})}).backend_used == "card");
     CHECK(computed_words(state).starts_with("card · float32 · "));
     CHECK(computed_words(state).ends_with(" ms · gradients by staged"));
     CHECK((*state.trace)[Stage::weights] == (*desk.state.trace)[Stage::weights]);
@@ -121,18 +105,14 @@ TEST_CASE(
     Desk desk(card);
     AppState state = after(desk.state, {SetBackend{"card"}});
     const auto first = requested_trace(state);
-    state = after(state, {SetCausal{true}});
-    CHECK(requested_trace(state) != first);
-    state = after(state, {run(*first, {})});
-    CHECK(state.backend_used == "staged");
+    CHECK(requested_trace(acted(state, {SetCausal{true}})) != first);
+    CHECK(acted(state, {run(*first, {})}).backend_used == "staged");
     answer_all(state);
     CHECK(state.backend_used == "card");
-    state = after(state, {Undo{}});
-    CHECK(requested_trace(state) == first);
+    CHECK(requested_trace(acted(state, {Undo{}})) == first);
     CHECK(state.backend_used == "staged");
     const auto late = run(*first, {});
-    state = after(state, {SetBackend{"auto"}, late});
-    CHECK(state.backend_used == "staged");
+    CHECK(acted(state, {SetBackend{"auto"}, late}).backend_used == "staged");
     CHECK_FALSE(requested_trace(state));
 }
 
@@ -194,8 +174,7 @@ TEST_CASE("a session with a device's backend requests its trace again") {
     const Card card(true);
     Desk desk(card);
     answer_all(desk.state = after(desk.state, {SetBackend{"card"}}));
-    AppState opened =
-        session_from_json(session_to_json(desk.state), "s", {.backends = desk.list}).value();
+    AppState opened = reopened(desk.state, {.backends = desk.list});
     CHECK(opened.backend_used == "staged");
     answer_all(opened);
     CHECK(opened.backend_used == "card");

@@ -1,16 +1,7 @@
 // How the numbers of a grid become colours, and what its colour bar says.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "app/common/format.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/grids.h"
-#include "app/workspaces/step/workspace.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -56,18 +47,22 @@ TEST_CASE("the bar of weights has its marks at the roots, 1/n among them") {
     CHECK(grid.ticks.front().label == uniform);
 }
 
-TEST_CASE("scores have their zero in the middle of the bar, and no switch for rows") {
+TEST_CASE("scores have zero in the middle of the bar, no switch for rows, no colours by row") {
     const GridView grid = stage_grid(at_weights(), Stage::scores);
     CHECK(grid.ticks == std::vector<BarTick>{{0.5, "0"}});
     CHECK(!grid.rows_scaled);
+    const GridView plain = stage_grid(at_weights(), Stage::scores);
+    const GridView scaled = stage_grid(at_weights({ScaleRows{true}}), Stage::scores);
+    for (std::size_t n = 0; n < plain.cells.size(); ++n)
+        CHECK(plain.cells[n].fill == scaled.cells[n].fill);
 }
 
-TEST_CASE("by row the largest weight of each row has the full colour, and the bar says so") {
+TEST_CASE("by row the largest weight has the full colour, none that of 0, and the bar says so") {
     const GridView plain = stage_grid(at_weights(), Stage::weights);
     const GridView by_row = stage_grid(at_weights({ScaleRows{true}}), Stage::weights);
     CHECK(plain.rows_scaled == false);
     CHECK(by_row.rows_scaled == true);
-    CHECK(by_row.high_label.find("row's largest") != std::string::npos);
+    CHECK(has(by_row.high_label, "row's largest"));
     CHECK(place_of(by_row, "10 %") == doctest::Approx(std::sqrt(0.1)));
     for (Index row = 0; row < plain.rows; ++row) {
         REQUIRE(largest(plain, row) < 1.0);
@@ -77,9 +72,6 @@ TEST_CASE("by row the largest weight of each row has the full colour, and the ba
     }
     for (std::size_t n = 0; n < plain.cells.size(); ++n)
         CHECK(plain.cells[n].text == by_row.cells[n].text);
-}
-
-TEST_CASE("a row without a weight keeps the colour of 0 when rows are scaled") {
     for (const AppState& state : sample_states()) {
         if (!step_lacks(state).empty()) continue;
         const GridView grid =
@@ -90,16 +82,7 @@ TEST_CASE("a row without a weight keeps the colour of 0 when rows are scaled") {
     }
 }
 
-TEST_CASE("only weights are scaled by row: scores keep their colours") {
-    const GridView plain = stage_grid(at_weights(), Stage::scores);
-    const GridView scaled = stage_grid(at_weights({ScaleRows{true}}), Stage::scores);
-    for (std::size_t n = 0; n < plain.cells.size(); ++n)
-        CHECK(plain.cells[n].fill == scaled.cells[n].fill);
-}
-
 TEST_CASE("a session keeps how weights are coloured") {
     const AppState state = at_weights({ScaleRows{true}});
-    const auto read = session_from_json(session_to_json(state), "session");
-    REQUIRE(read);
-    CHECK(step_look(*read).rows_scaled);
+    CHECK(step_look(reopened(state)).rows_scaled);
 }

@@ -1,21 +1,12 @@
 // The Compare workspace: pins, what differs, signed differences, and what gives a weight its target.
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-
-#include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
-#include "app/common/workspace.h"
-#include "app/window/commands.h"
-#include "app/window/session.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/reach.h"
 #include "app/workspaces/compare/view.h"
 #include "app/workspaces/compare/workspace.h"
 #include "core/masks.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -56,7 +47,7 @@ float weight_at(const AppState& state, Index row, Index column) {
 
 }  // namespace
 
-TEST_CASE("a score alone moves by the difference of logits") {
+TEST_CASE("a score alone moves by the difference of logits; of two opposite keys q is known") {
     const std::vector<double> two{0.0, 0.0};  // weights ½, ½
     CHECK(*score_change(two, 0, 0.75) == doctest::Approx(std::log(3.0)));
     const std::vector<double> far{-1000.0, 0.0};
@@ -66,9 +57,6 @@ TEST_CASE("a score alone moves by the difference of logits") {
     CHECK_FALSE(score_change(masked, 1, 0.5));  // an only key
     CHECK_FALSE(score_change(two, 0, 1.0));
     CHECK_FALSE(score_change(two, 0, std::nan("")));
-}
-
-TEST_CASE("two opposite keys: the smallest query change is known on paper") {
     // s = (δ, −δ): weight 0 is 1 / (1 + exp(−2δ)), so δ = ½ ln 3 gives ¾ and −½ ln 3 gives ¼.
     const ReachRow row{{0.0, 0.0}, {1.0, -1.0}, 1};
     CHECK((*smallest_query_change(row, 0, 0.75))[0] == doctest::Approx(0.5 * std::log(3.0)));
@@ -118,8 +106,7 @@ TEST_CASE("a signed difference keeps 0, ∞ and NaN apart") {
 TEST_CASE("nothing pinned asks for a pin; a pin is compared with what comes after it") {
     AppState state = compare_state();
     CHECK(has(build_compare_view(state).point, "Press B"));
-    state = after(state, {PinBaseline{}});
-    CHECK(has(state.message.words, "baseline 1"));
+    CHECK(has(acted(state, {PinBaseline{}}).message.words, "baseline 1"));
     CHECK(has(build_compare_view(state).point, "the same"));
     const float before = weight_at(state, 1, 2);
     state = after(state, {SetScaling{false}});
@@ -133,7 +120,7 @@ TEST_CASE("nothing pinned asks for a pin; a pin is compared with what comes afte
     CHECK(has(view.point_b, "of 16 numbers of"));
 }
 
-TEST_CASE("every setting that changes a number is named, and nothing else") {
+TEST_CASE("every setting that changes a number is named alone; other sizes have no difference") {
     const AppState pinned = compare_state({PinBaseline{}});
     const auto named = [&](const Actions& actions) {
         const AppState state = after(pinned, actions);
@@ -148,30 +135,22 @@ TEST_CASE("every setting that changes a number is named, and nothing else") {
     CHECK(named({SetWindow{1}}) == "window none → 1; ");
     CHECK(named({SetCell{{Stage::x, 0, 0}, 9.5}}) == "1 of 16 numbers of X; ");
     CHECK(named({SetCausal{true}, SetCausal{false}}).empty());
-}
-
-TEST_CASE("other sizes have no difference, and the reason is said") {
     const AppState state = compare_state({PinBaseline{}, SetSentence{"one two three four five"}});
     const CompareView view = build_compare_view(state);
     CHECK(view.grids.size() == 2);
     CHECK(has(view.point_b, "4 × 4 in A and 5 × 5 in B"));
 }
 
-TEST_CASE("nine pins, flipped and unpinned") {
+TEST_CASE("nine pins, flipped and unpinned; blink shows one side in the same place") {
     AppState state = compare_state();
     for (int n = 0; n < 10; ++n) state = after(state, {SetTemperature{1.0 + n}, PinBaseline{}});
     CHECK(compare_look(state).pins.size() == kMostPins);
     CHECK(has(state.message.words, "9 are pinned"));
-    state = after(state, {ChooseBaseline{2}});
-    CHECK(compare_look(state).baseline == 2);
-    state = after(state, {Unpin{0}});
-    CHECK(compare_look(state).baseline == 1);
+    CHECK(compare_look(acted(state, {ChooseBaseline{2}})).baseline == 2);
+    CHECK(compare_look(acted(state, {Unpin{0}})).baseline == 1);
     CHECK(after(state, {ChooseBaseline{8}}).message.severity == Severity::warning);
     CHECK(compare_look(after(state, {Undo{}})).pins.size() == 8);
-}
-
-TEST_CASE("blink shows one side in the same place") {
-    AppState state = compare_state({SetBlink{1}});
+    state = compare_state({SetBlink{1}});
     CHECK_FALSE(compare_look(state).blink);  // nothing is pinned
     state = after(state, {PinBaseline{}, SetTemperature{3.0}, SetBlink{0}});
     const CompareView a = build_compare_view(state);
@@ -192,10 +171,19 @@ TEST_CASE("a word moved for a target gives the engine that weight") {
     }
 }
 
-TEST_CASE("the word that is query and key at once is refused in words") {
+TEST_CASE("a word that is query and key, a masked pair, a target of 1, an only word") {
     const AppState state = compare_state({SelectCompareCell{1, 1}});
     CHECK(has(reach_of(state).why_no_word, "query and key at once"));
     CHECK(after(state, {ApplyTargetWeight{true}}).now == state.now);
+    const AppState masked = compare_state({SetCausal{true}, SelectCompareCell{0, 3}});
+    CHECK(has(reach_view(masked).lacks, "masked"));
+    const AppState one = compare_state({SetTargetWeight{1.0}});
+    CHECK(compare_look(one).target == 0.5);
+    CHECK(one.message.severity == Severity::warning);
+    const AppState empty = after(preset_state("empty"), {SetWorkspace{"compare"}, PinBaseline{}});
+    CHECK(compare_look(empty).pins.empty());
+    CHECK_FALSE(build_compare_view(empty).lacks.empty());
+    CHECK(has(reach_view(compare_state({SetSentence{"word"}, PinBaseline{}})).lacks, "one key"));
 }
 
 TEST_CASE("the query change found gives the target weight of the scores shown") {
@@ -218,66 +206,47 @@ TEST_CASE("the query change found gives the target weight of the scores shown") 
     CHECK(reach.now == doctest::Approx(weight_at(state, 1, 2)).epsilon(1e-5));
 }
 
-TEST_CASE("a masked pair and a target of 1 are refused in words") {
-    const AppState masked = compare_state({SetCausal{true}, SelectCompareCell{0, 3}});
-    CHECK(has(reach_view(masked).lacks, "masked"));
-    const AppState one = compare_state({SetTargetWeight{1.0}});
-    CHECK(compare_look(one).target == 0.5);
-    CHECK(one.message.severity == Severity::warning);
-}
-
-TEST_CASE("no word and one word: nothing is compared, or nothing can move") {
-    const AppState empty = after(preset_state("empty"), {SetWorkspace{"compare"}, PinBaseline{}});
-    CHECK(compare_look(empty).pins.empty());
-    CHECK_FALSE(build_compare_view(empty).lacks.empty());
-    const AppState one = compare_state({SetSentence{"word"}, PinBaseline{}});
-    CHECK(has(reach_view(one).lacks, "one key"));
-}
-
 TEST_CASE("a session keeps stage, cell, target and what is pinned") {
     const AppState state =
         compare_state({PinBaseline{}, SetTemperature{2.0}, SetBackend{"staged"}, PinBaseline{},
                        SetCausal{true}, ShowCompareStage{Stage::scores}, SelectCompareCell{2, 1},
                        SetTargetWeight{0.9}, ChooseBaseline{0}});
-    const std::string text = session_to_json(state);
-    const auto read = session_from_json(text, "session", {});
-    REQUIRE(read);
-    CHECK(session_to_json(*read) == text);
-    CHECK(compare_look(*read).stage == Stage::scores);
-    CHECK(compare_look(*read).cell == large::Cell{2, 1});
-    CHECK(compare_look(*read).target == 0.9);
-    CHECK(compare_look(*read).baseline == 0);
-    REQUIRE(compare_look(*read).pins.size() == 2);
+    const AppState read = reopened_alike(state);
+    CHECK(compare_look(read).stage == Stage::scores);
+    CHECK(compare_look(read).cell == large::Cell{2, 1});
+    CHECK(compare_look(read).target == 0.9);
+    CHECK(compare_look(read).baseline == 0);
+    REQUIRE(compare_look(read).pins.size() == 2);
     for (std::size_t n = 0; n < 2; ++n) {
-        const ComparePin& found = compare_look(*read).pins[n];
+        const ComparePin& found = compare_look(read).pins[n];
         const ComparePin& pin = compare_look(state).pins[n];
         CHECK(found.words == pin.words);
         CHECK(found.backend == pin.backend);
         CHECK((*found.trace)[Stage::weights] == (*pin.trace)[Stage::weights]);
     }
-    CHECK(has(build_compare_view(*read).point, "temperature 1.00 → 2.00"));
+    CHECK(has(build_compare_view(read).point, "temperature 1.00 → 2.00"));
 
     AppState other = compare_state({PinBaseline{}});
-    restore(other, *read);
+    restore(other, read);
     CHECK(compare_look(other).pins.size() == 2);
 }
 
-TEST_CASE("what a session pins is what is open: then it is one object, and pinned once") {
-    const AppState state = compare_state({PinBaseline{}});
-    const auto read = session_from_json(session_to_json(state), "session", {});
-    REQUIRE(read);
-    REQUIRE(compare_look(*read).pins.size() == 1);
-    CHECK(compare_look(*read).pins[0].document == read->shared_document());
-    CHECK(compare_look(after(*read, {PinBaseline{}})).pins.size() == 1);
+TEST_CASE("what a session pins is what is open, pinned once; a cell that A alone has is held") {
+    AppState state = compare_state({PinBaseline{}});
+    const AppState read = reopened(state);
+    REQUIRE(compare_look(read).pins.size() == 1);
+    CHECK(compare_look(read).pins[0].document == read.shared_document());
+    CHECK(compare_look(after(read, {PinBaseline{}})).pins.size() == 1);
+    state = compare_state({PinBaseline{}, SelectCompareCell{3, 3}, SetSentence{"two words"}});
+    CHECK(compare_look(state).cell == large::Cell{3, 3});
+    CHECK(compare_look(reopened_alike(state)).cell == large::Cell{3, 3});
 }
 
 TEST_CASE("a pin that cannot be read is left out, and named; too many are refused") {
     const AppState state = compare_state({PinBaseline{}, SetTemperature{2.0}, PinBaseline{}});
     const std::string text = session_to_json(state);
-    const auto with = [&](std::string from, std::string to) {
-        std::string other = text;
-        other.replace(other.find(from), from.size(), to);
-        return session_from_json(other, "s.json", {});
+    const auto with = [&](const char* from, const char* to) {
+        return session_from_json(replaced(text, from, to), "s.json", {});
     };
     const auto read =
         with("\"pins\": [{\"batch\": 0, \"head\": 0", "\"pins\": [{\"batch\": 0, \"head\": 7");
@@ -296,17 +265,6 @@ TEST_CASE("a pin that cannot be read is left out, and named; too many are refuse
     const auto wrong = with("\"pins\": [", "\"pins\": 3, \"kept\": [");
     REQUIRE_FALSE(wrong);
     CHECK(has(wrong.error().sentence, "'pins'"));
-}
-
-TEST_CASE("a session of a cell that A alone has holds that one") {
-    const AppState state =
-        compare_state({PinBaseline{}, SelectCompareCell{3, 3}, SetSentence{"two words"}});
-    CHECK(compare_look(state).cell == large::Cell{3, 3});
-    const std::string text = session_to_json(state);
-    const auto read = session_from_json(text, "session", {});
-    REQUIRE(read);
-    CHECK(compare_look(*read).cell == large::Cell{3, 3});
-    CHECK(session_to_json(*read) == text);
 }
 
 TEST_CASE("B pins where the workspace has no use for it, Ctrl+B everywhere") {

@@ -1,12 +1,7 @@
-#include "app/workspaces/cost/view.h"
-
-#include <doctest/doctest.h>
-
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "app/workspaces/cost/requests.h"
+#include "app/workspaces/cost/view.h"
 #include "tests/view/large_sample.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -15,15 +10,10 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
-AppState cost_state(const Actions& actions = {}) {
-    return after(after(initial_state(), {SetWorkspace{"cost"}}), actions);
-}
+AppState cost_state(const Actions& actions = {}) { return in_workspace("cost", actions); }
 
 const CostRowView& row(const CostView& view, const std::string& name) {
-    for (const CostRowView& each : view.rows)
-        if (each.name == name) return each;
-    FAIL("no row " << name);
-    return view.rows.front();
+    return one_of(view.rows, name, &CostRowView::name);
 }
 
 }  // namespace
@@ -34,34 +24,44 @@ TEST_CASE("the sentence compares what is stored with this machine and with fused
           "32 heads × 8,192 queries × 8,192 keys: storing the weights takes 8 GiB, 50.0 % of this "
           "machine’s 16 GiB; fused keeps 1 MiB in their place, 8,192 times less, and does the same "
           "1.1 TFLOP of products.");
-    CHECK(cost_sentence(controls, 4.0 * kGiB).find("2 times this machine’s 4 GiB") !=
-          std::string::npos);
+    CHECK(has(cost_sentence(controls, 4.0 * kGiB), "2 times this machine’s 4 GiB"));
     CostControls backward;
     backward.pass = CostPass::backward;
-    CHECK(cost_sentence(backward, kGiB)
-              .find("does 2.749 TFLOP instead of 2.199 TFLOP, for it computes "
-                    "the scores again") != std::string::npos);
+    CHECK(has(cost_sentence(backward, kGiB),
+              "does 2.749 TFLOP instead of 2.199 TFLOP, for it computes "
+              "the scores again"));
     CostControls one;
     one.sizes.values = {1, 1, 1, 1, 1, 0, 1, 1, 0, 1, 4, 1};
     CHECK(cost_sentence(one, kGiB).starts_with(
         "1 head × 1 query × 1 key: storing the weights takes 4 B, under 0.1 % of"));
 }
 
-TEST_CASE("the note says what a 32-bit count makes of the number of weights") {
+TEST_CASE("the note says what a 32-bit count makes of the number of weights; numbers and stops") {
     CostControls controls;
     CHECK(cost_note(controls).starts_with(
         "2,147,483,648 = 2³¹ weights: a signed 32-bit count ends at 2³¹ − 1 and wraps to "
         "−2,147,483,648,"));
     controls.sizes[CostSize::tq] = 16384;
-    CHECK(cost_note(controls).find(
+    CHECK(has(cost_note(controls),
               "4,294,967,296 = 2³² weights: a signed 32-bit count ends at 2³¹ − 1 "
-              "and wraps to 0,") != std::string::npos);
+              "and wraps to 0,"));
     controls.sizes[CostSize::tq] = 8191;
     CHECK(cost_note(controls).starts_with("2,147,221,504 weights."));
     controls.sizes[CostSize::kv_heads] = 8;
-    CHECK(
-        cost_note(controls).find("4 query heads share each key/value head: the KV cache is 64 MiB, "
-                                 "÷ 4 of multi-head.") != std::string::npos);
+    CHECK(has(cost_note(controls),
+              "4 query heads share each key/value head: the KV cache is 64 MiB, "
+              "÷ 4 of multi-head."));
+    CHECK(flop_words(0.0) == "0");
+    CHECK(flop_words(999.0) == "999 FLOP");
+    CHECK(flop_words(2.048e9) == "2.048 GFLOP");
+    CHECK(cost_bytes(1023.0) == "1023 B");
+    CHECK(cost_bytes(1024.0) == "1 KiB");
+    CHECK(cost_bytes(8.0 * kGiB) == "8 GiB");
+    CHECK(next_tokens(8192, 1) == 16384);
+    CHECK(next_tokens(100, -1) == 64);
+    CHECK(next_tokens(1 << 24, 1) == 1 << 24);
+    CHECK(nearest_tokens(8000.0) == 8192);
+    CHECK(nearest_tokens(12345.0) == 12000);
 }
 
 TEST_CASE("the table, the cards and where the curves cross this machine's memory") {
@@ -98,17 +98,12 @@ TEST_CASE("backward goes the other way, and every count has its formula in the i
     const auto text = [](CostItem item, CostPass pass) {
         return cost_inspector(cost_state({SetCostPass{pass}, SelectCost{item}})).as_text;
     };
-    CHECK(
-        text(CostItem::scores, CostPass::forward)
-            .find("FLOP: 2·B·H·Tq·Tk·d_k = 2·1·32·8192·8192·128 = 549,755,813,888 = 549.8 GFLOP") !=
-        std::string::npos);
-    CHECK(
-        text(CostItem::kv_cache, CostPass::forward)
-            .find(
-                "bytes: L·B·G·Tk·d_k·s + L·B·G·Tk·d_v·s = 1·1·32·8192·128·4 + 1·1·32·8192·128·4 = "
-                "268,435,456 = 256 MiB") != std::string::npos);
-    CHECK(text(CostItem::fused, CostPass::backward).find("6·B·H·Tq·Tk·d_k + 4·B·H·Tq·Tk·d_v") !=
-          std::string::npos);
+    CHECK(has(text(CostItem::scores, CostPass::forward),
+              "FLOP: 2·B·H·Tq·Tk·d_k = 2·1·32·8192·8192·128 = 549,755,813,888 = 549.8 GFLOP"));
+    CHECK(has(text(CostItem::kv_cache, CostPass::forward),
+              "bytes: L·B·G·Tk·d_k·s + L·B·G·Tk·d_v·s = 1·1·32·8192·128·4 + 1·1·32·8192·128·4 = "
+              "268,435,456 = 256 MiB"));
+    CHECK(has(text(CostItem::fused, CostPass::backward), "6·B·H·Tq·Tk·d_k + 4·B·H·Tq·Tk·d_v"));
     for (std::size_t n = 0; n < kCostItemCount; ++n) {
         const InspectorView inspector =
             cost_inspector(cost_state({SelectCost{static_cast<CostItem>(n)}}));
@@ -147,10 +142,8 @@ TEST_CASE("T is Tq and Tk of a square call, Tk alone of a decoding one; presets;
     state = after(state, {SetCostPreset{"llama3-70b"}, SetCostTokens{4096}});
     CHECK(cost_controls(state).sizes[CostSize::tq] == 1);
     CHECK(cost_controls(state).sizes[CostSize::tk] == 4096);
-    state = after(state, {Undo{}, Undo{}});
-    CHECK(cost_controls(state).sizes[CostSize::tk] == 1024);
-    state = after(state, {SetCostPreset{"document"}});
-    CHECK(cost_controls(state).sizes[CostSize::tk] == 4);
+    CHECK(cost_controls(acted(state, {Undo{}, Undo{}})).sizes[CostSize::tk] == 1024);
+    CHECK(cost_controls(acted(state, {SetCostPreset{"document"}})).sizes[CostSize::tk] == 4);
     CHECK(cost_controls(state).sizes[CostSize::d_model] == 4);
     CHECK(build_cost_view(state, kGiB).preset_shown == "the present document");
     CHECK(after(state, {SetCostPreset{"attic"}}).message.words == "There are no sizes 'attic'.");
@@ -163,12 +156,9 @@ TEST_CASE(
     "nothing is measured by itself; what is measured is said, and what is too large is refused") {
     AppState state = cost_state();
     CHECK_FALSE(requested_cost(state));
-    state = after(state, {MeasureCost{}});
-    CHECK_FALSE(requested_cost(state));
-    CHECK(state.message.words.find("are too much to be measured here: up to T = 1,024 can") !=
-          std::string::npos);
-    state = after(state, {SetCostPreset{"document"}, MeasureCost{}});
-    REQUIRE(requested_cost(state));
+    CHECK_FALSE(requested_cost(acted(state, {MeasureCost{}})));
+    CHECK(has(state.message.words, "are too much to be measured here: up to T = 1,024 can"));
+    REQUIRE(requested_cost(acted(state, {SetCostPreset{"document"}, MeasureCost{}})));
     CHECK(requested_cost(state)->of.sizes[CostSize::d_model] == 0);
     answer_all(state);
     CHECK_FALSE(requested_cost(state));
@@ -206,20 +196,5 @@ TEST_CASE("a session keeps sizes, pass and item; its sizes are checked") {
     const std::size_t at = text.find("\"kv_heads\":8");
     REQUIRE(at != std::string::npos);
     text.replace(at, 12, "\"kv_heads\":7");
-    CHECK(session_from_json(text, "session").error().sentence.find("G must divide H") !=
-          std::string::npos);
-}
-
-TEST_CASE("numbers and stops") {
-    CHECK(flop_words(0.0) == "0");
-    CHECK(flop_words(999.0) == "999 FLOP");
-    CHECK(flop_words(2.048e9) == "2.048 GFLOP");
-    CHECK(cost_bytes(1023.0) == "1023 B");
-    CHECK(cost_bytes(1024.0) == "1 KiB");
-    CHECK(cost_bytes(8.0 * kGiB) == "8 GiB");
-    CHECK(next_tokens(8192, 1) == 16384);
-    CHECK(next_tokens(100, -1) == 64);
-    CHECK(next_tokens(1 << 24, 1) == 1 << 24);
-    CHECK(nearest_tokens(8000.0) == 8192);
-    CHECK(nearest_tokens(12345.0) == 12000);
+    CHECK(has(session_from_json(text, "session").error().sentence, "G must divide H"));
 }

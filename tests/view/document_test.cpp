@@ -1,20 +1,11 @@
 #include "app/common/document/document.h"
-#include "app/common/document/actions.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <memory>
 
 #include <nlohmann/json.hpp>
 
 #include "app/common/document/reference.h"
 #include "app/common/document/toy.h"
 #include "app/common/tokens.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/view.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -31,13 +22,10 @@ const std::string kHead = R"({"title": "t", "note": "n", "sentence": "a b", )";
 
 }  // namespace
 
-TEST_CASE("a sentence splits at white space, whatever its letters") {
+TEST_CASE("a sentence splits at white space; a word has one vector, wherever it stands") {
     CHECK(tokenize("  The cat\tsat\n") == std::vector<std::string>{"The", "cat", "sat"});
     CHECK(tokenize("猫 läuft") == std::vector<std::string>{"猫", "läuft"});
     CHECK(tokenize(" \n").empty());
-}
-
-TEST_CASE("the same word has the same vector, wherever it stands") {
     const Tensor x = toy_vectors({"a", "b", "a"}, 6);
     for (Index c = 0; c < 6; ++c) {
         const double first = x(0, 0, 0, c) - position_value(0, c);
@@ -68,7 +56,7 @@ TEST_CASE("the toy sentence has the vectors that the text prints, its -0.00 show
     CHECK(build_step_view(state).result.cells[13].text == "0.00");
 }
 
-TEST_CASE("a document survives JSON, to the last bit") {
+TEST_CASE("a document survives JSON, to the last bit; training off too, without dropout") {
     for (const AppState& state : sample_states()) {
         const std::string text = document_to_json(state.document());
         const auto read = document_from_json(text, "copy");
@@ -76,9 +64,6 @@ TEST_CASE("a document survives JSON, to the last bit") {
         REQUIRE(read);
         CHECK(document_to_json(*read) == text);
     }
-}
-
-TEST_CASE("training off survives JSON, and then dropout has no stage") {
     const auto off = document_from_json(kHead + R"("dropout": 0.5, "training": false})", "off");
     REQUIRE(off);
     CHECK(!off->spec.training);
@@ -186,7 +171,7 @@ TEST_CASE("a session that points outside its document is refused") {
     CHECK(refused(R"("selected": {"tensor": "b_q", "row": 0, "column": 0})"));
 }
 
-TEST_CASE("a session keeps what this version does not know, where it stood, and writes it again") {
+TEST_CASE("a session keeps what this version does not know; of a missing backend it has auto") {
     const std::string text =
         R"({"document": {"title": "t", "note": "n", "sentence": "a b"}, "hue": {"of": [1, 2]},)"
         R"( "window": {"tint": "warm"}, "step": {"fade": 2}})";
@@ -202,17 +187,13 @@ TEST_CASE("a session keeps what this version does not know, where it stood, and 
     CHECK(session_to_json(*twice) == again);
     CHECK_FALSE(session_from_json(
         R"({"document": {"title": "t", "note": "n", "sentence": "a b", "scal": 1}})", "session"));
-}
-
-TEST_CASE("a session of a backend that is not here opens with auto, and says so") {
     AppState state = initial_state();
     state.backend = "tpu";
-    const auto opened = session_from_json(session_to_json(state), "s.json");
-    REQUIRE(opened);
-    CHECK(opened->backend == kAuto);
-    CHECK(opened->message.severity == Severity::warning);
-    CHECK(opened->message.words.find("There is no backend tpu here") == 0);
-    CHECK(!(*opened->trace)[Stage::output].empty());
+    const AppState opened = reopened(state);
+    CHECK(opened.backend == kAuto);
+    CHECK(opened.message.severity == Severity::warning);
+    CHECK(opened.message.words.find("There is no backend tpu here") == 0);
+    CHECK(!(*opened.trace)[Stage::output].empty());
 }
 
 TEST_CASE("a session or preset with one key twice is refused, and a whole size may be 4.0") {

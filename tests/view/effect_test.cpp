@@ -1,35 +1,16 @@
 #include "app/common/document/effect.h"
-#include "app/common/document/actions.h"
-#include "app/workspaces/step/actions.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <bit>
-#include <cmath>
 #include <map>
 #include <set>
-#include <string_view>
 
-#include "app/common/format.h"
-#include "app/common/sheet.h"
-#include "app/workspaces/step/view.h"
-#include "app/workspaces/step/workspace.h"
 #include "core/rng.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
 
 namespace {
-
-AppState json_state(const std::string& spec) {
-    return state_of(
-               document_from_json(
-                   R"({"title": "t", "note": "n", "sentence": "a b c d", )" + spec + "}", "sample")
-                   .value())
-        .value();
-}
 
 // ---- the sentence, read back
 
@@ -128,30 +109,19 @@ Action random_edit(const AppState& state, std::uint64_t n) {
                                  Param::w_v, Param::w_o,  Stage::q,   Stage::v};
     const double values[] = {0.0, 1.0, -2.5, 3.0, 1e-30, std::nan(""), HUGE_VAL};
     const Index heads = std::max<Index>(state.document().size.heads, 1);
-    switch (pick(0, 14)) {
-        case 0:
-            return SetScaling{pick(1, 2) == 0};
-        case 1:
-            return SetCausal{pick(1, 2) == 0};
-        case 2:
-            return SetTemperature{0.25 * static_cast<double>(1 + pick(1, 8))};
-        case 3:
-            return SetWindow{pick(1, 3) == 0 ? std::nullopt : std::optional<Index>(pick(2, 5))};
-        case 4:
-            return SetKeyWidth{1 + pick(1, 6)};
-        case 5:
-            return SetHeads{1 + pick(1, 4)};
-        case 6:
-            return SetModelWidth{1 + pick(1, 6)};
-        case 7:
-            return pick(1, 2) == 0 ? Action(SetSeed{mix(n, 4)}) : Action(SetSentence{"a b b c"});
-        case 8:
-            return Undo{};
-        case 9:
-            return ShowHead{pick(1, heads)};
-        default:
-            return SetCell{{tensors[pick(1, 8)], pick(2, 4), pick(3, 4)}, values[pick(4, 7)]};
-    }
+    const Action all[] = {
+        SetScaling{pick(1, 2) == 0},
+        SetCausal{pick(1, 2) == 0},
+        SetTemperature{0.25 * static_cast<double>(1 + pick(1, 8))},
+        SetWindow{pick(1, 3) == 0 ? std::nullopt : std::optional<Index>(pick(2, 5))},
+        SetKeyWidth{1 + pick(1, 6)},
+        SetHeads{1 + pick(1, 4)},
+        SetModelWidth{1 + pick(1, 6)},
+        pick(1, 2) == 0 ? Action(SetSeed{mix(n, 4)}) : Action(SetSentence{"a b b c"}),
+        Undo{},
+        ShowHead{pick(1, heads)},
+        SetCell{{tensors[pick(1, 8)], pick(2, 4), pick(3, 4)}, values[pick(4, 7)]}};
+    return all[std::min(pick(0, 14), std::ssize(all) - 1)];
 }
 
 constexpr std::string_view kFalse[] = {"hardly",       "sharper",          "softer",
@@ -204,8 +174,8 @@ TEST_CASE("no sentence and no mark claims a change that is none, or denies one t
     CHECK(seen_same > 10);
 }
 
-TEST_CASE("an edit of W_V changes V, context and output, and cannot change the weights") {
-    const AppState state = after(initial_state(), {SetCell{{Param::w_v, 1, 1}, 3.0}});
+TEST_CASE("an edit of W_V cannot change the weights; could and did not is another thing") {
+    AppState state = after(initial_state(), {SetCell{{Param::w_v, 1, 1}, 3.0}});
     CHECK(state.message.words ==
           "W_V[1, 1] 1.00 → 3.00: V, context and output change; Q, K, scores and weights cannot.");
     const auto ribbon = build_step_view(state).ribbon;
@@ -217,10 +187,7 @@ TEST_CASE("an edit of W_V changes V, context and output, and cannot change the w
     }
     for (const RibbonItem& item : build_step_view(initial_state()).ribbon)
         CHECK(item.mark == Mark::none);
-}
-
-TEST_CASE("could and did not is another thing than cannot") {
-    AppState state = after(initial_state(), {SetCell{{Stage::x, 0, 0}, 0.0}});
+    state = after(initial_state(), {SetCell{{Stage::x, 0, 0}, 0.0}});
     state = after(state, {SetCell{{Param::w_q, 3, 3}, 5.0}});
     const EffectStages stages = effect_stages(state);
     CHECK(std::ranges::count(stages.cannot, Stage::k) == 1);
@@ -308,7 +275,7 @@ TEST_CASE("the mark's words name the largest change, and other heads that change
           "● another size since the last edit");
 }
 
-TEST_CASE("what scaling does is said of the scale that was there") {
+TEST_CASE("what scaling does is said of the scale that was there; a mask that stays is named") {
     const AppState value = json_state(R"("scale": 0.3)");
     CHECK(has(after(value, {SetScaling{false}}).message.words,
               "Scaling off: scores are no longer multiplied by 0.3; "));
@@ -318,9 +285,6 @@ TEST_CASE("what scaling does is said of the scale that was there") {
     CHECK(words_of(after(value, {SetScaling{false}, SetTemperature{2.0}}), Stage::scaled) ==
           "Scaling is off: the scores are divided by the temperature 2 alone.");
     CHECK(has(words_of(initial_state(), Stage::scaled), "divided by √4 = 2: for independent"));
-}
-
-TEST_CASE("a mask that stays is not forgotten") {
     const AppState padded = json_state(R"("padding": 2, "causal": true)");
     CHECK(has(after(padded, {SetCausal{false}}).message.words,
               "Causal mask off, the padding mask stays: "));
@@ -331,7 +295,7 @@ TEST_CASE("a mask that stays is not forgotten") {
     CHECK(has(words_of(json_state(R"("padding": 4)"), Stage::masked), "forbids no pair here"));
 }
 
-TEST_CASE("a stage's sentence holds for W_O, source, biases and rows without a key") {
+TEST_CASE("a stage's sentence holds for W_O, biases and empty rows, and names the source") {
     CHECK(words_of(preset_state("cat-sat-mat"), Stage::output) ==
           "There is no W_O: the output is the context.");
     CHECK(words_of(preset_state("three-heads"), Stage::output) ==
@@ -347,17 +311,13 @@ TEST_CASE("a stage's sentence holds for W_O, source, biases and rows without a k
     CHECK(has(words_of(json_state(R"("padding": 0, "empty_rows": "nan")"), Stage::weights),
               "4 of 4 rows hold NaN"));
     CHECK(has(words_of(json_state(R"("dropout": 0.5)"), Stage::context), "its weight in Ã"));
-}
-
-TEST_CASE("the source of keys and values is named where a weight is explained") {
     const AppState state = after(preset_state("cross-attention"), {SelectCell{{Param::w_k, 1, 1}}});
-    const std::string words = step_inspector(state).as_text;
-    CHECK(has(words, "column 1 of X_kv and adds to column 1 of K"));
+    CHECK(has(step_inspector(state).as_text, "column 1 of X_kv and adds to column 1 of K"));
     const auto query = after(preset_state("cross-attention"), {SelectCell{{Param::w_q, 1, 1}}});
     CHECK(has(step_inspector(query).as_text, "column 1 of X and adds to column 1 of Q"));
 }
 
-TEST_CASE("rows of weights are said to sum to 1 only where they do") {
+TEST_CASE("rows are said to sum to 1, and vectors to be given, only where they are") {
     for (const AppState& state : sample_states()) {
         if (!is_kept(state, Stage::weights)) continue;
         const auto a = sheet_of(state, Stage::weights).values;
@@ -370,9 +330,6 @@ TEST_CASE("rows of weights are said to sum to 1 only where they do") {
         CHECK((words_of(state, Stage::weights) ==
                "Softmax turns each row of scores into shares that sum to 1.") == one);
     }
-}
-
-TEST_CASE("computed vectors are not said to be given, nor given ones computed") {
     CHECK(words_of(initial_state(), Stage::x) ==
           "Each token is a row of numbers, given with the sentence: change any of them.");
     const AppState typed = after(initial_state(), {SetSentence{"one two one"}});

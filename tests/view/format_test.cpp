@@ -1,10 +1,4 @@
-#include "app/common/format.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <string>
+#include "tests/view/view_test.h"
 
 using namespace attn::view;
 
@@ -13,29 +7,23 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
-TEST_CASE("minus zero shows as zero") {
+TEST_CASE("a cell's number: −0 is 0, NaN and ∞ have names, decimals until it is too wide") {
     CHECK(cell_number(-0.0, 2) == "0.00");
     CHECK(cell_number(-0.004, 2) == "0.00");
     CHECK(cell_number(-0.006, 2) == "−0.01");
     CHECK(number(-0.0) == "0.00");
     CHECK(percent(-0.00001) == "0.0 %");
-}
-
-TEST_CASE("what is not finite is named") {
     CHECK(cell_number(kNaN, 2) == "NaN");
     CHECK(cell_number(kInf, 2) == "∞");
     CHECK(number(-kInf) == "−∞");
     CHECK(percent(kNaN) == "NaN");
-}
-
-TEST_CASE("a cell keeps its decimals until the number is too wide") {
     CHECK(cell_number(1.234, 2) == "1.23");
     CHECK(cell_number(99999.4, 0) == "99999");
     CHECK(cell_number(123456.0, 2) == "1.2·10⁵");
     CHECK(cell_number(-123456.0, 2) == "−1.2·10⁵");
 }
 
-TEST_CASE("the inspector shows at most four decimals, at least two") {
+TEST_CASE("the inspector shows two to four decimals, or three digits that count") {
     CHECK(number(0.3F) == "0.30");
     CHECK(number(-0.71F) == "−0.71");
     CHECK(number(0.09F) == "0.09");
@@ -44,35 +32,20 @@ TEST_CASE("the inspector shows at most four decimals, at least two") {
     CHECK(number(0.0123456) == "0.0123");
     CHECK(number(-2.5) == "−2.50");
     CHECK(number(99999.0) == "99999.00");
-}
-
-TEST_CASE("numbers too small or too large for decimals keep three digits that count") {
     CHECK(number(0.000123) == "1.23·10⁻⁴");
     CHECK(number(-0.0000123456) == "−1.23·10⁻⁵");
     CHECK(number(1234567.0) == "1.23·10⁶");
 }
 
-TEST_CASE("the end of a scale has three digits") {
+TEST_CASE("ends of scales, percentages, sizes, powers of ten; exact text reads back") {
     CHECK(tick(0.0) == "0");
     CHECK(tick(-16.0512) == "−16.1");
     CHECK(tick(1.0) == "1");
     CHECK(tick(0.25) == "0.25");
     CHECK(tick(12345.6) == "12346");
     CHECK(tick(0.0000123456) == "1.23·10⁻⁵");
-}
-
-TEST_CASE("a percentage has one decimal") { CHECK(percent(0.32406) == "32.4 %"); }
-
-TEST_CASE("exact text reads back as the same number") {
-    for (const float value : {0.1F, 1.0F / 3.0F, 1e-30F, 3.4e38F, -0.0F})
-        CHECK(std::stof(exact(value)) == value);
-    for (const double value : {0.1, 1.0 / 3.0, 1e-300, 1.7e308})
-        CHECK(std::stod(exact(value)) == value);
-}
-
-TEST_CASE("a size reads rows by columns") { CHECK(size(4, 2) == "4 × 2"); }
-
-TEST_CASE("a power of ten is one sign after another of no other number") {
+    CHECK(percent(0.32406) == "32.4 %");
+    CHECK(size(4, 2) == "4 × 2");
     CHECK(power_of_ten(-123) == "10⁻¹²³");
     CHECK(power_of_ten(0) == "1");
     CHECK(significant(1.5e-7, 4) == "1.5·10⁻⁷");
@@ -81,4 +54,8 @@ TEST_CASE("a power of ten is one sign after another of no other number") {
     CHECK(factor("0.45") == "0.45");
     CHECK(factor("−0.45") == "(−0.45)");
     CHECK(factor("1.5·10⁻⁷") == "(1.5·10⁻⁷)");
+    for (const float value : {0.1F, 1.0F / 3.0F, 1e-30F, 3.4e38F, -0.0F})
+        CHECK(std::stof(exact(value)) == value);
+    for (const double value : {0.1, 1.0 / 3.0, 1e-300, 1.7e308})
+        CHECK(std::stod(exact(value)) == value);
 }

@@ -1,23 +1,15 @@
 // The glossary: its data, what a search finds, and where a term leads.
 
 #include "app/common/glossary.h"
-#include "app/workspaces/step/actions.h"
-#include "app/workspaces/step/state.h"
-
-#include <doctest/doctest.h>
+#include "tests/view/view_test.h"
 
 #include <set>
-
-#include "app/common/workspace.h"
-#include "app/window/commands.h"
-#include "app/window/session.h"
-#include "tests/view/sample_states.h"
 
 using namespace attn;
 using namespace attn::view;
 using namespace attn::test;
 
-TEST_CASE("glossary: at least 40 terms, each once, each with a place that there is") {
+TEST_CASE("glossary: at least 40 terms with places; every stage that is asked for has one") {
     REQUIRE(glossary());
     CHECK(glossary()->size() >= 40);
     std::set<std::string> names;
@@ -28,10 +20,6 @@ TEST_CASE("glossary: at least 40 terms, each once, each with a place that there 
         CHECK(term.definition.ends_with('.'));
         CHECK(term.definition.size() < 320);
     }
-}
-
-TEST_CASE(
-    "glossary: every stage and matrix of a formula's operands that learners ask for has its term") {
     for (const OperandId id :
          {OperandId(Stage::q), OperandId(Stage::k), OperandId(Stage::v), OperandId(Stage::scores),
           OperandId(Stage::weights), OperandId(Stage::context), OperandId(Stage::output)})
@@ -40,7 +28,7 @@ TEST_CASE(
     CHECK(term_of(Param::sinks) == nullptr);
 }
 
-TEST_CASE("glossary: a search asks for every word, and the name counts before the definition") {
+TEST_CASE("glossary: a search asks for every word; without one it begins with what is seen") {
     const auto found = find_terms("causal", "step", std::nullopt);
     REQUIRE_FALSE(found.empty());
     CHECK(found[0]->term == "causal mask");
@@ -48,18 +36,14 @@ TEST_CASE("glossary: a search asks for every word, and the name counts before th
     const auto merged = find_terms("merging rank", "step", std::nullopt);
     REQUIRE(merged.size() == 1);
     CHECK(merged[0]->term == "W_Q and W_K");
-}
-
-TEST_CASE("glossary: nothing typed, it begins with what is looked at") {
     AppState state = after(initial_state(), {GoToStage{Stage::weights}, ShowGlossary{true}});
     REQUIRE(state.glossary.shown);
     CHECK(found_terms(state)[0]->term == "attention weights");
     CHECK(found_terms(state).size() == glossary()->size());
-    state = after(state, {SetWorkspace{"numerics"}});
-    CHECK(found_terms(state)[0]->workspace == "numerics");
+    CHECK(found_terms(acted(state, {SetWorkspace{"numerics"}}))[0]->workspace == "numerics");
 }
 
-TEST_CASE("glossary: a choice stays inside the list and leads to its place; Escape closes it") {
+TEST_CASE("glossary: a choice leads to its place; Escape and others close it, sessions keep it") {
     AppState state =
         after(initial_state(), {ShowGlossary{true}, SetGlossaryQuery{"softmax scores"}});
     const auto terms = found_terms(state);
@@ -72,10 +56,7 @@ TEST_CASE("glossary: a choice stays inside the list and leads to its place; Esca
     CHECK_FALSE(state.glossary.shown);
     CHECK(state.workspace == "step");
     CHECK(state.stage == Stage::scaled);
-}
-
-TEST_CASE("glossary: it is kept in a session, and others close it") {
-    const AppState state = after(initial_state(), {ShowGlossary{true}, SetGlossaryQuery{"mask"}});
+    state = after(initial_state(), {ShowGlossary{true}, SetGlossaryQuery{"mask"}});
     const AppState again = session_from_json(session_to_json(state), "test", {}).value();
     CHECK(again.glossary.shown);
     CHECK(again.glossary.query == "mask");
@@ -88,11 +69,10 @@ TEST_CASE("glossary: a file that is wrong is refused by its term and fault") {
         return glossary_from_json(text, "g.json").error().sentence;
     };
     CHECK(fault("{}") == "g.json: expected a list of terms");
-    CHECK(fault(R"([{"term":"a","definition":"b."}])").find("term 0") != std::string::npos);
-    CHECK(fault(R"([{"term":"a","definition":"b.","workspace":"step","formula":"\\nope"}])")
-              .find("nope") != std::string::npos);
-    CHECK(fault(R"([{"term":"a","definition":"b.","workspace":"step","operand":"zz"}])")
-              .find("'operand'") != std::string::npos);
-    CHECK(fault(R"([{"term":"a","definition":"b.","workspace":"step","more":1}])").find("more") !=
-          std::string::npos);
+    CHECK(has(fault(R"([{"term":"a","definition":"b."}])"), "term 0"));
+    CHECK(has(fault(R"([{"term":"a","definition":"b.","workspace":"step","formula":"\\nope"}])"),
+              "nope"));
+    CHECK(has(fault(R"([{"term":"a","definition":"b.","workspace":"step","operand":"zz"}])"),
+              "'operand'"));
+    CHECK(has(fault(R"([{"term":"a","definition":"b.","workspace":"step","more":1}])"), "more"));
 }

@@ -1,24 +1,12 @@
 // Gradients as a view: every loss, the chain rule of every stage and parameter, and finite differences.
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/loss.h"
-#include "app/common/format.h"
-#include "app/common/sheet.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/explain_backward.h"
-#include "app/workspaces/step/view.h"
-#include "app/workspaces/step/workspace.h"
 #include "core/cast.h"
 #include "core/rng.h"
 #include "core/tex.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -54,11 +42,8 @@ void for_some_gradients(const AppState& state, Visit visit) {
     }
 }
 
-Tensor random_tensor(std::uint64_t seed, Shape shape) {
-    Tensor tensor(shape);
-    for (std::size_t n = 0; n < tensor.values().size(); ++n)
-        tensor.values()[n] = static_cast<float>(normal(mix(seed, 5), n));
-    return tensor;
+Tensor random_tensor(std::uint64_t seed, const Shape& shape) {
+    return test::normal_tensor<float>(shape, mix(seed, 5));
 }
 
 /// A file's tensors: two sequences, four heads that read two key/value heads, with every bias.
@@ -169,8 +154,7 @@ TEST_CASE("the chain rule of every stage and parameter gives the gradient, for e
             CHECK(tex::parse(explanation.tex).has_value());
             CHECK(explanation.formula == tex::plain_text(explanation.tex));
             if (!explanation.steps.empty())
-                CHECK(copy_as_latex(explanation).find("&= " + explanation.tex) !=
-                      std::string::npos);
+                CHECK(has(copy_as_latex(explanation), "&= " + explanation.tex));
             CAPTURE(state.document().title);
             REQUIRE(explanation.value == *gradient_at(state, cell));
             if (explanation.steps.empty()) {
@@ -230,11 +214,11 @@ TEST_CASE("the heading, the sentence and the inspector name the loss") {
     CHECK(view.formula ==
           "∂L/∂S[i,j] = ∂L/∂M[i,j] if i may attend to j, else 0, L = output[cat, 2]");
     CHECK(view.words.starts_with("How fast L grows with each number; L = output[cat, 2] = "));
-    CHECK(view.words.find("Largest in size: ∂L/∂S[cat, ") != std::string::npos);
+    CHECK(has(view.words, "Largest in size: ∂L/∂S[cat, "));
     const InspectorView inspector = step_inspector(state);
     CHECK(inspector.title == "∂L/∂S[cat, The]");
     CHECK(inspector.sources.empty());
-    CHECK(inspector.gradient.find(", L = output[cat, 2] = ") != std::string::npos);
+    CHECK(has(inspector.gradient, ", L = output[cat, 2] = "));
     const StepView squared = build_step_view(after(state, {SetLoss{LossKind::squared}}));
     CHECK(squared.formula.ends_with(", L = ½ Σ (output − target)²"));
     CHECK(squared.controls.loss.current == 2);
@@ -263,9 +247,7 @@ TEST_CASE("the heading's chain rule is that of this document") {
     CHECK(formula(cross, Stage::x_kv) == "∂L/∂X_kv = ∂L/∂K W_Kᵀ + ∂L/∂V W_Vᵀ");
     const AppState shown = after(cross, {ShowGradients{true}, GoToStage{Stage::k}});
     const auto grids = build_step_view(shown).operands;
-    const auto of_w = std::ranges::find(grids, "∂L/∂W_K", &GridView::title);
-    REQUIRE(of_w != grids.end());
-    CHECK(of_w->tooltip.ends_with("\n∂L/∂W_K = X_kvᵀ ∂L/∂K"));
+    CHECK(one_of(grids, "∂L/∂W_K", &GridView::title).tooltip.ends_with("\n∂L/∂W_K = X_kvᵀ ∂L/∂K"));
 }
 
 TEST_CASE("of one output, the gradients of other rows are 0 and the sentence says so") {
@@ -298,15 +280,14 @@ TEST_CASE("the gradient of a masked score explains the row's competition") {
     const AppState causal = after(state, {SetCausal{true}});
     const Explanation alone = explain_gradient(causal, {Stage::masked, 0, 0});
     CHECK(alone.asides.size() == 1);
-    CHECK(alone.notes.front().find("the only key of its row") != std::string::npos);
+    CHECK(has(alone.notes.front(), "the only key of its row"));
 }
 
 TEST_CASE("a target is typed at the output, moves the gradient, and is undone") {
     const CellRef cell{Stage::output, 0, 1};
     AppState state = after(initial_state(), {GoToEnd{true}, BeginCellEdit{cell}});
     CHECK_FALSE(step_look(state).editing);  // a computed number
-    state = after(state, {SetLoss{LossKind::squared}, BeginCellEdit{cell}});
-    REQUIRE(step_look(state).editing);
+    REQUIRE(step_look(acted(state, {SetLoss{LossKind::squared}, BeginCellEdit{cell}})).editing);
     CHECK(step_look(state).editing->draft == "0");
     const double y = *value_at(state, cell);
     CHECK(*gradient_at(state, cell) == static_cast<float>(y));
@@ -324,15 +305,14 @@ TEST_CASE("a target is typed at the output, moves the gradient, and is undone") 
     CHECK(after(state, {SetTarget{cell, std::nan("")}}).message.severity == Severity::error);
 }
 
-TEST_CASE("a session and a journal bring loss and targets back") {
+TEST_CASE("session and journal bring loss and targets back; of an output that is gone, the sum") {
     for (const AppState& state : losses_of(preset_state("three-heads"))) {
-        const auto opened = session_from_json(session_to_json(state), "session", {});
-        REQUIRE(opened);
-        CHECK(opened->loss == state.loss);
-        CHECK(opened->document().targets == state.document().targets);
+        const AppState opened = reopened(state);
+        CHECK(opened.loss == state.loss);
+        CHECK(opened.document().targets == state.document().targets);
         for (const OperandId& id : everything(state)) {
             const auto a = gradient_of(state, id);
-            const auto b = gradient_of(*opened, id);
+            const auto b = gradient_of(opened, id);
             for (Index i = 0; i < a.rows; ++i)
                 for (Index j = 0; j < a.columns; ++j) CHECK(a(i, j) == b(i, j));
         }
@@ -340,13 +320,8 @@ TEST_CASE("a session and a journal bring loss and targets back") {
     for (const Action& action :
          Actions{SetLoss{LossKind::squared}, SetLossCell{{Stage::output, 1, 2}},
                  SetTarget{{Stage::output, 1, 2}, 0.25}}) {
-        const auto line = to_journal(action);
-        REQUIRE(line);
-        CHECK(to_journal(from_journal(*line).value()) == line);
+        CHECK(to_journal(through_journal(action)) == to_journal(action));
     }
-}
-
-TEST_CASE("a loss of an output that is gone is the sum, and says so") {
     const AppState state = after(initial_state(), {SetLossCell{{Stage::output, 3, 1}}});
     const AppState shorter = after(state, {SetSentence{"The cat"}});
     CHECK(loss_words(shorter) == "Σ output");

@@ -1,20 +1,11 @@
-#include "app/common/document/actions.h"
-#include "app/workspaces/gradients/view.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "app/common/document/loss.h"
 #include "app/common/document/targets.h"
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "app/workspaces/gradients/requests.h"
+#include "app/workspaces/gradients/view.h"
 #include "app/workspaces/gradients/workspace.h"
 #include "core/cast.h"
 #include "core/engine.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -28,9 +19,7 @@ AppState gradients_state(const Actions& actions = {}) {
 }
 
 const GradientRow& row_of(const GradientsView& view, std::string_view key) {
-    const auto found = std::ranges::find(view.rows, key, &GradientRow::key);
-    REQUIRE(found != view.rows.end());
-    return *found;
+    return one_of(view.rows, key, &GradientRow::key);
 }
 
 }  // namespace
@@ -76,8 +65,7 @@ TEST_CASE(
     "gradients: a file's dY is a loss; without one it is not offered, and kept it means the sum") {
     AppState state = gradients_state();
     CHECK(build_gradients_view(state).losses.size() == 4);
-    state = after(state, {SetLoss{LossKind::file}});
-    CHECK(has(state.message.words, "expected a file with dY"));
+    CHECK(has(acted(state, {SetLoss{LossKind::file}}).message.words, "expected a file with dY"));
     const double sum = loss_value(state).value();
     state.loss.kind = LossKind::file;
     CHECK(loss_value(state).value() == sum);
@@ -171,10 +159,9 @@ TEST_CASE("gradients: raising a score does what the exact softmax does") {
 
 TEST_CASE("gradients: a session keeps the place, and every sample is shown or says why not") {
     const AppState state = gradients_state({ShowGradientOf{"w_q"}, SelectJacobianRow{3, 2}});
-    const auto read = session_from_json(session_to_json(state), "session");
-    REQUIRE(read);
-    CHECK(gradients_look(*read).tensor == OperandId{Param::w_q});
-    CHECK(gradients_look(*read).row == 3);
+    const AppState read = reopened(state);
+    CHECK(gradients_look(read).tensor == OperandId{Param::w_q});
+    CHECK(gradients_look(read).row == 3);
     for (AppState& each : sample_states()) {
         view::apply(each, SetWorkspace{"gradients"});
         answer_all(each);

@@ -1,51 +1,27 @@
 // The Heads workspace: what is drawn of a head, in which form, and which heads are listed.
-#include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
 
 namespace {
 
-/// Q and K one-hot, so that each query has all its weight on the key that `keys` names; V as given, [T,2].
-Document pointing_at(const std::vector<std::vector<Index>>& keys,
+/// Two layers alike.
+AppState pointing_at(const std::vector<std::vector<Index>>& keys,
                      const std::vector<float>& values) {
-    const Index tokens = std::ssize(keys.front());
-    auto inputs = std::make_shared<Inputs>();
-    const Index heads = std::ssize(keys);
-    inputs->q = Tensor(Shape{1, heads, tokens, tokens});
-    inputs->k = Tensor(Shape{1, heads, tokens, tokens});
-    inputs->v = Tensor(Shape{1, heads, tokens, 2});
-    for (Index h = 0; h < heads; ++h)
-        for (Index i = 0; i < tokens; ++i) {
-            inputs->q(0, h, i, keys[static_cast<std::size_t>(h)][static_cast<std::size_t>(i)]) =
-                1000.0F;
-            inputs->k(0, h, i, i) = 10.0F;
-            for (Index d = 0; d < 2; ++d)
-                inputs->v(0, h, i, d) = values[static_cast<std::size_t>(2 * i + d)];
-        }
-    Document document;
-    document.origin = FileOrigin{"pointing.npz"};
-    document.inputs = inputs;
-    document.layers = {inputs, inputs};
-    return document;
+    const auto inputs = pointing_inputs(keys, values);
+    return state_of(document_of({inputs, inputs}, "pointing.npz")).value();
 }
 
 const std::vector<float> kValues{3, 4, 0, 2, 1, 0, 6, 8};  // norms 5 2 1 10
 
 AppState heads_of(const Actions& actions = {}) {
-    AppState state =
-        state_of(pointing_at({{0, 0, 1, 2}, {0, 0, 0, 0}, {3, 2, 1, 0}}, kValues)).value();
-    return after(after(std::move(state), {SetWorkspace{"heads"}}), actions);
+    const AppState state = pointing_at({{0, 0, 1, 2}, {0, 0, 0, 0}, {3, 2, 1, 0}}, kValues);
+    return after(after(state, {SetWorkspace{"heads"}}), actions);
 }
 
 double cell(const AllHeadsView& view, Index row, Index column) {
@@ -55,10 +31,9 @@ double cell(const AllHeadsView& view, Index row, Index column) {
 
 }  // namespace
 
-TEST_CASE(
-    "α‖v‖: a weight of 1 shows the norm of its value, and its formula and source stand there") {
+TEST_CASE("α‖v‖: a weight of 1 shows the norm of its value; what a file lacks is not defined") {
     const AppState state = heads_of({ShowHeadsAs{"value_norm"}});
-    const AllHeadsView view = build_all_heads_view(state);
+    AllHeadsView view = build_all_heads_view(state);
     CHECK(cell(view, 0, 0) == doctest::Approx(5.0));
     CHECK(cell(view, 2, 1) == doctest::Approx(2.0));
     CHECK(cell(view, 3, 2) == doctest::Approx(1.0));
@@ -67,10 +42,7 @@ TEST_CASE(
     CHECK(has(view.legend.source, "arXiv:2004.10102"));
     const AllHeadsView own = build_all_heads_view(after(state, {SetHeadsRange{true}}));
     CHECK(own.grids[0].range.high == doctest::Approx(5.0));
-}
-
-TEST_CASE("what a file does not have is not defined, with the reason") {
-    const AllHeadsView view = build_all_heads_view(heads_of({ShowHeadsAs{"output_norm"}}));
+    view = build_all_heads_view(heads_of({ShowHeadsAs{"output_norm"}}));
     CHECK(view.grids.empty());
     CHECK(view.large_lacks == "α‖vW_O‖ is not defined for layer 0 head 0: there is no W_O.");
     const AppState unknown = heads_of({ShowHeadsAs{"importance"}});
@@ -79,7 +51,7 @@ TEST_CASE("what a file does not have is not defined, with the reason") {
 }
 
 TEST_CASE("α × gradient of L = Σ output: the sum of the value of the key, with its sign") {
-    AppState state = state_of(pointing_at({{0, 0, 1}}, {3, 4, -5, 2, 1, 0})).value();
+    AppState state = pointing_at({{0, 0, 1}}, {3, 4, -5, 2, 1, 0});
     state = after(std::move(state), {SetWorkspace{"heads"}, ShowHeadsAs{"gradient"}});
     const AllHeadsView view = build_all_heads_view(state);
     CHECK(cell(view, 0, 0) == doctest::Approx(7.0));
@@ -91,7 +63,7 @@ TEST_CASE("α × gradient of L = Σ output: the sum of the value of the key, wit
 
 TEST_CASE("rollout: one picture a layer, two layers of it by hand") {
     // The mean of the two heads is [1 0; 1 0]: Â = [1 0; ½ ½].
-    AppState state = state_of(pointing_at({{0, 0}, {0, 0}}, {1, 0, 0, 1})).value();
+    AppState state = pointing_at({{0, 0}, {0, 0}}, {1, 0, 0, 1});
     state = after(std::move(state), {SetWorkspace{"heads"}, ShowHeadsAs{"rollout"}});
     AllHeadsView view = build_all_heads_view(state);
     CHECK(view.thumbs.size() == 2);
@@ -136,9 +108,9 @@ TEST_CASE("colours by linear, √ and log of the share") {
     CHECK(position_of(both, 0.0) == doctest::Approx(0.5));
 }
 
-TEST_CASE("lines: one for each weight, and how much is left out is said") {
-    const AppState state = heads_of({SetHeadForm{"lines"}});
-    const AllHeadsView view = build_all_heads_view(state);
+TEST_CASE("a line for each weight, chips by what a query gives, products that sum to the score") {
+    AppState state = heads_of({SetHeadForm{"lines"}});
+    AllHeadsView view = build_all_heads_view(state);
     REQUIRE(view.lines.size() == 1);
     const HeadLinesView& lines = view.lines[0];
     REQUIRE(lines.lines.size() == 4);
@@ -150,11 +122,8 @@ TEST_CASE("lines: one for each weight, and how much is left out is said") {
     const AllHeadsView clipped = build_all_heads_view(after(state, {ClipSinks{"first", 0.3}}));
     CHECK(clipped.lines[0].lines.size() == 2);
     CHECK(has(clipped.lines[0].legend.back(), "50.0 %"));
-}
-
-TEST_CASE("text: chips by what the chosen query gives") {
-    const AppState state = heads_of({SetHeadForm{"text"}, SelectHeadsPair{3, 2}});
-    const AllHeadsView view = build_all_heads_view(state);
+    state = heads_of({SetHeadForm{"text"}, SelectHeadsPair{3, 2}});
+    view = build_all_heads_view(state);
     REQUIRE(view.texts.size() == 1);
     const auto& keys = view.texts[0].keys;
     REQUIRE(keys.size() == 4);
@@ -163,11 +132,8 @@ TEST_CASE("text: chips by what the chosen query gives") {
     CHECK(keys[2].fill != keys[1].fill);
     CHECK(keys[0].fill == keys[1].fill);
     CHECK(keys[2].tooltip == "1.0000");
-}
-
-TEST_CASE("dimensions: products and their sum, the score") {
-    const AppState state = heads_of({SetHeadForm{"dimensions"}, SelectHeadsPair{2, 0}});
-    const AllHeadsView view = build_all_heads_view(state);
+    state = heads_of({SetHeadForm{"dimensions"}, SelectHeadsPair{2, 0}});
+    view = build_all_heads_view(state);
     REQUIRE(view.dimensions);
     REQUIRE(view.dimensions->grid);
     const GridView& grid = *view.dimensions->grid;
@@ -217,16 +183,9 @@ TEST_CASE("a scatter of two measures: places by hand, axes with their formulas")
 }
 
 TEST_CASE("more heads than are computed at once are a request; the answer is shown") {
-    auto inputs = std::make_shared<Inputs>();
-    const Shape shape{1, 5, 128, 2};
-    inputs->q = test::normal_tensor<float>(shape, 1);
-    inputs->k = test::normal_tensor<float>(shape, 2);
-    inputs->v = test::normal_tensor<float>(shape, 3);
-    Document document;
-    document.origin = FileOrigin{"many.npz"};
-    document.inputs = inputs;
-    document.layers = {inputs};
-    AppState state = after(state_of(std::move(document)).value(), {SetWorkspace{"heads"}});
+    const auto inputs = normal_inputs({1, 5, 128, 2}, 1);
+    AppState state =
+        after(state_of(document_of({inputs}, "many.npz")).value(), {SetWorkspace{"heads"}});
     CHECK_FALSE(has_current_heads(state));
     CHECK(has(build_all_heads_view(state).pending, "Computing weights of all heads of 1 layer"));
     REQUIRE(requested_heads(state));
@@ -236,8 +195,7 @@ TEST_CASE("more heads than are computed at once are a request; the answer is sho
     CHECK(has_current_heads(state));
     CHECK_FALSE(requested_heads(state));
     CHECK(build_all_heads_view(state).thumbs.size() == 5);
-    view::apply(state, ShowHeadsAs{"gradient"});
-    CHECK(requested_heads(state));
+    CHECK(requested_heads(acted(state, {ShowHeadsAs{"gradient"}})));
     std::stop_source stopped;
     stopped.request_stop();
     CHECK(compute_heads(*requested_heads(state), {stopped.get_token(), {}}).heads.empty());
@@ -249,9 +207,8 @@ TEST_CASE("a session keeps what is drawn, in which form, and the filter") {
                   {ShowHeadsAs{"output_norm"}, SetHeadsCurve{"log"}, ClipSinks{"limit", 0.4},
                    SetHeadForm{"lines"}, FilterHeadsByLabel{"none"},
                    FilterHeadsByMeasure{"entropy", 0.25}, ScatterHeads{"entropy", "distance"}});
-    const auto read = session_from_json(session_to_json(state), "session.json");
-    REQUIRE(read);
-    const HeadsLook& look = heads_look(*read);
+    const AppState read = reopened(state);
+    const HeadsLook& look = heads_look(read);
     CHECK(look.show == HeadShow::output_norm);
     CHECK(look.curve == ColorCurve::log);
     CHECK(look.clip == SinkClip::limit);

@@ -1,16 +1,11 @@
 // The small pictures of all heads.
 
 #include "app/workspaces/step/heads.h"
-#include "app/common/document/actions.h"
-#include "app/workspaces/step/actions.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <set>
 
 #include "app/workspaces/step/grids.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -28,11 +23,17 @@ Color pixel(const Image& image, Index row, Index column) {
 
 }  // namespace
 
-TEST_CASE("a single head has no pictures of heads") {
+TEST_CASE("a single head has no pictures; pictures outlive the state that they are of") {
     CHECK(build_heads_view(initial_state()).heads.empty());
+    Picture picture;
+    {
+        const AppState state = with_heads(2, Stage::weights);
+        picture = build_heads_view(state).heads[0].picture;
+    }
+    CHECK(picture.paint().width == 4);
 }
 
-TEST_CASE("each picture has the colours that the canvas gives that head") {
+TEST_CASE("each picture has the colours that the canvas gives that head, by row too") {
     for (const Stage stage :
          {Stage::q, Stage::scores, Stage::masked, Stage::weights, Stage::context}) {
         AppState state =
@@ -50,9 +51,6 @@ TEST_CASE("each picture has the colours that the canvas gives that head") {
                     CHECK(pixel(image, i, j) == grid.at(i, j).fill);
         }
     }
-}
-
-TEST_CASE("pictures follow the colours by row") {
     const AppState plain = with_heads(2, Stage::weights);
     const AppState state = after(plain, {ScaleRows{true}, ShowHead{1}});
     const HeadPicture head = build_heads_view(state).heads[1];
@@ -78,7 +76,7 @@ TEST_CASE("a picture's key follows its pixels: not the head shown, but theme and
     CHECK(keys(after(state, {GoToStage{Stage::scores}})) != before);
 }
 
-TEST_CASE("the head on the canvas is marked, and where heads are joined their weights are drawn") {
+TEST_CASE("the head on the canvas is marked; the tooltip names the largest weight of each") {
     AppState state = after(with_heads(2, Stage::output), {ShowHead{1}});
     const HeadsView view = build_heads_view(state);
     CHECK(!view.heads[0].shown);
@@ -87,25 +85,12 @@ TEST_CASE("the head on the canvas is marked, and where heads are joined their we
     CHECK(view.caption == "weights");
     view::apply(state, GoToStage{Stage::x});
     for (const HeadPicture& head : build_heads_view(state).heads) CHECK(!head.drawn);
-}
-
-TEST_CASE("the tooltip names the largest weight of that head") {
-    AppState state = with_heads(2, Stage::weights);
+    state = with_heads(2, Stage::weights);
     Trace trace = *state.trace;
     const auto weights = trace[Stage::weights].matrix(0, 1);
     for (Index i = 0; i < weights.rows; ++i)
         for (float& a : weights.row(i)) a = 0.1F;
     weights(2, 1) = 0.75F;
     state.trace = std::make_shared<const Trace>(std::move(trace));
-    const std::string words = build_heads_view(state).heads[1].tooltip;
-    CHECK(words == "largest of weights: sat → cat 75.0 %");
-}
-
-TEST_CASE("pictures outlive the state that they are of") {
-    Picture picture;
-    {
-        const AppState state = with_heads(2, Stage::weights);
-        picture = build_heads_view(state).heads[0].picture;
-    }
-    CHECK(picture.paint().width == 4);
+    CHECK(build_heads_view(state).heads[1].tooltip == "largest of weights: sat → cat 75.0 %");
 }

@@ -1,25 +1,17 @@
 // Every number of a journal line or a session may be any number: refused with a sentence, or harmless.
 
-#include <doctest/doctest.h>
-
 #include <nlohmann/json.hpp>
 
 #include "app/common/fields.h"
-#include "app/common/format.h"
 #include "app/common/map/inspector.h"
 #include "app/common/map/requests.h"
 #include "app/common/map/view.h"
 #include "app/common/map/words.h"
-#include "app/window/commands.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
 #include "app/workspaces/large/state.h"
 #include "app/workspaces/saturation/view.h"
-#include "app/workspaces/step/actions.h"
-#include "app/workspaces/step/view.h"
-#include "app/workspaces/step/workspace.h"
 #include "core/text.h"
 #include "tests/view/large_sample.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -183,18 +175,17 @@ TEST_CASE("numbers are checked where they are read") {
           "the journal line 'cell' has 'row' = -1: expected 0 to 1099511627776");
     CHECK(fault(R"({"action":"select_cell","cell":{"tensor":"x","row":0,"column":-1}})") ==
           "the journal line 'cell' has 'column' = -1: expected 0 or more");
-    CHECK(fault(R"({"action":"open_planted","spec":{"tokens":5}})")
-              .find("tokens is 5: the generator makes 256 to 1048576") != std::string::npos);
+    CHECK(has(fault(R"({"action":"open_planted","spec":{"tokens":5}})"),
+              "tokens is 5: the generator makes 256 to 1048576"));
     CHECK(fault(R"({"action":"set_heads","heads":2.0})").empty());
     CHECK(fault(R"({"action":"set_seed","seed":3.0})").empty());
     CHECK(fault(R"({"action":"step_by","steps":-1.0})").empty());
     CHECK(fault(R"({"action":"set_heads","heads":2.5})") ==
           "the journal line has 'heads' = 2.5: expected a whole number");
-    CHECK(fault(R"({"action":"set_heads","heads":1e300})").find("expected a whole number") !=
-          std::string::npos);
-    CHECK(fault(R"({"action":"set_heads","heads":9223372036854775808.0})")
-              .find("expected a whole number") != std::string::npos);
-    CHECK(fault(R"({"action":"set_seed","seed":-1})").find("at least 0") != std::string::npos);
+    CHECK(has(fault(R"({"action":"set_heads","heads":1e300})"), "expected a whole number"));
+    CHECK(has(fault(R"({"action":"set_heads","heads":9223372036854775808.0})"),
+              "expected a whole number"));
+    CHECK(has(fault(R"({"action":"set_seed","seed":-1})"), "at least 0"));
     CHECK(fault(R"({"action":"set_heads","heads":2,"heads":3})") ==
           "the journal line has the key 'heads' twice");
     CHECK(fault("{\"action\":\"" + std::string(100000, 'x') + "\"}").size() < 200);

@@ -1,21 +1,11 @@
-#include "app/common/document/actions.h"
 #include "app/common/inspector.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
 
 #include <cctype>
-#include <cmath>
-#include <limits>
 #include <sstream>
-#include <string>
 
 #include "app/common/expr.h"
-#include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/step/explain.h"
-#include "app/workspaces/step/workspace.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -112,8 +102,7 @@ void check_every_equality(const InspectorView& view) {
         const double value = calculator.sum();
         CAPTURE(line);
         CHECK(calculator.done());
-        double result = 0.0;
-        result = Calculator(std::string_view(line).substr(last + 3)).sum();
+        const double result = Calculator(std::string_view(line).substr(last + 3)).sum();
         CHECK(agree(value, result, calculator.magnitude));
     }
 }
@@ -150,7 +139,8 @@ InspectorView inspect(const AppState& state, const CellRef& cell) {
 
 }  // namespace
 
-TEST_CASE("every printed equality of every stage holds, for every preset") {
+TEST_CASE(
+    "of every cell each equality holds, the value is the trace's, links go to what they show") {
     for (const AppState& state : sample_states()) {
         CAPTURE(state.document().title);
         for (const OperandId& id : every_operand(state))
@@ -158,23 +148,8 @@ TEST_CASE("every printed equality of every stage holds, for every preset") {
                 const InspectorView view = inspect(state, cell);
                 CHECK_FALSE(view.empty);
                 check_every_equality(view);
-            });
-    }
-}
-
-TEST_CASE("the value shown is the value of the trace") {
-    for (const AppState& state : sample_states())
-        for (const OperandId& id : every_operand(state))
-            for_some_cells(state, id, [&](const CellRef& cell) {
-                CHECK(inspect(state, cell).value == number(*value_at(state, cell)));
-            });
-}
-
-TEST_CASE("links of the arithmetic point at cells that hold the number they show") {
-    for (const AppState& state : sample_states())
-        for (const OperandId& id : every_operand(state))
-            for_some_cells(state, id, [&](const CellRef& cell) {
-                for (const Line& line : inspect(state, cell).lines)
+                CHECK(view.value == number(*value_at(state, cell)));
+                for (const Line& line : view.lines)
                     for (const Piece& piece : line.pieces) {
                         if (!piece.link) continue;
                         REQUIRE(has_cell(state, *piece.link));
@@ -184,6 +159,7 @@ TEST_CASE("links of the arithmetic point at cells that hold the number they show
                         CHECK(same);
                     }
             });
+    }
 }
 
 TEST_CASE("a score shows a row for each product and its angle") {
@@ -266,41 +242,32 @@ TEST_CASE("links of every table point at cells that hold the number they show") 
             });
 }
 
-TEST_CASE("a masked weight is exactly 0 and says why") {
-    const AppState state = after(preset_state("cat-sat-mat"), {SetCausal{true}});
+TEST_CASE("a masked weight is exactly 0 and says why; a NaN tells its story") {
+    AppState state = after(preset_state("cat-sat-mat"), {SetCausal{true}});
     const InspectorView masked = inspect(state, {Stage::masked, 0, 2});
     CHECK(masked.value == "−∞");
-    CHECK(masked.as_text.find("causal: key mat comes after query cat") != std::string::npos);
-    CHECK(inspect(state, {Stage::weights, 0, 2}).as_text.find("exactly 0") != std::string::npos);
-}
-
-TEST_CASE("how to change a number is said once") {
-    const InspectorView view = inspect(initial_state(), {Stage::x, 0, 0});
-    CHECK(view.editable);
-    CHECK(view.lines.back().pieces[0].text == "It is given with the sentence, or was edited.");
-}
-
-TEST_CASE("a NaN tells its story") {
-    const AppState state = after(initial_state(), {SetCell{{Stage::x, 1, 0}, std::nan("")}});
+    CHECK(has(masked.as_text, "causal: key mat comes after query cat"));
+    CHECK(has(inspect(state, {Stage::weights, 0, 2}).as_text, "exactly 0"));
+    state = after(initial_state(), {SetCell{{Stage::x, 1, 0}, std::nan("")}});
     const InspectorView view = inspect(state, {Stage::weights, 1, 1});
     CHECK(view.value == "NaN");
-    CHECK(view.as_text.find("A score of the row is NaN") != std::string::npos);
+    CHECK(has(view.as_text, "A score of the row is NaN"));
     CHECK(inspect(state, {Stage::scores, 1, 1}).geometry.at(3).pieces.at(0).text == "NaN°");
 }
 
-TEST_CASE("the gradient is labelled with its loss") {
-    const InspectorView view = inspect(initial_state(), {Param::w_q, 0, 0});
+TEST_CASE("how to change a number is said once; the gradient is labelled with its loss") {
+    InspectorView view = inspect(initial_state(), {Stage::x, 0, 0});
+    CHECK(view.editable);
+    CHECK(view.lines.back().pieces[0].text == "It is given with the sentence, or was edited.");
+    view = inspect(initial_state(), {Param::w_q, 0, 0});
     CHECK(view.gradient.find("∂L/∂W_Q[0, 0] = ") == 0);
-    CHECK(view.gradient.find(", L = Σ output") != std::string::npos);
+    CHECK(has(view.gradient, ", L = Σ output"));
 }
 
-TEST_CASE("copies are LaTeX and Python of the same arithmetic") {
+TEST_CASE("copies are LaTeX and Python of the same arithmetic, tensors by words or letters") {
     const InspectorView view = inspect(preset_state("cat-sat-mat"), {Stage::scaled, 0, 2});
-    CHECK(view.as_latex.find("\\frac{1}{\\sqrt{2}}") != std::string::npos);
-    CHECK(view.as_python.find("print(1 / np.sqrt(2))") != std::string::npos);
-}
-
-TEST_CASE("a tensor is named in LaTeX as a word where it is one, else by its letter") {
+    CHECK(has(view.as_latex, "\\frac{1}{\\sqrt{2}}"));
+    CHECK(has(view.as_python, "print(1 / np.sqrt(2))"));
     CHECK(tex_symbol(Stage::scores) == "\\mathrm{scores}");
     CHECK(tex_symbol(Stage::context) == "\\mathrm{context}");
     CHECK(tex_symbol(Stage::x_kv) == "X_{kv}");

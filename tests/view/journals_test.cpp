@@ -1,16 +1,9 @@
 // Random journals: every action that a journal can hold, with edge values in every field. Whatever is valid leaves a
 // state that a second play gives again, to the byte, and that a session brings back.
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "app/common/map/actions.h"
-#include "app/window/journal.h"
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "tests/support/random_journal.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;

@@ -1,18 +1,8 @@
 // A backend may keep less than every stage: whoever reads the trace must ask first.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
-#include "app/common/document/actions.h"
 #include "app/common/inspector.h"
-#include "app/common/sheet.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/explain.h"
-#include "app/workspaces/step/view.h"
-#include "app/workspaces/step/workspace.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -32,21 +22,16 @@ std::string words_of(const InspectorView& view) {
 
 }  // namespace
 
-TEST_CASE("the inspector says what the backend does not keep") {
+TEST_CASE("what the backend does not keep is named, and nothing is offered to be clicked") {
     const CellRef cell{Stage::context, 0, 0};
-    const AppState state =
+    AppState state =
         after(fused_state("the-cat-sat-down"), {GoToStage{Stage::context}, SelectCell{cell}});
     REQUIRE(state.selected);
     const InspectorView view = step_inspector(state);
-    CHECK(
-        words_of(view).find("weights are not kept by the backend fused: choose another backend") !=
-        std::string::npos);
-    CHECK(view.as_python.find("print(") != std::string::npos);
+    CHECK(has(words_of(view), "weights are not kept by the backend fused: choose another backend"));
+    CHECK(has(view.as_python, "print("));
     CHECK(!view.table);
-}
-
-TEST_CASE("a stage that the backend does not keep is named, and nothing is offered to be clicked") {
-    const AppState state = after(fused_state("the-cat-sat-down"), {GoToStage{Stage::weights}});
+    state = after(fused_state("the-cat-sat-down"), {GoToStage{Stage::weights}});
     CHECK(build_step_view(state).unavailable == "The backend fused does not keep this stage (A).");
     CHECK(step_inspector(state).hint.empty());
 }
@@ -77,19 +62,15 @@ TEST_CASE("every cell of every stage is read safely from a trace that lacks stag
         }
 }
 
-TEST_CASE("a value that the trace does not hold is none") {
-    const AppState state = fused_state("the-cat-sat-down");
+TEST_CASE("a value that the trace does not hold is none; a session that selects there opens") {
+    AppState state = fused_state("the-cat-sat-down");
     CHECK(value_at(state, {Stage::weights, 0, 0}) == std::nullopt);
     CHECK(value_at(state, {Stage::context, 0, 0}).has_value());
     CHECK(value_at(state, {Stage::context, 99, 0}) == std::nullopt);
     CHECK(value_at(state, {Stage::context, -1, 0}) == std::nullopt);
-}
-
-TEST_CASE("a session that selects or hovers a cell of the backend fused opens") {
-    AppState state = after(fused_state("eight-heads"), {GoToStage{Stage::context}});
+    state = after(fused_state("eight-heads"), {GoToStage{Stage::context}});
     state.selected = state.hovered = CellRef{Stage::context, 1, 0};
-    const auto opened = session_from_json(session_to_json(state), "fused.json");
-    REQUIRE(opened);
-    CHECK(!step_inspector(*opened).empty);
-    build_step_view(*opened);
+    const AppState opened = reopened(state);
+    CHECK(!step_inspector(opened).empty);
+    build_step_view(opened);
 }

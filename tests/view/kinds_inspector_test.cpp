@@ -1,12 +1,7 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "app/common/document/actions.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/explain.h"
 #include "app/workspaces/kinds/workspace.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -15,16 +10,16 @@ namespace {
 
 /// A is plain scaled dot product, B has one setting more; the pair mat → cat of cat sat mat.
 AppState explained(const Actions& actions) {
-    Actions all{SetWorkspace{"kinds"}, ChooseKinds{"rope"}, CopyKind{KindsSide::a},
-                SelectKindsPair{2, 0}};
-    all.insert(all.end(), actions.begin(), actions.end());
-    return after(preset_state("cat-sat-mat"), all);
+    return after(
+        after(preset_state("cat-sat-mat"), {SetWorkspace{"kinds"}, ChooseKinds{"rope"},
+                                            CopyKind{KindsSide::a}, SelectKindsPair{2, 0}}),
+        actions);
 }
 bool says(const AppState& state, const std::string& words) {
     const std::string text = kinds_inspector(state).as_text;
     CAPTURE(text);
-    CHECK(text.find(words) != std::string::npos);
-    return text.find(words) != std::string::npos;
+    CHECK(has(text, words));
+    return has(text, words);
 }
 
 }  // namespace
@@ -48,21 +43,15 @@ TEST_CASE("both sides' arithmetic stands beside each other, from q and k to the 
     CHECK(view.table->rows[2].cells[3].text == "0.5761");
 }
 
-TEST_CASE("cosine: both lengths and their quotient") {
-    const AppState state = explained({b_is("score", "cosine")});
+TEST_CASE("cosine, RoPE, ALiBi, soft cap and sink write their own numbers") {
+    AppState state = explained({b_is("score", "cosine")});
     CHECK(says(state, "‖q‖: √(1.00·1.00 + 1.00·1.00) = 1.4142"));
     CHECK(says(state, "‖k‖: √(1.00·1.00 + 0.00·0.00) = 1.00"));
     CHECK(says(state, "= 0.7071"));
-}
-
-TEST_CASE("RoPE: the turned columns, and their product") {
-    const AppState state = explained({b_is("position", "rope-half")});
+    state = explained({b_is("position", "rope-half")});
     CHECK(says(state, "q0, q1 turn by 2 · 1.00 = 2.00 rad: (1.00, 1.00) → (−1.3254, 0.4932)."));
     CHECK(says(state, "k0, k1 turn by 0 · 1.00 = 0.00 rad: (1.00, 0.00) → (1.00, 0.00)."));
     CHECK(says(state, "q′·k′: −1.3254·1.00 + 0.4932·0.00 = −1.3254"));
-}
-
-TEST_CASE("ALiBi, soft cap and sink write their own numbers") {
     CHECK(says(explained({b_is("position", "alibi")}), "B: 0.7071 − 0.50·2 = −0.2929"));
     CHECK(says(explained({b_is("softcap", "1")}), "cap: 1.00 · tanh(0.7071 ÷ 1.00) = 0.6089"));
     CHECK(says(explained({b_is("sink", "0")}), "and exp(0.00 − m) = 0.2431 of the sink = 2.2293"));

@@ -1,14 +1,9 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "app/common/document/actions.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
 #include "app/workspaces/kinds/workspace.h"
 #include "core/tex.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -17,11 +12,9 @@ namespace {
 
 /// Row mat of cat sat mat, two keys a chunk: scores 0.71, 0.71, 1.41.
 AppState online_state(const Actions& actions = {}) {
-    return after(preset_state("cat-sat-mat"), [&] {
-        Actions all{SetWorkspace{"kinds"}, SelectKindsPair{2, 0}, ShowOnline{true}};
-        all.insert(all.end(), actions.begin(), actions.end());
-        return all;
-    }());
+    return after(after(preset_state("cat-sat-mat"),
+                       {SetWorkspace{"kinds"}, SelectKindsPair{2, 0}, ShowOnline{true}}),
+                 actions);
 }
 
 std::string cell(const GridView& grid, Index row, Index column) {
@@ -47,10 +40,10 @@ TEST_CASE("nothing of a chunk is shown before it is stepped to") {
     }
     const OnlineView start = build_online_view(online_state());
     CHECK_FALSE(start.largest);
-    for (const std::string& tex : start.tex) CHECK(tex.find("1.41") == std::string::npos);
+    for (const std::string& tex : start.tex) CHECK_FALSE(has(tex, "1.41"));
 }
 
-TEST_CASE("each step says in words and numbers what it did") {
+TEST_CASE("each step says in words and numbers what it did; what is kept does not grow") {
     AppState state = online_state();
     CHECK(build_online_view(state).sentence == "Before the first chunk: m = −∞, ℓ = 0, O = 0.");
     state = after(state, {StepOnline{1}});
@@ -77,9 +70,6 @@ TEST_CASE("each step says in words and numbers what it did") {
     CHECK(cell(*view.result, 1, 1) == "0.752");
     CHECK(tex::plain_text(view.tex[1]).ends_with("= 0.4931"));
     CHECK(state.message.words == view.sentence);
-}
-
-TEST_CASE("what is kept does not grow with the keys") {
     CHECK(build_online_view(online_state()).memory ==
           "Kept for a row: m, ℓ and O, d_v + 2 = 4 numbers, whatever n is. Stored weights would be "
           "n = 3.");
@@ -103,7 +93,7 @@ TEST_CASE("any size of chunk ends at the ordinary softmax but for rounding") {
                 else
                     CHECK(std::abs(own - ordinary) <= 1e-6 * std::max(1.0, std::abs(ordinary)));
             }
-            CHECK(view.result_words.find("one side") == std::string::npos);
+            CHECK_FALSE(has(view.result_words, "one side"));
         }
 }
 
@@ -114,11 +104,7 @@ TEST_CASE("a wholly masked chunk leaves m, l and O, and says so; an empty row fo
     CHECK(view.sentence == "Key sat: masked, so m, ℓ and O stay as they are.");
     CHECK(view.keys[1].masked);
     CHECK(cell(view.state, 0, 0) == cell(view.state, 3, 0));
-    const auto empty = state_of(document_from_json(R"({"title": "t", "note": "n",
-        "sentence": "a b c", "padding": 0})",
-                                                   "sample")
-                                    .value())
-                           .value();
+    const AppState empty = json_state(R"("padding": 0)", "a b c");
     view = build_online_view(
         after(empty, {SetWorkspace{"kinds"}, ShowOnline{true}, GoToOnlineEnd{true}}));
     CHECK(view.result_words ==
@@ -126,15 +112,11 @@ TEST_CASE("a wholly masked chunk leaves m, l and O, and says so; an empty row fo
     CHECK_FALSE(view.largest);
 }
 
-TEST_CASE("a sink is there before the first chunk") {
-    const OnlineView view = build_online_view(online_state({SetKind{KindsSide::a, "sink", "0.5"}}));
+TEST_CASE("a sink is there before the first chunk; a side without scores says what it is") {
+    OnlineView view = build_online_view(online_state({SetKind{KindsSide::a, "sink", "0.5"}}));
     CHECK(view.sentence == "The sink comes first: m is its logit, ℓ = 1, O = 0.");
     CHECK(view.largest == 0.5);
-}
-
-TEST_CASE("a side without scores has nothing to step through, and says what it is") {
-    const OnlineView view =
-        build_online_view(online_state({SetKind{KindsSide::a, "operation", "linear"}}));
+    view = build_online_view(online_state({SetKind{KindsSide::a, "operation", "linear"}}));
     CHECK(view.fault == "A has no row of scores to go through: it is linear attention.");
 }
 
@@ -142,8 +124,7 @@ TEST_CASE("playing steps until the last chunk, stepping stops at both ends") {
     AppState state = online_state({PlayOnline{}});
     CHECK(is_animating(state));
     CHECK(due_actions(state).empty());
-    state = after(state, {Tick{1.3}});
-    REQUIRE(due_actions(state).size() == 1);
+    REQUIRE(due_actions(acted(state, {Tick{1.3}})).size() == 1);
     state = after(state, due_actions(state));
     CHECK(kinds_look(state).taken == 1);
     state = after(state, {Tick{1.3}});

@@ -1,21 +1,14 @@
 // The numbers are those of a script in another language: cat sat mat with Q = K = V = X, so that
 // X Xᵀ = [[1,0,1],[0,1,1],[1,1,2]] and d_k = 2. A is the scaled dot product where nothing else is said.
 
-#include <doctest/doctest.h>
-
 #include <array>
-#include <cmath>
 
-#include "app/common/document/actions.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/view.h"
 #include "app/workspaces/kinds/words.h"
 #include "app/workspaces/kinds/workspace.h"
-#include "app/workspaces/step/actions.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -52,117 +45,78 @@ constexpr Matrix kScaled{{{0.401112092680, 0.197775814640, 0.401112092680},
                           {0.248255078258, 0.248255078258, 0.503489843485}}};
 
 struct Known {
-    const char* setting;
-    const char* value;
+    std::pair<const char*, const char*> setting;  // and its value
     Matrix weights;
-    Index row, column;
-    double difference, largest, relative, entropy;  // of row 0
+    large::Cell at;
+    std::array<double, 4> numbers;  // difference, largest and relative error, entropy of row 0
 };
-const Known kKnown[] = {
-    {"scaling",
-     "off",
-     {{{0.422318798252, 0.155362403497, 0.422318798252},
-       {0.155362403497, 0.422318798252, 0.422318798252},
-       {0.211941557617, 0.211941557617, 0.576116884766}}},
-     2,
-     2,
-     0.072627041281,
-     0.042413411143,
-     0.047707462995,
-     1.017357207555},
-    {"position",
-     "rope-half",
-     {{{0.682549106398, 0.185623022169, 0.131827871433},
-       {0.105333176987, 0.387317612795, 0.507349210219},
-       {0.054696042457, 0.370955922197, 0.574348035346}}},
-     0,
-     0,
-     0.281437013718,
-     0.281437013718,
-     0.211792979822,
-     0.840393126500},
-    {"position",
-     "alibi",
-     {{{0.599901357075, 0.179407266926, 0.220691375999},
-       {0.156938782460, 0.524771321632, 0.318289895908},
-       {0.122523353198, 0.202006858574, 0.675469788228}}},
-     0,
-     0,
-     0.198789264395,
-     0.198789264395,
-     0.154432980121,
-     0.948245146656},
-    {"softcap",
-     "1",
-     {{{0.393086243845, 0.213827512309, 0.393086243845},
-       {0.213827512309, 0.393086243845, 0.393086243845},
-       {0.300977902120, 0.300977902120, 0.398044195760}}},
-     2,
-     2,
-     -0.105445647725,
-     0.052722823862,
-     0.044485810690,
-     1.063917124567},
-    {"sink",
-     "0",
-     {{{0.334880774663, 0.165119225337, 0.334880774663},
-       {0.165119225337, 0.334880774663, 0.334880774663},
-       {0.221181016370, 0.221181016370, 0.448580532956}}},
-     0,
-     0,
-     -0.066231318016,
-     0.132462636033,
-     0.147384821201,
-     1.030100384092},
-    {"mask",
-     "causal",
-     {{{1.0, 0.0, 0.0},
-       {0.330238450673, 0.669761549327, 0.0},
-       {0.248255078258, 0.248255078258, 0.503489843485}}},
-     0,
-     0,
-     0.598887907320,
-     0.598887907320,
-     0.394357040925,
-     0.0},
-    {"mask",
-     "window",
-     {{{0.669761549327, 0.330238450673, 0.0},
-       {0.197775814640, 0.401112092680, 0.401112092680},
-       {0.0, 0.330238450673, 0.669761549327}}},
-     0,
-     2,
-     -0.401112092680,
-     0.268649456647,
-     0.224557537825,
-     0.634347374350},
-};
+const Known kKnown[] = {{{"scaling", "off"},
+                         {{{0.422318798252, 0.155362403497, 0.422318798252},
+                           {0.155362403497, 0.422318798252, 0.422318798252},
+                           {0.211941557617, 0.211941557617, 0.576116884766}}},
+                         {2, 2},
+                         {{0.072627041281, 0.042413411143, 0.047707462995, 1.017357207555}}},
+                        {{"position", "rope-half"},
+                         {{{0.682549106398, 0.185623022169, 0.131827871433},
+                           {0.105333176987, 0.387317612795, 0.507349210219},
+                           {0.054696042457, 0.370955922197, 0.574348035346}}},
+                         {0, 0},
+                         {{0.281437013718, 0.281437013718, 0.211792979822, 0.840393126500}}},
+                        {{"position", "alibi"},
+                         {{{0.599901357075, 0.179407266926, 0.220691375999},
+                           {0.156938782460, 0.524771321632, 0.318289895908},
+                           {0.122523353198, 0.202006858574, 0.675469788228}}},
+                         {0, 0},
+                         {{0.198789264395, 0.198789264395, 0.154432980121, 0.948245146656}}},
+                        {{"softcap", "1"},
+                         {{{0.393086243845, 0.213827512309, 0.393086243845},
+                           {0.213827512309, 0.393086243845, 0.393086243845},
+                           {0.300977902120, 0.300977902120, 0.398044195760}}},
+                         {2, 2},
+                         {{-0.105445647725, 0.052722823862, 0.044485810690, 1.063917124567}}},
+                        {{"sink", "0"},
+                         {{{0.334880774663, 0.165119225337, 0.334880774663},
+                           {0.165119225337, 0.334880774663, 0.334880774663},
+                           {0.221181016370, 0.221181016370, 0.448580532956}}},
+                         {0, 0},
+                         {{-0.066231318016, 0.132462636033, 0.147384821201, 1.030100384092}}},
+                        {{"mask", "causal"},
+                         {{{1.0, 0.0, 0.0},
+                           {0.330238450673, 0.669761549327, 0.0},
+                           {0.248255078258, 0.248255078258, 0.503489843485}}},
+                         {0, 0},
+                         {{0.598887907320, 0.598887907320, 0.394357040925, 0.0}}},
+                        {{"mask", "window"},
+                         {{{0.669761549327, 0.330238450673, 0.0},
+                           {0.197775814640, 0.401112092680, 0.401112092680},
+                           {0.0, 0.330238450673, 0.669761549327}}},
+                         {0, 2},
+                         {{-0.401112092680, 0.268649456647, 0.224557537825, 0.634347374350}}}};
 
 }  // namespace
 
-TEST_CASE("A is what Step computes") {
-    const AppState state = kinds_state();
-    check_weights(result_of(state).a, kScaled);
-    check_weights(result_of(state).b, kScaled);
-    CHECK(result_of(state).difference.value == 0.0);
-    CHECK(result_of(state).error.largest == 0.0);
-}
-
-TEST_CASE("one setting of B: weights, where they differ most, and what it does to the output") {
+TEST_CASE("A is what Step computes; one setting of B: weights, largest difference, output") {
+    const AppState same = kinds_state();
+    check_weights(result_of(same).a, kScaled);
+    check_weights(result_of(same).b, kScaled);
+    CHECK(result_of(same).difference.value == 0.0);
+    CHECK(result_of(same).error.largest == 0.0);
     for (const Known& known : kKnown) {
-        CAPTURE(known.setting);
-        CAPTURE(known.value);
-        const AppState state = kinds_state({b_is(known.setting, known.value)});
+        const auto& [setting, value] = known.setting;
+        CAPTURE(setting);
+        CAPTURE(value);
+        const AppState state = kinds_state({b_is(setting, value)});
         const KindsResult& result = result_of(state);
         check_weights(result.a, kScaled);
         check_weights(result.b, known.weights);
-        CHECK(result.difference.row == known.row);
-        CHECK(result.difference.column == known.column);
-        CHECK(result.difference.value == doctest::Approx(known.difference).epsilon(1e-9));
+        CHECK(result.difference.row == known.at.row);
+        CHECK(result.difference.column == known.at.column);
+        const auto& [difference, largest, relative, entropy] = known.numbers;
+        CHECK(result.difference.value == doctest::Approx(difference).epsilon(1e-9));
         CHECK(result.difference.compared == 9);
-        CHECK(result.error.largest == doctest::Approx(known.largest).epsilon(1e-9));
-        CHECK(result.error.relative == doctest::Approx(known.relative).epsilon(1e-9));
-        CHECK(std::abs(result.b.entropy[0] - known.entropy) < 1e-10);
+        CHECK(result.error.largest == doctest::Approx(largest).epsilon(1e-9));
+        CHECK(result.error.relative == doctest::Approx(relative).epsilon(1e-9));
+        CHECK(std::abs(result.b.entropy[0] - entropy) < 1e-10);
     }
 }
 
@@ -211,32 +165,29 @@ TEST_CASE(
         for (Index j = 0; j < 3; ++j) sum += result_of(state).b.weights()(i, j);
         CHECK(sum == doctest::Approx(1.0));
     }
-    CHECK(build_kinds_view(state).note.find("of seed 1, not trained") != std::string::npos);
+    CHECK(has(build_kinds_view(state).note, "of seed 1, not trained"));
     state = kinds_state({ChooseKinds{"state-space"}});
     CHECK(result_of(state).b.weights()(0, 1) == 0.0);
     CHECK(result_of(state).b.weights()(1, 0) != 0.0);
 }
 
-TEST_CASE("what an operation has no meaning for is refused in words, and the other side stays") {
-    const AppState state = kinds_state({ChooseKinds{"linear"}, b_is("score", "cosine")});
+TEST_CASE("what an operation has no meaning for is refused in words, and left out if not set") {
+    AppState state = kinds_state({ChooseKinds{"linear"}, b_is("score", "cosine")});
     CHECK(kinds_sentence(state) ==
           "B cannot be computed here: operation linear has no score cosine: expected dot.");
     const KindsView view = build_kinds_view(state);
     CHECK_FALSE(view.difference);
-    CHECK(view.b.fault.find("score cosine") != std::string::npos);
+    CHECK(has(view.b.fault, "score cosine"));
     CHECK(view.a.fault.empty());
-}
-
-TEST_CASE("settings that an operation has no meaning for are left out, unless they are set") {
-    const auto settings = [](const AppState& state) {
+    const auto settings = [](const AppState& of) {
         std::vector<std::string_view> keys;
-        for (const KindChoice& choice : build_kinds_view(state).b.choices)
+        for (const KindChoice& choice : build_kinds_view(of).b.choices)
             keys.push_back(choice.setting);
         return keys;
     };
     using Keys = std::vector<std::string_view>;
     CHECK((settings(kinds_state()) == Keys{"operation", "score", "position", "mask"}));
-    AppState state = kinds_state({ChooseKinds{"linear"}});
+    state = kinds_state({ChooseKinds{"linear"}});
     CHECK((settings(state) == Keys{"operation", "mask"}));
     CHECK_FALSE(build_kinds_view(state).b.shows_sink);
     state = after(state, {b_is("score", "cosine"), b_is("sink", "0")});
@@ -244,11 +195,14 @@ TEST_CASE("settings that an operation has no meaning for are left out, unless th
     CHECK(build_kinds_view(state).b.shows_sink);
 }
 
-TEST_CASE("weights that are no shares of 1 are said as numbers") {
+TEST_CASE("weights that are no shares of 1 are said as numbers; what cannot be compared says why") {
     const AppState state = kinds_state({ChooseKinds{"state-space"}});
     CHECK(kinds_sentence(state).find('%') == std::string::npos);
     CHECK(build_kinds_view(state).b.weights.sides.empty());
     CHECK(build_kinds_view(state).a.weights.sides.size() == 1);
+    CHECK(kinds_lacks(preset_state("empty")) ==
+          "There is no sentence yet: type one in Step (key 1).");
+    CHECK(kinds_lacks(initial_state()).empty());
 }
 
 TEST_CASE("general and additive scores take seeded parameters, and the screen says so") {
@@ -264,8 +218,7 @@ TEST_CASE("general and additive scores take seeded parameters, and the screen sa
                 for (Index d = 0; d < 2; ++d) score += x[i][c] * w(Param::w_score, c, d) * x[j][d];
             CHECK(result_of(state).b.stage(Stage::scores)(i, j) == doctest::Approx(score));
         }
-    CHECK(build_kinds_view(state).note.find("with seed 1: they are not trained") !=
-          std::string::npos);
+    CHECK(has(build_kinds_view(state).note, "with seed 1: they are not trained"));
     state = after(state, {b_is("score", "additive")});
     for (Index i = 0; i < 3; ++i)
         for (Index j = 0; j < 3; ++j) {
@@ -291,7 +244,7 @@ TEST_CASE("ALiBi takes the slope of the head shown, of eight heads where there i
     CHECK(result_of(state).b.slope_heads == 2);
     state = kinds_state({b_is("position", "alibi")});
     CHECK(result_of(state).b.slope == 0.5);
-    CHECK(build_kinds_view(state).note.find("head 0 of 8: 0.50") != std::string::npos);
+    CHECK(has(build_kinds_view(state).note, "head 0 of 8: 0.50"));
 }
 
 TEST_CASE("the sentence names the sides, the pair, its weights and the output") {
@@ -320,29 +273,22 @@ TEST_CASE("what is no number is counted and left out of the largest difference")
     CHECK(result.difference.compared == 6);
     CHECK(result.difference.row == 1);
     CHECK(std::isnan(result.error.largest));
-    CHECK(kinds_sentence(state).find("3 pairs are no number on a side and are left out") !=
-          std::string::npos);
+    CHECK(has(kinds_sentence(state), "3 pairs are no number on a side and are left out"));
 }
 
-TEST_CASE("settings are undone, and stand in session and journal") {
+TEST_CASE("settings are undone, and in session and journal; one that is none is named") {
     const AppState state = kinds_state();
     AppState other = after(state, {b_is("score", "cosine"), SwapKinds{}, SetKindsSeed{5}});
     CHECK(kinds_controls(other).a.score == Score::cosine);
     CHECK(kinds_controls(other).b.score == Score::dot);
-    const auto read = session_from_json(session_to_json(other), "session");
-    REQUIRE(read);
-    CHECK(kinds_controls(*read) == kinds_controls(other));
-    REQUIRE(kinds_look(*read).result);
-    CHECK(is_current(*kinds_look(*read).result, *read));
-    other = after(other, {Undo{}, Undo{}, Undo{}});
-    CHECK(kinds_controls(other) == kinds_controls(state));
+    const AppState read = reopened(other);
+    CHECK(kinds_controls(read) == kinds_controls(other));
+    REQUIRE(kinds_look(read).result);
+    CHECK(is_current(*kinds_look(read).result, read));
+    CHECK(kinds_controls(acted(other, {Undo{}, Undo{}, Undo{}})) == kinds_controls(state));
     CHECK(is_current(result_of(other), other));
     CHECK(kinds_controls(after(other, {Redo{}})).b.score == Score::cosine);
     CHECK(from_journal(*to_journal(b_is("window", "3"))).has_value());
-}
-
-TEST_CASE("a setting that is none, or a value it cannot have, changes nothing and is named") {
-    const AppState state = kinds_state();
     const auto refused = [&](const char* setting, const char* value) {
         const AppState now = after(state, {b_is(setting, value)});
         CHECK(kinds_controls(now) == kinds_controls(state));
@@ -352,8 +298,8 @@ TEST_CASE("a setting that is none, or a value it cannot have, changes nothing an
     CHECK(refused("score", "euclid") ==
           "Score is 'euclid': expected dot, cosine, general or additive.");
     CHECK(refused("temperature", "0") == "Temperature is '0': expected a number from 0.01 to 100.");
-    CHECK(refused("temperature", "nan").find("expected a number") != std::string::npos);
-    CHECK(refused("window", "-1").find("expected a whole number") != std::string::npos);
+    CHECK(has(refused("temperature", "nan"), "expected a number"));
+    CHECK(has(refused("window", "-1"), "expected a whole number"));
 }
 
 TEST_CASE("every setting is read back from what it writes") {
@@ -396,12 +342,6 @@ TEST_CASE("every pair of kinds can be computed on every sample, and says one tru
             CHECK_FALSE(kinds_inspector(now).empty);
         }
     }
-}
-
-TEST_CASE("what cannot be compared says why") {
-    CHECK(kinds_lacks(preset_state("empty")) ==
-          "There is no sentence yet: type one in Step (key 1).");
-    CHECK(kinds_lacks(initial_state()).empty());
 }
 
 TEST_CASE("the pair that is looked at goes with the person from workspace to workspace") {

@@ -1,16 +1,13 @@
 // Actions of the Large workspace: what they change, how they are written down, what the worker is asked.
-#include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "app/common/describe_json.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/words.h"
-#include "app/window/commands.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
 #include "app/workspaces/large/state.h"
 #include "tests/view/large_sample.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -64,12 +61,13 @@ TEST_CASE("every action of the map that a person does is journaled and read back
                                         MachineProbed{}, SetMapCanvas{}, HoverMapCell{}})
         CHECK_FALSE(to_journal(action));
     const auto fault = [](const char* line) { return from_journal(line).error().sentence; };
-    CHECK(fault(R"({"action":"go_to_cell","cell":{"row":1}})").find("has no 'column'") !=
-          std::string::npos);
-    CHECK(fault(R"({"action":"set_map_camera","camera":{"row":1,"column":1,"cells_per_unit":0}})")
-              .find("expected a number above 0") != std::string::npos);
-    CHECK(fault(R"({"action":"set_map_colors","colors":{"low_percentile":9,"high_percentile":3}})")
-              .find("ascending") != std::string::npos);
+    CHECK(has(fault(R"({"action":"go_to_cell","cell":{"row":1}})"), "has no 'column'"));
+    CHECK(has(
+        fault(R"({"action":"set_map_camera","camera":{"row":1,"column":1,"cells_per_unit":0}})"),
+        "expected a number above 0"));
+    CHECK(has(
+        fault(R"({"action":"set_map_colors","colors":{"low_percentile":9,"high_percentile":3}})"),
+        "ascending"));
 }
 
 TEST_CASE("a session keeps what the map looks at") {
@@ -78,16 +76,13 @@ TEST_CASE("a session keeps what the map looks at") {
                   {GoToCell{{100, 200}}, SetMapColors{{large::Pooling::mean, false, 1.0, 99.0}},
                    SetFullPass{false}, SearchMap{large::Search{Of::key, 3}},
                    SetMapPicture{MapPictureOf::scores}, SetTopCells{{.one_per_query = true}}});
-    const std::string text = session_to_json(state);
-    const auto read = session_from_json(text, "session", {.open = open_planted});
-    REQUIRE(read);
-    CHECK(session_to_json(*read) == text);
-    CHECK(read->workspace == "large");
-    CHECK(read->document().origin == state.document().origin);
-    CHECK(map_look(*read).selected == large::Cell{100, 200});
-    CHECK(map_look(*read).picture == MapPictureOf::scores);
-    CHECK(map_look(*read).top == large::TopChoice{false, true});
-    const AppState again = with_map_input(after(*read, {SetMapCanvas{{1000.0, 800.0}}}));
+    const AppState read = reopened_alike(state, {.open = open_planted});
+    CHECK(read.workspace == "large");
+    CHECK(read.document().origin == state.document().origin);
+    CHECK(map_look(read).selected == large::Cell{100, 200});
+    CHECK(map_look(read).picture == MapPictureOf::scores);
+    CHECK(map_look(read).top == large::TopChoice{false, true});
+    const AppState again = with_map_input(after(read, {SetMapCanvas{{1000.0, 800.0}}}));
     CHECK(map_look(again).camera == map_look(state).camera);
     CHECK(requested_map(again)->view == requested_map(after(state, {Tick{1.0}}))->view);
 }
@@ -97,7 +92,7 @@ TEST_CASE("a session names a generated matrix by how it is made, and needs an op
     const AppState state =
         after(opened_state(spec), {SetTemperature{2.0}, SetTheme{ThemeName::light}});
     const std::string text = session_to_json(state);
-    CHECK(text.find("\"planted\"") != std::string::npos);
+    CHECK(has(text, "\"planted\""));
     CHECK(text.size() < 4096);  // none of its numbers
     std::optional<OpenRequest> asked;
     const Opener open = [&](const OpenRequest& request, const RunControl& control) {
@@ -114,13 +109,13 @@ TEST_CASE("a session names a generated matrix by how it is made, and needs an op
     CHECK(map_look(*read).size == map_look(state).size);
     const auto unopened = session_from_json(text, "session");
     REQUIRE_FALSE(unopened);
-    CHECK(unopened.error().sentence.find("'document'") != std::string::npos);
+    CHECK(has(unopened.error().sentence, "'document'"));
     const Opener none = [](const OpenRequest&, const RunControl&) -> Result<Opened> {
         return failed("there is no memory");
     };
     const auto failing = session_from_json(text, "session", SessionContext{.open = none});
     REQUIRE_FALSE(failing);
-    CHECK(failing.error().sentence.find("there is no memory") != std::string::npos);
+    CHECK(has(failing.error().sentence, "there is no memory"));
 }
 
 TEST_CASE("a session that is opened in a running window looks at what it looked at") {
@@ -167,8 +162,7 @@ TEST_CASE("the same actions give the same state whatever room the window has") {
         view::apply(reference, action);
         for (AppState& state : states) {
             CAPTURE(map_look(state).canvas.width);
-            view::apply(state, action);
-            CHECK(large_to(map_look(state)) == large_to(map_look(reference)));
+            CHECK(large_to(map_look(acted(state, {action}))) == large_to(map_look(reference)));
             CHECK(session_to_json(state) == session_to_json(reference));
         }
     }
@@ -249,7 +243,7 @@ TEST_CASE("jobs are requested only while the workspace is shown, and once") {
     CHECK(requested_map_cell(after(answered, {SelectMapCell{{5, 7}}})));
 }
 
-TEST_CASE("a request says where the camera is and that it moves") {
+TEST_CASE("a request says where the camera is and that it moves; no such head is refused") {
     const AppState still = after(planted_state(), {Tick{1.0}});
     CHECK_FALSE(is_animating(still));
     CHECK_FALSE(requested_map(still)->view.moving);
@@ -260,6 +254,11 @@ TEST_CASE("a request says where the camera is and that it moves") {
     }
     const AppState at = after(still, {SetMapCamera{{100.0, 200.0, 0.5}}});
     CHECK(requested_map(at)->view.view == large::MapView{-100.0, -50.0, 400.0, 500.0, 0});
+    for (const ShowHead& action : {ShowHead{1, 0}, ShowHead{0, 1}, ShowHead{-1, 0}}) {
+        const AppState state = after(planted_state(), {action});
+        CHECK(shown_head(state) == large::Head{});
+        CHECK(state.message.severity == Severity::warning);
+    }
 }
 
 TEST_CASE("the exact pass runs by itself where it is quick, else when asked") {
@@ -275,15 +274,7 @@ TEST_CASE("the exact pass runs by itself where it is quick, else when asked") {
 
 TEST_CASE("every command of the workspace does what it says") {
     const AppState state = after(planted_state(), {GoToCell{{500, 400}}, Tick{1.0}});
-    const auto list = commands(state);
-    const auto press = [&](Chord chord) {
-        const auto found = std::ranges::find_if(list, [&](const Command& command) {
-            return command.chord == chord || command.also == chord;
-        });
-        REQUIRE(found != list.end());
-        CHECK(found->enabled);
-        return after(state, {found->action});
-    };
+    const auto press = [&](Chord chord) { return pressed(state, chord); };
     CHECK(map_look(press({Key::plus})).camera.cells_per_unit <
           map_look(state).camera.cells_per_unit);
     CHECK(map_look(press({Key::minus})).camera.cells_per_unit >
@@ -309,11 +300,7 @@ TEST_CASE("every command of the workspace does what it says") {
 TEST_CASE("Escape closes the nearest thing: the field, the search, the selection") {
     AppState state = after(planted_state(), {SelectMapCell{{1, 2}},
                                              SearchMap{large::Search{Of::key, 2}}, ShowGoTo{true}});
-    const auto escape = [&] {
-        const auto list = commands(state);
-        state =
-            after(state, {std::ranges::find(list, Chord{Key::escape}, &Command::chord)->action});
-    };
+    const auto escape = [&] { state = pressed(state, {Key::escape}); };
     escape();
     CHECK_FALSE(map_look(state).go_to_open);
     CHECK(map_look(state).search);
@@ -322,14 +309,6 @@ TEST_CASE("Escape closes the nearest thing: the field, the search, the selection
     CHECK(map_look(state).selected);
     escape();
     CHECK_FALSE(map_look(state).selected);
-}
-
-TEST_CASE("a head that is not there is refused") {
-    for (const ShowHead& action : {ShowHead{1, 0}, ShowHead{0, 1}, ShowHead{-1, 0}}) {
-        const AppState state = after(planted_state(), {action});
-        CHECK(shown_head(state) == large::Head{});
-        CHECK(state.message.severity == Severity::warning);
-    }
 }
 
 TEST_CASE("the map shows the head that all workspaces show") {

@@ -4,6 +4,7 @@
 #include "app/common/map/camera.h"
 #include "app/common/map/ruler.h"
 #include "tests/view/large_sample.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -24,7 +25,7 @@ void look_at(MapLook& look, const MapCamera& camera) {
 
 }  // namespace
 
-TEST_CASE("the whole matrix is in view at first and after Home") {
+TEST_CASE("the whole matrix is in view at first, after Home and after moving out, in any window") {
     const AppState state = planted_state();
     CHECK(map_look(state).fitted);
     CHECK(cells_per_pixel(map_look(state)) == 1024.0 / 800.0);
@@ -36,15 +37,10 @@ TEST_CASE("the whole matrix is in view at first and after Home") {
     CHECK_FALSE(shown_camera(map_look(moved)) == shown_camera(map_look(state)));
     const AppState home = after(moved, {FitMap{}});
     CHECK(shown_camera(map_look(home)) == shown_camera(map_look(state)));
-    const AppState resized = after(home, {SetMapCanvas{{400.0, 300.0}}});
-    CHECK(cells_per_pixel(map_look(resized)) == 1024.0 / 300.0);
+    CHECK(cells_per_pixel(map_look(after(home, {SetMapCanvas{{400.0, 300.0}}}))) == 1024.0 / 300.0);
     const AppState scaled = after(home, {SetMapCanvas{{400.0, 300.0, 2.0}}});
     CHECK(cells_per_pixel(map_look(scaled)) == 1024.0 / 300.0);
     CHECK(shown_camera(map_look(scaled)).cells_per_unit == 2.0 * 1024.0 / 300.0);
-}
-
-TEST_CASE("moving out as far as the whole matrix goes keeps it fitted to any window") {
-    const AppState state = planted_state();
     const AppState out = zoomed_by(zoomed_by(state, 2.0), 0.25);
     CHECK(map_look(out).fitted);
     CHECK(cells_per_pixel(map_look(after(out, {SetMapCanvas{{400.0, 300.0}}}))) == 1024.0 / 300.0);
@@ -130,7 +126,7 @@ TEST_CASE("going to a cell shows it large and selects it; a cell that is not the
     CHECK(cell_at(map_look(gone), 500.0, 400.0) == large::Cell{1000, 3});
     const AppState refused = after(state, {GoToCell{{1024, 0}}});
     CHECK_FALSE(map_look(refused).selected);
-    CHECK(refused.message.words.find("1,024 × 1,024") != std::string::npos);
+    CHECK(has(refused.message.words, "1,024 × 1,024"));
     CHECK(refused.message.severity == Severity::warning);
     CHECK(map_look(refused).camera == map_look(state).camera);
     CHECK(map_look(refused).fitted);
@@ -139,7 +135,7 @@ TEST_CASE("going to a cell shows it large and selects it; a cell that is not the
     CHECK(map_look(needle).selected == state.document().landmarks->needle);
 }
 
-TEST_CASE("before the map is there the document already says where one can go") {
+TEST_CASE("before the map is there one can go to what the document has, and nowhere else") {
     const AppState state = opened_state();
     const auto needle = state.document().landmarks->needle;
     REQUIRE(needle);
@@ -153,17 +149,14 @@ TEST_CASE("before the map is there the document already says where one can go") 
     CHECK_FALSE(map_look(outside).selected);
     CHECK(outside.message.severity == Severity::warning);
     CHECK(shown_camera(map_look(mapped({SetMapCamera{{1e9, 5.0, 1.0}}}))).row == 1024.0);
-}
-
-TEST_CASE("going to a cell is refused while there is no matrix that has it") {
     const AppState none = after(empty_state(), {SetWorkspace{"large"}});
     CHECK(map_look(none).size == MapSize{});
     const AppState opening = after(initial_state(), {OpenPlanted{{.tokens = 1024}}});
     CHECK(map_look(opening).size == MapSize{4, 4});  // of the sentence, until the matrix is there
-    for (const AppState& state : {none, opening})
+    for (const AppState& without : {none, opening})
         for (const Action& action :
              {Action{GoToCell{{9, 8}}}, Action{GoToNeedle{}}, Action{SelectMapCell{{9, 8}}}}) {
-            const AppState refused = after(state, {action});
+            const AppState refused = after(without, {action});
             CHECK_FALSE(map_look(refused).selected);
             CHECK(map_look(refused).fitted);
             CHECK(refused.message.severity == Severity::warning);
@@ -180,13 +173,10 @@ TEST_CASE("going to a cell is refused while there is no matrix that has it") {
 TEST_CASE("rulers: round numbers from afar, words of tokens close by, documents as strong marks") {
     const AppState state = planted_state();
     const auto far = column_ruler(map_look(state));
-    const auto round = std::ranges::find(far, "200", &RulerMark::label);
-    REQUIRE(round != far.end());
-    CHECK(round->at == doctest::Approx(x_of(map_look(state), 200.5)));
-    const auto down = row_ruler(map_look(state));
-    const auto below = std::ranges::find(down, "200", &RulerMark::label);
-    REQUIRE(below != down.end());
-    CHECK(below->at == doctest::Approx(y_of(map_look(state), 200.5)));
+    CHECK(one_of(far, "200", &RulerMark::label).at ==
+          doctest::Approx(x_of(map_look(state), 200.5)));
+    CHECK(one_of(row_ruler(map_look(state)), "200", &RulerMark::label).at ==
+          doctest::Approx(y_of(map_look(state), 200.5)));
     CHECK(std::ranges::any_of(far, [](const RulerMark& mark) { return mark.strong; }));
     for (const RulerMark& mark : far) {
         CHECK(mark.at >= 0.0);
@@ -194,9 +184,7 @@ TEST_CASE("rulers: round numbers from afar, words of tokens close by, documents 
     }
     const AppState close = after(state, {GoToCell{{512, 515}}});
     const auto near = column_ruler(map_look(close));
-    const auto numbered = std::ranges::find(near, "510", &RulerMark::label);
-    REQUIRE(numbered != near.end());
-    CHECK(numbered->at == doctest::Approx(500.0 - 5 * 48.0));
+    CHECK(one_of(near, "510", &RulerMark::label).at == doctest::Approx(500.0 - 5 * 48.0));
     CHECK(std::ranges::any_of(near, [](const RulerMark& mark) {
         return mark.label.find_first_not_of("0123456789,") != std::string::npos && !mark.strong;
     }));

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <doctest/doctest.h>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "app/common/document/requests.h"
 #include "app/common/map/camera.h"
@@ -67,12 +70,24 @@ inline AppState settled_state(AppState state, const Actions& actions = {}) {
     return after(std::move(state), {MapReady{request.input, map.snapshot()}});
 }
 
+/// The number in the middle of the canvas, 1000 × 800.
+inline const MapFigure& middle_figure(const LargeView& view) {
+    const auto found = std::ranges::find_if(view.figures, [](const MapFigure& figure) {
+        return figure.where.left < 500.0 && figure.where.right > 500.0 &&
+               figure.where.top < 400.0 && figure.where.bottom > 400.0;
+    });
+    REQUIRE(found != view.figures.end());
+    return *found;
+}
+
+inline Color pixel_at(const Image& image, std::size_t n) {
+    const std::uint8_t* const rgba = &image.rgba[4 * n];
+    return {rgba[0], rgba[1], rgba[2], rgba[3]};
+}
+
 /// A state whose document has no token: there is no matrix.
 inline AppState empty_state() {
-    Document document;
-    document.inputs = std::make_shared<const Inputs>();
-    document.layers = {document.inputs};
-    return state_of(std::move(document)).value();
+    return state_of(document_of({std::make_shared<const Inputs>()})).value();
 }
 
 /// After the map was moved by a hand or a key.

@@ -1,27 +1,18 @@
 // The Large workspace as data: colours, pictures, words, lists, the arithmetic of a cell.
-#include <doctest/doctest.h>
 
-#include <cstring>
 #include <set>
 
-#include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/colors.h"
 #include "app/common/map/pictures.h"
 #include "app/common/map/words.h"
-#include "app/window/commands.h"
 #include "tests/view/large_sample.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
 
 namespace {
-
-Color pixel(const Image& image, std::size_t n) {
-    Color color;
-    std::memcpy(&color, &image.rgba[4 * n], sizeof color);
-    return color;
-}
 
 large::Tile tile_of(std::vector<float> weights, large::TileOrigin origin) {
     large::Tile tile;
@@ -42,8 +33,7 @@ TEST_CASE("a range of colours is rounded outwards and keeps still") {
     CHECK(weight_range(0.0, 0.02, false) == WeightRange{0.0, 0.02, false});
     CHECK(weight_range(0.0, 0.021, false).high == doctest::Approx(0.05));
     CHECK(weight_range(0.5, 0.5, true).low < weight_range(0.5, 0.5, true).high);
-    const double low = weight_range(0.0, 1.0, true).low;
-    CHECK(low == doctest::Approx(1e-8).scale(0.0));
+    CHECK(weight_range(0.0, 1.0, true).low == doctest::Approx(1e-8).scale(0.0));
     for (const double bad : {0.0, -1.0, HUGE_VAL, std::nan("")})
         for (const bool log_scale : {true, false})
             CHECK(weight_range(bad, bad, log_scale).high == 1.0);
@@ -82,19 +72,20 @@ TEST_CASE("masked, NaN, zero and an estimate are different pixels") {
              {large::Pooling::mean, large::Pooling::max, large::Pooling::log_mean}) {
             const Image image = paint_tile(tile, pooling, range, name);
             REQUIRE(image.width == 4);
-            CHECK(pixel(image, 2) == theme(name).nan);
-            CHECK(pixel(image, 3) == theme(name).masked);
+            CHECK(pixel_at(image, 2) == theme(name).nan);
+            CHECK(pixel_at(image, 3) == theme(name).masked);
             std::set<std::array<std::uint8_t, 3>> colors;
             for (std::size_t n = 0; n < 4; ++n)
-                colors.insert({pixel(image, n).r, pixel(image, n).g, pixel(image, n).b});
+                colors.insert({pixel_at(image, n).r, pixel_at(image, n).g, pixel_at(image, n).b});
             CHECK(colors.size() == 4);
             large::Tile sampled = tile;
             sampled.origin = large::TileOrigin::sampled;
-            CHECK_FALSE(pixel(paint_tile(sampled, pooling, range, name), 1) == pixel(image, 1));
+            CHECK_FALSE(pixel_at(paint_tile(sampled, pooling, range, name), 1) ==
+                        pixel_at(image, 1));
         }
 }
 
-TEST_CASE("the legend names the pooling, the range and the mask") {
+TEST_CASE("the legend names the pooling, the range and the mask; words and numbers of the map") {
     const AppState state = planted_state();
     const MapLegend legend =
         map_legend({1e-5, 1e-2, true}, map_look(state).colors, 64, true, ThemeName::dark);
@@ -105,9 +96,6 @@ TEST_CASE("the legend names the pooling, the range and the mask") {
     CHECK(legend.masked == "masked");
     CHECK(has(legend.note, "percentiles 1 % to 99.9 % of the view"));
     CHECK(map_legend({0.0, 1.0, false}, {}, 1, false, ThemeName::dark).title == "weight");
-}
-
-TEST_CASE("words and numbers of the map") {
     CHECK(grouped(0) == "0");
     CHECK(grouped(1048576) == "1,048,576");
     CHECK(grouped(-1000) == "−1,000");
@@ -165,7 +153,7 @@ TEST_CASE("a generated matrix that is opened is shown here, and asked for by its
     CHECK(has(view.title, "seed 7"));
 }
 
-TEST_CASE("a settled view is drawn by tiles that cover the matrix, and is exact") {
+TEST_CASE("a settled view is covered by tiles, and exact; what is kept is said where it is less") {
     const AppState state = settled_state(planted_state());
     const LargeView view = build_large_view(state);
     CHECK(view.quality == "exact");
@@ -188,9 +176,6 @@ TEST_CASE("a settled view is drawn by tiles that cover the matrix, and is exact"
     CHECK(has(view.pass.words, "exact overview"));
     CHECK(view.pass.fraction == 1.0);
     CHECK_FALSE(view.top.empty());
-}
-
-TEST_CASE("what is kept of a matrix is said where it is less than the matrix") {
     const std::string words =
         build_large_view(settled_state(planted_state({.tokens = 4096}))).bottom_line;
     CAPTURE(words);
@@ -226,12 +211,7 @@ TEST_CASE("close by, cells have their numbers, and the selected one its whole ar
     CHECK(has(view.inspector.as_text, "S - L"));
     CHECK(has(view.hover_words, "query "));
     // what stands in the cell is what the arithmetic gives
-    const auto middle = std::ranges::find_if(view.figures, [](const MapFigure& figure) {
-        return figure.where.left < 500.0 && figure.where.right > 500.0 &&
-               figure.where.top < 400.0 && figure.where.bottom > 400.0;
-    });
-    REQUIRE(middle != view.figures.end());
-    CHECK(middle->text == short_weight(cell->arithmetic.weight));
+    CHECK(middle_figure(view).text == short_weight(cell->arithmetic.weight));
     const AppState copied = after(state, {CopyArithmetic{CopyAs::python}});
     CHECK(copied.effects.clipboard == view.inspector.as_python);
 }

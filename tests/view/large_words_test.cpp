@@ -1,33 +1,23 @@
 // The Large workspace says what it shows: what is not finite, what profiles average, scores or weights, which cells
 // a list leaves out.
-#include <doctest/doctest.h>
 
-#include <cmath>
-#include <cstring>
 #include <functional>
 #include <set>
 
 #include "app/common/colormap.h"
-#include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/colors.h"
 #include "app/common/map/pictures.h"
 #include "app/common/map/words.h"
 #include "app/common/theme.h"
 #include "app/common/words.h"
-#include "app/window/commands.h"
 #include "tests/view/large_sample.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
 
 namespace {
-
-Color pixel(const Image& image, std::size_t n) {
-    Color color;
-    std::memcpy(&color, &image.rgba[4 * n], sizeof color);
-    return color;
-}
 
 /// A generated document after it was changed by hand.
 AppState changed_state(const std::function<void(Document&, Inputs&)>& change,
@@ -94,17 +84,14 @@ TEST_CASE(
     CHECK(view.not_finite.size() == 2);
 }
 
-TEST_CASE("a view of finite numbers says nothing of NaN") {
-    const LargeView view = build_large_view(settled_state(planted_state()));
+TEST_CASE("a view of finite numbers says nothing of NaN; ±∞ in an operand is always named") {
+    LargeView view = build_large_view(settled_state(planted_state()));
     CHECK(view.quality == "exact");
     CHECK_FALSE(view.flawed);
     CHECK(view.legend.nan.empty());
     CHECK(view.not_finite.empty());
     CHECK_FALSE(view.first_nan);
     CHECK(view.row_profile->nans.empty());
-}
-
-TEST_CASE("±∞ in an operand is named also where no weight suffers from it") {
     const AppState state = settled_state(changed_state([](Document& document, Inputs& inputs) {
         for (Index c = 0; c < inputs.k.shape().d; ++c) inputs.k(0, 0, 1000, c) = 0.0F;
         inputs.k(0, 0, 1000, 0) = HUGE_VALF;
@@ -112,7 +99,7 @@ TEST_CASE("±∞ in an operand is named also where no weight suffers from it") {
         for (Index i = 0; i < inputs.q.shape().t; ++i) inputs.q(0, 0, i, 0) = -1.0F;
         document.title = "infinite";
     }));
-    const LargeView view = build_large_view(state);
+    view = build_large_view(state);
     CHECK(view.quality == "exact");
     REQUIRE(view.not_finite.size() == 2);
     CHECK(view.not_finite[0] == "K holds 1 ±∞: the first is K[1,000, 0] = ∞.");
@@ -214,12 +201,7 @@ TEST_CASE("the picture of scores: which scores, a diverging legend about zero, t
     CHECK(view.legend.masked == "masked");
     const large::CellArithmetic& cell = map_look(state).inspected->arithmetic;
     CHECK(has(view.hover_words, "S = q·k ÷ √d_k = " + number(cell.scaled)));
-    const auto middle = std::ranges::find_if(view.figures, [](const MapFigure& figure) {
-        return figure.where.left < 500.0 && figure.where.right > 500.0 &&
-               figure.where.top < 400.0 && figure.where.bottom > 400.0;
-    });
-    REQUIRE(middle != view.figures.end());
-    CHECK(middle->text == cell_number(cell.scaled, 2));
+    CHECK(middle_figure(view).text == cell_number(cell.scaled, 2));
     CHECK(view.inspector.title == "scaled score[300 → 297]");
     CHECK(view.inspector.value == number(cell.scaled));
     CHECK(has(all_text(view.inspector), "weight " + number(cell.weight)));
@@ -266,10 +248,10 @@ TEST_CASE("scores of every sign, zero, NaN, ±∞ and masked are different pixel
         const Image image = paint_scores(tile, 5.0, name);
         std::set<std::array<std::uint8_t, 3>> colors;
         for (std::size_t n = 0; n < 6; ++n)
-            colors.insert({pixel(image, n).r, pixel(image, n).g, pixel(image, n).b});
+            colors.insert({pixel_at(image, n).r, pixel_at(image, n).g, pixel_at(image, n).b});
         CHECK(colors.size() == 6);
-        CHECK(pixel(image, 3) == theme(name).nan);
-        CHECK(pixel(image, 4) == infinite_color(name));
+        CHECK(pixel_at(image, 3) == theme(name).nan);
+        CHECK(pixel_at(image, 4) == infinite_color(name));
     }
     CHECK(score_range(-3.2, 1.0) == doctest::Approx(5.0));
     CHECK(score_range(0.0, 0.0) == 1.0);

@@ -1,17 +1,9 @@
-#include "app/workspaces/learn/view.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "app/workspaces/learn/requests.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/training.h"
+#include "app/workspaces/learn/view.h"
 #include "app/workspaces/learn/words.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -137,33 +129,26 @@ TEST_CASE("learn: the headline says what the numbers say, also that there is no 
     CHECK(has(learn_point(one), "After 3 steps: "));
     CHECK_FALSE(has(learn_point(one), "÷√d_k"));
     CHECK(build_learn_view(one).maps.size() == 1);
-    const AppState none = small_learn_state();
-    CHECK(has(learn_point(none), "Space trains them"));
+    CHECK(has(learn_point(small_learn_state()), "Space trains them"));
 }
 
 TEST_CASE("learn: settings are undone, B keeps its difference, wrong ones change nothing") {
     AppState state = after(initial_state(), {SetWorkspace{"learn"}});
     const LearnControls first = learn_controls(state);
-    view::apply(state, SetLearnField{"a", "d_k", "32"});
-    CHECK(learn_controls(state).a.d_k == 32);
+    CHECK(learn_controls(acted(state, {SetLearnField{"a", "d_k", "32"}})).a.d_k == 32);
     CHECK(learn_controls(state).b.d_k == 32);
     CHECK_FALSE(learn_controls(state).b.scaling);
     CHECK(learn_look(state).plan->controls.a.d_k == 32);  // nothing was trained: the plan follows
-    view::apply(state, SetLearnDifference{"d_k"});
-    CHECK(learn_controls(state).b.scaling);
+    CHECK(learn_controls(acted(state, {SetLearnDifference{"d_k"}})).b.scaling);
     CHECK(learn_controls(state).b.d_k == 8);
-    view::apply(state, SetLearnField{"b", "d_k", "64"});
-    CHECK(learn_controls(state).a.d_k == 32);
+    CHECK(learn_controls(acted(state, {SetLearnField{"b", "d_k", "64"}})).a.d_k == 32);
     CHECK(learn_controls(state).b.d_k == 64);
     const LearnControls now = learn_controls(state);
     view::apply(state, SetLearnField{"b", "layers", "1"});
     CHECK(has(state.message.words, "B differs in d_k alone"));
-    view::apply(state, SetLearnField{"a", "d_k", "100000"});
-    CHECK(state.message.severity == Severity::error);
-    view::apply(state, SetLearnField{"a", "colour", "1"});
-    view::apply(state, SetLearnField{"a", "d_k", "\"wide\""});
-    view::apply(state, SetLearnDifference{"task"});
-    CHECK(learn_controls(state) == now);
+    CHECK(acted(state, {SetLearnField{"a", "d_k", "100000"}}).message.severity == Severity::error);
+    acted(state, {SetLearnField{"a", "colour", "1"}, SetLearnField{"a", "d_k", "\"wide\""}});
+    CHECK(learn_controls(acted(state, {SetLearnDifference{"task"}})) == now);
     for (int n = 0; n < 3; ++n) view::apply(state, Undo{});
     CHECK(learn_controls(state) == first);
 }
@@ -193,8 +178,7 @@ TEST_CASE("learn: the spread is that of the same training from the next seeds") 
         for (std::size_t run = 0; run < 2; ++run) {
             train::Spec spec = learn_look(state).plan->controls.of(run);
             spec.seed = seed.seed;
-            const auto expected = train::ending_of(plain_records(spec, 3), 3);
-            CHECK(seed.endings[run].loss == expected.loss);
+            CHECK(seed.endings[run].loss == train::ending_of(plain_records(spec, 3), 3).loss);
         }
     CHECK(series.seeds[1].endings[0].loss != series.seeds[0].endings[0].loss);
     CHECK(std::ranges::any_of(build_learn_view(state).notes,
@@ -206,18 +190,14 @@ TEST_CASE("learn: a session brings back settings, plan and place, and trains to 
                                         SwitchLearnHead{"b", 2, 1, 0, false}, ShowLearnStep{4},
                                         ShowLearnHead{1, 0}, ShowLearnMeasure{LearnMeasure::w_q}});
     const std::string text = session_to_json(state);
-    auto read = session_from_json(text, "session");
-    REQUIRE(read);
-    CHECK(session_to_json(*read) == text);
-    answer_all(*read);
+    AppState read = reopened_alike(state);
+    answer_all(read);
     for (std::size_t run = 0; run < 2; ++run)
         for (std::size_t n = 0; n < 5; ++n)
-            CHECK(*learn_look(*read).series->sides[run].records[n] ==
+            CHECK(*learn_look(read).series->sides[run].records[n] ==
                   *learn_look(state).series->sides[run].records[n]);
-    const auto with = [&](const std::string& from, const std::string& to) {
-        std::string other = text;
-        other.replace(other.find(from), from.size(), to);
-        return session_from_json(other, "session");
+    const auto with = [&](const char* from, const char* to) {
+        return session_from_json(replaced(text, from, to), "session");
     };
     CHECK_FALSE(with("\"until\":5", "\"until\":-5"));
     CHECK_FALSE(with("\"differs\":\"scaling\"", "\"differs\":\"task\""));
@@ -232,8 +212,7 @@ TEST_CASE("learn: what cannot be said leaves everything as it is") {
                  SwitchScaling{"a", 99, false}, SwitchLearnHead{"a", 0, 9, 0, false}, TrainSeeds{0},
                  TrainSeeds{99}, OpenLearnMoment{"a", "learn", 0}, OpenLearnMoment{"a", "attic", 0},
                  OpenLearnMoment{"a", "step", 3}, LoadExperiment{"attic"}}) {
-        view::apply(state, action);
-        CHECK(state.message.severity == Severity::warning);
+        CHECK(acted(state, {action}).message.severity == Severity::warning);
         CHECK(*learn_look(state).plan == plan);
     }
 }

@@ -1,40 +1,26 @@
-#include "app/workspaces/lookup/view.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/requests.h"
+#include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"
 #include "app/workspaces/lookup/workspace.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
 
 namespace {
 
-AppState lookup_state(const Actions& actions = {}) {
-    return after(after(initial_state(), {SetWorkspace{"lookup"}}), actions);
-}
+AppState lookup_state(const Actions& actions = {}) { return in_workspace("lookup", actions); }
 
 AppState on_page(LookupPage page, const Actions& actions = {}) {
     return after(lookup_state({ShowLookupPage{page}}), actions);
 }
 
-bool says(const std::string& words, const std::string& part) {
-    return words.find(part) != std::string::npos;
-}
-
 }  // namespace
 
-TEST_CASE("the memory's view has the numbers of the read") {
-    const AppState state = lookup_state();
-    const MemoryView view = build_memory_view(state);
+TEST_CASE("the memory's view has the read's numbers: values move no weight, long keys win") {
+    AppState state = lookup_state();
+    MemoryView view = build_memory_view(state);
     const MemoryRead read = memory_read(lookup_controls(state));
     REQUIRE(view.keys.size() == 5);
     CHECK(view.keys[0].name == "France");
@@ -49,9 +35,6 @@ TEST_CASE("the memory's view has the numbers of the read") {
     CHECK(view.point.starts_with("q reads France 6"));
     CHECK(view.numbers.size() == 4);
     CHECK(view.preset == 0);
-}
-
-TEST_CASE("a value that moves changes no weight, a key does") {
     const AppState before = lookup_state();
     const auto weights = memory_read(lookup_controls(before)).weights;
     const AppState value = after(before, {MoveLookupValue{0, -3.0, -3.0}});
@@ -60,24 +43,21 @@ TEST_CASE("a value that moves changes no weight, a key does") {
           memory_read(lookup_controls(before)).output);
     const AppState key = after(before, {MoveLookupKey{0, -2.0, 0.0}});
     CHECK(memory_read(lookup_controls(key)).weights != weights);
-    CHECK(says(build_memory_view(before).notes[1], "no weight depends on V"));
+    CHECK(has(build_memory_view(before).notes[1], "no weight depends on V"));
     const AppState same = after(before, {LoadMemory{"keys-as-values"}});
-    CHECK(says(build_memory_view(same).notes[1], "Here V = K"));
-}
-
-TEST_CASE("the long key wins by dot product though another is more similar") {
-    const AppState state = lookup_state({LoadMemory{"long-key"}});
-    const MemoryView view = build_memory_view(state);
+    CHECK(has(build_memory_view(same).notes[1], "Here V = K"));
+    state = lookup_state({LoadMemory{"long-key"}});
+    view = build_memory_view(state);
     CHECK(view.rows[0].best);
     CHECK(view.rows[1].most_similar);
     CHECK(view.notes[0].starts_with(
         "“Similar” is not “largest dot”: first token wins with q·k = 4.50"));
-    CHECK(says(build_memory_view(lookup_state({LoadMemory{"tie"}})).notes[0],
-               "2 keys have the largest q·k"));
-    CHECK(says(build_memory_view(lookup_state({MoveLookupQuery{0.0, 0.0}})).notes[0], "length 0"));
+    CHECK(has(build_memory_view(lookup_state({LoadMemory{"tie"}})).notes[0],
+              "2 keys have the largest q·k"));
+    CHECK(has(build_memory_view(lookup_state({MoveLookupQuery{0.0, 0.0}})).notes[0], "length 0"));
 }
 
-TEST_CASE("points stay in the plane, names stay readable, and what is not there is said") {
+TEST_CASE("points stay in the plane, names readable; a drag of the query is one step of undo") {
     AppState state = lookup_state({MoveLookupQuery{1e30, -0.004}});
     CHECK(lookup_controls(state).query == PlanePoint{4.0, 0.0});
     state = after(std::move(state), {NameLookupPair{0, "  Spain ", ""}});
@@ -85,8 +65,7 @@ TEST_CASE("points stay in the plane, names stay readable, and what is not there 
     CHECK(lookup_controls(state).pairs[0].value == "Paris");
     state = after(std::move(state), {RemoveLookupPair{7}});
     CHECK(state.message.words == "There is no pair 7: they are 0 to 4.");
-    state = after(std::move(state), {SetLookupTemperature{0.0}});
-    CHECK(state.message.severity == Severity::error);
+    CHECK(acted(state, {SetLookupTemperature{0.0}}).message.severity == Severity::error);
     CHECK(lookup_controls(state).temperature == 1.0);
     for (int n = 0; n < 20; ++n) apply(state, AddLookupPair{1.0, 1.0});
     CHECK(lookup_controls(state).pairs.size() == kMostLookupPairs);
@@ -95,17 +74,13 @@ TEST_CASE("points stay in the plane, names stay readable, and what is not there 
     CHECK(lookup_controls(state).pairs.size() == 1);
     CHECK(lookup_look(state).pair == 0);
     CHECK(build_memory_view(state).point.starts_with("One pair alone has the weight 100 %"));
-}
-
-TEST_CASE("a drag of the query is one step of undo") {
-    AppState state = lookup_state();
+    state = lookup_state();
     const std::size_t now = state.now;
     state = after(std::move(state), {BeginGesture{}, MoveLookupQuery{1.0, 1.0},
                                      MoveLookupQuery{1.5, 1.0}, EndGesture{}});
     CHECK(state.now == now + 1);
     CHECK(lookup_controls(state).query == PlanePoint{1.5, 1.0});
-    state = after(std::move(state), {Undo{}});
-    CHECK(lookup_controls(state).query == PlanePoint{1.6, 0.3});
+    CHECK(lookup_controls(acted(state, {Undo{}})).query == PlanePoint{1.6, 0.3});
 }
 
 TEST_CASE("a session keeps memory, order and page; wrong ones are refused with what was expected") {
@@ -114,23 +89,16 @@ TEST_CASE("a session keeps memory, order and page; wrong ones are refused with w
                 {LoadMemory{"tie"}, NameLookupPair{1, "a", "b"}, SetLookupTemperature{0.5},
                  OrderTokens{TokenOrder::reversed}, SelectLookupCell{1, 2}});
     const std::string text = session_to_json(state);
-    const auto read = session_from_json(text, "session");
-    REQUIRE(read);
-    CHECK(lookup_controls(*read) == lookup_controls(state));
-    CHECK(session_to_json(*read) == text);
-    CHECK(lookup_look(*read).page == LookupPage::permutation);
-    const auto broken = [&](const std::string& from, const std::string& to) {
-        std::string other = text;
-        const auto at = other.find(from);
-        REQUIRE(at != std::string::npos);
-        const auto refused = session_from_json(other.replace(at, from.size(), to), "session");
-        REQUIRE_FALSE(refused);
-        return refused.error().sentence;
+    const AppState read = reopened_alike(state);
+    CHECK(lookup_controls(read) == lookup_controls(state));
+    CHECK(lookup_look(read).page == LookupPage::permutation);
+    const auto broken = [&](const char* from, const char* to) {
+        return session_fault(replaced(text, from, to));
     };
-    CHECK(says(broken("\"order\":[3,2,1,0]", "\"order\":[3,2,2,0]"), "no order of the numbers"));
-    CHECK(says(broken("\"temperature\":0.5", "\"temperature\":-1"), "expected 0.01 to 100"));
-    CHECK(says(broken("\"kx\":1.0", "\"kx\":9"), "beyond ±4"));
-    CHECK(says(broken("\"page\":\"permutation\"", "\"page\":\"attic\""), "page"));
+    CHECK(has(broken("\"order\":[3,2,1,0]", "\"order\":[3,2,2,0]"), "no order of the numbers"));
+    CHECK(has(broken("\"temperature\":0.5", "\"temperature\":-1"), "expected 0.01 to 100"));
+    CHECK(has(broken("\"kx\":1.0", "\"kx\":9"), "beyond ±4"));
+    CHECK(has(broken("\"page\":\"permutation\"", "\"page\":\"attic\""), "page"));
 }
 
 TEST_CASE("without positions attention is permutation-equivariant, with positions it is not") {
@@ -150,8 +118,8 @@ TEST_CASE("without positions attention is permutation-equivariant, with position
                                            OrderTokens{TokenOrder::document}, MoveToken{0, 2}});
         CAPTURE(static_cast<int>(position));
         CHECK(lookup_look(with).permutation->largest > 1e-4);
-        CHECK(says(build_permutation_view(with).body.point,
-                   "the same order changes weights by up to"));
+        CHECK(has(build_permutation_view(with).body.point,
+                  "the same order changes weights by up to"));
     }
     const PermutationView view = build_permutation_view(none);
     CHECK(view.chips[0].token == 3);
@@ -175,11 +143,9 @@ TEST_CASE("the sinusoidal waves in the document's order are the document's own X
 TEST_CASE("an order of tokens is changed, and one of another length is that of the document") {
     AppState state = on_page(LookupPage::permutation, {MoveToken{0, 2}});
     CHECK(token_order(state) == std::vector<Index>{1, 2, 0, 3});
-    state = after(std::move(state), {MoveToken{9, 0}});
-    CHECK(state.message.words == "There is no token 9: they are 0 to 3.");
+    CHECK(acted(state, {MoveToken{9, 0}}).message.words == "There is no token 9: they are 0 to 3.");
     state = after(std::move(state), {OrderTokens{TokenOrder::sorted}});
-    const auto sorted = token_order(state);
-    CHECK(std::ranges::is_permutation(sorted, std::vector<Index>{0, 1, 2, 3}));
+    CHECK(std::ranges::is_permutation(token_order(state), std::vector<Index>{0, 1, 2, 3}));
     state = after(std::move(state), {ShuffleTokens{2}});
     CHECK(std::ranges::is_permutation(token_order(state), std::vector<Index>{0, 1, 2, 3}));
     CHECK(token_order(state) ==
@@ -195,14 +161,13 @@ TEST_CASE("similarity says what merging W_Q and W_K would cost, and when they ca
         return build_similarity_view(of).body.notes.back();
     };
     const Index model = size.d_model;
-    CHECK(says(last(state), "W_Q W_Kᵀ"));
-    CHECK(says(last(state), "it has " + std::to_string(model * model) +
-                                " numbers, as W_Q and W_K " + std::to_string(2 * model * size.d_k) +
-                                "."));
-    CHECK(says(last(state), "W_Q = W_K would make S symmetric."));
+    CHECK(has(last(state), "W_Q W_Kᵀ"));
+    CHECK(has(last(state), "it has " + std::to_string(model * model) + " numbers, as W_Q and W_K " +
+                               std::to_string(2 * model * size.d_k) + "."));
+    CHECK(has(last(state), "W_Q = W_K would make S symmetric."));
     const AppState own = after(state, {SetSimilarityOf{SimilarityOf::x}});
     for (const std::string& note : build_similarity_view(own).body.notes)
-        CHECK_FALSE(says(note, "W_Q"));
+        CHECK_FALSE(has(note, "W_Q"));
 }
 
 TEST_CASE("similarity names what is not symmetric and where dot product and cosine disagree") {
@@ -215,13 +180,13 @@ TEST_CASE("similarity names what is not symmetric and where dot product and cosi
     for (Index i = 0; i < 4; ++i)
         for (Index j = 0; j < 4; ++j)
             CHECK(result.dot(0, 0, i, j) == doctest::Approx(scores(0, 0, i, j)).epsilon(1e-5));
-    CHECK(says(view.body.notes[0], "S is not symmetric: max |S − Sᵀ| = "));
+    CHECK(has(view.body.notes[0], "S is not symmetric: max |S − Sᵀ| = "));
     const AppState own = after(state, {SetSimilarityOf{SimilarityOf::x}});
-    CHECK(says(build_similarity_view(own).body.notes[0], "exactly 0"));
+    CHECK(has(build_similarity_view(own).body.notes[0], "exactly 0"));
     const AppState rows = after(own, {SetSimilaritySoftmax{SimilaritySoftmax::rows}});
     const SimilarityView both = build_similarity_view(rows);
     CHECK(both.body.grids.size() == 2);
-    CHECK(says(both.body.notes[2], "A is not symmetric"));
+    CHECK(has(both.body.notes[2], "A is not symmetric"));
     const SimilarityResult& x = *lookup_look(rows).similarity;
     double row = 0.0;
     double column = 0.0;
@@ -244,7 +209,7 @@ TEST_CASE("alignment of two sentences has the best key of every query") {
     for (std::size_t n = 0; n < view.rows.size(); ++n)
         for (Index j = 0; j < dot.columns; ++j)
             CHECK(dot(static_cast<Index>(n), view.rows[n].dot) >= dot(static_cast<Index>(n), j));
-    CHECK(says(view.body.point, "is aligned with"));
+    CHECK(has(view.body.point, "is aligned with"));
 }
 
 TEST_CASE("an empty document is said on the pages that need one, and the others go on") {
@@ -256,7 +221,7 @@ TEST_CASE("an empty document is said on the pages that need one, and the others 
             view.similarity.body.lacks + view.alignment.body.lacks + view.permutation.body.lacks;
         CAPTURE(static_cast<int>(page));
         REQUIRE(state.document().size.tk == 0);
-        CHECK(says(all, "type one in Step (key 1)"));
+        CHECK(has(all, "type one in Step (key 1)"));
     }
     CHECK_FALSE(build_lookup_view(lookup_state()).memory.point.empty());
 }
@@ -271,7 +236,7 @@ TEST_CASE("capacity is requested once for its settings and says what it found") 
     CHECK(view.point.starts_with("16 random keys of width d_k = 16"));
     CHECK(view.interference.curves.size() == 2);
     CHECK(view.interference.curves[0].y.size() == 9);
-    CHECK(says(view.notes[1], "mean square 1/d_k = 0.0625"));
+    CHECK(has(view.notes[1], "mean square 1/d_k = 0.0625"));
     state = after(std::move(state), {SetCapacityWidth{512}});
     CHECK_FALSE(requested_capacity(state));  // only another width is looked at
     CHECK(lookup_controls(state).width == 512);
@@ -279,8 +244,7 @@ TEST_CASE("capacity is requested once for its settings and says what it found") 
     CHECK(lookup_controls(state).width == 128);
     CHECK(state.message.words == "d_k = 128.");
     state = after(std::move(state), {SetCapacityWidth{512}});
-    state = after(std::move(state), {SetCapacityWidth{1024}});
-    CHECK(lookup_controls(state).width == 512);
+    CHECK(lookup_controls(acted(state, {SetCapacityWidth{1024}})).width == 512);
     CHECK(lookup_inspector(state).title == "16 pairs, d_k = 512");
 }
 
@@ -290,10 +254,9 @@ TEST_CASE("the inspector writes the whole arithmetic of a pair") {
     CHECK(view.title == "left → A");
     REQUIRE(view.table);
     CHECK(view.table->rows.size() == 3);
-    CHECK(says(view.as_text, "1.60·1.00 + 0.00·1.50"));
+    CHECK(has(view.as_text, "1.60·1.00 + 0.00·1.50"));
     for (const LookupPage page :
          {LookupPage::similarity, LookupPage::alignment, LookupPage::permutation}) {
-        const InspectorView pair = lookup_inspector(on_page(page, {SelectLookupCell{1, 2}}));
-        CHECK_FALSE(pair.empty);
+        CHECK_FALSE(lookup_inspector(on_page(page, {SelectLookupCell{1, 2}})).empty);
     }
 }

@@ -1,12 +1,8 @@
 #include "app/workspaces/masks/actions.h"
-#include "app/workspaces/masks/conventions.h"
-
-#include <doctest/doctest.h>
-
-#include "app/common/workspace.h"
 #include "app/workspaces/masks/code.h"
+#include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/view.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -16,9 +12,13 @@ namespace {
 const PaintMask kEmptyRow{2, 0, 2, 3, PaintShape::rectangle, false};
 
 AppState conventions_state(const Actions& actions = {}) {
-    return after(
-        after(initial_state(), {SetWorkspace{"masks"}, ShowMasksTab{MasksTab::conventions}}),
-        actions);
+    return after(masks_state({ShowMasksTab{MasksTab::conventions}}), actions);
+}
+
+/// The causal mask under a second convention.
+MasksView causal_view(const std::string& second) {
+    return build_masks_view(
+        conventions_state({SetCausalMask{CausalChoice::top_left}, SetConvention{1, second}}));
 }
 
 const ConventionView& row_of(const MasksView& view, std::string_view key) {
@@ -82,42 +82,28 @@ TEST_CASE("the weights of both conventions and their difference stand beside eac
           "empty rows 0”.");
 }
 
-TEST_CASE("a mask after softmax makes rows that sum to less, told in words") {
-    const MasksView view = build_masks_view(
-        conventions_state({SetCausalMask{CausalChoice::top_left}, SetConvention{1, "after"}}));
+TEST_CASE("a mask after softmax, none at inference, by a product, read as forbidden, in words") {
+    MasksView view = causal_view("after");
     REQUIRE_FALSE(view.notes.empty());
     CHECK(view.notes[0].starts_with("Row 0 (The): its weights sum to 0."));
-    CHECK(view.notes[0].find("to 1.00 under “−∞, empty rows 0”") != std::string::npos);
+    CHECK(has(view.notes[0], "to 1.00 under “−∞, empty rows 0”"));
     CHECK(row_of(view, "after_renormalised").verdict == "same");
     CHECK(view.grids[1].sides[0].cells[3] == "1.00");  // the last row sees every key
-}
-
-TEST_CASE("no mask at inference: rows that may not see every key change, the last one does not") {
-    const MasksView view = build_masks_view(
-        conventions_state({SetCausalMask{CausalChoice::top_left}, SetConvention{1, "never"}}));
+    view = causal_view("never");
     REQUIRE(view.grids.size() == 3);
     CHECK(row_of(view, "never").verdict.starts_with("3 rows"));
-    CHECK(view.notes[0].find("keys 1 … 3 get") != std::string::npos);
+    CHECK(has(view.notes[0], "keys 1 … 3 get"));
     CHECK(view.grids[1].at(0, 1).value > 0.0);
     for (Index j = 0; j < 4; ++j) CHECK(view.grids[2].at(3, j).value == 0.0);
-}
-
-TEST_CASE("multiplying by 0 leaks: e⁰ = 1 weighs") {
-    const MasksView view = build_masks_view(
-        conventions_state({SetCausalMask{CausalChoice::top_left}, SetConvention{1, "times_zero"}}));
+    view = causal_view("times_zero");
     const double allowed = view.grids[1].at(0, 0).value;
     CHECK(view.grids[1].at(0, 1).value == view.grids[1].at(0, 2).value);
     CHECK(allowed + 3.0 * view.grids[1].at(0, 1).value == doctest::Approx(1.0));
     CHECK(view.grids[1].at(0, 1).value > 0.0);
-}
-
-TEST_CASE("read as forbidden, the same array gives its weights to the other keys") {
-    const MasksView view = build_masks_view(
-        conventions_state({SetCausalMask{CausalChoice::top_left}, SetConvention{1, "hide"}}));
+    view = causal_view("hide");
     CHECK(view.grids[1].at(0, 0).value == 0.0);
     CHECK(view.grids[1].sides[0].cells[0] == "1.00");
-    CHECK(view.notes[0].find("keys 1 … 3 get 100.0 % together under “1 read as forbidden”") !=
-          std::string::npos);
+    CHECK(has(view.notes[0], "keys 1 … 3 get 100.0 % together under “1 read as forbidden”"));
 }
 
 TEST_CASE("−1e5 leaks where scores are large, the document's own numbers stay as they are") {

@@ -1,17 +1,9 @@
-#include <doctest/doctest.h>
-
-#include "app/common/document/actions.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/document/paint.h"
-#include "app/common/workspace.h"
-#include "app/window/commands.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/view.h"
-#include "app/workspaces/step/actions.h"
 #include "core/masks.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -36,27 +28,15 @@ PaintMask rectangle(Index row, Index column, Index to_row, Index to_column, bool
     return {row, column, to_row, to_column, PaintShape::rectangle, allowed};
 }
 
-const Command* find(const std::vector<Command>& list, const Chord& chord) {
-    const auto found = std::ranges::find_if(
-        list, [&](const Command& each) { return each.chord == chord && each.enabled; });
-    return found == list.end() ? nullptr : &*found;
-}
-
-/// What a key does, by the list of commands.
 AppState pressed(AppState state, std::initializer_list<Chord> chords) {
-    for (const Chord& chord : chords) {
-        const auto list = commands(state);
-        const Command* const command = find(list, chord);
-        REQUIRE(command != nullptr);
-        view::apply(state, command->action);
-    }
+    for (const Chord& chord : chords) state = view::pressed(state, chord);
     return state;
 }
 
 }  // namespace
 
-TEST_CASE("what is painted is the document's mask: Step shows −∞ and weight 0 there") {
-    const AppState state = masks_state({one(1, 2)});
+TEST_CASE("what is painted is the document's mask; a drag is one step of undo, all on its way") {
+    AppState state = masks_state({one(1, 2)});
     CHECK(drawn(state) == "1111/1101/1111/1111");
     CHECK((*state.trace)[Stage::masked](0, 0, 1, 2) == -HUGE_VALF);
     CHECK((*state.trace)[Stage::weights](0, 0, 1, 2) == 0.0F);
@@ -64,12 +44,8 @@ TEST_CASE("what is painted is the document's mask: Step shows −∞ and weight 
     const AppState again = after(state, {one(1, 2, true)});
     CHECK(drawn(again) == "1111/1111/1111/1111");
     CHECK_FALSE(again.document().spec.mask.any());
-}
-
-TEST_CASE("a drag is one step of undo, and paints every pair on its way") {
-    const AppState state =
-        masks_state({BeginGesture{}, one(0, 0), PaintMask{0, 0, 3, 3, PaintShape::line, false},
-                     PaintMask{3, 3, 3, 1, PaintShape::line, false}, EndGesture{}});
+    state = masks_state({BeginGesture{}, one(0, 0), PaintMask{0, 0, 3, 3, PaintShape::line, false},
+                         PaintMask{3, 3, 3, 1, PaintShape::line, false}, EndGesture{}});
     CHECK(drawn(state) == "0111/1011/1101/1000");
     CHECK(state.history.size() == 2);
     CHECK(state.history.back().words == "Painted: 6 pairs forbidden");
@@ -78,20 +54,17 @@ TEST_CASE("a drag is one step of undo, and paints every pair on its way") {
     CHECK(after(state, {BeginGesture{}, one(0, 1), EndGesture{}}).history.size() == 3);
 }
 
-TEST_CASE("within a drag a rectangle replaces the one before, and nothing else") {
+TEST_CASE("within a drag a rectangle replaces the one before, and the brush keeps its first pair") {
     const AppState before = masks_state({one(3, 3)});
-    const AppState state = after(before, {BeginGesture{}, one(0, 0), rectangle(0, 0, 2, 2),
-                                          rectangle(0, 0, 1, 1), EndGesture{}});
+    AppState state = after(before, {BeginGesture{}, one(0, 0), rectangle(0, 0, 2, 2),
+                                    rectangle(0, 0, 1, 1), EndGesture{}});
     CHECK(drawn(state) == "0011/0011/1111/1110");
     CHECK(state.history.size() == 3);
     CHECK(drawn(after(state, {Undo{}})) == "1111/1111/1111/1110");
     const AppState back = after(before, {BeginGesture{}, one(1, 1), rectangle(1, 1, 0, 0),
                                          rectangle(1, 1, 1, 1), EndGesture{}});
     CHECK(drawn(back) == "1111/1011/1111/1110");
-}
-
-TEST_CASE("the brush keeps what the first pair became until the drag ends") {
-    AppState state = masks_state({BeginGesture{}, one(0, 1)});
+    state = masks_state({BeginGesture{}, one(0, 1)});
     REQUIRE(masks_look(state).brush);
     CHECK_FALSE(masks_look(state).brush->allowed);
     state = after(std::move(state), {PaintMask{0, 1, 2, 1, PaintShape::line, false}});
@@ -101,16 +74,13 @@ TEST_CASE("the brush keeps what the first pair became until the drag ends") {
     CHECK_FALSE(masks_look(after(state, {EndGesture{}})).brush);
 }
 
-TEST_CASE("paint cannot allow what a rule forbids, and says who forbids it") {
-    const AppState state = masks_state({SetCausalMask{CausalChoice::top_left}, one(0, 2, true)});
+TEST_CASE("paint cannot allow what a rule forbids; rules become paint, which is cleared alone") {
+    AppState state = masks_state({SetCausalMask{CausalChoice::top_left}, one(0, 2, true)});
     CHECK(drawn(state) == "1000/1100/1110/1111");
     CHECK(state.history.size() == 2);
     CHECK(state.message.words ==
           "The → sat stays forbidden by the causal rule, j = 2 > i = 0: paint cannot allow it, B "
           "turns the rules into paint.");
-}
-
-TEST_CASE("rules that become paint are the same mask, and can then be painted") {
     const AppState ruled =
         masks_state({SetCausalMask{CausalChoice::top_left}, SetBlock{3}, one(2, 0)});
     const AppState painted = after(ruled, {PaintRules{}});
@@ -119,11 +89,7 @@ TEST_CASE("rules that become paint are the same mask, and can then be painted") 
     CHECK_FALSE(painted.document().spec.mask.block);
     CHECK(drawn(after(painted, {one(0, 2, true)})) == "1010/1100/0110/0001");
     CHECK(after(painted, {Undo{}}).document().spec.mask.causal);
-}
-
-TEST_CASE("clearing the paint leaves the rules") {
-    const AppState state =
-        masks_state({SetCausalMask{CausalChoice::top_left}, one(2, 0), ClearPaint{}});
+    state = masks_state({SetCausalMask{CausalChoice::top_left}, one(2, 0), ClearPaint{}});
     CHECK(drawn(state) == "1000/1100/1110/1111");
     CHECK(after(state, {ClearPaint{}}).message.words == "Nothing is painted.");
 }
@@ -143,36 +109,26 @@ TEST_CASE("a session holds every rule and the paint, and a journal plays them ag
                           SetConvention{1, "after"},
                           SetConventionGain{4}};
     const AppState state = masks_state(actions);
-    const auto read = session_from_json(session_to_json(state), "session");
-    REQUIRE(read);
-    const MaskSpec& mask = read->document().spec.mask;
-    CHECK(drawn(*read) == drawn(state));
+    const AppState read = reopened_alike(state);
+    const MaskSpec& mask = read.document().spec.mask;
+    CHECK(drawn(read) == drawn(state));
     CHECK(mask.causal == CausalAlign::bottom_right);
     CHECK(mask.window_left == 2);
     CHECK(mask.window_right == 1);
     CHECK(mask.global_tokens == 1);
     CHECK(mask.block == 3);
     CHECK(mask.padding == std::vector<Index>{3});
-    CHECK(read->document().spec.empty_rows == EmptyRows::nan);
-    CHECK(read->document().painted);
-    CHECK(shown_workspace(*read).key == "masks");
-    CHECK(masks_look(*read).tab == MasksTab::conventions);
-    CHECK(masks_look(*read).pair == Pair{3, 2});
-    CHECK(masks_look(*read).corner == Pair{1, 0});
-    CHECK(masks_look(*read).conventions[0] == "nan");
-    CHECK(masks_look(*read).conventions[1] == "after");
-    CHECK(masks_look(*read).gain == 4);
-    CHECK(session_to_json(*read) == session_to_json(state));
+    CHECK(read.document().spec.empty_rows == EmptyRows::nan);
+    CHECK(read.document().painted);
+    CHECK(shown_workspace(read).key == "masks");
+    CHECK(masks_look(read).tab == MasksTab::conventions);
+    CHECK(masks_look(read).pair == Pair{3, 2});
+    CHECK(masks_look(read).corner == Pair{1, 0});
+    CHECK(masks_look(read).conventions[0] == "nan");
+    CHECK(masks_look(read).conventions[1] == "after");
+    CHECK(masks_look(read).gain == 4);
 
-    AppState played = masks_state();
-    for (const Action& action : actions) {
-        const auto line = to_journal(action);
-        REQUIRE(line);
-        const auto again = from_journal(*line);
-        REQUIRE(again);
-        view::apply(played, *again);
-    }
-    CHECK(session_to_json(played) == session_to_json(state));
+    CHECK(session_to_json(masks_state(through_journal(actions))) == session_to_json(state));
 }
 
 TEST_CASE("a wrong mask of a session is named") {
@@ -183,38 +139,28 @@ TEST_CASE("a wrong mask of a session is named") {
         REQUIRE_FALSE(read);
         return read.error().sentence;
     };
-    CHECK(fault("[\"10\", \"1x\"]").find("expected a text of 2 digits") != std::string::npos);
-    CHECK(fault("[\"10\", \"101\"]").find("expected a text of 2 digits") != std::string::npos);
-    CHECK(fault("[\"101\", \"101\"]").find("does not broadcast") != std::string::npos);
-    CHECK(fault("7").find("no list of texts") != std::string::npos);
-    CHECK(fault("[]").find("no list of texts") != std::string::npos);
-    CHECK(fault("{\"heads\": 2}").find("has no 'rows'") != std::string::npos);
+    CHECK(has(fault("[\"10\", \"1x\"]"), "expected a text of 2 digits"));
+    CHECK(has(fault("[\"10\", \"101\"]"), "expected a text of 2 digits"));
+    CHECK(has(fault("[\"101\", \"101\"]"), "does not broadcast"));
+    CHECK(has(fault("7"), "no list of texts"));
+    CHECK(has(fault("[]"), "no list of texts"));
+    CHECK(has(fault("{\"heads\": 2}"), "has no 'rows'"));
 }
 
-TEST_CASE("a mask for each head is painted in the head that is shown") {
-    const auto document = document_from_json(
-        "{\"title\": \"t\", \"note\": \"n\", \"sentence\": \"a b\", \"d_model\": 4, \"d_k\": 2, "
-        "\"heads\": 2, \"mask\": {\"heads\": 2, \"rows\": [\"11\", \"10\", \"11\", \"11\"]}}",
-        "it");
-    REQUIRE(document);
-    AppState state = state_of(*document).value();
+TEST_CASE("a mask is painted in the head shown; another sentence keeps what is still there") {
+    AppState state = json_state(
+        R"("d_model": 4, "d_k": 2, "heads": 2,
+           "mask": {"heads": 2, "rows": ["11", "10", "11", "11"]})",
+        "a b");
     CHECK(drawn(state) == "11/10");
-    state = after(std::move(state), {ShowHead{1}, one(0, 1)});
-    CHECK(drawn(state) == "10/11");
+    CHECK(drawn(acted(state, {ShowHead{1}, one(0, 1)})) == "10/11");
     CHECK(drawn(after(state, {ShowHead{0}})) == "11/10");
-    const auto read = session_from_json(session_to_json(state), "session");
-    REQUIRE(read);
-    CHECK(drawn(*read) == "10/11");
-}
-
-TEST_CASE("another sentence keeps the paint of the pairs that are still there") {
-    AppState state = masks_state({one(1, 2), one(3, 3)});
+    CHECK(drawn(reopened(state)) == "10/11");
+    state = masks_state({one(1, 2), one(3, 3)});
     state = after(std::move(state), {SetSentence{"The cat sat down there"}});
     CHECK(drawn(state) == "11111/11011/11111/11101/11111");
-    state = after(std::move(state), {SetSentence{"The cat sat"}});
-    CHECK(drawn(state) == "111/110/111");
-    state = after(std::move(state), {SetSentence{"The"}});
-    CHECK(drawn(state) == "1");
+    CHECK(drawn(acted(state, {SetSentence{"The cat sat"}})) == "111/110/111");
+    CHECK(drawn(acted(state, {SetSentence{"The"}})) == "1");
     CHECK_FALSE(state.document().spec.mask.any());
 }
 
@@ -252,13 +198,13 @@ TEST_CASE("the pair is the one that Step looks at, and Step's is the one of Mask
     CHECK(state.selected == CellRef{Stage::weights, 1, 3});
 }
 
-TEST_CASE("the hovered pair tells every rule, the selected one its arithmetic") {
-    const AppState state = masks_state({SetCausalMask{CausalChoice::top_left}, SetWindowSides{1, 1},
-                                        SelectPair{3, 1, false}, HoverPair{Pair{0, 3}}});
+TEST_CASE("the hovered pair tells every rule, the selected one its arithmetic, forbidden or not") {
+    AppState state = masks_state({SetCausalMask{CausalChoice::top_left}, SetWindowSides{1, 1},
+                                  SelectPair{3, 1, false}, HoverPair{Pair{0, 3}}});
     const MasksView view = build_masks_view(state);
     CHECK(view.hover_title == "The → down: forbidden");
     CHECK(view.hover_words == "causal forbids: j = 3 > i = 0\nwindow forbids: |i − j| = 3 > 1");
-    const InspectorView inspector = shown_workspace(state).inspector(state);
+    InspectorView inspector = shown_workspace(state).inspector(state);
     CHECK(inspector.title == "down → cat");
     CHECK(inspector.value == "forbidden");
     REQUIRE(inspector.lines.size() >= 4);
@@ -271,12 +217,8 @@ TEST_CASE("the hovered pair tells every rule, the selected one its arithmetic") 
     CHECK(inspector.table->rows[1].chosen);
     CHECK(inspector.table->rows[1].muted);
     CHECK_FALSE(inspector.table->rows[2].muted);
-}
-
-TEST_CASE("an allowed pair's share and weight are its row's softmax") {
-    const AppState state =
-        masks_state({SetCausalMask{CausalChoice::top_left}, SelectPair{0, 0, false}});
-    const InspectorView inspector = shown_workspace(state).inspector(state);
+    state = masks_state({SetCausalMask{CausalChoice::top_left}, SelectPair{0, 0, false}});
+    inspector = shown_workspace(state).inspector(state);
     CHECK(inspector.value == "allowed");
     CHECK(inspector.lines.back().label == "weight A");
     CHECK(inspector.lines.back().pieces.front().text == "1.00 ÷ 1.00 = 1.00");  // its only key

@@ -1,18 +1,13 @@
-#include "app/common/document/actions.h"
 #include "app/common/document/mask_rules.h"
-
-#include <doctest/doctest.h>
 
 #include <tuple>
 
-#include "app/common/workspace.h"
-#include "app/window/session.h"
 #include "app/workspaces/masks/view.h"
 #include "app/workspaces/masks/workspace.h"
 #include "core/check_mask.h"
 #include "core/masks.h"
 #include "tests/view/large_sample.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -123,8 +118,7 @@ TEST_CASE("the switches count the pairs that each rule alone allows") {
 
 TEST_CASE("global tokens widen the window and need one") {
     AppState state = masks_state();
-    const MasksView without = build_masks_view(state);
-    CHECK_FALSE(switch_of(without, MaskSwitch::globals).possible.empty());
+    CHECK_FALSE(switch_of(build_masks_view(state), MaskSwitch::globals).possible.empty());
     state = after(std::move(state), {SetWindowSides{0, 0}, SetGlobalTokens{1}});
     // the diagonal, row 0 and column 0 of 4 × 4
     CHECK(count_allowed(allowed_in(state)) == 10);
@@ -137,18 +131,21 @@ TEST_CASE("global tokens widen the window and need one") {
     CHECK_FALSE(state.document().spec.mask.any());
 }
 
-TEST_CASE("the same reach on both sides is the window that Step sets") {
+TEST_CASE("the same reach on both sides is the window that Step sets; a block of any length") {
     AppState state = masks_state({SetWindowSides{1, 1}});
     CHECK(state.document().spec.mask.window == 1);
     CHECK_FALSE(state.document().spec.mask.window_left);
-    state = after(std::move(state), {SetWindowSides{1, 2}});
-    CHECK_FALSE(state.document().spec.mask.window);
+    CHECK_FALSE(acted(state, {SetWindowSides{1, 2}}).document().spec.mask.window);
     CHECK(state.document().spec.mask.window_left == 1);
     CHECK(state.document().spec.mask.window_right == 2);
     CHECK(after(state, {Undo{}}).document().spec.mask.window == 1);
+    state = masks_state({SetBlock{std::numeric_limits<Index>::max()}});
+    CHECK(count_allowed(allowed_in(state)) == 16);
+    CHECK(switch_of(build_masks_view(state), MaskSwitch::block).words ==
+          "all tokens are in one block");
 }
 
-TEST_CASE("a rule that cannot be is refused and changes nothing") {
+TEST_CASE("a rule that cannot be is refused and changes nothing, of generated matrices too") {
     for (const Action& action : {Action(SetPadding{5}), Action(SetPadding{-1}), Action(SetBlock{0}),
                                  Action(SetWindowSides{-1, 0}), Action(SetGlobalTokens{1}),
                                  Action(PaintMask{0, 0, 4, 0, PaintShape::line, false}),
@@ -158,16 +155,13 @@ TEST_CASE("a rule that cannot be is refused and changes nothing") {
         CHECK_FALSE(state.document().spec.mask.any());
         CHECK(state.history.size() == 1);
     }
-}
-
-TEST_CASE("a generated matrix refuses a rule that cannot be, too") {
     const AppState map = planted_state({.tokens = 256, .d_k = 32});
     for (const Action& action :
          {Action(SetBlock{0}), Action(SetBlock{-3}), Action(SetPadding{-1}),
           Action(SetPadding{257}), Action(SetWindowSides{-1, 2}), Action(SetGlobalTokens{-1})}) {
         const AppState state = after(map, {action});
         CHECK(state.message.severity == Severity::error);
-        CHECK(state.message.words.find(": it must be ") != std::string::npos);
+        CHECK(has(state.message.words, ": it must be "));
         CHECK_FALSE(state.document().spec.mask.any());
         CHECK(state.history.size() == map.history.size());
     }
@@ -190,14 +184,10 @@ TEST_CASE("a session with a rule that cannot be is refused in a sentence") {
               std::tuple{"\"padding\": [3]", "\"padding\": [999]", "it must be 0 to Tk = "},
               std::tuple{"\"window_left\": 2", "\"window_left\": -2",
                          "has 'window_left' = -2: expected at least 0"}}) {
-            std::string text = session_to_json(state);
-            const auto at = text.find(from);
-            REQUIRE(at != std::string::npos);
-            text.replace(at, std::string_view(from).size(), to);
-            const auto read = session_from_json(text, "session", {.open = open_planted});
-            REQUIRE_FALSE(read);
-            CAPTURE(read.error().sentence);
-            CHECK(read.error().sentence.find(sentence) != std::string::npos);
+            const std::string text = replaced(session_to_json(state), from, to);
+            const std::string told = session_fault(text, {.open = open_planted});
+            CAPTURE(told);
+            CHECK(has(told, sentence));
         }
 }
 
@@ -212,20 +202,12 @@ TEST_CASE("without a sentence there is no mask to set") {
     }
 }
 
-TEST_CASE("a block longer than all tokens forbids nothing, however long") {
-    const AppState state = masks_state({SetBlock{std::numeric_limits<Index>::max()}});
-    CHECK(count_allowed(allowed_in(state)) == 16);
-    CHECK(switch_of(build_masks_view(state), MaskSwitch::block).words ==
-          "all tokens are in one block");
-}
-
 TEST_CASE("empty rows give 0 or NaN, as the document says") {
     const Actions empty{PaintMask{2, 0, 2, 3, PaintShape::rectangle, false}};
     AppState state = masks_state(empty);
     CHECK(build_masks_view(state).flagged == std::vector<bool>{false, false, true, false});
     CHECK((*state.trace)[Stage::weights](0, 0, 2, 1) == 0.0F);
-    state = after(std::move(state), {SetEmptyRows{true}});
-    CHECK(std::isnan((*state.trace)[Stage::weights](0, 0, 2, 1)));
+    CHECK(std::isnan((*acted(state, {SetEmptyRows{true}}).trace)[Stage::weights](0, 0, 2, 1)));
     const MasksView view = build_masks_view(state);
     CHECK(view.grids[2].at(2, 1).look == CellLook::not_a_number);
     CHECK(view.grids[0].at(2, 1).look == CellLook::masked);
@@ -251,9 +233,9 @@ TEST_CASE("the first line says what the numbers say") {
           "NaN.");
 }
 
-TEST_CASE("Masks shows what has cells, and says what it lacks") {
+TEST_CASE("Masks shows what has cells, or what it lacks; its controls have the sizes") {
     CHECK(masks_lacks(masks_state()).empty());
-    CHECK(masks_lacks(preset_state("empty")).find("no sentence") != std::string::npos);
+    CHECK(has(masks_lacks(preset_state("empty")), "no sentence"));
     for (const AppState& state : sample_states())
         if (masks_lacks(state).empty()) {
             const MasksView view = build_masks_view(state);
@@ -263,9 +245,6 @@ TEST_CASE("Masks shows what has cells, and says what it lacks") {
                 CHECK(grid.columns == state.document().size.tk);
             }
         }
-}
-
-TEST_CASE("the controls have the sizes, heads and sequences of the document") {
     const AppState state = after(two_sequences_state(), {SetWorkspace{"masks"}, ShowHead{1, 1}});
     const MaskControls controls = build_masks_view(state).controls;
     CHECK(controls.queries == 3);

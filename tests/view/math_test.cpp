@@ -1,17 +1,10 @@
 #include "app/common/math.h"
-#include "app/workspaces/step/actions.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
 #include <set>
 
-#include "app/common/sheet.h"
 #include "app/workspaces/step/explain.h"
-#include "app/workspaces/step/view.h"
 #include "tests/figures/recorder.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -58,8 +51,7 @@ TEST_CASE("variables slant, words and figures do not") {
     for (const MathWord& one : box.words) CHECK(drop(one) == Approx(0.0));
 }
 
-TEST_CASE(
-    "scripts are 0.72 as large, 0.22 em lower or 0.40 em higher, right of what they belong to") {
+TEST_CASE("scripts are 0.72 as large, 0.22 em lower or 0.40 em higher, never too small") {
     const MathBox box = laid_out("q_i^2");
     const MathWord& base = word(box, "q");
     CHECK(word(box, "i").font.px == Approx(0.72 * kPx));
@@ -69,9 +61,6 @@ TEST_CASE(
     CHECK(word(box, "i").at.x < end(base) + 0.1F * kEm);
     CHECK(word(box, "2").at.x >= end(base));
     CHECK(box.width == Approx(std::max(end(word(box, "i")), end(word(box, "2")))));
-}
-
-TEST_CASE("no script is smaller than the least size") {
     CHECK(word(laid_out("q_i", {14.0F, 11.0F}), "i").font.px == Approx(11.0));
     CHECK(word(laid_out("q_{i_j}", {20.0F, 11.0F}), "j").font.px == Approx(11.0));
 }
@@ -248,6 +237,5 @@ TEST_CASE("a symbol under the pointer lights its matrix, and no other") {
     CHECK_FALSE(build_step_view(after(state, {HoverOperand{}})).lit);
     CHECK_FALSE(build_step_view(after(state, {StepBy{1}})).lit);
     // one that is not on the canvas lights nothing
-    const StepView other = build_step_view(after(state, {HoverOperand{Param::w_o}}));
-    CHECK(all(other.result, false) == false);
+    CHECK(all(build_step_view(after(state, {HoverOperand{Param::w_o}})).result, false) == false);
 }

@@ -1,14 +1,8 @@
 // Typing into a model's document: an edit that comes as an answer, one step while typing goes on.
-#include <doctest/doctest.h>
 
-#include "app/common/document/actions.h"
 #include "app/common/document/model_text.h"
-#include "app/window/journal.h"
-#include "app/window/requests.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/sentence.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -21,13 +15,9 @@ Result<Opened> read_by_fake(const OpenRequest& request, const RunControl&) {
     if (wanted == nullptr) return bad_input("no files here");
     const ModelOrigin& model = wanted->model;
     if (model.text.size() > 40) return bad_input("the text has 9 tokens; this model takes 8");
-    auto made = make_document(model.text, 8, 4, 2, 1, {});
+    auto made = fake_document(model);
     if (!made) return tl::unexpected(made.error());
     Document document = *std::move(made);
-    document.origin = model;
-    document.sentence.clear();
-    document.name = document.title = "fake";
-    document.note = "trained weights";
     document.layers = {document.inputs, document.inputs};
     document.read_out.has_vector = true;
     if (!model.before.empty()) document.read_out.similarity = 0.25;
@@ -178,17 +168,8 @@ TEST_CASE("a journal of typing gives the same session again") {
                           kAnswer};
     const AppState first = played(initial_state(), actions);
     CHECK(text(first) == "e f");
-    Actions again;
-    for (const Action& action : actions) {
-        const auto line = to_journal(action);
-        REQUIRE(line);
-        auto read = from_journal(*line);
-        REQUIRE(read);
-        again.push_back(*std::move(read));
-    }
-    CHECK(session_to_json(played(initial_state(), again)) == session_to_json(first));
-    const auto read = session_from_json(session_to_json(first), "s.json", {.open = read_by_fake});
-    REQUIRE(read);
-    CHECK(session_to_json(*read) == session_to_json(first));
+    CHECK(session_to_json(played(initial_state(), through_journal(actions))) ==
+          session_to_json(first));
+    const AppState read = reopened_alike(first, {.open = read_by_fake});
     CHECK(from_journal(R"({"action":"open_file","path":"x"})"));  // as older ones have it
 }

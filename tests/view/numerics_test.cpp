@@ -1,21 +1,10 @@
-#include "app/common/workspace.h"
-#include "app/window/journal.h"
-#include "app/workspaces/numerics/view.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-
 #include "app/common/inspector.h"
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "app/workspaces/numerics/requests.h"
 #include "app/workspaces/numerics/row.h"
+#include "app/workspaces/numerics/view.h"
 #include "app/workspaces/numerics/words.h"
 #include "tests/view/large_sample.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -25,9 +14,7 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-AppState numerics_state(const Actions& actions = {}) {
-    return after(after(initial_state(), {SetWorkspace{"numerics"}}), actions);
-}
+AppState numerics_state(const Actions& actions = {}) { return in_workspace("numerics", actions); }
 
 std::string sentence_of(std::vector<double> logits, Index gain) {
     return numerics_sentence(run_all(std::move(logits), gain));
@@ -47,13 +34,13 @@ std::string text_of(const Line& line) {
 bool says(const InspectorView& view, const std::string& words) {
     for (const std::vector<Line>* lines : {&view.lines, &view.geometry})
         for (const Line& line : *lines)
-            if (text_of(line).find(words) != std::string::npos) return true;
+            if (has(text_of(line), words)) return true;
     return false;
 }
 
 }  // namespace
 
-TEST_CASE("the sentence names the format that breaks, the cell and what the maximum repairs") {
+TEST_CASE("the sentence names the format that breaks and what repairs it, true of every row") {
     CHECK(sentence_of(teaching_logits(), 16) ==
           "At gain 16, naive softmax gives NaN in fp16 (exp 48 > 65504 at key 1); with the maximum "
           "subtracted it is off by at most 1.8 ulp in every format; exp(s − lse) is off by up to "
@@ -65,38 +52,30 @@ TEST_CASE("the sentence names the format that breaks, the cell and what the maxi
               .starts_with(
                   "At gain 64, naive softmax gives NaN in fp16, bf16 and fp32 (fp16: exp 32 > "
                   "65504 at key 0)"));
-    CHECK(sentence_of(teaching_logits(), 256).find("gives NaN in every format (fp16: exp") !=
-          std::string::npos);
-}
-
-TEST_CASE("the sentence is true of rows that have no softmax, of one logit and of equal ones") {
+    CHECK(has(sentence_of(teaching_logits(), 256), "gives NaN in every format (fp16: exp"));
     CHECK(sentence_of({1.0, kNaN, kInf}, 2).starts_with("The logit of key 1 is NaN"));
     CHECK(sentence_of({1.0, 2.0, kInf}, 2).starts_with("The logit of key 2 is ∞"));
     CHECK(sentence_of({-kInf, -kInf}, 2).starts_with("Every logit is −∞"));
     CHECK(sentence_of({0.0}, 4) ==
           "At gain 4, naive softmax is exact to the last bit in every format; with the maximum "
           "subtracted it is exact to the last bit in every format.");
-    CHECK(sentence_of({10.5, 10.5, 0.0}, 1)
-              .find("gives only zeros in fp16 (the sum passes 65504 at "
-                    "key 1)") != std::string::npos);
-    CHECK(sentence_of({-20.0, -30.0}, 1).find("gives NaN in fp16 (0/0: every exp is 0)") !=
-          std::string::npos);
-    CHECK(sentence_of({1.0, 3.0}, 32768)
-              .find("with the maximum subtracted it gives NaN in fp16 (the "
-                    "logit of key 1 is beyond ±65504) and is") != std::string::npos);
-    CHECK(sentence_of(std::vector<double>(4096, 1.0), 1)
-              .find("subtracted it is off by up to 1,920 ulp (bf16)") != std::string::npos);
+    CHECK(has(sentence_of({10.5, 10.5, 0.0}, 1),
+              "gives only zeros in fp16 (the sum passes 65504 at "
+              "key 1)"));
+    CHECK(has(sentence_of({-20.0, -30.0}, 1), "gives NaN in fp16 (0/0: every exp is 0)"));
+    CHECK(has(sentence_of({1.0, 3.0}, 32768),
+              "with the maximum subtracted it gives NaN in fp16 (the "
+              "logit of key 1 is beyond ±65504) and is"));
+    CHECK(has(sentence_of(std::vector<double>(4096, 1.0), 1),
+              "subtracted it is off by up to 1,920 ulp (bf16)"));
 }
 
-TEST_CASE("0, a weight that is shown as 0, and NaN differ") {
+TEST_CASE("0, a weight that is shown as 0, and NaN differ; a bound is rounded up") {
     CHECK(weight_words(0.0) == "0");
     CHECK(weight_words(1e-7) == "< 0.1 %");
     CHECK(weight_words(0.0005) == "0.1 %");
     CHECK(weight_words(0.866) == "86.6 %");
     CHECK(weight_words(std::nan("")) == "NaN");
-}
-
-TEST_CASE("a bound is rounded up") {
     CHECK(ulp_words(0.0) == "0 ulp");
     CHECK(ulp_words(0.51) == "0.6 ulp");
     CHECK(ulp_words(0.5) == "0.5 ulp");
@@ -152,7 +131,7 @@ TEST_CASE("the curves name from which gain on each format breaks") {
     CHECK_FALSE(requested_numerics(state));  // NaN is the same as itself
 }
 
-TEST_CASE("the inspector writes every step, where it broke, and what is off") {
+TEST_CASE("the inspector writes every step, where it broke, what is off, and what rounding did") {
     const InspectorView view = numerics_inspector(numerics_state());
     CHECK(view.title == "naive softmax in fp16, key 1");
     CHECK(view.value == "NaN");
@@ -169,52 +148,43 @@ TEST_CASE("the inspector writes every step, where it broke, and what is off") {
     CHECK(says(right, "e: exp (−2) = 0.1353353 → 0.13538"));
     CHECK(says(right, "exact: 0.117"));
     CHECK(says(right, "1 ulp: 6.1·10⁻⁵"));
-    CHECK(right.as_python.find("np.float16") != std::string::npos);
-    CHECK(right.as_text.find("s − m: 46 − 48 = −2") != std::string::npos);
+    CHECK(has(right.as_python, "np.float16"));
+    CHECK(has(right.as_text, "s − m: 46 − 48 = −2"));
     const InspectorView lse = numerics_inspector(
         numerics_state({SelectNumericsCell{SoftmaxAlgorithm::log_sum_exp, FloatFormat::bf16, 0}}));
     CHECK(says(lse, "lse: 48 + 0.1387"));
-}
-
-TEST_CASE("what rounding the logits does is told from what softmax does") {
     // 1.1 · 16 = 17.6 is 17.625 in bf16: spacing 1/8
     const AppState state =
         numerics_state({SetNumericsLogits{{1.1, 1.0}},
                         SelectNumericsCell{SoftmaxAlgorithm::stable, FloatFormat::bf16, 1}});
-    const InspectorView view = numerics_inspector(state);
-    CHECK(says(view, "of that, after s was rounded: 0."));
+    CHECK(says(numerics_inspector(state), "of that, after s was rounded: 0."));
     const NumericsRuns runs = run_all({1.1, 1.0}, 16);
     CHECK(runs.of(SoftmaxAlgorithm::stable, FloatFormat::bf16).error.ulp > 2.0);
 }
 
-TEST_CASE("gain, logits and row are undone; the cell that is looked at is not") {
+TEST_CASE("gain, logits and row are undone, the cell is not; what is out of range is refused") {
     AppState state =
         numerics_state({SetNumericsGain{64}, SetNumericsLogits{{1.0, 2.0}},
                         SelectNumericsCell{SoftmaxAlgorithm::stable, FloatFormat::fp64, 99}});
     CHECK(numerics_look(state).key == 1);
     CHECK(state.message.words == "Logits 1, 2.");
-    state = after(std::move(state), {Undo{}});
-    CHECK(numerics_controls(state).logits == teaching_logits());
+    CHECK(numerics_controls(acted(state, {Undo{}})).logits == teaching_logits());
     CHECK(numerics_controls(state).gain == 64);
-    state = after(std::move(state), {Undo{}});
-    CHECK(numerics_controls(state).gain == 16);
+    CHECK(numerics_controls(acted(state, {Undo{}})).gain == 16);
     CHECK(numerics_look(state).format == FloatFormat::fp64);
     state = after(std::move(state), {SetSeed{4}, SetNumericsGain{8}, Undo{}, Undo{}});
     CHECK(numerics_controls(state).gain == 16);
     CHECK(state.document().seed == 1);
-}
-
-TEST_CASE("what is out of range is refused and named") {
     const AppState start = numerics_state();
     const auto refused = [&](const Action& action) {
-        const AppState state = after(start, {action});
-        CHECK(state.now == start.now);
-        return state.message.words;
+        const AppState tried = after(start, {action});
+        CHECK(tried.now == start.now);
+        return tried.message.words;
     };
     CHECK(refused(SetNumericsGain{0}) == "Gain = 0: it must be 1 to 65536.");
     CHECK(refused(SetNumericsGain{65537}) == "Gain = 65537: it must be 1 to 65536.");
     CHECK(refused(SetNumericsLogits{{}}) == "The number of logits is 0: it must be 1 to 4096.");
-    CHECK(refused(SetNumericsLogits{{1e301}}).find("at most 10³⁰⁰") != std::string::npos);
+    CHECK(has(refused(SetNumericsLogits{{1e301}}), "at most 10³⁰⁰"));
     CHECK(after(start, {SetNumericsLogits{{kInf, kNaN, -kInf}}}).now == start.now + 1);
 }
 
@@ -230,7 +200,7 @@ TEST_CASE("the row of the document is the one that Step looks at, masked keys �
     CHECK(row[1] == scores(1, 1));
     CHECK(row[2] == -kInf);
     const NumericsView view = build_numerics_view(state);
-    CHECK(view.note.find("4 logits of query cat") != std::string::npos);
+    CHECK(has(view.note, "4 logits of query cat"));
     CHECK(view.row_shown == "of the document");
     const AppState none = after(empty_state(), {SetNumericsRow{LogitRow::document}});
     CHECK(numerics_controls(none).row == LogitRow::typed);
@@ -241,12 +211,11 @@ TEST_CASE("a session and a journal keep the row, also ∞ and NaN, the gain and 
     const AppState state =
         numerics_state({SetNumericsLogits{{1.0, -kInf, kNaN, kInf}}, SetNumericsGain{128},
                         SelectNumericsCell{SoftmaxAlgorithm::log_sum_exp, FloatFormat::bf16, 2}});
-    const auto read = session_from_json(session_to_json(state), "session");
-    REQUIRE(read);
-    CHECK(numerics_controls(*read) == numerics_controls(state));
-    CHECK(numerics_look(*read).algorithm == SoftmaxAlgorithm::log_sum_exp);
-    CHECK(numerics_look(*read).key == 2);
-    CHECK(shown_workspace(*read).key == "numerics");
+    const AppState read = reopened(state);
+    CHECK(numerics_controls(read) == numerics_controls(state));
+    CHECK(numerics_look(read).algorithm == SoftmaxAlgorithm::log_sum_exp);
+    CHECK(numerics_look(read).key == 2);
+    CHECK(shown_workspace(read).key == "numerics");
     const auto line = to_journal(SetNumericsLogits{{1.5, -kInf, kNaN}});
     REQUIRE(line);
     CHECK(*line == R"({"action":"set_numerics_logits","logits":[1.5,"-inf","nan"]})");

@@ -1,16 +1,5 @@
-#include "app/common/document/actions.h"
 #include "app/common/document/place.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "app/common/sheet.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/view.h"
-#include "app/workspaces/step/workspace.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -50,27 +39,20 @@ TEST_CASE("each kind of stage keeps its own place") {
               {GoToStage{Stage::scores}, SelectCell{{Stage::scores, 2, 1}}, GoToStage{Stage::v},
                SelectCell{{Stage::v, 3, 2}}, GoToStage{Stage::context}});
     CHECK(state.selected == CellRef{Stage::context, 0, 0});
-    state = after(state, {GoToStage{Stage::weights}});
-    CHECK(state.selected == CellRef{Stage::weights, 2, 1});
-    state = after(state, {GoToStage{Stage::v}});
-    CHECK(state.selected == CellRef{Stage::v, 3, 2});
-    const auto opened = session_from_json(session_to_json(state), "session");
-    REQUIRE(opened);
-    CHECK(opened->places == state.places);
-    CHECK(after(*opened, {GoToStage{Stage::masked}}).selected == CellRef{Stage::masked, 2, 1});
+    CHECK(acted(state, {GoToStage{Stage::weights}}).selected == CellRef{Stage::weights, 2, 1});
+    CHECK(acted(state, {GoToStage{Stage::v}}).selected == CellRef{Stage::v, 3, 2});
+    const AppState opened = reopened(state);
+    CHECK(opened.places == state.places);
+    CHECK(after(opened, {GoToStage{Stage::masked}}).selected == CellRef{Stage::masked, 2, 1});
 }
 
-TEST_CASE("a choice that a smaller document does not have is back with the larger one") {
-    const AppState chosen =
-        after(initial_state(), {GoToStage{Stage::q}, SelectCell{{Stage::q, 2, 3}}});
+TEST_CASE("a choice that a smaller document lacks is back; another document and Escape drop it") {
+    AppState chosen = after(initial_state(), {GoToStage{Stage::q}, SelectCell{{Stage::q, 2, 3}}});
     const AppState narrow = after(chosen, {SetKeyWidth{2}});
     CHECK(narrow.selected == CellRef{Stage::q, 0, 0});  // where one looks first, not beside it
     CHECK(after(narrow, {Undo{}}).selected == CellRef{Stage::q, 2, 3});
     CHECK(after(narrow, {SetKeyWidth{8}}).selected == CellRef{Stage::q, 2, 3});
-    const auto opened = session_from_json(session_to_json(narrow), "session");
-    REQUIRE(opened);
-    CHECK(session_to_json(*opened) == session_to_json(narrow));
-    CHECK(after(*opened, {SetKeyWidth{8}}).selected == CellRef{Stage::q, 2, 3});
+    CHECK(after(reopened_alike(narrow), {SetKeyWidth{8}}).selected == CellRef{Stage::q, 2, 3});
     const AppState word = after(
         initial_state(),
         {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 3, 3}}, SetSentence{"The cat"}});
@@ -79,10 +61,7 @@ TEST_CASE("a choice that a smaller document does not have is back with the large
     const AppState weight =
         after(initial_state(), {SelectCell{{Param::w_q, 3, 3}}, SetKeyWidth{2}});
     CHECK(after(weight, {Undo{}}).selected == CellRef{Param::w_q, 3, 3});
-}
-
-TEST_CASE("another document and Escape go back to where one looks first") {
-    const AppState chosen =
+    chosen =
         after(initial_state(), {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 3, 1}}});
     CHECK(after(chosen, {ClearSelection{}}).selected->row == 0);
     CHECK(after(chosen, {LoadPreset{"river-bank"}}).selected->row == 0);
@@ -97,12 +76,10 @@ TEST_CASE("a cell that was edited shows old and new for a moment") {
     CHECK(build_step_view(state).flash->words == "1 → 3");
     CHECK(build_step_view(state).flash->cell == cell);
     CHECK(is_animating(state));
-    view::apply(state, Tick{0.75});
-    CHECK(build_step_view(state).flash->left == doctest::Approx(0.5));
+    CHECK(build_step_view(acted(state, {Tick{0.75}})).flash->left == doctest::Approx(0.5));
     AppState calm = after(state, {SetReducedMotion{true}});
     CHECK(build_step_view(calm).flash->left == 1.0);
-    view::apply(state, Tick{0.76});
-    CHECK_FALSE(build_step_view(state).flash);
+    CHECK_FALSE(build_step_view(acted(state, {Tick{0.76}})).flash);
     CHECK_FALSE(is_animating(state));
     CHECK_FALSE(build_step_view(after(initial_state(), {SetCell{cell, 1.0}})).flash);
 }

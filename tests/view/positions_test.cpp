@@ -1,14 +1,6 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "app/window/commands.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
 #include "app/workspaces/positions/actions.h"
 #include "app/workspaces/positions/view.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -18,9 +10,7 @@ namespace {
 constexpr PositionKind kKinds[] = {PositionKind::sinusoidal, PositionKind::learned,
                                    PositionKind::rotary, PositionKind::alibi};
 
-AppState positions_state(const Actions& actions = {}) {
-    return after(after(initial_state(), {SetWorkspace{"positions"}}), actions);
-}
+AppState positions_state(const Actions& actions = {}) { return in_workspace("positions", actions); }
 
 SetPositions set_positions(const AppState& state, auto&& change) {
     SetPositions action{positions_controls(state)};
@@ -119,8 +109,7 @@ TEST_CASE("settings are one step of undo, named after what changed") {
     CHECK(state.history[state.now].words == "positions ALiBi");
     CHECK(state.now == before + 2);
     CHECK(changed(state, [](PositionsControls&) {}).now == state.now);
-    state = after(state, {Undo{}, Undo{}});
-    CHECK(positions_controls(state) == PositionsControls{});
+    CHECK(positions_controls(acted(state, {Undo{}, Undo{}})) == PositionsControls{});
     CHECK(positions_curves(state).scores->of == PositionSettings{});
 }
 
@@ -183,14 +172,9 @@ TEST_CASE("a session keeps the settings, and is refused where one is wrong") {
         to = {PositionKind::alibi, {128, 500000.0, 12, 11, 200, 9}, 77};
     });
     const std::string text = session_to_json(state);
-    const auto read = session_from_json(text, "session");
-    REQUIRE(read);
-    CHECK(positions_controls(*read) == positions_controls(state));
-    const auto refused = [&](const std::string& from, const std::string& to) {
-        std::string wrong = text;
-        const std::size_t at = wrong.find(from, wrong.find("\"positions\": {"));
-        REQUIRE(at != std::string::npos);
-        return !session_from_json(wrong.replace(at, from.size(), to), "session");
+    CHECK(positions_controls(reopened(state)) == positions_controls(state));
+    const auto refused = [&](const char* from, const char* to) {
+        return !session_fault(replaced(text, from, to, "\"positions\": {")).empty();
     };
     CHECK(refused("\"d_k\":128", "\"d_k\":127"));
     CHECK(refused("\"d_k\":128", "\"d_k\":1024"));

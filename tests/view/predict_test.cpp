@@ -2,15 +2,7 @@
 
 #include "app/workspaces/step/predict.h"
 #include "app/common/document/edits.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "app/common/workspace.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/view.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -30,8 +22,7 @@ TEST_CASE("predict: the inputs are shown, every computed stage is asked for firs
     AppState state = after(initial_state(), {SetPredicting{true}});
     CHECK_FALSE(build_predict_view(state));  // X is given
     for (const Stage stage : {Stage::q, Stage::scores, Stage::weights, Stage::output}) {
-        apply(state, GoToStage{stage});
-        REQUIRE(build_predict_view(state));
+        REQUIRE(build_predict_view(acted(state, {GoToStage{stage}})));
         CHECK(build_step_view(state).words.empty());
         CHECK(shown_workspace(state).inspector(state).empty);
         CHECK(state.message.words == "Guess a row of this stage before you look.");
@@ -72,8 +63,7 @@ TEST_CASE("predict: revealed, the difference is that of the row, by hand") {
     apply(state, RevealGuess{});
     CHECK_FALSE(build_predict_view(state));  // the stage itself
     CHECK_FALSE(shown_workspace(state).inspector(state).empty);
-    apply(state, GuessAgain{});
-    CHECK(build_predict_view(state)->guess[0] == 0.25);
+    CHECK(build_predict_view(acted(state, {GuessAgain{}}))->guess[0] == 0.25);
 }
 
 TEST_CASE("predict: an exact guess is called so, and −∞ is left out of the difference") {
@@ -81,8 +71,7 @@ TEST_CASE("predict: an exact guess is called so, and −∞ is left out of the d
         after(initial_state(), {SetCausal{true}, SetPredicting{true}, GoToStage{Stage::masked},
                                 SelectCell{{Stage::masked, 0, 0}}});
     REQUIRE(build_predict_view(state));
-    apply(state, GuessEntry{0, (*state.trace)[Stage::masked](0, 0, 0, 0)});
-    apply(state, RevealGuess{});
+    acted(state, {GuessEntry{0, (*state.trace)[Stage::masked](0, 0, 0, 0)}, RevealGuess{}});
     const auto view = *build_predict_view(state);
     CHECK(view.total == "The guess is exact.");
     CHECK(std::isinf(view.truth[1]));
@@ -92,39 +81,26 @@ TEST_CASE("predict: an exact guess is called so, and −∞ is left out of the d
     CHECK(left_out);
 }
 
-TEST_CASE("predict: guesses stay on the axis, entries that are none are refused") {
+TEST_CASE("predict: guesses stay on the axis; another stage or row is a guess of its own") {
     AppState state = predicting({GuessEntry{2, 7.0}});
     CHECK(build_predict_view(state)->guess[2] == 1.0);
     CHECK(build_predict_view(state)->column == 2);
-    apply(state, GuessEntry{2, -1.0});
-    CHECK(build_predict_view(state)->guess[2] == 0.0);
-    apply(state, GuessEntry{9, 0.5});
-    CHECK(state.message.severity == Severity::warning);
-    apply(state, GuessEntry{0, std::nan("")});
-    CHECK(build_predict_view(state)->guess[0] == 0.25);
+    CHECK(build_predict_view(acted(state, {GuessEntry{2, -1.0}}))->guess[2] == 0.0);
+    CHECK(acted(state, {GuessEntry{9, 0.5}}).message.severity == Severity::warning);
+    CHECK(build_predict_view(acted(state, {GuessEntry{0, std::nan("")}}))->guess[0] == 0.25);
     view::apply(state, nudged_guess(state, 1));
     CHECK(build_predict_view(state)->guess[2] == doctest::Approx(0.05));
-    apply(state, PickGuess{99});
-    CHECK(build_predict_view(state)->column == 3);
-}
-
-TEST_CASE("predict: another stage or row is a guess of its own; an edit keeps it") {
-    AppState state = predicting({SelectCell{{Stage::weights, 1, 0}}, GuessEntry{0, 0.7}});
-    apply(state, SetTemperature{2.0});
-    CHECK(build_predict_view(state)->guess[0] == 0.7);
+    CHECK(build_predict_view(acted(state, {PickGuess{99}}))->column == 3);
+    state = predicting({SelectCell{{Stage::weights, 1, 0}}, GuessEntry{0, 0.7}});
+    CHECK(build_predict_view(acted(state, {SetTemperature{2.0}}))->guess[0] == 0.7);
     CHECK(build_predict_view(after(state, {GoToStage{Stage::context}}))->guess[0] == 0.0);
     CHECK(build_predict_view(after(state, {SelectCell{{Stage::weights, 2, 0}}}))->guess[0] == 0.25);
     CHECK(build_predict_view(after(state, {SetSentence{"one two three four five six"}}))
               ->guess.size() == 6);
 }
 
-TEST_CASE("predict: the mode is kept in a session") {
-    const AppState again = session_from_json(session_to_json(predicting()), "test", {}).value();
-    CHECK(step_look(again).predicts);
-}
-
-TEST_CASE(
-    "predict: the guess comes back with the session, as drawn and as far as it was revealed") {
+TEST_CASE("predict: mode and guess come back with the session, as drawn and as far as revealed") {
+    CHECK(step_look(session_from_json(session_to_json(predicting()), "test", {}).value()).predicts);
     AppState state =
         predicting({SelectCell{{Stage::weights, 1, 0}}, GuessEntry{0, 0.7}, GuessEntry{3, 0.1}});
     for (int shown = 0; shown < 3; ++shown) {
@@ -148,11 +124,8 @@ TEST_CASE(
 TEST_CASE("predict: a session's guess of another row is over, a malformed one is named") {
     const std::string text =
         session_to_json(predicting({SelectCell{{Stage::weights, 3, 0}}, GuessEntry{0, 0.5}}));
-    const auto with = [&](const std::string& from, const std::string& to) {
-        std::string changed = text;
-        const auto at = changed.find(from, changed.find("\"guess\":"));
-        REQUIRE(at != changed.npos);
-        return session_from_json(changed.replace(at, from.size(), to), "test", {});
+    const auto with = [&](const char* from, const char* to) {
+        return session_from_json(replaced(text, from, to, "\"guess\":"), "test", {});
     };
     const auto other = with("\"row\":3", "\"row\":0");
     REQUIRE(other);
@@ -160,12 +133,11 @@ TEST_CASE("predict: a session's guess of another row is over, a malformed one is
     const auto shorter = with("[0.5,0.25,0.25,0.25]", "[0.5,0.25]");
     REQUIRE(shorter);
     CHECK(build_predict_view(*shorter)->guess == std::vector<double>(4, 0.25));
-    const auto refused = [&](const std::string& from, const std::string& to,
-                             const std::string& words) {
+    const auto refused = [&](const char* from, const char* to, const char* words) {
         const auto read = with(from, to);
         REQUIRE_FALSE(read);
         CAPTURE(read.error().sentence);
-        CHECK(read.error().sentence.find(words) != std::string::npos);
+        CHECK(has(read.error().sentence, words));
     };
     refused("[0.5,", "[1.5,", "has the entry 1.5: expected a number from 0 to 1");
     refused("[0.5,", "[\"nan\",", "has the entry nan");

@@ -1,43 +1,21 @@
 // Presenting: the canvas alone, as large as the window is, whatever scale was set.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
-#include "app/common/workspace.h"
-#include "app/window/commands.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/actions.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
-
-namespace {
-
-/// What a key does; nothing where no command that can be done has it.
-AppState pressed(const AppState& state, Chord chord) {
-    for (const Command& command : commands(state))
-        if (command.enabled && command.chord == chord) return after(state, {command.action});
-    return state;
-}
-
-}  // namespace
 
 TEST_CASE("presenting, a window is 540 design units high, and the scale that was set is kept") {
     AppState state = after(initial_state(), {SetUiScale{1.5}});
     for (const double height : {300.0, 720.0, 1080.0, 2160.0})
         CHECK(shown_scale(state, height) == 1.5);
-    view::apply(state, SetPresenter{true});
-    CHECK(shown_scale(state, 300.0) == 1.0);
+    CHECK(shown_scale(acted(state, {SetPresenter{true}}), 300.0) == 1.0);
     CHECK(shown_scale(state, 720.0) == 1.25);
     CHECK(shown_scale(state, 1000.0) == 1.75);
     CHECK(shown_scale(state, 1080.0) == 2.0);
     CHECK(shown_scale(state, 2160.0) == 2.0);
     CHECK(state.ui_scale == 1.5);
-    view::apply(state, SetPresenter{false});
-    CHECK(shown_scale(state, 720.0) == 1.5);
+    CHECK(shown_scale(acted(state, {SetPresenter{false}}), 720.0) == 1.5);
 }
 
 TEST_CASE("P presents in every workspace and goes back") {
@@ -65,11 +43,7 @@ TEST_CASE(
 
 TEST_CASE("a session and a journal keep that it presents") {
     const AppState state = after(initial_state(), {SetPresenter{true}});
-    const auto opened = session_from_json(session_to_json(state), "s");
-    REQUIRE(opened);
-    CHECK(opened->presenter);
+    CHECK(reopened(state).presenter);
     CHECK(!session_from_json(session_to_json(initial_state()), "s")->presenter);
-    const auto line = to_journal(SetPresenter{true});
-    REQUIRE(line);
-    CHECK(after(initial_state(), {from_journal(*line).value()}).presenter);
+    CHECK(after(initial_state(), {through_journal(SetPresenter{true})}).presenter);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,12 @@ inline AppState after(AppState state, const Actions& actions) {
     return state;
 }
 
+/// Acts on the state itself; gives it.
+inline AppState& acted(AppState& state, const Actions& actions) {
+    for (const Action& action : actions) view::apply(state, action);
+    return state;
+}
+
 inline bool has(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }
@@ -27,9 +34,65 @@ inline AppState preset_state(const std::string& key) {
     return after(initial_state(), {LoadPreset{key}});
 }
 
-/// The Masks workspace of the first document, after these actions.
-inline AppState masks_state(const Actions& actions = {}) {
-    return after(after(initial_state(), {SetWorkspace{"masks"}}), actions);
+/// A workspace of the first document, after these actions.
+inline AppState in_workspace(const char* key, const Actions& actions = {}) {
+    return after(after(initial_state(), {SetWorkspace{key}}), actions);
+}
+inline AppState masks_state(const Actions& actions = {}) { return in_workspace("masks", actions); }
+
+/// "w0 w1 w2 ".
+inline std::string numbered(const std::string& word, Index count) {
+    std::string words;
+    for (Index n = 0; n < count; ++n) words += word + std::to_string(n) + " ";
+    return words;
+}
+
+/// A document over `sentence` of which the JSON says `spec` besides.
+inline AppState json_state(const std::string& spec, const std::string& sentence = "a b c d") {
+    return state_of(document_from_json(R"({"title": "t", "note": "n", "sentence": ")" + sentence +
+                                           "\", " + spec + "}",
+                                       "sample")
+                        .value())
+        .value();
+}
+
+/// Q, K and V of normal numbers, from three seeds.
+inline std::shared_ptr<Inputs> normal_inputs(const Shape& shape, std::uint64_t seed) {
+    auto inputs = std::make_shared<Inputs>();
+    inputs->q = test::normal_tensor<float>(shape, seed);
+    inputs->k = test::normal_tensor<float>(shape, seed + 1);
+    inputs->v = test::normal_tensor<float>(shape, seed + 2);
+    return inputs;
+}
+
+/// Q and K one-hot, so that each query has all its weight on the key that `keys` names, head by head; V is `values`,
+/// token by token, of every head.
+inline std::shared_ptr<Inputs> pointing_inputs(const std::vector<std::vector<Index>>& keys,
+                                               const std::vector<float>& values) {
+    const Index heads = std::ssize(keys), tokens = std::ssize(keys.front());
+    const Index width = std::ssize(values) / tokens;
+    auto inputs = std::make_shared<Inputs>();
+    inputs->q = inputs->k = Tensor(Shape{1, heads, tokens, tokens});
+    inputs->v = Tensor(Shape{1, heads, tokens, width});
+    for (Index h = 0; h < heads; ++h)
+        for (Index i = 0; i < tokens; ++i) {
+            inputs->q(0, h, i, keys[static_cast<std::size_t>(h)][static_cast<std::size_t>(i)]) =
+                1000.0F;
+            inputs->k(0, h, i, i) = 10.0F;
+            for (Index d = 0; d < width; ++d)
+                inputs->v(0, h, i, d) = values[static_cast<std::size_t>(width * i + d)];
+        }
+    return inputs;
+}
+
+/// A document of these layers, of which the first is shown; of a file where one is named.
+inline Document document_of(std::vector<std::shared_ptr<const Inputs>> layers,
+                            const char* file = nullptr) {
+    Document document;
+    if (file != nullptr) document.origin = FileOrigin{file};
+    document.layers = std::move(layers);
+    document.inputs = document.layers.front();
+    return document;
 }
 
 /// One setting of the second kind.
@@ -45,14 +108,7 @@ inline AppState two_heads_state() {
 
 /// Q, K and V of two sequences of three tokens, two heads.
 inline AppState two_sequences_state() {
-    auto inputs = std::make_shared<Inputs>();
-    inputs->q = test::normal_tensor<float>({2, 2, 3, 4}, 1);
-    inputs->k = test::normal_tensor<float>({2, 2, 3, 4}, 2);
-    inputs->v = test::normal_tensor<float>({2, 2, 3, 4}, 3);
-    Document document;
-    document.inputs = std::move(inputs);
-    document.layers = {document.inputs};
-    return state_of(std::move(document)).value();
+    return state_of(document_of({normal_inputs({2, 2, 3, 4}, 1)})).value();
 }
 
 /// Every preset, and models that presets do not show: masks of every kind, dropout, NaN, ∞,
@@ -63,28 +119,18 @@ inline std::vector<AppState> sample_states() {
         states.push_back(preset_state(preset.key));
         states.push_back(after(states.back(), {SetCausal{true}, SetScaling{false}}));
     }
-    const auto from_json = [&](const std::string& spec) {
-        states.push_back(state_of(document_from_json("{\"title\": \"t\", \"note\": \"n\", "
-                                                     "\"sentence\": \"a b c d e\", " +
-                                                         spec + "}",
-                                                     "sample")
-                                      .value())
-                             .value());
-    };
-    from_json("\"window\": 1, \"dropout\": 0.4, \"dropout_seed\": 5");
-    from_json("\"block\": 2, \"padding\": 4, \"temperature\": 0.5");
-    from_json("\"padding\": 0");
-    from_json("\"padding\": 0, \"empty_rows\": \"nan\"");
-    from_json("\"scale\": 0.3, \"heads\": 2, \"d_k\": 3");
+    for (const char* spec :
+         {R"("window": 1, "dropout": 0.4, "dropout_seed": 5)",
+          R"("block": 2, "padding": 4, "temperature": 0.5)", R"("padding": 0)",
+          R"("padding": 0, "empty_rows": "nan")", R"("scale": 0.3, "heads": 2, "d_k": 3)"})
+        states.push_back(json_state(spec, "a b c d e"));
     const CellRef first{Stage::x, 1, 0};
     states.push_back(after(initial_state(), {SetCell{first, std::nan("")}, SetCausal{true}}));
     states.push_back(after(initial_state(), {SetCell{first, HUGE_VAL}}));
     states.push_back(after(initial_state(), {SetCell{first, 1e30}}));
     states.push_back(after(initial_state(), {SetSentence{"Über die Brücke läuft 猫 🐈 Über"},
                                              SetHeads{8}, ShowHead{5}}));
-    std::string many;
-    for (int n = 0; n < 64; ++n) many += "word" + std::to_string(n) + " ";
-    states.push_back(after(initial_state(), {SetSentence{many}, SetKeyWidth{64}}));
+    states.push_back(after(initial_state(), {SetSentence{numbered("word", 64)}, SetKeyWidth{64}}));
     states.push_back(after(preset_state("cross-attention"), {SetSentence{"who did it"}}));
     return states;
 }

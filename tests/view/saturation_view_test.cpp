@@ -1,12 +1,7 @@
-#include "app/workspaces/saturation/view.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "app/workspaces/saturation/requests.h"
+#include "app/workspaces/saturation/view.h"
 #include "app/workspaces/saturation/words.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -18,12 +13,17 @@ constexpr Index kFewDraws = 21;
 AppState saturation_state(SaturationModel model, Index d_k) {
     AppState state;
     Edit edit;
-    edit.controls.edit<SaturationControls>().settings.model = model;
-    edit.controls.edit<SaturationControls>().settings.trials = kFewDraws;
-    edit.controls.edit<SaturationControls>().d_k = d_k;
-    edit.controls.edit<SaturationControls>().draw = 0;
+    auto& controls = edit.controls.edit<SaturationControls>();
+    controls.settings.model = model;
+    controls.settings.trials = kFewDraws;
+    controls.d_k = d_k;
+    controls.draw = 0;
     state.history = {edit};
     return state;
+}
+
+SaturationControls& controls_of(AppState& state) {
+    return state.history[0].controls.edit<SaturationControls>();
 }
 
 AppState with_sweep(AppState state) {
@@ -40,10 +40,7 @@ SaturationView view_of(SaturationModel model, Index d_k) {
 }
 
 const ComparedNumber& number_of(const std::vector<ComparedNumber>& rows, std::string_view label) {
-    for (const ComparedNumber& row : rows)
-        if (row.label == label) return row;
-    FAIL("no such number: " << label);
-    return rows.front();
+    return one_of(rows, label, &ComparedNumber::label);
 }
 
 double at(const CurveView& curve, double d_k) {
@@ -54,20 +51,17 @@ double at(const CurveView& curve, double d_k) {
 
 }  // namespace
 
-TEST_CASE("fixed logits at d_k = 64: five bars, and a note that they add to 100.1 %") {
-    const SaturationView view = view_of(SaturationModel::fixed_logits, 64);
+TEST_CASE("fixed logits at d_k = 64: five bars that add to 100.1 %, numbers of both sides") {
+    SaturationView view = view_of(SaturationModel::fixed_logits, 64);
     std::vector<std::string> texts;
     for (const BarView& bar : view.scaled.bars) texts.push_back(bar.text);
     CHECK(texts == std::vector<std::string>{"16.1 %", "24.0 %", "9.8 %", "32.4 %", "17.8 %"});
     CHECK(view.scaled.rounding_note == "rounded: adds to 100.1 %");
     CHECK(view.scaled.bars[3].bare == "32.4");
     CHECK(view.scaled.note == "p_max(1 − p_max) = 0.2190");
-}
-
-TEST_CASE("the main table has three numbers of both sides, the details name the variable") {
     AppState state = with_sweep(saturation_state(SaturationModel::fixed_logits, 64));
     saturation_look(state).details = true;
-    const SaturationView view = build_saturation_view(state);
+    view = build_saturation_view(state);
     REQUIRE(view.table.rows.size() == 3);
     CHECK(number_of(view.table.rows, "p_max").scaled == "32.4 %");
     CHECK(number_of(view.table.rows, "p_max").unscaled == "90.7 %");
@@ -101,7 +95,7 @@ TEST_CASE("verdicts follow the evenness, at the thresholds that are shown") {
 TEST_CASE("table and verdict are of the medians: another draw changes the bars alone") {
     AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
     const SaturationView first = build_saturation_view(state);
-    state.history[0].controls.edit<SaturationControls>().draw = 1;
+    controls_of(state).draw = 1;
     const SaturationView second = build_saturation_view(state);
     CHECK(first.unscaled.bars[0].value != second.unscaled.bars[0].value);
     CHECK(first.sentence == second.sentence);
@@ -152,10 +146,10 @@ TEST_CASE("every plot has its curves, and its points are the curves at the handl
     CHECK(view.plots[2].curves[0].y == view.plots[2].curves[0].x);  // the line d_k
 }
 
-TEST_CASE("the shaded gap lies between the curves, where the scaled one is the upper one") {
+TEST_CASE("the gap is shaded between the curves, where the scaled one is upper, if there is one") {
     for (const Index keys : {2, 5, 16, 64}) {
         AppState state = saturation_state(SaturationModel::sampled, 64);
-        state.history[0].controls.edit<SaturationControls>().settings.keys = keys;
+        controls_of(state).settings.keys = keys;
         const HeroView hero = build_saturation_view(with_sweep(state)).hero;
         REQUIRE_FALSE(hero.gaps.empty());
         CHECK(hero.gap_label == "gradient lost");
@@ -180,11 +174,8 @@ TEST_CASE("the shaded gap lies between the curves, where the scaled one is the u
         }
         CHECK(covered == wanted);
     }
-}
-
-TEST_CASE("equal logits lose no gradient: nothing is shaded") {
     AppState state = saturation_state(SaturationModel::fixed_logits, 64);
-    state.history[0].controls.edit<SaturationControls>().settings.logits = {1.0, 1.0, 1.0};
+    controls_of(state).settings.logits = {1.0, 1.0, 1.0};
     const HeroView hero = build_saturation_view(with_sweep(state)).hero;
     CHECK(hero.gaps.empty());
     CHECK(hero.gap_label.empty());
@@ -194,10 +185,10 @@ TEST_CASE("the factor from the pinned d_k is the ratio of the unscaled curve") {
     for (const Index pin : {1, 4, 64, 100})
         for (const Index d_k : {4, 100, 512}) {
             AppState state = saturation_state(SaturationModel::sampled, d_k);
-            state.history[0].controls.edit<SaturationControls>().pin = pin;
+            controls_of(state).pin = pin;
             const HeroView hero = build_saturation_view(with_sweep(state)).hero;
             if (pin == d_k) {
-                CHECK(hero.headline.find("is pinned") != std::string::npos);
+                CHECK(has(hero.headline, "is pinned"));
                 continue;
             }
             const std::string words =
@@ -220,13 +211,10 @@ TEST_CASE("under each power of two stands its factor, whatever the handle's plac
     }
 }
 
-TEST_CASE("bands for sampled scores, none for fixed logits") {
+TEST_CASE("bands for sampled scores, none for fixed logits; no curves without a sweep") {
     CHECK(view_of(SaturationModel::sampled, 64).plots[1].curves[1].low.size() ==
           sweep_widths().size());
     CHECK(view_of(SaturationModel::fixed_logits, 64).plots[1].curves[1].low.empty());
-}
-
-TEST_CASE("without a sweep the curves are empty, and sentence and status say why") {
     const SaturationView view =
         build_saturation_view(saturation_state(SaturationModel::sampled, 64));
     CHECK(view.plots[0].curves[0].x.empty());
@@ -241,44 +229,37 @@ TEST_CASE("a d_k between the powers of two is asked for, and then stands on the 
     AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
     state.workspace = "saturation";
     CHECK_FALSE(requested_sweep(state));
-    state.history[0].controls.edit<SaturationControls>().d_k = 100;
+    controls_of(state).d_k = 100;
     const auto request = requested_sweep(state);
     REQUIRE(request);
     CHECK(build_saturation_view(state).sentence.starts_with("Computing at d_k = 100"));
-    attn::view::apply(state, run(*request, {}));
-    CHECK_FALSE(requested_sweep(state));
+    CHECK_FALSE(requested_sweep(acted(state, {run(*request, {})})));
     const SaturationView view = build_saturation_view(state);
     CHECK(view.sentence.starts_with("Without ÷√d_k, scores spread like √100 = 10"));
     CHECK(view.hero.plot.curves[0].x.size() == sweep_widths().size() + 1);
-    state.history[0].controls.edit<SaturationControls>().d_k = 64;
+    controls_of(state).d_k = 64;
     CHECK_FALSE(requested_sweep(state));
     CHECK(build_saturation_view(state).hero.plot.curves[0].x.size() == sweep_widths().size());
 }
 
-TEST_CASE("curves of older settings are marked stale, and the note names those settings") {
+TEST_CASE("curves of older settings are stale; overflow is NaN; 256 keys have no numbers") {
     AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
     CHECK_FALSE(build_saturation_view(state).stale);
-    state.history[0].controls.edit<SaturationControls>().settings.keys = 32;
-    const SaturationView view = build_saturation_view(state);
+    controls_of(state).settings.keys = 32;
+    SaturationView view = build_saturation_view(state);
     CHECK(view.stale);
-    CHECK(view.note.find("16 keys") != std::string::npos);
-}
-
-TEST_CASE("scores that overflow show NaN") {
-    AppState state = saturation_state(SaturationModel::fixed_logits, 4096);
-    state.history[0].controls.edit<SaturationControls>().settings.logits = {1e308, 0.0};
-    const SaturationView view = build_saturation_view(with_sweep(state));
+    CHECK(has(view.note, "16 keys"));
+    state = saturation_state(SaturationModel::fixed_logits, 4096);
+    controls_of(state).settings.logits = {1e308, 0.0};
+    view = build_saturation_view(with_sweep(state));
     CHECK(view.unscaled.bars[0].text == "NaN");
     CHECK(number_of(view.table.rows, "evenness").unscaled == "NaN");
     CHECK(view.table.unscaled->verdict == Verdict::saturated);
     CHECK(view.unscaled.rounding_note.empty());
-    CHECK(view.sentence.find("the weights are NaN") != std::string::npos);
-}
-
-TEST_CASE("256 keys: a Jacobian without numbers in its cells") {
-    AppState state = saturation_state(SaturationModel::sampled, 64);
-    state.history[0].controls.edit<SaturationControls>().settings.keys = 256;
-    const SaturationView view = build_saturation_view(state);
+    CHECK(has(view.sentence, "the weights are NaN"));
+    state = saturation_state(SaturationModel::sampled, 64);
+    controls_of(state).settings.keys = 256;
+    view = build_saturation_view(state);
     CHECK(view.scaled.jacobian.rows == 256);
     CHECK(view.scaled.jacobian.cells.size() == 256u * 256u);
     CHECK(view.scaled.jacobian.at(0, 0).text.empty());
@@ -302,13 +283,10 @@ TEST_CASE("it opens on the sampled model, and the five bars are one action away"
     AppState state = initial_state();
     CHECK(saturation_controls(state).settings.model == SaturationModel::sampled);
     CHECK(saturation_controls(state).pin == 4);
-    view::apply(state, SetSaturationLogits{{1.0, 2.0}});
-    apply(state, SetSaturationWidth{8});
-    apply(state, ShowFiveBars{});
+    acted(state, {SetSaturationLogits{{1.0, 2.0}}, SetSaturationWidth{8}, ShowFiveBars{}});
     const SaturationView view = build_saturation_view(state);
     REQUIRE(view.scaled.bars.size() == 5);
     CHECK(view.scaled.bars[3].text == "32.4 %");
     CHECK(view.unscaled.bars[3].text == "90.7 %");
-    apply(state, Undo{});
-    CHECK(saturation_controls(state).settings.logits.size() == 2);
+    CHECK(saturation_controls(acted(state, {Undo{}})).settings.logits.size() == 2);
 }

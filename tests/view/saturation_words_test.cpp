@@ -1,13 +1,9 @@
 #include "app/workspaces/saturation/words.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <optional>
 #include <regex>
 
 #include "app/workspaces/saturation/requests.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -69,7 +65,7 @@ double number_in(std::string text) {
 void check_share(const std::string& sentence, double p) {
     const auto text = first_match(sentence, R"(([0-9.]+) %)");
     REQUIRE(text);
-    if (sentence.find("over 99.9 %") != std::string::npos) {
+    if (has(sentence, "over 99.9 %")) {
         CHECK(p >= 0.9995);
         CHECK(p < 1.0);
         return;
@@ -86,13 +82,13 @@ void check_gradient(const std::string& sentence, double scaled, double unscaled)
     } else if (const auto times = first_match(sentence, R"(passes is ([0-9.,]+) times)")) {
         CHECK(ratio < 1.0);
         CHECK(std::stod(*times) == doctest::Approx(1.0 / ratio).epsilon(0.06));
-    } else if (sentence.find("about the scaled one") != std::string::npos) {
+    } else if (has(sentence, "about the scaled one")) {
         CHECK(std::abs(std::log(ratio)) <= std::log(1.0501));
-    } else if (sentence.find("passes is 0.") != std::string::npos) {
+    } else if (has(sentence, "passes is 0.")) {
         CHECK(unscaled == 0.0);
         CHECK(scaled > 0.0);
     } else {
-        REQUIRE(sentence.find("passes no gradient") != std::string::npos);
+        REQUIRE(has(sentence, "passes no gradient"));
         CHECK(unscaled == 0.0);
         CHECK(scaled == 0.0);
     }
@@ -107,23 +103,22 @@ void check_sentence(const SaturationSettings& settings, Index d_k) {
     CAPTURE(d_k);
     CHECK(sentence.ends_with('.'));
     if (std::isnan(want.p_unscaled)) {
-        CHECK(sentence.find("the weights are NaN") != std::string::npos);
-        CHECK((sentence.find("Scaled, they are NaN too") != std::string::npos) ==
-              std::isnan(want.p_scaled));
+        CHECK(has(sentence, "the weights are NaN"));
+        CHECK((has(sentence, "Scaled, they are NaN too")) == std::isnan(want.p_scaled));
         if (!std::isnan(want.p_scaled)) check_share(sentence, want.p_scaled);
         return;
     }
-    CHECK(sentence.find("NaN") == std::string::npos);
+    CHECK_FALSE(has(sentence, "NaN"));
     check_share(sentence, want.p_unscaled);
-    CHECK((sentence.find("the largest weight is") != std::string::npos) == (want.p_unscaled < 0.5));
+    CHECK((has(sentence, "the largest weight is")) == (want.p_unscaled < 0.5));
     const bool alone =
         settings.model == SaturationModel::fixed_logits && settings.logits.size() == 1;
     if (!alone && d_k == 1) {
-        CHECK(sentence.find("changes nothing") != std::string::npos);
+        CHECK(has(sentence, "changes nothing"));
         CHECK(want.p_scaled == want.p_unscaled);
         return;
     }
-    if (!alone) CHECK(sentence.find(root_words(d_k)) != std::string::npos);
+    if (!alone) CHECK(has(sentence, root_words(d_k)));
     check_gradient(sentence, want.j_scaled, want.j_unscaled);
 }
 
@@ -199,9 +194,9 @@ TEST_CASE("typed logits: any separator, and an error that names the bad value an
     CHECK(typed_logits(" 1;2 −3\t4e-1 ").value() == std::vector<double>{1.0, 2.0, -3.0, 0.4});
     const auto words = [](const char* text) { return typed_logits(text).error().sentence; };
     CHECK(words("0.5, abc, 2") == "'abc' is no finite number: the logit of key 1");
-    CHECK(words("1, 2, nan").find("'nan'") != std::string::npos);
-    CHECK(words("inf").find("key 0") != std::string::npos);
-    CHECK(words(" , ").find("there is no logit") != std::string::npos);
+    CHECK(has(words("1, 2, nan"), "'nan'"));
+    CHECK(has(words("inf"), "key 0"));
+    CHECK(has(words(" , "), "there is no logit"));
     const std::vector<double> odd{0.1, -1e-300, 12345678.9, 1.0 / 3.0};
     CHECK(typed_logits(written_logits(odd)).value() == odd);
 }
@@ -219,8 +214,8 @@ TEST_CASE("where the curves by the raw score cross is where their order changes"
     CHECK(order_at(crossings[0] * 0.85));
     CHECK_FALSE(order_at(crossings[0] * 1.15));
     const std::string words = raw_sentence(sweep);
-    CHECK(words.find("scaled starts lower because it contains 1/√d_k") != std::string::npos);
-    CHECK(words.find("cross near d_k ≈ 190.") != std::string::npos);
+    CHECK(has(words, "scaled starts lower because it contains 1/√d_k"));
+    CHECK(has(words, "cross near d_k ≈ 190."));
 }
 
 TEST_CASE("curves that do not cross are not said to") {
@@ -228,8 +223,8 @@ TEST_CASE("curves that do not cross are not said to") {
     settings.logits = {1.0, 1.0};  // unscaled is never below scaled
     const auto sweep = saturation_sweep(settings, sweep_widths()).value();
     CHECK(raw_crossings(sweep).empty());
-    CHECK(raw_sentence(sweep).find("do not cross") != std::string::npos);
+    CHECK(has(raw_sentence(sweep), "do not cross"));
     settings.logits = {1.0};  // no gradient at all
     const auto none = saturation_sweep(settings, sweep_widths()).value();
-    CHECK(raw_sentence(none).find("starts lower") == std::string::npos);
+    CHECK_FALSE(has(raw_sentence(none), "starts lower"));
 }

@@ -1,18 +1,9 @@
 // The sentence above the canvas: chips, and what a query looks at in words.
 
 #include "app/workspaces/step/sentence.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "app/common/sheet.h"
 #include "app/workspaces/step/attention_words.h"
 #include "app/workspaces/step/grids.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -22,9 +13,7 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 AppState words_of_length(int count) {
-    std::string sentence;
-    for (int n = 0; n < count; ++n) sentence += "w" + std::to_string(n) + " ";
-    return after(initial_state(), {SetSentence{sentence}});
+    return after(initial_state(), {SetSentence{numbered("w", count)}});
 }
 
 /// At the weights, with row 0 of them as given.
@@ -42,7 +31,7 @@ std::string told(std::vector<float> row) {
 
 }  // namespace
 
-TEST_CASE("the largest weights are told one by one and the rest as one number with its count") {
+TEST_CASE("large weights are told one by one, equal ones together, the rest counted") {
     std::vector<float> row(20, 0.02F);  // 17 of them: 34 %
     row[0] = 0.5F;
     row[7] = 0.1F;
@@ -51,17 +40,11 @@ TEST_CASE("the largest weights are told one by one and the rest as one number wi
     CHECK(told({0.56F, 0.1F, 0.04F, 0.3F}) == "w0 looks at w0 56 %, w3 30 %, w1 10 %, w2 4 %.");
     CHECK(told({0.92F, 0.04F, 0.03F, 0.01F}) == "w0 looks at w0 92 %, and 8 % on 3 others.");
     CHECK(told({1.0F, 0.0F, 0.0F, 0.0F}) == "w0 looks at w0 100 %, and nothing on 3 others.");
-}
-
-TEST_CASE("words with exactly the same weight share one number") {
     CHECK(told({0.4F, 0.1F, 0.4F, 0.1F}) ==
           "w0 looks at w0 and w2 40 % each, and 20 % on 2 others.");
     CHECK(told({0.25F, 0.25F, 0.25F, 0.25F}) == "w0 looks at all 4 words alike, 25 % each.");
     CHECK(told({0.2F, 0.2F, 0.2F, 0.2F, 0.2F - 0.1F, 0.1F}) ==
           "w0 looks at w0, w1, w2 and 1 more 20 % each, and 20 % on 2 others.");
-}
-
-TEST_CASE("percentages that do not add up to 100 say that they are rounded, bounds are named") {
     const float third = 1.0F / 3.0F;
     CHECK(told({third, third, third}) == "w0 looks at all 3 words alike, 33 % each (rounded).");
     CHECK(told({0.504F, 0.254F, 0.242F}) == "w0 looks at w0 50 %, w1 25 %, w2 24 % (rounded).");
@@ -74,31 +57,22 @@ TEST_CASE("NaN, empty rows and a single key are said, not counted as shares") {
     const AppState causal = after(words_of_length(3), {SetCausal{true}, GoToStage{Stage::weights}});
     CHECK(attention_words(causal, 0) == "w0 may look at w0 only: 100 %; 2 masked.");
     CHECK(attention_words(causal, 1).ends_with("; 1 masked."));
-    CHECK(attention_words(causal, 2).find("masked") == std::string::npos);
+    CHECK_FALSE(has(attention_words(causal, 2), "masked"));
     const AppState even = weighing(causal, {1.0F, 0.0F, 0.0F});
     CHECK(attention_words(even, 0) == "w0 may look at w0 only: 100 %; 2 masked.");
-}
-
-TEST_CASE("an empty row is told with what stands in it") {
     for (const bool nan : {false, true}) {
-        const std::string spec =
-            R"({"title": "t", "note": "n", "sentence": "a b", "padding": 0, "empty_rows": ")" +
-            std::string(nan ? "nan" : "zero") + "\"}";
-        AppState state = state_of(document_from_json(spec, "sample").value()).value();
-        view::apply(state, GoToStage{Stage::weights});
+        const std::string rows = nan ? "nan" : "zero";
+        const AppState state =
+            after(json_state(R"("padding": 0, "empty_rows": ")" + rows + '"', "a b"),
+                  {GoToStage{Stage::weights}});
         CHECK(attention_words(state, 1) == (nan ? "b may look at no word, and its weights are NaN."
                                                 : "b may look at no word: its weights are 0."));
     }
 }
 
-TEST_CASE("weights after dropout are called so, and their sum is told where it is not 1") {
-    AppState state = state_of(document_from_json(R"({"title": "t", "note": "n", "sentence":
-        "a b c d", "dropout": 0.5, "dropout_seed": 3})",
-                                                 "sample")
-                                  .value())
-                         .value();
-    view::apply(state, GoToStage{Stage::weights});
-    CHECK(attention_words(state, 0).starts_with("a looks at"));
+TEST_CASE("weights after dropout are called so, with their sum; of several heads one is named") {
+    AppState state = json_state(R"("dropout": 0.5, "dropout_seed": 3)");
+    CHECK(attention_words(acted(state, {GoToStage{Stage::weights}}), 0).starts_with("a looks at"));
     view::apply(state, GoToStage{Stage::dropped});
     Trace trace = *state.trace;
     std::ranges::copy(std::vector{1.0F, 0.0F, 0.5F, 0.0F},
@@ -110,11 +84,7 @@ TEST_CASE("weights after dropout are called so, and their sum is told where it i
     CHECK(attention_words(state, 1) == "After dropout: b looks at no word: its weights are 0.");
     view::apply(state, GoToStage{Stage::context});
     CHECK(attention_words(state, 1) == "After dropout: b looks at no word: its weights are 0.");
-}
-
-TEST_CASE("of several heads the one is named") {
-    const AppState state =
-        after(words_of_length(3), {SetHeads{2}, ShowHead{1}, GoToStage{Stage::weights}});
+    state = after(words_of_length(3), {SetHeads{2}, ShowHead{1}, GoToStage{Stage::weights}});
     CHECK(attention_words(state, 2).starts_with("Head 1: w2 looks at "));
 }
 
@@ -129,7 +99,7 @@ TEST_CASE("NaN is told exactly where a row of weights has one, in every model") 
                 const bool any =
                     std::ranges::any_of(weights.row(i), [](float a) { return std::isnan(a); });
                 INFO(words);
-                CHECK(any == (words.find("NaN") != std::string::npos));
+                CHECK(any == (has(words, "NaN")));
                 CHECK(words.ends_with('.'));
             }
         }
@@ -145,8 +115,7 @@ TEST_CASE("weights are shown from softmax on, masked words from the mask on") {
         for (const WordChip& chip : view.queries.chips)
             CHECK((chip.look == ChipLook::weighed) <= view.weighed);
     }
-    view::apply(state, GoToStage{Stage::masked});
-    view::apply(state, SelectCell{{Stage::masked, 1, 0}});
+    acted(state, {GoToStage{Stage::masked}, SelectCell{{Stage::masked, 1, 0}}});
     const SentenceView masked = build_sentence_view(state);
     CHECK(masked.queries.chips[1].is_query);
     CHECK(masked.queries.chips[0].is_key);
@@ -157,26 +126,19 @@ TEST_CASE("weights are shown from softmax on, masked words from the mask on") {
     CHECK(build_sentence_view(state).queries.chips[2].look == ChipLook::plain);
 }
 
-TEST_CASE("a chip has the colour of its cell in the matrix") {
-    const AppState state = after(words_of_length(5), {SetCausal{true}, GoToStage{Stage::weights},
-                                                      SelectCell{{Stage::weights, 2, 0}}});
-    const SentenceView view = build_sentence_view(state);
-    const GridView grid = stage_grid(state, Stage::weights);
-    for (Index key = 0; key < 5; ++key) {
-        const WordChip& chip = view.queries.chips[static_cast<std::size_t>(key)];
-        CHECK(chip.fill == grid.at(2, key).fill);
-        CHECK(chip.weight == doctest::Approx(grid.at(2, key).value));
+TEST_CASE("a chip has the colour of its cell in the matrix, by row too") {
+    for (const Action& colored : Actions{SetCausal{true}, ScaleRows{true}}) {
+        CAPTURE(colored.type().name);
+        const AppState state = after(words_of_length(5), {colored, GoToStage{Stage::weights},
+                                                          SelectCell{{Stage::weights, 2, 0}}});
+        const SentenceView view = build_sentence_view(state);
+        const GridView grid = stage_grid(state, Stage::weights);
+        for (Index key = 0; key < 5; ++key) {
+            const WordChip& chip = view.queries.chips[static_cast<std::size_t>(key)];
+            CHECK(chip.fill == grid.at(2, key).fill);
+            CHECK(chip.weight == doctest::Approx(grid.at(2, key).value));
+        }
     }
-}
-
-TEST_CASE("a chip follows the colours by row") {
-    const AppState state =
-        after(words_of_length(5),
-              {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 2, 0}}, ScaleRows{true}});
-    const SentenceView view = build_sentence_view(state);
-    const GridView grid = stage_grid(state, Stage::weights);
-    for (Index key = 0; key < 5; ++key)
-        CHECK(view.queries.chips[static_cast<std::size_t>(key)].fill == grid.at(2, key).fill);
 }
 
 TEST_CASE("a hovered query goes before the selected one, and without either it is the first") {

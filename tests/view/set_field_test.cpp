@@ -1,23 +1,17 @@
 // Actions that set one described field: what they say, what they refuse, and what undo and journals make of them.
-#include <doctest/doctest.h>
 
-#include "app/common/workspace.h"
-#include "app/window/journal.h"
-#include "app/window/requests.h"
 #include "app/workspaces/numerics/view.h"
 #include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/view.h"
 #include "app/workspaces/verify/actions.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
 
 namespace {
 
-AppState saturation(const Actions& actions = {}) {
-    return after(after(initial_state(), {SetWorkspace{"saturation"}}), actions);
-}
+AppState saturation(const Actions& actions = {}) { return in_workspace("saturation", actions); }
 
 /// `line` is what today's and yesterday's journals have.
 void check_line(const Action& action, const std::string& line) {
@@ -30,7 +24,7 @@ void check_line(const Action& action, const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("a field that is set is one step of undo, named by its words and value") {
+TEST_CASE("a field that is set is one step of undo, named by words and value, or refused") {
     const AppState before = saturation();
     const AppState set = after(before, {SetSaturationWidth{128}});
     CHECK(saturation_controls(set).d_k == 128);
@@ -41,19 +35,11 @@ TEST_CASE("a field that is set is one step of undo, named by its words and value
     const AppState model = after(before, {SetSaturationModel{SaturationModel::fixed_logits}});
     CHECK(model.message.words == "Model: fixed logits.");
     CHECK(after(before, {PinSaturation{16}}).message.words == "Pinned d_k = 16.");
-}
-
-TEST_CASE("a drag of one field is one step") {
-    const AppState before = saturation();
     const AppState dragged =
         after(before, {BeginGesture{}, SetSaturationKeys{20}, SetSaturationKeys{30}, EndGesture{}});
     CHECK(dragged.now == before.now + 1);
     CHECK(saturation_controls(dragged).settings.keys == 30);
     CHECK(saturation_controls(after(dragged, {Undo{}})).settings.keys == 16);
-}
-
-TEST_CASE("a value beyond its range, or that the description complains of, changes nothing") {
-    const AppState before = saturation();
     for (const auto& [action, words] :
          {std::pair<Action, const char*>{SetSaturationDraws{0}, "Draws = 0: it must be 1 to 4000."},
           {PinSaturation{5000}, "Pinned d_k = 5000: it must be 1 to 4096."},
@@ -66,16 +52,12 @@ TEST_CASE("a value beyond its range, or that the description complains of, chang
     }
 }
 
-TEST_CASE("what follows from a field comes along: logits bring their model, fewer draws the draw") {
+TEST_CASE("what follows from a field comes along; a look's is no step and has no words") {
     const AppState typed = after(saturation(), {SetSaturationLogits{{1.0, 2.0}}});
     CHECK(saturation_controls(typed).settings.model == SaturationModel::fixed_logits);
     AppState last = saturation({SetSaturationDraws{3}, Redraw{}, Redraw{}});
     CHECK(saturation_controls(last).draw == 2);
-    last = after(std::move(last), {SetSaturationDraws{2}});
-    CHECK(saturation_controls(last).draw == 1);
-}
-
-TEST_CASE("a field of a look is set without a step of undo, and without words") {
+    CHECK(saturation_controls(acted(last, {SetSaturationDraws{2}})).draw == 1);
     const AppState before = saturation();
     const AppState set = after(before, {ShowSaturationDetails{true}});
     CHECK(saturation_look(set).details);
@@ -83,8 +65,7 @@ TEST_CASE("a field of a look is set without a step of undo, and without words") 
     CHECK(set.message.words == before.message.words);
     AppState checked = before;
     verify_look(checked).cell = CheckedCell{0, 0, 1, 1};
-    checked = after(std::move(checked), {ShowChecked{"weights"}});
-    CHECK(verify_look(checked).array == "weights");
+    CHECK(verify_look(acted(checked, {ShowChecked{"weights"}})).array == "weights");
     CHECK_FALSE(verify_look(checked).cell);  // its worst number is looked at
 }
 

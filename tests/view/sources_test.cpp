@@ -1,10 +1,5 @@
 #include "app/workspaces/step/sources.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include "app/common/sheet.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -17,7 +12,7 @@ std::string said(const AppState& state, Stage stage, Index row, Index column) {
 
 }  // namespace
 
-TEST_CASE("a computed number says which inputs make it") {
+TEST_CASE("a computed number says which inputs make it; what the mask decides has none") {
     const AppState first = initial_state();  // The cat sat down
     CHECK(said(first, Stage::scores, 1, 2) ==
           "scores[cat, sat] is computed: change X[cat], X[sat], W_Q or W_K.");
@@ -27,9 +22,6 @@ TEST_CASE("a computed number says which inputs make it") {
     CHECK(said(first, Stage::context, 1, 0) ==
           "context[cat, 0] is computed: change X, W_Q, W_K or column 0 of W_V.");
     CHECK(said(first, Stage::x, 1, 0) == "X[cat, 0] is an input: it can be changed.");
-}
-
-TEST_CASE("what the mask decides is made from no input") {
     const AppState causal = after(initial_state(), {SetCausal{true}});
     CHECK(said(causal, Stage::weights, 0, 2) ==
           "A[The, sat]: the mask forbids this pair, no input changes it.");

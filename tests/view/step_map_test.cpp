@@ -1,16 +1,9 @@
 // More than 64 tokens in Step: scores and weights are the map that Large has, with each stage's own numbers.
-#include <doctest/doctest.h>
 
-#include <cmath>
-
-#include "app/common/format.h"
 #include "app/common/map/pictures.h"
-#include "app/common/workspace.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/map.h"
-#include "app/workspaces/step/view.h"
-#include "app/workspaces/step/workspace.h"
 #include "core/engine.h"
+#include "tests/view/view_test.h"
 #include "tests/view/waves.h"
 
 using namespace attn;
@@ -92,8 +85,7 @@ TEST_CASE("where Step has the numbers the inspector is Step's, a row for each ke
     CHECK(view.value == number(*value_at(state, {Stage::weights, 70, 71})));
     REQUIRE(view.table);
     CHECK(view.table->rows.size() == 100);
-    state = after(std::move(state), {MoveSelection{1, 0}});
-    CHECK(*map_look(state).selected == large::Cell{71, 71});
+    CHECK(*map_look(acted(state, {MoveSelection{1, 0}})).selected == large::Cell{71, 71});
 }
 
 TEST_CASE("300 tokens: no stage is computed, a cell's number is the reference's") {
@@ -114,23 +106,27 @@ TEST_CASE("300 tokens: no stage is computed, a cell's number is the reference's"
         CHECK(std::stod(view.as_text.substr(view.as_text.rfind('=') + 1)) ==
               doctest::Approx(expected).epsilon(1e-4));
         const bool weighs = stage == Stage::weights;
-        CHECK((view.as_text.find("logsumexp") != std::string::npos) == weighs);
+        CHECK((has(view.as_text, "logsumexp")) == weighs);
         CHECK((view.role == Role::weight) == weighs);
         state = mapped(std::move(state), {SelectMapCell{{3, 200}}});
         const bool masks = stage == Stage::masked || weighs;
-        const bool says = inspector_of(state).as_text.find("forbids") != std::string::npos;
+        const bool says = has(inspector_of(state).as_text, "forbids");
         CHECK(says == masks);
         CHECK((inspector_of(state).value == "−∞") == (stage == Stage::masked));
     }
 }
 
-TEST_CASE("every other stage of 300 tokens says why it is not there") {
+TEST_CASE("every other stage of 300 tokens says why it is not there; late answers are dropped") {
     for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::context, Stage::output}) {
         const AppState state = after(state_with(300), {SetWorkspace{"step"}, GoToStage{stage}});
         const StepView view = build_step_view(state);
         CHECK_FALSE(view.map);
         CHECK(view.unavailable.find("300 × 300 scores are too many") == 0);
     }
+    AppState state = after(state_with(100), {GoToStage{Stage::scores}});
+    const Action late = run(requested_map_input(state).value(), {});
+    CHECK_FALSE(map_look(acted(state, {GoToStage{Stage::weights}, late})).input);
+    CHECK(requested_map_input(state));
 }
 
 TEST_CASE("5,000 tokens in Step keep no matrix of pairs") {
@@ -149,10 +145,10 @@ TEST_CASE("Large keeps its own picture beside Step's map") {
     CHECK(map_look(state).picture == MapPictureOf::weights);
     state = mapped(std::move(state), {SetWorkspace{"large"}});
     CHECK(map_look(state).form == MapForm::own);
-    CHECK(build_map_view(state).legend.title.find("weight") != std::string::npos);
+    CHECK(has(build_map_view(state).legend.title, "weight"));
     state = mapped(std::move(state), {SetMapPicture{MapPictureOf::scores}});
     state = mapped(std::move(state), {SetWorkspace{"step"}, GoToStage{Stage::weights}});
-    CHECK(build_map_view(state).legend.title.find("weight") != std::string::npos);
+    CHECK(has(build_map_view(state).legend.title, "weight"));
     CHECK(map_look(state).picture == MapPictureOf::scores);
 }
 
@@ -165,14 +161,6 @@ TEST_CASE("dropout: Step's map has the weights before it, and the dropped ones a
     CHECK_FALSE(build_step_view(after(state, {GoToStage{Stage::dropped}})).map);
     state = after(std::move(state), {SetWorkspace{"large"}});
     state = after(std::move(state), {run(requested_map_input(state).value(), {})});
-    CHECK(map_look(state).fault.find("dropout") != std::string::npos);
+    CHECK(has(map_look(state).fault, "dropout"));
     CHECK(map_look(mapped(std::move(state), {SetWorkspace{"step"}})).fault.empty());
-}
-
-TEST_CASE("an answer for another stage's map is not taken") {
-    AppState state = after(state_with(100), {GoToStage{Stage::scores}});
-    const Action late = run(requested_map_input(state).value(), {});
-    state = after(std::move(state), {GoToStage{Stage::weights}, late});
-    CHECK_FALSE(map_look(state).input);
-    CHECK(requested_map_input(state));
 }

@@ -1,15 +1,5 @@
-#include "app/workspaces/step/actions.h"
-#include "app/workspaces/step/view.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "app/common/inspector.h"
-#include "app/common/sheet.h"
-#include "app/workspaces/step/workspace.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -60,14 +50,10 @@ TEST_CASE("every stage of every model has whole grids, one of them in the hero's
             }
 }
 
-TEST_CASE("the heading says word + position only of vectors that are made so") {
-    const StepView by_hand = build_step_view(initial_state());
-    CHECK(by_hand.formula == "X[i] = the numbers of token i");
+TEST_CASE("first launch is at X, and says what to press; X is word + position if made so") {
+    CHECK(build_step_view(initial_state()).formula == "X[i] = the numbers of token i");
     const StepView typed = build_step_view(after(initial_state(), {SetSentence{"so it is"}}));
     CHECK(typed.formula == "X = embedding(token) + position");
-}
-
-TEST_CASE("first launch is at X with one line that says what to press") {
     const StepView view = build_step_view(initial_state());
     CHECK(view.ribbon[0].progress == Progress::current);
     CHECK(view.result.title == "X");
@@ -92,9 +78,7 @@ TEST_CASE("weights show max, Σ exp, row sums and what is said of each row") {
     const StepView view = build_step_view(
         after(preset_state("cat-sat-mat"), {SetScaling{false}, GoToStage{Stage::weights}}));
     const auto side = [&](const std::string& title) {
-        const auto found = std::ranges::find(view.result.sides, title, &SideVector::title);
-        REQUIRE(found != view.result.sides.end());
-        return found->cells;
+        return one_of(view.result.sides, title, &SideVector::title).cells;
     };
     CHECK(side("m") == std::vector<std::string>{"1.00", "1.00", "2.00"});
     CHECK(side("Σ") == std::vector<std::string>{"1.00", "1.00", "1.00"});
@@ -124,7 +108,7 @@ TEST_CASE("softmax writes out the row that is looked at: scores above, their wei
     CHECK(rows_of(build_step_view(state))[0].title == "M[mat, ·]");
 }
 
-TEST_CASE("known answers stand in the cells") {
+TEST_CASE("known answers stand in the cells; one word, two outputs: bank by its neighbour") {
     const StepView view =
         build_step_view(after(preset_state("cat-sat-mat"), {GoToStage{Stage::weights}}));
     CHECK(view.result.at(2, 2).value == doctest::Approx(0.5035).epsilon(1e-4));
@@ -136,9 +120,6 @@ TEST_CASE("known answers stand in the cells") {
     const double wanted[] = {.05, .70, .02, .03, .05, .15};
     for (Index j = 0; j < 6; ++j)
         CHECK(std::round(100 * mat.result.at(2, j).value) == std::round(100 * wanted[j]));
-}
-
-TEST_CASE("one word, two outputs: bank depends on its neighbour") {
     const auto bank = [](const char* preset) {
         return build_step_view(after(preset_state(preset), {GoToStage{Stage::output}}))
             .result.at(1, 0)
@@ -166,22 +147,17 @@ TEST_CASE("a typed sentence shows word vector + position = X") {
     CHECK(view.result.row_labels[2] == "one₂");
 }
 
-TEST_CASE("a cell of joined heads belongs to the head that made it") {
+TEST_CASE("joined heads say where each begins; a cell of them belongs to the head that made it") {
     AppState state = after(two_heads_state(), {GoToStage{Stage::output}});
-    const GridView joined = build_step_view(state).operands[0];
+    GridView joined = build_step_view(state).operands[0];
     const Index width = state.document().d_k;
     CHECK(joined.columns == 2 * width);
-    apply(state, SelectCell{joined.ref(1, width + 1)});
-    CHECK(state.head == 1);
+    CHECK(acted(state, {SelectCell{joined.ref(1, width + 1)}}).head == 1);
     CHECK(state.selected == CellRef{Stage::context, 1, 1});
-    const auto selected = build_step_view(state).operands[0].selected;
-    CHECK(selected == std::pair<Index, Index>{1, width + 1});
-}
-
-TEST_CASE("joined heads say where each head begins, up to the last column") {
-    const AppState state = after(
-        initial_state(), {SetHeads{3}, SetKeyWidth{2}, ShowHead{1}, GoToStage{Stage::output}});
-    const GridView joined = build_step_view(state).operands.at(0);
+    CHECK(build_step_view(state).operands[0].selected == std::pair<Index, Index>{1, width + 1});
+    state = after(initial_state(),
+                  {SetHeads{3}, SetKeyWidth{2}, ShowHead{1}, GoToStage{Stage::output}});
+    joined = build_step_view(state).operands.at(0);
     REQUIRE(joined.groups.size() == 3);
     for (std::size_t head = 0; head < 3; ++head) {
         CHECK(joined.groups[head].first == 2 * static_cast<Index>(head));
@@ -198,8 +174,7 @@ TEST_CASE("a step fades from the previous stage, at once with reduced motion") {
     AppState state = after(initial_state(), {StepBy{1}});
     CHECK(is_animating(state));
     CHECK(build_step_view(state).previous.has_value());
-    apply(state, Tick{10.0});
-    CHECK_FALSE(is_animating(state));
+    CHECK_FALSE(is_animating(acted(state, {Tick{10.0}})));
     CHECK_FALSE(is_animating(after(initial_state(), {SetReducedMotion{true}, StepBy{1}})));
 }
 
@@ -212,15 +187,14 @@ TEST_CASE("indices count from 0 wherever a person meets one") {
     const std::string token = axis_labels(state.document(), Axis::query, 1).front();
     CHECK(cell_name(state, {Stage::q, 0, 0}) == "Q[" + token + ", 0]");
     CHECK(cell_name(state, {Stage::context, 0, -1}).find("context[head 0, ") == 0);
-    const InspectorView inspector = step_inspector(state);
-    CHECK(inspector.formula == "Σ_c X[" + token + ", c] · W_Q[c, 0]");
-    CHECK(build_step_view(after(state, {GoToStage{Stage::weights}}))
-              .result.tooltip.find("head 1 of 0…1") != std::string::npos);
-    CHECK(after(state, {SelectCell{{Stage::q, 99, 7}}})
-              .message.words.find("row 99, column 7, counted from 0") != std::string::npos);
+    CHECK(step_inspector(state).formula == "Σ_c X[" + token + ", c] · W_Q[c, 0]");
+    CHECK(has(build_step_view(after(state, {GoToStage{Stage::weights}})).result.tooltip,
+              "head 1 of 0…1"));
+    CHECK(has(after(state, {SelectCell{{Stage::q, 99, 7}}}).message.words,
+              "row 99, column 7, counted from 0"));
 }
 
-TEST_CASE("the bottom line says of a stage what the canvas says") {
+TEST_CASE("the bottom line says of a stage what the canvas says, that gradients are a rate") {
     for (const char* preset : {"the-cat-sat-down", "exercise", "three-heads"}) {
         const AppState state = after(preset_state(preset), {GoToEnd{true}});
         for (const Stage stage : ribbon_stages(state.document())) {
@@ -230,9 +204,6 @@ TEST_CASE("the bottom line says of a stage what the canvas says") {
     }
     CHECK(after(initial_state(), {GoToEnd{true}, GoToEnd{false}}).message.words ==
           "Each token is a row of numbers, given with the sentence: change any of them.");
-}
-
-TEST_CASE("gradients are called what they are: a rate") {
     CHECK(after(initial_state(), {ShowGradients{true}}).message.words ==
           "Gradients of L = Σ output: how fast L grows with each number.");
 }
@@ -257,16 +228,13 @@ TEST_CASE("an empty document says once what to do") {
     CHECK(view.unavailable == "Type a sentence and press Enter.");
 }
 
-TEST_CASE("what a preset says of itself has one colon at most, and ends") {
+TEST_CASE("what a preset says of itself has one colon at most, and ends; Exercise counts from 0") {
     for (const Preset& preset : list_presets()) {
         const std::string words = preset_state(preset.key).message.words;
         CAPTURE(words);
         CHECK(std::ranges::count(words, ':') <= 1);
         CHECK(words.ends_with('.'));
     }
-}
-
-TEST_CASE("the preset Exercise counts from 0") {
     const AppState state = preset_state("exercise");
     CHECK(axis_labels(state.document(), Axis::query, 2) == std::vector<std::string>{"q₀", "q₁"});
     CHECK(axis_labels(state.document(), Axis::key, 2) == std::vector<std::string>{"k₀", "k₁"});

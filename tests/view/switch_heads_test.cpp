@@ -1,20 +1,14 @@
 // Heads of a model that are switched off: an edit that comes as an answer, and what the Heads workspace says of it.
-#include <doctest/doctest.h>
-
-#include <algorithm>
 
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
-#include "app/window/journal.h"
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 #include "app/workspaces/heads/workspace.h"
 #include "app/workspaces/step/explain.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -46,13 +40,9 @@ Result<Opened> run_by_fake(const OpenRequest& request, const RunControl&) {
     const ModelOrigin& model = wanted->model;
     for (const HeadPlace& at : model.changes.off)
         if (at.layer > 1 || at.head > 1) return bad_input("there is no such head");
-    auto made = make_document(model.text, 8, 4, 2, 1, {});
+    auto made = fake_document(model);
     if (!made) return tl::unexpected(made.error());
     Document document = *std::move(made);
-    document.origin = model;
-    document.sentence.clear();
-    document.name = document.title = "fake";
-    document.note = "trained weights";
     document.layers.clear();
     for (Index layer = 0; layer < 2; ++layer) {
         Inputs inputs = *document.inputs;
@@ -87,13 +77,7 @@ AppState two_by_two(const std::string& text = "the cat sat down") {
 const Off& heads_off(const AppState& state) { return model_of(state.document())->changes.off; }
 
 const HeadThumb& picture_of(const AllHeadsView& view, HeadPlace place) {
-    const auto found = std::ranges::find(view.thumbs, place, &HeadThumb::place);
-    REQUIRE(found != view.thumbs.end());
-    return *found;
-}
-
-bool holds(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
+    return one_of(view.thumbs, place, &HeadThumb::place);
 }
 
 }  // namespace
@@ -113,14 +97,11 @@ TEST_CASE("switching a head off asks for the model's run without it; the answer 
     CHECK(heads_off(state) == Off{{0, 1}});
     CHECK(is_off(state.document(), {0, 1}));
     CHECK_FALSE(is_off(state.document(), {1, 1}));
-    CHECK(
-        holds(state.message.words,
+    CHECK(has(state.message.words,
               "Without layer 0 head 1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) "
               "0.12 nats."));
-    state = after(state, {Undo{}});
-    CHECK(heads_off(state).empty());
-    state = after(state, {Redo{}});
-    CHECK(heads_off(state) == Off{{0, 1}});
+    CHECK(heads_off(acted(state, {Undo{}})).empty());
+    CHECK(heads_off(acted(state, {Redo{}})) == Off{{0, 1}});
 
     state = run_with(state, {SwitchHead{0, 0, false}, kRunDone});
     CHECK(heads_off(state) == Off{{0, 0}, {0, 1}});
@@ -170,8 +151,8 @@ TEST_CASE("what cannot be switched says why, and nothing is asked for") {
           "Interventions ask for a trained model: open a model's folder.");
     CHECK(refused(initial_state(), SwitchAllHeadsOn{}) ==
           "Interventions ask for a trained model: open a model's folder.");
-    CHECK(holds(refused(two_by_two(), SwitchHead{2, 0, false}), "There is no layer 2 head 0"));
-    CHECK(holds(refused(two_by_two(), SwitchHead{0, 2, false}), "There is no layer 0 head 2"));
+    CHECK(has(refused(two_by_two(), SwitchHead{2, 0, false}), "There is no layer 2 head 0"));
+    CHECK(has(refused(two_by_two(), SwitchHead{0, 2, false}), "There is no layer 0 head 2"));
     CHECK(refused(two_by_two(), SwitchHead{0, 1, true}) == "Layer 0 head 1 is on already.");
     const AppState split = after(two_by_two(), {SetHeads{4}});
     CHECK(refused(split, SwitchHead{0, 1, false}) ==
@@ -181,7 +162,7 @@ TEST_CASE("what cannot be switched says why, and nothing is asked for") {
 TEST_CASE(
     "the first line names the heads that are off, the output's numbers and the largest change") {
     AppState state = two_by_two();
-    CHECK_FALSE(holds(heads_point(state), "Without"));
+    CHECK_FALSE(has(heads_point(state), "Without"));
     state = run_with(state, {SwitchHead{0, 1, false}, kRunDone});
     const std::string off_line =
         "Without layer 0 head 1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) "
@@ -190,7 +171,7 @@ TEST_CASE(
     CHECK(heads_point(state) == off_line);
     const AppState sorted = after(state, {SortHeads{"entropy"}});
     CHECK(heads_point(sorted).starts_with(off_line + " "));
-    CHECK(holds(heads_point(sorted), ": from "));
+    CHECK(has(heads_point(sorted), ": from "));
     const AppState pinned = after(state, {PinHead{0, 0, true}, PinHead{1, 1, true}});
     CHECK(heads_point(pinned).starts_with(off_line + " "));
 
@@ -201,12 +182,16 @@ TEST_CASE(
         "0.22; KL(untouched‖now) 0.12 nats."));
 }
 
-TEST_CASE("many heads that are off are counted, the first by name") {
+TEST_CASE("many heads that are off are counted, the first by name; the colour bar marks 1/n") {
     Off many;
     for (Index head = 0; head < 12; ++head) many.push_back({3, head});
     CHECK(off_words(many) == "heads 3·0, 3·1, 3·2, 3·3, 3·4, 3·5, 3·6, 3·7 and 4 more");
     many.resize(3);
     CHECK(off_words(many) == "heads 3·0, 3·1 and 3·2");
+    const HeadsLegend legend = build_all_heads_view(two_by_two()).legend;
+    REQUIRE(legend.even);
+    CHECK(*legend.even == doctest::Approx(0.5));  // √(1/4)
+    CHECK(has(legend.words, "mark: 1/n = 0.25, n = 4 keys"));
 }
 
 TEST_CASE("small pictures mark the head that is off, and how much each later one changed") {
@@ -230,11 +215,11 @@ TEST_CASE("small pictures mark the head that is off, and how much each later one
     CHECK(picture_of(view, {1, 1}).change_share == doctest::Approx(0.4));
     CHECK(view.legend.change_words ==
           "strip: mean KL(untouched‖now) of its rows, longest 0.25 nats");
-    CHECK(holds(heads_inspector(state).as_text, "switched off: its rows of W_O are 0"));
+    CHECK(has(heads_inspector(state).as_text, "switched off: its rows of W_O are 0"));
     view = build_all_heads_view(after(state, {HoverHead{HeadPlace{1, 1}}}));
-    CHECK(holds(view.hover_words,
-                "change: mean KL(untouched‖now) of 3 rows 0.10 nats, KL ∞ in 1 "
-                "row, largest |Δα| 0.75"));
+    CHECK(has(view.hover_words,
+              "change: mean KL(untouched‖now) of 3 rows 0.10 nats, KL ∞ in 1 "
+              "row, largest |Δα| 0.75"));
     // heads of another number are not the model's
     view = build_all_heads_view(after(state, {SetHeads{4}}));
     CHECK(std::ranges::none_of(view.thumbs, &HeadThumb::off));
@@ -264,22 +249,15 @@ TEST_CASE("a journal and a session keep which heads are off") {
                           SetWorkspace{"heads"},       SwitchHead{1, 1, false},
                           SwitchHead{0, 0, false},     kRunDone};
     const AppState first = run_with(initial_state(), actions);
-    Actions again;
-    for (const Action& action : actions)
-        again.push_back(from_journal(to_journal(action).value()).value());
-    CHECK(session_to_json(run_with(initial_state(), again)) == session_to_json(first));
+    CHECK(session_to_json(run_with(initial_state(), through_journal(actions))) ==
+          session_to_json(first));
     const std::string session = session_to_json(first);
-    CHECK(holds(session, R"("off": [[0,0],[1,1]])"));
-    const auto read = session_from_json(session, "s.json", {.open = run_by_fake});
-    REQUIRE(read);
-    CHECK(heads_off(*read) == Off{{0, 0}, {1, 1}});
-    CHECK(session_to_json(*read) == session);
-    std::string broken = session;
-    broken.replace(broken.find("[[0,0],[1,1]]"), 13, "[[0,0],[1]]");
-    const auto wrong = session_from_json(broken, "s.json", {.open = run_by_fake});
-    REQUIRE_FALSE(wrong);
-    CHECK(holds(wrong.error().sentence, "'off' = "));
-    CHECK(holds(wrong.error().sentence, "expected a list of [layer, head]"));
+    CHECK(has(session, R"("off": [[0,0],[1,1]])"));
+    CHECK(heads_off(reopened_alike(first, {.open = run_by_fake})) == Off{{0, 0}, {1, 1}});
+    const std::string wrong =
+        session_fault(replaced(session, "[[0,0],[1,1]]", "[[0,0],[1]]"), {.open = run_by_fake});
+    CHECK(has(wrong, "'off' = "));
+    CHECK(has(wrong, "expected a list of [layer, head]"));
 }
 
 TEST_CASE(
@@ -299,7 +277,7 @@ TEST_CASE(
     CHECK(weights(2, 2) == 0.0F);
     CHECK(weights(1, 1) != 1.0F);  // another row keeps softmax's
     state = after(state, {ShowHead{1, {}, 0}});
-    CHECK(holds(heads_inspector(state).as_text, "row 2 replaced: all on key 1, in place of"));
+    CHECK(has(heads_inspector(state).as_text, "row 2 replaced: all on key 1, in place of"));
     const AllHeadsView view = build_all_heads_view(state);
     REQUIRE(view.controls.interventions.size() == 2);
     CHECK(view.controls.interventions[0].name == "0·1 row 2");
@@ -307,8 +285,7 @@ TEST_CASE(
 
     state = run_with(state, {view.controls.interventions[0].remove, kRunDone});
     CHECK(model_of(state.document())->changes == ModelChanges{{{0, 0}}, {}, {}});
-    state = after(state, {Undo{}});
-    CHECK(model_of(state.document())->changes.rows.size() == 1);
+    CHECK(model_of(acted(state, {Undo{}}).document())->changes.rows.size() == 1);
     state = run_with(state, {RemoveInterventions{}, kRunDone});
     CHECK(model_of(state.document())->changes.empty());
     CHECK_FALSE(state.document().effects);
@@ -321,7 +298,7 @@ TEST_CASE("q, k and v are patched from a text that is asked for; one a head and 
     CHECK(state.prompt->path == "the cat sat down");
     state = run_with(state, {PatchHead{1, 0, Stage::v, "a dog ran off"}, kRunDone});
     CHECK_FALSE(state.prompt);
-    CHECK(holds(heads_point(state), "With v of layer 1 key head 0 from “a dog ran off” the next"));
+    CHECK(has(heads_point(state), "With v of layer 1 key head 0 from “a dog ran off” the next"));
     state = run_with(state, {PatchHead{1, 0, Stage::v, "an ox ran off"},
                              PatchHead{1, 0, Stage::q, "a dog ran off"}, kRunDone});
     const std::vector<TextPatch> both{{{1, 0}, Stage::q, "a dog ran off"},
@@ -329,8 +306,7 @@ TEST_CASE("q, k and v are patched from a text that is asked for; one a head and 
     CHECK(model_of(state.document())->changes.patches == both);
     state = run_with(state, {RemovePatch{1, 0, Stage::q}, kRunDone});
     CHECK(model_of(state.document())->changes.patches.size() == 1);
-    state = after(state, {PatchHead{1, 0, Stage::context, "a dog ran off"}});
-    CHECK_FALSE(state.opening);
+    CHECK_FALSE(acted(state, {PatchHead{1, 0, Stage::context, "a dog ran off"}}).opening);
 }
 
 TEST_CASE(
@@ -340,10 +316,9 @@ TEST_CASE(
                                 PatchHead{1, 1, Stage::k, "a dog ran off"}, kRunDone});
     state = run_with(state, {TypeText{"a bird"}, kRunDone});
     CHECK(model_of(state.document())->changes == ModelChanges{{{0, 0}}, {}, {}});
-    CHECK(holds(state.message.words, "1 replaced row"));
-    CHECK(holds(state.message.words, "1 patch"));
-    state = after(state, {Undo{}});
-    CHECK(model_of(state.document())->changes.patches.size() == 1);
+    CHECK(has(state.message.words, "1 replaced row"));
+    CHECK(has(state.message.words, "1 patch"));
+    CHECK(model_of(acted(state, {Undo{}}).document())->changes.patches.size() == 1);
 }
 
 TEST_CASE("a journal and a session keep rows and patches") {
@@ -354,21 +329,12 @@ TEST_CASE("a journal and a session keep rows and patches") {
                           PatchHead{1, 0, Stage::k, "a dog ran"},
                           kRunDone};
     const AppState first = run_with(initial_state(), actions);
-    Actions again;
-    for (const Action& action : actions)
-        again.push_back(from_journal(to_journal(action).value()).value());
     const std::string session = session_to_json(first);
-    CHECK(session_to_json(run_with(initial_state(), again)) == session);
-    const auto read = session_from_json(session, "s.json", {.open = run_by_fake});
-    REQUIRE(read);
-    CHECK(model_of(read->document())->changes == model_of(first.document())->changes);
-    std::string broken = session;
-    const std::string part = R"("part":"k")";
-    REQUIRE(broken.find(part) != std::string::npos);
-    broken.replace(broken.find(part), part.size(), R"("part":"x")");
-    const auto wrong = session_from_json(broken, "s.json", {.open = run_by_fake});
-    REQUIRE_FALSE(wrong);
-    CHECK(holds(wrong.error().sentence, "has the part 'x': expected q, k or v"));
+    CHECK(session_to_json(run_with(initial_state(), through_journal(actions))) == session);
+    const AppState read = reopened(first, {.open = run_by_fake});
+    CHECK(model_of(read.document())->changes == model_of(first.document())->changes);
+    const std::string wrong = replaced(session, R"("part":"k")", R"("part":"x")");
+    CHECK(has(session_fault(wrong, {.open = run_by_fake}), "has the part 'x': expected q, k or v"));
 }
 
 TEST_CASE(
@@ -377,7 +343,7 @@ TEST_CASE(
     CHECK(std::ranges::none_of(heads_measures(state.document()), [](const HeadMeasureInfo& each) {
         return each.measure == HeadMeasure::change;
     }));
-    CHECK_FALSE(holds(heads_csv(*heads_look(state).result, ""), ",change"));
+    CHECK_FALSE(has(heads_csv(*heads_look(state).result, ""), ",change"));
     state = run_with(state, {SwitchHead{0, 1, false}, kRunDone, SortHeads{"change"}});
     const auto order = heads_in_order(*heads_look(state).result, "change");
     REQUIRE(order.size() == 4);
@@ -386,14 +352,7 @@ TEST_CASE(
     CHECK(order[2] == HeadPlace{0, 0});  // 0
     CHECK(heads_look(state).result->find({1, 0})->measures[HeadMeasure::change] == 0.25);
     CHECK(heads_look(state).result->find({0, 0})->measures[HeadMeasure::change] == 0.0);
-    CHECK(holds(heads_csv(*heads_look(state).result, ""), "norm_share,change\n"));
+    CHECK(has(heads_csv(*heads_look(state).result, ""), "norm_share,change\n"));
     state = after(state, {FilterHeadsByMeasure{"change", 0.2}});
     CHECK(build_all_heads_view(state).controls.count == "1 of 4 shown");
-}
-
-TEST_CASE("the colour bar marks 1/n") {
-    const HeadsLegend legend = build_all_heads_view(two_by_two()).legend;
-    REQUIRE(legend.even);
-    CHECK(*legend.even == doctest::Approx(0.5));  // √(1/4)
-    CHECK(holds(legend.words, "mark: 1/n = 0.25, n = 4 keys"));
 }

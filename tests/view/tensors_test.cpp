@@ -1,14 +1,10 @@
 // The Tensors workspace: what is measured of an array, what it may be, and the table.
-#include <doctest/doctest.h>
 
-#include <limits>
-
-#include "app/window/requests.h"
 #include "app/workspaces/tensors/measure.h"
 #include "app/workspaces/tensors/requests.h"
 #include "app/workspaces/tensors/roles.h"
 #include "app/workspaces/tensors/view.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -29,7 +25,7 @@ AppState shown(const Actions& actions = {}) {
 
 }  // namespace
 
-TEST_CASE("numbers that are not finite are counted, the first is named, and they are in no mean") {
+TEST_CASE("what is not finite is counted and in no mean; nothing finite, and text, have none") {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const float inf = std::numeric_limits<float>::infinity();
     const ArrayStats stats = measured({2, 3}, {1.0F, -3.0F, 0.0F, -inf, nan, nan});
@@ -43,37 +39,29 @@ TEST_CASE("numbers that are not finite are counted, the first is named, and they
     CHECK(stats.high == 1.0);
     CHECK(stats.mean == doctest::Approx(-2.0 / 3.0));
     CHECK(stats.preview.size() == 6);
-}
-
-TEST_CASE("nothing finite, nothing at all, and text have no mean") {
     const ArrayStats none = measured({1}, {std::numeric_limits<float>::quiet_NaN()});
     CHECK_FALSE(none.finite);
     CHECK(none.nans == 1);
-    CHECK(measured({0, 3}, {}).fault.find("length 0") != std::string::npos);
-    CHECK(measure_array({"str", {}, std::string("x")}, {}).fault.find("text") != std::string::npos);
+    CHECK(has(measured({0, 3}, {}).fault, "length 0"));
+    CHECK(has(measure_array({"str", {}, std::string("x")}, {}).fault, "text"));
 }
 
-TEST_CASE("content tells weights and masked scores") {
+TEST_CASE("content tells weights and masked scores; names tell roles") {
     const TensorRow row{"tensor_7", "float32", {2, 2}, 16};
     const ArrayStats weights = measured({2, 2}, {1.0F, 0.0F, 0.25F, 0.75F});
     CHECK(weights.lower);
     CHECK(propose_role(row, &weights).role == "weights");
-    CHECK(propose_role(row, &weights).reason.find("all 2 rows sum to 1; 0 above the diagonal") !=
-          std::string::npos);
+    CHECK(has(propose_role(row, &weights).reason, "all 2 rows sum to 1; 0 above the diagonal"));
     const ArrayStats scores = measured({2, 2}, {1.0F, -1e9F, 0.25F, 0.75F});
     CHECK(propose_role(row, &scores).role == "masked");
     const ArrayStats plain = measured({2, 2}, {1.0F, 0.5F, 0.25F, 0.75F});
     CHECK(propose_role(row, &plain).role.empty());
     CHECK(propose_role(row, nullptr).role.empty());
-}
-
-TEST_CASE("names tell roles, and what nn.Linear stores is said") {
     const auto role = [](const char* name, std::vector<Index> extents) {
         return propose_role({name, "float32", std::move(extents), 4}, nullptr);
     };
     CHECK(role("model.layers.0.self_attn.q_proj.weight", {8, 8}).role == "W_Q");
-    CHECK(role("model.layers.0.self_attn.q_proj.weight", {8, 8}).reason.find("[out, in]") !=
-          std::string::npos);
+    CHECK(has(role("model.layers.0.self_attn.q_proj.weight", {8, 8}).reason, "[out, in]"));
     CHECK(role("blocks.0.attn.hook_q", {1, 5, 2, 4}).axes == "[B,T,H,d]");
     CHECK(role("decoder.attn_weights", {2, 5, 5}).axes == "[H,Tq,Tk]");
     CHECK(role("attn_weights", {5}).role.empty());
@@ -92,9 +80,9 @@ TEST_CASE("X tells a projection from one as nn.Linear stores it, and a square on
     CHECK(proposed("o_proj.weight", {6, 4}).role == "W_O.T");
     CHECK(proposed("o_proj.weight", {4, 6}).role == "W_O");
     CHECK(proposed("q_proj.weight", {6, 6}).role == "W_Q");
-    CHECK(proposed("q_proj.weight", {6, 6}).reason.find("does not tell") != std::string::npos);
+    CHECK(has(proposed("q_proj.weight", {6, 6}).reason, "does not tell"));
     CHECK(proposed("q_proj.weight", {5, 7}).role == "W_Q");
-    CHECK(proposed("q_proj.weight", {5, 7}).reason.find("W_Q.T reads it so") != std::string::npos);
+    CHECK(has(proposed("q_proj.weight", {5, 7}).reason, "W_Q.T reads it so"));
     listing.rows.push_back({"X_kv", "float32", {3, 5}, 60});
     CHECK(proposed("k_proj.weight", {4, 5}).role == "W_K.T");
 }
@@ -112,8 +100,8 @@ TEST_CASE("a toy's arrays stand in the table, measured one by one") {
     CHECK_FALSE(requested_tensors(state));
 }
 
-TEST_CASE("filter, order and selection") {
-    const AppState state =
+TEST_CASE("filter, order and selection; a toy's roles cannot be changed") {
+    AppState state =
         shown({FilterTensors{"w_"}, SortTensors{TensorColumn::name, true}, SelectTensor{"W_K"}});
     const TensorsView view = build_tensors_view(state);
     REQUIRE(view.lines.size() >= 3);
@@ -122,11 +110,8 @@ TEST_CASE("filter, order and selection") {
     CHECK(
         build_tensors_view(after(state, {FilterTensors{"zzz"}})).empty.find("No name has “zzz”") ==
         0);
-}
-
-TEST_CASE("a toy's roles cannot be changed, and it is said why") {
-    const AppState state = shown({SetTensorRole{"X", "Q"}});
-    CHECK(state.message.words.find("is no file of tensors") != std::string::npos);
+    state = shown({SetTensorRole{"X", "Q"}});
+    CHECK(has(state.message.words, "is no file of tensors"));
     CHECK(tensors_look(state).roles.empty());
     CHECK(roles_text({{"a", "Q"}, {"b", "K"}}) == "a=Q,b=K");
 }

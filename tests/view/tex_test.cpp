@@ -1,14 +1,12 @@
-#include <doctest/doctest.h>
-
-#include <string>
-
+#include "core/tex.h"
 #include "core/gradient_tex.h"
 #include "core/scores/score.h"
 #include "core/stages.h"
-#include "core/tex.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using tex::plain_text;
+using view::has;
 
 TEST_CASE("every stage's formula is TeX that parses, and reads as plain text without a backslash") {
     for (const ScoreInfo& score : score_table()) CHECK_MESSAGE(tex::parse(score.tex), score.tex);
@@ -19,7 +17,7 @@ TEST_CASE("every stage's formula is TeX that parses, and reads as plain text wit
         const std::string plain = plain_formula(stage);
         CAPTURE(plain);
         CHECK(plain.find_first_of("\\{}$") == plain.npos);
-        CHECK(plain.find("  ") == plain.npos);
+        CHECK_FALSE(has(plain, "  "));
     }
 }
 
@@ -33,7 +31,7 @@ TEST_CASE(
         CAPTURE(plain);
         CHECK(plain.starts_with("∂L/∂" + symbol));
         CHECK(plain.find_first_of("\\{}$") == plain.npos);
-        CHECK(plain.find("  ") == plain.npos);
+        CHECK_FALSE(has(plain, "  "));
     };
     for (const ParamInfo& param : param_table()) {
         const bool indexed = param.param == Param::w_score_q || param.param == Param::w_score_k;
@@ -52,7 +50,7 @@ TEST_CASE(
     check(gradient_tex(Stage::context), "concat(heads)");
 }
 
-TEST_CASE("plain text of gradients keeps what belongs together") {
+TEST_CASE("plain text is written from the TeX, and keeps what belongs together") {
     CHECK(plain_text(gradient_tex(Stage::q)) == "∂L/∂q_i = Σ_j ∂L/∂scores[i,j] k_j");
     CHECK(plain_text(gradient_tex(Stage::x)) == "∂L/∂X = ∂L/∂Q W_Qᵀ + ∂L/∂K W_Kᵀ + ∂L/∂V W_Vᵀ");
     CHECK(plain_text(gradient_tex(Param::w_q)) == "∂L/∂W_Q = Xᵀ ∂L/∂Q");
@@ -61,9 +59,6 @@ TEST_CASE("plain text of gradients keeps what belongs together") {
     CHECK(plain_text(
               "\\sum_j \\frac{\\partial L}{\\partial \\mathrm{scores}[\\text{New York}, j]}") ==
           "Σ_j ∂L/∂scores[New York, j]");
-}
-
-TEST_CASE("plain text is written from the TeX of the stages") {
     CHECK(plain_formula(info(Stage::x)) == "X = embedding(token) + position");
     CHECK(plain_formula(info(Stage::x_kv)) == "X_kv = embedding(token) + position");
     CHECK(plain_formula(info(Stage::q)) == "Q = X W_Q");
@@ -75,9 +70,6 @@ TEST_CASE("plain text is written from the TeX of the stages") {
     CHECK(plain_formula(info(Stage::dropped)) == "Ã[i,j] = A[i,j] · keep[i,j] / (1 − p)");
     CHECK(plain_formula(info(Stage::context)) == "context[i] = Σ_j A[i,j] v_j");
     CHECK(plain_formula(info(Stage::output)) == "Y = concat(heads) W_O");
-}
-
-TEST_CASE("plain text keeps what belongs together") {
     CHECK(plain_text("\\frac{\\mathrm{scores}}{\\sqrt{d_k}}") == "scores/√d_k");
     CHECK(plain_text("\\frac{a}{\\sqrt{d_k} \\cdot \\tau}") == "a / (√d_k · τ)");
     CHECK(plain_text("\\frac{a + b}{2}") == "(a + b) / 2");
@@ -90,7 +82,7 @@ TEST_CASE("plain text keeps what belongs together") {
     CHECK(plain_text("x^2") == "x²");
 }
 
-TEST_CASE("any words come back from TeX as they went in") {
+TEST_CASE("any words come back from TeX; what is no part of the subset is named") {
     for (const std::string words : {"cat", "100 % of_it #1 & {x} $y$", "a\\b ^ ~", "the₂ ₀₉",
                                     "“é” 猫 \xF0\x9F\x98\x80", "", " "}) {
         const auto back = tex::parse(tex::text_of(words));
@@ -98,24 +90,21 @@ TEST_CASE("any words come back from TeX as they went in") {
         REQUIRE(back->parts.size() == 1);
         CHECK(back->parts[0].text == words);
     }
-}
-
-TEST_CASE("what is no part of the subset is named") {
     const auto fault = [](std::string_view source) {
         const auto node = tex::parse(source);
         return node ? std::string("none") : node.error().sentence;
     };
-    CHECK(fault("a \\foo b").find("\\foo is not known") != std::string::npos);
-    CHECK(fault("\\frac{a}{b").find("a { stays open") != std::string::npos);
-    CHECK(fault("(a").find("a ( stays open") != std::string::npos);
-    CHECK(fault("a}").find("nothing opens }") != std::string::npos);
-    CHECK(fault("_a").find("nothing stands before _") != std::string::npos);
-    CHECK(fault("\\frac a").find("ends where an argument is expected") != std::string::npos);
-    CHECK(fault("a ÷ b").find("\"÷\" is no part") != std::string::npos);
-    CHECK(fault(std::string(1000, '{')).find("nested too deeply") != std::string::npos);
-    CHECK(fault("\\mathrm abc}").find("a word in { } is expected") != std::string::npos);
-    CHECK(fault("\\mathrm{abc").find("a word in { } is expected") != std::string::npos);
-    CHECK(fault("\\mathrm{a b}").find("is no word of letters") != std::string::npos);
-    CHECK(fault("\\").find("not known") != std::string::npos);
+    CHECK(has(fault("a \\foo b"), "\\foo is not known"));
+    CHECK(has(fault("\\frac{a}{b"), "a { stays open"));
+    CHECK(has(fault("(a"), "a ( stays open"));
+    CHECK(has(fault("a}"), "nothing opens }"));
+    CHECK(has(fault("_a"), "nothing stands before _"));
+    CHECK(has(fault("\\frac a"), "ends where an argument is expected"));
+    CHECK(has(fault("a ÷ b"), "\"÷\" is no part"));
+    CHECK(has(fault(std::string(1000, '{')), "nested too deeply"));
+    CHECK(has(fault("\\mathrm abc}"), "a word in { } is expected"));
+    CHECK(has(fault("\\mathrm{abc"), "a word in { } is expected"));
+    CHECK(has(fault("\\mathrm{a b}"), "is no word of letters"));
+    CHECK(has(fault("\\"), "not known"));
     CHECK(plain_text("\\foo") == "\\foo");
 }

@@ -1,16 +1,8 @@
 #include "app/common/theme.h"
-#include "app/workspaces/masks/state.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "app/common/colormap.h"
+#include "app/workspaces/masks/state.h"
 #include "tests/support/color_vision.h"
+#include "tests/view/view_test.h"
 
 using namespace attn::view;
 using attn::ColorScale;
@@ -75,14 +67,17 @@ int direction(const ColorRange& range, double from, double to, ThemeName name) {
 
 }  // namespace
 
-TEST_CASE("contrast is WCAG's: 21 for black on white, 1 for a colour on itself") {
+TEST_CASE("contrast is WCAG's, 21 for black on white; blend runs from one colour to the other") {
     CHECK(contrast(kBlack, Color{255, 255, 255}) == doctest::Approx(21.0));
     CHECK(contrast(Color{119, 119, 119}, Color{255, 255, 255}) ==
           doctest::Approx(4.48).epsilon(0.01));
     CHECK(contrast(Color{12, 200, 7}, Color{12, 200, 7}) == doctest::Approx(1.0));
+    CHECK(blend(Color{0, 10, 20}, Color{100, 110, 120}, 0.0) == Color{0, 10, 20});
+    CHECK(blend(Color{0, 10, 20}, Color{100, 110, 120}, 0.5) == Color{50, 60, 70});
+    CHECK(blend(Color{0, 10, 20}, Color{100, 110, 120}, 1.0) == Color{100, 110, 120});
 }
 
-TEST_CASE("every text colour is readable on background, surface and raised") {
+TEST_CASE("every text colour is readable on background, surface and raised, edges stand out") {
     for (const ThemeName name : kThemes) {
         const Theme& t = theme(name);
         for (const auto& [what, color] : text_colors(t)) {
@@ -93,29 +88,28 @@ TEST_CASE("every text colour is readable on background, surface and raised") {
         }
         CHECK(contrast(t.on_accent, t.accent) >= 4.5);
     }
+    for (const ThemeName name : kThemes) {
+        const Theme& t = theme(name);
+        for (const Color under : {t.background, t.surface, t.raised})
+            CHECK(contrast(t.control, under) >= 3.0);
+    }
 }
 
-TEST_CASE("lightness of the unit map never turns, and is close to the background at 0") {
+TEST_CASE("lightness of both maps never turns, from the background on, alike on both sides of 0") {
     CHECK(direction(kUnit, 0.0, 1.0, ThemeName::dark) == 1);
     CHECK(direction(kUnit, 0.0, 1.0, ThemeName::light) == -1);
     for (const ThemeName name : kThemes)
         CHECK(contrast(color_of(kUnit, 0.0, name), theme(name).background) < 1.5);
-}
-
-TEST_CASE("the diverging map moves away from the background on both sides of 0") {
     CHECK(direction(kDiverging, 0.0, 2.0, ThemeName::dark) == 1);
     CHECK(direction(kDiverging, 0.0, -2.0, ThemeName::dark) == 1);
     CHECK(direction(kDiverging, 0.0, 2.0, ThemeName::light) == -1);
     CHECK(direction(kDiverging, 0.0, -2.0, ThemeName::light) == -1);
-}
-
-TEST_CASE("equal distances from 0 are equally strong on both sides") {
     for (const ThemeName name : kThemes)
         CHECK(lightness(kDiverging, 2.0, name) / lightness(kDiverging, -2.0, name) ==
               doctest::Approx(1.0).epsilon(0.12));
 }
 
-TEST_CASE("ink is readable on every fill of both maps") {
+TEST_CASE("ink is readable on every fill of both maps, which clamp, and never break at a NaN") {
     for (const ThemeName name : kThemes)
         for (const ColorRange& range : {kDiverging, kUnit})
             for (int s = 0; s <= 64; ++s) {
@@ -123,9 +117,6 @@ TEST_CASE("ink is readable on every fill of both maps") {
                 const Color fill = color_of(range, value, name);
                 CHECK(contrast(ink_on(fill, name), fill) >= 4.5);
             }
-}
-
-TEST_CASE("values beyond the range are clamped, and a NaN never breaks the map") {
     for (const ThemeName name : kThemes) {
         CHECK(color_of(kDiverging, 9.0, name) == color_of(kDiverging, 2.0, name));
         CHECK(color_of(kDiverging, -9.0, name) == color_of(kDiverging, -2.0, name));
@@ -200,7 +191,7 @@ TEST_CASE("the colours of q, k, v and a are far apart in every kind of sight") {
         }
 }
 
-TEST_CASE("no role looks like the verdict good, like a link or like plain text") {
+TEST_CASE("roles look like no verdict, link, text or sign of numbers; the signs differ") {
     for (const ThemeName name : kThemes) {
         const Theme& t = theme(name);
         const auto roles = role_colors(t);
@@ -210,9 +201,6 @@ TEST_CASE("no role looks like the verdict good, like a link or like plain text")
                 CHECK(difference(roles[n].second, other, Sight::normal) >= 10.0);
         }
     }
-}
-
-TEST_CASE("blue and orange are the signs of numbers in every kind of sight, and no role's") {
     for (const ThemeName name : kThemes) {
         const Color ends[] = {color_of(kDiverging, -2.0, name), color_of(kDiverging, 2.0, name)};
         for (const Sight sight : kSights) CHECK(difference(ends[0], ends[1], sight) >= 40.0);
@@ -221,14 +209,6 @@ TEST_CASE("blue and orange are the signs of numbers in every kind of sight, and 
                 CAPTURE(what);
                 CHECK(difference(color, end, Sight::normal) >= 10.0);
             }
-    }
-}
-
-TEST_CASE("edges of controls stand out from what controls lie on") {
-    for (const ThemeName name : kThemes) {
-        const Theme& t = theme(name);
-        for (const Color under : {t.background, t.surface, t.raised})
-            CHECK(contrast(t.control, under) >= 3.0);
     }
 }
 
@@ -261,10 +241,4 @@ TEST_CASE("masked, NaN and every number have different colours") {
         for (const ColorRange& range : {kDiverging, kUnit})  // the number that a mask resembles
             CHECK(difference(color_of(range, 0.0, name), t.masked, Sight::normal) >= 7.0);
     }
-}
-
-TEST_CASE("blend runs from one colour to the other") {
-    CHECK(blend(Color{0, 10, 20}, Color{100, 110, 120}, 0.0) == Color{0, 10, 20});
-    CHECK(blend(Color{0, 10, 20}, Color{100, 110, 120}, 0.5) == Color{50, 60, 70});
-    CHECK(blend(Color{0, 10, 20}, Color{100, 110, 120}, 1.0) == Color{100, 110, 120});
 }

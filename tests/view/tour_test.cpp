@@ -1,13 +1,5 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "app/window/tour.h"
-#include "app/workspaces/step/actions.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -44,16 +36,16 @@ TEST_CASE("tour: every page asks for what is not there yet, and what it shows do
             const auto before = build_tour_view(state);
             REQUIRE(before);
             CHECK(before->reveal.empty());
-            CHECK(before->text.find("–") == std::string::npos);
+            CHECK_FALSE(has(before->text, "–"));
             if (tour->pages[page].ask.empty()) continue;
             apply(state, ShowTourAction{});
             answer_all(state);
-            if (state.message.words.find("cannot be opened here") != std::string::npos)
+            if (has(state.message.words, "cannot be opened here"))
                 continue;  // what opens documents stands above view: tests/window/tour.sh
             CHECK(state.tour.done);
             const auto after = build_tour_view(state);
             CHECK(!after->reveal.empty());
-            CHECK(after->reveal.find("–") == std::string::npos);
+            CHECK_FALSE(has(after->reveal, "–"));
             CHECK(state.message.severity != Severity::error);
         }
     }
@@ -61,14 +53,12 @@ TEST_CASE("tour: every page asks for what is not there yet, and what it shows do
 
 TEST_CASE("tour: a page is done by whoever does it, and its numbers are the document's") {
     AppState state = on_tour();
-    apply(state, Predict{0});
-    CHECK(build_tour_view(state)->verdict.empty());
+    CHECK(build_tour_view(acted(state, {Predict{0}}))->verdict.empty());
     apply(state, SelectCell{{Stage::weights, 2, 1}});
     const auto view = build_tour_view(state);
     CHECK(view->reveal.starts_with("sat takes 40.6 % from cat, 18.0 % from The"));
     CHECK(view->verdict == "You predicted \"The\"; it is \"cat\".");
-    apply(state, Predict{1});
-    CHECK(build_tour_view(state)->verdict == "As you predicted: cat.");
+    CHECK(build_tour_view(acted(state, {Predict{1}}))->verdict == "As you predicted: cat.");
     apply(state, SelectCell{{Stage::weights, 0, 0}});
     CHECK(!build_tour_view(state)->reveal.empty());  // it was done
 }
@@ -79,9 +69,8 @@ TEST_CASE("tour: what else was changed does not count as the edit that is asked 
     const auto page = std::ranges::find(pages, "V is what is handed over", &TourPage::title);
     REQUIRE(page != pages.end());
     const auto edited = [&](Param param) {
-        apply(state, GoToTourPage{page - pages.begin()});
-        apply(state, SetCell{{param, 0, 0}, 2.0F});
-        apply(state, GoToStage{Stage::weights});
+        acted(state, {GoToTourPage{page - pages.begin()}, SetCell{{param, 0, 0}, 2.0F},
+                      GoToStage{Stage::weights}});
         return state.tour.done;
     };
     CHECK(edited(Param::w_v));
@@ -90,41 +79,28 @@ TEST_CASE("tour: what else was changed does not count as the edit that is asked 
 
 TEST_CASE("tour: it is put away and resumed, also by a session") {
     AppState state = on_tour();
-    apply(state, GoToTourPage{2});
-    apply(state, EndTour{});
-    CHECK(!build_tour_view(state));
-    const std::string text = session_to_json(state);
-    auto read = session_from_json(text, "s.json", {state.backends, state.workspaces});
-    REQUIRE(read);
-    CHECK(session_to_json(*read) == text);
-    for (AppState* const each : {&state, &*read}) {
+    CHECK(!build_tour_view(acted(state, {GoToTourPage{2}, EndTour{}})));
+    AppState read = reopened_alike(state, {state.backends, state.workspaces});
+    for (AppState* const each : {&state, &read}) {
         apply(*each, StartTour{"attention"});
         CHECK(build_tour_view(*each)->place == "Attention, step by step · 3 of 15");
     }
     const auto last = static_cast<Index>(state.tour.tour->pages.size()) - 1;
-    apply(state, GoToTourPage{last + 5});
-    CHECK(state.tour.page == last);
+    CHECK(acted(state, {GoToTourPage{last + 5}}).tour.page == last);
     apply(state, EndTour{});
     CHECK(!state.tour.tour);  // it was seen to its end
     apply(state, StartTour{"atention"});
     CHECK(state.message.words == "There is no tour 'atention': choose one of attention.");
 }
 
-TEST_CASE("tour: what no page asks for is said") {
+TEST_CASE("tour: what no page asks for is said; numbers that are quoted") {
     AppState state = initial_state();
-    apply(state, Predict{0});
-    CHECK(state.message.words == "There is nothing to predict here.");
-    apply(state, GoToTourPage{1});
-    CHECK(state.message.words == "No tour is on: start one first.");
-    apply(state, EndTour{});
-    CHECK(state.message.words == "No tour is on.");
+    CHECK(acted(state, {Predict{0}}).message.words == "There is nothing to predict here.");
+    CHECK(acted(state, {GoToTourPage{1}}).message.words == "No tour is on: start one first.");
+    CHECK(acted(state, {EndTour{}}).message.words == "No tour is on.");
     state = on_tour();
-    apply(state, Predict{4});
-    CHECK(!state.tour.chosen);
-}
-
-TEST_CASE("tour: numbers that are quoted") {
-    const AppState state = on_tour();
+    CHECK(!acted(state, {Predict{4}}).tour.chosen);
+    state = on_tour();
     CHECK(filled(state, "{weights:0,0} of {scores:0,0}") == "57.7 % of 2.11");
     CHECK(filled(state, "{w_q:0,9}, {none:0,0}, {weights}, {weights:1") == "–, –, –, {weights:1");
 }
@@ -137,9 +113,7 @@ TEST_CASE("tour: a file that is wrong") {
           "a.json page 0 has some of 'ask', 'done' and 'show': expected all or none");
     CHECK(fault(kAsking + R"("show":[{"action":"jump"}]})") ==
           "a.json page 0 'show': the journal line has the unknown action 'jump'");
-    CHECK(fault(R"({"title":"P","text":"t","done":[{"at":"step","is":1}]})").find("JSON pointer") !=
-          std::string::npos);
-    CHECK(fault(R"({"title":"P","text":"t","done":[{"at":"/step"}]})").find("has no 'is'") !=
-          std::string::npos);
+    CHECK(has(fault(R"({"title":"P","text":"t","done":[{"at":"step","is":1}]})"), "JSON pointer"));
+    CHECK(has(fault(R"({"title":"P","text":"t","done":[{"at":"/step"}]})"), "has no 'is'"));
     CHECK(tour_from_json("[]", "a.json").error().sentence.find("a.json") == 0);
 }

@@ -1,18 +1,7 @@
 #include "app/common/document/toy.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <string_view>
-
-#include "app/common/sheet.h"
-#include "app/window/session.h"
 #include "app/workspaces/step/heads.h"
-#include "app/workspaces/step/view.h"
 #include "core/rng.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -88,7 +77,7 @@ TEST_CASE("another size keeps every number that was there, also hand-set and edi
         }
 }
 
-TEST_CASE("a head that is added changes no number of the others before they are joined") {
+TEST_CASE("an added head changes no number of others; 14 words do what their note says") {
     const AppState first = preset_state("the-animal-didnt-cross");
     const AppState more = after(first, {SetHeads{9}});
     for (Index h = 0; h < 4; ++h)
@@ -96,6 +85,12 @@ TEST_CASE("a head that is added changes no number of the others before they are 
             for (Index j = 0; j < 14; ++j)
                 CHECK((*first.trace)[Stage::weights](0, h, i, j) ==
                       doctest::Approx((*more.trace)[Stage::weights](0, h, i, j)).epsilon(1e-5));
+    const AppState state = preset_state("the-animal-didnt-cross");
+    CHECK(state.document().tokens.size() == 14);
+    const auto row = (*state.trace)[Stage::weights].matrix(0, 0).row(7);
+    CHECK(state.document().tokens[7] == "it");
+    CHECK(std::ranges::max_element(row) - row.begin() == 1);
+    CHECK(state.document().tokens[1] == "animal");
 }
 
 TEST_CASE("what a preset's note says of its weights is gone when they are edited") {
@@ -112,9 +107,8 @@ TEST_CASE("what a preset's note says of its weights is gone when they are edited
 }
 
 TEST_CASE("the limits of a toy compute") {
-    std::string many;
-    for (Index n = 0; n < kMaxTokens; ++n) many += "w" + std::to_string(n) + " ";
-    const auto document = make_document(many, kMaxModelWidth, kMaxKeyWidth, kMaxHeads, 1, {});
+    const auto document =
+        make_document(numbered("w", kMaxTokens), kMaxModelWidth, kMaxKeyWidth, kMaxHeads, 1, {});
     REQUIRE(document);
     const AppState state = state_of(*document).value();
     const Tensor& a = (*state.trace)[Stage::weights];
@@ -129,7 +123,7 @@ TEST_CASE("the limits of a toy compute") {
     CHECK(kMaxHeads == 16);
 }
 
-TEST_CASE("a longer sentence keeps the vectors of the words that were there, and all weights") {
+TEST_CASE("a longer sentence keeps vectors and weights; hand-set weights given up are named") {
     for (const char* preset : {"the-cat-sat-down", "the-animal-didnt-cross", "river-bank"}) {
         const AppState first = preset_state(preset);
         const AppState more = after(first, {SetSentence{first.document().sentence + " and more"}});
@@ -139,9 +133,6 @@ TEST_CASE("a longer sentence keeps the vectors of the words that were there, and
     }
     const AppState bank = after(preset_state("river-bank"), {SetSentence{"the bank"}});
     CHECK(bank.document().inputs->x(0, 0, 1, 2) == 1.0F);  // a given vector goes with its word
-}
-
-TEST_CASE("hand-set weights that are given up are named") {
     const AppState typed = after(initial_state(), {SetSentence{"A dog ran off"}});
     CHECK(has(typed.message.words,
               "the hand-set weights of “The cat sat down” are given up: they were made for that "
@@ -155,9 +146,7 @@ TEST_CASE("hand-set weights that are given up are named") {
     CHECK(has(build_step_view(wider).controls.badge,
               "the hand-set W of “The cat sat down”, any further entries from seed 1"));
     CHECK_FALSE(has(after(typed, {SetSeed{9}}).message.words, "given up"));
-    const auto again = session_from_json(session_to_json(wider), "session");
-    REQUIRE(again);
-    CHECK(again->document().hand_set == "The cat sat down");
+    CHECK(reopened(wider).document().hand_set == "The cat sat down");
 }
 
 TEST_CASE("the heads of To be or not to be do what their names say") {
@@ -187,15 +176,6 @@ TEST_CASE("the heads of To be or not to be do what their names say") {
                   names[static_cast<std::size_t>(h)]));
 }
 
-TEST_CASE("the sentence of 14 words does what its note says") {
-    const AppState state = preset_state("the-animal-didnt-cross");
-    CHECK(state.document().tokens.size() == 14);
-    const auto row = (*state.trace)[Stage::weights].matrix(0, 0).row(7);
-    CHECK(state.document().tokens[7] == "it");
-    CHECK(std::ranges::max_element(row) - row.begin() == 1);
-    CHECK(state.document().tokens[1] == "animal");
-}
-
 TEST_CASE("a note that speaks of weights is not said under another scaling, temperature or mask") {
     const AppState state = initial_state();
     const auto badge = [](const AppState& of) { return build_step_view(of).controls.badge; };
@@ -206,9 +186,7 @@ TEST_CASE("a note that speaks of weights is not said under another scaling, temp
         CHECK_FALSE(has(badge(changed), "looks"));
         CHECK(has(badge(changed), "X given, the hand-set W of “The cat sat down”"));
         CHECK(has(badge(after(changed, {Undo{}})), "sat looks at cat"));
-        const auto again = session_from_json(session_to_json(changed), "session");
-        REQUIRE(again);
-        CHECK(badge(*again) == badge(changed));
+        CHECK(badge(reopened(changed)) == badge(changed));
     }
     CHECK(has(badge(after(state, {SetTemperature{9.0}, SetTemperature{1.0}})), "sat looks at cat"));
     const AppState typed = after(state, {SetSentence{"one two"}, SetTemperature{9.0}});
@@ -242,7 +220,5 @@ TEST_CASE("a head that was changed is not called by what it was built for") {
     CHECK(names({SetKeyWidth{7}}).empty());
     CHECK(names({SetSeed{8}}).empty());
     CHECK(names({SetSentence{"to be"}}).empty());
-    const auto again = session_from_json(session_to_json(state), "session");
-    REQUIRE(again);
-    CHECK(again->document().head_names == state.document().head_names);
+    CHECK(reopened(state).document().head_names == state.document().head_names);
 }

@@ -1,24 +1,14 @@
 #include "app/common/typed.h"
-#include "app/window/journal.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "app/common/actions.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
 
-TEST_CASE("a seed is typed exactly up to 2^64 - 1") {
+TEST_CASE("a seed is typed exactly up to 2^64 - 1, numbers as people write them") {
     CHECK(typed_seed("18446744073709551615") == 18446744073709551615ULL);
     CHECK(typed_seed(" 1,048,576 ") == 1048576);
     for (const char* text : {"", "18446744073709551616", "-1", "1.5", "1e3", "0x10", "seed"})
         CHECK_FALSE(typed_seed(text));
-}
-
-TEST_CASE("numbers are typed as people write them") {
     CHECK(typed_whole("−5") == -5);
     CHECK(typed_whole("+64") == 64);
     CHECK_FALSE(typed_whole("9223372036854775808"));

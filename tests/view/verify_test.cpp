@@ -1,18 +1,8 @@
-#include "app/common/document/actions.h"
-#include "app/common/workspace.h"
 #include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/requests.h"
 #include "app/workspaces/verify/view.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-
-#include "app/window/requests.h"
-#include "app/window/session.h"
 #include "core/cast.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -45,9 +35,7 @@ Tensor exact_weights(const AppState& state) {
 }
 
 const CheckedLine& line_of(const VerifyView& view, std::string_view key) {
-    const auto found = std::ranges::find(view.lines, key, &CheckedLine::key);
-    REQUIRE(found != view.lines.end());
-    return *found;
+    return one_of(view.lines, key, &CheckedLine::key);
 }
 
 }  // namespace
@@ -100,8 +88,7 @@ TEST_CASE("verify: a planted fault is seen, and the diagnosis names it") {
     play(state, {PlantFault{""}});
     CHECK_FALSE(build_verify_view(state).bad);
     const std::string before = verify_look(state).fault;
-    view::apply(state, PlantFault{"no such fault"});
-    CHECK(verify_look(state).fault == before);
+    CHECK(verify_look(acted(state, {PlantFault{"no such fault"}})).fault == before);
     CHECK(has(state.message.words, "no such fault"));
 }
 
@@ -210,11 +197,9 @@ TEST_CASE("verify: a long matrix is drawn in blocks, each with its worst number"
 TEST_CASE("verify: a session brings back what is checked") {
     const AppState state = verify_state(
         {PlantFault{"softmax_axis"}, ShowChecked{"context"}, SetErrorScale{ErrorScale::relative}});
-    auto read =
-        session_from_json(session_to_json(state), "s.json", {state.backends, state.workspaces});
-    REQUIRE(read);
-    CHECK(verify_look(*read).fault == "softmax_axis");
-    CHECK(verify_look(*read).array == "context");
-    CHECK(verify_look(*read).scale == ErrorScale::relative);
-    CHECK(read->workspace == "verify");
+    AppState read = reopened(state, {state.backends, state.workspaces});
+    CHECK(verify_look(read).fault == "softmax_axis");
+    CHECK(verify_look(read).array == "context");
+    CHECK(verify_look(read).scale == ErrorScale::relative);
+    CHECK(read.workspace == "verify");
 }

@@ -21,11 +21,9 @@ inline AppState state_with(Index tokens, const AttentionSpec& spec = {}) {
     inputs.q = waves(tokens, 0.37);
     inputs.k = waves(tokens, 0.53);
     inputs.v = waves(tokens, 0.71);
-    Document document;
+    Document document = document_of({std::make_shared<const Inputs>(std::move(inputs))});
     document.name = document.title = "waves";
     document.spec = spec;
-    document.inputs = std::make_shared<const Inputs>(std::move(inputs));
-    document.layers = {document.inputs};
     return state_of(std::move(document)).value();
 }
 

@@ -1,16 +1,7 @@
-#include <doctest/doctest.h>
-
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-
 #include "app/window/about.h"
-#include "app/window/commands.h"
-#include "app/window/journal.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/actions.h"
-#include "app/workspaces/step/state.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -18,9 +9,7 @@ using namespace attn::view;
 namespace {
 
 const Command& command(const std::vector<Command>& list, std::string_view words) {
-    const auto found = std::ranges::find(list, words, &Command::words);
-    REQUIRE(found != list.end());
-    return *found;
+    return one_of(list, words, &Command::words);
 }
 
 AppState escaped(const AppState& state) {
@@ -29,39 +18,30 @@ AppState escaped(const AppState& state) {
 
 }  // namespace
 
-TEST_CASE("the inspector is there where the window has room, until it is shown or hidden by hand") {
+TEST_CASE("the inspector is there where there is room, or by hand, which sessions keep") {
     const AppState wide = initial_state();
     const AppState narrow = after(wide, {SetNarrow{true}});
     CHECK(wide.is_inspector_shown());
     CHECK_FALSE(narrow.is_inspector_shown());
-    const AppState hidden = after(wide, {command(commands(wide), "Hide the inspector").action});
+    AppState hidden = after(wide, {command(commands(wide), "Hide the inspector").action});
     CHECK_FALSE(hidden.is_inspector_shown());
     const AppState open = after(narrow, {command(commands(narrow), "Show the inspector").action});
     CHECK(open.is_inspector_shown());
-    const AppState again = after(hidden, {command(commands(hidden), "Show the inspector").action});
-    CHECK_FALSE(again.inspector);
+    CHECK_FALSE(after(hidden, {command(commands(hidden), "Show the inspector").action}).inspector);
     CHECK(command(commands(wide), "Hide the inspector").chord == plain(Key::i));
-}
-
-TEST_CASE("session and journal keep what was chosen of the inspector, not what the width does") {
-    const AppState hidden = after(initial_state(), {ShowInspector{false}});
-    const auto read = session_from_json(session_to_json(hidden), "s", {});
-    REQUIRE(read);
-    CHECK(read->inspector == false);
+    hidden = after(initial_state(), {ShowInspector{false}});
+    CHECK(reopened(hidden).inspector == false);
     const auto by_width = session_from_json(session_to_json(initial_state()), "s", {});
     REQUIRE(by_width);
     CHECK_FALSE(by_width->inspector);
     for (const std::optional<bool> on : {std::optional<bool>(), {true}, {false}}) {
-        const auto line = to_journal(ShowInspector{on});
-        REQUIRE(line);
-        const auto action = from_journal(*line);
-        REQUIRE(action);
-        CHECK(action->as<ShowInspector>()->on == on);
+        const Action action = through_journal(ShowInspector{on});
+        CHECK(action.as<ShowInspector>()->on == on);
     }
     CHECK_FALSE(to_journal(SetNarrow{true}));
 }
 
-TEST_CASE("Escape closes what is open on top and nothing else") {
+TEST_CASE("Escape closes what is open on top and nothing else, no inspector beside the canvas") {
     const CellRef cell{Stage::x, 1, 1};
     AppState state = after(initial_state(), {SetNarrow{true}, SelectCell{cell}, ShowInspector{true},
                                              ShowModel{true}, ShowHelp{true}});
@@ -87,25 +67,18 @@ TEST_CASE("Escape closes what is open on top and nothing else") {
     REQUIRE(state.selected);
     state = escaped(state);
     CHECK(state.selected == CellRef{Stage::x, 0, 0});
-}
-
-TEST_CASE("Escape leaves an inspector beside the canvas alone") {
-    const AppState state =
-        escaped(after(initial_state(), {SelectCell{{Stage::x, 1, 1}}, ShowInspector{true}}));
+    state = escaped(after(initial_state(), {SelectCell{{Stage::x, 1, 1}}, ShowInspector{true}}));
     CHECK(state.is_inspector_shown());
     CHECK(state.selected == CellRef{Stage::x, 0, 0});
 }
 
-TEST_CASE("the UI scale is said on the bottom line, but for the one of the start") {
+TEST_CASE("the UI scale is said, but for that of the start; of a session it is 1 to 2") {
     const AppState first = initial_state();
     CHECK(after(first, {SetUiScale{1.5}}).message.words == "UI scale 150 %");
     CHECK(after(first, {SetUiScale{7.0}}).message.words == "UI scale 200 %");
     const AppState started = after(first, {StartAtScale{1.4}});
     CHECK(started.ui_scale == 1.4);
     CHECK(started.message.words == first.message.words);
-}
-
-TEST_CASE("a session's UI scale is 1 to 2, else it is refused") {
     auto session = nlohmann::json::parse(session_to_json(initial_state()));
     REQUIRE(session.at("window").contains("ui_scale"));
     for (const double scale : {1.0, 1.5, 2.0, 0.99, 2.01, 0.0, -1.0}) {
@@ -114,17 +87,22 @@ TEST_CASE("a session's UI scale is 1 to 2, else it is refused") {
         const auto read = session_from_json(session.dump(), "s", {});
         CHECK(read.has_value() == (scale >= 1.0 && scale <= 2.0));
         if (read) CHECK(read->ui_scale == scale);
-        if (!read) CHECK(read.error().sentence.find("expected 1 to 2") != std::string::npos);
+        if (!read) CHECK(has(read.error().sentence, "expected 1 to 2"));
     }
 }
 
-TEST_CASE("the popover of the model is opened, closed and kept") {
+TEST_CASE("About and the popover of the model are found, opened, closed and kept") {
     const AppState open = after(initial_state(), {ShowModel{true}});
     CHECK(step_look(open).model_open);
-    const auto read = session_from_json(session_to_json(open), "s", {});
-    REQUIRE(read);
-    CHECK(step_look(*read).model_open);
+    CHECK(step_look(reopened(open)).model_open);
     CHECK_FALSE(step_look(after(open, {ShowModel{false}})).model_open);
+    const auto found = find_commands(initial_state(), "about");
+    REQUIRE(!found.empty());
+    REQUIRE(found.front().action.is<ShowAbout>());
+    const AppState shown = after(initial_state(), {found.front().action});
+    CHECK(shown.show_about);
+    CHECK(through_journal(ShowAbout{true}).as<ShowAbout>()->on);
+    CHECK(reopened(shown).show_about);
 }
 
 TEST_CASE(
@@ -170,9 +148,7 @@ TEST_CASE("About says what the program is made with, and which fonts are here") 
     CHECK(about.version == "attnscope " ATTN_VERSION);
     CHECK(about.licence.starts_with("MIT License. Built by "));
     const auto row = [](const std::vector<AboutRow>& rows, std::string_view name) {
-        const auto found = std::ranges::find(rows, name, &AboutRow::name);
-        REQUIRE(found != rows.end());
-        return *found;
+        return one_of(rows, name, &AboutRow::name);
     };
     CHECK(row(about.libraries, "Dear ImGui").licence == "MIT");
     CHECK(row(about.libraries, "Eigen").licence == "MPL-2.0");
@@ -190,30 +166,13 @@ TEST_CASE("About says what the program is made with, and which fonts are here") 
     CHECK(row(about.fonts, "Inter").licence == "OFL-1.1");
 }
 
-TEST_CASE("About is found, journaled and kept in a session") {
-    const auto found = find_commands(initial_state(), "about");
-    REQUIRE(!found.empty());
-    REQUIRE(found.front().action.is<ShowAbout>());
-    const AppState shown = after(initial_state(), {found.front().action});
-    CHECK(shown.show_about);
-    const auto line = to_journal(ShowAbout{true});
-    REQUIRE(line);
-    const auto action = from_journal(*line);
-    REQUIRE(action);
-    CHECK(action->as<ShowAbout>()->on);
-    const auto again = session_from_json(session_to_json(shown), "s", {});
-    REQUIRE(again);
-    CHECK(again->show_about);
-}
-
 TEST_CASE("quit asks once where something is not saved: save, discard, keep or go on") {
     AppState state = initial_state();
     view::apply(state, AskQuit{});
     CHECK(state.effects.ask_quit);  // whether something is unsaved is for the world outside
     CHECK_FALSE(state.effects.quit);
     state.effects = {};
-    view::apply(state, OfferQuit{});
-    CHECK(state.quit_asked);
+    CHECK(acted(state, {OfferQuit{}}).quit_asked);
     CHECK_FALSE(state.effects.quit_answer);
 
     const AppState on = after(state, {AnswerQuit{QuitAnswer::stay}});
@@ -228,10 +187,8 @@ TEST_CASE("quit asks once where something is not saved: save, discard, keep or g
     CHECK(saving.prompt->kind == PromptKind::save);
     CHECK_FALSE(
         after(saving, {ShowPrompt{std::nullopt}, SessionSaved{"a.json"}}).effects.quit_answer);
-    view::apply(saving, SaveSession{"a.json"});
-    REQUIRE(saving.effects.session);
+    REQUIRE(acted(saving, {SaveSession{"a.json"}}).effects.session);
     CHECK_FALSE(saving.effects.quit_answer);  // not before it is on the disk
-    view::apply(saving, SessionSaved{"a.json"});
-    CHECK(saving.effects.quit_answer == QuitAnswer::discard);
+    CHECK(acted(saving, {SessionSaved{"a.json"}}).effects.quit_answer == QuitAnswer::discard);
     CHECK_FALSE(after(initial_state(), {SessionSaved{"a.json"}}).effects.quit_answer);
 }

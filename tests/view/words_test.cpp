@@ -1,19 +1,10 @@
 // Words of any length, script and bytes: bounded on screen, linear in time.
 
 #include "app/common/words.h"
-#include "app/window/commands.h"
-#include "app/workspaces/saturation/actions.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include "app/common/sheet.h"
 #include "app/common/tokens.h"
-#include "app/window/session.h"
-#include "app/workspaces/step/view.h"
-#include "app/workspaces/step/workspace.h"
+#include "app/workspaces/saturation/actions.h"
 #include "core/text.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -33,7 +24,7 @@ AppState typed(const std::string& sentence) {
 
 }  // namespace
 
-TEST_CASE("text without spaces is split into characters, other text at white space") {
+TEST_CASE("text is split at white space, or into characters; what is no UTF-8 is replaced") {
     CHECK(tokenize("the cat\tsat\n down ") == Tokens{"the", "cat", "sat", "down"});
     CHECK(tokenize("我爱你。") == Tokens{"我", "爱", "你", "。"});
     CHECK(tokenize("ひらカタ漢字") == Tokens{"ひ", "ら", "カ", "タ", "漢", "字"});
@@ -45,18 +36,13 @@ TEST_CASE("text without spaces is split into characters, other text at white spa
     CHECK(tokenize("Über die Brücke") == Tokens{"Über", "die", "Brücke"});
     CHECK(tokenize("") == Tokens{});
     CHECK(tokenize("\u3000 \u00A0") == Tokens{});
-}
-
-TEST_CASE("bytes that are no UTF-8 become the replacement character") {
     CHECK(tokenize("a\xFF b\xE2\x88") == Tokens{"a\uFFFD", "b\uFFFD\uFFFD"});
     const AppState state = typed("the \xC3( cat \x80");
     CHECK(state.document().sentence == "the \uFFFD( cat \uFFFD");
-    const auto opened = session_from_json(session_to_json(state), "s");
-    REQUIRE(opened);
-    CHECK(opened->document().tokens == state.document().tokens);
+    CHECK(reopened(state).document().tokens == state.document().tokens);
 }
 
-TEST_CASE("a long token keeps its ends") {
+TEST_CASE("a long token keeps its ends, in the name of a cell too") {
     CHECK(shown_token("attention") == "attention");
     CHECK(shown_token("abcdefghijklmnopqrstuvwx") == "abcdefghijklmnopqrstuvwx");
     CHECK(shown_token("abcdefghijklmnopqrstuvwxy") == "abcdefghijkl…opqrstuvwxy");
@@ -64,9 +50,6 @@ TEST_CASE("a long token keeps its ends") {
     std::string cats;
     for (int n = 0; n < 1000; ++n) cats += "√";
     CHECK(code_points(shown_token(cats)) == kMostShown);
-}
-
-TEST_CASE("the name of a cell has short tokens, which keep their ends") {
     const AppState state = typed(std::string(300, 'x') + " b c");
     CHECK(cell_name(state, {Stage::scores, 0, 1}) == "scores[xxxxxxx…xxxxxx, b]");
 }

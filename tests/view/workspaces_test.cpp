@@ -1,14 +1,7 @@
 #include "app/common/map/actions.h"
 #include "app/common/map/state.h"
-#include "app/common/workspace.h"
-#include "app/window/commands.h"
-#include "app/workspaces/step/actions.h"
-
-#include <doctest/doctest.h>
-
-#include "app/window/session.h"
 #include "tests/view/probe_workspace.h"
-#include "tests/view/sample_states.h"
+#include "tests/view/view_test.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -66,7 +59,7 @@ TEST_CASE("a session holds the part of every workspace and goes back to the one 
     const AppState state =
         after(state_with_probe(), {SetSeed{3}, SetSeed{4}, SetWorkspace{"probe"}});
     const std::string text = session_to_json(state);
-    CHECK(text.find("\"probe\": {\"depth\":2}") != std::string::npos);
+    CHECK(has(text, "\"probe\": {\"depth\":2}"));
     const SessionContext context{.workspaces = test::workspaces_with_probe()};
     const auto read = session_from_json(text, "session", context);
     REQUIRE(read);
@@ -74,8 +67,7 @@ TEST_CASE("a session holds the part of every workspace and goes back to the one 
     CHECK(read->message.words == "depth 2");
     const auto refused = session_from_json(text, "session");
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().sentence.find("expected " + workspace_keys(workspaces())) !=
-          std::string::npos);
+    CHECK(has(refused.error().sentence, "expected " + workspace_keys(workspaces())));
 }
 
 TEST_CASE("a key that no workspace has is refused with the keys there are") {

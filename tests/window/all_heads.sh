@@ -2,13 +2,12 @@
 # Attention of 12 layers of 12 heads goes into the window with one command, and each of these takes at most three actions:
 # see all heads, find the one that looks at the token before, read its score, compare two, sink mass, CSV, SVG.
 #   all_heads.sh ATTNSCOPE PLANTED_HEADS
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 "$(readlink -f "$2")" gpt2.npz 4 7
 
 # The command of the README; then every head on one screen: 1 action.
 start --save-session recorded.json gpt2.npz
-wait_for "the document" grep -q '"action":"document_ready"' "$journal"
+document_is_there
 does '"action":"set_workspace","workspace":"heads"' press 8
 
 # The head that looks at the token before: 3 actions to sort (N goes through the measures), the first is the one.
@@ -24,9 +23,7 @@ does '"action":"show_head"' press Right
 does '"action":"pin_head"' press space
 
 # Sink mass of every head: 3 actions. Text is one.
-press ctrl+k
-xdotool type --delay 40 "sort by first token"
-does '"action":"sort_heads","measure":"sink"' press Return
+does '"action":"sort_heads","measure":"sink"' palette "sort by first token"
 
 # CSV: 1 action. The same numbers go to a file by the command line.
 does '"action":"copy_head_measures"' press c
@@ -53,8 +50,6 @@ does '"action":"set_head_form","form":"dimensions"' press f
 does '"action":"set_heads_list","list":"scatter"' press l
 does '"action":"set_heads_list","list":"table"' press l
 does '"action":"clip_sinks","by":"first"' press z
-press ctrl+k
-xdotool type --delay 40 "show rollout"
-does '"action":"show_heads_as","show":"rollout"' press Return
+does '"action":"show_heads_as","show":"rollout"' palette "show rollout"
 
 quits_and_replays

@@ -1,16 +1,14 @@
 #!/usr/bin/env bash
 # The Cost workspace by mouse and keyboard: tokens, the pass, rows and cards, a measurement on request; the journal shows
 # it, and played again it gives the same state.   cost.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --preset the-cat-sat-down --save-session recorded.json
 does '"action":"set_workspace","workspace":"cost"' press 7
 
 does '"action":"set_cost_tokens","tokens":16384' press Right
 does '"action":"set_cost_tokens","tokens":8192' press Left
-mapfile -t curves < <(points 300 500 100 240 420 40)
-first_that '"action":"set_cost_tokens"' drag_right "${curves[@]}"
+first_that '"action":"set_cost_tokens"' drag_right $(points 300 500 100 240 420 40)
 does '"action":"end_gesture"' drag_right "$x" "$y"
 does '"action":"undo"' press ctrl+z
 does '"action":"set_cost_pass","pass":"backward"' press b
@@ -21,10 +19,7 @@ first_that '"action":"select_cost","item":"scores"' click "${rows[@]}"
 
 # Nothing is measured by itself, nor what is too large; the document's sizes are.
 ! grep -q measure_cost "$journal" || fail "it was measured without being asked"
-press ctrl+k
-sleep 0.3
-xdotool type --delay 40 'sizes present'
-does '"action":"set_cost_preset","key":"document"' press Return
+does '"action":"set_cost_preset","key":"document"' palette 'sizes present'
 does '"action":"measure_cost"' press m
 sleep 2
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # OpenGL computes while the window goes on; where it cannot, the CPU carries on.   device.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 info=$("$app" info)
 if grep -q '^  gl  *not available' <<<"$info"; then
@@ -22,8 +21,7 @@ computed_by auto refused.json
 start --backend gl --save-session left.json
 does '"action":"set_causal","on":true' press m
 does '"action":"set_scaling","on":false' press s
-quit
-ends 0
+leaves
 computed_by gl left.json
 
 # A picture waits for gl, and is the same every time.

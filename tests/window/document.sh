@@ -2,8 +2,7 @@
 # Tensors of 12 heads and 40 labelled tokens, by mouse and keyboard: opened in Step and Large, edited, undone, exported as
 # SVG and PDF; the journal played again gives the same session and the same picture, at any window size.
 #   document.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 file=$here/../goldens/npz/twelve_heads.npz
 cp "$file" heads.npz
 
@@ -25,7 +24,7 @@ exports() {
 
 start --save-session recorded.json
 does '"action":"open_file"' opens heads.npz
-wait_for "the document" grep -q '"action":"document_ready"' "$journal"
+document_is_there
 
 # Step: every stage, another head, scaling off and on, a cell edited and undone.
 for ((stage = 1; stage < 8; ++stage)); do does '"action":"step_by"' press Right; done

@@ -1,16 +1,8 @@
 #!/usr/bin/env bash
 # Edits in the real window: what they changed, the flash, gradients of every loss.
 #   edits.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
-# palette WORDS: the command that they find.
-palette() {
-    press ctrl+k
-    sleep 0.3
-    xdotool type --delay 30 "$1"
-    press Return
-}
 # types NUMBER: into the selected cell.
 types() {
     does '"action":"begin_cell_edit"' press Return
@@ -18,15 +10,9 @@ types() {
     xdotool type --delay 40 "$1"
     does '"action":"commit_cell_edit"' press Return
 }
-# shows PATTERN...: what the journal so far draws has each of these texts.
-shows() {
-    "$app" render --replay "$journal" --chrome --size 1600x1000 -o drawn.svg || fail "the journal cannot be drawn"
-    local words
-    for words; do grep -q -- "$words" drawn.svg || fail "'$words' is not on the screen"; done
-}
 # marks: how many ● and how many ○ the ribbon has, as the journal so far draws it: "3 7 ".
 marks() {
-    "$app" render --replay "$journal" --chrome --size 1600x1000 -o drawn.svg || fail "the journal cannot be drawn"
+    draw_journal
     { grep -o '<circle[^>]* r="4"[^>]*>' drawn.svg || true; } | grep -o 'fill="[^"]*"' | sort | uniq -c |
         awk '{ print $1 }' | sort -n | tr '\n' ' '
 }

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # What goes wrong is one clear sentence; what can go on goes on.   failures.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 # refuses CODE WORDS COMMAND...: it ends with this code and one line that has these words.
 refuses() {
@@ -47,21 +46,18 @@ refuses 2 'nosuch' "$app" render --preset nosuch -o x.png
 
 # The window stays: OpenGL 3.3 alone, an unknown preset, a full disk under the journal.
 MESA_GL_VERSION_OVERRIDE=3.3 start --preset nosuch
-quit
-ends 0
+leaves
 journal=/dev/full
 start --save-session session.json
 press Right
-quit
-ends 0
+leaves
 [[ -s session.json ]] || fail "the session was not saved"
 
 # Two windows, one journal.
 journal=$work/journal.jsonl
 start
 refuses 1 'another process writes to it' "$app" --journal "$journal"
-quit
-ends 0
+leaves
 
 # The window manager's close button, where xdotool can press it.
 if xdotool help 2>&1 | grep -q windowquit; then

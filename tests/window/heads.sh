@@ -1,30 +1,17 @@
 #!/usr/bin/env bash
 # The Heads workspace in the real window, of a model's folder with two layers of other widths: a small picture, order,
 # two heads pinned and compared, the measures copied; the journal played again gives the same state.   heads.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
-mkdir sentences
-cp "$here"/../goldens/models/use_lite/{config.json,model.safetensors} sentences
-cat >sentences/tokenizer.json <<'END2'
-{"normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"},
-  {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
- "model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["▁The", -1], ["▁animal", -1], ["▁didn't", -1],
-  ["▁cross", -1], ["▁the", -1], ["▁street", -1], ["▁because", -1], ["▁it", -1], ["▁was", -1], ["▁too", -1], ["▁tired", -1]]}}
-END2
-
-start --save-session recorded.json sentences
-wait_for "the document" grep -q '"action":"document_ready"' "$journal"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
+opens_encoder
 does '"action":"set_workspace","workspace":"heads"' press 8
 
 # A small picture, the next heads and layers by key, a weight.
-mapfile -t pictures < <(points 150 500 30 130 330 30)
-first_that '"action":"show_head"' click "${pictures[@]}"
+first_that '"action":"show_head"' click $(points 150 500 30 130 330 30)
 does '"action":"show_head"' press Home
 does '"action":"show_head","head":1,"batch":null,"layer":0' press Right
 does '"action":"show_head","head":1,"batch":null,"layer":1' press Down
 does '"action":"show_head","head":1,"batch":null,"layer":0' press Up
-mapfile -t weights < <(points 700 900 40 300 500 40)
-first_that '"action":"select_heads_pair"' click "${weights[@]}"
+first_that '"action":"select_heads_pair"' click $(points 700 900 40 300 500 40)
 does '"action":"select_heads_pair"' press shift+Down
 
 # Two pinned, swapped, in order of a measure; the palette sorts too.
@@ -33,9 +20,7 @@ does '"action":"show_head","head":1,"batch":null,"layer":1' press Down
 does '"action":"pin_head","layer":1,"head":1,"on":true' press space
 does '"action":"swap_pins"' press x
 does '"action":"sort_heads","measure":"entropy"' press n
-press ctrl+k
-xdotool type --delay 40 "sort by previous"
-does '"action":"sort_heads","measure":"previous"' press Return
+does '"action":"sort_heads","measure":"previous"' palette "sort by previous"
 does '"action":"set_heads_range","own":true' press o
 does '"action":"copy_head_measures"' press c
 does '"action":"unpin_heads"' press Escape

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Nothing happens: no frame is drawn and no time is used.   idle.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 ticks() { awk '{ print $14 + $15 }' "/proc/$pid/stat"; }
 
@@ -15,5 +14,4 @@ frames_drawn=$(($(wc -l <"$frames") - frames_before))
 ticks_used=$(($(ticks) - ticks_before))
 echo "4 s at rest: $frames_drawn frames, $ticks_used clock ticks of processor time"
 ((frames_drawn == 0)) || fail "$frames_drawn frames were drawn while nothing happened"
-quit
-ends 0
+leaves

@@ -2,8 +2,7 @@
 # Work that outlives the window: it is killed again and again (KILLS times, 12 unless said), and each time the saved session is
 # whole, what was not saved is offered at the next start and resumed as it was; a full disk; settings and recent files.
 #   kept.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 keeps_places=1
 kept_folder=$XDG_STATE_HOME/attnscope
@@ -24,8 +23,7 @@ has_seed() { [[ $(unsaved_seed) == "$1" ]]; }
 start
 sleep 1
 unsaved && fail "nothing was done, and something is kept"
-does '"action":"quit"' press ctrl+q
-ends 0
+quits
 [[ -z $(ls "$kept_folder") ]] || fail "a quit left $(ls "$kept_folder")"
 
 # Killed at any moment after a change was kept.
@@ -66,17 +64,13 @@ wait_for "the session" test -s "$work/mine.json"
 wait_for "no unsaved work" none_unsaved
 does '"action":"set_theme","theme":"light"' press t
 sleep 1
-does '"action":"quit"' press ctrl+q
-ends 0
+quits
 grep -q '"theme": "light"' "$XDG_CONFIG_HOME/attnscope/settings.json" || fail "the theme was not kept"
 grep -q mine.json "$kept_folder/recent.json" || fail "mine.json is not among the recent files"
 start
 wait_for "the theme of the settings" grep -q '"action":"set_theme","theme":"light"' "$journal"
-press ctrl+k
-xdotool type --delay 40 "open recent mine"
-does '"action":"open_file"' press Return
-does '"action":"quit"' press ctrl+q
-ends 0
+does '"action":"open_file"' palette "open recent mine"
+quits
 
 # Ctrl+Q ends nothing while a change is not saved: it asks. Again: the change is offered at the next start.
 start
@@ -88,8 +82,7 @@ press Escape
 does '"action":"set_seed"' press r
 press ctrl+q
 sleep 0.5
-does '"action":"quit"' press ctrl+q
-ends 0
+quits
 unsaved || fail "Ctrl+Q twice kept nothing"
 start
 does '"action":"open_file"' press Return
@@ -132,8 +125,7 @@ if mount -t tmpfs -o size=64k tmpfs "$work/small" 2>/dev/null; then
     does '"action":"save_session"' press ctrl+s
     changed() { ! cmp -s before.json "$work/small/mine.json"; }
     wait_for "the session where there is room again" changed
-    does '"action":"quit"' press ctrl+q
-    ends 0
+    quits
 else
     echo "not tried: a full disk (no file system can be mounted here)"
 fi

@@ -1,21 +1,7 @@
 #!/usr/bin/env bash
 # The Kinds workspace in the real window: a pair, a setting of one side, the online softmax, undo; the journal played
 # again gives the same state.   kinds.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
-
-# first_that PATTERN POINT...: clicks one point after the other until a line of the journal matches.
-first_that() {
-    local pattern=$1 before point
-    before=$(count "$pattern")
-    shift
-    for point in "$@"; do
-        click "${point%,*}" "${point#*,}"
-        sleep 0.2
-        if more_than "$pattern" "$before"; then return; fi
-    done
-    fail "'$pattern' at none of $*"
-}
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --preset the-cat-sat-down --save-session recorded.json
 does '"action":"set_workspace","workspace":"kinds"' press 5
@@ -25,15 +11,11 @@ does '"action":"choose_kinds","pair":"scaled-unscaled"' press n
 does '"action":"choose_kinds","pair":"rope"' press n
 does '"action":"swap_kinds"' press x
 does '"action":"undo"' press ctrl+z
-press ctrl+k
-xdotool type --delay 40 "compare: all keys"
-does '"action":"choose_kinds","pair":"window"' press Return
+does '"action":"choose_kinds","pair":"window"' palette "compare: all keys"
 
 # A weight, and the settings of a side: some control of them is under one of these points.
-mapfile -t cells < <(for y in 420 460 500; do for x in 200 300 400; do echo "$x,$y"; done; done)
-first_that '"action":"select_kinds_pair"' "${cells[@]}"
-mapfile -t switches < <(for y in 66 100; do for ((x = 160; x <= 640; x += 24)); do echo "$x,$y"; done; done)
-first_that '"action":"set_kind","side":"a"' "${switches[@]}"
+first_that '"action":"select_kinds_pair"' click $(points 200 400 100 420 500 40)
+first_that '"action":"set_kind","side":"a"' click $(points 160 640 24 66 100 34)
 press Escape
 does '"action":"undo"' press ctrl+z
 

@@ -2,8 +2,7 @@
 # The map of 16,384 tokens by mouse and keyboard: zoomed and panned while the exact pass runs, to the needle,
 # its arithmetic read; the journal shows it, and played again it gives the same state. The pass of a longer one is
 # begun and paused.   large.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 source "$here/png.sh"
 
 picture() { find "$work" -name 'attnscope-*.png' | sort | tail -n 1; }
@@ -16,13 +15,6 @@ wait_for_frame() { wait_for "a frame" draws_more_than "$(drawn)"; }
 at() { xdotool mousemove --sync "$1" "$2" sleep 0.1; }
 wheel_in() { at "$1" "$2"; xdotool click --repeat 3 --delay 80 4 sleep 0.1; }
 wheel_out() { at "$1" "$2"; xdotool click --repeat 2 --delay 80 5 sleep 0.1; }
-drag() {
-    at "$1" "$2"
-    xdotool mousedown 1 sleep 0.1
-    local step
-    for step in 1 2 3 4 5; do xdotool mousemove --sync $(($1 + 16 * step)) $(($2 + 10 * step)) sleep 0.06; done
-    xdotool mouseup 1 sleep 0.1
-}
 
 start --planted 16384 --save-session recorded.json
 
@@ -33,7 +25,7 @@ zoomed() {
     more_than '"action":"set_map_camera"' 0
 }
 wait_for "the matrix" zoomed
-does '"action":"set_map_camera"' drag 600 450
+does '"action":"set_map_camera"' drag_down 600 450
 does '"action":"set_map_camera"' wheel_in 640 420 # however little the first wheel did: two notches out do not fit it
 does '"action":"set_map_camera"' wheel_out 640 420
 does '"action":"set_map_picture","picture":"scores"' press w

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The Learn workspace in the real window: training runs beside the window and is paused, looked back at, switched and
 # gone on with; another setting, a moment opened in Step; the journal played again gives the same state.   learn.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --save-session recorded.json --preset the-cat-sat-down
 does '"action":"set_workspace","workspace":"learn"' press 0
@@ -17,9 +16,7 @@ does '"action":"show_learn_head","layer":1' press Down
 does '"action":"show_learn_measure","learn_measure":"loss"' press Next
 does '"action":"new_training"' press n
 does '"action":"train_to"' press shift+Right
-first_that '"action":"set_learn_field"' drag_right $(points 1420 1440 4 190 560 34 | tr '\n' ' ')
-press ctrl+k
-xdotool type --delay 40 "open this moment of a in step"
-does '"action":"open_learn_moment","run":"a","workspace":"step"' press Return
+first_that '"action":"set_learn_field"' drag_right $(points 1420 1440 4 190 560 34)
+does '"action":"open_learn_moment","run":"a","workspace":"step"' palette "open this moment of a in step"
 
 quits_and_replays

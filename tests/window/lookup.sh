@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The Lookup workspace by mouse and keyboard: the query dragged, a key, a value and the temperature, another memory, pairs
 # added and removed; the other pages; the journal played again gives the same state.   lookup.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --preset the-cat-sat-down --save-session recorded.json
 does '"action":"set_workspace","workspace":"lookup"' press F2
@@ -31,8 +30,7 @@ first_that '"action":"select_lookup_pair"' click "${rows[@]}"
 does '"action":"show_lookup_page","page":"capacity"' press Next
 does '"action":"set_capacity_width","width":32' press Right
 does '"action":"set_capacity_pairs","pairs":64' press Up
-mapfile -t curves < <(points 400 700 100 260 460 40)
-first_that '"action":"set_capacity_width"' drag_right "${curves[@]}"
+first_that '"action":"set_capacity_width"' drag_right $(points 400 700 100 260 460 40)
 
 # The document's tokens.
 does '"action":"show_lookup_page","page":"similarity"' press Next
@@ -47,7 +45,6 @@ does '"action":"shuffle_tokens"' press s
 does '"action":"order_tokens","order":"reversed"' press r
 does '"action":"order_tokens","order":"document"' press d
 does '"action":"set_permutation_position","position":"sinusoidal"' press n
-mapfile -t chips < <(points 100 130 15 60 80 8)
-first_that '"action":"move_token"' drag_right "${chips[@]}"
+first_that '"action":"move_token"' drag_right $(points 100 130 15 60 80 8)
 
 quits_and_replays

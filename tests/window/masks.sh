@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The mask, painted and switched in the real window; conventions; copies.
 #   masks.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 # mask: the painted mask as the journal so far makes it, "1111 1011 …"; "" where there is none.
 mask() {
@@ -11,28 +10,6 @@ mask() {
 }
 # has NAME MASK: what is painted.
 has() { [[ $(mask) == "$2" ]] || fail "$1: the paint is '$(mask)', not '$2'"; }
-# shows PATTERN...: what the journal so far draws has each of these texts.
-shows() {
-    "$app" render --replay "$journal" --chrome --size 1600x1000 -o drawn.svg || fail "the journal cannot be drawn"
-    local words
-    for words; do grep -q -- "$words" drawn.svg || fail "'$words' is not on the screen"; done
-}
-# palette WORDS: the command that they find.
-palette() {
-    press ctrl+k
-    sleep 0.3
-    xdotool type --delay 30 "$1"
-    press Return
-}
-# drag X0 Y0 X1 Y1: in a few steps.
-drag() {
-    xdotool mousemove --sync "$1" "$2" sleep 0.1 mousedown 1 sleep 0.1
-    local step
-    for step in 1 2 3 4 5; do
-        xdotool mousemove --sync $(($1 + ($3 - $1) * step / 5)) $(($2 + ($4 - $2) * step / 5)) sleep 0.08
-    done
-    xdotool mouseup 1 sleep 0.1
-}
 # pair NAME: the row and the column of the last painted pair.
 painted() { grep '"action":"paint_mask"' "$journal" | tail -n 1; }
 

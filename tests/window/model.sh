@@ -2,20 +2,9 @@
 # A model's folder in the window: opened by its path, stepped through, another head and another layer of other widths; a text
 # is typed for it, undone and typed on; the journal played again gives the same session.
 #   model.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 source "$here/typing.sh"
-mkdir sentences
-cp "$here"/../goldens/models/use_lite/{config.json,model.safetensors} sentences
-cat >sentences/tokenizer.json <<'END'
-{"normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"},
-  {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
- "model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["▁The", -1], ["▁animal", -1], ["▁didn't", -1],
-  ["▁cross", -1], ["▁the", -1], ["▁street", -1], ["▁because", -1], ["▁it", -1], ["▁was", -1], ["▁too", -1], ["▁tired", -1]]}}
-END
-
-start --save-session recorded.json sentences
-wait_for "the document" grep -q '"action":"document_ready"' "$journal"
+opens_encoder
 for ((stage = 1; stage < 9; ++stage)); do does '"action":"step_by"' press Right; done
 does '"action":"show_head","head":1' press h
 does '"action":"show_layer","layer":1' press y

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The Numerics workspace by mouse and keyboard: gain, cells, typed logits, the document's row; the journal shows it, and
 # played again it gives the same state.   numerics.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --preset the-cat-sat-down --save-session recorded.json
 does '"action":"set_workspace","workspace":"numerics"' press 6
@@ -16,8 +15,7 @@ does '"action":"end_gesture"' drag_right "$x" "$y"
 does '"action":"undo"' press ctrl+z
 
 # A bar of the matrix, and the next format, algorithm and key.
-mapfile -t bars < <(points 620 620 40 300 620 40)
-first_that '"action":"select_numerics_cell"' click "${bars[@]}"
+first_that '"action":"select_numerics_cell"' click $(points 620 620 40 300 620 40)
 does '"action":"select_numerics_cell"' press f
 does '"action":"select_numerics_cell"' press a
 does '"action":"select_numerics_cell"' press period

@@ -1,18 +1,7 @@
 #!/usr/bin/env bash
 # Presenting in the real window: the canvas alone, driven by keys; the journal shows it, and played again it
 # gives the same state.   presenter.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
-
-# never PATTERN COMMAND...: the command leaves no line that matches in the journal.
-never() {
-    local pattern=$1 before
-    shift
-    before=$(count "$pattern")
-    "$@"
-    sleep 0.3
-    if more_than "$pattern" "$before"; then fail "'$pattern' in the journal after: $*"; fi
-}
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --preset three-heads --save-session recorded.json
 

@@ -1,20 +1,10 @@
 #!/usr/bin/env bash
 # Pictures without a window or a display: complete, of the size asked for, the same every time.
 #   render.sh ATTNSCOPE
-set -euo pipefail
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/scratch.sh"
 source "$here/png.sh"
 unset DISPLAY WAYLAND_DISPLAY
-app=$(readlink -f "$1")
 assets=$here/../../assets
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
 
 for workspace in step saturation numerics cost heads lookup compare tensors learn gradients verify; do
     "$app" render --chrome --workspace "$workspace" --size 1280x720 -o "$workspace.png"

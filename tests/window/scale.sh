@@ -1,15 +1,13 @@
 #!/usr/bin/env bash
 # A first start: the scale goes with the height of the window, and is never under 1.   scale.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 # scale_is SCALE ARGS...: of the session that the app leaves, started with these.
 scale_is() {
     local scale=$1
     shift
     start --save-session recorded.json "$@"
-    quit
-    ends 0
+    leaves
     grep -q "\"ui_scale\":$scale," recorded.json || fail "started with $*: $(grep -o '"ui_scale":[^,]*' recorded.json)"
     rm recorded.json
 }

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # What ends the window from outside: the session is saved, and the exit code says what came.   signals.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 # A background process of a script ignores SIGINT from its start; a person's does not.
 real=$app
@@ -27,8 +26,7 @@ chmod +x "$app"
 start
 kill -s HUP "$pid"
 does '"action":"step_by"' press Right
-quit
-ends 0
+leaves
 
 # The display goes away.
 app=$real

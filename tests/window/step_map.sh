@@ -2,16 +2,9 @@
 # 300 tokens in Step, by mouse and keyboard: the stages of scores and weights are a map; it is stepped through, zoomed and
 # panned, a cell is clicked, and the number that the inspector shows is the one that the reference backend computes.
 #   step_map.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 cp "$here/../goldens/npz/mapped_tokens.npz" tokens.npz
 
-drag() {
-    xdotool mousemove --sync "$1" "$2" sleep 0.1 mousedown 1 sleep 0.1
-    local step
-    for step in 1 2 3 4 5; do xdotool mousemove --sync $(($1 + 16 * step)) $(($2 + 10 * step)) sleep 0.06; done
-    xdotool mouseup 1 sleep 0.1
-}
 # Only a map that is there can be zoomed.
 zoomed() {
     xdotool mousemove --sync 620 560 sleep 0.1 click --repeat 6 --delay 80 4 sleep 0.1
@@ -28,12 +21,12 @@ score_of() {
 last() { grep '"action":"select_map_cell"' "$journal" | tail -n 1 | sed -E "s/.*\"$1\":([0-9]+).*/\1/"; }
 
 start tokens.npz --save-session recorded.json
-wait_for "the document" grep -q '"action":"document_ready"' "$journal"
+document_is_there
 does '"action":"set_workspace","workspace":"step"' press 1
 does '"action":"step_by","steps":-1' press Left
 does '"action":"step_by","steps":1' press Right
 wait_for "the map" zoomed
-does '"action":"set_map_camera"' drag 560 480
+does '"action":"set_map_camera"' drag_down 560 480
 does '"action":"fit_map"' press f
 wait_for "the map" zoomed
 does '"action":"select_map_cell"' click 620 560

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Mouse and keyboard through both workspaces; the journal shows it, and played again it gives the same
 # state.   steps.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 double_click() { xdotool mousemove --sync "$1" "$2" sleep 0.1 click --repeat 2 --delay 150 1 sleep 0.1; }
 start --preset the-cat-sat-down --save-session recorded.json
@@ -28,13 +27,11 @@ does '"action":"set_scaling","on":false' press s
 
 # Saturation: the handle from stop to stop, the pin, the details, typed logits.
 does '"action":"set_workspace","workspace":"saturation"' press 2
-mapfile -t curves < <(points 300 500 100 380 460 40)
-first_that '"action":"set_saturation_width"' drag_right "${curves[@]}"
+first_that '"action":"set_saturation_width"' drag_right $(points 300 500 100 380 460 40)
 does '"action":"end_gesture"' drag_right "$x" "$y"
 does '"action":"set_saturation_width"' press Right
 does '"action":"pin_saturation"' press c
-mapfile -t stops < <(points 700 700 80 480 760 8)
-first_that '"action":"pin_saturation"' click "${stops[@]}"
+first_that '"action":"pin_saturation"' click $(points 700 700 80 480 760 8)
 does '"action":"show_saturation_details","on":true' press d
 does '"action":"show_five_bars"' press b
 

@@ -2,31 +2,20 @@
 # Heads of a model switched off in the real window: by key and by button, several, undone, all on again; the run is an answer
 # beside the window, the screen names the heads, the session keeps them, the journal played again gives the same state.
 #   switches.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
-mkdir sentences
-cp "$here"/../goldens/models/use_lite/{config.json,model.safetensors} sentences
-cat >sentences/tokenizer.json <<'END'
-{"normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"},
-  {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
- "model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["▁The", -1], ["▁animal", -1], ["▁didn't", -1],
-  ["▁cross", -1], ["▁the", -1], ["▁street", -1], ["▁because", -1], ["▁it", -1], ["▁was", -1], ["▁too", -1], ["▁tired", -1]]}}
-END
-
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 is_answered() { grep '"action":"\(switch_\|replace_row\|patch_head\|document_ready\)' "$journal" | tail -n 1 | grep -q document_ready; }
 answered() { wait_for "the answer" is_answered; }
 # The letters of the first line, without spaces: lines are broken.
 says() {
-    "$app" render --replay "$journal" --chrome --size 1600x1000 -o drawn.svg || fail "the journal cannot be drawn"
+    draw_journal
     sed 's/<[^>]*>//g' drawn.svg | tr -d ' \n' | grep -qF -- "${1// /}" || fail "'$1' is not on the screen"
 }
 says_not() {
-    "$app" render --replay "$journal" --chrome --size 1600x1000 -o drawn.svg || fail "the journal cannot be drawn"
+    draw_journal
     ! sed 's/<[^>]*>//g' drawn.svg | tr -d ' \n' | grep -qF -- "${1// /}" || fail "'$1' is on the screen"
 }
 
-start --save-session recorded.json sentences
-wait_for "the document" grep -q '"action":"document_ready"' "$journal"
+opens_encoder
 does '"action":"set_workspace","workspace":"heads"' press 8
 does '"action":"show_head","head":1,"batch":null,"layer":0' press Right
 does '"action":"switch_head","layer":0,"head":1,"on":false' press w
@@ -36,8 +25,7 @@ says 'Most changed: layer 1 head'
 
 # The button of the bar does the same for the next head; undo brings that one back alone.
 does '"action":"show_head","head":2,"batch":null,"layer":0' press Right
-mapfile -t buttons < <(points 150 250 30 80 98 6)
-first_that '"action":"switch_head","layer":0,"head":2,"on":false' click "${buttons[@]}"
+first_that '"action":"switch_head","layer":0,"head":2,"on":false' click $(points 150 250 30 80 98 6)
 answered
 says 'Without heads 0·1 and 0·2 the text'
 does '"action":"undo"' press ctrl+z

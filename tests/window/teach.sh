@@ -1,16 +1,14 @@
 #!/usr/bin/env bash
 # Predict mode and the glossary with mouse and keyboard; the journal shows it, and played again it gives the same state.
 #   teach.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --preset the-cat-sat-down --size 1280x800 --save-session recorded.json
 
 # A row of the weights is guessed by hand and by keys, revealed, guessed again; then the stage itself.
 does '"action":"set_predicting","on":true' press shift+p
 for ((stage = 1; stage < 8; ++stage)); do does '"action":"step_by","steps":1' press Right; done
-mapfile -t bars < <(points 200 700 60 420 660 60)
-first_that '"action":"guess_entry"' click "${bars[@]}"
+first_that '"action":"guess_entry"' click $(points 200 700 60 420 660 60)
 does '"action":"pick_guess"' press period
 does '"action":"guess_entry"' press Up
 does '"action":"reveal_guess"' press Return

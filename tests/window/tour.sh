@@ -1,17 +1,14 @@
 #!/usr/bin/env bash
 # The guided tour: a page is read, predicted, done by hand and by "Show me", put away and resumed.   tour.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --tour attention --save-session toured.json
 does '"action":"go_to_tour_page","page":1' press ctrl+Right
 does '"action":"go_to_tour_page","page":0' press ctrl+Left
 
 # The prediction, by mouse; the cell that is asked for, by mouse.
-mapfile -t choices < <(points 740 1200 40 760 860 20)
-first_that '"action":"predict"' click "${choices[@]}"
-mapfile -t canvas < <(points 300 900 60 300 640 60)
-first_that '"action":"select_cell","cell":{"tensor":"weights","row":2,"column":1}' click "${canvas[@]}"
+first_that '"action":"predict"' click $(points 740 1200 40 760 860 20)
+first_that '"action":"select_cell","cell":{"tensor":"weights","row":2,"column":1}' click $(points 300 900 60 300 640 60)
 
 # Every page by the keyboard, to the end.
 for page in {1..13}; do
@@ -19,15 +16,13 @@ for page in {1..13}; do
     does '"action":"show_tour_action"' press ctrl+Return
 done
 does '"action":"go_to_tour_page","page":14' press ctrl+Right
-quit
-ends 0
+leaves
 grep -q '"tour":{"name":"attention","page":14,"on":true' toured.json || fail "the session does not hold the page"
 
 # A session resumes it; a name that is not known is refused.
 start toured.json
 does '"action":"go_to_tour_page","page":13' press ctrl+Left
-quit
-ends 0
+leaves
 code=0
 "$app" --tour nowhere 2>error.txt || code=$?
 ((code == 2)) || fail "an unknown tour ends with $code"

@@ -31,9 +31,6 @@ last_text_is() { last_text | grep -qF -- "\"text\":\"$1\""; }
 is_answered() { grep '"action":"type_text"\|"action":"document_ready"' "$journal" | tail -n 1 | grep -q document_ready; }
 
 # shows_tokens TOKEN...: what the journal so far draws has each as a label; shows_not: none.
-draw_journal() {
-    "$app" render --replay "$journal" --chrome --size 1600x1000 -o drawn.svg || fail "the journal cannot be drawn"
-}
 shows_tokens() {
     local token
     draw_journal

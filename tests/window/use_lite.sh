@@ -10,13 +10,12 @@ if ! command -v python3 >/dev/null; then
     echo "skipped: python3 is not installed"
     exit 77
 fi
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 source "$here/typing.sh"
 text="The animal didn't cross the street because it was too wide"
 
 start --save-session recorded.json "$model"
-wait_for "the document" grep -q '"action":"document_ready"' "$journal"
+document_is_there
 types_text "$text"
 quits_and_replays
 

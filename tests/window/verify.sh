@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The Verify workspace in the real window: what the backend computes, planted faults, arrays, measures and cells by keys and by the
 # mouse, a kernel's file by its path, its worst number in Step; the journal played again gives the same state.   verify.sh ATTNSCOPE
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-source "$here/window.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 inputs=$here/../goldens/npz/cat_sat_mat.npz
 "$app" trace "$inputs" -o kernel.npz >/dev/null
@@ -19,8 +18,7 @@ does '"action":"select_worst"' press w
 press c
 xdotool type --delay 40 "kernel.npz"
 does '"action":"check_file","path":"kernel.npz"' press Return
-mapfile -t rows < <(points 100 400 120 110 500 24)
-first_that '"action":"show_checked"' click "${rows[@]}"
+first_that '"action":"show_checked"' click $(points 100 400 120 110 500 24)
 mapfile -t cells < <(points 800 1200 60 260 700 40)
 first_that '"action":"select_checked"' click "${cells[@]}"
 does '"action":"open_checked_in_step"' press Return

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# Drives one attnscope window. Source it with the program as $1; a failed step ends the test.
+# Drives one attnscope window. Source it with the program as $1; a failed step ends the test. Sets here, the scripts' folder.
 set -euo pipefail
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 app=$(readlink -f "$1")
 work=$(mktemp -d)
 pid=
@@ -77,6 +78,16 @@ does() {
     wait_for "'$pattern' in the journal after: $*" more_than "$pattern" "$before"
 }
 
+# quits: Ctrl+Q ends the app, which has nothing to ask; leaves: whatever it asks.
+quits() {
+    does '"action":"quit"' press ctrl+q
+    ends 0
+}
+leaves() {
+    quit
+    ends 0
+}
+
 # first_that PATTERN COMMAND POINT...: tries the command at one point after the other until a line of the
 # journal matches, so that a control may move a little. Sets x and y.
 first_that() {
@@ -92,12 +103,60 @@ first_that() {
     fail "'$pattern' at none of $*"
 }
 
-drag_right() {
+# never PATTERN COMMAND...: the command leaves no line that matches in the journal.
+never() {
+    local pattern=$1 before
+    shift
+    before=$(count "$pattern")
+    "$@"
+    sleep 0.3
+    if more_than "$pattern" "$before"; then fail "'$pattern' in the journal after: $*"; fi
+}
+
+# palette WORDS: the command that they find.
+palette() {
+    press ctrl+k
+    sleep 0.3
+    xdotool type --delay 40 "$1"
+    press Return
+}
+
+# draw_journal: what the journal so far draws, as drawn.svg; shows PATTERN...: it has each of these texts.
+draw_journal() {
+    "$app" render --replay "$journal" --chrome --size 1600x1000 -o drawn.svg || fail "the journal cannot be drawn"
+}
+shows() {
+    local words
+    draw_journal
+    for words; do grep -q -- "$words" drawn.svg || fail "'$words' is not on the screen"; done
+}
+
+# drag X0 Y0 X1 Y1: in a few steps.
+drag() {
     xdotool mousemove --sync "$1" "$2" sleep 0.1 mousedown 1 sleep 0.1
     local step
-    for step in 1 2 3 4 5; do xdotool mousemove --sync $(($1 + 16 * step)) "$2" sleep 0.06; done
+    for step in 1 2 3 4 5; do
+        xdotool mousemove --sync $(($1 + ($3 - $1) * step / 5)) $(($2 + ($4 - $2) * step / 5)) sleep 0.08
+    done
     xdotool mouseup 1 sleep 0.1
 }
+drag_right() { drag "$1" "$2" $(($1 + 80)) "$2"; }
+drag_down() { drag "$1" "$2" $(($1 + 80)) $(($2 + 50)); }
+
+# opens_encoder: the app with the small sentence encoder, whose tokenizer knows some words, until its document is there.
+opens_encoder() {
+    mkdir sentences
+    cp "$here"/../goldens/models/use_lite/{config.json,model.safetensors} sentences
+    cat >sentences/tokenizer.json <<'END'
+{"normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"},
+  {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
+ "model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["▁The", -1], ["▁animal", -1], ["▁didn't", -1],
+  ["▁cross", -1], ["▁the", -1], ["▁street", -1], ["▁because", -1], ["▁it", -1], ["▁was", -1], ["▁too", -1], ["▁tired", -1]]}}
+END
+    start --save-session recorded.json sentences
+    document_is_there
+}
+document_is_there() { wait_for "the document" grep -q '"action":"document_ready"' "$journal"; }
 
 # points X0 X1 DX Y0 Y1 DY: a lattice, row by row.
 points() {
@@ -110,8 +169,7 @@ points() {
 # quits_and_replays: Ctrl+Q ends the app, which was started with --save-session recorded.json, and its journal played again
 # gives the same session.
 quits_and_replays() {
-    does '"action":"quit"' press ctrl+q
-    ends 0
+    quits
     [[ -s recorded.json ]] || fail "the session was not saved"
 
     "$app" --replay "$journal" --save-session replayed.json --exit-after-replay ||
