@@ -146,26 +146,31 @@ class StagedRun {
         return tensor.empty() ? nullptr : tensor.matrix(b, h).row(i).data();
     }
 
-    /// One row from scores to weights, in place and into the stages; returns its logsumexp. Edges: as attend() in
-    /// engine.h.
-    float weigh(Index b, Index h, Index i, std::span<float> row, Scratch& scratch) const {
+    /// One row of scores as softmax sees it, in place and into the stages.
+    ScoreRange score_row(Index b, Index h, Index i, std::span<float> row, Scratch& scratch) const {
         const KeyRuns runs = key_runs(spec_.mask, size_, b, i);
         const KeyRange keys = runs.hull();
         const PairRule rule = pair_rule(spec_, size_, h);
-        const ScoreRange range = scale_and_mask({.values = row.data(),
-                                                 .n = size_.tk,
-                                                 .factor = factor_,
-                                                 .cap = static_cast<float>(rule.cap),
-                                                 .slope = static_cast<float>(rule.slope),
-                                                 .position = i + size_.query_offset,
-                                                 .begin = keys.begin,
-                                                 .end = keys.end,
-                                                 .allow = allowed_keys(b, h, i, runs, scratch),
-                                                 .scores = stage_row(Stage::scores, b, h, i),
-                                                 .scaled = stage_row(Stage::scaled, b, h, i),
-                                                 .biased = stage_row(Stage::biased, b, h, i),
-                                                 .masked = stage_row(Stage::masked, b, h, i),
-                                                 .past_cache = past_cache_});
+        return scale_and_mask({.values = row.data(),
+                               .n = size_.tk,
+                               .factor = factor_,
+                               .cap = static_cast<float>(rule.cap),
+                               .slope = static_cast<float>(rule.slope),
+                               .position = i + size_.query_offset,
+                               .begin = keys.begin,
+                               .end = keys.end,
+                               .allow = allowed_keys(b, h, i, runs, scratch),
+                               .scores = stage_row(Stage::scores, b, h, i),
+                               .scaled = stage_row(Stage::scaled, b, h, i),
+                               .biased = stage_row(Stage::biased, b, h, i),
+                               .masked = stage_row(Stage::masked, b, h, i),
+                               .past_cache = past_cache_});
+    }
+
+    /// One row from scores to weights, in place and into the stages; returns its logsumexp. Edges: as attend() in
+    /// engine.h.
+    float weigh(Index b, Index h, Index i, std::span<float> row, Scratch& scratch) const {
+        const ScoreRange range = score_row(b, h, i, row, scratch);
         float* const weights = stage_row(Stage::weights, b, h, i);
         const auto finish = [&](float factor) {
             normalise(row.data(), size_.tk, factor, weights, past_cache_);

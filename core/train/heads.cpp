@@ -103,6 +103,19 @@ void Worker::forward_head(const Weights& weights, Index layer, Index s, Index h,
     copy_rows(out, context);
 }
 
+MatrixView<float> Worker::backward_weights(MatrixView<const float> a, MatrixView<const float> d_o,
+                                           MatrixView<const float> v, float factor, float* panels) {
+    const MatrixView<float> d_s = scores_.scratch(tokens_, tokens_);
+    pack_rows(v, panels);
+    for_blocks(tokens_, [&](Index i, Index count) {
+        const Index keys = keys_of(i, count);
+        product(d_o.row_block(i, count), panels, keys, d_s.row_block(i, count));
+        softmax_backward(a.row_block(i, count).column_block(0, keys),
+                         d_s.row_block(i, count).column_block(0, keys), factor);
+    });
+    return d_s;
+}
+
 // forward:  O = A V          so  d_V = Aᵀ d_O,  d_A = d_O Vᵀ
 // forward:  A = softmax(S f) so  d_S = f A ∘ (d_A − rowsum(d_A ∘ A))
 // forward:  S = Q Kᵀ         so  d_Q = d_S K,  d_K = d_Sᵀ Q
@@ -124,14 +137,8 @@ void Worker::backward_head(const Weights& weights, Index layer, Index s, Index h
     float* const panels = panels_.at_least(std::max(
         {panel_floats(d_v, tokens_), panel_floats(tokens_, d_v), panel_floats(tokens_, d_k)}));
 
-    const MatrixView<float> d_s = scores_.scratch(tokens_, tokens_);
-    pack_rows(head_of(own.v, d_v), panels);
-    for_blocks(tokens_, [&](Index i, Index count) {
-        const Index keys = keys_of(i, count);
-        product(d_o.row_block(i, count), panels, keys, d_s.row_block(i, count));
-        softmax_backward(a.row_block(i, count).column_block(0, keys),
-                         d_s.row_block(i, count).column_block(0, keys), weights.factor());
-    });
+    const MatrixView<float> d_s =
+        backward_weights(a, d_o, head_of(own.v, d_v), weights.factor(), panels);
 
     // Rows j of Aᵀ begin at the first query that sees key j, in whole blocks.
     const MatrixView<float> turned = turned_scores_.scratch(tokens_, tokens_);

@@ -86,6 +86,9 @@ class Worker {
     void backward_mlp(const Weights& weights, Index layer, GradientRows& gradient);
     void backward_attention(const Weights& weights, Index layer, GradientRows& gradient);
     void backward_head(const Weights& weights, Index layer, Index s, Index h);
+    /// d_S of one head.
+    MatrixView<float> backward_weights(MatrixView<const float> a, MatrixView<const float> d_o,
+                                       MatrixView<const float> v, float factor, float* panels);
     void backward_norm(const Weights& weights, std::size_t scale, const Rows& normal,
                        AlignedFloats& rstd, GradientRows& gradient);
     void backward_embedding(GradientRows& gradient);

@@ -72,7 +72,10 @@ Recorder drawn(const view::GridView& grid, float cell, Index most_cells = 1024) 
     return painter;
 }
 Recorder drawn(const view::InspectorView& view, float width) {
-    Recorder painter = drawn(view, width);
+    Recorder painter;
+    draw_panel(painter, {width, 600.0F}, [&](const ui::Frame& frame, view::Actions& out) {
+        draw_inspector(view, frame, out);
+    });
     return painter;
 }
 

@@ -194,15 +194,19 @@ struct SlidersPlace {
     ImVec2 high;
 };
 
+float label_width(const Frame& frame, const SliderWords& words) {
+    return std::max(words.label_px, frame.text_width(frame.fonts.body, words.label));
+}
+
 float slider_text_width(const Frame& frame, const SliderWords& words) {
-    return frame.text_width(frame.fonts.body, words.label) +
-           frame.text_width(frame.fonts.digits, words.widest) + frame.px(16);
+    return label_width(frame, words) + frame.text_width(frame.fonts.digits, words.widest) +
+           frame.px(16);
 }
 
 SlidersPlace place_slider(const Frame& frame, const SliderWords& words, float width) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     return {at,
-            at.x + frame.text_width(frame.fonts.body, words.label) + frame.px(8),
+            at.x + label_width(frame, words) + frame.px(8),
             width - slider_text_width(frame, words),
             {at.x + width, at.y + ImGui::GetFrameHeight()}};
 }

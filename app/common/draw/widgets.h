@@ -35,9 +35,10 @@ std::optional<std::uint64_t> seed_field(const Frame& frame, const char* id, std:
 
 /// What stands left and right of a slider's track.
 struct SliderWords {
-    std::string label;   // "τ"
-    std::string value;   // "1.00"
-    std::string widest;  // "100.00": the room that any value needs
+    std::string label;      // "τ"
+    std::string value;      // "1.00"
+    std::string widest;     // "100.00": the room that any value needs
+    float label_px = 0.0F;  // at least so wide a label, where tracks stand beneath each other
 };
 /// A log slider over whole numbers. Powers of two are stops that hold the hand a little; Page up and
 /// Page down go from one to the next, the wheel by one.

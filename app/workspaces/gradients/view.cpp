@@ -284,6 +284,26 @@ std::string no_arrow_words(const CompetitionView& view, Index open) {
         raised.label, significant(raised.p, 3), significant(raised.slope, 3), kSeen);
 }
 
+struct OpenKeys {
+    Index count = 0;
+    bool unknown = false;  // one has the weight NaN
+};
+OpenKeys add_tokens(const AppState& state, const std::vector<double>& p, CompetitionView& view) {
+    const auto labels = axis_labels(state.document(), Axis::key, std::ssize(p));
+    OpenKeys open;
+    for (std::size_t k = 0; k < p.size(); ++k) {
+        const bool may = may_attend_in_row(state, static_cast<Index>(k));
+        const bool finite = std::isfinite(p[k]);
+        const CellLook look = !may     ? CellLook::masked
+                              : finite ? CellLook::number
+                                       : CellLook::not_a_number;
+        open.count += may;
+        open.unknown |= may && !finite;
+        view.tokens.push_back({labels[k], look, may ? p[k] : 0.0});
+    }
+    return open;
+}
+
 CompetitionView build_competition(const AppState& state) {
     CompetitionView view;
     const std::vector<double> p = jacobian_weights(state);
@@ -300,19 +320,7 @@ CompetitionView build_competition(const AppState& state) {
     const Document& document = state.document();
     view.row = gradients_look(state).row;
     view.raised = std::clamp<Index>(gradients_look(state).raised, 0, count - 1);
-    const auto labels = axis_labels(document, Axis::key, count);
-    Index open = 0;
-    bool unknown = false;
-    for (std::size_t k = 0; k < p.size(); ++k) {
-        const bool may = may_attend_in_row(state, static_cast<Index>(k));
-        const bool finite = std::isfinite(p[k]);
-        const CellLook look = !may     ? CellLook::masked
-                              : finite ? CellLook::number
-                                       : CellLook::not_a_number;
-        open += may;
-        unknown |= may && !finite;
-        view.tokens.push_back({labels[k], look, may ? p[k] : 0.0});
-    }
+    const auto [open, unknown] = add_tokens(state, p, view);
     const CompetitionToken& raised = view.at(view.raised);
     for (CompetitionToken& token : view.tokens) fill_token(raised, token);
     view.title = fmt::format("Row {}: what raising the score of {} does to the others",
@@ -327,6 +335,36 @@ CompetitionView build_competition(const AppState& state) {
     view.why = no_arrow_words(view, open);
     if (raised.look == CellLook::number) view.sum = slope_sum_words(view);
     return view;
+}
+
+/// What each weight of the selected row does while the score of `raised` grows by 1.
+InspectorTable table_of_raise(const AppState& state, const std::vector<double>& p,
+                              const std::vector<double>& after, const JacobianNumbers& row,
+                              std::size_t raised, const std::vector<std::string>& labels) {
+    const auto figure = [](double value, Role role) {
+        return TableCell{cell_number(value, 4), role, {}};
+    };
+    InspectorTable table{"what each weight does", "key", {}, {}, {}};
+    table.columns = {{"a", Role::weight},
+                     {"∂a/∂s", Role::score},
+                     {"a after", Role::weight},
+                     {"change", Role::score}};
+    double most = 1e-300;
+    for (std::size_t k = 0; k < p.size(); ++k) most = std::max(most, std::abs(after[k] - p[k]));
+    for (std::size_t k = 0; k < p.size(); ++k) {
+        const double slope = row.factor * p[k] * ((k == raised ? 1.0 : 0.0) - p[raised]);
+        const double change = after[k] - p[k];
+        const char* const way = after[k] > p[k] ? "↑ " : after[k] < p[k] ? "↓ " : "· ";
+        TableRow line{labels[k], {}};
+        line.cells = {figure(p[k], Role::weight), figure(slope, Role::score),
+                      figure(after[k], Role::weight), figure(change, Role::score)};
+        line.cells.back().text.insert(0, way);
+        line.chosen = k == raised;
+        line.muted = !may_attend_in_row(state, static_cast<Index>(k));
+        line.bar = change / most;
+        table.rows.push_back(std::move(line));
+    }
+    return table;
 }
 
 }  // namespace
@@ -429,30 +467,7 @@ InspectorView gradients_inspector(const AppState& state) {
             {"masked", {{"This key is masked: its score changes nothing.", {}, false, {}}}});
     const auto after = raise_score(p, static_cast<Index>(raised), open ? row.factor : 0.0).exact;
     view.value = fmt::format("{} → {}", cell_number(p[raised], 4), cell_number(after[raised], 4));
-    const auto figure = [](double value, Role role) {
-        return TableCell{cell_number(value, 4), role, {}};
-    };
-    InspectorTable table{"what each weight does", "key", {}, {}, {}};
-    table.columns = {{"a", Role::weight},
-                     {"∂a/∂s", Role::score},
-                     {"a after", Role::weight},
-                     {"change", Role::score}};
-    double most = 1e-300;
-    for (std::size_t k = 0; k < p.size(); ++k) most = std::max(most, std::abs(after[k] - p[k]));
-    for (std::size_t k = 0; k < p.size(); ++k) {
-        const double slope = row.factor * p[k] * ((k == raised ? 1.0 : 0.0) - p[raised]);
-        const double change = after[k] - p[k];
-        const char* const way = after[k] > p[k] ? "↑ " : after[k] < p[k] ? "↓ " : "· ";
-        TableRow line{labels[k], {}};
-        line.cells = {figure(p[k], Role::weight), figure(slope, Role::score),
-                      figure(after[k], Role::weight), figure(change, Role::score)};
-        line.cells.back().text.insert(0, way);
-        line.chosen = k == raised;
-        line.muted = !may_attend_in_row(state, static_cast<Index>(k));
-        line.bar = change / most;
-        table.rows.push_back(std::move(line));
-    }
-    view.table = std::move(table);
+    view.table = table_of_raise(state, p, after, row, raised, labels);
     view.as_text = view.as_latex = view.as_python = text_of(view);
     return view;
 }

@@ -50,7 +50,7 @@ InspectorView row_page(const AppState& state) {
         fmt::format("A[{} {}, {} {}] of head {}.{}", i, word(i), j, word(j), look.layer, look.head);
     InspectorTable table{fmt::format("weights of row {}", i), "key", {}, {}, std::nullopt};
     std::vector<MatrixView<const float>> rows;
-    for (std::size_t run = 0; run < series.request.plan.controls.count(); ++run) {
+    for (std::size_t run = 0; run < controls.count(); ++run) {
         const train::Spec& spec = controls.of(run);
         const train::Probe& probe = *series.sides[run].probe;
         view.add(learn_title(series.request.plan, run), answer_words(series, probe, i));
@@ -64,12 +64,11 @@ InspectorView row_page(const AppState& state) {
             row.cells.push_back({cell_number(weights(i, key), 4), Role::weight, {}});
         row.chosen = key == j;
         row.muted = train::info(controls.a.task).causal && key > i;
-        if (!rows.empty()) row.bar = rows[0](i, key);
+        row.bar = rows.empty() ? 0.0 : rows[0](i, key);
         table.rows.push_back(std::move(row));
     }
     if (!rows.empty()) view.value = number(rows[0](i, j));
-    if (rows.size() == 2)
-        view.value = fmt::format("A {}, B {}", number(rows[0](i, j)), number(rows[1](i, j)));
+    if (rows.size() == 2) view.value = fmt::format("A {}, B {}", view.value, number(rows[1](i, j)));
     view.formula = "a_ij = softmax_j(q_i·k_j · factor), factor 1/√d_k or 1";
     view.table = std::move(table);
     return view;

@@ -245,6 +245,17 @@ std::string point_words(const AppState& state, const TensorListing& listing) {
                        bytes_words(bytes));
 }
 
+void add_question(const FileQuestion& question, TensorsView& view) {
+    view.question = question.words;
+    for (std::size_t n = 0; n < std::min(question.answers.size(), std::size(kAnswerKeys)); ++n) {
+        const FileQuestion::Answer& answer = question.answers[n];
+        const char letter = static_cast<char>('A' + n);
+        view.answers.push_back({fmt::format("{}: {}", letter, answer.title), answer.meaning,
+                                fmt::format("Open the file so\nKey: {}", letter),
+                                AnswerTensors{answer.option, answer.value}});
+    }
+}
+
 }  // namespace
 
 std::vector<const TensorRow*> tensor_rows(const AppState& state) {
@@ -268,17 +279,7 @@ TensorsView build_tensors_view(const AppState& state) {
     const Document& document = state.document();
     if (!document.no_attention.empty())
         view.reason = fmt::format("No attention is made of it: {}.", document.no_attention);
-    if (document.question) {
-        view.question = document.question->words;
-        for (std::size_t n = 0;
-             n < std::min(document.question->answers.size(), std::size(kAnswerKeys)); ++n) {
-            const FileQuestion::Answer& answer = document.question->answers[n];
-            const char letter = static_cast<char>('A' + n);
-            view.answers.push_back({fmt::format("{}: {}", letter, answer.title), answer.meaning,
-                                    fmt::format("Open the file so\nKey: {}", letter),
-                                    AnswerTensors{answer.option, answer.value}});
-        }
-    }
+    if (document.question) add_question(*document.question, view);
     const auto* file = std::get_if<FileOrigin>(&document.origin);
     view.can_read = file != nullptr;
     view.axes_names = {"as the file says", "[B,H,T,d] heads first", "[B,T,H,d] tokens first",

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/workspace.h"
+#include "app/window/session.h"
+
+namespace attn::test {
+
+// Every described field of what workspaces keep, one after the other set to another value, saved and opened.
+
+/// Gives the n-th field another value of its kind; says how many there are, and what it is called.
+class ChangeOne : public view::IdleVisitor {
+  public:
+    explicit ChangeOne(std::size_t n) : wanted_(n) {}
+    std::size_t count() const { return count_; }
+    const std::string& name() const { return name_; }
+
+  protected:
+    void flag(std::string_view name, bool& value, const view::About&) override {
+        if (is_wanted(name)) value = !value;
+    }
+    void number(std::string_view name, int& value, const view::About& about) override {
+        if (is_wanted(name)) value = other(value, about);
+    }
+    void number(std::string_view name, Index& value, const view::About& about) override {
+        if (is_wanted(name)) value = other(value, about);
+    }
+    void number(std::string_view name, std::uint64_t& value, const view::About& about) override {
+        if (is_wanted(name)) value = other(value, about);
+    }
+    void number(std::string_view name, double& value, const view::About& about) override {
+        if (is_wanted(name)) value = value + 0.125 <= about.high ? value + 0.125 : value - 0.125;
+    }
+    void text(std::string_view name, std::string& value, const view::About&) override {
+        if (is_wanted(name)) value = "a b";
+    }
+    void numbers(std::string_view name, std::vector<double>& value, const view::About&) override {
+        if (is_wanted(name)) value = {0.5, 1.5, -1.0};
+    }
+    void texts(std::string_view name, std::map<std::string, std::string>& value,
+               const view::About&) override {
+        if (is_wanted(name)) value = {{"Q", "-"}};
+    }
+    void choice(std::string_view name, std::size_t& n, Names names, const view::About&) override {
+        if (is_wanted(name)) n = (n + 1) % names.size();
+    }
+    bool maybe(std::string_view name, bool there) override {
+        return is_wanted(name) ? !there : there;
+    }
+
+  private:
+    bool is_wanted(std::string_view name) {
+        const bool wanted = count_++ == wanted_;
+        if (wanted) name_ = name;
+        return wanted;
+    }
+    template <class Whole>
+    static Whole other(Whole value, const view::About& about) {
+        const bool up = static_cast<double>(value) + 1.0 <= about.high;
+        return static_cast<Whole>(up ? value + 1 : value - 1);
+    }
+
+    std::size_t wanted_;
+    std::size_t count_ = 0;
+    std::string name_;
+};
+
+inline view::Slots& slots_of(view::AppState& state, const view::KeptValue& kept) {
+    return kept.undone ? state.history[state.now].controls : state.looks;
+}
+
+/// What the window does with a session's file.
+inline view::AppState opened(const std::string& text, const view::AppState& before) {
+    auto session = view::session_from_json(text, "session.json");
+    REQUIRE_MESSAGE(session, (session ? std::string() : session.error().sentence));
+    view::AppState state = before;
+    state.opening = view::OpenRequest{"session.json", ++state.opened};
+    view::Opened answer{
+        session->shared_document(), std::make_shared<const view::AppState>(*session), {}};
+    view::apply(state, view::DocumentReady{"session.json", "",
+                                           std::make_shared<const view::Opened>(answer)});
+    return state;
+}
+
+/// A state in which one field of one workspace has another value.
+struct Changed {
+    const view::WorkspaceInfo* workspace;
+    std::string field;
+    view::AppState state;
+};
+/// One for each field of each workspace, from `first`.
+inline std::vector<Changed> every_field_changed(const view::AppState& first) {
+    std::vector<Changed> all;
+    for (const view::WorkspaceInfo* workspace : view::workspaces())
+        for (const view::KeptValue& kept : workspace->values) {
+            std::size_t count = 1;
+            for (std::size_t n = 0; n < count; ++n) {
+                Changed one{workspace, {}, first};
+                ChangeOne change(n);
+                kept.type->describe(change, slots_of(one.state, kept).edit(*kept.type));
+                count = change.count();
+                one.field = change.name();
+                all.push_back(std::move(one));
+            }
+        }
+    return all;
+}
+
+}  // namespace attn::test
