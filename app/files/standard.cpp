@@ -8,6 +8,7 @@
 #include <new>
 #include <system_error>
 
+#include "app/common/or_throw.h"
 #include "core/io/file.h"
 
 namespace attn::files {
@@ -36,7 +37,7 @@ std::string shown_input(std::string_view path) {
 }
 
 const Result<std::string>& standard_input() {
-    static const Result<std::string> bytes = read_all(STDIN_FILENO);
+    static const Result<std::string> bytes = caught([] { return read_all(STDIN_FILENO); });
     return bytes;
 }
 

@@ -35,13 +35,22 @@ class ConfigReader {
         }
         return nullptr;
     }
+    /// Said to be none.
+    bool is_null(std::string_view name) const {
+        const auto found = config_.find(std::string(name));
+        return found != config_.end() && found->is_null();
+    }
     std::optional<Index> size(std::initializer_list<std::string_view> names) {
+        return whole(names, 1);
+    }
+    std::optional<Index> whole(std::initializer_list<std::string_view> names, Index least = 0) {
         const json* found = find(names);
         if (found == nullptr) return std::nullopt;
-        const double value = found->is_number() ? found->get<double>() : 0.0;
-        if (value >= 1.0 && value <= static_cast<double>(kMostSize) && value == std::trunc(value))
+        const double value = found->is_number() ? found->get<double>() : -1.0;
+        if (value >= static_cast<double>(least) && value <= static_cast<double>(kMostSize) &&
+            value == std::trunc(value))
             return static_cast<Index>(value);
-        wrong(*found, fmt::format("a whole number from 1 to {}", kMostSize));
+        wrong(*found, fmt::format("a whole number from {} to {}", least, kMostSize));
         return std::nullopt;
     }
     Index need_size(std::initializer_list<std::string_view> names) {
@@ -189,24 +198,89 @@ void refuse_others(ConfigReader& reader, ModelConfig& config) {
         reader.complain("has 'scale_attn_weights' = false, which is not computed here");
     const json* positions = reader.find({"position_embedding_type"});
     if (positions != nullptr && *positions != "absolute") reader.wrong(*positions, "\"absolute\"");
+    if (!config.family->causal && reader.flag("is_decoder", false))
+        reader.complain("has 'is_decoder' = true; expected false: it is computed as an encoder");
+    if (config.family->causal && !reader.flag("is_causal", true))
+        reader.complain("has 'is_causal' = false; expected true: it is computed as a decoder");
+    if (const json* codes = reader.find({"quantization_config"}))
+        reader.wrong(*codes, "none: weights that are codes are not read here");
+    for (const std::string_view key :
+         {"attn_logit_softcapping", "final_logit_softcapping", "query_pre_attn_scalar"})
+        if (const json* found = reader.find({key}))
+            reader.wrong(*found, "none: it is not computed here");
+    for (const std::string_view key :
+         {"partial_rotary_factor", "attention_multiplier", "embedding_multiplier",
+          "residual_multiplier", "logits_scaling", "logit_scale"})
+        if (const json* found = reader.find({key}); found != nullptr && *found != 1.0)
+            reader.wrong(*found, "1: it is not computed here");
 }
 
-/// Only where the model uses it: Qwen 2 has the number and a switch that is off.
+/// Which layers have the window that is switched on: all, or none. `layer_types` says it of each; else it begins at
+/// `max_window_layers`.
+bool windows_every_layer(ConfigReader& reader, const ModelConfig& config) {
+    Index windowed = 0;
+    const json* types = reader.find({"layer_types"});
+    if (types == nullptr) {
+        const Index first = reader.whole({"max_window_layers"}).value_or(28);
+        windowed = std::max<Index>(config.layers - first, 0);
+    } else if (!types->is_array() || std::ssize(*types) != config.layers) {
+        reader.wrong(*types, fmt::format("one type for each of {} layers", config.layers));
+    } else {
+        for (const json& type : *types) {
+            if (type != "full_attention" && type != "sliding_attention")
+                reader.wrong(*types, "\"full_attention\" or \"sliding_attention\" for each layer");
+            windowed += type == "sliding_attention" ? 1 : 0;
+        }
+    }
+    if (windowed > 0 && windowed < config.layers)
+        reader.complain(fmt::format(
+            "has a window of keys in {} of {} layers; expected one in all of them or in none: "
+            "layers of two kinds are not computed here",
+            windowed, config.layers));
+    return windowed > 0;
+}
+
 void read_window(ConfigReader& reader, ModelConfig& config) {
-    if (!reader.flag("use_sliding_window", true)) return;
-    config.window = reader.size({"sliding_window"});
+    constexpr Index kKeys = 4096;  // where it is not said
+    const WindowRule rule = config.family->window;
+    if (rule == WindowRule::ignored || reader.is_null("sliding_window")) return;
+    if (rule == WindowRule::switched &&
+        (!reader.flag("use_sliding_window", false) || !windows_every_layer(reader, config)))
+        return;
+    config.window = reader.size({"sliding_window"}).value_or(kKeys);
+}
+
+/// Whether the folder is of a model that predicts tokens, and which biases it must have.
+void read_task(ConfigReader& reader, ModelConfig& config) {
+    config.tied = reader.flag("tie_word_embeddings", config.family->key == "gpt2");
+    const std::string_view family = config.family->key;
+    const auto bias = [&](std::string_view key, bool has_switch) {
+        return has_switch && reader.flag(key, false);
+    };
+    if (family == "llama" || family == "qwen3" || family == "mistral")
+        config.attention_bias = bias("attention_bias", family != "mistral");
+    if (config.family->norm == Norm::rms) config.mlp_bias = bias("mlp_bias", family == "llama");
+    const json* classes = reader.find({"architectures"});
+    if (classes == nullptr) return;
+    if (!classes->is_array()) return reader.wrong(*classes, "a list of names of classes");
+    for (const json& each : *classes) {
+        const std::string name = each.is_string() ? each.get<std::string>() : "";
+        if (name.find("For") != std::string::npos && !name.ends_with("ForCausalLM"))
+            config.other_task = name;
+    }
 }
 
 void read_sizes(ConfigReader& reader, ModelConfig& config) {
     config.width = reader.need_size({"hidden_size", "n_embd"});
     config.layers = reader.need_size({"num_hidden_layers", "n_layer"});
     config.heads = reader.need_size({"num_attention_heads", "n_head"});
-    config.kv_heads = reader.size({"num_key_value_heads"}).value_or(config.heads);
+    const bool as_queries = config.family->kv_heads == 0 || reader.is_null("num_key_value_heads");
+    config.kv_heads = reader.size({"num_key_value_heads"})
+                          .value_or(as_queries ? config.heads : config.family->kv_heads);
     config.head_width = reader.size({"head_dim"});
     if (!config.family->reads_images) config.vocabulary = reader.need_size({"vocab_size"});
     config.most_tokens = reader.size({"max_position_embeddings", "n_positions"});
-    config.epsilon = reader.positive({"rms_norm_eps", "layer_norm_epsilon", "layer_norm_eps"},
-                                     config.family->reads_images ? 1e-12 : 1e-5);
+    config.epsilon = reader.positive({config.family->epsilon_key}, config.family->epsilon);
     if (config.heads > 0 && config.kv_heads > 0 && config.heads % config.kv_heads != 0)
         reader.complain(fmt::format("has {} heads and {} key-value heads; expected a divisor",
                                     config.heads, config.kv_heads));
@@ -307,8 +381,7 @@ Result<ModelConfig> parse_model_config(std::string_view text, std::string_view w
     read_window(reader, config);
     read_image(reader, config);
     refuse_others(reader, config);
-    const bool gpt2 = config.family->key == "gpt2";
-    config.tied = reader.flag("tie_word_embeddings", gpt2);
+    read_task(reader, config);
     if (auto fine = reader.finish(); !fine) return tl::unexpected(fine.error());
     return config;
 }

@@ -57,9 +57,20 @@ struct TensorNames {
     std::string_view final_norm = {}, read_out = {};
 };
 
+/// What a family makes of `sliding_window`.
+enum class WindowRule : std::uint8_t {
+    ignored,
+    always,   // 4096 where it is not said, none where it is null
+    switched  // none unless `use_sliding_window`; then in the layers that `layer_types` or `max_window_layers` say
+};
+
 struct ModelFamily {
     std::string_view key = {};    // "gpt2": `model_type` of config.json
     std::string_view words = {};  // "GPT-2"
+    std::string_view epsilon_key = "layer_norm_eps";
+    double epsilon = 1e-12;  // where it is not said
+    Index kv_heads = 0;      // the same; 0: as many as query heads
+    WindowRule window = WindowRule::ignored;
     Norm norm = Norm::layer;
     bool norms_after = false;  // the sum is normalised, not what goes into attention and MLP
     Positions positions = Positions::learned;
@@ -100,13 +111,17 @@ struct ModelConfig {
     Activation activation = Activation::gelu;
     double rope_base = 10000.0;
     RopeScaling rope_scaling = {};
-    std::optional<Index> window;      // keys a query sees, itself one of them
-    bool tied = false;                // the read-out is the embedding
+    std::optional<Index> window;  // keys a query sees, itself one of them
+    bool tied = false;            // the read-out is the embedding
+    std::string other_task = {};  // the class of `architectures` that predicts no tokens
+    // whether projections of attention and of the MLP have a bias; not set: where the file has one
+    std::optional<bool> attention_bias, mlp_bias;
     std::optional<ImageInput> image;  // of families that read images
 };
 
 /// `where` names the file in errors. A family that is not known is refused with those that are; so is a setting that would
-/// change the numbers and is not computed here, such as another type of rope_scaling than linear and llama3.
+/// change the numbers and is not computed here, such as another type of rope_scaling than linear and llama3. What is not said
+/// is as Hugging Face's configuration class of the family has it.
 Result<ModelConfig> parse_model_config(std::string_view json, std::string_view where);
 Result<ModelConfig> read_model_config(const std::filesystem::path& file);
 

@@ -152,6 +152,7 @@ Tensor read_out_of(Tensor x, const Model& model) {
     const ModelWeights& weights = model.weights();
     if (weights.final_norm.there())
         x = normalised(x, weights.final_norm, config.family->norm, config.epsilon);
+    if (config.family->read_out == ReadOut::next_token && !model.gives_logits()) return {};
     if (config.family->read_out == ReadOut::none) return {};
     if (config.family->read_out == ReadOut::sentence) return sentence_vector(x, weights.read_out);
     if (config.family->read_out == ReadOut::classes) return class_logits(x, weights.read_out);
@@ -315,6 +316,12 @@ std::vector<std::string> Model::notes() const {
     if (config_.image && !config_.image->has_preparation)
         notes.push_back(fmt::format("the folder has no preprocessor_config.json; an image is {}",
                                     preparation_words(*config_.image)));
+    if (config_.family->read_out == ReadOut::next_token && !gives_logits())
+        notes.push_back(
+            config_.other_task.empty()
+                ? "it predicts no tokens: there is no 'lm_head.weight', and 'tie_word_embeddings' "
+                  "is false"
+                : fmt::format("it predicts no tokens: config.json says {}", config_.other_task));
     if (!weights_.unused.empty())
         notes.push_back(fmt::format("{} arrays of the model are not used: {}{}",
                                     weights_.unused.size(), weights_.unused.front(),
@@ -324,7 +331,9 @@ std::vector<std::string> Model::notes() const {
 
 bool Model::gives_logits() const {
     const ReadOut read_out = config_.family->read_out;
-    return read_out == ReadOut::next_token || read_out == ReadOut::classes;
+    if (read_out == ReadOut::next_token)
+        return config_.other_task.empty() && (config_.tied || weights_.read_out.there());
+    return read_out == ReadOut::classes;
 }
 
 std::string Model::shown(Index id) const {

@@ -32,6 +32,8 @@ class WeightReader {
                         return name.starts_with(names_.prefix);
                     });
         rows_are_inputs_ = config.family->rows_are_inputs;
+        attention_bias_ = config.attention_bias;
+        mlp_bias_ = config.mlp_bias;
     }
 
     std::string full_name(std::string_view pattern, Index layer, std::string_view part) const {
@@ -177,11 +179,20 @@ class WeightReader {
         if (!weights) return tl::unexpected(weights.error());
         Linear linear;
         linear.weight = *std::move(weights);
-        if (!has(pattern, layer, ".bias")) return linear;
+        if (!bias_of(pattern).value_or(has(pattern, layer, ".bias"))) return linear;
         auto bias = matrix(full_name(pattern, layer, ".bias"), 1, linear.weight.shape().d);
         if (!bias) return tl::unexpected(bias.error());
         linear.bias = *std::move(bias);
         return linear;
+    }
+    /// Whether the configuration says that there is one.
+    std::optional<bool> bias_of(std::string_view pattern) const {
+        const auto is = [pattern](std::initializer_list<std::string_view> names) {
+            return std::ranges::find(names, pattern) != names.end();
+        };
+        if (is({names_.gate, names_.up, names_.down})) return mlp_bias_;
+        if (is({names_.q, names_.k, names_.v, names_.out})) return attention_bias_;
+        return std::nullopt;
     }
     /// nullopt: of another type, or not there; numbers() says so.
     Result<std::optional<HalfArray>> halves_of(const std::string& name) {
@@ -245,6 +256,7 @@ class WeightReader {
     const TensorNames& names_;
     bool prefixed_ = false;
     bool rows_are_inputs_ = false;
+    std::optional<bool> attention_bias_, mlp_bias_;
     double held_ = 0.0;  // bytes of what was read
     std::set<std::string, std::less<>> used_;
 };
@@ -404,7 +416,7 @@ Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig
                    into);
     };
     if (config.image) read_patches(reader, config, weights, steps);
-    if (!names.embedding.empty()) table(names.embedding, kAny, weights.embedding);
+    if (!names.embedding.empty()) table(names.embedding, config.vocabulary, weights.embedding);
     if (!names.positions.empty() && !config.image) table(names.positions, kAny, weights.positions);
     if (!names.kinds.empty()) table(names.kinds, kAny, weights.kinds);
     if (!names.embedding_norm.empty())

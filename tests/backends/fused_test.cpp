@@ -86,7 +86,7 @@ TEST_CASE("fused treats NaN, inf, far scores and forbidden keys as every backend
         CAPTURE(simd_target());
         check_edges([](const Inputs& inputs,
                        const AttentionSpec& spec) { return attend(inputs, spec, "fused").value(); },
-                    {kNan, kInf, payload});
+                    false, {kNan, kInf, payload});
     });
 }
 

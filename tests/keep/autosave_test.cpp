@@ -109,7 +109,8 @@ TEST_CASE("keep: the last of several states is the one that is there") {
     const Scratch scratch;
     {
         auto autosave = must(Autosave::open(scratch.path(), [] {}));
-        for (int n = 0; n <= 50; ++n) save(autosave, std::to_string(n));
+        for (int n = 0; n < 50; ++n) autosave.save(std::to_string(n));
+        save(autosave, "50");
     }
     const Leftovers left(scratch.path());
     REQUIRE(left.first());

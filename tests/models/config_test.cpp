@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -38,6 +39,95 @@ TEST_CASE("sizes under the names of each family") {
     CHECK_FALSE(qwen.window);
     CHECK_FALSE(qwen.tied);
     CHECK(qwen.epsilon == 1e-6);
+}
+
+TEST_CASE("what is not said is as the family's own configuration class has it") {
+    struct Row {
+        const char* said;
+        double epsilon;
+        std::optional<Index> window;
+        Index kv_heads;
+    };
+    const Row rows[] = {
+        {R"("model_type":"gpt2")", 1e-5, {}, 4},
+        {R"("model_type":"gpt2","layer_norm_epsilon":0.01)", 0.01, {}, 4},
+        {R"("model_type":"gpt2","layer_norm_eps":0.01,"rms_norm_eps":0.02)", 1e-5, {}, 4},
+        {R"("model_type":"gpt2","sliding_window":3)", 1e-5, {}, 4},
+        {R"("model_type":"bert")", 1e-12, {}, 4},
+        {R"("model_type":"bert","layer_norm_eps":0.01,"sliding_window":3)", 0.01, {}, 4},
+        {R"("model_type":"llama")", 1e-6, {}, 4},
+        {R"("model_type":"llama","sliding_window":3,"layer_norm_eps":0.5)", 1e-6, {}, 4},
+        {R"("model_type":"llama","rms_norm_eps":1e-5,"num_key_value_heads":2)", 1e-5, {}, 2},
+        {R"("model_type":"mistral","num_key_value_heads":2)", 1e-6, 4096, 2},
+        {R"("model_type":"mistral","num_key_value_heads":2,"sliding_window":3)", 1e-6, 3, 2},
+        {R"("model_type":"mistral","num_key_value_heads":null,"sliding_window":null)", 1e-6, {}, 4},
+        {R"("model_type":"qwen2","num_key_value_heads":2,"sliding_window":3)", 1e-6, {}, 2},
+        {R"("model_type":"qwen2","num_key_value_heads":2,"sliding_window":3,"use_sliding_window":true)",
+         1e-6,
+         {},
+         2},
+        {R"("model_type":"qwen2","num_key_value_heads":2,"sliding_window":3,"use_sliding_window":true,
+             "max_window_layers":0)",
+         1e-6, 3, 2},
+        {R"("model_type":"qwen3","num_key_value_heads":2,"use_sliding_window":true,
+             "layer_types":["sliding_attention","sliding_attention"])",
+         1e-6, 4096, 2},
+        {R"("model_type":"qwen3","num_key_value_heads":2,"use_sliding_window":true,"max_window_layers":0,
+             "layer_types":["full_attention","full_attention"])",
+         1e-6,
+         {},
+         2},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.said);
+        const auto config = must(parse_model_config(
+            fmt::format(
+                R"({{{},"hidden_size":8,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":9}})",
+                row.said),
+            "c.json"));
+        CHECK(config.epsilon == row.epsilon);
+        CHECK(config.window == row.window);
+        CHECK(config.kv_heads == row.kv_heads);
+    }
+}
+
+TEST_CASE("a setting that would change the numbers is refused by its name") {
+    const auto refused = [](const char* more, const char* family = "llama") {
+        return fault_of(fmt::format(
+            R"({{"model_type":"{}","hidden_size":8,"num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":4,
+                "vocab_size":9,{}}})",
+            family, more));
+    };
+    CHECK(refused(R"("quantization_config":{"bits":8})") ==
+          "c.json has 'quantization_config' = {\"bits\":8}; expected none: weights that are codes "
+          "are not read here");
+    CHECK(refused(R"("is_decoder":true)", "bert") ==
+          "c.json has 'is_decoder' = true; expected false: it is computed as an encoder");
+    CHECK(refused(R"("is_causal":false)") ==
+          "c.json has 'is_causal' = false; expected true: it is computed as a decoder");
+    CHECK(refused(R"("partial_rotary_factor":0.5)") ==
+          "c.json has 'partial_rotary_factor' = 0.5; expected 1: it is not computed here");
+    CHECK(refused(R"("partial_rotary_factor":1.0)").empty());
+    for (const char* key : {"attention_multiplier", "embedding_multiplier", "residual_multiplier",
+                            "logits_scaling", "logit_scale"})
+        CHECK(refused(fmt::format(R"("{}":2)", key).c_str()) ==
+              fmt::format("c.json has '{}' = 2; expected 1: it is not computed here", key));
+    for (const char* key :
+         {"attn_logit_softcapping", "final_logit_softcapping", "query_pre_attn_scalar"})
+        CHECK(refused(fmt::format(R"("{}":30)", key).c_str()) ==
+              fmt::format("c.json has '{}' = 30; expected none: it is not computed here", key));
+    CHECK(refused(R"("use_sliding_window":true,"max_window_layers":1)", "qwen2") ==
+          "c.json has a window of keys in 1 of 2 layers; expected one in all of them or in none: "
+          "layers of two kinds are not computed here");
+    CHECK(
+        refused(R"("use_sliding_window":true,"layer_types":["full_attention"])", "qwen3") ==
+        "c.json has 'layer_types' = [\"full_attention\"]; expected one type for each of 2 layers");
+    CHECK(refused(R"("use_sliding_window":true,"layer_types":["full_attention","linear"])",
+                  "qwen3") ==
+          "c.json has 'layer_types' = [\"full_attention\",\"linear\"]; expected "
+          "\"full_attention\" or \"sliding_attention\" for each layer");
+    CHECK(refused(R"("architectures":"LlamaForCausalLM")") ==
+          "c.json has 'architectures' = \"LlamaForCausalLM\"; expected a list of names of classes");
 }
 
 TEST_CASE("what is wrong with a config is named") {
@@ -99,7 +189,7 @@ TEST_CASE("a missing or misshapen tensor is named with what was expected") {
     };
     const std::string file = (folder / "model.safetensors").string();
     CHECK(open(R"({"model_type":"gpt2","n_embd":25,"n_layer":2,"n_head":3,"vocab_size":50})") ==
-          file + ": array 'transformer.wte.weight' is [50, 24]; expected [any, 25]");
+          file + ": array 'transformer.wte.weight' is [50, 24]; expected [50, 25]");
     CHECK(open(R"({"model_type":"gpt2","n_embd":24,"n_layer":3,"n_head":3,"vocab_size":50})") ==
           file + " has no array 'transformer.h.2.attn.c_attn.weight', which this model needs");
     CHECK(open(R"({"model_type":"gpt2","n_embd":24,"n_layer":2,"n_head":5,"vocab_size":50})") ==

@@ -4,8 +4,16 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <numeric>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "core/models/model.h"
+#include "tests/support/results.h"
+#include "tests/support/small_models.h"
 
 using namespace attn;
 
@@ -55,4 +63,41 @@ TEST_CASE("the cosine of two vectors") {
     CHECK(*cosine(Vector{1, 0}, Vector{-2, 0}) == -1.0);
     CHECK_FALSE(cosine(Vector{1, 0}, Vector{0, 0}));
     CHECK_FALSE(cosine(Vector{1, std::nanf("")}, Vector{1, 1}));
+}
+
+TEST_CASE("a folder without a read-out, or of another task, predicts no tokens and says so") {
+    const Scratch scratch;
+    int n = 0;
+    const auto opened = [&](const std::string& family, const std::string& more) {
+        const auto folder = scratch / std::to_string(n++);
+        test::copy_model(family, folder);
+        std::ifstream file(folder / "config.json");
+        auto config = nlohmann::json::parse(file);
+        config.update(nlohmann::json::parse(more));
+        std::ofstream(folder / "config.json") << config;
+        return Model::open(folder);
+    };
+    const auto said = [&](const std::string& family, const std::string& more) {
+        const Model model = must(opened(family, more));
+        std::string notes;
+        for (const std::string& note : model.notes()) notes += note;
+        const auto run = must(model.run({{1, ""}, {2, ""}, {3, ""}}, *find_backend("staged")));
+        CHECK(run.read_out.empty() == !model.gives_logits());
+        return notes;
+    };
+    CHECK(said("gpt2", "{}").empty());
+    CHECK(
+        said("gpt2", R"({"tie_word_embeddings": false})") ==
+        "it predicts no tokens: there is no 'lm_head.weight', and 'tie_word_embeddings' is false");
+    CHECK(said("llama", R"({"architectures": ["LlamaForSequenceClassification"]})") ==
+          "it predicts no tokens: config.json says LlamaForSequenceClassification");
+    CHECK(said("llama", R"({"architectures": ["LlamaForCausalLM"]})").empty());
+    const auto refused = [&](const std::string& family, const std::string& more,
+                             const std::string& why) {
+        CHECK(sentence_in(opened(family, more)).ends_with(why));
+    };
+    refused("llama", R"({"attention_bias": true})",
+            "has no array 'model.layers.0.self_attn.q_proj.bias', which this model needs");
+    refused("llama", R"({"mlp_bias": true})", "mlp.up_proj.bias', which this model needs");
+    refused("gpt2", R"({"vocab_size": 49})", "is [50, 24]; expected [49, 24]");
 }

@@ -23,12 +23,13 @@ inline bool all_nan(std::span<const float> values) {
 using Traced = std::function<Trace(const Inputs&, const AttentionSpec&)>;
 
 /// What is not finite at an allowed pair makes its row NaN and no other row.
-inline void check_spoilt_rows(const Traced& traced, const std::vector<float>& spoiling) {
+inline void check_spoilt_rows(const Traced& traced, bool keeps_weights,
+                              const std::vector<float>& spoiling) {
     for (const float bad : spoiling) {
         CAPTURE(bad);
         const Trace by_query = traced(column_inputs({bad, 1}, {1, 2, 3}, {1, 2, 3}), {});
-        if (!by_query[Stage::weights].empty())
-            CHECK(all_nan(by_query[Stage::weights].matrix(0, 0).row(0)));
+        REQUIRE(by_query[Stage::weights].empty() == !keeps_weights);
+        if (keeps_weights) CHECK(all_nan(by_query[Stage::weights].matrix(0, 0).row(0)));
         CHECK(std::isnan(by_query[Stage::context](0, 0, 0, 0)));
         CHECK(by_query[Stage::context](0, 0, 1, 0) == doctest::Approx(2.5752).epsilon(1e-4));
         const Trace by_key = traced(column_inputs({1}, {1, bad, 3, 0, 0}, {1, 2, 3, 4, 5}), {});
@@ -36,9 +37,10 @@ inline void check_spoilt_rows(const Traced& traced, const std::vector<float>& sp
     }
 }
 
-/// How NaN, inf and far scores are treated by whoever computes; stages that it does not keep are not looked at.
-inline void check_edges(const Traced& traced, const std::vector<float>& spoiling = {kNan, kInf}) {
-    check_spoilt_rows(traced, spoiling);
+/// How NaN, inf and far scores are treated by whoever computes, in the stages that it keeps: all, or the context alone.
+inline void check_edges(const Traced& traced, bool keeps_weights,
+                        const std::vector<float>& spoiling = {kNan, kInf}) {
+    check_spoilt_rows(traced, keeps_weights, spoiling);
     // an allowed score of -inf, and one far below, weigh exactly 0 beside finite ones
     const Trace far = traced(column_inputs({1}, {-kInf, 2000, 0}, {7, 1, 9}), {});
     CHECK(far[Stage::context](0, 0, 0, 0) == 1.0F);
@@ -54,7 +56,8 @@ inline void check_edges(const Traced& traced, const std::vector<float>& spoiling
     // a 0 weight times an infinite value that is allowed is NaN
     const Trace infinite = traced(column_inputs({1}, {0, 2000}, {kInf, 1}), {});
     CHECK(std::isnan(infinite[Stage::context](0, 0, 0, 0)));
-    if (far[Stage::weights].empty()) return;
+    REQUIRE(far[Stage::weights].empty() == !keeps_weights);
+    if (!keeps_weights) return;
     for (const Index j : {0, 2}) CHECK(far[Stage::weights](0, 0, 0, j) == 0.0F);
     for (const Index j : {0, 1}) CHECK(std::isnan(none[Stage::weights](0, 0, 0, j)));
     CHECK(none[Stage::weights](0, 0, 0, 2) == 0.0F);

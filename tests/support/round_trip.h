@@ -95,6 +95,9 @@ struct Changed {
     const view::WorkspaceInfo* workspace;
     std::string field;
     view::AppState state;
+    bool is(std::pair<std::string_view, std::string_view> key_and_field) const {
+        return workspace->key == key_and_field.first && field == key_and_field.second;
+    }
 };
 /// One for each field of each workspace, from `first`.
 inline std::vector<Changed> every_field_changed(const view::AppState& first) {

@@ -35,6 +35,7 @@ std::uint64_t hash_of_frame() {
 std::uint64_t picture_of(AppState state, const WorkspaceInfo& workspace) {
     apply(state, SetWorkspace{std::string(workspace.key)});
     state.message = {};
+    state.trace_ms = 0.0;
     NullUi ui({1280.0F, 720.0F});
     ui.show([&state](const ui::Frame& frame, Actions& out) { ui::draw_window(state, frame, out); });
     ui.frames(3);
@@ -49,6 +50,7 @@ TEST_CASE("every field of every workspace, saved and opened, gives the same pict
     for (const Changed& changed : every_field_changed(first)) {
         const std::string text = session_to_json(changed.state);
         if (!session_from_json(text, "session.json")) continue;
+        if (changed.is({"verify", "file"})) continue;  // a path is made absolute
         CAPTURE(changed.workspace->key);
         CAPTURE(changed.field);
         const auto picture = picture_of(changed.state, *changed.workspace);
