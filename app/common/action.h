@@ -78,8 +78,11 @@ inline constexpr ActionType kActionType{
     [](const void* action) -> std::shared_ptr<void> {
         return std::make_shared<A>(*static_cast<const A*>(action));
     },
-    A::kMeta.describe ? A::kMeta.describe : [](Visitor& visit, void* action) {
-        if constexpr (Described<A>) describe(visit, *static_cast<A*>(action));
+    [](Visitor& visit, void* action) {
+        if constexpr (Described<A>)
+            describe(visit, *static_cast<A*>(action));
+        else if (A::kMeta.describe != nullptr)
+            A::kMeta.describe(visit, action);
     }};
 
 /// One action of any struct: constant, cheap to copy.

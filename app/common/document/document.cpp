@@ -110,18 +110,6 @@ std::string empty_words(const Document& document) {
     return "There is no sentence yet: type one in Step (key 1).";
 }
 
-double bytes_of(const Document& document) {
-    double floats = 0.0;
-    const auto add = [&](const Tensor& tensor) { floats += static_cast<double>(tensor.count()); };
-    for (const auto& inputs : document.layers) {
-        for (const Tensor* tensor : {&inputs->x, &inputs->x_kv, &inputs->q, &inputs->k, &inputs->v})
-            add(*tensor);
-        for (const Tensor& tensor : inputs->params.tensors) add(tensor);
-    }
-    for (const auto& given : document.given) add(given->values);
-    return 4.0 * floats;
-}
-
 void set_inputs(Document& document, Inputs inputs) {
     document.inputs = std::make_shared<const Inputs>(std::move(inputs));
     document.layers.resize(static_cast<std::size_t>(
@@ -154,7 +142,24 @@ Result<void> check_input(const Document& document, const InputEdit& edit) {
                                  edit.column));
 }
 
+namespace {
+
+double bytes_of(const Document& document) {
+    double floats = 0.0;
+    const auto add = [&](const Tensor& tensor) { floats += static_cast<double>(tensor.count()); };
+    for (const auto& inputs : document.layers) {
+        for (const Tensor* tensor : {&inputs->x, &inputs->x_kv, &inputs->q, &inputs->k, &inputs->v})
+            add(*tensor);
+        for (const Tensor& tensor : inputs->params.tensors) add(tensor);
+    }
+    for (const auto& given : document.given) add(given->values);
+    return 4.0 * floats;
+}
+
+}  // namespace
+
 Result<Document> with_size(Document document) {
+    document.bytes = bytes_of(document);
     if (is_empty(document)) {
         if (document.given.empty()) document.size = {};
         return document;

@@ -156,6 +156,7 @@ struct Document {
     std::optional<FileQuestion> question;      // whose answer would make attention of them
     std::map<std::string, std::string> roles;  // of a file's arrays: name -> what it was read as
     Dimensions size;               // of `inputs` under `spec`; all 0 while there is no token
+    double bytes = 0.0;            // of all layers' tensors
     std::vector<InputEdit> edits;  // of a file's tensors, oldest first
     std::vector<Target> targets;   // of outputs, one each
     // Of each layer: ∂L/∂output [B,1,Tq,d_out] as the file gives it, see given_gradient(); null, or the list empty: it gives none.
@@ -185,8 +186,6 @@ std::string empty_words(const Document& document);
 inline constexpr Index kMostCells = Index{1} << 16;
 /// Why it has no trace: nothing typed, too many scores, no values; "": it has one.
 std::string stages_lack(const Document& document);
-/// Bytes of its tensors.
-double bytes_of(const Document& document);
 /// Replaces the layer that is looked at.
 void set_inputs(Document& document, Inputs inputs);
 /// The given tensor of that name: a parameter, X, X_kv, Q, K or V.
@@ -194,7 +193,7 @@ const Tensor& tensor_of(const Inputs& inputs, const OperandId& id);
 /// Carries out one edit; check_input() says whether it can be.
 void set_input(Document& document, const InputEdit& edit);
 Result<void> check_input(const Document& document, const InputEdit& edit);
-/// With `size` worked out from inputs and spec. An error names what does not fit.
+/// With `size` and `bytes` worked out from inputs and spec. An error names what does not fit.
 Result<Document> with_size(Document document);
 
 // Limits of the toy model; the sentence of an error names them.

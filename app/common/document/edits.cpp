@@ -28,7 +28,7 @@ void trim(AppState& state) {
     std::size_t kept = 0;
     for (auto edit = state.history.rbegin(); edit != state.history.rend(); ++edit, ++kept) {
         const bool same = last != nullptr && last->layers == edit->document->layers;
-        bytes += same ? 0.0 : bytes_of(*edit->document);
+        bytes += same ? 0.0 : edit->document->bytes;
         last = edit->document.get();
         if (kept > 0 && (kept >= kMaxHistory || bytes > kMaxHistoryBytes)) break;
     }
