@@ -110,11 +110,29 @@ std::string empty_words(const Document& document) {
     return "There is no sentence yet: type one in Step (key 1).";
 }
 
+namespace {
+
+double bytes_of(const Document& document) {
+    double floats = 0.0;
+    const auto add = [&](const Tensor& tensor) { floats += static_cast<double>(tensor.count()); };
+    for (const auto& inputs : document.layers) {
+        if (!inputs) continue;  // not set yet
+        for (const Tensor* tensor : {&inputs->x, &inputs->x_kv, &inputs->q, &inputs->k, &inputs->v})
+            add(*tensor);
+        for (const Tensor& tensor : inputs->params.tensors) add(tensor);
+    }
+    for (const auto& given : document.given) add(given->values);
+    return 4.0 * floats;
+}
+
+}  // namespace
+
 void set_inputs(Document& document, Inputs inputs) {
     document.inputs = std::make_shared<const Inputs>(std::move(inputs));
     document.layers.resize(static_cast<std::size_t>(
         std::max<Index>(document.layer + 1, static_cast<Index>(document.layers.size()))));
     document.layers[static_cast<std::size_t>(document.layer)] = document.inputs;
+    document.bytes = bytes_of(document);
 }
 
 const Tensor& tensor_of(const Inputs& inputs, const OperandId& id) { return given_in(inputs, id); }
@@ -141,22 +159,6 @@ Result<void> check_input(const Document& document, const InputEdit& edit) {
                                  key_of(edit.tensor), edit.batch, edit.head, edit.row,
                                  edit.column));
 }
-
-namespace {
-
-double bytes_of(const Document& document) {
-    double floats = 0.0;
-    const auto add = [&](const Tensor& tensor) { floats += static_cast<double>(tensor.count()); };
-    for (const auto& inputs : document.layers) {
-        for (const Tensor* tensor : {&inputs->x, &inputs->x_kv, &inputs->q, &inputs->k, &inputs->v})
-            add(*tensor);
-        for (const Tensor& tensor : inputs->params.tensors) add(tensor);
-    }
-    for (const auto& given : document.given) add(given->values);
-    return 4.0 * floats;
-}
-
-}  // namespace
 
 Result<Document> with_size(Document document) {
     document.bytes = bytes_of(document);
