@@ -192,10 +192,9 @@ std::string output_effect(const Model& model, const RunEffects& effects) {
     if (effects.cosine)
         return fmt::format("  embedding: cosine {:.6f} to that without interventions\n",
                            *effects.cosine);
-    const bool unnamed = model.config().image && !model.weights().read_out.there();
-    return unnamed || model.config().family->read_out == ReadOut::none
-               ? "  the model has no output to compare\n"
-               : "  output: it is not finite, and cannot be compared\n";
+    return model.gives_logits() || model.config().family->read_out == ReadOut::sentence
+               ? "  output: it is not finite, and cannot be compared\n"
+               : "  the model has no output to compare\n";
 }
 
 /// A line a head that may have changed.

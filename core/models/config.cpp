@@ -252,14 +252,12 @@ void read_window(ConfigReader& reader, ModelConfig& config) {
 
 /// Whether the folder is of a model that predicts tokens, and which biases it must have.
 void read_task(ConfigReader& reader, ModelConfig& config) {
-    config.tied = reader.flag("tie_word_embeddings", config.family->key == "gpt2");
     const std::string_view family = config.family->key;
-    const auto bias = [&](std::string_view key, bool has_switch) {
-        return has_switch && reader.flag(key, false);
-    };
+    config.tied = reader.flag("tie_word_embeddings", family == "gpt2");
     if (family == "llama" || family == "qwen3" || family == "mistral")
-        config.attention_bias = bias("attention_bias", family != "mistral");
-    if (config.family->norm == Norm::rms) config.mlp_bias = bias("mlp_bias", family == "llama");
+        config.attention_bias = family != "mistral" && reader.flag("attention_bias", false);
+    if (config.family->norm == Norm::rms)
+        config.mlp_bias = family == "llama" && reader.flag("mlp_bias", false);
     const json* classes = reader.find({"architectures"});
     if (classes == nullptr) return;
     if (!classes->is_array()) return reader.wrong(*classes, "a list of names of classes");

@@ -141,7 +141,6 @@ Tensor logits_of(const Tensor& x, const WeightMatrix& table) {
 
 /// Of the class token, which is the first; empty where the model has no classifier.
 Tensor class_logits(const Tensor& x, const LinearWeights& classifier) {
-    if (!classifier.there()) return {};
     auto first = Tensor::uninitialised({1, 1, 1, x.shape().d});
     std::ranges::copy(x.matrix(0, 0).row(0), first.values().begin());
     return through(first, classifier);
@@ -152,9 +151,8 @@ Tensor read_out_of(Tensor x, const Model& model) {
     const ModelWeights& weights = model.weights();
     if (weights.final_norm.there())
         x = normalised(x, weights.final_norm, config.family->norm, config.epsilon);
-    if (config.family->read_out == ReadOut::next_token && !model.gives_logits()) return {};
-    if (config.family->read_out == ReadOut::none) return {};
     if (config.family->read_out == ReadOut::sentence) return sentence_vector(x, weights.read_out);
+    if (!model.gives_logits()) return {};
     if (config.family->read_out == ReadOut::classes) return class_logits(x, weights.read_out);
     const WeightMatrix& table =
         weights.read_out.there() ? weights.read_out.weight : weights.embedding;
@@ -333,7 +331,7 @@ bool Model::gives_logits() const {
     const ReadOut read_out = config_.family->read_out;
     if (read_out == ReadOut::next_token)
         return config_.other_task.empty() && (config_.tied || weights_.read_out.there());
-    return read_out == ReadOut::classes;
+    return read_out == ReadOut::classes && weights_.read_out.there();
 }
 
 std::string Model::shown(Index id) const {

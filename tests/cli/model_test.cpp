@@ -65,6 +65,20 @@ TEST_CASE("--keep leaves the other stages out, and the output opens as tensors")
     CHECK(extents(read_npz(again).value(), "weights") == std::vector<Index>{1, 3, 1, 1});
 }
 
+TEST_CASE("a model without a read-out predicts nothing, and says so beside interventions too") {
+    const Scratch scratch;
+    const std::string folder = gpt2_folder(scratch).string();
+    std::ofstream(folder + "/config.json")
+        << R"({"model_type":"gpt2","n_embd":24,"n_layer":2,"n_head":3,"vocab_size":50,
+        "tie_word_embeddings":false})";
+    const Ran ran = succeeds({"trace", "--model", folder, "--text", "abba c", "-o",
+                              scratch.at("out.npz"), "--off", "0.1"});
+    CHECK(says(ran.out + ran.err, "it predicts no tokens: there is no 'lm_head.weight'"));
+    CHECK(says(ran.out, "the model has no output to compare"));
+    CHECK_FALSE(says(ran.out, "next token"));
+    CHECK_FALSE(read_npz(scratch.at("out.npz")).value().arrays.contains("logits"));
+}
+
 TEST_CASE("what does not go with --model is refused by its name") {
     const Scratch scratch;
     const std::string folder = gpt2_folder(scratch).string();
