@@ -13,7 +13,6 @@
 #include "app/common/sheet.h"
 #include "core/check_mask.h"
 #include "core/io/file.h"
-#include "core/scores/score.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -191,25 +190,9 @@ std::string words_of(const OpenRequest& request) {
     return fmt::format("generated matrix of {} tokens, seed {}", spec.tokens, spec.seed);
 }
 
-namespace {
-
-/// Step and the map explain dot-product attention; the command line computes the other kinds too.
-std::string kind_without_words(const Document& document) {
-    const auto others = features(document.spec, document.inputs->params,
-                                 {"global_tokens", "window_left", "window_right"});
-    if (!others.empty())
-        return fmt::format(
-            "{}: its stages are not explained here yet; attnscope trace computes all of them.",
-            others.front().title);
-    return {};
-}
-
-}  // namespace
-
 std::string stages_lack(const Document& document) {
     if (is_empty(document) && !is_toy(document)) return empty_words(document);
     if (is_empty(document)) return "Type a sentence and press Enter.";
-    if (std::string kind = kind_without_words(document); !kind.empty()) return kind;
     const Dimensions& size = document.size;
     if (size.tq > kMostCells / std::max<Index>(size.tk, 1))
         return fmt::format(
