@@ -90,6 +90,8 @@ enum class Lights : std::uint8_t {
     same_row,       // row i, every column
     row_of_column,  // row j, every column: K in scores
     column,         // column j, every row: a weight matrix, V in context
+    whole,          // every cell: the parameters of a score
+    own_head,       // column h: the sink of head h
 };
 
 using OperandId = std::variant<Stage, Param>;

@@ -13,17 +13,32 @@
 namespace attn::view {
 namespace {
 
-// What stands around the arguments of an operation, in each dialect.
+// What stands between the arguments of an operation, in each dialect.
 struct Signs {
-    std::string_view plus, minus, times, quotient_open, quotient_mid, quotient_close, exp_open,
-        exp_close, sqrt_open, sqrt_close, max_open, max_close;
+    std::string_view plus, minus, times, quotient_open, quotient_mid, quotient_close, power_mid,
+        power_close;
 };
 constexpr std::array<Signs, 4> kSigns{{
-    {" + ", " − ", "·", "", " ÷ ", "", "exp(", ")", "√", "", "max(", ")"},
-    {" + ", " - ", "·", "", " / ", "", "exp(", ")", "sqrt(", ")", "max(", ")"},
-    {" + ", " - ", " \\cdot ", "\\frac{", "}{", "}", "\\exp(", ")", "\\sqrt{", "}", "\\max(", ")"},
-    {" + ", " - ", " * ", "", " / ", "", "np.exp(", ")", "np.sqrt(", ")", "max(", ")"},
+    {" + ", " − ", "·", "", " ÷ ", "", "^(", ")"},
+    {" + ", " - ", "·", "", " / ", "", "^(", ")"},
+    {" + ", " - ", " \\cdot ", "\\frac{", "}{", "}", "^{", "}"},
+    {" + ", " - ", " * ", "", " / ", "", "**(", ")"},
 }};
+
+/// What stands before the arguments of a function, in each dialect; it ends with their parenthesis.
+struct Name {
+    Op op;
+    std::array<std::string_view, 4> open;
+};
+constexpr Name kNames[] = {
+    {Op::exp, {"exp(", "exp(", "\\exp(", "np.exp("}},
+    {Op::ln, {"ln(", "ln(", "\\ln(", "np.log("}},
+    {Op::sin, {"sin(", "sin(", "\\sin(", "np.sin("}},
+    {Op::cos, {"cos(", "cos(", "\\cos(", "np.cos("}},
+    {Op::tanh, {"tanh(", "tanh(", "\\tanh(", "np.tanh("}},
+    {Op::sqrt, {"√", "sqrt(", "\\sqrt{", "np.sqrt("}},
+    {Op::max, {"max(", "max(", "\\max(", "max("}},
+};
 
 /// A number below 0, or a product that begins with one.
 bool begins_negative(const Expr& expr) {
@@ -55,7 +70,7 @@ class Writer {
             case Op::sum:
                 return add_sum(expr);
             case Op::product:  // its first factor in parentheses when it has a power of ten
-                has_power(args[0]) ? add_enclosed("(", {args[0]}, ")") : add(args[0]);
+                add_first(args[0], has_power(args[0]));
                 add_text(signs_.times);
                 return add_guarded(args[1]);
             case Op::difference:
@@ -64,19 +79,17 @@ class Writer {
                 return add_guarded(args[1]);
             case Op::quotient:
                 add_text(signs_.quotient_open);
-                add(args[0]);
+                fraction ? add(args[0]) : add_first(args[0], false);
                 add_text(signs_.quotient_mid);
-                fraction ? add(args[1]) : add_guarded(args[1]);
+                fraction                    ? add(args[1])
+                : args[1].op == Op::product ? add_enclosed("(", {args[1]}, ")")
+                                            : add_guarded(args[1]);
                 return add_text(signs_.quotient_close);
-            case Op::exp:
-                return add_enclosed(signs_.exp_open, args, signs_.exp_close);
-            case Op::sqrt:
-                if (!signs_.sqrt_close.empty())
-                    return add_enclosed(signs_.sqrt_open, args, signs_.sqrt_close);
-                add_text(signs_.sqrt_open);
-                return add_guarded(args[0]);
-            case Op::max:
-                return add_enclosed(signs_.max_open, args, signs_.max_close);
+            case Op::power:
+                add_guarded(args[0]);
+                return add_enclosed(signs_.power_mid, {args[1]}, signs_.power_close);
+            default:
+                return add_function(expr);
         }
     }
 
@@ -91,12 +104,24 @@ class Writer {
             add(minus ? negated(expr.args[n]) : expr.args[n]);
         }
     }
+    void add_function(const Expr& expr) {
+        const std::string_view open =
+            std::ranges::find(kNames, expr.op, &Name::op)->open[static_cast<std::size_t>(dialect_)];
+        if (open.ends_with('(')) return add_enclosed(open, expr.args, ")");
+        if (open.ends_with('{')) return add_enclosed(open, expr.args, "}");
+        add_text(open);
+        add_guarded(expr.args[0]);
+    }
+    static bool is_compound(const Expr& expr) {
+        return expr.op == Op::sum || expr.op == Op::difference;
+    }
+    void add_first(const Expr& expr, bool enclosed) {
+        enclosed || is_compound(expr) ? add_enclosed("(", {expr}, ")") : add(expr);
+    }
     /// In parentheses when it is negative, has a power of ten or is made of parts.
     void add_guarded(const Expr& expr) {
         const bool negative = expr.op == Op::number && expr.value < 0.0;
-        const bool compound = expr.op == Op::sum || expr.op == Op::difference;
-        if (negative || compound || has_power(expr)) return add_enclosed("(", {expr}, ")");
-        add(expr);
+        add_first(expr, negative || has_power(expr));
     }
     void add_enclosed(std::string_view open, const std::vector<Expr>& args,
                       std::string_view close) {
@@ -255,6 +280,16 @@ double evaluate(const Expr& expr) {
             return std::sqrt(args[0]);
         case Op::max:
             return std::ranges::max(args);
+        case Op::power:
+            return std::pow(args[0], args[1]);
+        case Op::ln:
+            return std::log(args[0]);
+        case Op::sin:
+            return std::sin(args[0]);
+        case Op::cos:
+            return std::cos(args[0]);
+        case Op::tanh:
+            return std::tanh(args[0]);
     }
     return expr.value;
 }

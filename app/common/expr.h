@@ -11,7 +11,22 @@ namespace attn::view {
 // A number as arithmetic with its real operands. The inspector, the three kinds of copies and the tests
 // all read this one tree.
 
-enum class Op : std::uint8_t { number, sum, product, quotient, difference, exp, sqrt, max };
+enum class Op : std::uint8_t {
+    number,
+    sum,
+    product,
+    quotient,
+    difference,
+    power,  // base, exponent
+    // of one argument, but for max
+    exp,
+    ln,
+    sin,
+    cos,
+    tanh,
+    sqrt,
+    max
+};
 
 struct Expr {
     Op op = Op::number;
@@ -68,7 +83,8 @@ struct Explanation {
     std::vector<Step> asides;  // what is said besides: no part of the result
     std::vector<std::string> notes;   // one plain sentence each
     std::optional<DotProduct> dot;    // a sum of products has it
-    std::vector<double> softmax_row;  // of a weight: its row of M
+    std::vector<double> softmax_row;  // of a weight: its row of M, then the sink where there is one
+    bool has_sink = false;
     double value = 0.0;
     std::optional<InspectorTable> table;  // where the sum of products is not the whole story
 };

@@ -9,6 +9,7 @@
 
 #include "app/common/state.h"
 #include "app/common/words.h"
+#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
@@ -245,8 +246,27 @@ Stage weight_stage(const Document& document) {
 OperandId operand_of(const Document& document, Stage result, const OperandId& id) {
     const bool projects_source = result == Stage::k || result == Stage::v;
     if (projects_source && id == OperandId(Stage::x)) return key_stage(document);
+    const auto in_place = [&](Stage stage) { return stage_or_source(stage, document.spec); };
+    if (result == Stage::scores && id == OperandId(Stage::q)) return in_place(Stage::q_rot);
+    if (result == Stage::scores && id == OperandId(Stage::k)) return in_place(Stage::k_rot);
+    if (result == Stage::masked && id == OperandId(Stage::scaled)) return in_place(Stage::biased);
     if (result == Stage::context && id == OperandId(Stage::weights)) return weight_stage(document);
     return id;
+}
+
+std::vector<Operand> operands_of(const Document& document, Stage stage) {
+    std::vector<Operand> operands;
+    const bool projected = stage == Stage::q || stage == Stage::k || stage == Stage::v;
+    if (projected && !is_empty(document) && !document.inputs->projects()) return operands;  // given
+    for (const auto& operand : info(stage).operands)
+        if (operand)
+            operands.push_back({operand_of(document, stage, operand->id), operand->lights});
+    if (stage == Stage::scores)
+        for (const Param param : info(document.spec.score).params)
+            operands.push_back({param, Lights::whole});
+    if (stage == Stage::weights && !document.inputs->params[Param::sinks].empty())
+        operands.push_back({Param::sinks, Lights::own_head});
+    return operands;
 }
 
 bool is_kept(const AppState& state, const OperandId& id) {

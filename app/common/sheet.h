@@ -73,6 +73,9 @@ Stage key_stage(const Document& document);
 Stage weight_stage(const Document& document);
 /// The operand of `result` that the stage table calls `id`, in this document.
 OperandId operand_of(const Document& document, Stage result, const OperandId& id);
+/// All that the stage is made from in this document: those of the table, the parameters of its score, its sinks. None of
+/// Q, K and V that are given.
+std::vector<Operand> operands_of(const Document& document, Stage stage);
 /// Whether the trace holds the tensor. A backend need not keep every stage.
 bool is_kept(const AppState& state, const OperandId& id);
 /// The words along an axis, a repeated one numbered: "the", "the₂". Of widths: "0", "1", ….

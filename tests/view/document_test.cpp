@@ -58,6 +58,7 @@ TEST_CASE("the toy sentence has the vectors that the text prints, its -0.00 show
 
 TEST_CASE("a document survives JSON, to the last bit; training off too, without dropout") {
     for (const AppState& state : sample_states()) {
+        if (!is_toy(state.document())) continue;  // a file's has no JSON of its own
         const std::string text = document_to_json(state.document());
         const auto read = document_from_json(text, "copy");
         if (!read) MESSAGE(read.error().sentence);
@@ -141,7 +142,7 @@ TEST_CASE("a session of a file keeps the kind of attention that the file says") 
     CHECK(spec.mask.window_left == 1);
     CHECK(spec.mask.window_right == 2);
     CHECK(spec.mask.global_tokens == 1);
-    CHECK_FALSE(stages_lack(*document).empty());
+    CHECK(stages_lack(*document).empty());
 }
 
 TEST_CASE("a session that points outside its document is refused") {

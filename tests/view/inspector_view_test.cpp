@@ -12,7 +12,7 @@ using namespace attn::view;
 
 namespace {
 
-/// Reads the arithmetic as a person would: + - · / exp() sqrt() max() and parentheses.
+/// Reads the arithmetic as a person would: + - · / ^() exp() ln() sin() cos() tanh() sqrt() max() and parentheses.
 class Calculator {
   public:
     explicit Calculator(std::string_view text) : text_(text) {}
@@ -50,7 +50,15 @@ class Calculator {
         return value;
     }
     double factor() {
+        const double base = unit();
+        return take("^(") ? closed(std::pow(base, sum())) : base;
+    }
+    double unit() {
         if (take("exp(")) return closed(std::exp(sum()));
+        if (take("ln(")) return closed(std::log(sum()));
+        if (take("sin(")) return closed(std::sin(sum()));
+        if (take("cos(")) return closed(std::cos(sum()));
+        if (take("tanh(")) return closed(std::tanh(sum()));
         if (take("sqrt(")) return closed(std::sqrt(sum()));
         if (take("max(")) return largest();
         if (take("(")) return closed(sum());
@@ -120,8 +128,8 @@ void for_some_cells(const AppState& state, const OperandId& id, Visit visit) {
 std::vector<OperandId> every_operand(const AppState& state) {
     std::vector<OperandId> ids;
     for (const Stage stage : ribbon_stages(state.document())) ids.emplace_back(stage);
-    for (const Param param : {Param::w_q, Param::w_k, Param::w_v, Param::w_o})
-        ids.emplace_back(param);
+    for (const ParamInfo& row : param_table())
+        if (!state.document().inputs->params[row.param].empty()) ids.emplace_back(row.param);
     return ids;
 }
 

@@ -10,6 +10,7 @@
 #include "app/common/document/actions.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/controls.h"
+#include "tests/support/cases.h"
 #include "tests/support/random.h"
 
 namespace attn::view {
@@ -111,6 +112,19 @@ inline AppState two_sequences_state() {
     return state_of(document_of({normal_inputs({2, 2, 3, 4}, 1)})).value();
 }
 
+/// A file's call of every kind that the engine has: each score, RoPE, soft cap, ALiBi, sinks, windows, offsets.
+inline std::vector<AppState> call_states() {
+    std::vector<AppState> states;
+    for (const test::Case& one : test::kind_cases(test::Sizes::small)) {
+        Document document =
+            document_of({std::make_shared<const Inputs>(one.inputs)}, one.name.c_str());
+        document.title = one.name;
+        document.spec = one.spec;
+        states.push_back(state_of(std::move(document)).value());
+    }
+    return states;
+}
+
 /// Every preset, and models that presets do not show: masks of every kind, dropout, NaN, ∞,
 /// 64 tokens, a typed Unicode sentence, eight heads, cross-attention with typed words.
 inline std::vector<AppState> sample_states() {
@@ -132,6 +146,7 @@ inline std::vector<AppState> sample_states() {
                                              SetHeads{8}, ShowHead{5}}));
     states.push_back(after(initial_state(), {SetSentence{numbered("word", 64)}, SetKeyWidth{64}}));
     states.push_back(after(preset_state("cross-attention"), {SetSentence{"who did it"}}));
+    for (AppState& call : call_states()) states.push_back(std::move(call));
     return states;
 }
 

@@ -34,7 +34,7 @@ TEST_CASE("every stage of every model has whole grids, one of them in the hero's
                 const StepView view =
                     build_step_view(after(state, {GoToStage{stage}, ShowGradients{gradients}}));
                 CAPTURE(state.document().title);
-                if (state.document().tokens.empty()) {
+                if (is_empty(state.document())) {
                     CHECK_FALSE(view.unavailable.empty());
                     continue;
                 }

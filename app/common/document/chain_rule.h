@@ -14,6 +14,10 @@ std::string tex_symbol(const OperandId& id);
 std::string tex_gradient(const OperandId& id, const std::string& indices = "");
 /// What S is of the scores, as TeX: "\frac{1}{\sqrt{d_k}}", "\mathrm{scale}"; "" where they stay as they are.
 std::string tex_factor(const AttentionSpec& spec);
+/// What becomes of the scores before softmax: "\frac{\mathrm{scores}}{\sqrt{d_k}}".
+std::string tex_scaled(const AttentionSpec& spec);
+/// How the stage is computed in this document, in TeX, where its table speaks of the general case.
+std::string stage_formula(const Document& document, Stage stage);
 /// The chain rule of the stage or parameter as it is in this document, in TeX.
 std::string gradient_formula(const AppState& state, const OperandId& id);
 /// "∂L/∂A = ∂L/∂context · Vᵀ, of the forward line context = A V."

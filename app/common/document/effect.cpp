@@ -46,6 +46,7 @@ struct Part {
         const Tensor& tensor = document.inputs->params[param];
         if (tensor.empty()) return {};
         const Matrix whole = tensor.matrix(0, 0);
+        if (info(param).use == ParamUse::sink) return whole.column_block(head, 1);
         const auto [first, width] = head_columns(document.size, param, head);
         if (width == 0) return whole;
         if (first + width > whole.columns) return {};
@@ -57,6 +58,19 @@ bool same_scale(const Document& a, const Document& b) {
     if (a.spec.scale != b.spec.scale || a.spec.temperature != b.spec.temperature) return false;
     if (a.spec.scale == ScaleKind::value) return a.spec.scale_value == b.spec.scale_value;
     return a.spec.scale == ScaleKind::none || a.size.d_k == b.size.d_k;
+}
+
+bool same_rope(const std::optional<Rope>& a, const std::optional<Rope>& b) {
+    if (!a || !b) return !a && !b;
+    const RopeScaling& x = a->scaling;
+    const RopeScaling& y = b->scaling;
+    return a->pairs == b->pairs && a->base == b->base && a->dims == b->dims && x.kind == y.kind &&
+           x.factor == y.factor && x.low == y.low && x.high == y.high &&
+           x.original_length == y.original_length;
+}
+
+bool same_offset(const Part& a, const Part& b) {
+    return a.document.size.query_offset == b.document.size.query_offset;
 }
 
 /// Whether the tensor that is given for a stage was edited; false where it is computed.
@@ -86,25 +100,36 @@ bool is_edited(Stage stage, const Part& before, const Part& after) {
             return is_given_anew(stage, before, after) || is_edited(Param::b_k, before, after);
         case Stage::v:
             return is_given_anew(stage, before, after) || is_edited(Param::b_v, before, after);
+        case Stage::q_rot:
+            return !same_rope(was.rope, is.rope) || !same_offset(before, after);
+        case Stage::k_rot:
+            return !same_rope(was.rope, is.rope);
+        case Stage::scores:
+            return was.score != is.score;
         case Stage::scaled:
             return !same_scale(before.document, after.document);
+        case Stage::biased:
+            return was.softcap != is.softcap || was.alibi != is.alibi ||
+                   (is.alibi && (!same_offset(before, after) ||
+                                 before.document.size.heads != after.document.size.heads));
         case Stage::masked:
-            return !same_mask(was.mask, is.mask);
+            return !same_mask(was.mask, is.mask) || (is.mask.any() && !same_offset(before, after));
         case Stage::weights:
             return was.empty_rows != is.empty_rows;
         case Stage::dropped:
             return was.active_dropout() != is.active_dropout() || was.seed != is.seed;
         case Stage::context:
-            return weight_stage(before.document) != weight_stage(after.document);
+            return false;
         case Stage::output:
             return is_edited(Param::b_o, before, after);
-        case Stage::q_rot:
-        case Stage::k_rot:
-        case Stage::biased:
-        case Stage::scores:
-            return false;
     }
     return false;
+}
+
+/// Whether the stage reads other operands than before: RoPE, a bias or dropout came or went.
+bool reads_others(Stage stage, const Part& before, const Part& after) {
+    return !std::ranges::equal(operands_of(before.document, stage),
+                               operands_of(after.document, stage), {}, &Operand::id, &Operand::id);
 }
 
 /// Every stage of one head that an edit leads to, by the operands of the stage table. What other heads hand to
@@ -112,13 +137,12 @@ bool is_edited(Stage stage, const Part& before, const Part& after) {
 Reached reached(const Part& before, const Part& after) {
     Reached reached;
     for (const StageInfo& stage : stage_table()) {
-        bool edited = is_edited(stage.stage, before, after);
-        for (const auto& operand : stage.operands) {
-            if (!operand) continue;
-            const OperandId id = operand_of(after.document, stage.stage, operand->id);
-            const Stage* const from = std::get_if<Stage>(&id);
+        bool edited =
+            is_edited(stage.stage, before, after) || reads_others(stage.stage, before, after);
+        for (const Operand& operand : operands_of(after.document, stage.stage)) {
+            const Stage* const from = std::get_if<Stage>(&operand.id);
             edited = edited || (from ? reached[index_of(*from)]
-                                     : is_edited(std::get<Param>(id), before, after));
+                                     : is_edited(std::get<Param>(operand.id), before, after));
         }
         reached[index_of(stage.stage)] = edited;
     }
@@ -135,8 +159,9 @@ double distance(float a, float b) {
 StageChange compared(const Matrix& was, const Matrix& is, bool reached) {
     StageChange change;
     change.fate = reached ? Fate::same : Fate::cannot;
-    if (was.rows != is.rows || was.columns != is.columns) change.fate = Fate::resized;
-    if (change.fate == Fate::resized) return change;
+    if (was.rows != is.rows || was.columns != is.columns)
+        change.fate = was.rows == 0 ? Fate::appeared : Fate::resized;
+    if (change.fate == Fate::resized || change.fate == Fate::appeared) return change;
     double largest = 0.0;
     for (Index i = 0; i < is.rows; ++i)
         for (Index j = 0; j < is.columns; ++j)
@@ -154,6 +179,8 @@ std::string noun_of(Stage stage) {
     switch (stage) {
         case Stage::scaled:
             return "scaled scores";
+        case Stage::biased:
+            return "biased scores";
         case Stage::masked:
             return "masked scores";
         case Stage::weights:
@@ -173,8 +200,10 @@ bool is_plural(Stage stage) { return pair_stages()[index_of(stage)]; }
 std::string list_of(const std::vector<Stage>& stages) {
     std::vector<std::string> nouns;
     for (const Stage stage : stages) {
-        const bool said = (stage == Stage::scaled && std::ranges::count(stages, Stage::scores)) ||
-                          (stage == Stage::masked && std::ranges::count(stages, Stage::scaled));
+        const auto listed = [&](Stage before) { return std::ranges::count(stages, before) > 0; };
+        const bool said =
+            (stage == Stage::scaled && listed(Stage::scores)) ||
+            (stage == Stage::masked && (listed(Stage::scaled) || listed(Stage::biased)));
         if (!said) nouns.push_back(noun_of(stage));
     }
     if (nouns.size() < 2) return nouns.empty() ? "" : nouns.front();
@@ -277,7 +306,7 @@ std::string other_heads(const AppState& state, Stage stage) {
     std::vector<Index> heads;
     for (Index h = 0; h < state.effect->heads; ++h) {
         const Fate fate = state.effect->at(state.batch, h, stage).fate;
-        if (fate == Fate::changed || fate == Fate::resized) heads.push_back(h);
+        if (fate != Fate::same && fate != Fate::cannot) heads.push_back(h);
     }
     return fmt::format("{}", fmt::join(heads, ", "));
 }
@@ -368,6 +397,8 @@ std::string change_words(const AppState& state, Stage stage) {
         }
         case Fate::resized:
             return "● another size since the last edit";
+        case Fate::appeared:
+            return "● not there before the last edit";
         case Fate::same:
             words = "○ the same: the last edit leads here, but no number changed";
             break;

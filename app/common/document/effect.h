@@ -20,7 +20,8 @@ enum class Fate : std::uint8_t {
     cannot,   // nothing that was edited leads to it, and it is the same
     same,     // something does, and yet no number of it changed
     changed,  // some number of it changed
-    resized,  // it has other rows or columns, or was not there
+    resized,  // it has other rows or columns
+    appeared  // it was not there
 };
 
 /// One stage of one sequence and head. 0 and −0 are the same number, NaN and NaN too.

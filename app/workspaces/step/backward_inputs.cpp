@@ -8,24 +8,57 @@
 #include "app/common/format.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "core/masks.h"
+#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
 
 constexpr std::size_t kMostRows = 512;  // of the table of heads
 
+/// What ∂L/∂scores[i, j] is multiplied with on its way to `side`, Stage::q or Stage::k: of a dot product the other side.
+Chain score_chain(const AppState& state, Stage side, const std::string& pair, Index column,
+                  std::string counts) {
+    const bool query = side == Stage::q;
+    const Stage other = read_by_scores(state, query ? Stage::k : Stage::q);
+    Chain chain = chain_of(Stage::scores, pair, other,
+                           fmt::format("{}, {}", query ? "j" : "i", column), std::move(counts));
+    if (state.document().spec.score == Score::dot) return chain;
+    const std::string slope = fmt::format(R"(\frac{{\partial \mathrm{{score}}}}{{\partial {}}})",
+                                          tex_symbol(read_by_scores(state, side)));
+    chain.right = side_of("w", slope, "∂score/∂" + name_of(read_by_scores(state, side)));
+    return chain;
+}
+
+Expr score_factor(const AppState& state, Stage side, Slice slice, Index i, Index j, Index c) {
+    if (state.document().spec.score != Score::dot)
+        return plain(score_slope(state, slice, side, i, j, c));
+    if (side == Stage::k)
+        return stage_expr(state, From::values, read_by_scores(state, Stage::q), slice, i, c);
+    const Stage keys = read_by_scores(state, Stage::k);
+    return stage_expr(state, From::values, keys,
+                      {slice.batch, head_in(state.document().size, info(keys).heads, slice.head)},
+                      j, c);
+}
+
+void note_slopes(const AppState& state, Explanation& explanation, Stage side) {
+    if (std::string words = slope_words(state.document().spec.score, side); !words.empty())
+        explanation.notes.push_back(std::move(words));
+}
+
 // forward:  scores = Q Kᵀ  so  d_Q[i, c] = Σ_j d_scores[i, j] K[j, c]
 void explain_query(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
-    const auto keys = contributing_keys(state, {state.batch, state.head}, cell.row);
-    Chain chain = chain_of(Stage::scores, tex_label(state, Axis::query, cell.row) + ", j", Stage::k,
-                           fmt::format("j, {}", cell.column), "key");
+    const Slice slice{state.batch, state.head};
+    const auto keys = contributing_keys(state, slice, cell.row);
+    Chain chain = score_chain(state, Stage::q, tex_label(state, Axis::query, cell.row) + ", j",
+                              cell.column, "key");
     for (Index j = 0; j < state.document().size.tk; ++j)
         if (keys[static_cast<std::size_t>(j)] != 0)
             chain.add(stage_expr(state, From::gradients, Stage::scores, cell.row, j),
-                      stage_expr(state, From::values, Stage::k, j, cell.column),
+                      score_factor(state, Stage::q, slice, cell.row, j, cell.column),
                       label_of(state, Axis::key, j));
     add_chain(state, explanation, std::move(chain), "j");
+    note_slopes(state, explanation, Stage::q);
 }
 
 /// Adds the queries i of every head that reads the key or value of the cell's row: `term` makes the two factors.
@@ -48,12 +81,13 @@ void add_readers(const AppState& state, Explanation& explanation, Chain chain, T
 // forward:  scores = Q Kᵀ  so  d_K[j, c] = Σ_i d_scores[i, j] Q[i, c], over every head that reads K
 void explain_key(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
-    Chain chain = chain_of(Stage::scores, "i, " + tex_label(state, Axis::key, cell.row), Stage::q,
-                           fmt::format("i, {}", cell.column), "query");
+    Chain chain = score_chain(state, Stage::k, "i, " + tex_label(state, Axis::key, cell.row),
+                              cell.column, "query");
     add_readers(state, explanation, std::move(chain), [&](Slice slice, Index i) {
         return std::pair(stage_expr(state, From::gradients, Stage::scores, slice, i, cell.row),
-                         stage_expr(state, From::values, Stage::q, slice, i, cell.column));
+                         score_factor(state, Stage::k, slice, i, cell.row, cell.column));
     });
+    note_slopes(state, explanation, Stage::k);
 }
 
 // forward:  context = Ã V  so  d_V[j, c] = Σ_i Ã[i, j] d_context[i, c], over every head that reads V
@@ -96,14 +130,14 @@ Chain through(const AppState& state, const Way& way, Index head, const CellRef& 
     return chain;
 }
 
-/// The share of each way and head, running to the sum.
-InspectorTable share_table(const std::vector<std::string>& labels,
+/// The share of each part, running to the sum.
+InspectorTable share_table(std::string of, const std::vector<std::string>& labels,
                            const std::vector<double>& parts) {
     std::vector<double> running(parts.size());
     std::partial_sum(parts.begin(), parts.end(), running.begin());
     const auto part_texts = column_texts(parts);
     const auto sum_texts = column_texts(running);
-    InspectorTable table{"", "through", {{"share", {}}, {"sum", {}}}, {}, {}};
+    InspectorTable table{"", std::move(of), {{"share", {}}, {"sum", {}}}, {}, {}};
     for (std::size_t n = 0; n < std::min(parts.size(), kMostRows); ++n)
         table.rows.push_back({labels[n], {{part_texts[n], {}, {}}, {sum_texts[n], {}, {}}}});
     return table;
@@ -139,7 +173,7 @@ void explain_input(const AppState& state, Explanation& explanation, Stage stage)
                                tex_gradient(way.stage), name_of(way.weight));
     }
     set_formula(explanation, std::move(formula));
-    explanation.table = share_table(labels, parts);
+    explanation.table = share_table("through", labels, parts);
     end_with(explanation, combine(Op::sum, std::move(sums)));
 }
 
@@ -249,14 +283,38 @@ Projection projection_of(const AppState& state, Param param) {
     return {Stage::context, Stage::output};
 }
 
+std::string slice_label(const AppState& state, Slice slice, Index i) {
+    const Dimensions& size = state.document().size;
+    std::string label = label_of(state, Axis::query, i);
+    if (size.heads > 1) label += fmt::format(", head {}", slice.head);
+    if (size.batch > 1) label += fmt::format(", sequence {}", slice.batch);
+    return label;
+}
+
+void add_shares(Explanation& explanation, std::string of, const std::vector<std::string>& labels,
+                const std::vector<double>& parts) {
+    explanation.table = share_table(std::move(of), labels, parts);
+    std::vector<Expr> terms;
+    for (const double part : parts) terms.push_back(plain(part));
+    end_with(explanation, combine(Op::sum, std::move(terms))).brief =
+        fmt::format("the sum of {} shares", parts.size());
+}
+
 void explain_vector_gradient(const AppState& state, Explanation& explanation, Stage stage) {
-    if (stage == Stage::q) return explain_query(state, explanation);
-    if (stage == Stage::k) return explain_key(state, explanation);
+    const bool query = stage == Stage::q || stage == Stage::q_rot;
+    const bool key = stage == Stage::k || stage == Stage::k_rot;
+    if ((query || key) && read_by_scores(state, query ? Stage::q : Stage::k) != stage)
+        return explain_rotation_gradient(state, explanation, stage);
+    if (query) return explain_query(state, explanation);
+    if (key) return explain_key(state, explanation);
     if (stage == Stage::v) return explain_value(state, explanation);
     explain_input(state, explanation, stage);
 }
 
 void explain_param_gradient(const AppState& state, Explanation& explanation, Param param) {
+    if (info(param).use == ParamUse::sink) return explain_sink_gradient(state, explanation);
+    if (info(param).use == ParamUse::score)
+        return explain_score_param_gradient(state, explanation, param);
     if (info(param).bias) return explain_bias(state, explanation, param);
     explain_weights(state, explanation, param);
 }

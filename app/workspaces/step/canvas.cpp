@@ -15,16 +15,18 @@ GridView operand_grid(const AppState& state, Stage result, const OperandId& id) 
     if (const Param* param = std::get_if<Param>(&id)) return param_grid(state, *param);
     const Stage stage = std::get<Stage>(id);
     if (stage == Stage::context) return joined_grid(state);
-    const bool shares_columns = (result == Stage::scores && stage == Stage::k) ||
-                                (result == Stage::context && stage == Stage::v);
+    const bool keys = stage == Stage::k || stage == Stage::k_rot;
+    const bool shares_columns =
+        (result == Stage::scores && keys) || (result == Stage::context && stage == Stage::v);
     return stage_grid(state, stage, shares_columns);
 }
 
-void light_sources(GridView& grid, Lights lights, const CellRef& focus) {
+void light_sources(GridView& grid, Lights lights, const CellRef& focus, Index head) {
     if (lights == Lights::same_cell) light(grid, {grid.id, focus.row, focus.column});
     if (lights == Lights::same_row) light_row(grid, focus.row);
     if (lights == Lights::row_of_column) light_row(grid, focus.column);
     if (lights == Lights::column) light_column(grid, focus.column);
+    if (lights == Lights::own_head) light_column(grid, head);
 }
 
 /// The cell whose sources are lit: the hovered one of the result, else the selected one.
@@ -74,9 +76,17 @@ std::vector<GridView> gradient_canvas(const AppState& state, Stage stage) {
     return canvas;
 }
 
+/// "cap 30, ALiBi": what makes biased scores of scaled ones.
+std::string bias_words(const AttentionSpec& spec) {
+    std::string words = spec.softcap ? "cap " + significant(*spec.softcap, 4) : "";
+    if (spec.alibi) words += words.empty() ? "ALiBi" : ", ALiBi";
+    return words;
+}
+
 std::string action_of(const AppState& state, Stage stage) {
     if (stage == Stage::weights) return "softmax";
     if (stage == Stage::scaled) return scale_words(state.document());
+    if (stage == Stage::biased) return bias_words(state.document().spec);
     if (stage == Stage::dropped)
         return fmt::format("dropout {}", significant(state.document().spec.dropout, 2));
     return {};
@@ -90,25 +100,25 @@ Slot slot_of(Stage result, const Operand& operand) {
 }
 
 GridView lit_operand(const AppState& state, Stage stage, const Operand& operand, bool copied) {
-    const OperandId id = operand_of(state.document(), stage, operand.id);
-    GridView grid = operand_grid(state, stage, id);
+    GridView grid = operand_grid(state, stage, operand.id);
     const auto focus = focus_of(state);
     if (focus && copied)
         light(grid, {grid.id, focus->row, focus->column + grid.first_column});
     else if (focus)
-        light_sources(grid, operand.lights, *focus);
+        light_sources(grid, operand.lights, *focus, state.head);
     light_hovered(state, grid);
     return grid;
 }
 
 /// Row by row where a stage works on the pairs of query and key alone.
 void put_rows(const AppState& state, Stage stage, std::vector<GridView>& canvas) {
-    const std::size_t wholes = canvas.size();
     const Index row = focused_row(state);
-    for (std::size_t n = 0; n < wholes; ++n) {
-        const bool last = n + 1 == wholes;
-        put(canvas, row_grid(canvas[n], row), Slot::top, last ? action_of(state, stage) : "");
-    }
+    std::vector<GridView> rows;
+    for (const GridView& whole : canvas)
+        if (is_pair(whole.id)) rows.push_back(row_grid(whole, row));
+    for (std::size_t n = 0; n < rows.size(); ++n)
+        put(canvas, std::move(rows[n]), Slot::top,
+            n + 1 == rows.size() ? action_of(state, stage) : "");
     if (stage != Stage::weights && stage != Stage::dropped) return;
     GridView bars = row_grid(stage_grid(state, stage), row);
     bars.as_bars = true;
@@ -118,12 +128,12 @@ void put_rows(const AppState& state, Stage stage, std::vector<GridView>& canvas)
 std::vector<GridView> table_canvas(const AppState& state, Stage stage) {
     std::vector<GridView> canvas;
     const bool copied = stage == Stage::output && !mixes(state.document());
-    for (const auto& operand : info(stage).operands) {
-        if (!operand || (copied && operand->id == OperandId(Param::w_o))) continue;
-        const Param* const param = std::get_if<Param>(&operand->id);
+    for (const Operand& operand : operands_of(state.document(), stage)) {
+        if (copied && operand.id == OperandId(Param::w_o)) continue;
+        const Param* const param = std::get_if<Param>(&operand.id);
         if (param != nullptr && state.document().inputs->params[*param].empty()) continue;
-        if (!is_kept(state, operand_of(state.document(), stage, operand->id))) continue;
-        put(canvas, lit_operand(state, stage, *operand, copied), slot_of(stage, *operand));
+        if (!is_kept(state, operand.id)) continue;
+        put(canvas, lit_operand(state, stage, operand, copied), slot_of(stage, operand));
     }
     if (stage == Stage::masked && is_kept(state, Stage::masked)) {
         put(canvas, mask_grid(state), Slot::left);

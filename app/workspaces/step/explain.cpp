@@ -9,6 +9,7 @@
 #include "app/common/sheet.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "core/check.h"
+#include "core/scores/score.h"
 #include "core/tex.h"
 
 namespace attn::view {
@@ -49,6 +50,15 @@ void explain_param(const AppState& state, Explanation& explanation, Param param)
                 "Head {} is switched off: its rows are 0 here, not in the model's file.", head));
         return;
     }
+    if (row.use == ParamUse::sink)
+        return explanation.notes.push_back(fmt::format(
+            "It is one more logit in every row of head {}: it takes a share of softmax, and has no "
+            "value.",
+            explanation.cell.column));
+    if (row.use == ParamUse::score)
+        return explanation.notes.push_back(
+            fmt::format("It is part of the score of every pair, in every head: {}.",
+                        tex::plain_text(info(state.document().spec.score).tex)));
     const char letter = std::string_view(row.symbol).back();
     if (row.bias) {
         explanation.notes.push_back(fmt::format("It is added to column {} of {}, for every token.",
@@ -101,11 +111,12 @@ std::string python_dot(const DotProduct& pair) {
 
 std::string python_softmax(const Explanation& explanation) {
     return fmt::format(
-        "m = {}  # the row of masked scores\n"
+        "m = {}  # the row of masked scores{}\n"
         "a = np.exp(m - m.max())\n"
         "a /= a.sum()\n"
         "print(a[{}])",
-        python_list(explanation.softmax_row), explanation.cell.column);
+        python_list(explanation.softmax_row), explanation.has_sink ? ", then the sink" : "",
+        explanation.cell.column);
 }
 
 std::string python_body(const Explanation& explanation) {
@@ -124,15 +135,6 @@ std::string latex_formula(const Explanation& explanation) {
 }
 
 }  // namespace
-
-std::string tex_scaled(const AttentionSpec& spec) {
-    const std::string scores = spec.scale == ScaleKind::value
-                                   ? R"(\mathrm{scores} \cdot \mathrm{scale})"
-                                   : R"(\mathrm{scores})";
-    std::string below = spec.scale == ScaleKind::sqrt_dk ? R"(\sqrt{d_k})" : "";
-    if (spec.temperature != 1.0) below += below.empty() ? R"(\tau)" : R"( \cdot \tau)";
-    return below.empty() ? scores : fmt::format(R"(\frac{{{}}}{{{}}})", scores, below);
-}
 
 Expr constant(double value) { return {Op::number, value, true, {}, {}, {}}; }
 
@@ -189,16 +191,16 @@ Expr products_of(const Chain& chain) {
     return combine(Op::sum, std::move(terms));
 }
 
+DotProduct dot_of(const Chain& chain) {
+    return {factor_of(chain.left), factor_of(chain.right), chain.labels, {}, chain.counts};
+}
+
 void add_sum(const AppState& state, Explanation& explanation, Chain chain, std::string_view index,
              std::optional<Param> bias) {
     std::string tex = sum_tex(chain, index);
     Expr sum = products_of(chain);
     const std::size_t terms = sum.args.size();
-    explanation.dot = DotProduct{factor_of(chain.left),
-                                 factor_of(chain.right),
-                                 std::move(chain.labels),
-                                 {},
-                                 std::move(chain.counts)};
+    explanation.dot = dot_of(chain);
     if (bias && !state.document().inputs->params[*bias].empty()) {
         tex += fmt::format(" + {}[{}]", tex_symbol(*bias), explanation.cell.column);
         sum.args.push_back(cell_expr(state, {*bias, 0, explanation.cell.column}));
@@ -237,14 +239,14 @@ Explanation explain(const AppState& state, const CellRef& cell) {
         explain_param(state, explanation, std::get<Param>(cell.tensor));
         return explanation;
     }
-    std::vector<OperandId> operands;  // of the stage in this document
-    for (const auto& operand : info(*stage).operands)
-        if (operand) operands.push_back(operand_of(state.document(), *stage, operand->id));
+    std::vector<OperandId> operands;
+    for (const Operand& operand : operands_of(state.document(), *stage))
+        operands.push_back(operand.id);
     const std::string missing = missing_of(state, operands);
     if (missing.empty()) {
         explain_stage(state, explanation, *stage);
     } else {
-        set_formula(explanation, std::string(info(*stage).tex));
+        set_formula(explanation, stage_formula(state.document(), *stage));
         explain_without(state, explanation, missing);
     }
     note_replaced(state, explanation, *stage);

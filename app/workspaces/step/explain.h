@@ -15,8 +15,6 @@ namespace attn::view {
 /// `cell` must exist (has_cell). Every step's result is what the trace holds, rounded to float.
 Explanation explain(const AppState& state, const CellRef& cell);
 
-/// What becomes of the scores before softmax: "\frac{\mathrm{scores}}{\sqrt{d_k}}".
-std::string tex_scaled(const AttentionSpec& spec);
 /// "\mathrm{scores}[\text{cat}, \text{sat}]" from "scores[cat, sat]".
 std::string latex_name(const AppState& state, const CellRef& cell);
 

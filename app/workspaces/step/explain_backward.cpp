@@ -279,8 +279,8 @@ void explain_weight_gradient(const AppState& state, Explanation& explanation) {
     explain_competition(state, explanation);
 }
 
-// forward:  M = S where allowed  so  d_S = d_M there, 0 elsewhere
-void explain_scaled(const AppState& state, Explanation& explanation) {
+// forward:  M = S (or B) where allowed  so  d_S = d_M there, 0 elsewhere
+void explain_allowed(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     if (is_left_out(state, explanation)) return;
     set_formula(explanation, tex_gradient(Stage::masked) + R"(\text{, the pair is allowed})");
@@ -304,24 +304,48 @@ struct Reads {
     std::vector<Stage> gradients, values;
 };
 Reads reads_of(const AppState& state, Stage stage) {
+    const AttentionSpec& spec = state.document().spec;
     const Stage last = weight_stage(state.document());
-    if (stage == Stage::x || stage == Stage::x_kv) return {{Stage::q, Stage::k, Stage::v}, {}};
-    if (stage == Stage::q) return {{Stage::scores}, {Stage::k}};
-    if (stage == Stage::k) return {{Stage::scores}, {Stage::q}};
-    if (stage == Stage::v) return {{Stage::context}, {last}};
-    if (stage == Stage::scores) return {{Stage::scaled}, {}};
-    if (stage == Stage::scaled) return {{Stage::masked}, {}};
-    if (stage == Stage::masked) return {{Stage::weights}, {Stage::weights}};
-    if (stage == Stage::weights && last == Stage::dropped)
-        return {{Stage::dropped}, {Stage::weights}};
-    if (stage == Stage::weights) return {{Stage::context}, {Stage::v, Stage::weights}};
-    if (stage == Stage::dropped) return {{Stage::context}, {Stage::v}};
-    if (stage == Stage::context) return {{Stage::output}, {}};
-    if (stage == Stage::output) return {{}, {Stage::output}};
-    return {};  // no document that is stepped through has the others: stages_lack()
+    const Stage q = read_by_scores(state, Stage::q), k = read_by_scores(state, Stage::k);
+    switch (stage) {
+        case Stage::x:
+        case Stage::x_kv:
+            return {{Stage::q, Stage::k, Stage::v}, {}};
+        case Stage::q:
+        case Stage::k:
+        case Stage::q_rot:
+        case Stage::k_rot:
+            if (stage != q && stage != k) return {{stage == Stage::q ? q : k}, {}};
+            return {{Stage::scores}, {q, k}};
+        case Stage::v:
+            return {{Stage::context}, {last}};
+        case Stage::scores:
+            return {{Stage::scaled}, {}};
+        case Stage::scaled:
+            if (spec.biases()) return {{Stage::biased}, {Stage::scaled}};
+            return {{Stage::masked}, {}};
+        case Stage::biased:
+            return {{Stage::masked}, {}};
+        case Stage::masked:
+            return {{Stage::weights}, {Stage::weights}};
+        case Stage::weights:
+            if (last == Stage::dropped) return {{Stage::dropped}, {Stage::weights}};
+            return {{Stage::context}, {Stage::v, Stage::weights}};
+        case Stage::dropped:
+            return {{Stage::context}, {Stage::v}};
+        case Stage::context:
+            return {{Stage::output}, {}};
+        case Stage::output:
+            return {{}, {Stage::output}};
+    }
+    return {};
 }
 
 Reads reads_of(const AppState& state, Param param) {
+    if (info(param).use == ParamUse::sink) return {{Stage::weights}, {Stage::weights}};
+    if (info(param).use == ParamUse::score)
+        return {{Stage::scores},
+                {read_by_scores(state, Stage::q), read_by_scores(state, Stage::k)}};
     const Projection made = projection_of(state, param);
     return {{made.output}, {made.input}};
 }
@@ -342,7 +366,10 @@ void explain_stage_gradient(const AppState& state, Explanation& explanation, Sta
     if (stage == Stage::dropped) return explain_last_weight(state, explanation);
     if (stage == Stage::weights) return explain_weight_gradient(state, explanation);
     if (stage == Stage::masked) return explain_softmax_gradient(state, explanation);
-    if (stage == Stage::scaled) return explain_scaled(state, explanation);
+    const bool biases = state.document().spec.biases();
+    if (stage == Stage::biased || (stage == Stage::scaled && !biases))
+        return explain_allowed(state, explanation);
+    if (stage == Stage::scaled) return explain_bias_gradient(state, explanation);
     if (stage == Stage::scores) return explain_scores(state, explanation);
     explain_vector_gradient(state, explanation, stage);
 }

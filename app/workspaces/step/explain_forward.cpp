@@ -12,6 +12,7 @@
 #include "core/dropout.h"
 #include "core/masks.h"
 #include "core/rng.h"
+#include "core/scores/score.h"
 #include "core/softmax.h"
 #include "core/tex.h"
 
@@ -111,16 +112,6 @@ void forward_output(const AppState& state, Explanation& explanation) {
     add_sum(state, explanation, std::move(chain), "n", Param::b_o);
 }
 
-/// q·k of one pair.
-Chain score_chain(const AppState& state, Index row, Index column) {
-    Chain chain{side_of("q", fmt::format("Q[{}, c]", tex_label(state, Axis::query, row)), "q"),
-                side_of("k", fmt::format("K[{}, c]", tex_label(state, Axis::key, column)), "k")};
-    for (Index c = 0; c < state.document().d_k; ++c)
-        chain.add(cell_expr(state, {Stage::q, row, c}), cell_expr(state, {Stage::k, column, c}),
-                  std::to_string(c));
-    return chain;
-}
-
 // ---- one number to one number
 
 void forward_scaled(const AppState& state, Explanation& explanation) {
@@ -167,53 +158,70 @@ std::string reason_forbidden(const AppState& state, Index i, Index j) {
 
 void explain_masked(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
+    const Stage source =
+        std::get<Stage>(operand_of(state.document(), Stage::masked, Stage::scaled));
     const std::string reason = reason_forbidden(state, cell.row, cell.column);
-    set_formula(explanation, reason.empty() ? "S" + tex::text_of(", the pair is allowed")
-                                            : "-\\infty" + tex::text_of(", the pair is forbidden"));
+    set_formula(explanation, reason.empty()
+                                 ? tex_symbol(source) + tex::text_of(", the pair is allowed")
+                                 : "-\\infty" + tex::text_of(", the pair is forbidden"));
     if (!reason.empty()) {
         explanation.notes.push_back(
             fmt::format("{}. exp(−∞) is exactly 0, so its weight is too.", reason));
         return;
     }
-    end_with(explanation, cell_expr(state, {Stage::scaled, cell.row, cell.column}));
+    end_with(explanation, cell_expr(state, {source, cell.row, cell.column}));
 }
 
 // ---- a row of scores to its weights
 
+Expr shifted_exp(const AppState& state, const CellRef& masked, const Expr& largest) {
+    return combine(Op::exp, {combine(Op::difference, {cell_expr(state, masked), largest})});
+}
+
+/// One row of M and of A, with what lies between. A sink is one more logit behind the keys'.
+struct SoftmaxTable {
+    const AppState& state;
+    Index row, keys;
+    SoftmaxRow sides;
+    std::vector<double> m;
+    std::vector<bool> allowed;
+
+    CellRef logit(std::size_t n) const {
+        const auto j = static_cast<Index>(n);
+        if (j == keys) return {Param::sinks, 0, state.head};
+        return {Stage::masked, row, j};
+    }
+};
+
 /// Why a row of M has no ordinary softmax; "" when it has.
-std::string softmax_trouble(const std::vector<double>& m, EmptyRows policy, bool all_forbidden) {
+std::string softmax_trouble(const SoftmaxTable& softmax, EmptyRows policy, bool all_forbidden) {
+    const std::vector<double>& m = softmax.m;
+    const char* const logit = std::ssize(m) > softmax.keys ? "score, or the sink," : "score";
     const double inf = std::numeric_limits<double>::infinity();
     if (std::ranges::any_of(m, [](double value) { return std::isnan(value); }))
-        return "A score of the row is NaN, so all its allowed weights are NaN.";
+        return fmt::format("A {} of the row is NaN, so all its allowed weights are NaN.", logit);
     if (std::ranges::count(m, inf) > 0)
-        return "A score of the row is ∞: ∞ − ∞ is NaN, so all its allowed weights are NaN.";
+        return fmt::format(
+            "A {} of the row is ∞: ∞ − ∞ is NaN, so all its allowed weights are NaN.", logit);
     if (std::ranges::any_of(m, [](double value) { return std::isfinite(value); })) return {};
     if (!all_forbidden) return "All allowed scores are −∞: 0 ÷ 0 is NaN.";
     return policy == EmptyRows::zero ? "The mask leaves no key: the empty row gives 0."
                                      : "The mask leaves no key: the empty row gives NaN.";
 }
 
-Expr shifted_exp(const AppState& state, const CellRef& masked, const Expr& largest) {
-    return combine(Op::exp, {combine(Op::difference, {cell_expr(state, masked), largest})});
-}
-
-/// One row of M and of A, with what lies between.
-struct SoftmaxTable {
-    const AppState& state;
-    Index row;
-    SoftmaxRow sides;
-    std::vector<double> m;  // of every key
-    std::vector<bool> allowed;
-};
-
 SoftmaxTable softmax_table(const AppState& state, Index row) {
-    const auto m = sheet_of(state, Stage::masked).values;
+    const auto values = sheet_of(state, Stage::masked).values;
     const auto pairs = allowed_pairs(state);
-    SoftmaxTable table{state, row, softmax_sides(m.row(row)), {}, {}};
-    for (Index j = 0; j < m.columns; ++j) {
-        table.m.push_back(m(row, j));
-        table.allowed.push_back(pairs[static_cast<std::size_t>(row * m.columns + j)] != 0);
+    std::vector<float> m(values.row(row).begin(), values.row(row).end());
+    SoftmaxTable table{state, row, values.columns, {}, {}, {}};
+    for (Index j = 0; j < table.keys; ++j)
+        table.allowed.push_back(pairs[static_cast<std::size_t>(row * table.keys + j)] != 0);
+    if (const Tensor& sinks = state.document().inputs->params[Param::sinks]; !sinks.empty()) {
+        m.push_back(sinks(0, 0, 0, state.head));
+        table.allowed.push_back(true);
     }
+    table.sides = softmax_sides(m);
+    table.m.assign(m.begin(), m.end());
     return table;
 }
 
@@ -225,14 +233,14 @@ TableRow masked_row(std::string label, const CellRef& weight, double value) {
 
 /// score, score − max, exp and share of each key: all that a pencil needs for any of its weights.
 InspectorTable softmax_columns(const SoftmaxTable& softmax, Index chosen) {
-    const auto keys =
-        axis_labels(softmax.state.document(), Axis::key, static_cast<Index>(softmax.m.size()));
+    auto keys = axis_labels(softmax.state.document(), Axis::key, softmax.keys);
+    if (std::ssize(softmax.m) > softmax.keys) keys.emplace_back("sink");
     std::vector<double> shifted, exps, shares;
     for (std::size_t j = 0; j < softmax.m.size(); ++j) {
         shifted.push_back(softmax.m[j] - softmax.sides.max);
         exps.push_back(std::exp(shifted.back()));
-        shares.push_back(
-            *value_at(softmax.state, {Stage::weights, softmax.row, static_cast<Index>(j)}));
+        const CellRef weight{Stage::weights, softmax.row, static_cast<Index>(j)};
+        shares.push_back(value_at(softmax.state, weight).value_or(exps.back() / softmax.sides.sum));
     }
     const auto m_texts = column_texts(softmax.m);
     const auto shifted_texts = column_texts(shifted);
@@ -243,15 +251,17 @@ InspectorTable softmax_columns(const SoftmaxTable& softmax, Index chosen) {
     table.columns = {{"M", Role::score}, {"M − m", {}, true}, {"exp", {}}, {"share", Role::weight}};
     double whole = 0.0;
     for (std::size_t j = 0; j < softmax.m.size(); ++j) {
-        const CellRef masked{Stage::masked, softmax.row, static_cast<Index>(j)};
-        const CellRef weight{Stage::weights, masked.row, masked.column};
+        const CellRef logit = softmax.logit(j);
+        const CellRef weight{Stage::weights, softmax.row, static_cast<Index>(j)};
+        const bool of_key = logit.tensor == OperandId(Stage::masked);
         whole += shares[j];
         if (softmax.allowed[j])
-            table.rows.push_back({keys[j],
-                                  {{m_texts[j], Role::score, masked},
-                                   {shifted_texts[j], {}, {}},
-                                   {exp_texts[j], {}, {}},
-                                   {share_texts[j], Role::weight, weight}}});
+            table.rows.push_back(
+                {keys[j],
+                 {{m_texts[j], Role::score, logit},
+                  {shifted_texts[j], {}, {}},
+                  {exp_texts[j], {}, {}},
+                  {share_texts[j], Role::weight, of_key ? std::optional(weight) : std::nullopt}}});
         else
             table.rows.push_back(masked_row(keys[j], weight, shares[j]));
         table.rows.back().bar = std::isfinite(shares[j]) ? shares[j] : 0.0;
@@ -265,20 +275,33 @@ InspectorTable softmax_columns(const SoftmaxTable& softmax, Index chosen) {
     return table;
 }
 
-/// How the score of the pair came about: q·k, then scaled. Only what the backend keeps.
+/// How the score of the pair came about: raw, scaled, then biased. Only what the backend keeps.
 void add_score_steps(const AppState& state, Explanation& explanation) {
-    const CellRef cell = explanation.cell;
-    const CellRef score{Stage::scores, cell.row, cell.column};
-    const CellRef scaled{Stage::scaled, cell.row, cell.column};
-    if (!missing_of(state, {Stage::q, Stage::k, Stage::scores, Stage::scaled}).empty()) return;
-    explanation.steps.push_back(
-        {"q·k", "q \\cdot k", products_of(score_chain(state, cell.row, cell.column)),
-         *value_at(state, score), fmt::format("the sum of {} products", state.document().d_k),
-         score});
-    explanation.steps.push_back(
-        {"S", "S",
-         scaled_expr(state.document().spec, state.document().d_k, cell_expr(state, score)),
-         *value_at(state, scaled), "", scaled});
+    const AttentionSpec& spec = state.document().spec;
+    const bool dot = spec.score == Score::dot;
+    const Stage q = read_by_scores(state, Stage::q), k = read_by_scores(state, Stage::k);
+    if (!missing_of(state, {q, k, Stage::scores, Stage::scaled}).empty()) return;
+    const auto add = [&](Stage stage, const std::string& label, const std::string& latex) {
+        Explanation part;
+        part.cell = {stage, explanation.cell.row, explanation.cell.column};
+        part.value = *value_at(state, part.cell);
+        explain_stage(state, part, stage);
+        if (part.steps.empty()) return;
+        Step step = part.steps.back();
+        step.label = label;
+        step.latex = latex;
+        step.link = part.cell;
+        explanation.steps.push_back(std::move(step));
+    };
+    add(Stage::scores,
+        !dot        ? "score"
+        : spec.rope ? "q′·k′"
+                    : "q·k",
+        !dot        ? R"(\mathrm{score})"
+        : spec.rope ? "q' \\cdot k'"
+                    : "q \\cdot k");
+    add(Stage::scaled, "S", "S");
+    if (spec.biases() && is_kept(state, Stage::biased)) add(Stage::biased, "B", "B");
 }
 
 /// m, exp(M − m), Σ exp and their quotient.
@@ -289,19 +312,21 @@ void add_softmax_steps(const AppState& state, Explanation& explanation,
     largest.role = Role::score;
     std::vector<Expr> row, exps;
     std::optional<CellRef> at;
-    for (Index j = 0; j < static_cast<Index>(softmax.m.size()); ++j) {
-        if (!softmax.allowed[static_cast<std::size_t>(j)]) continue;
-        row.push_back(cell_expr(state, {Stage::masked, cell.row, j}));
+    for (std::size_t j = 0; j < softmax.m.size(); ++j) {
+        if (!softmax.allowed[j]) continue;
+        row.push_back(cell_expr(state, softmax.logit(j)));
         exps.push_back(shifted_exp(state, *row.back().link, largest));
         if (!at && row.back().value == softmax.sides.max) at = row.back().link;
     }
     const Expr own = shifted_exp(state, {Stage::masked, cell.row, cell.column}, largest);
     const std::string query = label_of(state, Axis::query, cell.row);
+    const std::string sink = explanation.has_sink ? ", sink" : "";
     explanation.steps.push_back({"m", "m", combine(Op::max, std::move(row)), softmax.sides.max,
-                                 fmt::format("max_j M[{}, j]", query), at});
+                                 fmt::format("max_j M[{}, j]{}", query, sink), at});
     explanation.steps.push_back({"exp(M − m)", "e", own, evaluate(own)});
-    explanation.steps.push_back({"Σ exp", "\\Sigma", combine(Op::sum, std::move(exps)),
-                                 softmax.sides.sum, fmt::format("Σ_j exp(M[{}, j] − m)", query)});
+    explanation.steps.push_back(
+        {"Σ exp", "\\Sigma", combine(Op::sum, std::move(exps)), softmax.sides.sum,
+         fmt::format("Σ_j exp(M[{}, j] − m){}", query, sink.empty() ? "" : " + exp(sink − m)")});
     end_with(explanation, combine(Op::quotient, {plain(evaluate(own)), plain(softmax.sides.sum)}));
 }
 
@@ -309,16 +334,19 @@ void explain_weight(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const SoftmaxTable softmax = softmax_table(state, cell.row);
     const bool own = softmax.allowed[static_cast<std::size_t>(cell.column)];
-    const auto allowed = std::ranges::count(softmax.allowed, true);
+    explanation.has_sink = std::ssize(softmax.m) > softmax.keys;
+    const auto allowed = std::ranges::count(softmax.allowed, true) - explanation.has_sink;
     explanation.softmax_row = softmax.m;
     explanation.table = softmax_columns(softmax, cell.column);
-    set_formula(explanation, "\\frac{\\exp(M - m)}{\\sum_j \\exp(M_j - m)}");
+    set_formula(explanation,
+                fmt::format(R"(\frac{{\exp(M - m)}}{{\sum_j \exp(M_j - m){}}})",
+                            explanation.has_sink ? R"( + \exp(\mathrm{sink} - m))" : ""));
     const std::string trouble =
-        softmax_trouble(softmax.m, state.document().spec.empty_rows, allowed == 0);
+        softmax_trouble(softmax, state.document().spec.empty_rows, allowed == 0);
     if (!trouble.empty()) explanation.notes.push_back(trouble);
     if (!own && explanation.value == 0.0)
         explanation.notes.emplace_back("The pair is masked: exp(−∞) = 0, the weight is exactly 0.");
-    else if (own && allowed < std::ssize(softmax.allowed))
+    else if (own && allowed < softmax.keys)
         explanation.notes.emplace_back("Masked keys add exp(−∞) = 0 to the sum and are left out.");
     if (!trouble.empty() || !own) return;
     add_score_steps(state, explanation);
@@ -378,24 +406,38 @@ Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score) {
 }
 
 void explain_stage(const AppState& state, Explanation& explanation, Stage stage) {
-    const CellRef cell = explanation.cell;
-    const Stage source = key_stage(state.document());
-    if (stage == Stage::x || stage == Stage::x_kv) return explain_vector(state, explanation, stage);
-    if (stage == Stage::q)
-        return explain_projection(state, explanation, Stage::x, Param::w_q, Param::b_q);
-    if (stage == Stage::k)
-        return explain_projection(state, explanation, source, Param::w_k, Param::b_k);
-    if (stage == Stage::v)
-        return explain_projection(state, explanation, source, Param::w_v, Param::b_v);
-    if (stage == Stage::scores)
-        return add_sum(state, explanation, score_chain(state, cell.row, cell.column), "c");
-    if (stage == Stage::scaled) return forward_scaled(state, explanation);
-    if (stage == Stage::masked) return explain_masked(state, explanation);
-    if (stage == Stage::weights) return explain_weight(state, explanation);
-    if (stage == Stage::dropped) return explain_dropped(state, explanation);
-    if (stage == Stage::context) return forward_context(state, explanation);
-    if (stage == Stage::output) return forward_output(state, explanation);
-    // No document that is stepped through has the others: stages_lack().
+    switch (stage) {
+        case Stage::x:
+        case Stage::x_kv:
+            return explain_vector(state, explanation, stage);
+        case Stage::q:
+            return explain_projection(state, explanation, Stage::x, Param::w_q, Param::b_q);
+        case Stage::k:
+            return explain_projection(state, explanation, key_stage(state.document()), Param::w_k,
+                                      Param::b_k);
+        case Stage::v:
+            return explain_projection(state, explanation, key_stage(state.document()), Param::w_v,
+                                      Param::b_v);
+        case Stage::q_rot:
+        case Stage::k_rot:
+            return explain_rotated(state, explanation, stage);
+        case Stage::scores:
+            return explain_score(state, explanation);
+        case Stage::scaled:
+            return forward_scaled(state, explanation);
+        case Stage::biased:
+            return explain_biased(state, explanation);
+        case Stage::masked:
+            return explain_masked(state, explanation);
+        case Stage::weights:
+            return explain_weight(state, explanation);
+        case Stage::dropped:
+            return explain_dropped(state, explanation);
+        case Stage::context:
+            return forward_context(state, explanation);
+        case Stage::output:
+            return forward_output(state, explanation);
+    }
 }
 
 }  // namespace attn::view

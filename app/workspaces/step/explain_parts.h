@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/common/document/chain_rule.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/explain.h"
 
@@ -47,6 +48,7 @@ void set_formula(Explanation& explanation, std::string tex);
 /// "\sum_c left \cdot right", over `index`.
 std::string sum_tex(const Chain& chain, std::string_view index);
 Expr products_of(const Chain& chain);
+DotProduct dot_of(const Chain& chain);
 /// The formula of the sum over `index`, plus the bias of the explained column where there is one, and the last step.
 void add_sum(const AppState& state, Explanation& explanation, Chain chain, std::string_view index,
              std::optional<Param> bias = std::nullopt);
@@ -60,6 +62,14 @@ void explain_without(const AppState& state, Explanation& explanation, const std:
 void explain_stage(const AppState& state, Explanation& explanation, Stage stage);
 /// scores ÷ √d_k ÷ temperature of one number, as the document scales.
 Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score);
+/// explain_score.cpp: one raw score, by the document's score function.
+void explain_score(const AppState& state, Explanation& explanation);
+/// explain_positions.cpp: a column of Q or K turned by its position, and its derivative, which turns back.
+void explain_rotated(const AppState& state, Explanation& explanation, Stage stage);
+void explain_rotation_gradient(const AppState& state, Explanation& explanation, Stage stage);
+/// B of S by soft cap and ALiBi; ∂L/∂S of ∂L/∂B.
+void explain_biased(const AppState& state, Explanation& explanation);
+void explain_bias_gradient(const AppState& state, Explanation& explanation);
 
 // ---- backward
 
@@ -98,7 +108,22 @@ struct Projection {
 };
 Projection projection_of(const AppState& state, Param param);
 
+/// The stage that the score function reads of Stage::q or Stage::k: rotated where there is RoPE.
+Stage read_by_scores(const AppState& state, Stage side);
+/// ∂scores[i, j]/∂ column c of the query's (Stage::q) or the key's side, of one head; in double.
+double score_slope(const AppState& state, Slice slice, Stage side, Index i, Index j, Index c);
+/// The same in words; "" of a dot product.
+std::string slope_words(Score score, Stage side);
+
 // Parts of explain_gradient(), each with what it reads kept.
+/// A parameter of the score function or the sinks: sums over every pair of every head that has it.
+void explain_score_param_gradient(const AppState& state, Explanation& explanation, Param param);
+void explain_sink_gradient(const AppState& state, Explanation& explanation);
+/// "cat, head 1, sequence 0": a query of one head and sequence, where there are several.
+std::string slice_label(const AppState& state, Slice slice, Index i);
+/// The share of each part, running to the sum, which is the last step.
+void add_shares(Explanation& explanation, std::string of, const std::vector<std::string>& labels,
+                const std::vector<double>& parts);
 void explain_vector_gradient(const AppState& state, Explanation& explanation, Stage stage);
 void explain_param_gradient(const AppState& state, Explanation& explanation, Param param);
 

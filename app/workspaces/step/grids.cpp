@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/chain_rule.h"
 #include "app/common/document/loss.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
@@ -72,10 +73,13 @@ GridView word_or_position(const AppState& state, Stage stage, bool word) {
 /// Weight and bias of the step that makes the stage, where it has them.
 std::vector<Param> params_of(const AppState& state, Stage stage) {
     std::vector<Param> params;
-    for (const Param param : {Param::w_o, Param::b_o, Param::w_q, Param::b_q, Param::w_k,
-                              Param::b_k, Param::w_v, Param::b_v})
-        if (projection_of(state, param).output == stage && !state.gradients->params[param].empty())
-            params.push_back(param);
+    for (const ParamInfo& row : param_table()) {
+        const bool made = row.use == ParamUse::score ? stage == Stage::scores
+                          : row.use == ParamUse::sink
+                              ? stage == Stage::weights
+                              : projection_of(state, row.param).output == stage;
+        if (made && !state.gradients->params[row.param].empty()) params.push_back(row.param);
+    }
     return params;
 }
 
@@ -187,8 +191,9 @@ GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
                    hidden_pairs(state.document(), stage, state.batch, state.head), by_row});
     if (weights && state.stage == stage) grid.rows_scaled = by_row;
     if (transposed) grid.title += "ᵀ";
-    grid.tooltip =
-        fmt::format("{}: {}\n{}", row.title, plain_formula(row), full_shape((*state.trace)[stage]));
+    grid.tooltip = fmt::format("{}: {}\n{}", row.title,
+                               tex::plain_text(stage_formula(state.document(), stage)),
+                               full_shape((*state.trace)[stage]));
     if (const std::string shown = shown_head_words(state, stage); !shown.empty())
         grid.tooltip += ", " + shown;
     if (stage == Stage::weights || stage == Stage::dropped) add_row_sums(grid, sheet.values);
@@ -199,10 +204,16 @@ GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
 
 GridView param_grid(const AppState& state, Param param) {
     GridView grid = make_grid(state, sheet_of(state, param), {});
-    const bool part = state.document().size.heads > 1 && param != Param::w_o;
-    grid.tooltip = fmt::format("{}: input width × output width\n{}{}", info(param).symbol,
-                               full_shape(state.document().inputs->params[param]),
-                               part ? fmt::format(", the columns of head {}", state.head) : "");
+    const ParamInfo& row = info(param);
+    const HeadColumns part = head_columns(state, param);
+    const Tensor& whole = state.document().inputs->params[param];
+    const std::string what = row.use == ParamUse::sink ? "one more logit a head, which has no value"
+                             : row.bias
+                                 ? fmt::format("{} numbers", extent(row.columns))
+                                 : fmt::format("{} × {}", extent(row.rows), extent(row.columns));
+    grid.tooltip = fmt::format("{}: {}\n{}", row.symbol, what, full_shape(whole));
+    if (part.count != 0 && part.count < whole.shape().d)
+        grid.tooltip += fmt::format(", the columns of head {}", part.first / part.count);
     return grid;
 }
 

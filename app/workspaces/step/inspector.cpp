@@ -70,8 +70,8 @@ class Walk {
         if (region.rows.empty()) return;
         if (is_editable(state_, region.id)) return add(region);
         const Stage stage = std::get<Stage>(region.id);
-        for (const auto& operand : info(stage).operands)
-            if (operand) step(region, stage, *operand);
+        for (const Operand& operand : operands_of(state_.document(), stage))
+            step(region, stage, operand);
     }
     const std::vector<Region>& inputs() const { return inputs_; }
 
@@ -92,16 +92,18 @@ class Walk {
         return keys;
     }
 
-    /// Rows whose weights depend on scores: with one key or none there is nothing to share.
+    bool has_sinks() const { return !state_.document().inputs->params[Param::sinks].empty(); }
+
+    /// Rows whose weights depend on scores: with one logit or none there is nothing to share.
     std::set<Index> sharing(const std::set<Index>& rows) const {
         std::set<Index> some;
         for (const Index row : rows)
-            if (open_keys(row).size() > 1) some.insert(row);
+            if (open_keys(row).size() > (has_sinks() ? 0U : 1U)) some.insert(row);
         return some;
     }
 
     void step(const Region& region, Stage stage, const Operand& operand) {
-        const OperandId id = operand_of(state_.document(), stage, operand.id);
+        const OperandId& id = operand.id;
         if (std::holds_alternative<Param>(id) && row_count(state_, id) == 0) return;  // no W_O
         switch (operand.lights) {
             case Lights::same_cell:
@@ -111,13 +113,17 @@ class Walk {
                               std::nullopt});
             case Lights::row_of_column:
                 return visit({id, keys_of(region), std::nullopt});
+            case Lights::own_head:
+                return visit({id, {0}, state_.head});
+            case Lights::whole:
             case Lights::column:
                 break;
         }
         if (stage == Stage::context)  // of V only the rows of open keys
             return visit({id, keys_of({id, region.rows, std::nullopt}), region.column});
         const auto all = std::views::iota(Index{0}, row_count(state_, id));
-        visit({id, {all.begin(), all.end()}, region.column});
+        const bool column = operand.lights == Lights::column;
+        visit({id, {all.begin(), all.end()}, column ? region.column : std::nullopt});
     }
 
     void add(const Region& region) {
@@ -134,17 +140,18 @@ class Walk {
 };
 
 /// The stage at which the canvas shows a tensor.
-Stage shown_at(const OperandId& id) {
+Stage shown_at(const Document& document, const OperandId& id) {
     if (const Stage* stage = std::get_if<Stage>(&id)) return *stage;
-    for (const StageInfo& stage : stage_table())
-        for (const auto& operand : stage.operands)
-            if (operand && operand->id == id) return stage.stage;
+    for (const Stage stage : ribbon_stages(document))
+        for (const Operand& operand : operands_of(document, stage))
+            if (operand.id == id) return stage;
     return Stage::x;
 }
 
-SourceLink link_to(const OperandId& id, std::string words, Index row, Index column) {
+SourceLink link_to(const Document& document, const OperandId& id, std::string words, Index row,
+                   Index column) {
     const Role role = std::visit([](auto key) { return info(key).role; }, id);
-    return {std::move(words), {id, row, column}, shown_at(id), role};
+    return {std::move(words), {id, row, column}, shown_at(document, id), role};
 }
 
 void add_links(const AppState& state, const Region& region, std::vector<SourceLink>& links) {
@@ -152,20 +159,21 @@ void add_links(const AppState& state, const Region& region, std::vector<SourceLi
     const std::string name = name_of(region.id);
     if (std::holds_alternative<Param>(region.id)) {
         const std::string part = region.column ? fmt::format("column {} of ", column) : "";
-        return links.push_back(link_to(region.id, part + name, 0, column));
+        return links.push_back(link_to(state.document(), region.id, part + name, 0, column));
     }
     const auto all = static_cast<std::size_t>(row_count(state, region.id));
     const bool whole = region.rows.size() == all && all > 1;
     if (whole || region.rows.size() > kSourcesMostRows) {
         const std::string part =
             whole ? "" : fmt::format("{} of the {} rows of ", region.rows.size(), all);
-        return links.push_back(link_to(region.id, part + name, *region.rows.begin(), column));
+        return links.push_back(
+            link_to(state.document(), region.id, part + name, *region.rows.begin(), column));
     }
     const Axis axis = info(std::get<Stage>(region.id)).rows;
     for (const Index row : region.rows)
-        links.push_back(
-            link_to(region.id, fmt::format("{}[{}]", name, axis_label(state.document(), axis, row)),
-                    row, column));
+        links.push_back(link_to(
+            state.document(), region.id,
+            fmt::format("{}[{}]", name, axis_label(state.document(), axis, row)), row, column));
 }
 
 /// Inputs of tokens first, then weight matrices, as the stage table lists them.
@@ -175,10 +183,11 @@ bool comes_first(const Region& a, const Region& b) { return a.id.index() < b.id.
 std::string mask_words(const AppState& state, const CellRef& cell) {
     if (!is_pair(cell.tensor)) return {};
     const Stage stage = std::get<Stage>(cell.tensor);
-    if (stage == Stage::scores || stage == Stage::scaled) return {};
+    if (stage < Stage::masked) return {};
     const std::set<Index> open = Walk(state).open_keys(cell.row);
     if (!open.contains(cell.column)) return "the mask forbids this pair, no input changes it";
-    if (stage != Stage::masked && open.size() == 1)
+    const bool sinks = !state.document().inputs->params[Param::sinks].empty();
+    if (stage != Stage::masked && open.size() == 1 && !sinks)
         return "the query may attend to this key alone, no input changes it";
     return {};
 }

@@ -94,10 +94,11 @@ std::string largest_label(const std::vector<double>& values,
     return labels[static_cast<std::size_t>(most - values.begin())];
 }
 
-void say_guess(PredictView& view, bool share) {
+void say_guess(PredictView& view, bool share, bool sinks) {
     const double sum = std::accumulate(view.guess.begin(), view.guess.end(), 0.0);
     if (share)
-        view.total = fmt::format("The guess sums to {}; a row of weights sums to 1.", number(sum));
+        view.total = fmt::format("The guess sums to {}; a row of weights sums to 1{}.", number(sum),
+                                 sinks ? " together with the sink's share" : "");
     view.notes = {"Keys , and . choose a bar, ↑ and ↓ change it, Enter reveals the row."};
 }
 
@@ -224,7 +225,7 @@ std::optional<PredictView> build_predict_view(const AppState& state) {
     view.role = stage.role;
     for (const double value : view.guess) view.guess_words.push_back(number(value));
     if (!view.revealed) {
-        say_guess(view, share);
+        say_guess(view, share, !state.document().inputs->params[Param::sinks].empty());
         return view;
     }
     for (const float value : sheet.values.row(prediction->row)) {

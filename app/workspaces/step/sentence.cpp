@@ -439,6 +439,9 @@ std::string attention_words(const AppState& state, Index query) {
     std::string words = spread_words(story);
     if (story.masked > 0 && !story.shares.empty())
         words += fmt::format("; {} masked", story.masked);
+    const bool sinks = !state.document().inputs->params[Param::sinks].empty();
+    if (sinks && !story.dropped() && story.not_numbers == 0)
+        words += fmt::format("; the sink takes {}", percentage(1.0 - story.sum).words);
     return words + ".";
 }
 

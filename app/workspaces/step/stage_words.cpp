@@ -6,9 +6,11 @@
 
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "app/common/words.h"
 #include "app/workspaces/step/gradient_view.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/view.h"
+#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
@@ -78,11 +80,43 @@ std::string scaled_words(const Document& document) {
     if (spec.scale == ScaleKind::value)
         return fmt::format("The scores are multiplied by {}{}.", significant(spec.scale_value, 4),
                            then);
+    const bool dot = spec.score == Score::dot;
     return fmt::format(
-        "The scores are divided by √{} = {}{}: for independent numbers of mean 0 and variance 1 "
-        "that "
-        "root is the standard deviation of a dot product.",
-        document.size.d_k, significant(std::sqrt(static_cast<double>(document.size.d_k)), 4), then);
+        "The scores are divided by √{} = {}{}{}.", document.size.d_k,
+        significant(std::sqrt(static_cast<double>(document.size.d_k)), 4), then,
+        dot ? ": for independent numbers of mean 0 and variance 1 that root is the standard "
+              "deviation of a dot product"
+            : "");
+}
+
+/// "Columns c and c + 4 of every query turn together, by its position times 10000^(−2c/8)."
+std::string rotated_words(const Document& document, Stage stage) {
+    const Rope& rope = *document.spec.rope;
+    const bool query = stage == Stage::q_rot;
+    const Index dims = rope.dims.value_or(document.size.d_k);
+    const std::string pair = rope.pairs == RopePairs::half ? fmt::format("c and c + {}", dims / 2)
+                                                           : std::string("2c and 2c + 1");
+    std::string words = fmt::format(
+        "Columns {} of every {} turn together, by its position times {}^(−2c/{}){}.", pair,
+        query ? "query" : "key", significant(rope.base, 6), dims,
+        rope.scaling.kind == RopeScale::none ? "" : ", slower by the model's rope scaling");
+    if (dims < document.size.d_k) words += fmt::format(" The columns from {} on stay.", dims);
+    if (query && document.size.query_offset != 0)
+        words += fmt::format(" Query 0 stands at position {}.", document.size.query_offset);
+    return words;
+}
+
+std::string biased_words(const AppState& state) {
+    const AttentionSpec& spec = state.document().spec;
+    std::vector<std::string> parts;
+    if (spec.softcap)
+        parts.push_back(fmt::format("a soft cap keeps every score between −{0} and {0}",
+                                    significant(*spec.softcap, 4)));
+    if (spec.alibi)
+        parts.push_back(
+            fmt::format("ALiBi takes {} off for each position between query and key",
+                        significant(alibi_slope(state.head, state.document().size.heads), 4)));
+    return sentence(fmt::format("{}", fmt::join(parts, ", and ")));
 }
 
 std::string masked_words(const AppState& state) {
@@ -115,16 +149,26 @@ Odd odd_rows(const AppState& state) {
 std::string weights_words(const AppState& state) {
     const Index rows = sheet_of(state, Stage::weights).values.rows;
     const Odd odd = odd_rows(state);
+    const Tensor& sinks = state.document().inputs->params[Param::sinks];
+    const std::string shares =
+        sinks.empty() ? "shares that sum to 1"
+                      : fmt::format(
+                            "shares that sum to 1 together with the sink's, a logit of {} "
+                            "that has no value",
+                            number(sinks(0, 0, 0, state.head)));
     if (odd.empty + odd.nan == 0)
-        return "Softmax turns each row of scores into shares that sum to 1.";
+        return fmt::format("Softmax turns each row of scores into {}.", shares);
     std::vector<std::string> parts;
     if (odd.empty > 0)
-        parts.push_back(fmt::format("{} of {} rows may attend to no key and {} 0", odd.empty, rows,
-                                    odd.empty == 1 ? "is" : "are"));
+        parts.push_back(fmt::format("{} of {} rows {} 0", odd.empty, rows,
+                                    sinks.empty() ? odd.empty == 1 ? "may attend to no key and is"
+                                                                   : "may attend to no key and are"
+                                    : odd.empty == 1 ? "is all"
+                                                     : "are all"));
     if (odd.nan > 0)
         parts.push_back(
             fmt::format("{} of {} rows hold{} NaN", odd.nan, rows, odd.nan == 1 ? "s" : ""));
-    return fmt::format("Softmax turns a row of scores into shares that sum to 1, but {}.",
+    return fmt::format("Softmax turns a row of scores into {}, but {}.", shares,
                        fmt::join(parts, ", and "));
 }
 
@@ -164,7 +208,10 @@ std::string words_of(const AppState& state, Stage stage) {
         return std::string(info(stage).words);
     if (stage == Stage::x || stage == Stage::x_kv) return vector_words(state, stage);
     if (projected) return projection_words(document, stage);
+    if (stage == Stage::q_rot || stage == Stage::k_rot) return rotated_words(document, stage);
+    if (stage == Stage::scores) return std::string(info(document.spec.score).words);
     if (stage == Stage::scaled) return scaled_words(document);
+    if (stage == Stage::biased) return biased_words(state);
     if (stage == Stage::masked) return masked_words(state);
     if (stage == Stage::weights) return weights_words(state);
     if (stage == Stage::dropped) return dropped_words(state);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
+#include "app/common/document/chain_rule.h"
 #include "app/common/document/effect.h"
 #include "app/common/document/loss.h"
 #include "app/common/format.h"
@@ -24,41 +26,6 @@ namespace {
 constexpr std::string_view kFirstHint =
     "Press → to compute the next stage. Click any number to see where it comes from.";
 constexpr std::string_view kEmptyHint = "Type a sentence and press Enter.";
-
-// Formulas as they are here, where the stage table speaks of the general case.
-
-/// " + b_Q" where there is that bias.
-std::string bias_tex(const Document& document, Param bias) {
-    return document.inputs->params[bias].empty() ? "" : " + " + tex_symbol(bias);
-}
-
-/// Q, K and V: given, or the document's own X times W, and its bias.
-std::string projection_tex(const Document& document, const StageInfo& stage) {
-    const bool toy = is_toy(document);
-    if (!toy && !document.inputs->projects())
-        return tex_symbol(stage.stage) + R"( = \text{ given})";
-    const bool query = stage.stage == Stage::q;
-    const Param bias = query ? Param::b_q : stage.stage == Stage::k ? Param::b_k : Param::b_v;
-    const bool cross = !document.inputs->x_kv.empty() && !query;
-    const std::string product = !cross                    ? std::string(stage.tex)
-                                : stage.stage == Stage::k ? R"(K = X_{kv}\,W_K)"
-                                                          : R"(V = X_{kv}\,W_V)";
-    return product + bias_tex(document, bias);
-}
-
-std::string tex_of(const Document& document, const StageInfo& stage) {
-    if (stage.stage == Stage::output) {
-        const std::string_view heads =
-            document.size.heads == 1 ? R"(\mathrm{context})" : R"(\mathrm{concat}(\mathrm{heads}))";
-        return mixes(document)
-                   ? fmt::format(R"(Y = {}\,W_O)", heads) + bias_tex(document, Param::b_o)
-                   : fmt::format(R"(Y = {}\text{{, there is no }} W_O)", heads);
-    }
-    if (stage.stage == Stage::scaled) return "S = " + tex_scaled(document.spec);
-    if (stage.stage == Stage::q || stage.stage == Stage::k || stage.stage == Stage::v)
-        return projection_tex(document, stage);
-    return std::string(stage.tex);
-}
 
 // ---- ribbon
 
@@ -83,13 +50,14 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
         item.shape = size(state.document().size.tq, state.document().size.tk);
     else if (!is_empty(state.document()))
         item.shape = "not kept";
-    item.tooltip = fmt::format("{}\n{}\n{}", row.title, plain_formula(row),
+    item.tooltip = fmt::format("{}\n{}\n{}", row.title,
+                               tex::plain_text(stage_formula(state.document(), stage)),
                                to_string((*state.trace)[stage].shape()));
     item.role = row.role;
     if (const std::string change = change_words(state, stage); !change.empty()) {
         item.tooltip += "\n" + change;
         const Fate fate = change_of(state, stage)->fate;
-        item.mark = fate == Fate::changed || fate == Fate::resized ? Mark::changed : Mark::same;
+        item.mark = fate == Fate::same || fate == Fate::cannot ? Mark::same : Mark::changed;
     }
     item.progress = stage == state.stage  ? Progress::current
                     : stage < state.stage ? Progress::done
@@ -103,6 +71,7 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
 std::string factor_words(const Document& document) {
     const AttentionSpec& spec = document.spec;
     std::string words = "not scaled";
+    if (document.d_k == 0 && !is_toy(document)) return "no Q and K";  // weights alone
     if (spec.scale == ScaleKind::sqrt_dk)
         words = fmt::format("÷ √{} = {}", document.d_k,
                             significant(std::sqrt(static_cast<double>(document.d_k)), 4));
@@ -165,11 +134,14 @@ std::string evenness_text(const RowMetrics& row, Index allowed) {
     return allowed < 2 && !std::isnan(row.entropy) ? "–" : percent(row.evenness);
 }
 
-std::vector<Readout> readouts_of(const RowMetrics& row, Index allowed) {
+std::vector<Readout> readouts_of(const RowMetrics& row, Index allowed, bool sinks) {
+    const std::string evenness =
+        "entropy of the row over that of n equal weights: 100 % even, 0 % all on one key; "
+        "– where the row may attend to one key only";
     return {
         {"evenness", "H / ln n", evenness_text(row, allowed),
-         "entropy of the row over that of n equal weights: 100 % even, 0 % all on one key; "
-         "– where the row may attend to one key only"},
+         sinks ? evenness + "; of the keys' weights divided by their sum, the sink apart"
+               : evenness},
         {"p_max", "max_j a_j", percent(row.max_probability), "the largest weight of the row"},
         {"∂p_max/∂s_max", "p_max (1 − p_max)", cell_number(row.max_slope, 4),
          "∂p_max/∂s_max: how much the largest weight moves with its own scaled score s"},
@@ -189,16 +161,31 @@ std::string tips_of(const RowReadouts& row) {
     return tips;
 }
 
+/// Of a row with a sink: entropy and what follows from it are of the keys' shares alone.
+RowMetrics metrics_of(std::span<const float> row, Index allowed, bool sinks) {
+    RowMetrics metrics = row_metrics(row, allowed);
+    const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+    if (!sinks || sum == 0.0) return metrics;
+    std::vector<double> of_keys(row.begin(), row.end());
+    for (double& weight : of_keys) weight /= sum;
+    const RowMetrics keys = row_metrics(of_keys, allowed);
+    metrics.entropy = keys.entropy;
+    metrics.evenness = keys.evenness;
+    metrics.effective_keys = keys.effective_keys;
+    return metrics;
+}
+
 std::vector<RowReadouts> row_readouts(const AppState& state) {
+    const bool sinks = !state.document().inputs->params[Param::sinks].empty();
     const Sheet sheet = sheet_of(state, Stage::weights);
     const std::vector<std::uint8_t> allowed = allowed_pairs(state);
     std::vector<RowReadouts> rows;
     for (Index i = 0; i < sheet.values.rows; ++i) {
         const auto first = allowed.begin() + i * sheet.values.columns;
         const Index count = std::count(first, first + sheet.values.columns, std::uint8_t{1});
-        const RowMetrics metrics = row_metrics(sheet.values.row(i), count);
-        rows.push_back({sheet.row_labels[static_cast<std::size_t>(i)], readouts_of(metrics, count),
-                        metrics.evenness});
+        const RowMetrics metrics = metrics_of(sheet.values.row(i), count, sinks);
+        rows.push_back({sheet.row_labels[static_cast<std::size_t>(i)],
+                        readouts_of(metrics, count, sinks), metrics.evenness});
     }
     return rows;
 }
@@ -241,7 +228,7 @@ std::string head_name_words(const AppState& state) {
 /// Title and formula; of the gradient where that is what the canvas shows.
 void head(const AppState& state, const StageInfo& stage, StepView& view) {
     view.title = stage.title;
-    view.tex = tex_of(state.document(), stage);
+    view.tex = stage_formula(state.document(), stage.stage);
     if (are_given(state, stage.stage))
         view.tex = tex_symbol(stage.stage) + R"([i] = \text{the numbers of token } i)";
     view.formula = tex::plain_text(view.tex);

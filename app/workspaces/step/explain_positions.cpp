@@ -1,0 +1,152 @@
+// What positions do to Q and K (RoPE) and to scores (ALiBi, beside the soft cap), forward and backward.
+// p position, c column, θ = p · ω of the pair of columns that turn together.
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/workspaces/step/explain_parts.h"
+#include "core/scores/score.h"
+#include "core/tex.h"
+
+namespace attn::view {
+namespace {
+
+/// The pair of columns that a column turns with; none where it stays as it is.
+struct Turn {
+    Index pair, first, second;
+};
+std::optional<Turn> turn_of(const Rope& rope, Index d_k, Index column) {
+    const Index dims = rope.dims.value_or(d_k);
+    if (column >= dims) return std::nullopt;
+    if (rope.pairs == RopePairs::interleaved)
+        return Turn{column / 2, column - column % 2, column - column % 2 + 1};
+    const Index pair = column % (dims / 2);
+    return Turn{pair, pair, pair + dims / 2};
+}
+
+/// Adds ω and θ of the explained row, in radians; θ.
+Expr add_angle(const AppState& state, Explanation& explanation, const Rope& rope, const Turn& turn,
+               bool query) {
+    const Index dims = rope.dims.value_or(state.document().d_k);
+    const Index p = explanation.cell.row + (query ? state.document().size.query_offset : 0);
+    const double omega = rope_frequency(rope, turn.pair, dims);
+    const Expr power =
+        combine(Op::power, {constant(rope.base),
+                            combine(Op::quotient, {constant(-2.0 * static_cast<double>(turn.pair)),
+                                                   constant(static_cast<double>(dims))})});
+    const bool scaled = rope.scaling.kind != RopeScale::none;
+    explanation.steps.push_back({"ω", R"(\omega)", scaled ? plain(omega) : power, omega});
+    if (scaled)
+        explanation.notes.push_back(fmt::format(
+            "ω is {}^(−2·{}/{}) = {}, made slower by the model's rope scaling, factor {}.",
+            significant(rope.base, 6), turn.pair, dims, significant(evaluate(power), 4),
+            significant(rope.scaling.factor, 4)));
+    const Expr theta = combine(Op::product, {constant(static_cast<double>(p)), plain(omega)});
+    explanation.steps.push_back({"θ", R"(\theta)", theta, evaluate(theta)});
+    return plain(evaluate(theta));
+}
+
+/// x cos θ ∓ y sin θ
+Expr turned(const Expr& x, const Expr& y, const Expr& theta, bool minus) {
+    return combine(minus ? Op::difference : Op::sum,
+                   {combine(Op::product, {x, combine(Op::cos, {theta})}),
+                    combine(Op::product, {y, combine(Op::sin, {theta})})});
+}
+
+/// A column of a row that turns: forward of `from`'s values by θ, backward of its gradients by −θ.
+void explain_turn(const AppState& state, Explanation& explanation, Stage stage, From from,
+                  Stage source) {
+    const CellRef cell = explanation.cell;
+    const Rope& rope = *state.document().spec.rope;
+    const bool query = stage == Stage::q || stage == Stage::q_rot;
+    const bool back = from == From::gradients;
+    const auto name = [&](Index c) {
+        const std::string at =
+            fmt::format("{}, {}", tex_label(state, query ? Axis::query : Axis::key, cell.row), c);
+        return back ? tex_gradient(source, at) : fmt::format("{}[{}]", tex_symbol(source), at);
+    };
+    const auto value = [&](Index c) { return stage_expr(state, from, source, cell.row, c); };
+    const auto turn = turn_of(rope, state.document().d_k, cell.column);
+    if (!turn) {
+        set_formula(explanation, name(cell.column) + tex::text_of(", this column does not turn"));
+        return (void)end_with(explanation, value(cell.column));
+    }
+    const Expr theta = add_angle(state, explanation, rope, *turn, query);
+    const bool first = cell.column == turn->first;
+    const Index other = first ? turn->second : turn->first;
+    const bool minus = first != back;
+    set_formula(explanation, fmt::format(R"({} \cdot \cos\theta {} {} \cdot \sin\theta)",
+                                         name(cell.column), minus ? "-" : "+", name(other)));
+    explanation.notes.push_back(fmt::format(
+        "Columns {} and {} turn together; {} stands at position {}. θ is in radians.", turn->first,
+        turn->second, label_of(state, query ? Axis::query : Axis::key, cell.row),
+        cell.row + (query ? state.document().size.query_offset : 0)));
+    end_with(explanation, turned(value(cell.column), value(other), theta, minus));
+}
+
+/// tanh(S / cap)
+Expr bounded(const Expr& scaled, double cap) {
+    return combine(Op::tanh, {combine(Op::quotient, {scaled, constant(cap)})});
+}
+
+}  // namespace
+
+void explain_rotated(const AppState& state, Explanation& explanation, Stage stage) {
+    explain_turn(state, explanation, stage, From::values,
+                 stage == Stage::q_rot ? Stage::q : Stage::k);
+}
+
+// forward:  q' = R q  so  d_q = Rᵀ d_q', and Rᵀ turns by −θ
+void explain_rotation_gradient(const AppState& state, Explanation& explanation, Stage stage) {
+    explain_turn(state, explanation, stage, From::gradients,
+                 stage == Stage::q ? Stage::q_rot : Stage::k_rot);
+}
+
+void explain_biased(const AppState& state, Explanation& explanation) {
+    const CellRef cell = explanation.cell;
+    const Document& document = state.document();
+    const PairRule rule = pair_rule(document.spec, document.size, state.head);
+    const Index p = cell.row + document.size.query_offset;
+    const Index apart = std::abs(p - cell.column);
+    Expr biased = cell_expr(state, {Stage::scaled, cell.row, cell.column});
+    std::string formula = tex_symbol(Stage::scaled);
+    if (document.spec.softcap) {
+        biased = combine(Op::product, {constant(rule.cap), bounded(biased, rule.cap)});
+        formula = R"(\mathrm{cap} \cdot \tanh(\frac{S}{\mathrm{cap}}))";
+    }
+    if (document.spec.alibi) {
+        biased = combine(Op::difference,
+                         {biased, combine(Op::product, {constant(rule.slope),
+                                                        constant(static_cast<double>(apart))})});
+        formula += R"( - \mathrm{slope} \cdot |p - j|)";
+        explanation.notes.push_back(fmt::format(
+            "Query {} stands at position {}, key {} at {}: {} apart. The slope of head {} of {} is "
+            "{}.",
+            label_of(state, Axis::query, cell.row), p, label_of(state, Axis::key, cell.column),
+            cell.column, apart, state.head, document.size.heads, significant(rule.slope, 4)));
+    }
+    set_formula(explanation, std::move(formula));
+    end_with(explanation, std::move(biased));
+}
+
+// forward:  B = cap tanh(S / cap) − slope |p − j|  so  d_S = d_B (1 − tanh²(S / cap))
+void explain_bias_gradient(const AppState& state, Explanation& explanation) {
+    const CellRef cell = explanation.cell;
+    const AttentionSpec& spec = state.document().spec;
+    const Expr after = stage_expr(state, From::gradients, Stage::biased, cell.row, cell.column);
+    if (!spec.softcap) {
+        set_formula(explanation, tex_gradient(Stage::biased) +
+                                     tex::text_of(", ALiBi adds a constant to the score"));
+        return (void)end_with(explanation, after);
+    }
+    set_formula(explanation,
+                tex_gradient(Stage::biased) + R"( \cdot (1 - \tanh^2(\frac{S}{\mathrm{cap}})))");
+    const Expr scaled = cell_expr(state, {Stage::scaled, cell.row, cell.column});
+    const Expr square = combine(Op::power, {bounded(scaled, *spec.softcap), constant(2.0)});
+    end_with(explanation,
+             combine(Op::product, {after, combine(Op::difference, {constant(1.0), square})}));
+}
+
+}  // namespace attn::view

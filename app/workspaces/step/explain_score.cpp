@@ -1,0 +1,328 @@
+// Scores of every kind, forward and backward. i query row, j key row, c column, a column of a score's own matrix.
+// Backward all kinds have one chain: d_q[i, c] = Σ_j d_scores[i, j] · ∂scores[i, j]/∂q[i, c]; core/scores has the same.
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "app/workspaces/step/explain_parts.h"
+#include "core/scores/score.h"
+
+namespace attn::view {
+namespace {
+
+using Numbers = std::vector<double>;
+
+constexpr std::size_t kMostSums = 8;  // sums on the way to a score that have a line each
+
+/// Row t of what the score reads of that side.
+Numbers row_of(const AppState& state, Stage side, Slice slice, Index t) {
+    const Stage stage = read_by_scores(state, side);
+    const Tensor& tensor = (*state.trace)[stage];
+    const Index head = head_in(state.document().size, info(stage).heads, slice.head);
+    const auto row = tensor.matrix(std::min(slice.batch, tensor.shape().b - 1), head).row(t);
+    return {row.begin(), row.end()};
+}
+
+/// x W
+Numbers times(const Numbers& x, const Tensor& w) {
+    Numbers y(static_cast<std::size_t>(w.shape().d));
+    for (std::size_t a = 0; a < y.size(); ++a)
+        for (std::size_t c = 0; c < x.size(); ++c)
+            y[a] += x[c] * w(0, 0, static_cast<Index>(c), static_cast<Index>(a));
+    return y;
+}
+
+/// Row c of W times y.
+double row_times(const Tensor& w, Index c, const Numbers& y) {
+    double sum = 0.0;
+    for (std::size_t a = 0; a < y.size(); ++a) sum += w(0, 0, c, static_cast<Index>(a)) * y[a];
+    return sum;
+}
+
+double dot(const Numbers& x, const Numbers& y) {
+    return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
+}
+
+/// One pair, and what its score reads.
+struct Pair {
+    const Params& params;
+    Numbers q, k;
+
+    Pair(const AppState& state, Slice slice, Index i, Index j)
+        : params(state.document().inputs->params),
+          q(row_of(state, Stage::q, slice, i)),
+          k(row_of(state, Stage::k, slice, j)) {}
+
+    /// Of the additive score: t = tanh(q W_score_q + k W_score_k).
+    Numbers hidden() const {
+        Numbers t = times(q, params[Param::w_score_q]);
+        const Numbers of_key = times(k, params[Param::w_score_k]);
+        for (std::size_t a = 0; a < t.size(); ++a) t[a] = std::tanh(t[a] + of_key[a]);
+        return t;
+    }
+    /// w_score (1 − t²): ∂score/∂ what tanh is taken of.
+    Numbers before_tanh() const {
+        Numbers t = hidden();
+        for (std::size_t a = 0; a < t.size(); ++a)
+            t[a] = params[Param::w_score_row](0, 0, 0, static_cast<Index>(a)) * (1 - t[a] * t[a]);
+        return t;
+    }
+};
+
+double direction_slope(const Numbers& own, const Numbers& other, std::size_t c) {
+    const double length = std::sqrt(dot(own, own));
+    const double of_other = std::sqrt(dot(other, other));
+    if (length == 0.0 || of_other == 0.0) return 0.0;
+    const double cosine = dot(own, other) / (length * of_other);
+    return (other[c] / of_other - cosine * own[c] / length) / length;
+}
+
+double squared_distance(const Numbers& q, const Numbers& k) {
+    double sum = 0.0;
+    for (std::size_t c = 0; c < q.size(); ++c) sum += (q[c] - k[c]) * (q[c] - k[c]);
+    return sum;
+}
+
+/// ∂score/∂ one number of a parameter of the score.
+double param_slope(const Pair& pair, Param param, std::size_t row, std::size_t column) {
+    if (param == Param::w_score) return pair.q[row] * pair.k[column];
+    if (param == Param::w_score_row) return pair.hidden()[column];
+    return (param == Param::w_score_q ? pair.q : pair.k)[row] * pair.before_tanh()[column];
+}
+
+// ---- forward
+
+/// Adds a step on the way; its result.
+Expr add_step(Explanation& explanation, const std::string& label, const std::string& latex,
+              Expr expr, std::string brief) {
+    const double value = evaluate(expr);
+    explanation.steps.push_back({label, latex, std::move(expr), value, std::move(brief)});
+    return plain(value);
+}
+
+Chain score_chain(const AppState& state, const CellRef& cell) {
+    const Stage q = read_by_scores(state, Stage::q), k = read_by_scores(state, Stage::k);
+    const auto side = [&](std::string letter, Stage stage, Axis axis, Index t) {
+        return side_of(
+            letter, fmt::format("{}[{}, c]", tex_symbol(stage), tex_label(state, axis, t)), letter);
+    };
+    Chain chain{side("q", q, Axis::query, cell.row), side("k", k, Axis::key, cell.column)};
+    for (Index c = 0; c < state.document().d_k; ++c)
+        chain.add(cell_expr(state, {q, cell.row, c}), cell_expr(state, {k, cell.column, c}),
+                  std::to_string(c));
+    return chain;
+}
+
+Expr length_of(const std::vector<Expr>& row) {
+    std::vector<Expr> squares;
+    for (const Expr& number : row) squares.push_back(combine(Op::product, {number, number}));
+    return combine(Op::sqrt, {combine(Op::sum, std::move(squares))});
+}
+
+void forward_cosine(Explanation& explanation, const Chain& chain) {
+    set_formula(explanation, R"(\frac{q \cdot k}{\|q\| \, \|k\|})");
+    explanation.table = product_table(dot_of(chain));
+    const Expr product = add_step(explanation, "q·k", R"(q \cdot k)", products_of(chain),
+                                  fmt::format("the sum of {} products", chain.labels.size()));
+    const Expr q =
+        add_step(explanation, "‖q‖", R"(\|q\|)", length_of(chain.left.numbers), "√Σ_c q_c²");
+    const Expr k =
+        add_step(explanation, "‖k‖", R"(\|k\|)", length_of(chain.right.numbers), "√Σ_c k_c²");
+    if (q.value != 0.0 && k.value != 0.0) {
+        end_with(explanation, combine(Op::quotient, {product, combine(Op::product, {q, k})}));
+        return;
+    }
+    explanation.notes.emplace_back("A row of length 0 has no direction: its cosines are 0.");
+    end_with(explanation, constant(0.0));
+}
+
+/// One number of x W_score: a sum over c.
+Expr column_sum(const AppState& state, const std::vector<Expr>& x, Param w, Index a) {
+    std::vector<Expr> terms;
+    for (std::size_t c = 0; c < x.size(); ++c)
+        terms.push_back(
+            combine(Op::product, {x[c], cell_expr(state, {w, static_cast<Index>(c), a})}));
+    return combine(Op::sum, std::move(terms));
+}
+
+void forward_general(const AppState& state, Explanation& explanation, const Chain& pair) {
+    Chain chain{side_of("qW", R"((q\,W_{\mathrm{score}})[a])", "q·W"), pair.right};
+    chain.right.tex = fmt::format("{}[{}, a]", tex_symbol(read_by_scores(state, Stage::k)),
+                                  tex_label(state, Axis::key, explanation.cell.column));
+    chain.labels = pair.labels;
+    chain.counts = "a";
+    const bool few = pair.labels.size() <= kMostSums;
+    for (Index a = 0; a < std::ssize(pair.labels); ++a) {
+        const Expr sum = column_sum(state, pair.left.numbers, Param::w_score, a);
+        chain.left.numbers.push_back(plain(evaluate(sum)));
+        if (few)
+            add_step(explanation, fmt::format("(q W)[{}]", a),
+                     fmt::format(R"((q\,W_{{\mathrm{{score}}}})[{}])", a), sum,
+                     fmt::format("Σ_c q_c·W_score[c, {}]", a));
+    }
+    set_formula(explanation, sum_tex(chain, "a"));
+    explanation.table = product_table(dot_of(chain));
+    if (!few) explanation.notes.emplace_back("(q W)[a] = Σ_c q_c·W_score[c, a].");
+    end_with(explanation, products_of(chain)).brief =
+        fmt::format("the sum of {} products", chain.labels.size());
+}
+
+void forward_additive(const AppState& state, Explanation& explanation, const Chain& pair) {
+    const Tensor& w = state.document().inputs->params[Param::w_score_row];
+    Chain chain{
+        side_of("w", R"(w_{\mathrm{score}}[a])", "w"),
+        side_of("t", R"(\tanh((q\,W_{\mathrm{score},q} + k\,W_{\mathrm{score},k})[a]))", "tanh")};
+    chain.counts = "a";
+    std::vector<Expr> terms;
+    for (Index a = 0; a < w.shape().d; ++a) {
+        const double of_query = evaluate(column_sum(state, pair.left.numbers, Param::w_score_q, a));
+        const double of_key = evaluate(column_sum(state, pair.right.numbers, Param::w_score_k, a));
+        const Expr tanh = combine(Op::tanh, {combine(Op::sum, {plain(of_query), plain(of_key)})});
+        const Expr weight = cell_expr(state, {Param::w_score_row, 0, a});
+        chain.add(weight, plain(evaluate(tanh)), std::to_string(a));
+        terms.push_back(combine(Op::product, {weight, tanh}));
+    }
+    set_formula(explanation, sum_tex(chain, "a"));
+    explanation.table = product_table(dot_of(chain));
+    explanation.notes.emplace_back(
+        "Under tanh stand (q W_score_q)[a] and (k W_score_k)[a], each a sum over the columns c.");
+    end_with(explanation, combine(Op::sum, std::move(terms))).brief =
+        fmt::format("the sum of {} products", chain.labels.size());
+}
+
+void forward_student_t(Explanation& explanation, const Chain& chain) {
+    set_formula(explanation, R"(-\ln(1 + \|q - k\|^2))");
+    std::vector<Expr> squares;
+    for (std::size_t c = 0; c < chain.labels.size(); ++c) {
+        const Expr apart = combine(Op::difference, {chain.left.numbers[c], chain.right.numbers[c]});
+        squares.push_back(combine(Op::power, {apart, constant(2.0)}));
+    }
+    const Expr distance = add_step(explanation, "‖q − k‖²", R"(\|q - k\|^2)",
+                                   combine(Op::sum, std::move(squares)), "Σ_c (q_c − k_c)²");
+    const Expr log = combine(Op::ln, {combine(Op::sum, {constant(1.0), distance})});
+    end_with(explanation, combine(Op::product, {constant(-1.0), log}));
+}
+
+}  // namespace
+
+Stage read_by_scores(const AppState& state, Stage side) {
+    return std::get<Stage>(operand_of(state.document(), Stage::scores, side));
+}
+
+void explain_score(const AppState& state, Explanation& explanation) {
+    const Chain chain = score_chain(state, explanation.cell);
+    switch (state.document().spec.score) {
+        case Score::dot:
+            return add_sum(state, explanation, chain, "c");
+        case Score::cosine:
+            return forward_cosine(explanation, chain);
+        case Score::general:
+            return forward_general(state, explanation, chain);
+        case Score::additive:
+            return forward_additive(state, explanation, chain);
+        case Score::student_t:
+            return forward_student_t(explanation, chain);
+    }
+}
+
+// ---- backward
+
+double score_slope(const AppState& state, Slice slice, Stage side, Index i, Index j, Index c) {
+    const Pair pair(state, slice, i, j);
+    const bool query = side == Stage::q;
+    const Numbers& own = query ? pair.q : pair.k;
+    const Numbers& other = query ? pair.k : pair.q;
+    const auto column = static_cast<std::size_t>(c);
+    switch (state.document().spec.score) {
+        case Score::dot:
+            return other[column];
+        case Score::cosine:
+            return direction_slope(own, other, column);
+        case Score::general:
+            return query ? row_times(pair.params[Param::w_score], c, other)
+                         : times(other, pair.params[Param::w_score])[column];
+        case Score::additive:
+            return row_times(pair.params[query ? Param::w_score_q : Param::w_score_k], c,
+                             pair.before_tanh());
+        case Score::student_t:
+            return -2.0 * (own[column] - other[column]) / (1.0 + squared_distance(own, other));
+    }
+    return 0.0;
+}
+
+std::string slope_words(Score score, Stage side) {
+    const bool query = side == Stage::q;
+    const char own = query ? 'q' : 'k', other = query ? 'k' : 'q';
+    switch (score) {
+        case Score::dot:
+            return {};
+        case Score::cosine:
+            return fmt::format(
+                "∂score/∂{0} = ({1} ÷ ‖{1}‖ − cos θ · {0} ÷ ‖{0}‖) ÷ ‖{0}‖, and 0 where a row has "
+                "length 0.",
+                own, other);
+        case Score::general:
+            return query ? "∂score/∂q = W_score k." : "∂score/∂k = q W_score.";
+        case Score::additive:
+            return fmt::format("∂score/∂{0} = W_score_{0} (w_score · (1 − tanh²)).", own);
+        case Score::student_t:
+            return fmt::format("∂score/∂{0} = −2 ({0} − {1}) ÷ (1 + ‖q − k‖²).", own, other);
+    }
+    return {};
+}
+
+void explain_score_param_gradient(const AppState& state, Explanation& explanation, Param param) {
+    const Dimensions& size = state.document().size;
+    const auto row = static_cast<std::size_t>(explanation.cell.row);
+    const auto column = static_cast<std::size_t>(explanation.cell.column);
+    std::vector<std::string> labels;
+    std::vector<double> parts;
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index h = 0; h < size.heads; ++h)
+            for (Index i = 0; i < size.tq; ++i) {
+                const Slice slice{b, h};
+                const auto keys = contributing_keys(state, slice, i);
+                double sum = 0.0;
+                for (Index j = 0; j < size.tk; ++j)
+                    if (keys[static_cast<std::size_t>(j)] != 0)
+                        sum +=
+                            stage_expr(state, From::gradients, Stage::scores, slice, i, j).value *
+                            param_slope(Pair(state, slice, i, j), param, row, column);
+                parts.push_back(sum);
+                labels.push_back(slice_label(state, slice, i));
+            }
+    add_shares(explanation, "query", labels, parts);
+    explanation.notes.emplace_back(
+        "Each share is Σ_j ∂L/∂scores[i, j] · ∂scores[i, j]/∂ this number, over the query's keys.");
+}
+
+void explain_sink_gradient(const AppState& state, Explanation& explanation) {
+    const Dimensions& size = state.document().size;
+    const Index head = explanation.cell.column;
+    const double sink = state.document().inputs->params[Param::sinks](0, 0, 0, head);
+    std::vector<std::string> labels;
+    std::vector<double> parts;
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index i = 0; i < size.tq; ++i) {
+            const Slice slice{b, head};
+            double mean = 0.0;
+            for (Index j = 0; j < size.tk; ++j)
+                if (const double a =
+                        stage_expr(state, From::values, Stage::weights, slice, i, j).value;
+                    a != 0.0)
+                    mean +=
+                        a * stage_expr(state, From::gradients, Stage::weights, slice, i, j).value;
+            const double share = std::exp(sink - state.trace->logsumexp(b, head, i, 0));
+            parts.push_back(-share * mean);
+            labels.push_back(slice_label(state, slice, i));
+        }
+    add_shares(explanation, "query", labels, parts);
+    explanation.notes.emplace_back(
+        "Each share is −a_sink · Σ_j A[i, j]·∂L/∂A[i, j], a_sink = exp(sink − ln Σ exp) the "
+        "share of the sink: what it gains, the keys of the row lose.");
+}
+
+}  // namespace attn::view

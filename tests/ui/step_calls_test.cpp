@@ -1,0 +1,49 @@
+// Step with a call of every kind that the engine has: a click on a cell of each stage finds its number explained.
+
+#include "app/workspaces/step/workspace.h"
+#include "app/common/format.h"
+#include "tests/ui/app.h"
+#include "tests/view/sample_states.h"
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+/// Clicks over the canvas until a cell of the stage is selected.
+bool click_a_cell(App& app, Stage stage) {
+    const ImVec2 canvas_low{400.0F, 330.0F}, canvas_high{1150.0F, 900.0F};
+    for (float y = canvas_low.y; y < canvas_high.y; y += 37.0F)
+        for (float x = canvas_low.x; x < canvas_high.x; x += 53.0F) {
+            app.ui.click({x, y});
+            const auto& selected = app.state.selected;
+            if (selected && selected->tensor == OperandId(stage)) return true;
+        }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("of every kind of call, a click on each stage explains the number that was clicked") {
+    for (const view::AppState& call : view::call_states()) {
+        CAPTURE(call.document().title);
+        App app;
+        app.set(call);
+        for (const Stage stage : ribbon_stages(call.document())) {
+            CAPTURE(info(stage).key);
+            app.act({view::ClearSelection{}, view::GoToStage{stage}});
+            REQUIRE(click_a_cell(app, stage));
+            const view::InspectorView inspector = view::step_inspector(app.state);
+            const float value = *value_at(app.state, *app.state.selected);
+            CHECK(inspector.value == view::number(value));
+            CHECK_FALSE(inspector.tex.empty());
+            const bool computed = stage != Stage::q && stage != Stage::k && stage != Stage::v;
+            if (!computed || value == 0.0F || std::isinf(value)) continue;
+            REQUIRE_FALSE(inspector.lines.empty());
+            const auto ends_with_it = [&](const view::Line& line) {
+                return !line.pieces.empty() && line.pieces.back().text == inspector.value;
+            };
+            CHECK(std::ranges::any_of(inspector.lines, ends_with_it));
+        }
+    }
+}
