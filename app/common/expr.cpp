@@ -40,6 +40,8 @@ constexpr Name kNames[] = {
     {Op::max, {"max(", "max(", "\\max(", "max("}},
 };
 
+constexpr double kMostWhole = 1e9;  // below it a whole constant is written out: 10000
+
 /// A number below 0, or a product that begins with one.
 bool begins_negative(const Expr& expr) {
     if (expr.op == Op::product) return begins_negative(expr.args[0]);
@@ -76,7 +78,8 @@ class Writer {
             case Op::difference:
                 add(args[0]);
                 add_text(signs_.minus);
-                return add_guarded(args[1]);
+                return begins_negative(args[1]) ? add_enclosed("(", {args[1]}, ")")
+                                                : add_guarded(args[1]);
             case Op::quotient:
                 add_text(signs_.quotient_open);
                 fraction ? add(args[0]) : add_first(args[0], false);
@@ -134,6 +137,9 @@ class Writer {
     }
     std::string text_of(const Expr& expr) const {
         const bool is_short = expr.constant && dialect_ == Dialect::screen;
+        const bool whole =
+            std::trunc(expr.value) == expr.value && std::abs(expr.value) < kMostWhole;
+        if (is_short && whole) return fmt::format("{}", static_cast<long>(expr.value));
         return is_short ? significant(expr.value, 4) : write_number(expr.value, dialect_);
     }
     /// Only on screen is it another product: 1.2·10⁻⁵.

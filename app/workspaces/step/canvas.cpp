@@ -92,10 +92,12 @@ std::string action_of(const AppState& state, Stage stage) {
     return {};
 }
 
-/// A weight matrix shares its columns with what it makes; in scores a key's row is a column.
+/// A weight matrix shares its columns with what it makes; in scores a key's row is a column. A score's own parameters
+/// share none.
 Slot slot_of(Stage result, const Operand& operand) {
     if (operand.lights == Lights::column || operand.lights == Lights::row_of_column)
         return Slot::top;
+    if (operand.lights == Lights::whole) return Slot::right;
     return result == Stage::context ? Slot::hero : Slot::left;
 }
 
@@ -130,6 +132,7 @@ std::vector<GridView> table_canvas(const AppState& state, Stage stage) {
     const bool copied = stage == Stage::output && !mixes(state.document());
     for (const Operand& operand : operands_of(state.document(), stage)) {
         if (copied && operand.id == OperandId(Param::w_o)) continue;
+        if (operand.lights == Lights::own_head) continue;  // a sink has no row or column here
         const Param* const param = std::get_if<Param>(&operand.id);
         if (param != nullptr && state.document().inputs->params[*param].empty()) continue;
         if (!is_kept(state, operand.id)) continue;

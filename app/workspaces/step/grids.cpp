@@ -279,7 +279,9 @@ std::vector<GridView> gradient_operands(const AppState& state, Stage stage) {
     std::vector<GridView> grids;
     for (const Param param : params_of(state, stage))
         for (GridView grid : {param_grid(state, param), gradient_grid(state, param)}) {
-            grid.slot = Slot::top;
+            const ParamUse use = info(param).use;
+            const bool shares = use == ParamUse::projection || use == ParamUse::output;
+            grid.slot = shares ? Slot::top : Slot::right;
             grids.push_back(std::move(grid));
         }
     GridView value = stage_grid(state, stage);

@@ -30,6 +30,8 @@ constexpr std::string_view kEmptyHint = "Type a sentence and press Enter.";
 // ---- ribbon
 
 std::string step_label(const Document& document, const StageInfo& stage) {
+    if (stage.stage == Stage::scores && document.spec.score != Score::dot) return "scores";
+    if (stage.stage == Stage::scores && document.spec.rope) return "Q′K′ᵀ";
     if (stage.stage != Stage::scaled) return std::string(stage.step);
     if (document.spec.scale == ScaleKind::none) return "÷1";
     if (document.spec.scale == ScaleKind::value)

@@ -21,6 +21,7 @@ constexpr float kHighestArmCell = 32.0F;
 constexpr float kHighestRow = 28.0F;  // one row that stands above for a matrix
 constexpr float kLegend = 36.0F;
 constexpr float kRight = 132.0F;
+constexpr float kRightTitle = 40.0F;  // what stands above a matrix there
 constexpr float kMostLabels = 176.0F;
 constexpr float kLabelAir = 6.0F;  // a figure's words are a little wider than the screen's
 
@@ -191,6 +192,21 @@ GridPlace at_right(const GridView& grid, const Box& hero, float row_height, floa
     return {{hero.high.x + frame.px(kLayoutGap), hero.low.y}, {width, row_height}};
 }
 
+/// One below the other; a matrix of the hero's rows has them at the same height.
+void place_right(const StepView& view, const Frame& frame, float row_height, CanvasLayout& layout) {
+    const std::vector<std::size_t> right = in_slot(view, Slot::right);
+    const float gap = frame.px(kRightTitle);
+    const float room = layout.hero.high.y - layout.hero.low.y + gap;
+    float top = layout.hero.low.y;
+    for (const std::size_t n : right) {
+        const float each = room / some(right.size()) - gap;
+        const float height = std::min(row_height, each / some(view.operands[n].rows));
+        layout.operands[n] = at_right(view.operands[n], layout.hero, height, layout.right, frame);
+        layout.operands[n].origin.y = std::floor(top);
+        top += each + gap;
+    }
+}
+
 }  // namespace
 
 bool has_room_for_matrix_alone(std::size_t tokens, const Frame& frame) {
@@ -211,9 +227,7 @@ CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 ava
                         : at_right(view.result, layout.hero, place.cell.y, layout.right, frame);
     place_left(view, frame, place.cell.y, layout);
     place_top(view, frame, place, hero, layout);
-    for (const std::size_t n : in_slot(view, Slot::right))
-        layout.operands[n] =
-            at_right(view.operands[n], layout.hero, place.cell.y, layout.right, frame);
+    place_right(view, frame, place.cell.y, layout);
     return layout;
 }
 
