@@ -17,7 +17,10 @@ bool is_punctuation(char32_t c);
 bool is_control(char32_t c);
 /// Of the blocks that BERT takes for Chinese.
 bool is_cjk(char32_t c);
-bool is_mark(char32_t c);  // \p{Mn}
+bool is_mark(char32_t c);             // \p{M}
+bool is_nonspacing_mark(char32_t c);  // \p{Mn}
+/// \w: \p{Alphabetic}, marks, decimal digits, connectors such as "_", and the two joiners.
+bool is_word(char32_t c);
 
 enum class NormalForm { c, d, kc, kd };
 std::string normal_form(std::string_view text, NormalForm form);
