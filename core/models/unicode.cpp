@@ -58,8 +58,9 @@ bool is_control(char32_t c) {
 
 bool is_cjk(char32_t c) {
     return between(c, 0x4E00, 0x9FFF) || between(c, 0x3400, 0x4DBF) ||
-           between(c, 0x20000, 0x2A6DF) || between(c, 0x2A700, 0x2CEAF) ||
-           between(c, 0xF900, 0xFAFF) || between(c, 0x2F800, 0x2FA1F);
+           between(c, 0x20000, 0x2A6DF) || between(c, 0x2A700, 0x2B81F) ||
+           between(c, 0x2B920, 0x2CEAF) || between(c, 0xF900, 0xFAFF) ||
+           between(c, 0x2F800, 0x2FA1F);
 }
 
 bool is_mark(char32_t c) {

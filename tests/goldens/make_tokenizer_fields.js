@@ -28,7 +28,8 @@ const TOKENS = ["<x>", "<X>", "<x>y", "[M]", "[m]", "[É]", "[é]", "<unk>", "[U
 const FIXED = ["", " ", "a", "  a  ", "<x>", " <x> ", "a<x>a", "a <x> a", "a  <x>  <x>  a", "<x><x>", "<x> <x>y <X>", "the[M]cat", "the [M] cat",
   "the [M]cat [m]", "[É][é]É", "का", "हिन्दी का", "é", "e\u0301", "éé", "aéèb", "<unk>", "<unk><unk>", "<unk>é", "a <unk> é<unk>", "😀😀",
   "\u0301a", " \u0301 a", "cat", "cats", "cat.", "a_cat", "cat cat", "concat", "ⓐcat", "का<x>", "I'LL 'Sſ", "1234567", " a\n\n b ", "a\r\n\tb",
-  "<|im_start|>user\nthe cat<|im_end|>", "The CAT sat", "ÉCOLE", "[CLS] the [MASK] [SEP]", "[UNK] [PAD]", "中文cat", "▁the ▁", "a b c d e f g h"];
+  "<|im_start|>user\nthe cat<|im_end|>", "The CAT sat", "ÉCOLE", "[CLS] the [MASK] [SEP]", "[UNK] [PAD]", "中文cat", "▁the ▁", "a b c d e f g h",
+  "a\u{2b81f}b a\u{2b820}b a\u{2b91f}b a\u{2b920}b"];
 const lines = [...FIXED];
 for (let n = 0; n < count; ++n) {
   let line = "";
