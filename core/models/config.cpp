@@ -1,6 +1,7 @@
 #include "core/models/config.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -155,6 +156,15 @@ void read_activation(ConfigReader& reader, ModelConfig& config) {
         reader.wrong(*named, "relu, gelu, gelu_new, gelu_pytorch_tanh or silu");
 }
 
+constexpr std::array<std::string_view, 8> kRopeKeys{"rope_type",
+                                                    "type",
+                                                    "rope_theta",
+                                                    "factor",
+                                                    "low_freq_factor",
+                                                    "high_freq_factor",
+                                                    "original_max_position_embeddings",
+                                                    "partial_rotary_factor"};
+
 /// rope_scaling, or rope_parameters as newer files have it, which holds rope_theta too.
 void read_rope(ConfigReader& reader, ModelConfig& config) {
     config.rope_base = reader.positive({"rope_theta"}, config.rope_base);
@@ -184,14 +194,20 @@ void read_rope(ConfigReader& reader, ModelConfig& config) {
                             "expected the first to be the smaller",
                             scaling.low, scaling.high));
     }
+    for (const auto& each : found->items())
+        if (std::ranges::find(kRopeKeys, each.key()) == kRopeKeys.end())
+            inner.complain(
+                fmt::format("has the key '{}', which is not computed here", shortened(each.key())));
+    if (const json* part = inner.find({"partial_rotary_factor"}); part != nullptr && *part != 1.0)
+        inner.wrong(*part, "1: it is not computed here");
     reader.take_fault(inner);
 }
 
 /// How positions turn; and what would change the numbers and is not computed here.
 void refuse_others(ConfigReader& reader, ModelConfig& config) {
     read_rope(reader, config);
-    for (const std::string_view key :
-         {"scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn", "add_cross_attention"})
+    for (const std::string_view key : {"scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn",
+                                       "add_cross_attention", "use_mrope"})
         if (reader.flag(key, false))
             reader.complain(fmt::format("has '{}', which is not computed here", key));
     if (!reader.flag("scale_attn_weights", true))
@@ -204,6 +220,8 @@ void refuse_others(ConfigReader& reader, ModelConfig& config) {
         reader.complain("has 'is_causal' = false; expected true: it is computed as a decoder");
     if (const json* codes = reader.find({"quantization_config"}))
         reader.wrong(*codes, "none: weights that are codes are not read here");
+    if (const json* pruned = reader.find({"pruned_heads"}); pruned != nullptr && !pruned->empty())
+        reader.wrong(*pruned, "none: it is not computed here");
     for (const std::string_view key :
          {"attn_logit_softcapping", "final_logit_softcapping", "query_pre_attn_scalar"})
         if (const json* found = reader.find({key}))
@@ -254,10 +272,13 @@ void read_window(ConfigReader& reader, ModelConfig& config) {
 void read_task(ConfigReader& reader, ModelConfig& config) {
     const std::string_view family = config.family->key;
     config.tied = reader.flag("tie_word_embeddings", family == "gpt2");
-    if (family == "llama" || family == "qwen3" || family == "mistral")
-        config.attention_bias = family != "mistral" && reader.flag("attention_bias", false);
-    if (config.family->norm == Norm::rms)
+    if (config.family->norm == Norm::rms) {
+        const bool says = family == "llama" || family == "qwen3";
+        config.out_bias = says && reader.flag("attention_bias", false);
+        config.qkv_bias = family == "qwen2" || *config.out_bias;
         config.mlp_bias = family == "llama" && reader.flag("mlp_bias", false);
+    }
+    if (family == "vit") config.qkv_bias = reader.flag("qkv_bias", true);
     const json* classes = reader.find({"architectures"});
     if (classes == nullptr) return;
     if (!classes->is_array()) return reader.wrong(*classes, "a list of names of classes");
@@ -277,6 +298,8 @@ void read_sizes(ConfigReader& reader, ModelConfig& config) {
                           .value_or(as_queries ? config.heads : config.family->kv_heads);
     config.head_width = reader.size({"head_dim"});
     if (!config.family->reads_images) config.vocabulary = reader.need_size({"vocab_size"});
+    config.hidden = reader.size({"intermediate_size", "n_inner"});
+    config.kinds = reader.size({"type_vocab_size"});
     config.most_tokens = reader.size({"max_position_embeddings", "n_positions"});
     config.epsilon = reader.positive({config.family->epsilon_key}, config.family->epsilon);
     if (config.heads > 0 && config.kv_heads > 0 && config.heads % config.kv_heads != 0)

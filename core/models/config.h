@@ -114,8 +114,10 @@ struct ModelConfig {
     std::optional<Index> window;  // keys a query sees, itself one of them
     bool tied = false;            // the read-out is the embedding
     std::string other_task = {};  // the class of `architectures` that predicts no tokens
-    // whether projections of attention and of the MLP have a bias; not set: where the file has one
-    std::optional<bool> attention_bias, mlp_bias;
+    std::optional<Index> hidden,
+        kinds;  // width inside the MLP, rows of the kinds of tokens; not set: as the file has them
+    // whether projections to q, k, v, from attention's heads, and of the MLP have a bias; not set: where the file has one
+    std::optional<bool> qkv_bias, out_bias, mlp_bias;
     std::optional<ImageInput> image;  // of families that read images
 };
 

@@ -23,8 +23,6 @@ constexpr TensorNames kLlama = {.prefix = "model.",
                                 .q = "layers.{}.self_attn.q_proj",
                                 .k = "layers.{}.self_attn.k_proj",
                                 .v = "layers.{}.self_attn.v_proj",
-                                .q_norm = "layers.{}.self_attn.q_norm",
-                                .k_norm = "layers.{}.self_attn.k_norm",
                                 .out = "layers.{}.self_attn.o_proj",
                                 .mlp_norm = "layers.{}.post_attention_layernorm",
                                 .gate = "layers.{}.mlp.gate_proj",
@@ -32,6 +30,12 @@ constexpr TensorNames kLlama = {.prefix = "model.",
                                 .down = "layers.{}.mlp.down_proj",
                                 .final_norm = "norm",
                                 .read_out = "lm_head"};
+
+constexpr TensorNames with_head_norms(TensorNames names) {
+    names.q_norm = "layers.{}.self_attn.q_norm";
+    names.k_norm = "layers.{}.self_attn.k_norm";
+    return names;
+}
 
 constexpr TensorNames kBert = {.prefix = "bert.",
                                .embedding = "embeddings.word_embeddings",
@@ -73,7 +77,8 @@ constexpr TensorNames kUseLite = {.embedding = "embedding",
                                   .read_out = "read_out"};
 
 constexpr ModelFamily llama(std::string_view key, std::string_view words,
-                            WindowRule window = WindowRule::ignored, Index kv_heads = 0) {
+                            WindowRule window = WindowRule::ignored, Index kv_heads = 0,
+                            const TensorNames& names = kLlama) {
     return {.key = key,
             .words = words,
             .epsilon_key = "rms_norm_eps",
@@ -85,7 +90,7 @@ constexpr ModelFamily llama(std::string_view key, std::string_view words,
             .activation = Activation::silu,
             .causal = true,
             .read_out = ReadOut::next_token,
-            .names = kLlama};
+            .names = names};
 }
 
 constexpr std::array kFamilies = {
@@ -101,7 +106,7 @@ constexpr std::array kFamilies = {
     llama("llama", "Llama"),
     llama("mistral", "Mistral", WindowRule::always, 8),
     llama("qwen2", "Qwen 2", WindowRule::switched, 32),
-    llama("qwen3", "Qwen 3", WindowRule::switched, 32),
+    llama("qwen3", "Qwen 3", WindowRule::switched, 32, with_head_norms(kLlama)),
     ModelFamily{.key = "bert", .words = "BERT", .norms_after = true, .names = kBert},
     ModelFamily{.key = "vit",
                 .words = "ViT",

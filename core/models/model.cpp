@@ -320,6 +320,9 @@ std::vector<std::string> Model::notes() const {
                 ? "it predicts no tokens: there is no 'lm_head.weight', and 'tie_word_embeddings' "
                   "is false"
                 : fmt::format("it predicts no tokens: config.json says {}", config_.other_task));
+    if (tokenizer_ && tokenizer_->longest())
+        notes.push_back(fmt::format("a text is cut to {} tokens: 'truncation' of tokenizer.json",
+                                    *tokenizer_->longest()));
     if (!weights_.unused.empty())
         notes.push_back(fmt::format("{} arrays of the model are not used: {}{}",
                                     weights_.unused.size(), weights_.unused.front(),

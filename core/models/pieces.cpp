@@ -83,17 +83,13 @@ std::string_view MergeList::whole(std::size_t n) const {
     return std::string_view(texts_).substr(pair.begin, pair.left + pair.right);
 }
 
+std::string byte_piece(unsigned char byte) { return fmt::format("<0x{:02X}>", byte); }
+
 void Unknown::add(std::string_view text, const Vocabulary& vocabulary,
                   std::vector<Piece>& out) const {
-    if (by_bytes) {
-        std::vector<Piece> bytes;
-        for (const char byte : text)
-            if (const auto found =
-                    vocabulary.find(fmt::format("<0x{:02X}>", static_cast<unsigned char>(byte))))
-                bytes.push_back({*found, {}});
-        if (bytes.size() == text.size())
-            return void(out.insert(out.end(), bytes.begin(), bytes.end()));
-    }
+    for (const char byte : by_bytes ? text : std::string_view{})
+        out.push_back({*vocabulary.find(byte_piece(static_cast<unsigned char>(byte))), {}});
+    if (by_bytes) return;
     if (!id) return;
     if (joined && !out.empty() && !out.back().unknown.empty())
         out.back().unknown += text;
@@ -124,11 +120,8 @@ class Merges {
 
     explicit Merges(std::size_t count) : slots_(std::bit_ceil(count + count / 2 + 2)) {}
 
-    /// The first of a pair counts.
-    void add(const Merge& merge) {
-        Merge& slot = slots_[slot_of(merge.left, merge.right)];
-        if (slot.rank == 0) slot = merge;
-    }
+    /// The last of a pair counts.
+    void add(const Merge& merge) { slots_[slot_of(merge.left, merge.right)] = merge; }
     const Merge* find(Index left, Index right) const {
         const Merge& slot =
             slots_[slot_of(static_cast<std::uint32_t>(left), static_cast<std::uint32_t>(right))];
@@ -236,14 +229,15 @@ class UnigramModel : public PieceModel {
         const std::vector<Arrival> best = best_paths(word);
         std::vector<std::size_t> ends;
         for (std::size_t at = word.size(); at > 0; at = best[at].from) ends.push_back(at);
+        std::size_t known = 0;  // before it all is in pieces
         for (std::size_t n = ends.size(); n-- > 0;) {
             const Arrival& arrival = best[ends[n]];
-            const std::string_view text = word.substr(arrival.from, ends[n] - arrival.from);
-            if (arrival.id)
-                out.push_back({*arrival.id, {}});
-            else
-                unknown_.add(text, *vocabulary_, out);
+            if (!arrival.id || arrival.id == unknown_.id) continue;
+            add_unknown(word.substr(known, arrival.from - known), out);
+            out.push_back({*arrival.id, {}});
+            known = ends[n];
         }
+        add_unknown(word.substr(known), out);
     }
 
   private:
@@ -253,6 +247,15 @@ class UnigramModel : public PieceModel {
         std::size_t from = 0;
         std::optional<Index> id;  // of the last piece; not set: unknown
     };
+
+    /// A run without pieces; the piece for unknown text is one where it stands alone.
+    void add_unknown(std::string_view text, std::vector<Piece>& out) const {
+        if (text.empty()) return;
+        if (const auto id = vocabulary_->find(text))
+            out.push_back({*id, {}});
+        else
+            unknown_.add(text, *vocabulary_, out);
+    }
 
     std::vector<Arrival> best_paths(std::string_view word) const {
         std::vector<Arrival> best(word.size() + 1);
@@ -265,7 +268,7 @@ class UnigramModel : public PieceModel {
                 end += first_code_point(word.substr(end)).bytes;
                 if (end - at > vocabulary_->longest()) break;
                 const auto id = vocabulary_->find(word.substr(at, end - at));
-                if (!id || id == unknown_.id) continue;
+                if (!id) continue;
                 known |= end - at == one;
                 arrive(best, at, end, scores_[static_cast<std::size_t>(*id)], id);
             }
@@ -339,6 +342,10 @@ Result<std::unique_ptr<const PieceModel>> byte_pairs(std::shared_ptr<const Vocab
                             shortened(!a   ? list.left(n)
                                       : !b ? list.right(n)
                                            : list.whole(n))));
+        if (settings.unknown.id && (a == settings.unknown.id || b == settings.unknown.id))
+            return bad_input(fmt::format(
+                "{}: merge {} is '{}' + '{}'; expected none of the piece for unknown text", where,
+                n, shortened(list.left(n)), shortened(list.right(n))));
         merges.add({static_cast<std::uint32_t>(*a), static_cast<std::uint32_t>(*b),
                     static_cast<std::uint32_t>(n + 1), static_cast<std::uint32_t>(*whole)});
     }

@@ -22,6 +22,8 @@ class Vocabulary {
     /// "" of no number. Holds until the next add().
     std::string_view text(Index id) const;
     Index size() const { return static_cast<Index>(by_id_.size()); }
+    /// How many different texts.
+    Index texts() const { return static_cast<Index>(entries_.size()); }
     std::size_t longest() const { return longest_; }
 
   private:
@@ -62,11 +64,14 @@ class PieceModel {
     virtual void cut(std::string_view word, std::vector<Piece>& out) const = 0;
 };
 
+/// "<0xE2>".
+std::string byte_piece(unsigned char byte);
+
 /// What stands for text that has no piece: the pieces <0x00> … <0xFF> of its bytes, else one number, else nothing.
 struct Unknown {
     std::optional<Index> id;
-    bool by_bytes = false;
-    bool joined = false;  // neighbours are one
+    bool by_bytes = false;  // the vocabulary has all 256
+    bool joined = false;    // neighbours are one
 
     void add(std::string_view text, const Vocabulary& vocabulary, std::vector<Piece>& out) const;
 };
@@ -97,13 +102,14 @@ struct BytePairs {
     Unknown unknown;
     bool whole_words = false;  // a word that is a piece stays whole, whatever the merges say
 };
-/// An error names a merge whose parts, or whose whole, the vocabulary does not have.
+/// Of a pair that is there twice the last counts. An error names a merge whose parts, or whose whole, the vocabulary does not
+/// have, and one of the piece for unknown text.
 Result<std::unique_ptr<const PieceModel>> byte_pairs(std::shared_ptr<const Vocabulary> vocabulary,
                                                      const BytePairs& settings,
                                                      std::string_view where);
 
 /// The pieces of the largest sum of scores: Kudo 2018, arXiv:1804.10959. A code point without a piece scores 10 less than
-/// the least.
+/// the least. Neighbours without one are one unknown piece.
 std::unique_ptr<const PieceModel> unigram(std::shared_ptr<const Vocabulary> vocabulary,
                                           std::vector<double> scores, Unknown unknown);
 

@@ -46,6 +46,12 @@ std::string spaced_cjk(std::string_view text) {
     });
 }
 
+std::string without_nonspacing_marks(std::string_view text) {
+    return each_point(text, [](char32_t c, std::string& to) {
+        if (!is_nonspacing_mark(c)) append_code_point(to, c);
+    });
+}
+
 std::string without_marks(std::string_view text) {
     return each_point(text, [](char32_t c, std::string& to) {
         if (!is_mark(c)) append_code_point(to, c);

@@ -12,7 +12,9 @@ std::string replaced(std::string_view text, std::string_view from, std::string_v
 std::string cleaned(std::string_view text);
 /// A space on both sides of each Chinese character.
 std::string spaced_cjk(std::string_view text);
-/// Without marks that stand on another character (\p{Mn}).
+/// Without marks that take no place of their own (\p{Mn}), as BERT has it.
+std::string without_nonspacing_marks(std::string_view text);
+/// Without marks of any kind (\p{M}), such as the vowel signs of Devanagari.
 std::string without_marks(std::string_view text);
 /// Without the spaces at its ends.
 std::string trimmed(std::string_view text, bool left, bool right);

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "core/io/file.h"
-#include "core/io/json.h"
 #include "core/models/rewrite.h"
 #include "core/models/tokenizer_parts.h"
 #include "core/models/unicode.h"
@@ -14,8 +12,6 @@
 
 namespace attn {
 namespace {
-
-using nlohmann::json;
 
 /// Text as a person reads it: spaces visible, what is no text by bytes.
 std::string visible(std::string_view bytes) {
@@ -34,39 +30,96 @@ std::string visible(std::string_view bytes) {
     return text;
 }
 
+bool begins_with_word(std::string_view text) {
+    return !text.empty() && is_word(first_code_point(text).value);
+}
+
+bool ends_with_word(std::string_view text) {
+    std::size_t last = text.size();
+    while (last > 0 && (static_cast<unsigned char>(text[--last]) & 0xC0U) == 0x80U) {
+    }
+    return begins_with_word(text.substr(last));
+}
+
+/// A token of a text, from … to with the spaces that it strips.
+struct FoundToken {
+    std::size_t from, to;
+    Index id;
+};
+
+/// From the left the longest. One that is no word of its own is passed over as a whole.
+std::vector<FoundToken> tokens_in(std::string_view text, const std::vector<AddedToken>& added) {
+    std::vector<FoundToken> found;
+    std::size_t done = 0;
+    for (std::size_t at = 0; at < text.size() && !added.empty();) {
+        const auto token = std::ranges::find_if(added, [&](const AddedToken& each) {
+            return text.substr(at).starts_with(each.content);
+        });
+        if (token == added.end()) {
+            at += first_code_point(text.substr(at)).bytes;
+            continue;
+        }
+        const std::string_view left = text.substr(0, at);
+        at += token->content.size();
+        const std::string_view right = text.substr(at);
+        if (token->single_word && (ends_with_word(left) || begins_with_word(right))) continue;
+        const std::size_t from =
+            token->strips_left ? std::max(trimmed(left, false, true).size(), done) : left.size();
+        done = token->strips_right ? text.size() - trimmed(right, true, false).size() : at;
+        found.push_back({from, done, token->id});
+    }
+    return found;
+}
+
+/// Tokens that are found in the text, and what `between` makes of the parts between them; `first` of the one where it begins.
+template <class Between>
+void cut_at(std::string_view text, const std::vector<AddedToken>& added, std::vector<Piece>& out,
+            Between between) {
+    std::size_t from = 0;
+    for (const FoundToken& token : tokens_in(text, added)) {
+        if (from < token.from) between(text.substr(from, token.from - from), from == 0);
+        out.push_back({token.id, {}});
+        from = token.to;
+    }
+    if (from < text.size()) between(text.substr(from), from == 0);
+}
+
 }  // namespace
 
-void Tokenizer::Parts::encode_plain(std::string_view text, std::vector<Piece>& out) const {
-    std::string normal(text);
-    for (const Rewrite& rewrite : rewrites) normal = rewrite(normal);
-    if (normal.empty()) return;
-    Words words{std::move(normal)};
+void Tokenizer::Parts::encode_plain(std::string_view text, bool first,
+                                    std::vector<Piece>& out) const {
+    Words words{std::string(text)};
     for (const Split& split : splits) {
         Words next;
         for (const std::string& word : words)
-            std::ranges::move(split(word), std::back_inserter(next));
+            std::ranges::move(split(word, first && &word == words.data()),
+                              std::back_inserter(next));
         words = std::move(next);
     }
     for (const std::string& word : words) model->cut(word, out);
 }
 
-void Tokenizer::Parts::encode(std::string_view text, std::vector<Piece>& out) const {
-    std::size_t from = 0;
-    for (std::size_t at = 0; at < text.size();) {
-        const auto found = std::ranges::find_if(added, [&](const AddedToken& each) {
-            return text.substr(at).starts_with(each.content);
+std::vector<Piece> Tokenizer::Parts::encode(std::string_view text) const {
+    std::vector<Piece> pieces;
+    cut_at(text, added, pieces, [&](std::string_view part, bool part_first) {
+        std::string rewritten(part);
+        for (const Rewrite& rewrite : rewrites) rewritten = rewrite(rewritten);
+        cut_at(rewritten, added_to_rewritten, pieces, [&](std::string_view plain, bool first) {
+            encode_plain(plain, part_first && first, pieces);
         });
-        if (found == added.end()) {
-            at += first_code_point(text.substr(at)).bytes;
-            continue;
-        }
-        encode_plain(trimmed(text.substr(from, at - from), false, found->strips_left), out);
-        out.push_back({found->id, {}});
-        at += found->content.size();
-        if (found->strips_right) at = text.size() - trimmed(text.substr(at), true, false).size();
-        from = at;
-    }
-    encode_plain(text.substr(from), out);
+    });
+    return pieces;
+}
+
+void Tokenizer::Parts::truncate(std::vector<Piece>& pieces) const {
+    if (!truncation) return;
+    const auto most = static_cast<std::size_t>(truncation->most) - before.size() - after.size();
+    if (pieces.size() <= most) return;
+    const auto drop = static_cast<std::ptrdiff_t>(pieces.size() - most);
+    if (truncation->keeps_end)
+        pieces.erase(pieces.begin(), pieces.begin() + drop);
+    else
+        pieces.erase(pieces.end() - drop, pieces.end());
 }
 
 Tokenizer::Tokenizer(std::unique_ptr<const Parts> parts) : parts_(std::move(parts)) {}
@@ -75,15 +128,23 @@ Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 Tokenizer::~Tokenizer() = default;
 
 std::vector<ModelToken> Tokenizer::encode(std::string_view text) const {
-    std::vector<Piece> pieces;
-    for (const Index id : parts_->before) pieces.push_back({id, {}});
-    parts_->encode(valid_utf8(text), pieces);
-    for (const Index id : parts_->after) pieces.push_back({id, {}});
+    std::vector<Piece> pieces = parts_->encode(valid_utf8(text));
+    parts_->truncate(pieces);
     std::vector<ModelToken> tokens;
-    for (Piece& piece : pieces)
-        tokens.push_back(
-            {piece.id, piece.unknown.empty() ? shown(piece.id) : std::move(piece.unknown)});
+    for (const Index id : parts_->before) tokens.push_back({id, shown(id)});
+    for (Piece& piece : pieces) {
+        std::string words = piece.unknown.empty()       ? shown(piece.id)
+                            : parts_->bytes_are_letters ? visible(letters_as_bytes(piece.unknown))
+                                                        : std::move(piece.unknown);
+        tokens.push_back({piece.id, std::move(words)});
+    }
+    for (const Index id : parts_->after) tokens.push_back({id, shown(id)});
     return tokens;
+}
+
+std::optional<Index> Tokenizer::longest() const {
+    if (!parts_->truncation) return std::nullopt;
+    return parts_->truncation->most;
 }
 
 Index Tokenizer::size() const {
@@ -96,85 +157,6 @@ std::string Tokenizer::shown(Index id) const {
         return found->second;
     const std::string_view piece = parts_->vocabulary->text(id);
     return parts_->bytes_are_letters ? visible(letters_as_bytes(piece)) : std::string(piece);
-}
-
-// ---- other files than tokenizer.json
-
-Result<Tokenizer> Tokenizer::parse_byte_pairs(std::string_view vocab_json,
-                                              std::string_view merges_txt, std::string_view where) {
-    const auto parsed = parse_json(vocab_json, where);
-    if (!parsed) return tl::unexpected(parsed.error());
-    json merges = json::array();
-    for (std::string_view rest = merges_txt; !rest.empty();) {
-        const std::size_t end = rest.find('\n');
-        std::string_view line = rest.substr(0, end);
-        rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
-        if (line.ends_with('\r')) line.remove_suffix(1);
-        if (line.empty() || line.starts_with("#version")) continue;
-        merges.push_back(valid_utf8(line));
-    }
-    json root = {{"model", {{"type", "BPE"}, {"vocab", *parsed}, {"merges", std::move(merges)}}},
-                 {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}}};
-    if (parsed->is_object() && parsed->contains("<|endoftext|>"))
-        root["added_tokens"] =
-            json::array({{{"id", parsed->at("<|endoftext|>")}, {"content", "<|endoftext|>"}}});
-    return parse(root.dump(), where);
-}
-
-Result<Tokenizer> Tokenizer::parse_word_pieces(std::string_view vocab_txt, bool lower,
-                                               std::string_view where) {
-    json vocab = json::object();
-    json added = json::array();
-    Index id = 0;
-    for (std::string_view rest = vocab_txt; !rest.empty(); ++id) {
-        const std::size_t end = rest.find('\n');
-        std::string_view line = rest.substr(0, end);
-        rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
-        if (line.ends_with('\r')) line.remove_suffix(1);
-        const std::string piece = valid_utf8(line);
-        vocab[piece] = id;
-        if (piece == "[CLS]" || piece == "[SEP]" || piece == "[MASK]")
-            added.push_back({{"id", id}, {"content", piece}});
-    }
-    for (const char* piece : {"[CLS]", "[SEP]", "[UNK]"})
-        if (!vocab.contains(piece))
-            return bad_input(fmt::format("{} has no line '{}'", where, piece));
-    const json special = [&](const char* name) {
-        return json{{"SpecialToken", {{"id", name}}}};
-    }("[CLS]");
-    const json root = {{"model", {{"type", "WordPiece"}, {"vocab", std::move(vocab)}}},
-                       {"normalizer", {{"type", "BertNormalizer"}, {"lowercase", lower}}},
-                       {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-                       {"added_tokens", std::move(added)},
-                       {"post_processor",
-                        {{"type", "TemplateProcessing"},
-                         {"single", json::array({special,
-                                                 {{"Sequence", {{"id", "A"}}}},
-                                                 {{"SpecialToken", {{"id", "[SEP]"}}}}})}}}};
-    return parse(root.dump(), where);
-}
-
-Result<Tokenizer> Tokenizer::open(const std::filesystem::path& folder) {
-    const auto there = [&](const char* name) { return std::filesystem::exists(folder / name); };
-    const auto text = [&](const char* name) { return read_text_file(folder / name); };
-    if (there("tokenizer.json"))
-        return text("tokenizer.json").and_then([&](const std::string& json_text) {
-            return parse(json_text, (folder / "tokenizer.json").string());
-        });
-    if (there("vocab.json") && there("merges.txt")) {
-        const auto vocab = text("vocab.json");
-        const auto merges = text("merges.txt");
-        if (!vocab) return tl::unexpected(vocab.error());
-        if (!merges) return tl::unexpected(merges.error());
-        return parse_byte_pairs(*vocab, *merges, (folder / "vocab.json").string());
-    }
-    if (there("vocab.txt"))
-        return text("vocab.txt").and_then([&](const std::string& lines) {
-            return parse_word_pieces(lines, true, (folder / "vocab.txt").string());
-        });
-    return bad_input(fmt::format(
-        "{} has no tokenizer: expected tokenizer.json, vocab.json with merges.txt, or vocab.txt",
-        folder.string()));
 }
 
 }  // namespace attn

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,17 +20,26 @@ struct ModelToken {
     bool operator==(const ModelToken&) const = default;
 };
 
+/// What a folder says of vocab.json with merges.txt, or of vocab.txt, beside them.
+struct TokenizerSettings {
+    std::string json = "{}";                      // of tokenizer_config.json
+    std::string where = "tokenizer_config.json";  // names it in errors
+    std::string model_type = {};  // of config.json; says the class where the file does not
+};
+
 /// Splits text into tokens as a tokenizer.json of Hugging Face says (models BPE, Unigram, WordPiece), or vocab.json with
-/// merges.txt (GPT-2), or vocab.txt (BERT).
+/// merges.txt (GPT-2, Qwen 2), or vocab.txt (BERT). Every key and every type of a step is computed, changes no token
+/// number (`decoder`, `padding`, which a model does not attend to), or is refused by its name. Held against the package
+/// tokenizers of Hugging Face: tests/goldens/make_tokenizer_fields.js.
 class Tokenizer {
   public:
-    /// Refuses a normaliser, splitter or model that is not known, by its name: its tokens would be others.
     static Result<Tokenizer> parse(std::string_view tokenizer_json, std::string_view where);
     static Result<Tokenizer> parse_byte_pairs(std::string_view vocab_json,
-                                              std::string_view merges_txt, std::string_view where);
-    /// One piece a line; `lower`: accents and case do not matter.
-    static Result<Tokenizer> parse_word_pieces(std::string_view vocab_txt, bool lower,
-                                               std::string_view where);
+                                              std::string_view merges_txt, std::string_view where,
+                                              const TokenizerSettings& settings = {});
+    /// One piece a line.
+    static Result<Tokenizer> parse_word_pieces(std::string_view vocab_txt, std::string_view where,
+                                               const TokenizerSettings& settings = {});
     /// Whichever of those files the folder has.
     static Result<Tokenizer> open(const std::filesystem::path& folder);
 
@@ -40,6 +50,8 @@ class Tokenizer {
     /// With the tokens that the model wants around a text, such as [CLS] and [SEP]. Bytes that are no UTF-8 count as U+FFFD.
     /// Time n log n.
     std::vector<ModelToken> encode(std::string_view text) const;
+    /// Longer texts are cut to so many tokens, as `truncation` says; not set: none is.
+    std::optional<Index> longest() const;
     /// Ids are below this.
     Index size() const;
     /// What a person reads; "" of no id.

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "core/io/json.h"
-#include "core/models/rewrite.h"
 #include "core/models/tokenizer_parts.h"
-#include "core/models/unicode.h"
+#include "core/models/tokenizer_step.h"
+#include "core/models/tokenizer_steps.h"
 #include "core/text.h"
 
 namespace attn {
@@ -15,170 +15,20 @@ namespace {
 
 using nlohmann::json;
 
-/// Reads tokenizer.json; the first fault is thrown within this file and caught in parse().
-struct Fault {
-    std::string sentence;
-};
-[[noreturn]] void fault(std::string sentence) { throw Fault{std::move(sentence)}; }
-
-const json& need(const json& object, const char* key) {
-    if (!object.is_object() || !object.contains(key)) fault(fmt::format("has no '{}'", key));
-    return object.at(key);
-}
-
-std::string text_of(const json& object, const char* key) {
-    const json& value = need(object, key);
-    if (!value.is_string()) fault(fmt::format("has '{}' that is no text", key));
-    return value.get<std::string>();
-}
-
-/// A text or nothing.
-std::string text_or(const json& object, const char* key, std::string otherwise) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
-}
-
-bool flag(const json& object, const char* key, bool otherwise) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_boolean() ? found->get<bool>() : otherwise;
-}
-
-/// Ids are below this: far more than any vocabulary has, and few enough to be held.
-constexpr Index kMostTokens = Index{1} << 21;
-
-Index id_of(const json& value) {
-    if (!value.is_number_integer() || value.get<std::int64_t>() < 0 ||
-        value.get<std::int64_t>() >= kMostTokens)
-        fault(fmt::format("has a token number {}", shortened(value.dump())));
-    return value.get<Index>();
-}
-
-const json* part(const json& object, const char* key) {
-    const auto found = object.find(key);
-    return found == object.end() || found->is_null() ? nullptr : &*found;
-}
-
-void add_bert_rewrites(const json& step, std::vector<Rewrite>& rewrites) {
-    const bool lower = flag(step, "lowercase", true);
-    if (flag(step, "clean_text", true)) rewrites.push_back(cleaned);
-    if (flag(step, "handle_chinese_chars", true)) rewrites.push_back(spaced_cjk);
-    if (flag(step, "strip_accents", lower))
-        rewrites.push_back(
-            [](std::string_view text) { return without_marks(normal_form(text, NormalForm::d)); });
-    if (lower) rewrites.push_back(lower_case);
-}
-
-Rewrite form(NormalForm which) {
-    return [which](std::string_view text) { return normal_form(text, which); };
-}
-
-void add_rewrites(const json& step, std::vector<Rewrite>& rewrites) {
-    const std::string type = text_of(step, "type");
-    if (type == "Sequence") {
-        for (const json& each : need(step, "normalizers")) add_rewrites(each, rewrites);
-    } else if (type == "NFC") {
-        rewrites.push_back(form(NormalForm::c));
-    } else if (type == "NFD") {
-        rewrites.push_back(form(NormalForm::d));
-    } else if (type == "NFKC") {
-        rewrites.push_back(form(NormalForm::kc));
-    } else if (type == "NFKD") {
-        rewrites.push_back(form(NormalForm::kd));
-    } else if (type == "Lowercase") {
-        rewrites.push_back(lower_case);
-    } else if (type == "StripAccents") {
-        rewrites.push_back(without_marks);
-    } else if (type == "BertNormalizer") {
-        add_bert_rewrites(step, rewrites);
-    } else if (type == "Prepend") {
-        rewrites.push_back([with = text_of(step, "prepend")](std::string_view text) {
-            return text.empty() ? std::string() : with + std::string(text);
-        });
-    } else if (type == "Replace" && need(step, "pattern").contains("String")) {
-        rewrites.push_back([from = text_of(step.at("pattern"), "String"),
-                            to = text_of(step, "content")](std::string_view text) {
-            return replaced(text, from, to);
-        });
-    } else if (type == "Strip") {
-        rewrites.push_back([left = flag(step, "strip_left", true),
-                            right = flag(step, "strip_right", true)](std::string_view text) {
-            return trimmed(text, left, right);
-        });
-    } else {
-        fault(fmt::format("has the normalizer '{}', which is not known here", type));
-    }
-}
-
-constexpr std::string_view kGpt2Expression =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-constexpr std::string_view kLlama3Start =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)";
-constexpr std::string_view kLlama3End = R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-
-Split expression(const std::string& text) {
-    if (text == kGpt2Expression) return split_gpt2;
-    for (const auto& [digits, written] : {std::pair{3, R"(\p{N}{1,3})"}, std::pair{1, R"(\p{N})"}})
-        if (text == fmt::format("{}{}{}", kLlama3Start, written, kLlama3End))
-            return [digits = digits](std::string_view word) { return split_llama3(word, digits); };
-    fault(fmt::format("splits by the expression '{}', which is not known here", shortened(text)));
-}
-
-/// Spaces become "▁", and one stands before the text.
-Split metaspace(const json& step) {
-    const std::string scheme =
-        text_or(step, "prepend_scheme", flag(step, "add_prefix_space", true) ? "always" : "never");
-    const std::string sign = text_or(step, "replacement", std::string(kSpacePiece));
-    if (sign != kSpacePiece) fault(fmt::format("has '{}' for spaces; expected '▁'", sign));
-    const bool prepends = scheme != "never";
-    const bool splits = flag(step, "split", true);
-    return [prepends, splits](std::string_view word) {
-        std::string text = replaced(word, " ", kSpacePiece);
-        if (prepends && !text.starts_with(kSpacePiece)) text.insert(0, kSpacePiece);
-        return splits ? split_metaspace(text) : Words{text};
-    };
-}
-
-/// Whether bytes become letters on the way.
-bool add_splits(const json& step, std::vector<Split>& splits) {
-    const std::string type = text_of(step, "type");
-    if (type == "Sequence") {
-        bool letters = false;
-        for (const json& each : need(step, "pretokenizers")) letters |= add_splits(each, splits);
-        return letters;
-    }
-    if (type == "ByteLevel") {
-        if (flag(step, "add_prefix_space", true))
-            splits.push_back([](std::string_view word) {
-                return Words{word.starts_with(' ') ? std::string(word) : ' ' + std::string(word)};
-            });
-        if (flag(step, "use_regex", true)) splits.push_back(split_gpt2);
-        splits.push_back([](std::string_view word) { return Words{bytes_as_letters(word)}; });
-        return true;
-    }
-    if (type == "Split" && need(step, "pattern").contains("Regex") &&
-        text_of(step, "behavior") == "Isolated" && !flag(step, "invert", false))
-        splits.push_back(expression(text_of(step.at("pattern"), "Regex")));
-    else if (type == "Metaspace")
-        splits.push_back(metaspace(step));
-    else if (type == "BertPreTokenizer")
-        splits.push_back(split_bert);
-    else
-        fault(fmt::format("has the pre_tokenizer '{}', which is not known here", type));
-    return false;
-}
+[[noreturn]] void fault(std::string sentence) { TokenizerStep::fault(std::move(sentence)); }
 
 std::string_view view(const json& text) { return text.get_ref<const std::string&>(); }
 
 /// What a model has a million of, taken as it is read. The first fault of each is kept until the model asks for it.
-struct Pieces {
+struct ReadPieces {
     std::shared_ptr<Vocabulary> vocabulary = std::make_shared<Vocabulary>();  // of an object
     MergeList merges;
     std::string fault_of_vocabulary = {}, fault_of_merges = {};
 
     bool take_piece(const std::string& text, const json& id) {
         try {
-            return vocabulary->add(text, id_of(id));
-        } catch (Fault& found) {
+            return vocabulary->add(text, TokenizerStep::id_of(id));
+        } catch (TokenizerFault& found) {
             if (fault_of_vocabulary.empty()) fault_of_vocabulary = std::move(found.sentence);
             return true;
         }
@@ -191,7 +41,8 @@ struct Pieces {
             merges.add(view(merge[0]), view(merge[1]));
         } else if (!merge.is_string()) {
             fault_of_merges = "has a merge that is no pair of texts";
-        } else if (const std::size_t gap = view(merge).find(' '); gap == std::string::npos) {
+        } else if (const std::size_t gap = view(merge).find(' ');
+                   gap == std::string::npos || view(merge).rfind(' ') != gap) {
             fault_of_merges =
                 fmt::format("has the merge '{}'; expected two texts", shortened(view(merge)));
         } else {
@@ -201,7 +52,7 @@ struct Pieces {
     }
 };
 
-Result<json> read_taking(std::string_view text, std::string_view where, Pieces& pieces) {
+Result<json> read_taking(std::string_view text, std::string_view where, ReadPieces& pieces) {
     const std::array<JsonStream, 2> streams{JsonStream{"model", "vocab", json::value_t::object,
                                                        [&](const std::string& key, const json& id) {
                                                            return pieces.take_piece(key, id);
@@ -213,14 +64,14 @@ Result<json> read_taking(std::string_view text, std::string_view where, Pieces& 
     return parse_json(text, where, streams);
 }
 
-std::shared_ptr<Vocabulary> vocabulary_of(const json& model, const Pieces& pieces) {
-    if (!need(model, "vocab").is_object()) fault("has a 'vocab' that is no object");
+std::shared_ptr<Vocabulary> vocabulary_of(const TokenizerStep& model, const ReadPieces& pieces) {
+    if (!model.need("vocab").is_object()) fault("has a 'vocab' that is no object");
     if (!pieces.fault_of_vocabulary.empty()) fault(pieces.fault_of_vocabulary);
     return pieces.vocabulary;
 }
 
-MergeList merges_of(const json& model, Pieces& pieces) {
-    const json& merges = need(model, "merges");
+MergeList merges_of(const TokenizerStep& model, ReadPieces& pieces) {
+    const json& merges = model.need("merges");
     if (!merges.is_array() && !merges.empty()) fault("has 'merges' that are no list");
     if (!pieces.fault_of_merges.empty()) fault(pieces.fault_of_merges);
     return std::move(pieces.merges);
@@ -231,141 +82,325 @@ std::unique_ptr<const PieceModel> taken(Result<std::unique_ptr<const PieceModel>
     return *std::move(model);
 }
 
-std::unique_ptr<const PieceModel> byte_pairs_of(const json& model, Pieces& pieces,
+/// Whether unknown text is bytes, which the vocabulary has then.
+bool falls_back_to_bytes(const TokenizerStep& model, const Vocabulary& vocabulary) {
+    if (!model.flag("byte_fallback", false)) return false;
+    for (unsigned byte = 0; byte < 256; ++byte)
+        if (const std::string piece = byte_piece(static_cast<unsigned char>(byte));
+            !vocabulary.find(piece))
+            fault(fmt::format("has 'byte_fallback' = true and no piece '{}'; expected all of 256",
+                              piece));
+    return true;
+}
+
+Index unknown_piece(const std::string& piece, const Vocabulary& vocabulary) {
+    const auto id = vocabulary.find(piece);
+    if (!id) fault(fmt::format("has no piece '{}' for unknown words", shortened(piece)));
+    return *id;
+}
+
+bool has_all_letters(const Vocabulary& vocabulary) {
+    for (int byte = 0; byte < 256; ++byte)
+        if (const char one = static_cast<char>(byte); !vocabulary.find(bytes_as_letters({&one, 1})))
+            return false;
+    return true;
+}
+
+std::unique_ptr<const PieceModel> byte_pairs_of(const TokenizerStep& model, ReadPieces& pieces,
                                                 std::shared_ptr<Vocabulary>& vocabulary,
                                                 bool bytes_are_letters) {
+    model.allow_only(
+        "the model 'BPE'",
+        {"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
+         "fuse_unk", "byte_fallback", "ignore_merges", "vocab", "merges"});
     vocabulary = vocabulary_of(model, pieces);
     BytePairs settings;
     settings.merges = merges_of(model, pieces);
-    settings.whole_words = flag(model, "ignore_merges", false);
-    settings.unknown.by_bytes = flag(model, "byte_fallback", false);
-    settings.unknown.joined = flag(model, "fuse_unk", false);
+    settings.whole_words = model.flag("ignore_merges", false);
+    settings.unknown.by_bytes = falls_back_to_bytes(model, *vocabulary);
+    settings.unknown.joined = model.flag("fuse_unk", false);
     for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
-        if (!text_or(model, key, "").empty())
+        if (!model.text_or(key, "").empty())
             fault(fmt::format("has '{}', which is not known here", key));
-    if (const json* unknown = part(model, "unk_token"); unknown && unknown->is_string())
-        settings.unknown.id = vocabulary->find(unknown->get<std::string>());
-    if (bytes_are_letters) settings.unknown = {};
+    if (const json* dropout = model.find("dropout"); dropout != nullptr && *dropout != 0.0)
+        fault(fmt::format("has 'dropout' = {}; expected none: tokens would be random",
+                          shortened(dropout->dump())));
+    // What is a byte's letter is never unknown where all are there.
+    if (model.find("unk_token") != nullptr && !(bytes_are_letters && has_all_letters(*vocabulary)))
+        settings.unknown.id = unknown_piece(model.text("unk_token"), *vocabulary);
     return taken(byte_pairs(vocabulary, settings, "model"));
 }
 
-std::unique_ptr<const PieceModel> unigram_of(const json& model,
+std::unique_ptr<const PieceModel> unigram_of(const TokenizerStep& model,
                                              std::shared_ptr<Vocabulary>& vocabulary) {
+    model.allow_only("the model 'Unigram'", {"type", "unk_id", "vocab", "byte_fallback"});
     vocabulary = std::make_shared<Vocabulary>();
     std::vector<double> scores;
-    if (!need(model, "vocab").is_array()) fault("has a 'vocab' that is no list");
-    for (const json& row : need(model, "vocab")) {
+    if (!model.need("vocab").is_array()) fault("has a 'vocab' that is no list");
+    for (const json& row : model.need("vocab")) {
         if (!row.is_array() || row.size() != 2 || !row[0].is_string() || !row[1].is_number())
             fault("has a 'vocab' row that is no [piece, score]");
         vocabulary->add(view(row[0]), static_cast<Index>(scores.size()));
         scores.push_back(row[1].get<double>());
     }
     Unknown unknown;
-    unknown.by_bytes = flag(model, "byte_fallback", false);
-    unknown.joined = true;
-    if (const json* id = part(model, "unk_id")) unknown.id = id_of(*id);
-    if (unknown.id && *unknown.id >= std::ssize(scores))
+    unknown.by_bytes = falls_back_to_bytes(model, *vocabulary);
+    if (model.find("unk_id") == nullptr) fault("has no 'unk_id'");
+    unknown.id = model.number("unk_id");
+    if (*unknown.id >= std::ssize(scores))
         fault(fmt::format("has 'unk_id' = {} of {} pieces", *unknown.id, scores.size()));
     return unigram(vocabulary, std::move(scores), unknown);
 }
 
-std::unique_ptr<const PieceModel> word_pieces_of(const json& model, const Pieces& pieces,
+std::unique_ptr<const PieceModel> word_pieces_of(const TokenizerStep& model,
+                                                 const ReadPieces& pieces,
                                                  std::shared_ptr<Vocabulary>& vocabulary) {
+    model.allow_only("the model 'WordPiece'", {"type", "unk_token", "continuing_subword_prefix",
+                                               "max_input_chars_per_word", "vocab"});
     vocabulary = vocabulary_of(model, pieces);
     WordPieces settings;
-    const std::string unknown = text_or(model, "unk_token", "[UNK]");
-    const auto id = vocabulary->find(unknown);
-    if (!id) fault(fmt::format("has no piece '{}' for unknown words", unknown));
-    settings.unknown = *id;
-    settings.continues = text_or(model, "continuing_subword_prefix", "##");
-    if (const json* most = part(model, "max_input_chars_per_word"))
-        settings.longest_word = static_cast<std::size_t>(id_of(*most));
+    settings.unknown = unknown_piece(model.text_or("unk_token", "[UNK]"), *vocabulary);
+    settings.continues = model.text_or("continuing_subword_prefix", "##");
+    settings.longest_word =
+        static_cast<std::size_t>(model.number_or("max_input_chars_per_word", 100));
     return word_pieces(vocabulary, std::move(settings));
 }
 
-std::vector<AddedToken> added_tokens(const json& list) {
-    std::vector<AddedToken> added;
-    for (const json& each : list) {
-        AddedToken token{text_of(each, "content"), id_of(need(each, "id")),
-                         flag(each, "lstrip", false), flag(each, "rstrip", false)};
-        if (!token.content.empty()) added.push_back(std::move(token));
+/// Tokens that are found in the text as it is, and in what the rewrites made of it.
+struct Added {
+    std::vector<AddedToken> as_it_is, rewritten;
+    std::map<Index, std::string> words;
+};
+
+/// A token's number is the vocabulary's, else the next: Hugging Face's program gives it so, whatever the file says.
+class AddedReader {
+  public:
+    AddedReader(const Vocabulary& vocabulary, Index next, const std::vector<Rewrite>& rewrites)
+        : vocabulary_(vocabulary), next_(next), rewrites_(rewrites) {}
+
+    Added read(const json& list) {
+        check_numbers(list);
+        for (const bool special : {true, false})  // of two equal ones the special counts
+            for (const json& each : list)
+                if (TokenizerStep(each).flag("special", false) == special) add(each, special);
+        for (auto* tokens : {&added_.as_it_is, &added_.rewritten})
+            std::ranges::stable_sort(*tokens, std::greater<>(),
+                                     [](const AddedToken& each) { return each.content.size(); });
+        return std::move(added_);
     }
-    std::ranges::stable_sort(added, std::greater<>(),
-                             [](const AddedToken& each) { return each.content.size(); });
-    return added;
-}
+
+  private:
+    void check_numbers(const json& list) {
+        for (const json& each : list) {
+            const TokenizerStep step(each);
+            const std::string content = step.text("content");
+            const auto known = vocabulary_.find(content);
+            const Index expected = known.value_or(next_);
+            const Index id = TokenizerStep::id_of(step.need("id"));
+            if (id != expected)
+                fault(fmt::format("has the added token '{}' with the number {}; expected {}",
+                                  shortened(content), id, expected));
+            next_ = std::max(next_, id + 1);
+        }
+    }
+    void add(const json& each, bool special) {
+        const TokenizerStep step(each);
+        step.allow_only("an added token", {"id", "content", "single_word", "lstrip", "rstrip",
+                                           "normalized", "special"});
+        AddedToken token{step.text("content"), TokenizerStep::id_of(step.need("id")),
+                         step.flag("single_word", false), step.flag("lstrip", false),
+                         step.flag("rstrip", false)};
+        if (token.content.empty()) fault("has an added token without a text");
+        added_.words[token.id] = token.content;
+        if (!step.flag("normalized", !special)) return added_.as_it_is.push_back(std::move(token));
+        const std::string content = token.content;
+        for (const Rewrite& rewrite : rewrites_) token.content = rewrite(token.content);
+        if (token.content.empty())
+            fault(fmt::format("has the added token '{}', of which the normalizer leaves nothing",
+                              shortened(content)));
+        added_.rewritten.push_back(std::move(token));
+    }
+
+    const Vocabulary& vocabulary_;
+    Index next_;
+    const std::vector<Rewrite>& rewrites_;
+    Added added_;
+};
 
 /// The ids before and after a text.
 struct Around {
     std::vector<Index> before, after;
+
+    void put(std::vector<Index> first, std::vector<Index> last) {
+        if (!before.empty() || !after.empty())
+            fault("has two post_processors that put tokens around a text; expected one");
+        before = std::move(first);
+        after = std::move(last);
+    }
 };
 
-void read_template(const json& step, const std::function<Index(const std::string&)>& find,
-                   Around& around) {
-    bool text_seen = false;
-    for (const json& each : need(step, "single")) {
-        if (each.contains("Sequence")) {
-            text_seen = true;
-            continue;
-        }
-        const Index id = find(text_of(need(each, "SpecialToken"), "id"));
-        (text_seen ? around.after : around.before).push_back(id);
+std::vector<Index> special_ids(const TokenizerStep& step, const std::string& name) {
+    const json* all = step.find("special_tokens");
+    const json* found = all == nullptr ? nullptr : TokenizerStep(*all).find(name.c_str());
+    if (found == nullptr)
+        fault(fmt::format("puts '{}' around a text, which 'special_tokens' does not have",
+                          shortened(name)));
+    const TokenizerStep token(*found);
+    token.allow_only("'special_tokens'", {"id", "ids", "tokens"});
+    std::vector<Index> ids;
+    for (const json& id : token.need("ids")) ids.push_back(TokenizerStep::id_of(id));
+    return ids;
+}
+
+/// [CLS] $A [SEP]: `pair` is of two texts, and the type of every part is 0, as models have it here.
+void read_template(const TokenizerStep& step, Around& around) {
+    std::vector<Index> before, after;
+    int texts = 0;
+    for (const json& each : step.need("single")) {
+        const bool text = each.is_object() && each.contains("Sequence");
+        const TokenizerStep part(TokenizerStep(each).need(text ? "Sequence" : "SpecialToken"));
+        part.allow_only("'single'", {"id", "type_id"});
+        if (part.number_or("type_id", 0) != 0)
+            fault("has a 'type_id' in 'single' that is not 0, which is not known here");
+        if (text && part.text("id") != "A")
+            fault("has 'single' with another text than 'A', which is not known here");
+        texts += text ? 1 : 0;
+        if (!text)
+            std::ranges::copy(special_ids(step, part.text("id")),
+                              std::back_inserter(texts > 0 ? after : before));
+    }
+    if (texts != 1) fault(fmt::format("has 'single' with {} texts; expected one", texts));
+    around.put(std::move(before), std::move(after));
+}
+
+Index second_of(const TokenizerStep& step, const char* key) {
+    return TokenizerStep::id_of(step.need(key).at(1));
+}
+
+void read_around(const json& post_processor, Around& around) {
+    const TokenizerStep step(post_processor);
+    const std::string type = step.text("type");
+    const std::string what = fmt::format("the post_processor '{}'", shortened(type));
+    if (type == "Sequence") {
+        step.allow_only(what, {"type", "processors"});
+        for (const json& each : step.need("processors")) read_around(each, around);
+    } else if (type == "TemplateProcessing") {
+        step.allow_only(what, {"type", "single", "pair", "special_tokens"});
+        read_template(step, around);
+    } else if (type == "BertProcessing" || type == "RobertaProcessing") {
+        step.allow_only(what, {"type", "cls", "sep", "trim_offsets", "add_prefix_space"});
+        const Index before = second_of(step, "cls");
+        around.put({before}, {second_of(step, "sep")});
+    } else if (type == "ByteLevel") {
+        step.allow_only(what, {"type", "add_prefix_space", "trim_offsets", "use_regex"});
+    } else {
+        fault(fmt::format("has the {}, which is not known here", what.substr(4)));
     }
 }
 
-void read_around(const json& step, const std::function<Index(const std::string&)>& find,
-                 Around& around) {
-    const std::string type = text_of(step, "type");
-    if (type == "Sequence") {
-        for (const json& each : need(step, "processors")) read_around(each, find, around);
-    } else if (type == "TemplateProcessing") {
-        read_template(step, find, around);
-    } else if (type == "BertProcessing" || type == "RobertaProcessing") {
-        around.before.push_back(id_of(need(step, "cls").at(1)));
-        around.after.push_back(id_of(need(step, "sep").at(1)));
-    } else if (type != "ByteLevel") {
-        fault(fmt::format("has the post_processor '{}', which is not known here", type));
-    }
+Truncation truncation_of(const json& truncation, const Around& around) {
+    const TokenizerStep step(truncation);
+    step.allow_only("'truncation'", {"max_length", "strategy", "stride", "direction"});
+    for (const auto& [key, known] : {std::pair{"strategy", std::array{"LongestFirst", "OnlyFirst"}},
+                                     std::pair{"direction", std::array{"Right", "Left"}}})
+        if (const std::string said = step.text_or(key, known[0]);
+            said != known[0] && said != known[1])
+            fault(fmt::format("has '{}' = \"{}\" in 'truncation'; expected {} or {}", key,
+                              shortened(said), known[0], known[1]));
+    const Index most = step.number("max_length");
+    if (const Index own = std::ssize(around.before) + std::ssize(around.after); most < own)
+        fault(fmt::format("has 'max_length' = {} in 'truncation' and {} tokens around a text", most,
+                          own));
+    return {most, step.text_or("direction", "Right") == "Left"};
+}
+
+/// What makes a text of tokens again: no number depends on it.
+void check_decoder(const json& decoder) {
+    const TokenizerStep step(decoder);
+    const std::string type = step.text("type");
+    if (type == "Sequence")
+        for (const json& each : step.need("decoders")) check_decoder(each);
+    else if (constexpr std::array kKnown{"ByteLevel", "Metaspace", "WordPiece", "ByteFallback",
+                                         "Fuse", "Strip", "Replace", "BPEDecoder"};
+             std::ranges::find(kKnown, type) == kKnown.end())
+        fault(fmt::format("has the decoder '{}', which is not known here", shortened(type)));
+}
+
+void check_root(const TokenizerStep& root) {
+    root.allow_only("the file", {"version", "truncation", "padding", "added_tokens", "normalizer",
+                                 "pre_tokenizer", "post_processor", "decoder", "model"});
+    if (const std::string version = root.text_or("version", "1.0"); version != "1.0")
+        fault(fmt::format("has 'version' = \"{}\"; expected \"1.0\"", shortened(version)));
+    if (const json* decoder = root.find("decoder")) check_decoder(*decoder);
+}
+
+struct Made {
+    std::unique_ptr<const PieceModel> model;
+    std::shared_ptr<Vocabulary> vocabulary;
+    Index next = 0;  // number of an added token that the vocabulary does not have
+};
+
+Made model_of(const json& object, ReadPieces& pieces, bool bytes_are_letters) {
+    const TokenizerStep step(object);
+    const std::string type = step.text_or("type", "BPE");
+    Made made;
+    if (type == "BPE")
+        made.model = byte_pairs_of(step, pieces, made.vocabulary, bytes_are_letters);
+    else if (type == "Unigram")
+        made.model = unigram_of(step, made.vocabulary);
+    else if (type == "WordPiece")
+        made.model = word_pieces_of(step, pieces, made.vocabulary);
+    else
+        fault(
+            fmt::format("has the model '{}'; expected BPE, Unigram or WordPiece", shortened(type)));
+    made.next = type == "Unigram" ? made.vocabulary->size() : made.vocabulary->texts();
+    return made;
+}
+
+Around around_of(const TokenizerStep& root, const Vocabulary& vocabulary, const Added& added) {
+    Around around;
+    if (const json* step = root.find("post_processor")) read_around(*step, around);
+    for (const auto* ids : {&around.before, &around.after})
+        for (const Index id : *ids)
+            if (!added.words.contains(id) && vocabulary.text(id).empty())
+                fault(fmt::format("puts token {} around a text, which it does not have", id));
+    return around;
 }
 
 }  // namespace
 
 Result<Tokenizer> Tokenizer::parse(std::string_view tokenizer_json, std::string_view where) {
-    Pieces pieces;
+    ReadPieces pieces;
     const auto parsed = read_taking(tokenizer_json, where, pieces);
     if (!parsed) return tl::unexpected(parsed.error());
     try {
-        const json& root = *parsed;
+        const TokenizerStep root(*parsed);
         auto parts = std::make_unique<Parts>();
-        const json& model = need(root, "model");
-        if (const json* step = part(root, "normalizer")) add_rewrites(*step, parts->rewrites);
-        if (const json* step = part(root, "pre_tokenizer"))
-            parts->bytes_are_letters = add_splits(*step, parts->splits);
-        std::shared_ptr<Vocabulary> vocabulary;
-        const std::string type = text_or(model, "type", "BPE");
-        if (type == "BPE")
-            parts->model = byte_pairs_of(model, pieces, vocabulary, parts->bytes_are_letters);
-        else if (type == "Unigram")
-            parts->model = unigram_of(model, vocabulary);
-        else if (type == "WordPiece")
-            parts->model = word_pieces_of(model, pieces, vocabulary);
-        else
-            fault(fmt::format("has the model '{}'; expected BPE, Unigram or WordPiece", type));
-        parts->vocabulary = vocabulary;
-        if (const json* list = part(root, "added_tokens")) parts->added = added_tokens(*list);
-        for (const AddedToken& each : parts->added) parts->added_words[each.id] = each.content;
-        Around around;
-        const auto find = [&](const std::string& text) {
-            for (const AddedToken& each : parts->added)
-                if (each.content == text) return each.id;
-            if (const auto id = vocabulary->find(text)) return *id;
-            fault(fmt::format("puts '{}' around a text, which is no token", shortened(text)));
-        };
-        if (const json* step = part(root, "post_processor")) read_around(*step, find, around);
+        const json& model = root.need("model");
+        check_root(root);
+        const json* normalizer = root.find("normalizer");
+        if (normalizer != nullptr) parts->rewrites = rewrites_of(*normalizer);
+        if (const json* step = root.find("pre_tokenizer")) {
+            Splits made = splits_of(*step, normalizer == nullptr || keeps_start(*normalizer));
+            parts->splits = std::move(made.splits);
+            parts->bytes_are_letters = made.bytes_are_letters;
+        }
+        Made made = model_of(model, pieces, parts->bytes_are_letters);
+        Added added;
+        if (const json* list = root.find("added_tokens"))
+            added = AddedReader(*made.vocabulary, made.next, parts->rewrites).read(*list);
+        Around around = around_of(root, *made.vocabulary, added);
+        if (const json* step = root.find("truncation"))
+            parts->truncation = truncation_of(*step, around);
+        parts->vocabulary = std::move(made.vocabulary);
+        parts->model = std::move(made.model);
+        parts->added = std::move(added.as_it_is);
+        parts->added_to_rewritten = std::move(added.rewritten);
+        parts->added_words = std::move(added.words);
         parts->before = std::move(around.before);
         parts->after = std::move(around.after);
         return Tokenizer(std::move(parts));
-    } catch (const Fault& found) {
+    } catch (const TokenizerFault& found) {
         return bad_input(fmt::format("{} {}", where, found.sentence));
     } catch (const json::exception&) {
         return bad_input(fmt::format("{} is no tokenizer as Hugging Face writes it", where));

@@ -58,11 +58,26 @@ bool is_control(char32_t c) {
 
 bool is_cjk(char32_t c) {
     return between(c, 0x4E00, 0x9FFF) || between(c, 0x3400, 0x4DBF) ||
-           between(c, 0x20000, 0x2A6DF) || between(c, 0x2A700, 0x2CEAF) ||
-           between(c, 0xF900, 0xFAFF) || between(c, 0x2F800, 0x2FA1F);
+           between(c, 0x20000, 0x2A6DF) || between(c, 0x2A700, 0x2B81F) ||
+           between(c, 0x2B920, 0x2CEAF) || between(c, 0xF900, 0xFAFF) ||
+           between(c, 0x2F800, 0x2FA1F);
 }
 
-bool is_mark(char32_t c) { return category(c) == UTF8PROC_CATEGORY_MN; }
+bool is_mark(char32_t c) {
+    return between(static_cast<char32_t>(category(c)), UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME);
+}
+
+bool is_nonspacing_mark(char32_t c) { return category(c) == UTF8PROC_CATEGORY_MN; }
+
+bool is_word(char32_t c) {
+    const utf8proc_category_t kind = category(c);
+    // Alphabetic is letters, letter numbers, some marks, and circled and squared letters, which are symbols.
+    const bool enclosed_letter = between(c, 0x24B6, 0x24E9) || between(c, 0x1F130, 0x1F149) ||
+                                 between(c, 0x1F150, 0x1F169) || between(c, 0x1F170, 0x1F189);
+    return is_letter(c) || is_mark(c) || enclosed_letter || kind == UTF8PROC_CATEGORY_ND ||
+           kind == UTF8PROC_CATEGORY_NL || kind == UTF8PROC_CATEGORY_PC || c == 0x200C ||
+           c == 0x200D;
+}
 
 std::string normal_form(std::string_view text, NormalForm form) {
     utf8proc_uint8_t* mapped = nullptr;

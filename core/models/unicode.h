@@ -15,9 +15,12 @@ bool is_newline(char32_t c);  // \r \n
 bool is_punctuation(char32_t c);
 /// Other, as BERT has it, but for tab and line ends: \p{C}.
 bool is_control(char32_t c);
-/// Of the blocks that BERT takes for Chinese.
+/// Of the blocks that Hugging Face's BERT takes for Chinese: not U+2B820 … U+2B91F, which the published one does.
 bool is_cjk(char32_t c);
-bool is_mark(char32_t c);  // \p{Mn}
+bool is_mark(char32_t c);             // \p{M}
+bool is_nonspacing_mark(char32_t c);  // \p{Mn}
+/// \w: \p{Alphabetic}, marks, decimal digits, connectors such as "_", and the two joiners.
+bool is_word(char32_t c);
 
 enum class NormalForm { c, d, kc, kd };
 std::string normal_form(std::string_view text, NormalForm form);

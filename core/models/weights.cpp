@@ -32,7 +32,8 @@ class WeightReader {
                         return name.starts_with(names_.prefix);
                     });
         rows_are_inputs_ = config.family->rows_are_inputs;
-        attention_bias_ = config.attention_bias;
+        qkv_bias_ = config.qkv_bias;
+        out_bias_ = config.out_bias;
         mlp_bias_ = config.mlp_bias;
     }
 
@@ -191,7 +192,8 @@ class WeightReader {
             return std::ranges::find(names, pattern) != names.end();
         };
         if (is({names_.gate, names_.up, names_.down})) return mlp_bias_;
-        if (is({names_.q, names_.k, names_.v, names_.out})) return attention_bias_;
+        if (is({names_.q, names_.k, names_.v})) return qkv_bias_;
+        if (pattern == names_.out) return out_bias_;
         return std::nullopt;
     }
     /// nullopt: of another type, or not there; numbers() says so.
@@ -256,7 +258,7 @@ class WeightReader {
     const TensorNames& names_;
     bool prefixed_ = false;
     bool rows_are_inputs_ = false;
-    std::optional<bool> attention_bias_, mlp_bias_;
+    std::optional<bool> qkv_bias_, out_bias_, mlp_bias_;
     double held_ = 0.0;  // bytes of what was read
     std::set<std::string, std::less<>> used_;
 };
@@ -356,9 +358,9 @@ Index read_block(WeightReader& reader, const ModelConfig& config, Index layer, I
     block.attention[Param::b_o] = std::move(out.bias);
     steps.take(reader.norm(names.attention_norm, layer, after ? width : in), block.attention_norm);
     const Index head_width = block.attention[Param::w_q].shape().d / config.heads;
-    if (reader.has(names.q_norm, layer))
+    if (!names.q_norm.empty())
         steps.take(reader.norm(names.q_norm, layer, head_width), block.q_norm);
-    if (reader.has(names.k_norm, layer))
+    if (!names.k_norm.empty())
         steps.take(reader.norm(names.k_norm, layer, head_width), block.k_norm);
     if (reader.has(names.residual, layer))
         steps.take(reader.linear(names.residual, layer, in, width), block.residual);
@@ -366,7 +368,7 @@ Index read_block(WeightReader& reader, const ModelConfig& config, Index layer, I
         steps.keep(Error{fmt::format(
             "layer {} makes {} numbers a token of {}; they cannot be added", layer, width, in)});
     steps.take(reader.norm(names.mlp_norm, layer, width), block.mlp_norm);
-    steps.take(reader.linear(names.up, layer, width, kAny), block.up);
+    steps.take(reader.linear(names.up, layer, width, config.hidden.value_or(kAny)), block.up);
     if (!steps.fine()) return 0;
     const Index hidden = block.up.weight.shape().d;
     if (!names.gate.empty())
@@ -417,8 +419,9 @@ Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig
     };
     if (config.image) read_patches(reader, config, weights, steps);
     if (!names.embedding.empty()) table(names.embedding, config.vocabulary, weights.embedding);
-    if (!names.positions.empty() && !config.image) table(names.positions, kAny, weights.positions);
-    if (!names.kinds.empty()) table(names.kinds, kAny, weights.kinds);
+    if (!names.positions.empty() && !config.image)
+        table(names.positions, config.most_tokens.value_or(kAny), weights.positions);
+    if (!names.kinds.empty()) table(names.kinds, config.kinds.value_or(kAny), weights.kinds);
     if (!names.embedding_norm.empty())
         steps.take(reader.norm(names.embedding_norm, 0, config.width), weights.embedding_norm);
     if (!names.qkv.empty())

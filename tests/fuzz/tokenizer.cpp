@@ -36,6 +36,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(Tokenizer::parse(bytes, "fuzz"), bytes);
     check(Tokenizer::parse_byte_pairs(kVocabulary, bytes, "fuzz"), bytes);
     check(Tokenizer::parse_byte_pairs(bytes, "a b\n", "fuzz"), bytes);
-    check(Tokenizer::parse_word_pieces(bytes, size % 2 == 0, "fuzz"), bytes);
+    check(Tokenizer::parse_word_pieces(bytes, "fuzz"), bytes);
+    const TokenizerSettings settings{.json = std::string(bytes)};
+    check(Tokenizer::parse_byte_pairs(kVocabulary, "a b\n", "fuzz", settings), bytes);
+    check(Tokenizer::parse_word_pieces("[CLS]\n[SEP]\n[UNK]\n[PAD]\na\n", "fuzz", settings), bytes);
     return 0;
 }

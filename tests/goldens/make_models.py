@@ -304,5 +304,6 @@ FAMILIES = {
     "use_lite": use_lite,
     "vit": vit,
 }
-for family in sys.argv[1:] or FAMILIES:
-    FAMILIES[family]()
+if __name__ == "__main__":
+    for family in sys.argv[1:] or FAMILIES:
+        FAMILIES[family]()

@@ -1,0 +1,254 @@
+#include "core/models/tokenizer_steps.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/models/rewrite.h"
+#include "core/models/tokenizer_step.h"
+#include "core/models/unicode.h"
+#include "core/text.h"
+
+namespace attn {
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void not_known(std::string_view what, std::string_view type) {
+    TokenizerStep::fault(
+        fmt::format("has the {} '{}', which is not known here", what, shortened(type)));
+}
+
+/// The row of a table that the step is of; its keys are the row's.
+template <class Row>
+const Row& row_of(const std::vector<Row>& table, const TokenizerStep& step, std::string_view what) {
+    const std::string type = step.text("type");
+    const auto row = std::ranges::find(table, type, &Row::type);
+    if (row == table.end()) not_known(what, type);
+    std::vector<std::string_view> keys = row->keys;
+    keys.push_back("type");
+    step.allow_only(fmt::format("the {} '{}'", what, type), keys);
+    return *row;
+}
+
+// ---- normalizers
+
+struct RewriteType {
+    std::string_view type;
+    std::vector<std::string_view> keys;
+    bool keeps_start;
+    void (*add)(const TokenizerStep& step, std::vector<Rewrite>& to);
+};
+
+void add_bert(const TokenizerStep& step, std::vector<Rewrite>& to) {
+    const bool lower = step.flag("lowercase", true);
+    if (step.flag("clean_text", true)) to.push_back(cleaned);
+    if (step.flag("handle_chinese_chars", true)) to.push_back(spaced_cjk);
+    if (step.flag("strip_accents", lower))
+        to.push_back([](std::string_view text) {
+            return without_nonspacing_marks(normal_form(text, NormalForm::d));
+        });
+    if (lower) to.push_back(lower_case);
+}
+
+template <NormalForm form>
+void add_form(const TokenizerStep&, std::vector<Rewrite>& to) {
+    to.push_back([](std::string_view text) { return normal_form(text, form); });
+}
+
+template <std::string (*rewrite)(std::string_view)>
+void add_plain(const TokenizerStep&, std::vector<Rewrite>& to) {
+    to.push_back(rewrite);
+}
+
+void add_prepend(const TokenizerStep& step, std::vector<Rewrite>& to) {
+    to.push_back([with = step.text("prepend")](std::string_view text) {
+        return text.empty() ? std::string() : with + std::string(text);
+    });
+}
+
+void add_replace(const TokenizerStep& step, std::vector<Rewrite>& to) {
+    const TokenizerStep pattern(step.need("pattern"));
+    pattern.allow_only("the pattern of the normalizer 'Replace'", {"String"});
+    std::string from = pattern.text("String");
+    if (from.empty())
+        TokenizerStep::fault("has the normalizer 'Replace' of an empty text; expected a text");
+    to.push_back([from = std::move(from), with = step.text("content")](std::string_view text) {
+        return replaced(text, from, with);
+    });
+}
+
+void add_strip(const TokenizerStep& step, std::vector<Rewrite>& to) {
+    to.push_back([left = step.flag("strip_left", true), right = step.flag("strip_right", true)](
+                     std::string_view text) { return trimmed(text, left, right); });
+}
+
+void add_rewrites(const json& normalizer, std::vector<Rewrite>& to);
+
+void add_each(const TokenizerStep& step, std::vector<Rewrite>& to) {
+    for (const json& each : step.need("normalizers")) add_rewrites(each, to);
+}
+
+const std::vector<RewriteType>& rewrite_types() {
+    static const std::vector<RewriteType> types{
+        {"Sequence", {"normalizers"}, true, add_each},
+        {"NFC", {}, true, add_form<NormalForm::c>},
+        {"NFD", {}, true, add_form<NormalForm::d>},
+        {"NFKC", {}, true, add_form<NormalForm::kc>},
+        {"NFKD", {}, true, add_form<NormalForm::kd>},
+        {"Lowercase", {}, true, add_plain<lower_case>},
+        {"StripAccents", {}, false, add_plain<without_marks>},
+        {"BertNormalizer",
+         {"clean_text", "handle_chinese_chars", "strip_accents", "lowercase"},
+         false,
+         add_bert},
+        {"Prepend", {"prepend"}, true, add_prepend},
+        {"Replace", {"pattern", "content"}, false, add_replace},
+        {"Strip", {"strip_left", "strip_right"}, false, add_strip},
+    };
+    return types;
+}
+
+void add_rewrites(const json& normalizer, std::vector<Rewrite>& to) {
+    const TokenizerStep step(normalizer);
+    row_of(rewrite_types(), step, "normalizer").add(step, to);
+}
+
+// ---- pre_tokenizers
+
+constexpr std::string_view kGpt2Expression =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kLlama3Start =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)";
+constexpr std::string_view kLlama3End = R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+template <Words (*split)(std::string_view)>
+Words anywhere(std::string_view word, bool) {
+    return split(word);
+}
+
+Split expression(const std::string& text) {
+    if (text == kGpt2Expression) return anywhere<split_gpt2>;
+    for (const auto& [digits, written] : {std::pair{3, R"(\p{N}{1,3})"}, std::pair{1, R"(\p{N})"}})
+        if (text == fmt::format("{}{}{}", kLlama3Start, written, kLlama3End))
+            return [digits = digits](std::string_view word, bool) {
+                return split_llama3(word, digits);
+            };
+    TokenizerStep::fault(
+        fmt::format("splits by the expression '{}', which is not known here", shortened(text)));
+}
+
+struct SplitType {
+    std::string_view type;
+    std::vector<std::string_view> keys;
+    void (*add)(const TokenizerStep& step, bool knows_start, Splits& to);
+};
+
+void add_byte_level(const TokenizerStep& step, bool, Splits& to) {
+    if (step.flag("add_prefix_space", true))
+        to.splits.push_back([](std::string_view word, bool) {
+            return Words{word.starts_with(' ') ? std::string(word) : ' ' + std::string(word)};
+        });
+    if (step.flag("use_regex", true)) to.splits.push_back(anywhere<split_gpt2>);
+    to.splits.push_back([](std::string_view word, bool) { return Words{bytes_as_letters(word)}; });
+    to.bytes_are_letters = true;
+}
+
+void add_expression(const TokenizerStep& step, bool, Splits& to) {
+    const TokenizerStep pattern(step.need("pattern"));
+    pattern.allow_only("the pattern of the pre_tokenizer 'Split'", {"Regex"});
+    if (const std::string behavior = step.text("behavior"); behavior != "Isolated")
+        TokenizerStep::fault(
+            fmt::format("has the pre_tokenizer 'Split' with 'behavior' = \"{}\"; expected "
+                        "\"Isolated\"",
+                        shortened(behavior)));
+    if (step.flag("invert", false))
+        TokenizerStep::fault("has the pre_tokenizer 'Split' with 'invert' = true; expected false");
+    to.splits.push_back(expression(pattern.text("Regex")));
+}
+
+/// Where Metaspace puts a "▁": before every part of a text between added tokens, before the text, or nowhere.
+enum class Prepends : std::uint8_t { always, first, never };
+
+Prepends prepends_of(const TokenizerStep& step, bool knows_start) {
+    const std::string scheme = step.text_or("prepend_scheme", "always");
+    if (!step.flag("add_prefix_space", true) && scheme != "never")
+        TokenizerStep::fault(fmt::format(
+            "has 'add_prefix_space' = false and 'prepend_scheme' = \"{}\"; expected \"never\"",
+            shortened(scheme)));
+    if (scheme == "always") return Prepends::always;
+    if (scheme == "never") return Prepends::never;
+    if (scheme != "first")
+        TokenizerStep::fault(fmt::format(
+            "has 'prepend_scheme' = \"{}\"; expected always, first or never", shortened(scheme)));
+    if (!knows_start)
+        TokenizerStep::fault(
+            "has 'prepend_scheme' = \"first\" after a normalizer that may change where a text "
+            "begins, which is not computed here");
+    return Prepends::first;
+}
+
+void add_metaspace(const TokenizerStep& step, bool knows_start, Splits& to) {
+    const std::string sign = step.text_or("replacement", kSpacePiece);
+    if (sign != kSpacePiece)
+        TokenizerStep::fault(fmt::format("has '{}' for spaces; expected '▁'", shortened(sign)));
+    to.splits.push_back([prepends = prepends_of(step, knows_start),
+                         splits = step.flag("split", true)](std::string_view word, bool first) {
+        std::string text = replaced(word, " ", kSpacePiece);
+        if ((prepends == Prepends::always || (prepends == Prepends::first && first)) &&
+            !text.starts_with(kSpacePiece))
+            text.insert(0, kSpacePiece);
+        return splits ? split_metaspace(text) : Words{text};
+    });
+}
+
+void add_splits(const json& pre_tokenizer, bool knows_start, Splits& to);
+
+void add_each_split(const TokenizerStep& step, bool knows_start, Splits& to) {
+    for (const json& each : step.need("pretokenizers")) add_splits(each, knows_start, to);
+}
+
+const std::vector<SplitType>& split_types() {
+    static const std::vector<SplitType> types{
+        {"Sequence", {"pretokenizers"}, add_each_split},
+        {"ByteLevel", {"add_prefix_space", "trim_offsets", "use_regex"}, add_byte_level},
+        {"Split", {"pattern", "behavior", "invert"}, add_expression},
+        {"Metaspace",
+         {"replacement", "prepend_scheme", "split", "add_prefix_space"},
+         add_metaspace},
+        {"BertPreTokenizer",
+         {},
+         [](const TokenizerStep&, bool, Splits& to) { to.splits.push_back(anywhere<split_bert>); }},
+    };
+    return types;
+}
+
+void add_splits(const json& pre_tokenizer, bool knows_start, Splits& to) {
+    const TokenizerStep step(pre_tokenizer);
+    row_of(split_types(), step, "pre_tokenizer").add(step, knows_start, to);
+}
+
+}  // namespace
+
+std::vector<Rewrite> rewrites_of(const json& normalizer) {
+    std::vector<Rewrite> rewrites;
+    add_rewrites(normalizer, rewrites);
+    return rewrites;
+}
+
+bool keeps_start(const json& normalizer) {
+    const TokenizerStep step(normalizer);
+    if (step.text("type") == "Sequence")
+        return std::ranges::all_of(step.need("normalizers"), keeps_start);
+    return row_of(rewrite_types(), step, "normalizer").keeps_start;
+}
+
+Splits splits_of(const json& pre_tokenizer, bool knows_start) {
+    Splits splits;
+    add_splits(pre_tokenizer, knows_start, splits);
+    return splits;
+}
+
+}  // namespace attn
