@@ -118,15 +118,16 @@ Reason wrong_alignment(const MaskCase& call, const TakeMask& take) {
 Reason unasked_causal(const MaskCase& call, const TakeMask& take) {
     if (call.mask.causal) return "the call is causal";
     const Index corner = call.size.tk - call.size.tq;
-    const std::pair<Index, std::string_view> kWays[] = {
+    const std::pair<Index, std::string_view> ways[] = {
         {0, "key j ≤ i (top-left)"},
         {corner, "key j ≤ i + Tk − Tq (bottom-right)"},
         {-1, "key j < i"},
     };
-    for (const auto& [reach, words] : kWays)
-        if ((reach != 0 || words == kWays[0].second) &&
-            !take(std::string(words), with_frontier(call, reach)))
-            return {};
+    for (const auto& [reach, words] : ways) {
+        Mask causal = with_frontier(call, reach);
+        if (causal == call.allowed) return "the call's own mask is causal";
+        if (!take(std::string(words), std::move(causal))) return {};
+    }
     return {};
 }
 

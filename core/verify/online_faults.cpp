@@ -87,20 +87,22 @@ constexpr Factor kStale = [](const Maxima& m, std::size_t j) {
 struct Way {
     std::string_view words;
     Factor acc, sum;
+    bool right_logsumexp = false;  // else that of the sum
 };
 
 MadeRow summed(const Row& row, Order order, const Way& way) {
     const Maxima m = maxima_of(row.logits, order);
     MadeRow made{std::vector<double>(row.logits.size(), 0.0)};
-    double sum = 0.0;
+    double sum = 0.0, right = 0.0;
     for (std::size_t j = 0; j < row.logits.size(); ++j) {
         if (row.logits[j] == kMinusInfinity) continue;
         const double p = std::exp(row.logits[j] - m.last);
         made.weights[j] = p * way.acc(m, j);
         sum += p * way.sum(m, j);
+        right += p;
     }
     for (double& weight : made.weights) weight /= sum;
-    made.logsumexp = m.last + std::log(sum);
+    made.logsumexp = m.last + std::log(way.right_logsumexp ? right : sum);
     return made;
 }
 
@@ -247,7 +249,9 @@ Reason wrong_normaliser(const Trial& trial, const Take& take) {
     const auto only_last = [](const Maxima& m, std::size_t j) { return m.in_last[j] ? 1.0 : 0.0; };
     const auto but_last = [](const Maxima& m, std::size_t j) { return m.in_last[j] ? 0.0 : 1.0; };
     const Way ways[] = {{"divided by the sum of the last tile alone", kRight, only_last},
-                        {"divided by the sum without the last tile", kRight, but_last}};
+                        {"divided by the sum of the last tile alone", kRight, only_last, true},
+                        {"divided by the sum without the last tile", kRight, but_last},
+                        {"divided by the sum without the last tile", kRight, but_last, true}};
     in_each_order(trial.subject.size.tk, [&](Order order) {
         return std::ranges::all_of(ways, [&](const Way& way) {
             return rows.attempt(fmt::format("{}, {}", way.words, order.words()),

@@ -132,9 +132,21 @@ class Comparer {
     Bounds bounds_of(const TraceD& expected, const Side& side) const {
         if (given_) return *given_;
         Bounds made = subject_ ? forward_bounds(*subject_, expected) : bounds_of_stages(expected);
-        for (const auto& [key, format] : side.formats)
-            made.widen(key, short_tolerance(key, format, expected));
+        if (side.formats.empty()) return made;
+        for (const StageInfo& stage : stage_table())
+            made.widen(stage.key, short_tolerance(stage.key, format_of(side, stage.key), expected));
+        made.widen("logsumexp",
+                   short_tolerance("logsumexp", format_of(side, "logsumexp"), expected));
         return made;
+    }
+
+    /// An array that is not short itself was computed from what is: the shortest format of the side.
+    static FloatFormat format_of(const Side& side, std::string_view key) {
+        if (const auto own = side.formats.find(key); own != side.formats.end()) return own->second;
+        const auto fewer_bits = [](const auto& a, const auto& b) {
+            return info(a.second).fraction_bits < info(b.second).fraction_bits;
+        };
+        return std::ranges::min_element(side.formats, fewer_bits)->second;
     }
 
     /// Larger logits, as a fault may make them, are off by more.

@@ -174,8 +174,12 @@ bool attempt_unwritten(const Trial& trial, RowTrials& rows) {
                 : fmt::format("{} rows of queries are not written, whole tiles of {}", count, tile);
         if (!rows.attempt(words + (nan ? ": NaN" : ": 0"), [&](const Row& row) {
                 MadeRow made = softmax_of({row.logits.begin(), row.logits.end()});
-                if (unwritten(row.b, row.h, row.i, 0) != 0.0)
-                    made.context.assign(place_at(row.v.columns), value);
+                if (unwritten(row.b, row.h, row.i, 0) == 0.0) return made;
+                made.context.assign(place_at(row.v.columns), value);
+                const Tensor& shown = trial.results.logsumexp;  // written, or not either
+                const bool lse = !shown.empty() && (nan ? std::isnan(shown(row.b, row.h, row.i, 0))
+                                                        : shown(row.b, row.h, row.i, 0) == 0.0F);
+                if (lse) made.logsumexp = value;
                 return made;
             }))
             return false;
