@@ -32,7 +32,7 @@ ordered_json json_of(const verify::Errors& errors) {
                       {"max", number(errors.max)},  {"mean", number(errors.mean)},
                       {"rms", number(errors.rms)},  {"ulp", errors.ulp},
                       {"nan", json_of(errors.nan)}, {"inf", json_of(errors.infinite)}};
-    json["worst"] = errors.max > 0.0 ? json_of(errors.worst) : ordered_json();
+    json["worst"] = errors.any() ? json_of(errors.worst) : ordered_json();
     return json;
 }
 
@@ -45,6 +45,7 @@ ordered_json json_of(const DiffRow& row) {
         {"tolerance",
          {{"absolute", number(c.tolerance.absolute)}, {"relative", number(c.tolerance.relative)}}},
         {"relative", number(c.relative)},
+        {"extent", row.extent},
         {"errors", json_of(c.all)},
         {"heads", ordered_json::array()},
         {"worst_rows", ordered_json::array()}};

@@ -55,6 +55,12 @@ std::string heading(const DiffReport& report) {
     return text;
 }
 
+/// NaN and ∞ beside a number are worse than any error.
+std::string worst_number(const Errors& errors) {
+    if (errors.nan.count > 0) return "NaN";
+    return errors.infinite.count > 0 ? "inf" : short_number(errors.max);
+}
+
 /// "beyond": cells beyond tolerance; NaN and inf that meet numbers among them.
 std::string table(const std::vector<DiffRow>& rows) {
     if (rows.empty()) return {};
@@ -62,11 +68,11 @@ std::string table(const std::vector<DiffRow>& rows) {
         {"array", "shape", "max error", "mean", "relative", "ulp", "beyond", "NaN/inf", "against"}};
     for (const DiffRow& row : rows) {
         const verify::Comparison& c = row.comparison;
-        lines.push_back(
-            {row.key, to_string(c.shape), short_number(c.all.max), short_number(c.all.mean),
-             short_number(c.relative), fmt::format("{}", c.all.ulp),
-             fmt::format("{} of {}", c.all.beyond, c.all.count),
-             fmt::format("{}", c.all.nan.count + c.all.infinite.count), row.expected_from});
+        lines.push_back({row.key, to_string(c.shape), worst_number(c.all), short_number(c.all.mean),
+                         short_number(c.relative), fmt::format("{}", c.all.ulp),
+                         fmt::format("{} of {}", c.all.beyond, c.all.count),
+                         fmt::format("{}", c.all.nan.count + c.all.infinite.count),
+                         row.expected_from});
     }
     return '\n' + aligned(lines, 0);
 }
@@ -80,7 +86,7 @@ std::string heads_and_rows(const DiffRow& row) {
     const verify::Comparison& c = row.comparison;
     std::vector<std::array<std::string, 4>> lines{{"", "max error", "mean", "beyond"}};
     const auto add = [&](std::string name, const Errors& errors) {
-        lines.push_back({std::move(name), short_number(errors.max), short_number(errors.mean),
+        lines.push_back({std::move(name), worst_number(errors), short_number(errors.mean),
                          fmt::format("{} of {}", errors.beyond, errors.count)});
     };
     std::vector<verify::HeadErrors> heads = c.heads;
@@ -103,7 +109,8 @@ std::string where(const std::vector<DiffRow>& rows) {
     if (first == rows.end()) return {};
     const Errors& all = first->comparison.all;
     std::string text = fmt::format("\n{} is the first that differs\n", first->key);
-    if (all.max > 0.0) text += fmt::format("  worst cell  {}\n", cell_words(first->key, all.worst));
+    text += fmt::format("  where       {}\n", first->extent);
+    text += fmt::format("  worst cell  {}\n", cell_words(first->key, all.worst));
     if (all.nan.count > 0)
         text += fmt::format("  NaN on one side alone in {} cells, first {}\n", all.nan.count,
                             cell_words(first->key, all.nan.first));

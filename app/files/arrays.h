@@ -36,6 +36,8 @@ class ArrayReader {
     NpyArray array(std::string_view name) const { return or_throw(file_->read(name, held_)); }
     /// The axes of an array that is there, each at least 1; its numbers stay unread.
     std::vector<Index> axes_of(std::string_view name) const;
+    /// As numpy calls it, "float16", or "bfloat16"; it must be there.
+    std::string dtype_of(std::string_view name) const { return or_throw(file_->about(name)).dtype; }
 
     /// The axes in which a tensor was given; it must have been read.
     const std::vector<Index>& extents(std::string_view name) const;

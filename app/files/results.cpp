@@ -155,6 +155,19 @@ std::optional<Dimensions> sizes_of(const ResultFile& file) {
     return size;
 }
 
+/// In which short formats results were saved. `output` with heads is called context here.
+void read_formats(const ArrayReader& reader, const std::string& prefix, ResultFile& file) {
+    constexpr std::pair<std::string_view, FloatFormat> kShort[] = {{"float16", FloatFormat::fp16},
+                                                                   {"bfloat16", FloatFormat::bf16}};
+    for (const std::string& key : file.keys) {
+        std::string name = prefix + key;
+        if (key == "context" && !reader.has(name)) name = prefix + "output";
+        const std::string dtype = reader.dtype_of(name);
+        for (const auto& [short_name, format] : kShort)
+            if (dtype == short_name) file.formats.emplace(key, format);
+    }
+}
+
 void name_results(ResultFile& file) {
     for (const StageInfo& stage : stage_table())
         if (!file.results[stage.stage].empty()) file.keys.emplace_back(stage.key);
@@ -191,6 +204,7 @@ Result<ResultFile> read_results(const std::string& path, const OptionValues& giv
         file.path = reader.path();
         fill(reader, given, layer, file, path);
         name_results(file);
+        read_formats(reader, find_prefix(reader, layer), file);
         std::ranges::move(reader.notes(), std::back_inserter(file.notes));
         return file;
     });

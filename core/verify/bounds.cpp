@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/scores/score.h"
+#include "core/verify/faults.h"
 
 namespace attn::verify {
 namespace {
@@ -166,6 +167,34 @@ Index columns(const TensorD& tensor, Index unknown) {
 Tolerance Bounds::of(std::string_view key) const {
     const std::optional<Stage> stage = find_stage(key);
     return stage ? stages[index_of(*stage)] : logsumexp;
+}
+
+void Bounds::widen(std::string_view key, Tolerance by) {
+    const std::optional<Stage> stage = find_stage(key);
+    Tolerance& own = stage ? stages[index_of(*stage)] : logsumexp;
+    own = own + by;
+}
+
+Bounds format_bounds(const Subject& subject, FloatFormat format) {
+    constexpr double kAllowed = 3.0;
+    const TraceD eager = in_short_format(subject, format);
+    const double u = std::exp2(-1.0 - info(format).fraction_bits);
+    const auto tolerance = [&](const TensorD& made, const TensorD& exact) {
+        double most = 0.0;
+        for (std::size_t n = 0; n < exact.values().size(); ++n)
+            most = std::max(most, std::abs(finite(made.values()[n] - exact.values()[n])));
+        return Tolerance{kAllowed * most + u * top(exact), u};
+    };
+    Bounds bounds;
+    for (std::size_t s = 0; s < kStageCount; ++s)
+        bounds.stages[s] = tolerance(eager.stages[s], subject.reference.stages[s]);
+    bounds.logsumexp = tolerance(eager.logsumexp, subject.reference.logsumexp);
+    return bounds;
+}
+
+Tolerance format_tolerance(const TensorD& expected, FloatFormat format) {
+    const double u = std::exp2(-1.0 - info(format).fraction_bits);
+    return {4.0 * u * top(expected), u};
 }
 
 Bounds forward_bounds(const Subject& subject, const TraceD& stages, double roundoff) {

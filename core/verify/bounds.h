@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/numerics.h"
 #include "core/verify/compare.h"
 #include "core/verify/subject.h"
 
@@ -15,6 +16,7 @@ struct Bounds {
 
     /// By the key of a stage, or "logsumexp".
     Tolerance of(std::string_view key) const;
+    void widen(std::string_view key, Tolerance by);
 };
 
 inline constexpr double kFloatRoundoff = 0x1.0p-24;
@@ -29,6 +31,13 @@ Bounds forward_bounds(const Subject& subject, const TraceD& stages,
 /// The same from stages alone, where the inputs are not known: what two programs may differ by. Widths that are not known
 /// count as 256.
 Bounds bounds_of_stages(const TraceD& stages, double roundoff = kFloatRoundoff);
+
+/// What a right kernel of a short format may be off by beyond that: three times what an eager kernel is off by whose every
+/// array is of the format, and one rounding. (The tests of FlashAttention, Dao 2023, allow twice the error of eager
+/// PyTorch in the same format.)
+Bounds format_bounds(const Subject& subject, FloatFormat format);
+/// The same where only the array itself is known: four roundings of its largest number.
+Tolerance format_tolerance(const TensorD& expected, FloatFormat format);
 
 /// One pair of numbers for every stage.
 Bounds uniform_bounds(Tolerance tolerance);

@@ -32,6 +32,8 @@ class Sum {
         const auto count = static_cast<double>(std::max<Index>(errors.count, 1));
         errors.mean = sum_ / count;
         errors.rms = std::sqrt(squares_ / count);
+        if (errors.infinite.count > 0) errors.worst = errors.infinite.first;
+        if (errors.nan.count > 0) errors.worst = errors.nan.first;
         return errors;
     }
 

@@ -15,6 +15,9 @@ struct Tolerance {
     double relative = 0.0;
 
     double at(double expected) const { return absolute + relative * std::abs(expected); }
+    Tolerance operator+(const Tolerance& other) const {
+        return {absolute + other.absolute, relative + other.relative};
+    }
 };
 
 /// One number of a tensor [B,H,T,d] and what it should be.
@@ -40,9 +43,11 @@ struct Errors {
     double max = 0.0;  // over cells where both are finite, as all below
     double mean = 0.0;
     std::uint64_t ulp = 0;  // largest distance in float32 numbers, of the expected one rounded
-    Cell worst;             // with the largest error, the first of them
+    Cell
+        worst;  // the first NaN on one side alone, else the first ∞, else that with the largest error
     Mismatches nan;
     Mismatches infinite;
+    bool any() const { return max > 0.0 || nan.count + infinite.count > 0; }
     double rms = 0.0;  // a mismatch counts as the largest finite |expected|, at least 1
 };
 

@@ -120,20 +120,21 @@ class Trials {
     Measured before_;
 };
 
-/// Those that explain everything, else those that leave least if that is much less than before.
+/// Those that explain everything and leave about as little, else those that leave least if that is much less than before.
 void name(Diagnosis& diagnosis) {
-    double least = std::numeric_limits<double>::infinity();
-    for (const Outcome& outcome : diagnosis.outcomes) {
+    for (const Outcome& outcome : diagnosis.outcomes)
         diagnosis.explained = diagnosis.explained || outcome.explains;
-        if (outcome.tried && outcome.factor() >= kMuchSmaller)
-            least = std::min(least, outcome.after);
-    }
-    for (std::size_t n = 0; n < diagnosis.outcomes.size(); ++n) {
-        const Outcome& outcome = diagnosis.outcomes[n];
-        const bool close =
-            outcome.tried && outcome.factor() >= kMuchSmaller && outcome.after <= 1.1 * least;
-        if (diagnosis.explained ? outcome.explains : close) diagnosis.named.push_back(n);
-    }
+    const auto counts = [&](const Outcome& outcome) {
+        return diagnosis.explained ? outcome.explains
+                                   : outcome.tried && outcome.factor() >= kMuchSmaller;
+    };
+    double least = std::numeric_limits<double>::infinity();
+    for (const Outcome& outcome : diagnosis.outcomes)
+        if (counts(outcome)) least = std::min(least, outcome.after);
+    const double most = (diagnosis.explained ? kMuchSmaller : 1.1) * least;
+    for (std::size_t n = 0; n < diagnosis.outcomes.size(); ++n)
+        if (counts(diagnosis.outcomes[n]) && diagnosis.outcomes[n].after <= most)
+            diagnosis.named.push_back(n);
 }
 
 }  // namespace

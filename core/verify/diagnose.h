@@ -37,8 +37,9 @@ struct Outcome {
 struct Diagnosis {
     std::vector<Outcome> outcomes;  // of every row, in the order of the table
     std::vector<std::size_t>
-        named;  // which of them are named: those that explain everything, or, where none does, that
-                // explain most; more than one cannot be told apart with these tensors
+        named;  // which of them are named: those that explain everything and leave at most kMuchSmaller
+                // times the least error, or, where none does, that explain most; more than one
+                // cannot be told apart with these tensors
     bool explained = false;  // those named leave nothing beyond tolerance
 
     const Outcome* first() const { return named.empty() ? nullptr : &outcomes[named.front()]; }

@@ -53,6 +53,7 @@ Reason dropped_mask(const MaskCase& call, const TakeMask& take);
 Reason window_off_by_one(const MaskCase& call, const TakeMask& take);
 Reason document_leak(const MaskCase& call, const TakeMask& take);
 Reason padding_at_wrong_end(const MaskCase& call, const TakeMask& take);
+Reason unasked_causal(const MaskCase& call, const TakeMask& take);
 /// A mask in the place of the call's, and each way to treat the rows that it leaves empty.
 Reason plant_masks(const Trial& trial, const Take& take,
                    Reason (*masks)(const MaskCase& call, const TakeMask& take));
@@ -73,9 +74,29 @@ Reason wrong_value_group(const Trial& trial, const Take& take);
 Reason heads_not_transposed(const Trial& trial, const Take& take);
 Reason fused_split(const Trial& trial, const Take& take);
 
+Reason permuted_heads(const Trial& trial, const Take& take);
+Reason wrong_group(const Trial& trial, const Take& take);
+Reason wrong_batch(const Trial& trial, const Take& take);
+Reason swapped_layout(const Trial& trial, const Take& take);
+
+Reason skipped_tile(const Trial& trial, const Take& take);
+Reason wrong_tail(const Trial& trial, const Take& take);
+Reason unmasked_tile(const Trial& trial, const Take& take);
+Reason wrong_query_tile(const Trial& trial, const Take& take);
+
+Reason not_rescaled(const Trial& trial, const Take& take);
+Reason stale_maximum(const Trial& trial, const Take& take);
+Reason wrong_normaliser(const Trial& trial, const Take& take);
+Reason base_two(const Trial& trial, const Take& take);
+Reason wrong_logsumexp(const Trial& trial, const Take& take);
+Reason short_accumulator(const Trial& trial, const Take& take);
+
 Reason active_dropout(const Trial& trial, const Take& take);
 Reason unscaled_dropout(const Trial& trial, const Take& take);
 Reason low_precision(const Trial& trial, const Take& take);
+
+/// Every stage as an eager kernel gives it whose every array is of the format.
+TraceD in_short_format(const Subject& subject, FloatFormat format);
 
 /// The raw scores [B,H,Tq,Tk] of operands that are already rotated: q [B,H,Tq,d_k], k [B,Hkv or H,Tk,d_k].
 TensorD scores_of(const Subject& subject, const TensorD& q, const TensorD& k);

@@ -115,6 +115,22 @@ Reason wrong_alignment(const MaskCase& call, const TakeMask& take) {
     return {};
 }
 
+Reason unasked_causal(const MaskCase& call, const TakeMask& take) {
+    if (call.mask.causal) return "the call is causal";
+    const Index corner = call.size.tk - call.size.tq;
+    const std::pair<Index, std::string_view> ways[] = {
+        {0, "key j ≤ i (top-left)"},
+        {corner, "key j ≤ i + Tk − Tq (bottom-right)"},
+        {-1, "key j < i"},
+    };
+    for (const auto& [reach, words] : ways) {
+        Mask causal = with_frontier(call, reach);
+        if (causal == call.allowed) return "the call's own mask is causal";
+        if (!take(std::string(words), std::move(causal))) return {};
+    }
+    return {};
+}
+
 Reason inverted_mask(const MaskCase& call, const TakeMask& take) {
     if (!call.mask.any()) return "the call has no mask";
     if (!take("all of it", inverse(call.allowed))) return {};

@@ -12,8 +12,6 @@
 namespace attn::verify {
 namespace {
 
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-
 /// One set of logits that a softmax makes weights of: cells of `masked` and `weights`, and what one of them is.
 struct Line {
     std::vector<std::array<Index, 4>> cells;

@@ -9,6 +9,8 @@
 
 namespace attn::verify {
 
+inline constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
 /// Weights of a row without an allowed key.
 enum class EmptyWeights : std::uint8_t { zero, nan, uniform };
 /// What a softmax sums over.
@@ -27,8 +29,8 @@ struct Replay {
     std::optional<double> cap;      // biased = cap tanh(scaled / cap)
     std::vector<double> slopes;     // of each head; biased −= slope · |p − j|; empty: none
     std::vector<double> shift;      // of each batch entry: added to p in that distance; empty: none
-    double fill = -std::numeric_limits<double>::infinity();  // masked, where not allowed
-    bool fill_is_added = false;                              // masked = biased + fill there
+    double fill = kMinusInfinity;   // masked, where not allowed
+    bool fill_is_added = false;     // masked = biased + fill there
     SoftmaxOver over = SoftmaxOver::keys;
     EmptyWeights empty = EmptyWeights::zero;
     TensorD sinks;                             // [1,1,1,H] or empty

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/cast.h"
+#include "core/verify/extent.h"
 
 namespace attn::verify {
 namespace {
@@ -105,7 +106,10 @@ class Comparer {
         report_.b = two() ? read_.back().path : "";
         for (const Side& file : read_)
             report_.notes.insert(report_.notes.end(), file.notes.begin(), file.notes.end());
-        if (*source == nullptr) return {};
+        if (*source == nullptr) {
+            read_formats();
+            return {};
+        }
         share_inputs(**source, read_);
         auto subject = subject_of(**source);
         if (!subject) return tl::unexpected(subject.error());
@@ -114,6 +118,7 @@ class Comparer {
         report_.inputs_from = (*source)->path;
         report_.options = (*source)->options;
         if (!(*source)->has_values) leave_out_values();
+        read_formats();
         return {};
     }
 
@@ -123,16 +128,73 @@ class Comparer {
             subject_->reference[stage] = {};
     }
 
-    Bounds bounds_of(const TraceD& expected) const {
+    /// What one side's results may be off by.
+    Bounds bounds_of(const TraceD& expected, const Side& side) const {
         if (given_) return *given_;
-        return subject_ ? forward_bounds(*subject_, expected) : bounds_of_stages(expected);
+        Bounds made = subject_ ? forward_bounds(*subject_, expected) : bounds_of_stages(expected);
+        if (side.formats.empty()) return made;
+        for (const StageInfo& stage : stage_table())
+            made.widen(stage.key, short_tolerance(stage.key, format_of(side, stage.key), expected));
+        made.widen("logsumexp",
+                   short_tolerance("logsumexp", format_of(side, "logsumexp"), expected));
+        return made;
+    }
+
+    /// An array that is not short itself was computed from what is: the shortest format of the side.
+    static FloatFormat format_of(const Side& side, std::string_view key) {
+        if (const auto own = side.formats.find(key); own != side.formats.end()) return own->second;
+        const auto fewer_bits = [](const auto& a, const auto& b) {
+            return info(a.second).fraction_bits < info(b.second).fraction_bits;
+        };
+        return std::ranges::min_element(side.formats, fewer_bits)->second;
+    }
+
+    /// Larger logits, as a fault may make them, are off by more.
+    Tolerance short_tolerance(std::string_view key, FloatFormat format,
+                              const TraceD& expected) const {
+        if (!subject_) return format_tolerance(tensor_of(expected, key), format);
+        const double right = largest_of(subject_->reference[Stage::masked]);
+        const double grown = largest_of(expected[Stage::masked]) / right;
+        const Tolerance made = short_.at(format).of(key);
+        return {made.absolute * (grown > 1.0 ? grown : 1.0), made.relative};
+    }
+
+    static const TensorD& tensor_of(const TraceD& trace, std::string_view key) {
+        const auto stage = find_stage(key);
+        return stage ? trace[*stage] : trace.logsumexp;
+    }
+
+    static double largest_of(const TensorD& tensor) {
+        double largest = 0.0;
+        for (const double value : tensor.values())
+            if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+        return largest;
+    }
+
+    void read_formats() {
+        if (given_) return;
+        for (const Side& side : read_)
+            for (const auto& [key, format] : side.formats) {
+                report_.notes.push_back(fmt::format("{}: {} is {}: its tolerance is that of {}",
+                                                    side.path, key, info(format).name,
+                                                    info(format).name));
+                if (subject_ && !short_.contains(format))
+                    short_.emplace(format, format_bounds(*subject_, format));
+            }
     }
 
     /// Both programs may be off.
     Tolerance tolerance(std::string_view key, const TraceD& expected) const {
-        Tolerance one = bounds_of(subject_ ? subject_->reference : expected).of(key);
-        if (given_ || !two()) return one;
-        return {2.0 * one.absolute, 2.0 * one.relative};
+        const TraceD& right = subject_ ? subject_->reference : expected;
+        const Tolerance one = bounds_of(right, actual()).of(key);
+        return given_ || !two() ? one : one + bounds_of(right, read_.front()).of(key);
+    }
+
+    /// "" unless the axes of heads and tokens are swapped.
+    static std::string layout_words(const Shape& mine, const Shape& theirs) {
+        const bool swapped = mine == Shape{theirs.b, theirs.t, theirs.h, theirs.d};
+        return swapped ? "; it fits as [B,T,H,d], where [B,H,T,d] is expected: say its layout"
+                       : std::string();
     }
 
     Result<void> add_row(std::string_view key, const Tensor& mine, const TensorD& theirs,
@@ -140,9 +202,15 @@ class Comparer {
         auto compared = compare(mine, theirs, tolerance);
         if (!compared)
             return bad_input(fmt::format(
-                "{} is {} in {} and {} {} {}", key, to_string(mine.shape()), actual().path,
-                to_string(theirs.shape()), from == "reference" ? "by the" : "in", from));
-        report_.rows.push_back({std::string(key), from, *std::move(compared), nullptr, nullptr});
+                "{} is {} in {} and {} {} {}{}", key, to_string(mine.shape()), actual().path,
+                to_string(theirs.shape()), from == "reference" ? "by the" : "in", from,
+                layout_words(mine.shape(), theirs.shape())));
+        const auto stage = find_stage(key);
+        const bool pairs = stage && info(*stage).columns == Axis::key;
+        report_.rows.push_back(
+            {std::string(key), from, *std::move(compared),
+             extent_words(mine, theirs, tolerance, pairs ? ColumnsAre::keys : ColumnsAre::features),
+             nullptr, nullptr});
         if (!keeping_.keep) return {};
         report_.rows.back().actual = std::make_shared<const Tensor>(mine);
         report_.rows.back().expected = std::make_shared<const TensorD>(theirs);
@@ -165,7 +233,7 @@ class Comparer {
             for (const Named& stage : shared_stages(actual().results, subject_->reference)) {
                 if (std::ranges::count(compared, stage.key) > 0) continue;
                 if (auto added = add_row(stage.key, *stage.actual, *stage.expected, "reference",
-                                         bounds_of(subject_->reference).of(stage.key));
+                                         bounds_of(subject_->reference, actual()).of(stage.key));
                     !added)
                     return added;
                 compared.push_back(stage.key);
@@ -232,7 +300,7 @@ class Comparer {
             return made;
         }
         if (!same_shapes(file.results)) return made;
-        const BoundsOf bounds = [&](const TraceD& expected) { return bounds_of(expected); };
+        const BoundsOf bounds = [&](const TraceD& expected) { return bounds_of(expected, file); };
         made.beyond = cells_beyond(file.results, subject_->reference, bounds(subject_->reference));
         if (!report_.equal && made.beyond > 0 && !too_large())
             made.diagnosis = diagnose(*subject_, file.results, bounds, control_);
@@ -308,6 +376,7 @@ class Comparer {
     Keeping keeping_;
     const RunControl& control_;
     std::optional<Subject> subject_;
+    std::map<FloatFormat, Bounds> short_;  // what an array of that format may be off by
     DiffReport report_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,10 +26,12 @@ struct Side {
     Trace results;     // q, k and v are not among them where they are the inputs
     Inputs inputs;     // as input_names says
     InputNames input_names = InputNames::none;
-    bool has_values = false;        // V, or what it is made from
-    AttentionSpec spec;             // with the side's own mask in it
-    std::string options;            // as they were given, "causal=top-left, window=3"; "" for none
-    std::vector<std::string> keys;  // of the results, in the order of the table
+    bool has_values = false;  // V, or what it is made from
+    AttentionSpec spec;       // with the side's own mask in it
+    std::string options;      // as they were given, "causal=top-left, window=3"; "" for none
+    std::map<std::string, FloatFormat, std::less<>>
+        formats;                      // of results that were saved in a short format
+    std::vector<std::string> keys;    // of the results, in the order of the table
     std::vector<std::string> unused;  // names that mean nothing here
     std::vector<std::string> notes;   // one line each
 };
@@ -38,6 +41,7 @@ struct DiffRow {
     std::string key;
     std::string expected_from;  // a side's path, or "reference"
     Comparison comparison;
+    std::string extent;  // where it is beyond tolerance, and what stands there; "" where it is not
     std::shared_ptr<const Tensor> actual;  // null unless they were to be kept
     std::shared_ptr<const TensorD> expected;
 };
@@ -70,8 +74,8 @@ struct Keeping {
     bool keep = false;  // DiffRow::actual and expected
 };
 /// One side against the reference of its inputs, or the second of two against the first, and against the reference where
-/// the first has no such array. `bounds`: the tolerance that was given; not set: what float32 may be off by, of two sides
-/// twice that. Inputs in both must be equal. An error names the sides and what does not fit.
+/// the first has no such array. `bounds`: the tolerance that was given; not set: what float32 may be off by, and a short
+/// format in which results were saved, of two sides the sum. Inputs in both must be equal. An error names the sides and what does not fit.
 /// Stopped by `control` between two faults of the diagnosis: then the report is not to be used.
 Result<DiffReport> compare_sides(std::vector<Side> sides, std::optional<Bounds> bounds,
                                  Keeping keeping = {}, const RunControl& control = {});

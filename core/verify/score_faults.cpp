@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -89,6 +90,12 @@ std::optional<double> fitted_factor(const Trial& trial) {
     return fit.slope();
 }
 
+/// Whether scores are off by ln 2 or log2 e: what base_two() tells.
+bool is_base_two(double ratio) {
+    return std::abs(ratio / std::numbers::ln2 - 1.0) < 1e-4 ||
+           std::abs(ratio / std::numbers::log2e - 1.0) < 1e-4;
+}
+
 /// "0.125 = 1/√64".
 std::string factor_words(double factor) {
     const double width = 1.0 / (factor * factor);
@@ -154,7 +161,7 @@ Reason wrong_scale(const Trial& trial, const Take& take) {
         {"the temperature left out", right * subject.spec.temperature},
         {"multiplied by √d_k instead", 1.0 / right},
     };
-    if (const auto fitted = fitted_factor(trial))
+    if (const auto fitted = fitted_factor(trial); fitted && !is_base_two(*fitted / right))
         wrong.push_back({"fitted to the results", *fitted});
     Replay replay = replay_of(subject);
     for (const Wrong& each : wrong) {

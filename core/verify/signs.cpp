@@ -159,6 +159,66 @@ void add_formats(const Results& results, std::vector<Fact>& facts) {
             }
 }
 
+/// Half a unit in the last place of the shortest format that holds every number.
+double roundoff_of(const Tensor& tensor) {
+    for (const FloatFormat format : {FloatFormat::bf16, FloatFormat::fp16})
+        if (fits(format, tensor)) return std::exp2(-1.0 - info(format).fraction_bits);
+    return 0x1.0p-24;
+}
+
+/// The first row of the weights that is not softmax of the masked scores beside them, and how many are not.
+struct Inconsistent {
+    Index rows = 0, wrong = 0;
+    std::array<Index, 3> first{};
+    double weight = 0.0, expected = 0.0;
+};
+
+void check_softmax(const Results& results, Index b, Index h, Index i, double u,
+                   Inconsistent& found) {
+    const auto m = results[Stage::masked].matrix(b, h).row(i);
+    const auto a = results[Stage::weights].matrix(b, h).row(i);
+    double most = -HUGE_VAL, largest = 0.0, sum = 0.0;
+    for (const float s : m) {
+        const auto logit = static_cast<double>(s);
+        if (!(logit < HUGE_VAL)) return;  // NaN and ∞ are facts of their own
+        most = std::max(most, logit);
+        if (logit > -1e4) largest = std::max(largest, std::abs(logit));
+    }
+    if (most == -HUGE_VAL) return;
+    for (const float s : m) sum += std::exp(static_cast<double>(s) - most);
+    ++found.rows;
+    for (std::size_t j = 0; j < m.size(); ++j) {
+        const double expected = std::exp(static_cast<double>(m[j]) - most) / sum;
+        const auto weight = static_cast<double>(a[j]);
+        if (std::abs(weight - expected) <= 8.0 * u * (1.0 + largest) * expected + u) continue;
+        if (found.wrong++ == 0)
+            found.first = {b, h, i}, found.weight = weight, found.expected = expected;
+        return;
+    }
+}
+
+/// Whether two arrays of one file fit each other.
+void add_consistency(const Results& results, std::vector<Fact>& facts) {
+    const Tensor& masked = results[Stage::masked];
+    const Tensor& weights = results[Stage::weights];
+    if (masked.empty() || masked.shape() != weights.shape()) return;
+    const double u = std::max(roundoff_of(masked), roundoff_of(weights));
+    Inconsistent found;
+    for (Index b = 0; b < masked.shape().b; ++b)
+        for (Index h = 0; h < masked.shape().h; ++h)
+            for (Index i = 0; i < masked.shape().t; ++i) check_softmax(results, b, h, i, u, found);
+    if (found.wrong > 0)
+        facts.push_back(
+            {"softmax",
+             fmt::format("{} of {} rows of weights are not softmax(masked) of the masked scores "
+                         "beside them: {} holds {:.6g} where softmax gives {:.6g}",
+                         found.wrong, found.rows, row_name(found.first), found.weight,
+                         found.expected),
+             true});
+    else if (found.rows > 0)
+        facts.push_back({"softmax", "weights are softmax(masked) of the masked scores", false});
+}
+
 Dimensions size_of(const Tensor& weights, const AttentionSpec& spec) {
     Dimensions size;
     const Shape shape = weights.shape();
@@ -219,6 +279,7 @@ std::vector<Fact> facts(const Results& results, const AttentionSpec& spec, bool 
                  !spec.mask.any()});
         add_support(seen, spec, made);
         if (mask != nullptr) add_mask(weights, *mask, made);
+        if (!sinks) add_consistency(results, made);
     }
     add_formats(results, made);
     return made;

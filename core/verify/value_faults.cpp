@@ -77,7 +77,7 @@ constexpr Short kShort[] = {
     {"Q, K, V, the scores and the weights rounded to {}", true, true, true},
 };
 
-TraceD in_short_format(const Subject& subject, FloatFormat format, const Short& way) {
+TraceD in_format(const Subject& subject, FloatFormat format, const Short& way) {
     Replay replay = replay_of(subject);
     const auto& t = subject.reference;
     const bool rope = subject.spec.rope.has_value();
@@ -126,6 +126,13 @@ std::optional<TraceD> with_short_sums(const Subject& subject, FloatFormat format
 }
 
 }  // namespace
+
+TraceD in_short_format(const Subject& subject, FloatFormat format) {
+    TraceD made = in_format(subject, format, {"", true, true, true});
+    for (TensorD& stage : made.stages) stage = rounded_to(format, std::move(stage));
+    made.logsumexp = rounded_to(format, std::move(made.logsumexp));
+    return made;
+}
 
 Reason active_dropout(const Trial& trial, const Take& take) {
     const Subject& subject = trial.subject;
@@ -184,13 +191,14 @@ Reason low_precision(const Trial& trial, const Take& take) {
         const std::string_view name = info(format).name;
         for (const Short& way : kShort)
             if (!take(fmt::format(fmt::runtime(way.words), name),
-                      in_short_format(trial.subject, format, way)))
+                      in_format(trial.subject, format, way)))
                 return {};
         if (auto planted = with_short_sums(trial.subject, format))
             if (!take(fmt::format("Q and K rounded to {0}, their products summed in {0}", name),
                       *std::move(planted)))
                 return {};
     }
+    short_accumulator(trial, take);
     return {};
 }
 

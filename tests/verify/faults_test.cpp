@@ -12,6 +12,7 @@
 #include "core/verify/diagnose.h"
 #include "tests/support/entries.h"
 #include "tests/support/inputs.h"
+#include "tests/verify/flash.h"
 #include "tests/verify/plain.h"
 
 using namespace attn;
@@ -327,6 +328,35 @@ PlantedCase short_weights() {
     return make.done({{}, {Stage::context}, {Stage::output}});
 }
 
+/// What a tiled kernel with this bug gives of 75 keys.
+PlantedCase tiled_kernel(Bug bug, bool is_causal = false, Index b = 1) {
+    PlantedCase made;
+    made.in = normal_inputs({b, 4, 75, 16}, {b, 2, 75, 16}, {b, 2, 75, 16});
+    if (is_causal) made.spec = causal_spec();
+    Flash flash;
+    flash.q = made.in.q, flash.k = made.in.k, flash.v = made.in.v;
+    flash.bug = bug;
+    if (is_causal) flash.reach = 0;
+    FlashOut out = run_flash(flash);
+    made.results[Stage::context] = std::move(out.context);
+    made.results.logsumexp = std::move(out.logsumexp);
+    made.shown = {{}};
+    return made;
+}
+std::function<PlantedCase()> kernel(Bug bug, bool is_causal = false, Index b = 1) {
+    return [=] { return tiled_kernel(bug, is_causal, b); };
+}
+PlantedCase tokens_first() {
+    PlantedCase made;
+    made.in = normal_inputs({1, 4, 8, 16});
+    Flash flash;
+    flash.q = made.in.q, flash.k = made.in.k, flash.v = made.in.v;
+    flash.bug = Bug::layout;
+    made.results[Stage::context] = run_flash(flash).context;
+    made.shown = {{}};
+    return made;
+}
+
 /// By key of the table.
 const std::map<std::string_view, std::vector<std::function<PlantedCase()>>>& cases() {
     static const std::map<std::string_view, std::vector<std::function<PlantedCase()>>> all{
@@ -356,6 +386,23 @@ const std::map<std::string_view, std::vector<std::function<PlantedCase()>>>& cas
         {"value_group", {next_values}},
         {"dropout_unscaled", {unscaled}},
         {"low_precision", {short_operands, short_weights}},
+        {"causal_unasked", {[] { return other_mask({}, causal); }}},
+        {"tile_skipped",
+         {kernel(Bug::first_tile_skipped), kernel(Bug::diagonal_tile_skipped, true),
+          kernel(Bug::query_tile_not_written)}},
+        {"tail", {kernel(Bug::tail_dropped), kernel(Bug::tail_counts_zeros)}},
+        {"mask_tile", {kernel(Bug::diagonal_tile_unmasked, true)}},
+        {"query_tile", {kernel(Bug::query_tile_late, true), kernel(Bug::last_query_tile_clamped)}},
+        {"not_rescaled",
+         {kernel(Bug::accumulator_not_rescaled, true), kernel(Bug::sum_not_rescaled)}},
+        {"stale_maximum", {kernel(Bug::maximum_stale)}},
+        {"normaliser", {kernel(Bug::not_normalised), kernel(Bug::normalised_by_last_tile)}},
+        {"base_2", {kernel(Bug::logsumexp_in_log2), kernel(Bug::exp2_without_log2e, true)}},
+        {"logsumexp", {kernel(Bug::logsumexp_unscaled_maximum)}},
+        {"heads_permuted", {kernel(Bug::heads_reversed)}},
+        {"key_group", {kernel(Bug::group_next)}},
+        {"batch", {kernel(Bug::batch_first, false, 2)}},
+        {"layout", {tokens_first}},
     };
     return all;
 }

@@ -21,6 +21,8 @@ struct CheckRequest {
 struct Checked {
     CheckRequest request;
     std::string error;  // why there is no report; "": there is one
+    std::string
+        not_planted;  // why the fault is not in what is compared; "": it is, or none was asked for
     verify::DiffReport report;
 };
 

@@ -11,6 +11,7 @@
 #include "app/common/document/requests.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "app/common/words.h"
 #include "app/workspaces/verify/requests.h"
 
 namespace attn::view {
@@ -159,12 +160,24 @@ GridView error_grid(const AppState& state, const DiffRow& row, CheckedCell at) {
 
 std::string short_error(double value) { return value == 0.0 ? "0" : significant(value, 2); }
 
+/// NaN and ∞ beside a number are worse than any error.
+std::string largest_error(const Errors& errors) {
+    if (errors.nan.count > 0) return "NaN";
+    return errors.infinite.count > 0 ? "∞" : short_error(errors.max);
+}
+
+/// "2.1e-06 + 1.2e-07 |expected|".
+std::string tolerance_words(verify::Tolerance tolerance) {
+    return fmt::format("{} + {} |expected|", short_error(tolerance.absolute),
+                       short_error(tolerance.relative));
+}
+
 void add_lines(const AppState& state, const verify::DiffReport& report, VerifyView& view) {
     const DiffRow* const shown = shown_array(state);
     for (const DiffRow& row : report.rows) {
         const Errors& all = row.comparison.all;
         view.lines.push_back({row.key,
-                              {row.key, short_error(all.max), short_error(row.comparison.relative),
+                              {row.key, largest_error(all), short_error(row.comparison.relative),
                                grouped(static_cast<Index>(all.ulp)),
                                fmt::format("{} of {}", grouped(all.beyond), grouped(all.count))},
                               all.beyond > 0,
@@ -174,25 +187,19 @@ void add_lines(const AppState& state, const verify::DiffReport& report, VerifyVi
 
 CheckedCell place_of(const Cell& cell) { return {cell.b, cell.h, cell.t, cell.d}; }
 
-/// The worst number, or the first that is NaN or ∞ on one side alone.
-Cell worst_of(const Errors& errors) {
-    if (errors.nan.count > 0) return errors.nan.first;
-    return errors.infinite.count > 0 ? errors.infinite.first : errors.worst;
-}
-
 void add_parts(const DiffRow& row, CheckedCell at, VerifyView& view) {
     const auto words = [](std::string what, const Errors& errors) {
         return fmt::format("{}: {} beyond, at most {}", what, grouped(errors.beyond),
-                           short_error(errors.max));
+                           largest_error(errors));
     };
     for (const verify::HeadErrors& head : row.comparison.heads) {
-        CheckedCell worst = place_of(worst_of(head.errors));
+        CheckedCell worst = place_of(head.errors.worst);
         worst.b = head.b, worst.h = head.h;
         view.heads.push_back({words(fmt::format("head [{}, {}]", head.b, head.h), head.errors),
                               worst, head.errors.beyond > 0, head.b == at.b && head.h == at.h});
     }
     for (const verify::RowErrors& each : row.comparison.rows) {
-        CheckedCell worst = place_of(worst_of(each.errors));
+        CheckedCell worst = place_of(each.errors.worst);
         worst.b = each.b, worst.h = each.h, worst.t = each.t;
         view.rows.push_back(
             {words(fmt::format("row [{}, {}, {}]", each.b, each.h, each.t), each.errors), worst,
@@ -205,16 +212,26 @@ std::string outcome_words(const verify::Outcome& outcome) {
         std::isinf(outcome.factor())
             ? "nothing of the error is left"
             : fmt::format("the error becomes {} times smaller", significant(outcome.factor(), 3));
-    return fmt::format("{}: {} ({}). With it in the reference {}{}. Remedy: {}.",
-                       outcome.fault->key, outcome.fault->words, outcome.variant, left,
+    return fmt::format("{} With that in the reference {}{}. Remedy: {}.",
+                       sentence(fmt::format("{} ({})", outcome.fault->words, outcome.variant)),
+                       left,
                        outcome.explains ? ", all within tolerance" : ", not all within tolerance",
                        outcome.fault->remedy);
 }
 
-void add_findings(const verify::DiffReport& report, VerifyView& view) {
+void add_findings(const AppState& state, const verify::DiffReport& report, VerifyView& view) {
     const auto add = [&](std::string words, bool bad) {
         view.findings.push_back({std::move(words), bad});
     };
+    if (const DiffRow* const row = shown_array(state); row != nullptr) {
+        if (!row->extent.empty()) add(fmt::format("{}: {}.", row->key, row->extent), true);
+        add(fmt::format("Allowed of {}: {}.", row->key, tolerance_words(row->comparison.tolerance)),
+            false);
+    }
+    if (report.size)
+        add(fmt::format("Options: {}.",
+                        report.options.empty() ? "none, plain softmax attention" : report.options),
+            false);
     for (const verify::Examined& side : report.examined) {
         if (side.diagnosis) {
             const verify::Diagnosis& found = *side.diagnosis;
@@ -231,8 +248,7 @@ void add_findings(const verify::DiffReport& report, VerifyView& view) {
         for (const verify::Fact& fact : side.facts) add(fact.words, fact.suspicious);
         for (const verify::Sign& sign : side.signs)
             if (sign.fits)
-                add(fmt::format("{}: {}: {}", sign.fault->key, sign.fault->words, sign.words),
-                    true);
+                add(sentence(fmt::format("{}: {}", sign.fault->words, sign.words)), true);
     }
     for (const auto& [path, names] :
          {std::tie(report.a, report.only_a), std::tie(report.b, report.only_b)})
@@ -258,7 +274,7 @@ void add_choices(const AppState& state, VerifyView& view) {
     view.fault_names = {"no fault planted"};
     for (const verify::Fault& fault : verify::fault_table()) {
         view.fault_keys.emplace_back(fault.key);
-        view.fault_names.emplace_back(fault.key);
+        view.fault_names.emplace_back(fault.words);
     }
     const auto found = std::ranges::find(view.fault_keys, verify_look(state).fault);
     view.fault =
@@ -283,8 +299,7 @@ std::optional<CheckedCell> shown_cell(const AppState& state) {
     const DiffRow* const row = shown_array(state);
     if (row == nullptr || row->actual->empty()) return std::nullopt;
     const Shape shape = row->actual->shape();
-    const CheckedCell at =
-        verify_look(state).cell.value_or(place_of(worst_of(row->comparison.all)));
+    const CheckedCell at = verify_look(state).cell.value_or(place_of(row->comparison.all.worst));
     return CheckedCell{
         std::clamp<Index>(at.b, 0, shape.b - 1), std::clamp<Index>(at.h, 0, shape.h - 1),
         std::clamp<Index>(at.t, 0, shape.t - 1), std::clamp<Index>(at.d, 0, shape.d - 1)};
@@ -319,9 +334,11 @@ VerifyView build_verify_view(const AppState& state) {
     const verify::DiffReport& report = look.result->report;
     view.ready = true;
     if (view.point.empty()) view.point = point_of(report);
+    if (const std::string& why = look.result->not_planted; !why.empty())
+        view.point = fmt::format("Not planted: {}. {}", why, view.point);
     view.bad = !report.equal;
     add_lines(state, report, view);
-    add_findings(report, view);
+    add_findings(state, report, view);
     const DiffRow* const row = shown_array(state);
     const auto at = shown_cell(state);
     if (row == nullptr || !at) return view;

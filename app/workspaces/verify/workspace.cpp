@@ -218,7 +218,7 @@ Result<std::vector<Side>> planted(const CheckRequest& request) {
     if (!subject) return tl::unexpected(subject.error());
     auto made = verify::plant(*subject, *fault);
     if (!made) return tl::unexpected(made.error());
-    side.path = fmt::format("the planted fault “{}”", fault->key);
+    side.path = fmt::format("the planted fault “{}”", fault->words);
     side.notes = {fmt::format("Planted: {}; {}.", fault->words, made->variant)};
     add_results(side, std::move(made->results));
     return std::vector{std::move(side)};
@@ -226,7 +226,6 @@ Result<std::vector<Side>> planted(const CheckRequest& request) {
 
 Result<std::vector<Side>> sides_of(const CheckRequest& request, const Opener& open,
                                    const RunControl& control) {
-    if (!request.fault.empty()) return planted(request);
     if (!request.file.empty()) return sides_with_file(request, open, control);
     if (const FileOrigin* const origin = unedited_file(*request.document)) {
         auto side = side_of_file(origin->path, origin->options, *request.document, open, control);
@@ -239,11 +238,15 @@ Result<std::vector<Side>> sides_of(const CheckRequest& request, const Opener& op
     return std::vector{std::move(side)};
 }
 
+/// A fault that cannot be in these tensors is said, and what is open is compared without it.
 Result<verify::DiffReport> report_of(const CheckRequest& request, const Opener& open,
-                                     const RunControl& control) try {
-    return sides_of(request, open, control).and_then([&](std::vector<Side> sides) {
-        return verify::compare_sides(std::move(sides), std::nullopt, {.keep = true}, control);
-    });
+                                     const RunControl& control, std::string& not_planted) try {
+    Result<std::vector<Side>> sides;
+    if (!request.fault.empty()) sides = planted(request);
+    if (!sides) not_planted = sides.error().sentence;
+    if (request.fault.empty() || !sides) sides = sides_of(request, open, control);
+    if (!sides) return tl::unexpected(sides.error());
+    return verify::compare_sides(*std::move(sides), std::nullopt, {.keep = true}, control);
 } catch (const std::bad_alloc&) {
     return bad_input("there is not enough memory to compare these results");
 }
@@ -342,12 +345,13 @@ std::optional<CheckRequest> requested_check(const AppState& state) {
 }
 
 Action run(const CheckRequest& request, const Opener& open, const RunControl& control) {
-    auto report = report_of(request, open, control);
-    if (!report)
-        return ResultsChecked{
-            std::make_shared<const Checked>(Checked{request, report.error().sentence, {}})};
-    return ResultsChecked{
-        std::make_shared<const Checked>(Checked{request, {}, *std::move(report)})};
+    Checked made{request, {}, {}, {}};
+    auto report = report_of(request, open, control, made.not_planted);
+    if (report)
+        made.report = *std::move(report);
+    else
+        made.error = report.error().sentence;
+    return ResultsChecked{std::make_shared<const Checked>(std::move(made))};
 }
 
 extern const WorkspaceInfo kVerifyWorkspace;
