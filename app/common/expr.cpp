@@ -16,13 +16,15 @@ namespace {
 // What stands around the arguments of an operation, in each dialect.
 struct Signs {
     std::string_view plus, minus, times, quotient_open, quotient_mid, quotient_close, exp_open,
-        exp_close, sqrt_open, sqrt_close, max_open, max_close;
+        exp_close, sqrt_open, sqrt_close, tanh_open, tanh_close, max_open, max_close;
 };
 constexpr std::array<Signs, 4> kSigns{{
-    {" + ", " − ", "·", "", " ÷ ", "", "exp(", ")", "√", "", "max(", ")"},
-    {" + ", " - ", "·", "", " / ", "", "exp(", ")", "sqrt(", ")", "max(", ")"},
-    {" + ", " - ", " \\cdot ", "\\frac{", "}{", "}", "\\exp(", ")", "\\sqrt{", "}", "\\max(", ")"},
-    {" + ", " - ", " * ", "", " / ", "", "np.exp(", ")", "np.sqrt(", ")", "max(", ")"},
+    {" + ", " − ", "·", "", " ÷ ", "", "exp(", ")", "√", "", "tanh(", ")", "max(", ")"},
+    {" + ", " - ", "·", "", " / ", "", "exp(", ")", "sqrt(", ")", "tanh(", ")", "max(", ")"},
+    {" + ", " - ", " \\cdot ", "\\frac{", "}{", "}", "\\exp(", ")", "\\sqrt{", "}", "\\tanh(", ")",
+     "\\max(", ")"},
+    {" + ", " - ", " * ", "", " / ", "", "np.exp(", ")", "np.sqrt(", ")", "np.tanh(", ")", "max(",
+     ")"},
 }};
 
 /// A number below 0, or a product that begins with one.
@@ -75,6 +77,8 @@ class Writer {
                     return add_enclosed(signs_.sqrt_open, args, signs_.sqrt_close);
                 add_text(signs_.sqrt_open);
                 return add_guarded(args[0]);
+            case Op::tanh:
+                return add_enclosed(signs_.tanh_open, args, signs_.tanh_close);
             case Op::max:
                 return add_enclosed(signs_.max_open, args, signs_.max_close);
         }
@@ -253,6 +257,8 @@ double evaluate(const Expr& expr) {
             return std::exp(args[0]);
         case Op::sqrt:
             return std::sqrt(args[0]);
+        case Op::tanh:
+            return std::tanh(args[0]);
         case Op::max:
             return std::ranges::max(args);
     }
@@ -307,11 +313,14 @@ std::vector<Line> geometry_lines(const Explanation& explanation) {
         return lines;
     }
     const double cosine = std::clamp(dot(pair) / (q * k), -1.0, 1.0);
-    lines.push_back({"cos θ", {Piece{"q·k ÷ (‖q‖ ‖k‖) = " + number(cosine)}}});
+    const std::string product = fmt::format("{}·{}", pair.left.letter, pair.right.letter);
+    const std::string lengths = fmt::format("‖{}‖ ‖{}‖", pair.left.letter, pair.right.letter);
+    lines.push_back(
+        {"cos θ", {Piece{fmt::format("{} ÷ ({}) = ", product, lengths) + number(cosine)}}});
     lines.push_back(
         {"θ", {Piece{cell_number(std::acos(cosine) * 180.0 / std::numbers::pi, 1) + "°"}}});
-    lines.push_back({"q·k",
-                     {Piece{"‖q‖ ‖k‖ cos θ = "}, Piece{factor(number(q)), pair.left.role},
+    lines.push_back({product,
+                     {Piece{lengths + " cos θ = "}, Piece{factor(number(q)), pair.left.role},
                       Piece{"·"}, Piece{factor(number(k)), pair.right.role}, Piece{"·"},
                       Piece{factor(number(cosine))}, Piece{" = " + number(q * k * cosine)}}});
     return lines;

@@ -11,7 +11,7 @@ namespace attn::view {
 // A number as arithmetic with its real operands. The inspector, the three kinds of copies and the tests
 // all read this one tree.
 
-enum class Op : std::uint8_t { number, sum, product, quotient, difference, exp, sqrt, max };
+enum class Op : std::uint8_t { number, sum, product, quotient, difference, exp, sqrt, tanh, max };
 
 struct Expr {
     Op op = Op::number;

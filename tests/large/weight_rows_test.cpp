@@ -12,6 +12,7 @@
 #include "core/cast.h"
 #include "core/kernels/fused_forward.h"
 #include "core/kernels/peak.h"
+#include "core/large/weight_map.h"
 #include "core/large/weight_rows.h"
 #include "core/masks.h"
 #include "tests/support/cases.h"
@@ -40,6 +41,7 @@ struct Subject {
         for (const double l : exact.logsumexp.values())
             if (std::isfinite(l)) largest = std::max(largest, std::abs(l));
         biased = stage_or_source(Stage::biased, from.spec);
+        pair = bounds.forward[index_of(Stage::scaled)];  // a bias makes it no larger
         for (const Stage stage : {Stage::scaled, biased})
             for (const double s : exact[stage].values())
                 if (std::isfinite(s)) top = std::max(top, std::abs(s));
@@ -53,6 +55,7 @@ struct Subject {
     TraceD exact;
     Stage biased = Stage::scaled;  // what the mask and the softmax take
     Mask allowed;
+    Tolerance pair;  // of a score
     Tolerance logsumexp;
     Tolerance weight;
     double top = 0.0;  // the largest |S| or |B|, + |L|
@@ -182,6 +185,27 @@ std::string compare_cells(const Subject& subject, Head head, const Rectangle& pa
     if (wrong.empty()) return {};
     return fmt::format("{}: cells by {} from ({}, {}) on {}: {}", subject.name, side, part.row,
                        part.column, simd_target(), wrong);
+}
+
+/// Of the arithmetic of single cells, in double.
+std::string compare_arithmetic(const Subject& subject, Head head) {
+    const auto at = [&](Stage stage, Cell cell) {
+        return subject.exact[stage](head.b, head.h, cell.row, cell.column);
+    };
+    for (const Cell cell : {Cell{0, 0}, {0, 196}, {129, 196}, {64, 100}, {77, 3}, {77, 70}}) {
+        const CellArithmetic got = cell_arithmetic(subject.source, head, cell);
+        const double l = subject.exact.logsumexp(head.b, head.h, cell.row, 0);
+        const bool allowed = subject.allowed(head.b, head.h, cell.row, cell.column) != 0;
+        if (got.allowed == allowed && near(got.scaled, at(Stage::scaled, cell), subject.pair) &&
+            near(got.biased, at(subject.biased, cell), subject.pair) &&
+            near(got.logsumexp, l, subject.logsumexp) &&
+            near(got.weight, at(Stage::weights, cell), subject.weight))
+            continue;
+        return fmt::format("{}: cell {} → {} of head {}: S {}, B {}, L {}, weight {}", subject.name,
+                           cell.row, cell.column, head.h, got.scaled, got.biased, got.logsumexp,
+                           got.weight);
+    }
+    return {};
 }
 
 Rectangle whole(const Subject& subject) {
@@ -373,6 +397,7 @@ TEST_CASE(
     for (const Kind& kind : kKinds)
         for (const MaskOf& mask : kMasks) {
             const Subject subject(kind_case(kind, mask));
+            for (Index h = 0; h < 4; ++h) CHECK(compare_arithmetic(subject, {0, h}) == "");
             on_every_target([&] {
                 for (Index h = 0; h < 4; ++h) {
                     CHECK(compare_rows(subject, {0, h}, rows_from(0, 130), 32, 32) == "");
@@ -425,6 +450,7 @@ TEST_CASE("a rule that is wrong or forgotten shows in every head") {
         for (Index h = 0; h < 4; ++h) {
             CHECK(compare_rows(subject, {0, h}, rows_from(0, 130), 32, 32) != "");
             CHECK(compare_cells(subject, {0, h}, whole(subject), 1) != "");
+            CHECK(compare_arithmetic(subject, {0, h}) != "");
         }
     };
     const auto case_of = [](std::string_view name) {
