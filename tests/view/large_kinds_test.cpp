@@ -40,7 +40,7 @@ AppState looking(const AttentionSpec& spec, Params params = {}) {
 }
 
 using Row = std::vector<double>;
-using Operands = std::pair<Row, Row>;  // of a query and a key
+using Vectors = std::pair<Row, Row>;  // of a query and a key
 
 Row row_of(const Tensor& tensor, Index t) {
     const auto row = tensor.matrix(0, 0).row(t);
@@ -93,7 +93,7 @@ void check_products(std::string& line, const std::string& name, double sum) {
 
 /// What the inspector shows of a kind that ends with S: its product's name, how its operands are made.
 void check_operands(const AttentionSpec& spec, const Params& params, const std::string& product,
-                    const std::string& how, const std::function<Operands(Row, Row)>& make) {
+                    const std::string& how, const std::function<Vectors(Row, Row)>& make) {
     const AppState state = looking(spec, params);
     const Inputs& in = *state.document().inputs;
     const Row q = row_of(in.q, kCell.row);
@@ -112,14 +112,13 @@ void check_operands(const AttentionSpec& spec, const Params& params, const std::
     std::vector<std::string> lines = lines_of(map_inspector(state));
     REQUIRE(lines.size() == 7);
     check_products(lines[3], product, s / factor);
-    const auto power = [](double x) { return number(x); };
     CHECK(
         lines ==
         std::vector<std::string>{
             fmt::format("a = exp(S − L), S = {} · factor, L = logsumexp of the row", product), how,
             fmt::format("S, a: score {}  weight {}", number(s), number(std::exp(s - l))),
             "products",
-            fmt::format("÷ √d_k: {}·{} = {}", power(s / factor), number(factor), number(s)),
+            fmt::format("÷ √d_k: {}·{} = {}", number(s / factor), number(factor), number(s)),
             fmt::format("− L: {} − {} = {}", number(s), number(l), number(s - l)),
             fmt::format("exp: exp({} − {}) = {}", number(s), number(l), number(std::exp(s - l)))});
     const std::string python = map_inspector(state).as_python;
@@ -142,7 +141,7 @@ TEST_CASE(
     const auto turn = [](const Row& q, Row k) {
         const auto j = static_cast<Index>(k.back());
         k.pop_back();
-        return Operands{turned(q, kCell.row + 5), turned(k, j)};
+        return Vectors{turned(q, kCell.row + 5), turned(k, j)};
     };
     check_operands(rope, {}, "q′·k′", "q′ and k′ are q and k turned by their positions.", turn);
     AttentionSpec cosine;
@@ -150,7 +149,7 @@ TEST_CASE(
     check_operands(cosine, {}, "q′·k′", "q′ and k′ are q and k divided by their lengths.",
                    [](const Row& q, Row k) {
                        k.pop_back();
-                       return Operands{divided(q), divided(k)};
+                       return Vectors{divided(q), divided(k)};
                    });
     AttentionSpec general;
     general.score = Score::general;
@@ -167,7 +166,7 @@ TEST_CASE(
             made[c] += 0.5 * q[c];
             made[(c + 1) % q.size()] += 0.25 * q[c];
         }
-        return Operands{made, k};
+        return Vectors{made, k};
     });
     rope.score = Score::cosine;
     CHECK(operand_names(rope).how ==
