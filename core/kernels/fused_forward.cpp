@@ -81,17 +81,6 @@ void transpose_now(const MatrixView<const float>& from, const float* column_fact
 
 #endif
 
-/// B of a tile from its S.
-HWY_INLINE void add_bias(const KeyBlock& block, Index j, Tile& s) {
-    if (block.cap != 0.0F)
-        for_rows(s, [&](Row& row, Index) HWY_ATTR {
-            row = mul(capped_share(row, block.cap), all_lanes(block.cap));
-        });
-    if (block.slope != 0.0F)
-        for_rows(s, [&](Row& row, Index n)
-                        HWY_ATTR { row = less_distance(row, block.slope, block.distance, j + n); });
-}
-
 /// B of every key of the block into `p`, -inf where forbidden; returns max(m, B).
 HWY_INLINE Row scores(const KeyBlock& block, const GroupState& state, float* p) {
     const Index lanes = group_lanes();

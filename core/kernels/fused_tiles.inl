@@ -194,6 +194,18 @@ HWY_INLINE void for_rows(Tile& tile, const Function& f) {
     for_rows(tile, f, TileRows());
 }
 
+/// B of the tile of S that begins at key j of a block, by the block's cap, slope and distance.
+template <class Block>
+HWY_INLINE void add_bias(const Block& block, Index j, Tile& s) {
+    if (block.cap != 0.0F)
+        for_rows(s, [&](Row& row, Index) HWY_ATTR {
+            row = mul(capped_share(row, block.cap), all_lanes(block.cap));
+        });
+    if (block.slope != 0.0F)
+        for_rows(s, [&](Row& row, Index n)
+                        HWY_ATTR { row = less_distance(row, block.slope, block.distance, j + n); });
+}
+
 /// out[c] = out[c] · factor + Σ_t rows[t] · matrix[t][c] for every column c of `matrix`, [count, width].
 /// `out` has room for a multiple of kTileRows.
 HWY_INLINE void add_columns(const float* rows, Index row_stride, const float* matrix, Index count,

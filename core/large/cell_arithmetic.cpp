@@ -8,26 +8,26 @@
 namespace attn::large {
 namespace {
 
-/// ln Σ e^S over the allowed keys; −inf where there are none. NaN and +inf travel.
-double logsumexp_of(std::span<const double> scaled) {
-    double most = -std::numeric_limits<double>::infinity();
-    for (const double s : scaled) most = s > most || std::isnan(s) ? s : most;
+/// ln Σ e^B over the allowed keys and the sink; −inf where there are none. NaN and +inf travel.
+double logsumexp_of(std::span<const double> biased, double sink) {
+    double most = sink;
+    for (const double b : biased) most = b > most || std::isnan(b) ? b : most;
     if (std::isinf(most)) return most;
-    double sum = 0.0;
-    for (const double s : scaled) sum += std::exp(s - most);
+    double sum = std::exp(sink - most);
+    for (const double b : biased) sum += std::exp(b - most);
     return most + std::log(sum);
 }
 
 /// A row with such a score is NaN as a whole.
-bool spoils(double scaled) {
-    return std::isnan(scaled) || scaled == std::numeric_limits<double>::infinity();
+bool spoils(double biased) {
+    return std::isnan(biased) || biased == std::numeric_limits<double>::infinity();
 }
 
 double weight_of(const CellArithmetic& cell, bool empty_row, EmptyRows policy) {
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
     if (empty_row) return policy == EmptyRows::nan ? kNan : 0.0;
     if (!cell.allowed) return 0.0;
-    return std::isfinite(cell.logsumexp) ? std::exp(cell.scaled - cell.logsumexp) : kNan;
+    return std::isfinite(cell.logsumexp) ? std::exp(cell.biased - cell.logsumexp) : kNan;
 }
 
 }  // namespace
@@ -37,26 +37,30 @@ CellArithmetic cell_arithmetic(const WeightSource& source, Head head, Cell cell)
     const auto keys = source.k->matrix(head.b, head.h / (size.heads / size.kv_heads));
     const std::span<const float> q = source.q->matrix(head.b, head.h).row(cell.row);
     const std::span<const float> k = keys.row(cell.column);
-    const double factor = score_factor(source.spec, size.d_k);
+    const Finish finish = finish_of(source, head);
     std::vector<std::uint8_t> allowed(static_cast<std::size_t>(size.tk));
     fill_allowed(source.spec.mask, size, head.b, head.h, cell.row, allowed);
     CellArithmetic result;
-    std::vector<double> scaled;
+    std::vector<double> biased;
     for (Index j = 0; j < size.tk; ++j) {
         if (allowed[static_cast<std::size_t>(j)] == 0) continue;
-        scaled.push_back(dot(q, keys.row(j)) * factor);
-        if (!result.spoiling_key && spoils(scaled.back())) {
+        biased.push_back(finish(dot(q, keys.row(j)), cell.row, j));
+        if (!result.spoiling_key && spoils(biased.back())) {
             result.spoiling_key = j;
-            result.spoiling_score = scaled.back();
+            result.spoiling_score = biased.back();
         }
     }
     result.q.assign(q.begin(), q.end());
     result.k.assign(k.begin(), k.end());
     result.score = dot(q, k);
-    result.scaled = result.score * factor;
-    result.logsumexp = logsumexp_of(scaled);
+    result.scaled = result.score * finish.factor;
+    result.rule = finish.rule;
+    result.distance = std::abs(cell.row + finish.offset - cell.column);
+    result.biased = finish(result.score, cell.row, cell.column);
+    result.sink = sink_of(source, head);
+    result.logsumexp = logsumexp_of(biased, result.sink);
     result.allowed = allowed[static_cast<std::size_t>(cell.column)] != 0;
-    result.weight = weight_of(result, scaled.empty(), source.spec.empty_rows);
+    result.weight = weight_of(result, biased.empty(), source.spec.empty_rows);
     return result;
 }
 

@@ -1,4 +1,4 @@
-// Q, K operands; S scaled scores; i query row, j key.
+// Q, K operands; B biased scores; i query row, j key.
 
 #include "core/large/not_finite.h"
 
@@ -78,10 +78,7 @@ struct AllowedKeys {
     Index count = 0;
     Index first = 0;
 };
-AllowedKeys allowed_keys(const WeightSource& source, Head head, Index i, Index begin, Index end) {
-    const KeyRange run = one_run(source.spec.mask, source.size, head.b, i);
-    begin = std::max(begin, run.begin);
-    end = std::min(end, run.end);
+AllowedKeys allowed_in_run(const WeightSource& source, Head head, Index i, Index begin, Index end) {
     if (begin >= end) return {};
     if (!source.spec.mask.custom) return {end - begin, begin};
     const auto row = broadcast_row(*source.spec.mask.custom, head.b, head.h, i);
@@ -95,6 +92,18 @@ AllowedKeys allowed_keys(const WeightSource& source, Head head, Index i, Index b
                      part.begin())};
 }
 
+AllowedKeys allowed_keys(const WeightSource& source, Head head, Index i, Index begin, Index end) {
+    const KeyRuns runs = key_runs(source.spec.mask, source.size, head.b, i);
+    AllowedKeys all;
+    for (const KeyRange run : {runs.first, runs.second}) {
+        const AllowedKeys found =
+            allowed_in_run(source, head, i, std::max(begin, run.begin), std::min(end, run.end));
+        if (all.count == 0) all.first = found.first;
+        all.count += found.count;
+    }
+    return all;
+}
+
 /// Rows one after another: what Q, K and the mask alone say of them.
 class Fates {
   public:
@@ -104,9 +113,10 @@ class Fates {
           q_(source.q->matrix(head.b, head.h)),
           k_(source.k->matrix(head.b, head.h / (source.size.heads / source.size.kv_heads))),
           keys_(k.not_finite),
-          factor_(score_factor(source.spec, source.size.d_k)),
+          finish_(finish_of(source, head)),
+          sink_(sink_of(source, head)),
           may_overflow_(static_cast<double>(q.largest) * static_cast<double>(k.largest) *
-                            static_cast<double>(source.size.d_k) * std::abs(factor_) *
+                            static_cast<double>(source.size.d_k) * std::abs(finish_.factor) *
                             std::numbers::log2e >
                         kLargestScore) {}
 
@@ -115,35 +125,53 @@ class Fates {
         const Index allowed = allowed_keys(source_, head_, i, 0, source_.size.tk).count;
         if (allowed == 0)
             return is_empty_row_nan(source_) ? RowFate::nan_everywhere : RowFate::fine;
-        if (!query_is_finite) return RowFate::nan;  // every product with it is NaN, inf or −inf
+        if (spoils(sink_)) return RowFate::nan;
+        if (!query_is_finite) return of_query(i);
         if (spoilt_by_keys(i, allowed)) return RowFate::nan;
         return may_overflow_ || products_ > kMostProducts ? RowFate::unknown : RowFate::fine;
     }
 
   private:
     /// Nothing in the operands can make a row of finite queries NaN.
-    bool is_plain() const { return keys_.empty() && !may_overflow_ && !is_empty_row_nan(source_); }
+    bool is_plain() const {
+        return keys_.empty() && !may_overflow_ && !is_empty_row_nan(source_) && !spoils(sink_);
+    }
+
+    static bool spoils(double logit) {
+        return std::isnan(logit) || logit == std::numeric_limits<double>::infinity();
+    }
+
+    /// Of a query that is not finite every product is NaN, inf or −inf. A cap makes finite scores of the last two, and
+    /// beside a sink all scores may be −inf.
+    RowFate of_query(Index i) const {
+        const bool nan =
+            std::ranges::any_of(q_.row(i), [](float each) { return std::isnan(each); });
+        const bool plain = finish_.rule.cap == 0.0 && std::isinf(sink_);
+        return nan || plain ? RowFate::nan : RowFate::unknown;
+    }
 
     bool spoilt_by_keys(Index i, Index allowed) {
-        const KeyRange run = one_run(source_.spec.mask, source_.size, head_.b, i);
+        const KeyRuns runs = key_runs(source_.spec.mask, source_.size, head_.b, i);
         Index lowest = 0;  // keys whose score is −inf
-        for (auto j = std::ranges::lower_bound(keys_, run.begin); j != keys_.end() && *j < run.end;
-             ++j) {
-            if (products_ > kMostProducts) return false;
-            if (!may_attend_custom(source_, head_, i, *j)) continue;
-            products_ += static_cast<double>(source_.size.d_k);
-            const double score = dot(q_.row(i), k_.row(*j)) * factor_;
-            if (std::isnan(score) || score > 0.0) return true;  // no product with it is finite
-            lowest += std::isinf(score) ? 1 : 0;
-        }
-        return lowest == allowed;
+        for (const KeyRange run : {runs.first, runs.second})
+            for (auto j = std::ranges::lower_bound(keys_, run.begin);
+                 j != keys_.end() && *j < run.end; ++j) {
+                if (products_ > kMostProducts) return false;
+                if (!may_attend_custom(source_, head_, i, *j)) continue;
+                products_ += static_cast<double>(source_.size.d_k);
+                const double score = finish_(dot(q_.row(i), k_.row(*j)), i, *j);
+                if (spoils(score)) return true;
+                lowest += std::isinf(score) ? 1 : 0;
+            }
+        return lowest == allowed && std::isinf(sink_);
     }
 
     const WeightSource& source_;
     Head head_;
     Rows q_, k_;
     const std::vector<Index>& keys_;  // not finite, ascending
-    double factor_;
+    Finish finish_;
+    double sink_;  // −inf: none
     bool may_overflow_;
     double products_ = 0.0;
 };

@@ -10,7 +10,7 @@
 namespace attn::large {
 
 // What is NaN in a map, counted so that no picture hides it. A row of weights is NaN as a whole, wherever it may
-// attend, or not at all: exactly when one of its allowed scores is NaN or +inf, or all of them are -inf.
+// attend, or not at all: exactly when one of its allowed scores or its sink is NaN or +inf, or all of them are -inf.
 
 /// Entries of one operand that are not finite.
 struct OperandFaults {

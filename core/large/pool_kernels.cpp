@@ -1,4 +1,4 @@
-// j key; S scores in units of log2, L logsumexp, P = 2^(S − L) weights; a "run" is keys pooled into one.
+// j key; B biased scores in units of log2, L logsumexp, P = 2^(B − L) weights; a "run" is keys pooled into one.
 //
 // Why it is fast. As in fused_forward.cpp queries lie in the lanes, so pooling over keys is vertical: one
 // maximum, one exp2 and two additions for each pair beside 2 d_k FLOP of its score. Scores of a block stay in
@@ -32,20 +32,30 @@ using large::TexelSums;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 
-/// finish(S) of every key of the block into `p`; −inf where forbidden.
-template <bool kMasked, class Finish>
-HWY_INLINE void fill_scores(const PoolBlock& block, const Finish& finish, float* p) {
+/// shift(B) of every key of the block into `p`; −inf where forbidden.
+template <bool kMasked, bool kBiased, class Shift>
+HWY_INLINE void fill_some_scores(const PoolBlock& block, const Shift& shift, float* p) {
     const Index lanes = group_lanes();
     const Row forbidden = all_lanes(-kInfinity);
     for (Index j = 0; j < block.keys; j += kTileRows) {
         Tile s = multiply(block.qt, lanes,
                           streams(block.k, j, block.keys - 1, block.d_k, 1, TileRows()), block.d_k);
+        if (kBiased) add_bias(block, j, s);
         for_rows(s, [&](Row& row, Index n) HWY_ATTR {
-            row = finish(row);
+            row = shift(row);
             if (kMasked) row = choose(allowed_row(block.allow, j + n, block.keys), row, forbidden);
             store(row, p + (j + n) * lanes);
         });
     }
+}
+
+/// Two loops: a plain map is 8 % slower where the bias is looked at in each tile.
+template <bool kMasked, class Shift>
+HWY_INLINE void fill_scores(const PoolBlock& block, const Shift& shift, float* p) {
+    if (block.cap == 0.0F && block.slope == 0.0F)
+        fill_some_scores<kMasked, false>(block, shift, p);
+    else
+        fill_some_scores<kMasked, true>(block, shift, p);
 }
 
 /// piece(run, begin, end) for each run of the block: its keys begin … end − 1, counted in the block.

@@ -6,7 +6,8 @@ namespace attn::large {
 
 // The SIMD part of a map of weights: one group of queries against one block of keys, each run of keys
 // pooled into one number a query. G = query_group_lanes() queries side by side, in three vectors.
-// S = scores in units of log2, L = logsumexp in the same, P = 2^(S − L) = weight.
+// S = scores in units of log2, B = cap tanh(S / cap) − slope |distance − key|, L = logsumexp in the same,
+// P = 2^(B − L) = weight.
 
 /// Some keys of one head and a group of queries.
 struct PoolBlock {
@@ -17,15 +18,19 @@ struct PoolBlock {
     const float* allow = nullptr;  // [keys, G], 0 forbids; nullptr: every pair may attend
     Index first = 0;               // of the keys, counted from the first run's first
     Index run = 1;                 // keys pooled into one; keys first / run · run … share a run
+    float cap = 0.0F;              // of S; 0: none
+    float slope = 0.0F;            // of ALiBi, in units of log2 a token; 0: none
+    const float* distance =
+        nullptr;  // [G] position of the query − that of the block's first key; with a slope
 };
 
-/// Floats of scratch that the first two kernels need: S of [keys + kTileKeys, G].
+/// Floats of scratch that the first two kernels need: B of [keys + kTileKeys, G].
 inline Index pool_scratch(Index keys) { return (keys + kTileKeys) * query_group_lanes(); }
 
 // ---- weights that will be known when every key has been seen
 
 /// Fields of a record, G floats each: what is known of one run of keys for each query.
-///   max = max S, sum = Σ 2^(S − max), scores = Σ S, count = pairs that may attend
+///   max = max B, sum = Σ 2^(B − max), scores = Σ B, count = pairs that may attend
 /// `count` exists where there is a mask.
 enum RecordField : Index { kMax, kSum, kScores, kCount };
 constexpr Index record_fields(bool masked) { return masked ? 4 : 3; }
@@ -37,7 +42,7 @@ struct RunRecords {
     Index begin = 0;  // the first key that the group attends to: nothing is recorded before it
 };
 
-/// Online softmax of the rows, G each: max = max S, sum = Σ 2^(S − max).
+/// Online softmax of the rows, G each: max = max B, sum = Σ 2^(B − max).
 struct RowTotals {
     float* max = nullptr;
     float* sum = nullptr;
@@ -51,7 +56,7 @@ void record_runs(const PoolBlock& block, const RunRecords& records, const RowTot
 struct TexelSums {
     float* sum = nullptr;              // += Σ P
     float* max = nullptr;              // max P
-    float* log = nullptr;              // += Σ (S − L)
+    float* log = nullptr;              // += Σ (B − L)
     std::uint32_t* allowed = nullptr;  // += pairs that may attend; nullptr without a mask
     Index stride = 0;
 };
@@ -71,7 +76,7 @@ void join_runs(const JoinRuns& join, const TexelSums& out);
 
 // ---- weights whose rows' L are known
 
-/// Fields of a pool, one vector each: sum = Σ P, max = max P, log = Σ (S − L), count = pairs.
+/// Fields of a pool, one vector each: sum = Σ P, max = max P, log = Σ (B − L), count = pairs.
 inline constexpr Index kPoolFields = 4;
 
 /// Adds a block of keys to the pools of its runs. pools[v]: of vector v of the group, run r at

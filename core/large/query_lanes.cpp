@@ -12,15 +12,18 @@ QueryLanes::QueryLanes(const WeightSource& source, Head head, Index groups)
       size_(source.size),
       head_(head),
       mask_(source.spec, source.size, head.b, head.h, false),
+      finish_(finish_of(source, head)),
       lanes_(query_group_lanes()),
       groups_(static_cast<std::size_t>(groups)),
       factors_(static_cast<std::size_t>(size_.d_k),
-               static_cast<float>(score_factor(source.spec, size_.d_k) * std::numbers::log2e)),
+               static_cast<float>(finish_.factor * std::numbers::log2e)),
       rows_(static_cast<std::size_t>(lanes_ * size_.d_k)) {
-    const Index allow = kBlockKeys * lanes_;
-    Carve carve(floats_, groups * Carve::rounded(size_.d_k * lanes_) + allow);
+    const Index allow = Carve::rounded(kBlockKeys * lanes_);
+    Carve carve(floats_,
+                groups * Carve::rounded(size_.d_k * lanes_) + allow + Carve::rounded(lanes_));
     qt_ = carve.next(groups * Carve::rounded(size_.d_k * lanes_));
     allow_ = carve.next(allow);
+    distance_ = carve.next(lanes_);
 }
 
 void QueryLanes::set(Index g, std::span<const Index> queries) {
@@ -51,6 +54,8 @@ PoolBlock QueryLanes::block(Index g, KeyRange part, Index origin, Index run) {
     const bool every_pair = part.begin >= queries.all.begin && part.end <= queries.all.end;
     // One tile as long as the block: the kernel wants all of it masked or nothing.
     if (!every_pair) mask_.fill(queries, part, keys, lanes_, allow_);
+    for (Index lane = 0; lane < lanes_ && finish_.rule.slope != 0.0; ++lane)
+        distance_[lane] = static_cast<float>(queries.query(lane) + finish_.offset - part.begin);
     const Index kv_head = head_.h / (size_.heads / size_.kv_heads);
     return {.qt = qt(g),
             .k = source_.k->matrix(head_.b, kv_head).row(part.begin).data(),
@@ -58,7 +63,10 @@ PoolBlock QueryLanes::block(Index g, KeyRange part, Index origin, Index run) {
             .d_k = size_.d_k,
             .allow = every_pair ? nullptr : allow_,
             .first = part.begin - origin,
-            .run = run};
+            .run = run,
+            .cap = static_cast<float>(finish_.rule.cap * std::numbers::log2e),
+            .slope = static_cast<float>(finish_.rule.slope * std::numbers::log2e),
+            .distance = distance_};
 }
 
 }  // namespace attn::large

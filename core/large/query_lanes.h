@@ -29,7 +29,7 @@ class QueryLanes {
     KeyRange any(Index count) const;
 
     /// Keys `part` for group `g`, at most kBlockKeys of them and all in group(g).any. Runs of `run` keys
-    /// start at key `origin`. Its mask lives until the next call.
+    /// start at key `origin`. Its mask and distances live until the next call.
     PoolBlock block(Index g, KeyRange part, Index origin, Index run);
 
   private:
@@ -39,13 +39,15 @@ class QueryLanes {
     const Dimensions& size_;
     Head head_;
     PairMask mask_;
+    Finish finish_;
     Index lanes_;
     std::vector<QueryGroup> groups_;
     std::vector<float> factors_;  // factor · log2 e, once a column of Q
     std::vector<float> rows_;     // [G, d_k], gathered
     AlignedFloats floats_;
     float* qt_ = nullptr;
-    float* allow_ = nullptr;  // [kBlockKeys, G]
+    float* allow_ = nullptr;     // [kBlockKeys, G]
+    float* distance_ = nullptr;  // [G]
 };
 
 }  // namespace attn::large

@@ -1,4 +1,5 @@
-// q_i, k_j rows of the operands; a "run" is the keys that a mask leaves to a query, before a custom mask.
+// q_i, k_j rows of the operands; S, B scaled and biased scores; p position of a query; the "runs" of a query are the
+// keys that a mask leaves to it, before a custom mask.
 
 #include "core/large/score_tile.h"
 
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "core/large/tile_grid.h"
+#include "core/large/weight_cells.h"
 #include "core/masks.h"
 
 namespace attn::large {
@@ -34,6 +36,15 @@ KeyRange common(KeyRange a, KeyRange b) {
 }
 Index count(KeyRange range) { return range.end - range.begin; }
 
+/// Σ |d| over the whole numbers from first to last.
+double distances(Index first, Index last) {
+    const auto up_to = [](Index d) {  // f(d) − f(d − 1) = |d|
+        const auto x = static_cast<double>(d);
+        return std::copysign(x * (x + 1.0) / 2.0, x);
+    };
+    return up_to(last) - up_to(first - 1);
+}
+
 /// What a texel's pairs sum up to.
 struct PairSum {
     double sum = 0.0;
@@ -49,7 +60,7 @@ class ScoreTile {
           k_(source.k->matrix(head.b, head.h / (source.size.heads / source.size.kv_heads))),
           cells_(cells_of(id, source.size)),
           side_(id.side()),
-          factor_(score_factor(source.spec, source.size.d_k)) {
+          finish_(finish_of(source, head)) {
         tile_.id = id;
         Texels& texels = tile_.texels;
         texels.rows = (count(cells_.rows) + side_ - 1) / side_;
@@ -90,15 +101,14 @@ class ScoreTile {
     void start_row(Index r) {
         queries_ = part(cells_.rows, r, side_);
         query_sum_ = sum_of(q_, queries_);
-        any_ = all_ = {0, source_.size.tk};
-        runs_.clear();
-        if (!source_.spec.mask.any()) return;
         any_ = {source_.size.tk, 0};
+        all_ = {0, source_.size.tk};
+        runs_.clear();
         for (Index i = queries_.begin; i < queries_.end; ++i) {
-            const KeyRange run = one_run(source_.spec.mask, source_.size, head_.b, i);
-            runs_.push_back(run);
-            any_ = {std::min(any_.begin, run.begin), std::max(any_.end, run.end)};
-            all_ = common(all_, run);
+            const KeyRuns runs = key_runs(source_.spec.mask, source_.size, head_.b, i);
+            runs_.push_back(runs);
+            any_ = {std::min(any_.begin, runs.hull().begin), std::max(any_.end, runs.hull().end)};
+            all_ = common(all_, runs.split() ? runs.second : runs.first);
         }
     }
 
@@ -108,16 +118,39 @@ class ScoreTile {
         const Sums& key_sum = key_sums_[static_cast<std::size_t>(c)];
         if (source_.spec.mask.custom || !is_finite(key_sum) || !is_finite(query_sum_))
             return pair_by_pair(keys);
-        if (keys.begin >= all_.begin && keys.end <= all_.end)
-            return {dot(query_sum_, key_sum), count(keys) * count(queries_)};
-        return run_by_run(keys);
+        const bool every_pair = keys.begin >= all_.begin && keys.end <= all_.end;
+        PairSum of = every_pair ? PairSum{dot(query_sum_, key_sum), count(keys) * count(queries_)}
+                                : run_by_run(keys);
+        of.sum *= finish_.factor;
+        if (finish_.rule.slope != 0.0) of.sum -= finish_.rule.slope * distances_to(keys);
+        return of;
+    }
+
+    /// f(i, run) for what the mask leaves of `keys` to each query i of the row: its runs that are not empty.
+    template <class Function>
+    void for_runs(KeyRange keys, const Function& f) const {
+        for (Index i = queries_.begin; i < queries_.end; ++i) {
+            const KeyRuns& runs = runs_[static_cast<std::size_t>(i - queries_.begin)];
+            for (const KeyRange each : {runs.first, runs.second})
+                if (const KeyRange run = common(each, keys); count(run) > 0) f(i, run);
+        }
+    }
+
+    /// Σ |p − j| over the pairs that may attend.
+    double distances_to(KeyRange keys) const {
+        double sum = 0.0;
+        for_runs(keys, [&](Index i, KeyRange run) {
+            const Index p = i + finish_.offset;
+            sum += distances(run.begin - p, run.end - 1 - p);
+        });
+        return sum;
     }
 
     static bool is_finite(const Sums& sums) {
         return std::ranges::all_of(sums, [](double each) { return std::isfinite(each); });
     }
 
-    /// Running sums over the keys: those of a run are a difference of two.
+    /// Products alone. Running sums over the keys: those of a run are a difference of two.
     PairSum run_by_run(KeyRange keys) const {
         const auto width = static_cast<std::size_t>(source_.size.d_k);
         Sums running(width * static_cast<std::size_t>(count(keys) + 1));
@@ -130,12 +163,10 @@ class ScoreTile {
             add(k_.row(j), at(j + 1));
         }
         PairSum of;
-        for (Index i = queries_.begin; i < queries_.end; ++i) {
-            const KeyRange run = common(runs_[static_cast<std::size_t>(i - queries_.begin)], keys);
-            if (count(run) == 0) continue;
+        for_runs(keys, [&](Index i, KeyRange run) {
             of.pairs += count(run);
             of.sum += dot(q_.row(i), at(run.end)) - dot(q_.row(i), at(run.begin));
-        }
+        });
         return of;
     }
 
@@ -147,17 +178,14 @@ class ScoreTile {
 
     PairSum pair_by_pair(KeyRange keys) const {
         PairSum of;
-        for (Index i = queries_.begin; i < queries_.end; ++i) {
-            const KeyRange run =
-                runs_.empty() ? keys
-                              : common(runs_[static_cast<std::size_t>(i - queries_.begin)], keys);
+        for_runs(keys, [&](Index i, KeyRange run) {
             for (Index j = run.begin; j < run.end; ++j) {
                 if (!allows(i, j)) continue;
                 ++of.pairs;
                 // NaN stays: it needs no more products
-                if (!std::isnan(of.sum)) of.sum += dot(q_.row(i), k_.row(j));
+                if (!std::isnan(of.sum)) of.sum += finish_(dot(q_.row(i), k_.row(j)), i, j);
             }
-        }
+        });
         return of;
     }
 
@@ -166,8 +194,7 @@ class ScoreTile {
         if (!tile_.texels.allowed.empty())
             tile_.texels.allowed[at] = static_cast<std::uint32_t>(of.pairs);
         if (of.pairs > 0)
-            tile_.texels.mean[at] =
-                static_cast<float>(of.sum * factor_ / static_cast<double>(of.pairs));
+            tile_.texels.mean[at] = static_cast<float>(of.sum / static_cast<double>(of.pairs));
     }
 
     const WeightSource& source_;
@@ -175,19 +202,40 @@ class ScoreTile {
     Rows q_, k_;
     CellBox cells_;
     Index side_;
-    double factor_;
+    Finish finish_;
     Tile tile_;
     std::vector<Sums> key_sums_;
     // of the row of texels that is being made
     KeyRange queries_, any_, all_;
     Sums query_sum_;
-    std::vector<KeyRange> runs_;
+    std::vector<KeyRuns> runs_;
 };
+
+/// Under a cap a sum of scores is no product of sums.
+std::optional<Tile> capped_tile(const WeightSource& source, Head head, const TileId& id,
+                                const std::stop_token& stop) {
+    const CellBox cells = cells_of(id, source.size);
+    Tile tile;
+    tile.id = id;
+    Texels& texels = tile.texels;
+    if (!sum_scores(source, head, cells.rows, cells.columns, id.side(), stop, texels))
+        return std::nullopt;
+    for (Index r = 0; r < texels.rows; ++r)
+        for (Index c = 0; c < texels.columns; ++c) {
+            const std::size_t at = texels.at(r, c);
+            const Index height = std::min(id.side(), count(cells.rows) - r * id.side());
+            const Index width = std::min(id.side(), count(cells.columns) - c * id.side());
+            const Index pairs = texels.allowed.empty() ? height * width : texels.allowed[at];
+            texels.mean[at] /= static_cast<float>(std::max<Index>(pairs, 1));
+        }
+    return tile;
+}
 
 }  // namespace
 
 std::optional<Tile> score_tile(const WeightSource& source, Head head, const TileId& id,
                                const std::stop_token& stop) {
+    if (source.spec.softcap) return capped_tile(source, head, id, stop);
     return ScoreTile(source, head, id).make(stop);
 }
 

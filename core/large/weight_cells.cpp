@@ -143,7 +143,7 @@ class CellTile {
     void add(Index g, Index vector, KeyRange keys) {
         const KeyRange any = queries_.group(g).any;
         const KeyRange part{std::max(keys.begin, any.begin), std::min(keys.end, any.end)};
-        if (part.begin >= part.end) return;
+        if (!queries_.group(g).attends(part)) return;
         std::array<float*, kVectors> pools;
         for (Index v = 0; v < kVectors; ++v) {
             const bool past = vector + v >= map_.vectors();
@@ -204,20 +204,39 @@ ListedCells part_of(const ListedCells& cells, Index row, Index column) {
             cells.pool_keys};
 }
 
-}  // namespace
-
-bool pool_listed(const WeightSource& source, Head head, const ListedCells& cells,
-                 const std::stop_token& stop, Texels& out) {
-    const auto rows = static_cast<Index>(cells.rows.size());
-    const Index columns = cells.keys.end - cells.keys.begin;
-    start_texels(divide_up(rows, cells.pool_rows), divide_up(columns, cells.pool_keys),
+/// The sums of every texel: see texel_sums.h.
+bool sum_cells(const WeightSource& source, Head head, const ListedCells& cells,
+               const std::stop_token& stop, Texels& out) {
+    start_texels(divide_up(static_cast<Index>(cells.rows.size()), cells.pool_rows),
+                 divide_up(cells.keys.end - cells.keys.begin, cells.pool_keys),
                  source.spec.mask.any(), out);
     for (Index row = 0; row < out.rows; row += kMostTexels)
         for (Index column = 0; column < out.columns; column += kMostTexels)
             if (!CellTile(source, head, part_of(cells, row, column), row, column, out).run(stop))
                 return false;
-    finish_texels({rows, columns, cells.pool_rows, cells.pool_keys}, out);
+    return true;
+}
+
+}  // namespace
+
+bool pool_listed(const WeightSource& source, Head head, const ListedCells& cells,
+                 const std::stop_token& stop, Texels& out) {
+    if (!sum_cells(source, head, cells, stop, out)) return false;
+    finish_texels({static_cast<Index>(cells.rows.size()), cells.keys.end - cells.keys.begin,
+                   cells.pool_rows, cells.pool_keys},
+                  out);
     spread_empty_rows(source, head, cells.rows, cells.logsumexp, cells.pool_rows, out);
+    return true;
+}
+
+bool sum_scores(const WeightSource& source, Head head, KeyRange rows, KeyRange keys, Index side,
+                const std::stop_token& stop, Texels& out) {
+    std::vector<Index> listed(static_cast<std::size_t>(rows.end - rows.begin));
+    std::iota(listed.begin(), listed.end(), rows.begin);
+    const std::vector<float> zeros(listed.size());  // in place of L: B − L is B itself
+    if (!sum_cells(source, head, {listed, zeros, keys, side, side}, stop, out)) return false;
+    std::ranges::transform(out.log_mean, out.mean.begin(),
+                           [](float sum) { return sum * std::numbers::ln2_v<float>; });
     return true;
 }
 

@@ -18,4 +18,9 @@ struct ListedCells {
 bool pool_listed(const WeightSource& source, Head head, const ListedCells& cells,
                  const std::stop_token& stop, Texels& out);
 
+/// Σ B of each texel's pairs that may attend, in `mean` and in single precision, and how many in `allowed`; nothing else
+/// is filled. For scores under a soft cap, whose sum is no product of sums.
+bool sum_scores(const WeightSource& source, Head head, KeyRange rows, KeyRange keys, Index side,
+                const std::stop_token& stop, Texels& out);
+
 }  // namespace attn::large

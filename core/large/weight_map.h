@@ -50,7 +50,7 @@ struct ViewRequest {
     double low_percentile = 1.0;      // of the colour range
     double high_percentile = 99.9;
     TopChoice top;
-    bool scores = false;  // a picture of scaled scores too; weights go on
+    bool scores = false;  // a picture of scores too; weights go on
     bool operator==(const ViewRequest&) const = default;
 };
 
@@ -83,7 +83,7 @@ struct WeightedCell {
 struct SearchResult {
     Search search;
     std::vector<WeightedCell> cells;  // strongest first
-    double total = 0.0;               // Σ of the whole column or row: attention received, or 1
+    double total = 0.0;               // Σ of the whole column (attention received) or row
     Index rows_missing = 0;           // queries whose logsumexp is not known yet (of == key)
     Index nans = 0;                   // in no list, for they have no order
     std::optional<Cell> first_nan;
@@ -107,8 +107,8 @@ struct ColorStats {
     double high = 1.0;
 };
 
-/// The scaled scores S = q·k · factor of the view, each texel their mean over the pairs that may attend. Nothing of
-/// them is sampled: a mean of scores is one product of summed queries and summed keys.
+/// The scores B of the view (see Finish), each texel their mean over the pairs that may attend. Nothing of them is
+/// sampled: see score_tile().
 struct ScorePicture {
     std::vector<std::shared_ptr<const Tile>>
         tiles;  // coarse first; only `mean` and `allowed` are filled
@@ -180,13 +180,17 @@ class WeightMap {
     std::unique_ptr<Work> work_;
 };
 
-/// The weight of one cell in double, from Q and K: a = exp(S − logsumexp). Costs
+/// The weight of one cell in double, from Q and K: a = exp(B − logsumexp). Costs
 /// one row, Tk · d_k.
 struct CellArithmetic {
     std::vector<double> q, k;  // the operands
     double score = 0.0;        // q · k
     double scaled = 0.0;       // score · factor
-    double logsumexp = 0.0;    // of the row
+    PairRule rule;             // from scaled to biased
+    Index distance = 0;        // |p − j|
+    double biased = 0.0;       // `scaled` where the rule is plain
+    double sink = 0.0;         // its logit, −inf: none
+    double logsumexp = 0.0;    // of the row and its sink
     double weight = 0.0;       // NaN in a row without a finite logsumexp
     bool allowed = true;
     /// The first key that makes the row NaN: its score is NaN or +inf. nullopt: there is none.

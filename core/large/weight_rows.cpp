@@ -36,6 +36,7 @@ class RowPass {
           run_(pool_keys),
           lanes_(query_group_lanes()),
           fields_(record_fields(source.spec.mask.any())),
+          sink_(sink_of(source, head)),
           record_floats_(divide_up(tk_, run_) * fields_ * lanes_),
           most_groups_(std::clamp<Index>(kMostRecordFloats / record_floats_, 1,
                                          divide_up(kStripRows, lanes_))),
@@ -77,8 +78,22 @@ class RowPass {
             listed_[static_cast<std::size_t>(lane)] =
                 rows_[static_cast<std::size_t>(std::min(first + lane, last))];
         queries_.set(g, listed_);
-        std::fill_n(max_ + g * lanes_, lanes_, std::numeric_limits<float>::lowest());
-        std::fill_n(sum_ + g * lanes_, lanes_, 0.0F);
+        // A sink is what a key before the first would have left.
+        const bool sink = sink_ != -std::numeric_limits<double>::infinity();
+        std::fill_n(max_ + g * lanes_, lanes_,
+                    sink ? static_cast<float>(sink_ * std::numbers::log2e)
+                         : std::numeric_limits<float>::lowest());
+        std::fill_n(sum_ + g * lanes_, lanes_, sink ? 1.0F : 0.0F);
+        const KeyRange gap = queries_.group(g).none;
+        if (gap.begin < gap.end) empty_records(g);
+    }
+
+    /// Blocks in a gap of the mask are passed over and leave no record.
+    void empty_records(Index g) {
+        float* const first = records(g).data;
+        std::fill_n(first, record_floats_, 0.0F);
+        for (Index at = kMax * lanes_; at < record_floats_; at += fields_ * lanes_)
+            std::fill_n(first + at, lanes_, std::numeric_limits<float>::lowest());
     }
 
     /// Every key once, each block of them for every group.
@@ -90,7 +105,7 @@ class RowPass {
             for (Index g = 0; g < groups; ++g) {
                 const KeyRange any = queries_.group(g).any;
                 const KeyRange part{std::max(j, any.begin), std::min(j + step, any.end)};
-                if (part.begin < part.end)
+                if (queries_.group(g).attends(part))
                     record_runs(queries_.block(g, part, 0, run_), records(g),
                                 {max_ + g * lanes_, sum_ + g * lanes_}, scratch_);
             }
@@ -134,6 +149,7 @@ class RowPass {
     Index run_;
     Index lanes_;
     Index fields_;
+    double sink_;          // its logit, −inf: none
     Index record_floats_;  // of one group
     Index most_groups_;
     QueryLanes queries_;

@@ -9,8 +9,8 @@
 namespace attn::large {
 
 // The SIMD part of a map of weights: rows of exact weights, pooled, never stored. Both functions share
-// Q Kᵀ tiles with the fused kernels. S = scaled score, a = weight = exp(S − logsumexp),
-// natural logarithms outside, base 2 inside.
+// Q Kᵀ tiles with the fused kernels. B = score as softmax takes it (Finish), a = weight = exp(B − logsumexp),
+// natural logarithms outside, base 2 inside. A row's logsumexp is of its keys and its sink.
 
 /// Numbers for each texel of a grid, each of which pools some cells.
 struct Texels {
@@ -33,17 +33,17 @@ struct Texels {
 /// (1: none; the last group may be smaller). One pass over the keys: an online maximum and sum for
 /// each row and run, joined when the row's logsumexp is known.
 /// texels: [ceil(rows / pool_rows), ceil(Tk / pool_keys)]; logsumexp: one for each of `rows`
-/// (−inf: nothing allowed).
+/// (−inf: nothing allowed, and no sink).
 /// FLOPs: 2 · rows · allowed keys · d_k and one exponential a pair; twice that where pool_keys < 8, whose
 /// runs would take more memory than the texels.
 struct PooledRows {
     Texels texels;
     std::vector<float> logsumexp;
 };
-/// Edges: a row that holds NaN or +inf, or allowed scores that are all −inf, is NaN wherever it may attend;
+/// Edges: a row that holds NaN or +inf, or allowed scores that are all −inf without a sink, is NaN wherever it may attend;
 /// a row with nothing allowed weighs 0, or NaN everywhere under EmptyRows::nan. A NaN weight makes NaN of the
 /// three numbers of its texel.
-/// Accuracy: a weight's relative error is that of exp(S − logsumexp) in single precision, see
+/// Accuracy: a weight's relative error is that of exp(B − logsumexp) in single precision, see
 /// tests/large/weight_rows_test.cpp.
 /// On the calling thread; false when stopped. `out` is reused: its vectors are resized.
 bool pool_rows(const WeightSource& source, Head head, std::span<const Index> rows, Index pool_rows,

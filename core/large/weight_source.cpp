@@ -1,6 +1,7 @@
 #include "core/large/weight_source.h"
 
 #include <algorithm>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -15,6 +16,8 @@ namespace {
 /// What a map needs of the inputs, with values one number wide: a call is not valid without values.
 Inputs without_values(const Inputs& in, const AttentionSpec& spec) {
     Inputs needed;
+    for (const Param param : {Param::w_score, Param::sinks})
+        needed.params[param] = in.params[param];
     if (!in.projects()) {
         needed.q = in.q;
         needed.k = in.k;
@@ -31,36 +34,60 @@ Inputs without_values(const Inputs& in, const AttentionSpec& spec) {
     return needed;
 }
 
-/// A map shows exp(q·k · factor − logsumexp) before dropout and nothing else.
-Result<void> check_shown(const AttentionSpec& spec, const Params& params) {
+Result<void> check_shown(const AttentionSpec& spec) {
     if (spec.drops())
         return bad_input(fmt::format(
             "dropout is {}: a map shows weights before dropout, so 0 is expected", spec.dropout));
-    const auto refused = features(spec, params, {"window_left", "window_right", "query_offset"});
-    if (!refused.empty())
+    if (!is_dot(spec.score))
         return bad_input(fmt::format(
-            "{}: a map of weights shows plain dot products of Q and K, so a call without it is "
-            "expected",
-            refused.front().key));
+            "score {}: a map of weights needs scores that are dot products, so dot, cosine or "
+            "general is expected",
+            info(spec.score).key));
     return {};
 }
 
+using Operand = std::shared_ptr<const Tensor>;
+
+Operand shared(Tensor&& tensor) { return std::make_shared<const Tensor>(std::move(tensor)); }
+
+/// From q and k to the operands of the dot product.
+WeightSource make_source(Operand q, Operand k, const Params& params, const AttentionSpec& spec,
+                         const Dimensions& size) {
+    if (spec.rope) {
+        q = shared(rotate(*spec.rope, *q, size.query_offset));
+        k = shared(rotate(*spec.rope, *k, 0));
+    }
+    Operands made = make_operands(spec.score, params, *q, *k);
+    if (!made.q.empty()) q = shared(std::move(made.q));
+    if (!made.k.empty()) k = shared(std::move(made.k));
+    const std::span<const float> sinks = params[Param::sinks].values();
+    return {std::move(q), std::move(k), spec, size, {sinks.begin(), sinks.end()}};
+}
+
 WeightSource project_source(Inputs&& in, const AttentionSpec& spec, const Dimensions& size) {
-    const auto shared = [](Tensor&& tensor) {
-        return std::make_shared<const Tensor>(std::move(tensor));
-    };
-    if (!in.projects()) return {shared(std::move(in.q)), shared(std::move(in.k)), spec, size};
+    if (!in.projects())
+        return make_source(shared(std::move(in.q)), shared(std::move(in.k)), in.params, spec, size);
     const auto projected = [&](Stage stage) {
         return shared(project(in, stage, stage_shape(stage, size, spec)));
     };
-    return {projected(Stage::q), projected(Stage::k), spec, size};
+    return make_source(projected(Stage::q), projected(Stage::k), in.params, spec, size);
 }
 
 }  // namespace
 
+Finish finish_of(const WeightSource& source, Head head) {
+    return {score_factor(source.spec, source.size.d_k), pair_rule(source.spec, source.size, head.h),
+            source.size.query_offset};
+}
+
+double sink_of(const WeightSource& source, Head head) {
+    return source.sinks.empty() ? -std::numeric_limits<double>::infinity()
+                                : source.sinks[static_cast<std::size_t>(head.h)];
+}
+
 Result<WeightSource> weight_source(const Inputs& inputs, const AttentionSpec& spec) try {
     Inputs needed = without_values(inputs, spec);
-    if (auto fine = check_shown(spec, inputs.params); !fine) return tl::unexpected(fine.error());
+    if (auto fine = check_shown(spec); !fine) return tl::unexpected(fine.error());
     const Result<Call> call = validate(needed, spec);
     if (!call) return tl::unexpected(call.error());
     const Dimensions size = call->size();
@@ -70,11 +97,13 @@ Result<WeightSource> weight_source(const Inputs& inputs, const AttentionSpec& sp
 }
 
 Result<WeightSource> weight_source(const std::shared_ptr<const Inputs>& inputs,
-                                   const AttentionSpec& spec, const Dimensions& size) {
+                                   const AttentionSpec& spec, const Dimensions& size) try {
     if (inputs->projects()) return weight_source(*inputs, spec);
-    if (auto fine = check_shown(spec, inputs->params); !fine) return tl::unexpected(fine.error());
-    return WeightSource{std::shared_ptr<const Tensor>(inputs, &inputs->q),
-                        std::shared_ptr<const Tensor>(inputs, &inputs->k), spec, size};
+    if (auto fine = check_shown(spec); !fine) return tl::unexpected(fine.error());
+    return make_source(Operand(inputs, &inputs->q), Operand(inputs, &inputs->k), inputs->params,
+                       spec, size);
+} catch (const std::bad_alloc&) {
+    return failed("out of memory: a map of weights keeps its own Q and K");
 }
 
 }  // namespace attn::large

@@ -2,20 +2,23 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "core/engine.h"
 #include "core/masks.h"
+#include "core/scores/score.h"
 
 namespace attn::large {
 
-/// What a map of attention weights is made of: queries, keys, and which pairs may attend. Never the
-/// weights themselves: any of them is exp(q·k · factor − logsumexp of its row).
+/// What a map of attention weights is made of: the operands of the scores' dot product, and which pairs may attend.
+/// Never the weights themselves: any of them is exp(B − logsumexp of its row), B what Finish makes of q·k.
 /// Immutable and shared: threads may read it without a lock.
 struct WeightSource {
-    std::shared_ptr<const Tensor> q;  // [B,H,Tq,d_k]
-    std::shared_ptr<const Tensor> k;  // [B,Hkv,Tk,d_k]
-    AttentionSpec spec;               // mask, scale, temperature, empty rows
+    std::shared_ptr<const Tensor> q;  // [B,H,Tq,d_k], turned and transformed as the score asks
+    std::shared_ptr<const Tensor> k;  // [B,Hkv,Tk,d_k], likewise
+    AttentionSpec spec;               // mask, scale, temperature, soft cap, ALiBi, empty rows
     Dimensions size;
+    std::vector<double> sinks = {};  // one more logit a query head; empty: none
 };
 
 /// One head of a source; its keys are those of head h / (H / Hkv).
@@ -33,14 +36,24 @@ inline double dot(std::span<const float> q, std::span<const float> k) {
     return sum;
 }
 
-/// What the mask leaves query i: a source's masks leave one run of keys, weight_source() sees to it.
-inline KeyRange one_run(const MaskSpec& mask, const Dimensions& size, Index b, Index i) {
-    return key_runs(mask, size, b, i).first;
-}
+/// What becomes of a dot product in one head: B = cap · tanh(S / cap) − slope · |i + offset − j|, S = q·k · factor.
+struct Finish {
+    double factor = 1.0;
+    PairRule rule;
+    Index offset = 0;  // position of query 0
 
-/// Projects X where there is one. V is not looked at. Errors: those of validate(); dropout > 0 (a
-/// map shows weights before dropout, so it is refused by name), and what a map cannot show yet: scores that are no dot
-/// product of Q and K, RoPE, soft cap, ALiBi, sinks, global tokens.
+    double operator()(double product, Index i, Index j) const {
+        return rule.biased(product * factor, i + offset, j);
+    }
+};
+Finish finish_of(const WeightSource& source, Head head);
+/// The sink's logit of a head; −inf: there is none.
+double sink_of(const WeightSource& source, Head head);
+
+/// Projects X where there is one, turns Q and K (RoPE) and makes the score's operands of them, in double stored as
+/// float. Without any of it Q and K are shared or moved as they are. V is not looked at.
+/// Errors: those of validate(); dropout > 0 (a map shows weights before dropout) and a score that is no dot product of
+/// operands (additive, student_t): each is refused by name.
 Result<WeightSource> weight_source(const Inputs& inputs, const AttentionSpec& spec);
 
 /// The same for inputs whose `size` is known to be valid: Q and K that are given are shared, not copied.

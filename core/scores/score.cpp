@@ -101,10 +101,10 @@ std::vector<Feature> features(const AttentionSpec& spec, const Params& params,
 }
 
 template <class Scalar>
-OperandsOf<Scalar> make_operands(const CallOf<Scalar>& call, const TensorOf<Scalar>& q,
-                                 const TensorOf<Scalar>& k) {
-    const auto make = function_of<Scalar>(call.spec().score).operands;
-    return make ? make(call.inputs().params, q, k) : OperandsOf<Scalar>{};
+OperandsOf<Scalar> make_operands(Score score, const ParamsOf<Scalar>& params,
+                                 const TensorOf<Scalar>& q, const TensorOf<Scalar>& k) {
+    const auto make = function_of<Scalar>(score).operands;
+    return make ? make(params, q, k) : OperandsOf<Scalar>{};
 }
 
 template <class Scalar>
@@ -148,16 +148,16 @@ PairRule pair_rule(const AttentionSpec& spec, const Dimensions& size, Index h) {
     return {spec.softcap.value_or(0.0), spec.alibi ? alibi_slope(h, size.heads) : 0.0};
 }
 
-#define ATTN_SCORE_FOR(Scalar)                                                                \
-    template OperandsOf<Scalar> make_operands(const CallOf<Scalar>&, const TensorOf<Scalar>&, \
-                                              const TensorOf<Scalar>&);                       \
-    template void operands_backward(const CallOf<Scalar>&, const TensorOf<Scalar>&,           \
-                                    const TensorOf<Scalar>&, OperandsOf<Scalar>&,             \
-                                    ParamsOf<Scalar>&);                                       \
-    template void pair_products(const CallOf<Scalar>&, MatrixView<const Scalar>,              \
-                                MatrixView<const Scalar>, MatrixView<Scalar>);                \
-    template void pair_products_backward(                                                     \
-        const CallOf<Scalar>&, MatrixView<const Scalar>, MatrixView<const Scalar>,            \
+#define ATTN_SCORE_FOR(Scalar)                                                                   \
+    template OperandsOf<Scalar> make_operands(Score, const ParamsOf<Scalar>&,                    \
+                                              const TensorOf<Scalar>&, const TensorOf<Scalar>&); \
+    template void operands_backward(const CallOf<Scalar>&, const TensorOf<Scalar>&,              \
+                                    const TensorOf<Scalar>&, OperandsOf<Scalar>&,                \
+                                    ParamsOf<Scalar>&);                                          \
+    template void pair_products(const CallOf<Scalar>&, MatrixView<const Scalar>,                 \
+                                MatrixView<const Scalar>, MatrixView<Scalar>);                   \
+    template void pair_products_backward(                                                        \
+        const CallOf<Scalar>&, MatrixView<const Scalar>, MatrixView<const Scalar>,               \
         MatrixView<const Scalar>, MatrixView<Scalar>, MatrixView<Scalar>, ParamsOf<Scalar>&);
 ATTN_SCORE_FOR(float)
 ATTN_SCORE_FOR(double)

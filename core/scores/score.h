@@ -48,8 +48,13 @@ using Operands = OperandsOf<float>;
 
 /// q̂ and k̂ of q [B,H,Tq,d_k] and k [B,Hkv,Tk,d_k], already rotated where RoPE is on.
 template <class Scalar>
+OperandsOf<Scalar> make_operands(Score score, const ParamsOf<Scalar>& params,
+                                 const TensorOf<Scalar>& q, const TensorOf<Scalar>& k);
+template <class Scalar>
 OperandsOf<Scalar> make_operands(const CallOf<Scalar>& call, const TensorOf<Scalar>& q,
-                                 const TensorOf<Scalar>& k);
+                                 const TensorOf<Scalar>& k) {
+    return make_operands(call.spec().score, call.inputs().params, q, k);
+}
 
 /// From the gradients of the operands to those of q and k, in place, and to d_params of the score's transform.
 /// `d` holds d_q̂ and d_k̂ and ends with d_q and d_k.

@@ -117,6 +117,32 @@ TEST_CASE("the NaN weights that are counted are those that are drawn, under ever
     check_counts(with(kEntries, negative));
 }
 
+TEST_CASE(
+    "a cap, a sink and global tokens: the NaN weights that are counted are those that are drawn") {
+    AttentionSpec global;  // two runs of keys a query
+    global.mask.window = 10;
+    global.mask.global_tokens = 50;
+    check_counts(with(kEntries, global));
+    AttentionSpec capped = causal_spec();  // of ±inf it makes ±cap
+    capped.softcap = 3.0;
+    check_counts(with(kEntries, capped));
+    capped.mask = global.mask;
+    check_counts(with(kEntries, capped));
+    const auto with_sink = [](const std::vector<Entry>& entries, double logit) {
+        auto input = std::make_shared<MapInput>(*with(entries, causal_spec()));
+        input->source.sinks = {logit};
+        return input;
+    };
+    check_counts(with_sink(kEntries, 0.5));
+    std::vector<Entry> lowest{{'q', 17, 0, kInf}};  // every score of query 17 is −inf
+    for (Index t = 0; t < kKeys; ++t) lowest.push_back({'k', t, 0, -1.0F});
+    check_counts(with(lowest));
+    check_counts(with_sink(lowest, 0.5));
+    CHECK(must(take_census(with(lowest)->source, {}, {})).rows[17] == RowFate::nan);
+    CHECK(must(take_census(with_sink(lowest, 0.5)->source, {}, {})).rows[17] == RowFate::unknown);
+    for (const float logit : {kNan, kInf}) check_counts(with_sink({}, static_cast<double>(logit)));
+}
+
 TEST_CASE("scores beyond a float are NaN once they are computed, and unknown before") {
     std::vector<Entry> huge;
     for (Index t = 0; t < kQueries; ++t) huge.push_back({'q', t, 2, t == 33 ? 1e30F : 0.0F});

@@ -1,4 +1,4 @@
-// Tiles of scaled scores: means of S = q·k · factor over the pairs that may attend, at every level.
+// Tiles of scores: means of B, S = q·k · factor without a bias, over the pairs that may attend, at every level.
 #include "core/large/score_tile.h"
 
 #include <doctest/doctest.h>
@@ -29,8 +29,18 @@ WeightSource source_of(AttentionSpec spec) {
 struct Mean {
     double sum = 0.0;
     double magnitude = 0.0;
+    double products = 0.0;  // Σ |q_c k_c| · factor
     Index pairs = 0;
 };
+
+constexpr double kSlope = 1.0 / 256.0;  // ALiBi's of one head alone: 2^−8
+
+/// B of a scaled score of query i and key j, written out.
+double biased(const WeightSource& source, double scaled, Index i, Index j) {
+    if (const auto cap = source.spec.softcap) scaled = *cap * std::tanh(scaled / *cap);
+    if (!source.spec.alibi) return scaled;
+    return scaled - kSlope * static_cast<double>(std::abs(i + source.size.query_offset - j));
+}
 
 /// One texel by every pair of it.
 Mean mean_of(const WeightSource& source, const CellBox& cells) {
@@ -40,24 +50,32 @@ Mean mean_of(const WeightSource& source, const CellBox& cells) {
         for (Index j = cells.columns.begin; j < cells.columns.end; ++j) {
             if (!may_attend(source.spec.mask, source.size, 0, 0, i, j)) continue;
             double score = 0.0;
-            for (Index c = 0; c < kWidth; ++c)
-                score += static_cast<double>((*source.q)(0, 0, i, c)) *
-                         static_cast<double>((*source.k)(0, 0, j, c));
-            mean.sum += score * factor;
+            double products = 0.0;
+            for (Index c = 0; c < kWidth; ++c) {
+                const double product = static_cast<double>((*source.q)(0, 0, i, c)) *
+                                       static_cast<double>((*source.k)(0, 0, j, c));
+                score += product;
+                products += std::abs(product);
+            }
+            mean.products += products * factor;
+            mean.sum += biased(source, score * factor, i, j);
             mean.magnitude += std::abs(score * factor);
             ++mean.pairs;
         }
     return mean;
 }
 
-bool close(float actual, const Mean& wanted) {
+bool close(float actual, const Mean& wanted, bool capped) {
     const double mean = wanted.sum / static_cast<double>(wanted.pairs);
     if (!std::isfinite(mean))
         return std::isnan(mean) ? std::isnan(actual) : static_cast<double>(actual) == mean;
     // rounded to a float once; the sums in double lose far less
     const double tolerance = 0x1.0p-23 * std::abs(mean) +
                              0x1.0p-40 * wanted.magnitude / static_cast<double>(wanted.pairs);
-    return std::abs(static_cast<double>(actual) - mean) <= tolerance;
+    // under a cap scores are floats, and are added as such
+    const double single =
+        capped ? 0x1.0p-20 * wanted.products / static_cast<double>(wanted.pairs) : 0.0;
+    return std::abs(static_cast<double>(actual) - mean) <= tolerance + single;
 }
 
 void check_levels(const WeightSource& source) {
@@ -76,7 +94,8 @@ void check_levels(const WeightSource& source) {
                     const std::size_t at = tile.texels.at(r, c);
                     const bool right =
                         tile.texels.masked(r, c) == (wanted.pairs == 0) &&
-                        (wanted.pairs == 0 || close(tile.texels.mean[at], wanted)) &&
+                        (wanted.pairs == 0 ||
+                         close(tile.texels.mean[at], wanted, source.spec.softcap.has_value())) &&
                         (tile.texels.allowed.empty() ||
                          tile.texels.allowed[at] == static_cast<std::uint32_t>(wanted.pairs));
                     if (right) continue;
@@ -110,11 +129,36 @@ TEST_CASE("score tiles are means of single scores, under every mask") {
     check_levels(source_of(blocks));
 }
 
-TEST_CASE("a score that is not finite makes its texel so, and no other") {
+TEST_CASE("score tiles are of the scores that softmax takes: a cap, ALiBi, positions of queries") {
+    AttentionSpec plain;
+    AttentionSpec causal;
+    causal.mask.causal = CausalAlign::top_left;
+    AttentionSpec global;  // two runs of keys a query
+    global.mask.window = 20;
+    global.mask.global_tokens = 7;
+    AttentionSpec custom = causal;
+    Mask mask(Shape{1, 1, kQueries, kKeys});
+    for (Index i = 0; i < kQueries; ++i)
+        for (Index j = 0; j < kKeys; ++j) mask(0, 0, i, j) = (i + 5 * j) % 3 != 0 ? 1 : 0;
+    custom.mask.custom = std::make_shared<const Mask>(std::move(mask));
+    check_levels(source_of(global));
+    for (AttentionSpec spec : {plain, causal, global, custom})
+        for (const auto& [cap, alibi] : {std::pair{0.0, true}, {3.0, false}, {1.5, true}}) {
+            if (cap > 0.0) spec.softcap = cap;
+            spec.alibi = alibi;
+            WeightSource source = source_of(spec);
+            source.size.query_offset = 41;
+            check_levels(source);
+        }
+}
+
+TEST_CASE("a score that is not finite makes its texel so, and no other; a cap leaves NaN alone") {
     AttentionSpec spec;
     spec.mask.causal = CausalAlign::top_left;
-    for (const bool masked : {false, true}) {
-        WeightSource source = source_of(masked ? spec : AttentionSpec{});
+    AttentionSpec capped;
+    capped.softcap = 2.0;
+    for (const AttentionSpec& each : {AttentionSpec{}, spec, capped}) {
+        WeightSource source = source_of(each);
         Tensor q = *source.q;
         Tensor k = *source.k;
         q(0, 0, 33, 2) = std::numeric_limits<float>::infinity();

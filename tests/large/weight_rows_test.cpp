@@ -4,12 +4,15 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "core/cast.h"
 #include "core/kernels/fused_forward.h"
 #include "core/kernels/peak.h"
+#include "core/large/weight_map.h"
 #include "core/large/weight_rows.h"
 #include "core/masks.h"
 #include "tests/support/cases.h"
@@ -37,8 +40,11 @@ struct Subject {
         double largest = 0.0;
         for (const double l : exact.logsumexp.values())
             if (std::isfinite(l)) largest = std::max(largest, std::abs(l));
-        for (const double s : exact[Stage::scaled].values())
-            if (std::isfinite(s)) top = std::max(top, std::abs(s));
+        biased = stage_or_source(Stage::biased, from.spec);
+        pair = bounds.forward[index_of(Stage::scaled)];  // a bias makes it no larger
+        for (const Stage stage : {Stage::scaled, biased})
+            for (const double s : exact[stage].values())
+                if (std::isfinite(s)) top = std::max(top, std::abs(s));
         // logsumexp is a float on the way, in two bases.
         weight.relative += 4.0 * kFloatRoundoff * largest;
         top += largest;
@@ -47,10 +53,12 @@ struct Subject {
     std::string name;
     WeightSource source;
     TraceD exact;
+    Stage biased = Stage::scaled;  // what the mask and the softmax take
     Mask allowed;
+    Tolerance pair;  // of a score
     Tolerance logsumexp;
     Tolerance weight;
-    double top = 0.0;  // the largest |S| + |L|
+    double top = 0.0;  // the largest |S| or |B|, + |L|
 };
 
 struct Pooled {
@@ -70,7 +78,7 @@ std::vector<Pooled> pool_exactly(const Subject& subject, Head head, std::span<co
     const auto count = static_cast<Index>(rows.size());
     const Index columns = (keys.end - keys.begin + key_side - 1) / key_side;
     const auto weights = subject.exact[Stage::weights].matrix(head.b, head.h);
-    const auto scaled = subject.exact[Stage::scaled].matrix(head.b, head.h);
+    const auto biased = subject.exact[subject.biased].matrix(head.b, head.h);
     const auto allowed = subject.allowed.matrix(head.b, head.h);
     std::vector<Pooled> pools(
         static_cast<std::size_t>((count + row_side - 1) / row_side * columns));
@@ -87,7 +95,7 @@ std::vector<Pooled> pool_exactly(const Subject& subject, Head head, std::span<co
             if (allowed(i, j) == 0) continue;
             ++pool.allowed;
             pool.max = larger(pool.max, a);
-            pool.log += scaled(i, j) - l;
+            pool.log += biased(i, j) - l;
         }
     }
     return pools;
@@ -179,6 +187,27 @@ std::string compare_cells(const Subject& subject, Head head, const Rectangle& pa
                        part.column, simd_target(), wrong);
 }
 
+/// Of the arithmetic of single cells, in double.
+std::string compare_arithmetic(const Subject& subject, Head head) {
+    const auto at = [&](Stage stage, Cell cell) {
+        return subject.exact[stage](head.b, head.h, cell.row, cell.column);
+    };
+    for (const Cell cell : {Cell{0, 0}, {0, 196}, {129, 196}, {64, 100}, {77, 3}, {77, 70}}) {
+        const CellArithmetic got = cell_arithmetic(subject.source, head, cell);
+        const double l = subject.exact.logsumexp(head.b, head.h, cell.row, 0);
+        const bool allowed = subject.allowed(head.b, head.h, cell.row, cell.column) != 0;
+        if (got.allowed == allowed && near(got.scaled, at(Stage::scaled, cell), subject.pair) &&
+            near(got.biased, at(subject.biased, cell), subject.pair) &&
+            near(got.logsumexp, l, subject.logsumexp) &&
+            near(got.weight, at(Stage::weights, cell), subject.weight))
+            continue;
+        return fmt::format("{}: cell {} → {} of head {}: S {}, B {}, L {}, weight {}", subject.name,
+                           cell.row, cell.column, head.h, got.scaled, got.biased, got.logsumexp,
+                           got.weight);
+    }
+    return {};
+}
+
 Rectangle whole(const Subject& subject) {
     return {0, 0, subject.source.size.tq, subject.source.size.tk};
 }
@@ -207,6 +236,82 @@ std::vector<Case> masked_cases() {
         mask.values()[n] = uniform(5, n) < 0.6 ? 1 : 0;
     several.custom = std::make_shared<const Mask>(std::move(mask));
     return cases;
+}
+
+/// One kind of attention beside the plain one.
+struct Kind {
+    std::string_view name;
+    void (*set)(Case& one);
+};
+constexpr Index kKindWidth = 10;
+const Kind kKinds[] = {
+    {"rope", [](Case& one) { one.spec.rope = Rope{}; }},
+    {"rope, offset",
+     [](Case& one) {
+         one.spec.rope = Rope{RopePairs::interleaved, 500.0, 6};
+         one.spec.query_offset = 67;
+     }},
+    {"softcap", [](Case& one) { one.spec.softcap = 1.5; }},
+    {"alibi", [](Case& one) { one.spec.alibi = true; }},
+    {"alibi, offset",
+     [](Case& one) {
+         one.spec.alibi = true;
+         one.spec.query_offset = 67;
+     }},
+    {"sinks",
+     [](Case& one) {
+         one.inputs.params[Param::sinks] = Tensor({1, 1, 1, 4}, {0.5F, 4, -1, 7});
+     }},
+    {"cosine", [](Case& one) { one.spec.score = Score::cosine; }},
+    {"general",
+     [](Case& one) {
+         one.spec.score = Score::general;
+         one.inputs.params[Param::w_score] =
+             normal_tensor<float>({1, 1, kKindWidth, kKindWidth}, 7, 0.5);
+     }},
+    {"all",
+     [](Case& one) {
+         one.spec.score = Score::cosine;
+         one.spec.rope = Rope{};
+         one.spec.softcap = 2.0;
+         one.spec.alibi = true;
+         one.spec.query_offset = 67;
+         one.spec.scale = ScaleKind::value;
+         one.spec.scale_value = 5.0;
+         one.inputs.params[Param::sinks] = Tensor({1, 1, 1, 4}, {-0.5F, 1, 2, -3});
+     }},
+};
+
+struct MaskOf {
+    std::string_view name;
+    void (*set)(MaskSpec& mask);
+};
+const MaskOf kMasks[] = {
+    {"no mask", [](MaskSpec&) {}},
+    {"causal top-left", [](MaskSpec& mask) { mask.causal = CausalAlign::top_left; }},
+    {"causal bottom-right", [](MaskSpec& mask) { mask.causal = CausalAlign::bottom_right; }},
+    {"window and global tokens",
+     [](MaskSpec& mask) {
+         mask.window_left = 9;
+         mask.window_right = 2;
+         mask.global_tokens = 3;
+     }},
+    {"causal window and global tokens",
+     [](MaskSpec& mask) {
+         mask.causal = CausalAlign::top_left;
+         mask.window_left = 4;
+         mask.global_tokens = 5;
+     }},
+};
+
+/// 130 queries of 4 heads, 197 keys of 2.
+Case kind_case(const Kind& kind, const MaskOf& mask) {
+    Case one = normal_case(fmt::format("{}, {}", kind.name, mask.name), {1, 4, 130, kKindWidth},
+                           {1, 2, 197, kKindWidth}, 1);
+    kind.set(one);
+    mask.set(one.spec.mask);
+    if (one.spec.mask.causal == CausalAlign::bottom_right) one.spec.query_offset.reset();  // 67 too
+    return one;
 }
 
 }  // namespace
@@ -270,8 +375,10 @@ TEST_CASE("maps of narrow and wide heads are exact") {
 }
 
 TEST_CASE("maps agree with the reference on every option of the engine but dropout") {
-    for (const Case& one : engine_cases(Sizes::odd)) {
-        if (one.spec.dropout > 0.0) continue;
+    std::vector<Case> cases = engine_cases(Sizes::odd);
+    std::ranges::move(kind_cases(Sizes::odd), std::back_inserter(cases));
+    for (const Case& one : cases) {
+        if (one.spec.dropout > 0.0 || !is_dot(one.spec.score)) continue;
         const Subject subject(one);
         const Dimensions& size = subject.source.size;
         on_every_target([&] {
@@ -283,6 +390,86 @@ TEST_CASE("maps agree with the reference on every option of the engine but dropo
                 }
         });
     }
+}
+
+TEST_CASE(
+    "every kind of attention agrees with the reference, under every mask, with grouped heads") {
+    for (const Kind& kind : kKinds)
+        for (const MaskOf& mask : kMasks) {
+            const Subject subject(kind_case(kind, mask));
+            for (Index h = 0; h < 4; ++h) CHECK(compare_arithmetic(subject, {0, h}) == "");
+            on_every_target([&] {
+                for (Index h = 0; h < 4; ++h) {
+                    CHECK(compare_rows(subject, {0, h}, rows_from(0, 130), 32, 32) == "");
+                    CHECK(compare_rows(subject, {0, h}, rows_from(3, 40, 3), 1, 200) == "");
+                    CHECK(compare_rows(subject, {0, h}, rows_from(0, 130), 7, 5) == "");
+                    CHECK(compare_cells(subject, {0, h}, whole(subject), 1) == "");
+                    CHECK(compare_cells(subject, {0, h}, {17, 5, 101, 187}, 9) == "");
+                }
+            });
+        }
+}
+
+TEST_CASE(
+    "keys between the global tokens and a window leave nothing, and cost nothing to a texel") {
+    Case one = normal_case("global tokens", {1, 1, 700, 6}, {1, 1, 700, 6}, 1);
+    one.spec.mask.window = 12;
+    one.spec.mask.global_tokens = 3;
+    for (const bool alibi : {false, true}) {
+        one.spec.alibi = alibi;
+        const Subject subject(one);
+        on_every_target([&] {
+            for (const Index side : {8, 32, 300})
+                CHECK(compare_rows(subject, {}, rows_from(0, 700), side, side) == "");
+            CHECK(compare_rows(subject, {}, rows_from(400, 20), 4, 64) == "");
+            for (const Index side : {1, 16})
+                CHECK(compare_cells(subject, {}, whole(subject), side) == "");
+        });
+    }
+}
+
+TEST_CASE("a rule that is wrong or forgotten shows in every head") {
+    struct Fault {
+        std::string_view kind;
+        void (*spoil)(Case& one);
+    };
+    // of the call that the map is made of; the reference's stays as it was
+    const Fault faults[] = {
+        {"alibi", [](Case& one) { one.spec.alibi = false; }},
+        {"alibi, offset", [](Case& one) { one.spec.query_offset.reset(); }},
+        {"rope, offset", [](Case& one) { one.spec.query_offset.reset(); }},
+        {"rope, offset", [](Case& one) { one.spec.rope->pairs = RopePairs::half; }},
+        {"softcap", [](Case& one) { one.spec.softcap.reset(); }},
+        {"softcap", [](Case& one) { one.spec.softcap = 1.6; }},
+        {"sinks", [](Case& one) { one.inputs.params[Param::sinks] = {}; }},
+        {"sinks",  // each head's is another's
+         [](Case& one) { std::ranges::reverse(one.inputs.params[Param::sinks].values()); }},
+        {"cosine", [](Case& one) { one.spec.score = Score::dot; }},
+    };
+    const auto check_fault = [](const Subject& subject) {
+        for (Index h = 0; h < 4; ++h) {
+            CHECK(compare_rows(subject, {0, h}, rows_from(0, 130), 32, 32) != "");
+            CHECK(compare_cells(subject, {0, h}, whole(subject), 1) != "");
+            CHECK(compare_arithmetic(subject, {0, h}) != "");
+        }
+    };
+    const auto case_of = [](std::string_view name) {
+        const auto kind = std::ranges::find(kKinds, name, &Kind::name);
+        REQUIRE(kind != std::end(kKinds));
+        return kind_case(*kind, kMasks[0]);
+    };
+    for (const Fault& fault : faults) {
+        CAPTURE(fault.kind);
+        Case one = case_of(fault.kind);
+        Subject subject(one);
+        fault.spoil(one);
+        subject.source = must(weight_source(one.inputs, one.spec));
+        check_fault(subject);
+    }
+    Subject slopes(case_of("alibi"));  // those of 8 heads
+    slopes.source.size.heads = 8;
+    slopes.source.size.kv_heads = 4;
+    check_fault(slopes);
 }
 
 TEST_CASE("NaN and +inf in Q or K make NaN of the texels of their rows, not of forbidden ones") {
@@ -356,7 +543,7 @@ TEST_CASE(
     });
 }
 
-TEST_CASE("a map needs no values and refuses dropout") {
+TEST_CASE("a map needs no values and refuses dropout and scores that are no dot products") {
     Case one = long_case("source", 4);
     one.inputs.v = {};
     const auto source = must(weight_source(one.inputs, one.spec));
@@ -366,6 +553,11 @@ TEST_CASE("a map needs no values and refuses dropout") {
     one.spec.dropout = 0.25;
     CHECK(weight_source(one.inputs, one.spec).error().sentence ==
           "dropout is 0.25: a map shows weights before dropout, so 0 is expected");
+    one.spec.dropout = 0.0;
+    one.spec.score = Score::student_t;
+    CHECK(weight_source(one.inputs, one.spec).error().sentence ==
+          "score student_t: a map of weights needs scores that are dot products, so dot, cosine or "
+          "general is expected");
     one.inputs.k = normal_tensor<float>({1, 1, 293, 5}, 2);
     CHECK(weight_source(one.inputs, {}).error().sentence ==
           "K has width 5 but Q has width 4: q·k needs the same d_k (Q [1, 2, 211, 4], K [1, 1, "

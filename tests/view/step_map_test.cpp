@@ -116,6 +116,46 @@ TEST_CASE("300 tokens: no stage is computed, a cell's number is the reference's"
     }
 }
 
+TEST_CASE(
+    "positions, a cap, ALiBi and global tokens: each stage's map has the reference's numbers") {
+    AttentionSpec spec = causal_spec();
+    spec.rope = Rope{};
+    spec.query_offset = 9;
+    spec.softcap = 2.0;
+    spec.alibi = true;
+    spec.mask.window_left = 20;
+    spec.mask.global_tokens = 2;
+    AttentionSpec cosine;
+    cosine.score = Score::cosine;
+    for (const AttentionSpec& each : {spec, cosine}) {
+        AppState state = after(state_with(300, each), {SetWorkspace{"step"}});
+        const Trace reference = attend(*state.document().inputs, each).value();
+        for (const Stage stage :
+             {Stage::scores, Stage::scaled, Stage::biased, Stage::masked, Stage::weights}) {
+            if (reference[stage].empty()) continue;
+            CAPTURE(info(stage).key);
+            state = mapped(std::move(state), {GoToStage{stage}});
+            CHECK(build_step_view(state).map);
+            for (const large::Cell cell : {large::Cell{280, 270}, {280, 1}, {280, 100}, {3, 200}}) {
+                const double expected = reference[stage](0, 0, cell.row, cell.column);
+                const auto close = [&](double shown) {
+                    CHECK(shown == doctest::Approx(expected).epsilon(1e-4));
+                };
+                state = close_up(mapped(std::move(state), {SelectMapCell{cell}}), cell);
+                const auto drawn = drawn_weight(map_look(state), cell);
+                REQUIRE(drawn);
+                const bool forbidden = std::isinf(expected) || expected == 0.0;
+                CHECK(drawn->masked == forbidden);
+                CHECK(has(inspector_of(state).as_text, "forbids") == forbidden);
+                if (forbidden) continue;
+                close(drawn->weight);
+                const std::string text = inspector_of(state).as_text;
+                close(std::stod(text.substr(text.rfind('=') + 1)));
+            }
+        }
+    }
+}
+
 TEST_CASE("every other stage of 300 tokens says why it is not there; late answers are dropped") {
     for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::context, Stage::output}) {
         const AppState state = after(state_with(300), {SetWorkspace{"step"}, GoToStage{stage}});

@@ -23,7 +23,12 @@ struct Inspected {
     const MapLook& look;
     const large::Cell cell;
     const CellArithmetic& sum;
+    const AttentionSpec& spec;  // of what is computed: of a stage's map, what the stage has
+    const OperandNames names = operand_names(spec);
     const double factor;
+
+    bool biased() const { return !sum.rule.is_plain(); }
+    bool has_sink() const { return sum.sink != -HUGE_VAL; }
 };
 
 Expr value(double number, std::optional<Role> role = {}) { return {.value = number, .role = role}; }
@@ -56,56 +61,109 @@ bool is_score(const MapLook& look) {
 
 /// What the selected cell is a number of.
 std::string_view name_of_cell(const MapLook& look) {
-    constexpr std::string_view kNames[] = {"", "score", "scaled score", "masked score", "weight"};
-    if (look.form == MapForm::own) return shows_scores(look) ? "scaled score" : "weight";
+    constexpr std::string_view kNames[] = {
+        "", "score", "scaled score", "biased score", "masked score", "weight"};
+    if (look.form == MapForm::own)
+        return shows_scores(look) ? score_name(look.input->source.spec) : "weight";
     return kNames[static_cast<std::size_t>(look.form)];
 }
 
+/// "logsumexp of the row", of its sink too.
+std::string logsumexp_words(const Inspected& at) {
+    return at.has_sink() ? "logsumexp of the row and the sink" : "logsumexp of the row";
+}
+
 /// How it is made.
-std::string_view formula_of_cell(const MapLook& look) {
-    if (look.form == MapForm::scores) return "q·k, the sum over the dimensions";
-    if (look.form == MapForm::scaled) return "S = q·k · factor";
-    if (look.form == MapForm::masked) return "M = S where the mask allows it, else −∞";
-    return "a = exp(S − L), S = q·k · factor, L = logsumexp of the row";
+std::string formula_of_cell(const Inspected& at) {
+    const MapForm form = at.look.form;
+    const std::string product = at.names.product();
+    if (form == MapForm::scores) return product + ", the sum over the dimensions";
+    const std::string bias = at.biased() ? bias_words(at.spec) + ", " : "";
+    const std::string scaled = bias + fmt::format("S = {} · factor", product);
+    if (form == MapForm::scaled || form == MapForm::biased) return scaled;
+    const std::string_view letter = logit_letter(at.spec);
+    if (form == MapForm::masked)
+        return fmt::format("M = {} where the mask allows it, else −∞{}", letter,
+                           at.biased() ? ", " + scaled : "");
+    return fmt::format("a = exp({} − L), {}, L = {}", letter, scaled, logsumexp_words(at));
 }
 
 double number_of_cell(const Inspected& at) {
     if (at.look.form == MapForm::masked && !at.sum.allowed) return -HUGE_VAL;
-    return shows_scores(at.look) ? at.sum.scaled : at.sum.weight;
+    return shows_scores(at.look) ? at.sum.biased : at.sum.weight;
+}
+
+/// A step, and what stands before it on screen.
+struct ShownStep {
+    Step step;
+    std::string label;
+    Role role = Role::score;
+};
+
+/// S to B: the cap, then the slope times the distance.
+void add_biases(const Inspected& at, std::vector<ShownStep>& steps) {
+    const CellArithmetic& sum = at.sum;
+    double now = sum.scaled;
+    if (const double cap = sum.rule.cap; cap != 0.0) {
+        const Expr share =
+            combine(Op::tanh, {combine(Op::quotient, {value(now, Role::score), value(cap)})});
+        const bool last = sum.rule.slope == 0.0;
+        now = PairRule{cap, 0.0}.biased(now, 0, 0);
+        steps.push_back({{last ? "B" : "capped", last ? "B" : "\\text{capped}",
+                          combine(Op::product, {value(cap), share}), now},
+                         "cap"});
+    }
+    if (sum.rule.slope == 0.0) return;
+    const Expr fall =
+        combine(Op::product, {value(sum.rule.slope), value(static_cast<double>(sum.distance))});
+    steps.push_back(
+        {{"B", "B", combine(Op::difference, {value(now, Role::score), fall}), sum.biased},
+         "− slope·|p − j|"});
 }
 
 /// q·k of every dimension, then what becomes of it, as far as the stage goes.
-std::vector<Step> steps_of(const Inspected& at, std::span<const std::size_t> order) {
+std::vector<ShownStep> steps_of(const Inspected& at, std::span<const std::size_t> order) {
     const CellArithmetic& sum = at.sum;
-    const Step product{"q·k", "q \\cdot k", products(sum, order), sum.score};
-    const Step scaled{"S", "S",
-                      combine(Op::product, {value(sum.score, Role::score), value(at.factor)}),
-                      sum.scaled};
-    if (at.look.form == MapForm::scores) return {product};
-    if (is_score(at.look)) return {product, scaled};
+    const auto latex = [](const std::string& name) {
+        return name.size() > 1 ? name[0] + std::string("'") : name;
+    };
+    const std::string product = at.names.product();
+    std::vector<ShownStep> steps{
+        {{product, fmt::format("{} \\cdot {}", latex(at.names.q), latex(at.names.k)),
+          products(sum, order), sum.score},
+         product}};
+    if (at.look.form == MapForm::scores) return steps;
+    steps.push_back(
+        {{"S", "S", combine(Op::product, {value(sum.score, Role::score), value(at.factor)}),
+          sum.scaled},
+         factor_words(at.spec)});
+    add_biases(at, steps);
+    if (is_score(at.look)) return steps;
+    const std::string_view letter = logit_letter(at.spec);
     const Expr shifted =
-        combine(Op::difference, {value(sum.scaled, Role::score), value(sum.logsumexp)});
-    return {product,
-            scaled,
-            {"S − L", "S - L", shifted, sum.scaled - sum.logsumexp},
-            {"a", "a", combine(Op::exp, {shifted}), sum.weight}};
+        combine(Op::difference, {value(sum.biased, Role::score), value(sum.logsumexp)});
+    steps.push_back({{fmt::format("{} − L", letter), fmt::format("{} - L", letter), shifted,
+                      sum.biased - sum.logsumexp},
+                     "− L"});
+    steps.push_back({{"a", "a", combine(Op::exp, {shifted}), sum.weight}, "exp", Role::weight});
+    return steps;
 }
 
 // ---- on screen
 
 Piece words(std::string text, bool muted = false) { return {std::move(text), {}, muted}; }
 
-Line step_line(const Step& step, std::string label, Role role) {
-    Line line{std::move(label), write(step.expr, Dialect::screen)};
+Line step_line(const ShownStep& shown) {
+    Line line{shown.label, write(shown.step.expr, Dialect::screen)};
     line.pieces.push_back(words(" = "));
-    line.pieces.push_back({number(step.result), role});
+    line.pieces.push_back({number(shown.step.result), shown.role});
     return line;
 }
 
 /// The largest terms, and the sum of all the others.
 Line product_line(const Inspected& at, std::span<const std::size_t> order) {
     const std::size_t shown = std::min(kTermsShown, order.size());
-    Line line{"q·k", write(products(at.sum, order.first(shown)), Dialect::screen)};
+    Line line{at.names.product(), write(products(at.sum, order.first(shown)), Dialect::screen)};
     if (shown < order.size()) {
         const double rest = evaluate(products(at.sum, order.subspan(shown)));
         line.pieces.push_back(words(rest < 0.0 ? " − " : " + "));
@@ -134,48 +192,62 @@ std::string forbidden_words(const Inspected& at) {
                                   : "The mask forbids this pair: its weight is 0.";
 }
 
-/// The scaled score beside the weight that it becomes.
+/// The score that softmax takes beside the weight that it becomes.
 std::vector<Piece> both_values(const CellArithmetic& sum) {
     return {words("score ", true),
-            {number(sum.scaled), Role::score},
+            {number(sum.biased), Role::score},
             words("  weight ", true),
             {number(sum.weight), Role::weight}};
 }
 
+/// What makes the row NaN; "" where nothing does.
 std::string spoilt_words(const Inspected& at) {
-    return fmt::format("S[{}] = {}: it makes every weight of query {} NaN.",
+    if (at.has_sink() && !std::isfinite(at.sum.sink))
+        return fmt::format("The sink's logit is {}: it makes every weight of the head NaN.",
+                           number(at.sum.sink));
+    if (!at.sum.spoiling_key) return {};
+    return fmt::format("{}[{}] = {}: it makes every weight of query {} NaN.", logit_letter(at.spec),
                        cell_words({at.cell.row, *at.sum.spoiling_key}),
                        number(at.sum.spoiling_score), grouped(at.cell.row));
 }
 
-std::vector<Line> lines_of(const Inspected& at, const std::vector<Step>& steps,
+/// The part of the row's softmax that no key has.
+Line sink_line(const CellArithmetic& sum) {
+    return {"sink",
+            {words(fmt::format("a logit of {} in the row takes exp({} − L) = ", number(sum.sink),
+                               factor(number(sum.sink)))),
+             {number(std::exp(sum.sink - sum.logsumexp)), Role::weight}}};
+}
+
+std::vector<Line> lines_of(const Inspected& at, std::span<const ShownStep> steps,
                            std::span<const std::size_t> order) {
-    std::vector<Line> lines{{"", {words(std::string(formula_of_cell(at.look)), true)}},
+    std::vector<Line> lines{{"", {words(formula_of_cell(at), true)}},
                             {"", {words(token_words(at.look, "query", at.cell.row), true)}},
                             {"", {words(token_words(at.look, "key", at.cell.column), true)}}};
+    if (!at.names.how.empty()) lines.insert(lines.begin() + 1, {"", {words(at.names.how, true)}});
     if (!at.sum.allowed) {
         lines.push_back({"", {words(forbidden_words(at))}});
         return lines;
     }
-    if (!is_score(at.look)) lines.push_back({"S, a", both_values(at.sum)});
+    if (!is_score(at.look))
+        lines.push_back({fmt::format("{}, a", logit_letter(at.spec)), both_values(at.sum)});
     lines.push_back(product_line(at, order));
-    if (steps.size() < 2) return lines;
-    lines.push_back(step_line(steps[1], factor_words(at.look.input->source.spec), Role::score));
-    if (is_score(at.look)) return lines;
-    if (at.sum.spoiling_key) {
-        lines.push_back({"", {words(spoilt_words(at))}});
-        return lines;
-    }
-    lines.push_back(step_line(steps[2], "− L", Role::score));
-    lines.push_back(step_line(steps[3], "exp", Role::weight));
+    const std::string spoilt = is_score(at.look) ? "" : spoilt_words(at);
+    const std::size_t softmax = spoilt.empty() ? 0 : 2;  // its steps say nothing of a NaN
+    for (const ShownStep& shown : steps.subspan(1, steps.size() - 1 - softmax))
+        lines.push_back(step_line(shown));
+    if (!spoilt.empty())
+        lines.push_back({"", {words(spoilt)}});
+    else if (!is_score(at.look) && at.has_sink())
+        lines.push_back(sink_line(at.sum));
     return lines;
 }
 
 Explanation dot_of(const Inspected& at, std::span<const std::size_t> dimensions) {
     Explanation explanation;
     explanation.cell = {Stage::scores, at.cell.row, at.cell.column};
-    DotProduct dot{{"q", fmt::format("Q[{}, c]", at.cell.row), Role::query, {}},
-                   {"k", fmt::format("K[{}, c]", at.cell.column), Role::key, {}},
+    DotProduct dot{{at.names.q, fmt::format("Q[{}, c]", at.cell.row), Role::query, {}},
+                   {at.names.k, fmt::format("K[{}, c]", at.cell.column), Role::key, {}},
                    {}};
     for (const std::size_t c : dimensions) {
         dot.left.values.push_back(at.sum.q[c]);
@@ -188,27 +260,31 @@ Explanation dot_of(const Inspected& at, std::span<const std::size_t> dimensions)
 
 // ---- copies
 
-std::string as_text(const Inspected& at, const std::vector<Step>& steps) {
-    std::string text = fmt::format(
-        "{}[query {}, key {}]{}\n", is_score(at.look) ? name_of_cell(at.look) : "weight",
-        at.cell.row, at.cell.column,
-        is_score(at.look) ? "" : ", a = exp(S - L), L = logsumexp of the row");
+std::string as_text(const Inspected& at, std::span<const ShownStep> steps) {
+    std::string text =
+        fmt::format("{}[query {}, key {}]", is_score(at.look) ? name_of_cell(at.look) : "weight",
+                    at.cell.row, at.cell.column);
+    if (!is_score(at.look))
+        text +=
+            fmt::format(", a = exp({} - L), L = {}", logit_letter(at.spec), logsumexp_words(at));
+    text += "\n";
+    if (!at.names.how.empty()) text += at.names.how + "\n";
     if (!at.sum.allowed)
         return text + fmt::format("the mask forbids this pair: its {}\n",
                                   is_score(at.look) ? "score is -inf" : "weight is 0");
-    for (const Step& step : steps)
+    for (const auto& [step, label, role] : steps)
         text += fmt::format("{} = {} = {}\n", step.label, write_text(step.expr, Dialect::text),
                             write_number(step.result, Dialect::text));
     return text;
 }
 
-std::string as_latex(const Inspected& at, const std::vector<Step>& steps) {
+std::string as_latex(const Inspected& at, std::span<const ShownStep> steps) {
     if (!at.sum.allowed)
         return fmt::format(
             "{}_{{{},{}}} = {}\n", is_score(at.look) ? "M" : "A", at.cell.row, at.cell.column,
             write_number(is_score(at.look) ? -HUGE_VAL : at.sum.weight, Dialect::latex));
     std::vector<std::string> rows;
-    for (const Step& step : steps)
+    for (const auto& [step, label, role] : steps)
         rows.push_back(fmt::format("  {} &= {} \\\\\n  &= {}", step.latex,
                                    write_text(step.expr, Dialect::latex),
                                    write_number(step.result, Dialect::latex)));
@@ -222,29 +298,41 @@ std::string python_list(const std::vector<double>& values) {
     return fmt::format("np.array([{}])", fmt::join(texts, ", "));
 }
 
+/// From q @ k to the score that softmax takes.
+std::string python_score(const Inspected& at) {
+    const PairRule& rule = at.sum.rule;
+    std::string score = fmt::format("q @ k * {}", at.factor);
+    if (rule.cap != 0.0) score = fmt::format("{0} * np.tanh({1} / {0})", rule.cap, score);
+    return rule.slope == 0.0 ? score
+                             : fmt::format("{} - {} * {}", score, rule.slope, at.sum.distance);
+}
+
 std::string python_body(const Inspected& at) {
     const CellArithmetic& sum = at.sum;
     if (is_score(at.look))
-        return sum.allowed ? fmt::format("print(q @ k * {})\n", at.factor)
+        return sum.allowed ? fmt::format("print({})\n", python_score(at))
                            : "print(-np.inf)  # the mask forbids this pair\n";
     return sum.allowed
-               ? fmt::format("logsumexp = {}  # of row {}\nprint(np.exp(q @ k * {} - logsumexp))\n",
-                             sum.logsumexp, at.cell.row, at.factor)
+               ? fmt::format("logsumexp = {}  # of row {}{}\nprint(np.exp({} - logsumexp))\n",
+                             sum.logsumexp, at.cell.row, at.has_sink() ? " and the sink" : "",
+                             python_score(at))
                : std::string("print(0.0)  # the mask forbids this pair\n");
 }
 
 std::string as_python(const Inspected& at) {
     const CellArithmetic& sum = at.sum;
-    return fmt::format("import numpy as np\n\nq = {}  # query {}\nk = {}  # key {}\n{}",
-                       python_list(sum.q), at.cell.row, python_list(sum.k), at.cell.column,
-                       python_body(at));
+    const auto of = [](const std::string& name) { return name.size() > 1 ? name + " of " : ""; };
+    return fmt::format("import numpy as np\n\n{}q = {}  # {}query {}\nk = {}  # {}key {}\n{}",
+                       at.names.how.empty() ? "" : fmt::format("# {}\n", at.names.how),
+                       python_list(sum.q), of(at.names.q), at.cell.row, python_list(sum.k),
+                       of(at.names.k), at.cell.column, python_body(at));
 }
 
 InspectorView view_of(const Inspected& at) {
     const std::vector<std::size_t> order = by_size(at.sum);
     std::vector<std::size_t> dimensions(order);
     std::ranges::sort(dimensions);
-    const std::vector<Step> steps = steps_of(at, dimensions);
+    const std::vector<ShownStep> steps = steps_of(at, dimensions);
     InspectorView view;
     view.empty = false;
     const bool score = shows_scores(at.look);
@@ -255,7 +343,8 @@ InspectorView view_of(const Inspected& at) {
     const std::size_t strip = std::min(kStripTerms, order.size());
     view.table = product_table(*dot_of(at, std::span(order).first(strip)).dot);
     if (strip < order.size())
-        view.table->title = fmt::format("q_c · k_c, the {} largest of {}", strip, order.size());
+        view.table->title = fmt::format("{}_c · {}_c, the {} largest of {}", at.names.q, at.names.k,
+                                        strip, order.size());
     view.geometry = geometry_lines(dot_of(at, dimensions));
     view.as_text = as_text(at, steps);
     view.as_latex = as_latex(at, steps);
@@ -278,8 +367,11 @@ InspectorView map_inspector(const AppState& state) {
         return view;
     }
     const large::WeightSource& source = look.input->source;
-    return view_of(
-        {look, *look.selected, answer->arithmetic, score_factor(source.spec, source.size.d_k)});
+    return view_of({.look = look,
+                    .cell = *look.selected,
+                    .sum = answer->arithmetic,
+                    .spec = source.spec,
+                    .factor = score_factor(source.spec, source.size.d_k)});
 }
 
 }  // namespace attn::view

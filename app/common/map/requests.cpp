@@ -11,11 +11,13 @@
 #include "app/common/map/words.h"
 #include "core/blocks.h"
 #include "core/kernels/peak.h"
+#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
 
 constexpr double kProbeMs = 40.0;
+constexpr Index kMostCellTokens = 64;  // that are cells, not a map: kMostDrawn of Step
 
 bool is_shown(const AppState& state) { return is_map_shown(state) && !is_empty(state.document()); }
 
@@ -34,11 +36,21 @@ bool is_settled(const AppState& state) {
 AttentionSpec spec_of(AttentionSpec spec, MapForm form) {
     if (form == MapForm::own) return spec;
     spec.dropout = 0.0;
-    if (form == MapForm::scores || form == MapForm::scaled) spec.mask = {};
+    if (form <= MapForm::biased) spec.mask = {};
+    if (form >= MapForm::biased) return spec;
+    spec.softcap.reset();
+    spec.alibi = false;
     if (form != MapForm::scores) return spec;
     spec.scale = ScaleKind::none;
     spec.temperature = 1.0;
     return spec;
+}
+
+/// What computes a score that a map cannot show; "" where it can.
+std::string elsewhere_words(const AttentionSpec& spec) {
+    if (is_dot(spec.score)) return {};
+    return fmt::format("; attnscope trace computes it, and Step shows it up to {} tokens",
+                       kMostCellTokens);
 }
 
 // ---- the map itself
@@ -110,7 +122,9 @@ class MapJob : public Job {
 MapForm source_form(MapForm form, const AttentionSpec& spec) {
     if (form == MapForm::own && spec.drops()) return form;
     if (form == MapForm::scores) return form;
-    return form == MapForm::scaled && spec.mask.any() ? form : MapForm::weights;
+    const bool differs = form == MapForm::scaled ? spec.mask.any() || spec.biases()
+                                                 : form == MapForm::biased && spec.mask.any();
+    return differs ? form : MapForm::weights;
 }
 
 /// For the roofline, which stands beside the document's own map alone.
@@ -146,11 +160,16 @@ Action run(const MapInputRequest& request, const RunControl&) try {
         input.source.spec = spec;
         return ready(std::move(input));
     }
-    auto source = large::weight_source(document.inputs, spec, document.size);
+    AttentionSpec whole = document.spec;  // a form leaves out the mask, not the positions it gives
+    whole.dropout = spec.dropout;
+    auto source = large::weight_source(document.inputs, whole, document.size);
     if (!source)
-        return MapInputReady{request.document, nullptr, source.error().sentence, request.form};
+        return MapInputReady{request.document, nullptr,
+                             source.error().sentence + elsewhere_words(document.spec),
+                             request.form};
     large::MapInput input;
     input.source = *std::move(source);
+    input.source.spec = spec;
     if (document.landmarks) {
         input.token_ids = document.landmarks->token_ids;
         input.document_starts = document.landmarks->document_starts;

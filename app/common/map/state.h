@@ -51,8 +51,9 @@ enum class MapPictureOf : std::uint8_t { weights, scores };
 inline constexpr std::array<std::string_view, 2> kMapPictureNames{"weights", "scores"};
 
 /// What the map is of. own: of the document, weights or scores as chosen. Else the stage that it stands for, made of
-/// what that stage has: `scores` has no factor and no mask, `scaled` no mask; `weights` are those before dropout.
-enum class MapForm : std::uint8_t { own, scores, scaled, masked, weights };
+/// what that stage has: `scores` has no factor, no bias and no mask, `scaled` no bias and no mask, `biased` no mask;
+/// `weights` are those before dropout.
+enum class MapForm : std::uint8_t { own, scores, scaled, biased, masked, weights };
 
 inline constexpr std::string_view kPoolingNames[] = {"mean", "max", "log_mean"};
 void describe(Visitor& visit, large::Search& search);

@@ -42,6 +42,34 @@ bool shows_scores(const MapLook& look) {
     return look.form != MapForm::weights;
 }
 
+OperandNames operand_names(const AttentionSpec& spec) {
+    const bool turned = spec.rope.has_value();
+    const bool general = spec.score == Score::general;
+    const bool cosine = spec.score == Score::cosine;
+    OperandNames names{turned || general || cosine ? "q′" : "q", turned || cosine ? "k′" : "k", ""};
+    if (turned) names.how = "q′ and k′ are q and k turned by their positions";
+    if (cosine)
+        names.how += turned ? ", then divided by their lengths"
+                            : "q′ and k′ are q and k divided by their lengths";
+    if (general) names.how += turned ? ", q′ then times W_score" : "q′ is q times W_score";
+    if (!names.how.empty()) names.how += ".";
+    return names;
+}
+
+std::string_view logit_letter(const AttentionSpec& spec) { return spec.biases() ? "B" : "S"; }
+
+std::string bias_words(const AttentionSpec& spec) {
+    if (!spec.biases()) return {};
+    const std::string cap = spec.softcap ? number(*spec.softcap) : "";
+    return fmt::format("B = {}{}", spec.softcap ? fmt::format("{0}·tanh(S ÷ {0})", cap) : "S",
+                       spec.alibi ? " − slope·|p − j|" : "");
+}
+
+std::string_view score_name(const AttentionSpec& spec) {
+    if (spec.biases()) return "biased score";
+    return spec.scale == ScaleKind::none && spec.temperature == 1.0 ? "score" : "scaled score";
+}
+
 std::string factor_words(const AttentionSpec& spec) {
     const std::string temperature =
         spec.temperature == 1.0 ? "" : fmt::format(" ÷ {}", number(spec.temperature));
@@ -50,11 +78,16 @@ std::string factor_words(const AttentionSpec& spec) {
     return fmt::format("× {}", number(spec.scale_value)) + temperature;
 }
 
+std::string scaled_words(const AttentionSpec& spec) {
+    return fmt::format("S = {} {}", operand_names(spec).product(), factor_words(spec));
+}
+
 std::string score_words(const AttentionSpec& spec, Index side) {
-    const bool raw = spec.scale == ScaleKind::none && spec.temperature == 1.0;
-    const std::string name = raw ? "score" : "scaled score";
-    const std::string formula = raw ? "q·k" : "S = q·k " + factor_words(spec);
-    if (side == 1) return name + " " + formula;
+    const std::string_view name = score_name(spec);
+    const std::string formula = spec.biases()     ? bias_words(spec)
+                                : name == "score" ? operand_names(spec).product()
+                                                  : scaled_words(spec);
+    if (side == 1) return fmt::format("{} {}", name, formula);
     return fmt::format("mean {1} of {0} × {0} cells, {2}", grouped(side), name, formula);
 }
 
@@ -90,11 +123,13 @@ void add_operand(const char* name, const large::OperandFaults& faults,
 
 }  // namespace
 
-std::vector<std::string> not_finite_words(const large::NotFinite& found) {
+std::vector<std::string> not_finite_words(const large::NotFinite& found,
+                                          const AttentionSpec& spec) {
     std::vector<std::string> lines;
     if (!found.known) return lines;
-    add_operand("Q", found.q, lines);
-    add_operand("K", found.k, lines);
+    const OperandNames names = operand_names(spec);
+    add_operand(names.q == "q" ? "Q" : "Q′", found.q, lines);
+    add_operand(names.k == "k" ? "K" : "K′", found.k, lines);
     const std::string queries =
         found.all.rows == 1 ? "1 query" : grouped(found.all.rows) + " queries";
     if (found.all.first)

@@ -20,16 +20,33 @@ std::string pooling_words(large::Pooling pooling);
 std::string texel_words(large::Pooling pooling, Index side);
 /// Whether the map draws scores.
 bool shows_scores(const MapLook& look);
+/// What the dot product of a score is taken of: "q" and "k" as they are, "q′", "k′" where RoPE or the score makes
+/// something of them; and how, in one sentence: "q′ and k′ are q and k turned by their positions.", "".
+struct OperandNames {
+    std::string q, k;
+    std::string how;
+    std::string product() const { return q + "·" + k; }
+};
+OperandNames operand_names(const AttentionSpec& spec);
+/// The letter of what softmax takes: "B" with a soft cap or ALiBi, else "S".
+std::string_view logit_letter(const AttentionSpec& spec);
+/// "B = 30·tanh(S ÷ 30) − slope·|p − j|"; "" without a bias.
+std::string bias_words(const AttentionSpec& spec);
+/// "score", "scaled score", "biased score": what a picture of scores draws.
+std::string_view score_name(const AttentionSpec& spec);
 /// What makes scaled scores of products, exactly: "÷ √d_k", "÷ √d_k ÷ 2", "× 0.5".
 std::string factor_words(const AttentionSpec& spec);
-/// "scaled score S = q·k ÷ √d_k", "mean scaled score of 4 × 4 cells, S = q·k ÷ √d_k".
+/// "S = q·k ÷ √d_k".
+std::string scaled_words(const AttentionSpec& spec);
+/// "scaled score S = q·k ÷ √d_k", "mean scaled score of 4 × 4 cells, S = q·k ÷ √d_k",
+/// "biased score B = S − slope·|p − j|".
 std::string score_words(const AttentionSpec& spec, Index side);
 /// "Strongest cells in view without key 0, one per query".
 std::string top_words(const large::TopChoice& top);
 /// "3,072 NaN, first 12 → 0".
 std::string nan_words(const large::NanWeights& nan);
 /// What is not finite in operands and weights, a sentence each; empty where all is finite.
-std::vector<std::string> not_finite_words(const large::NotFinite& found);
+std::vector<std::string> not_finite_words(const large::NotFinite& found, const AttentionSpec& spec);
 /// "70,001 → 5".
 std::string cell_words(large::Cell cell);
 /// "kelimo": a short word that stands for a token id, different for different ids.

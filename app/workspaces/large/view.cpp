@@ -98,18 +98,21 @@ void add_top(LargeView& view, const MapLook& look) {
 }
 
 void add_not_finite(LargeView& view, const MapLook& look) {
-    if (!look.snapshot) return;
+    if (!look.snapshot || !look.input) return;
     const large::NotFinite& found = look.snapshot->not_finite;
-    view.not_finite = not_finite_words(found);
+    view.not_finite = not_finite_words(found, look.input->source.spec);
     view.first_nan = found.in_view.first ? found.in_view.first : found.all.first;
 }
 
 void add_picture(LargeView& view, const AppState& state) {
     view.picture_names.assign(kMapPictureNames.begin(), kMapPictureNames.end());
     view.picture = static_cast<int>(map_look(state).picture);
+    const AttentionSpec& spec = state.document().spec;
+    const bool sink = map_look(state).input && !map_look(state).input->source.sinks.empty();
     view.picture_tip =
-        fmt::format("a = softmax of S over the keys, or the {}, one texel their mean.  Key: W",
-                    score_words(state.document().spec, 1));
+        fmt::format("a = softmax of {} over the keys{}, or the {}{}, one texel their mean.  Key: W",
+                    logit_letter(spec), sink ? " and the sink" : "", score_words(spec, 1),
+                    spec.biases() ? ", " + scaled_words(spec) : "");
 }
 
 void add_found(LargeView& view, const MapLook& look) {

@@ -102,8 +102,9 @@ void add_large_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Large"};
     add_moves(add, state);
     add_color_commands(add, look, Key::c, Key::l);
-    add(shows_scores(look) ? "Show the weights" : "Show the scaled scores", Key::w,
-        SetMapPicture{shows_scores(look) ? MapPictureOf::weights : MapPictureOf::scores});
+    add(shows_scores(look) ? std::string("Show the weights")
+                           : fmt::format("Show the {}s", score_name(state.document().spec)),
+        Key::w, SetMapPicture{shows_scores(look) ? MapPictureOf::weights : MapPictureOf::scores});
     add_pass(add, look);
     add_top_cells(add, look.top);
     add_searches(add, look);

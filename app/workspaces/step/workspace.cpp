@@ -320,6 +320,7 @@ MapForm map_form(const AppState& state, Stage stage) {
     if (!is_long(state) || state.show_gradients) return MapForm::own;
     if (stage == Stage::scores) return MapForm::scores;
     if (stage == Stage::scaled) return MapForm::scaled;
+    if (stage == Stage::biased) return MapForm::biased;
     if (stage == Stage::masked) return MapForm::masked;
     return stage == Stage::weights ? MapForm::weights : MapForm::own;  // a map has no dropout
 }
