@@ -96,7 +96,7 @@ TEST_CASE("measures by hand: one head at the token before, one at the first, tie
     CHECK(facts(state, 0, 0).measures[HeadMeasure::entropy].value() == doctest::Approx(0.0));
     CHECK(facts(state, 0, 0).measures[HeadMeasure::norm_share].value() == doctest::Approx(1.0 / 3));
     CHECK(build_all_heads_view(state).point ==
-          "Layer 0 head 0 gives 1.00 of its weight to the previous token.");
+          "Layer 0 head 0 gives a mean weight of 1.00 to the previous token.");
 }
 
 TEST_CASE("the heads of an only layer stand in several rows, those of several in one row each") {
