@@ -155,10 +155,12 @@ void check_reading(const StartOptions& options) {
                                             [](const auto& each) { return !each.second.empty(); });
     if (given == options.reading.end()) return;
     const auto path = one_file(options);
-    if (!path.empty() && files::holds_tensors(path)) return;
-    throw bad_input(
-        fmt::format("--{} is for a file of tensors; {}", given->first,
-                    path.empty() ? "no file is given" : fmt::format("'{}' is none", path)));
+    const bool model = is_model_folder(path);
+    if (!path.empty() && files::holds_tensors(path) && !model) return;
+    throw bad_input(fmt::format(
+        "--{} is for a file of tensors; {}", given->first,
+        path.empty() ? "no file is given"
+                     : fmt::format("'{}' is {}", path, model ? "a model's folder" : "none")));
 }
 
 /// No output is a file that is read; only a session is saved where it came from.
