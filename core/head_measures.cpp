@@ -11,23 +11,23 @@ namespace {
 using enum HeadMeasure;
 
 constexpr std::string_view kClark = "Clark et al. 2019, arXiv:1906.04341";
-constexpr std::string_view kSquare = "as many queries as keys";
+constexpr std::string_view kPlaces = "as many queries as keys, or a query offset";
 constexpr std::string_view kTokens = "a token that occurs twice";
 
 constexpr std::array<HeadMeasureInfo, kHeadMeasureCount> kTable{{
     {entropy, "entropy", "entropy", "mean of −Σ a ln a, nats", "0 … ln T", "", kClark},
     {evenness, "evenness", "evenness", "mean of entropy / ln n, n keys allowed", "0 … 1",
      "a row of two keys", kClark},
-    {previous, "previous", "previous token", "mean of a[i,i−1], i ≥ 1", "0 … 1", kSquare, kClark},
-    {diagonal, "diagonal", "own token", "mean of a[i,i]", "0 … 1", kSquare, kClark},
-    {next, "next", "next token", "mean of a[i,i+1], i ≤ T−2", "0 … 1", kSquare, kClark},
-    {sink, "sink", "first token", "mean of a[i,0], i ≥ 1", "0 … 1", "a second query",
+    {previous, "previous", "previous token", "mean of a[i,i−1], i ≥ 1", "0 … 1", kPlaces, kClark},
+    {diagonal, "diagonal", "own token", "mean of a[i,i]", "0 … 1", kPlaces, kClark},
+    {next, "next", "next token", "mean of a[i,i+1], i ≤ T−2", "0 … 1", kPlaces, kClark},
+    {sink, "sink", "first token", "mean of a[i,0], i ≥ 1", "0 … 1", "a query that is not the first",
      "Xiao et al. 2023, arXiv:2309.17453"},
     {duplicate, "duplicate", "duplicate token", "mean of Σ a[i,j], j ≠ i, token j = token i",
      "0 … 1", kTokens, "Wang et al. 2022, arXiv:2211.00593"},
     {induction, "induction", "induction", "mean of Σ a[i,j+1], j < i, token j = token i", "0 … 1",
      kTokens, "Olsson et al. 2022, arXiv:2209.11895"},
-    {distance, "distance", "distance", "Σ a |i−j| / Σ a", "0 … T−1", kSquare,
+    {distance, "distance", "distance", "Σ a |i−j| / Σ a", "0 … T−1", kPlaces,
      "Vig and Belinkov 2019, arXiv:1906.04284"},
     {norm_share, "norm_share", "output share", "‖α V W_O‖ (‖α V‖ without W_O) / Σ over heads",
      "0 … 1", "values", "Kobayashi et al. 2020, arXiv:2004.10102"},
@@ -100,16 +100,20 @@ Index keys_of(const HeadRows& head, Index i) {
 
 bool knows_tokens(const HeadRows& head) {
     const auto count = static_cast<Index>(head.tokens.size());
-    return head.weights.rows == head.weights.columns && count == head.weights.rows && count > 0;
+    return head.weights.rows == head.weights.columns && head.offset == 0 &&
+           count == head.weights.rows && count > 0;
 }
 
 /// The keys that a pattern means for row i, ascending.
 void fill_targets(const HeadRows& head, HeadMeasure pattern, Index i, std::vector<Index>& keys) {
     const Index last = head.weights.columns - 1;
     keys.clear();
-    if (pattern == previous && i >= 1) keys = {i - 1};
-    if (pattern == diagonal) keys = {i};
-    if (pattern == next && i < last) keys = {i + 1};
+    const auto add_at = [&](Index position) {
+        if (position >= 0 && position <= last) keys = {position};
+    };
+    if (pattern == previous) add_at(head.position(i) - 1);
+    if (pattern == diagonal) add_at(head.position(i));
+    if (pattern == next) add_at(head.position(i) + 1);
     if ((pattern != duplicate && pattern != induction) || !knows_tokens(head)) return;
     const auto token = [&](Index j) { return head.tokens[static_cast<std::size_t>(j)]; };
     const Index end = pattern == duplicate ? last : i - 1;
@@ -119,7 +123,7 @@ void fill_targets(const HeadRows& head, HeadMeasure pattern, Index i, std::vecto
 
 std::optional<double> mean_mass(const HeadRows& head, const std::vector<Index>& rows,
                                 HeadMeasure pattern) {
-    if (head.weights.rows != head.weights.columns) return std::nullopt;
+    if (!head.has_positions()) return std::nullopt;
     Mean mean;
     std::vector<Index> keys;
     for (const Index i : rows) {
@@ -133,14 +137,14 @@ std::optional<double> mean_mass(const HeadRows& head, const std::vector<Index>& 
 }
 
 std::optional<double> mean_distance(const HeadRows& head, const std::vector<Index>& rows) {
-    if (head.weights.rows != head.weights.columns) return std::nullopt;
+    if (!head.has_positions()) return std::nullopt;
     double far = 0.0;
     double sum = 0.0;
     for (const Index i : rows)
         for (Index j = 0; j < head.weights.columns; ++j) {
             if (!may(head, i, j)) continue;
             sum += head.weights(i, j);
-            far += head.weights(i, j) * static_cast<double>(std::abs(i - j));
+            far += head.weights(i, j) * static_cast<double>(std::abs(head.position(i) - j));
         }
     return far / sum;
 }
@@ -195,7 +199,7 @@ std::optional<HeadLabel> sink_label(const HeadRows& head, const std::vector<Inde
     Evidence evidence;
     for (const Index i : rows) {
         const Index keys = keys_of(head, i);
-        if (i == 0 || keys < 2 || !may(head, i, 0)) continue;
+        if (head.position(i) == 0 || keys < 2 || !may(head, i, 0)) continue;
         evidence.taken += head.weights(i, 0);
         evidence.even += 1.0 / static_cast<double>(keys);
         evidence.rest += 1.0;
@@ -242,7 +246,7 @@ HeadMeasures measure_head(const HeadRows& head) {
         const Index keys = keys_of(head, i);
         entropies.add(row);
         if (keys >= 2) even.add(row / std::log(static_cast<double>(keys)));
-        if (i >= 1) first.add(may(head, i, 0) ? head.weights(i, 0) : 0.0);
+        if (head.position(i) >= 1) first.add(may(head, i, 0) ? head.weights(i, 0) : 0.0);
     }
     measures[entropy] = entropies.value();
     measures[evenness] = even.value();
@@ -297,7 +301,7 @@ std::optional<HeadLabel> propose_label(const HeadRows& head) {
     const auto rows = rows_that_count(head);
     if (!rows) return std::nullopt;
     std::optional<HeadLabel> best;
-    if (head.weights.rows == head.weights.columns)
+    if (head.has_positions())
         for (const HeadMeasure pattern : kPatterns) {
             const auto label = pattern_label(head, *rows, pattern);
             if (!label || label->rest < kLeastRest || label->lift() < kNamedLift) continue;

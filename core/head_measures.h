@@ -15,7 +15,7 @@ namespace attn {
 // What one attention head does, in numbers, and a proposal what to call it.
 // a [Tq,Tk] are its weights, i query, j key, n_i the keys that row i may attend to. A row counts where it may attend
 // to a key and its weights are not all 0. "Not defined" (nullopt) is not 0: a weight of a row that counts is NaN or
-// infinite, no row counts, or the measure asks for what is not there (Tq = Tk, tokens, a second token).
+// infinite, no row counts, or the measure asks for what is not there (positions, tokens, a second token).
 
 enum class HeadMeasure : std::uint8_t {
     entropy,
@@ -54,7 +54,12 @@ struct HeadRows {
     MatrixView<const float> weights;             // [Tq,Tk]
     std::span<const std::uint8_t> allowed = {};  // [Tq,Tk], 1: may attend; empty: every pair
     std::span<const Index> tokens =
-        {};  // of queries and keys, which are the same; equal words have equal numbers
+        {};            // of queries and keys, which are the same; equal words have equal numbers
+    Index offset = 0;  // position of query 0; key j stands at j
+
+    Index position(Index query) const { return query + offset; }
+    /// Whether positions of queries mean keys: of as many queries as keys, or where query 0 is said to come later.
+    bool has_positions() const { return weights.rows == weights.columns || offset != 0; }
 };
 /// Equal words have equal numbers, from 0 in the order of their first places.
 std::vector<Index> token_numbers(std::span<const std::string> tokens);
@@ -70,16 +75,18 @@ struct HeadMeasures {
     }
 };
 
-/// All but norm_share, which needs the other heads, and change, which needs another run. Means are over the rows that count:
+/// All but norm_share, which needs the other heads, and change, which needs another run. Means are over the rows that count;
+/// i is the position of a query, its row where there is no offset. Rows that a learned sink takes from sum to less than 1:
+/// what it takes is counted nowhere, and evenness of two keys may then be 2 / (e ln 2) = 1.06.
 /// entropy      −Σ_j a_ij ln a_ij in nats, 0 ln 0 = 0                        0 … ln Tk
 /// evenness     entropy of the row / ln n_i, of rows with n_i ≥ 2            0 … 1
-/// previous     a[i,i−1], i ≥ 1                                              0 … 1, Tq = Tk
-/// diagonal     a[i,i]                                                       0 … 1, Tq = Tk
-/// next         a[i,i+1], i ≤ T−2                                            0 … 1, Tq = Tk
+/// previous     a[i,i−1], i ≥ 1                                              0 … 1, positions
+/// diagonal     a[i,i]                                                       0 … 1, positions
+/// next         a[i,i+1], i ≤ Tk−2                                           0 … 1, positions
 /// sink         a[i,0], i ≥ 1                                                0 … 1
 /// duplicate    Σ a[i,j], j ≠ i with the token of i, of rows that have one    0 … 1, tokens
 /// induction    Σ a[i,j+1], j < i with the token of i, of rows that have one  0 … 1, tokens
-/// distance     Σ a_ij |i−j| / Σ a_ij over all rows                          0 … T−1, Tq = Tk
+/// distance     Σ a_ij |i−j| / Σ a_ij over all rows                          0 … T−1, positions
 /// Entropy and the attention to next and previous: Clark et al. 2019, arXiv:1906.04341. First token as a sink: Xiao et
 /// al. 2023, arXiv:2309.17453. Duplicate-token heads: Wang et al. 2022, arXiv:2211.00593. Induction: Olsson et al. 2022,
 /// arXiv:2209.11895. Distance: Vig and Belinkov 2019, arXiv:1906.04284.

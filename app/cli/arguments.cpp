@@ -87,8 +87,9 @@ int run_command(CLI::App& app, Args args, Streams io, const std::function<int()>
 
 void add_attention_options(CLI::App& app, AttentionWords& words) {
     for (const files::AttentionOption& option : files::attention_options()) {
-        std::string& value = words[std::string(option.name)];
         const std::string flag = fmt::format("--{}", option.name);
+        if (app.get_option_no_throw(flag) != nullptr) continue;  // --scale of the window
+        std::string& value = words[std::string(option.name)];
         const std::string help(option.words);
         CLI::Option* const declared =
             option.alone.empty()

@@ -33,8 +33,12 @@ std::string desktop_options_help() {
     add_options(app, options);
     CLI::Formatter layout;
     layout.column_width(28);
-    const auto named = [](const CLI::Option* option) { return option->nonpositional(); };
-    return layout.make_group("Options of the window", false, std::as_const(app).get_options(named));
+    const auto own = [&](const CLI::Option* option) {
+        return option->nonpositional() && option->get_group() == app.option_defaults()->get_group();
+    };
+    return layout.make_group("Options of the window", false, std::as_const(app).get_options(own)) +
+           "\nA file of tensors takes the options of attnscope trace too; --scale is the "
+           "window's.\n";
 }
 
 std::variant<int, DesktopOptions> parse_desktop(Args args, Streams io) {

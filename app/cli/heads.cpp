@@ -46,6 +46,7 @@ std::string heads_footer() {
         "give.\n\n"
         "Examples:\n"
         "  attnscope heads gpt2-dump.npz --sort previous\n"
+        "  attnscope heads qkv.npz --causal --window 3\n"
         "  attnscope heads MODEL-FOLDER --text \"The cat sat\" -o heads.csv\n";
     return text;
 }
@@ -54,6 +55,7 @@ void declare_heads(CLI::App& app, HeadsOptions& options) {
     app.add_option("FILE", options.start.files,
                    "tensors, a model's folder, or a session or preset (.json)");
     add_model_options(app, options.start);
+    add_attention_options(app, options.start.reading);
     add_value(app, "--backend", options.start.backend, "NAME", "what computes, by its name");
     add_value(app, "--sort", options.sort, "MEASURE",
               "largest first, what is not defined last: " + measure_keys());

@@ -140,10 +140,7 @@ void check_text(const StartOptions& options) {
                     model_option(options), given));
 }
 
-/// The options of `trace` that say what arrays are.
-constexpr std::string_view kReading[] = {"role", "tokens", "layout"};
-
-/// What was given of them, as JSON; "": nothing.
+/// What was given of the options of `trace`, as JSON; "": nothing.
 std::string reading_json(const StartOptions& options) {
     auto given = nlohmann::ordered_json::object();
     for (const auto& [name, value] : options.reading)
@@ -158,10 +155,12 @@ void check_reading(const StartOptions& options) {
                                             [](const auto& each) { return !each.second.empty(); });
     if (given == options.reading.end()) return;
     const auto path = one_file(options);
-    if (!path.empty() && files::holds_tensors(path)) return;
-    throw bad_input(
-        fmt::format("--{} is for a file of tensors; {}", given->first,
-                    path.empty() ? "no file is given" : fmt::format("'{}' is none", path)));
+    const bool model = is_model_folder(path);
+    if (!path.empty() && files::holds_tensors(path) && !model) return;
+    throw bad_input(fmt::format(
+        "--{} is for a file of tensors; {}", given->first,
+        path.empty() ? "no file is given"
+                     : fmt::format("'{}' is {}", path, model ? "a model's folder" : "none")));
 }
 
 /// No output is a file that is read; only a session is saved where it came from.
@@ -311,11 +310,6 @@ void add_start_options(CLI::App& app, StartOptions& options) {
                    fmt::format("tensors ({}, as trace reads them), a model's folder, a saved "
                                "session or a preset (.json); - for standard input",
                                array_format_words()));
-    for (const files::AttentionOption& option : files::attention_options())
-        if (std::ranges::count(kReading, option.name) > 0)
-            app.add_option(fmt::format("--{}", option.name),
-                           options.reading[std::string(option.name)], std::string(option.words))
-                ->type_name(std::string(option.placeholder));
     add_value(app, "--session", options.session, "FILE", "a saved session: the same as FILE");
     add_value(app, "--replay", options.replay, "FILE", "do what a journal says");
     add_value(app, "--preset", options.preset, "KEY", "a preset, by its key");
@@ -335,6 +329,7 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     add_value(app, "--backend", options.backend, "NAME", "what computes, by its name");
     add_value(app, "--scale", options.scale, "S", "size of everything, 1 to 2");
     add_value(app, "--size", options.size, "WxH", "pixels, 1600x1000 unless given");
+    add_attention_options(app, options.reading);
 }
 
 Result<Start> read_start(const StartOptions& options, Streams io) {

@@ -17,7 +17,7 @@ namespace {
 /// Of queries and keys that are the same tokens; else none.
 std::vector<Index> tokens_of(const HeadsInput& input, const HeadsLayer& layer,
                              const Inputs& inputs) {
-    const bool same = inputs.x_kv.empty() && layer.tq == layer.tk;
+    const bool same = inputs.x_kv.empty() && layer.tq == layer.tk && layer.offset == 0;
     if (!same || std::ssize(input.tokens) != layer.tq) return {};
     return token_numbers(input.tokens);
 }
@@ -53,7 +53,7 @@ void measure_layer(const HeadsInput& input, Index n, const Trace& trace, HeadsRe
     for (Index head = 0; head < layer.heads; ++head) {
         HeadFacts facts{{n, head}, {}, {}};
         const HeadRows rows{layer.weights.matrix(result.batch, head), layer.allowed_of(head),
-                            tokens};
+                            tokens, layer.offset};
         facts.measures = measure_head(rows);
         if (head < std::ssize(shares))
             facts.measures[HeadMeasure::norm_share] = shares[static_cast<std::size_t>(head)];

@@ -39,7 +39,7 @@ struct HeadsOptions {
     bool gradients = false;  // of the weights, which take a backward pass
 };
 
-/// Rows of weights that a file gives and that do not sum to 1.
+/// Rows of weights that do not sum to 1: as a file gives them, or where a learned sink takes the rest.
 struct OddRows {
     Index odd = 0, rows = 0;       // of how many
     Index nans = 0;                // of those that are odd, whose sum is not finite
@@ -47,12 +47,14 @@ struct OddRows {
 };
 
 struct HeadsLayer {
-    std::string fault;  // why it has no weights; "": it has
-    std::string note;   // what a replaced row of the run is not shown for; "": nothing
+    std::string fault;               // why it has no weights; "": it has
+    std::vector<std::string> notes;  // what these weights do not say
     OddRows odd;
+    bool sinks = false;  // it has learned sinks
     std::string backend;
     Index heads = 0, tq = 0, tk = 0;
-    Tensor weights;  // [B,H,Tq,Tk]
+    Index offset = 0;  // position of query 0
+    Tensor weights;    // [B,H,Tq,Tk]
     std::vector<std::vector<std::uint8_t>>
         allowed;  // of each head, or one for all; empty: every pair
     const std::vector<std::uint8_t>& allowed_of(Index head) const {

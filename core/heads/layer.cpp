@@ -83,8 +83,8 @@ void replace_rows(const HeadsInput& input, Index n, Index batch, ComputedLayer& 
     for (const RowIntervention& row : input.rows) {
         if (row.at.layer != n) continue;
         if (const std::string why = unfit(input, layer, row); !why.empty()) {
-            layer.note = fmt::format("the replaced row {} of head {} is not shown: {}", row.query,
-                                     row.at.head, why);
+            layer.notes.push_back(fmt::format("the replaced row {} of head {} is not shown: {}",
+                                              row.query, row.at.head, why));
             continue;
         }
         const auto weights = layer.weights.matrix(batch, row.at.head).row(row.query);
@@ -117,6 +117,13 @@ OddRows odd_rows(const HeadsLayer& layer, Index batch) {
     return found;
 }
 
+/// What a sink takes: rows of NaN are none of its doing.
+OddRows sunk_rows(const HeadsLayer& layer, Index batch) {
+    OddRows found = odd_rows(layer, batch);
+    found.odd -= std::exchange(found.nans, 0);
+    return found;
+}
+
 /// A mask never hides a weight that the file gives: where it is not 0, the pair counts as allowed.
 void show_given_weights(HeadsLayer& layer, Index batch) {
     std::vector<std::vector<std::uint8_t>> allowed;
@@ -128,6 +135,15 @@ void show_given_weights(HeadsLayer& layer, Index batch) {
         allowed.push_back(std::move(pairs));
     }
     layer.allowed = std::move(allowed);
+}
+
+/// `context` is of the weights that are left, which are shown nowhere here.
+void note_dropout(const AttentionSpec& spec, HeadsLayer& layer) {
+    if (spec.drops() && layer.value_fault.empty())
+        layer.notes.push_back(
+            fmt::format("dropout of {} comes after these weights; the output share is of what it "
+                        "leaves",
+                        spec.dropout));
 }
 
 /// Of weights or scores that the file gives, with V beside them or without.
@@ -143,6 +159,7 @@ Result<ComputedLayer> from_given(const HeadsInput& input, Index n, Index batch,
     layer.heads = size.heads = shape.h;
     layer.tq = size.tq = shape.t;
     layer.tk = size.tk = shape.d;
+    layer.sinks = !inputs.params[Param::sinks].empty();
     layer.gradient_fault = "the file gives no Q, K and V";
     find_allowed(layer, input.spec.mask, size, batch);
     const bool weights = given.stage == Stage::weights;
@@ -153,13 +170,18 @@ Result<ComputedLayer> from_given(const HeadsInput& input, Index n, Index batch,
         if (!made) return tl::unexpected(made.error());
         trace = std::move(made->trace);
         if (!weights) find_allowed(layer, made->spec.mask, made->size, batch);
+        size.query_offset = made->size.query_offset;
     }
+    layer.offset = size.query_offset;
     layer.weights = weights ? given.values : std::move(trace[Stage::weights]);
     if (weights) {
         layer.odd = odd_rows(layer, batch);
         show_given_weights(layer, batch);
+    } else if (layer.sinks) {
+        layer.odd = sunk_rows(layer, batch);
     }
     find_norms(trace, inputs, batch, layer);
+    note_dropout(input.spec, layer);
     return computed;
 }
 
@@ -168,6 +190,7 @@ void take_shown(const HeadsInput& input, const Dimensions& size, Trace& trace, H
     layer.heads = size.heads;
     layer.tq = size.tq;
     layer.tk = size.tk;
+    layer.offset = size.query_offset;
     layer.q = trace[input.spec.rope ? Stage::q_rot : Stage::q];
     layer.k = trace[input.spec.rope ? Stage::k_rot : Stage::k];
     layer.weights = std::move(trace[Stage::weights]);
@@ -216,6 +239,9 @@ Result<ComputedLayer> compute_layer(const HeadsInput& input, const HeadsOptions&
     take_shown(input, size, trace, layer);
     find_allowed(layer, input.spec.mask, size, options.batch);
     replace_rows(input, n, options.batch, computed);
+    layer.sinks = !inputs.params[Param::sinks].empty();
+    if (layer.sinks) layer.odd = sunk_rows(layer, options.batch);
+    note_dropout(input.spec, layer);
     return computed;
 }
 

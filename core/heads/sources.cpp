@@ -14,6 +14,11 @@ std::string rollout_fault(const HeadsLayer& layer, Index tokens, Index n) {
         return fmt::format(
             "layer {} has {} × {} weights, and rollout asks for as many queries as keys", n,
             layer.tq, layer.tk);
+    if (layer.offset != 0)
+        return fmt::format(
+            "query 0 of layer {} stands at position {}, and rollout asks for queries at the "
+            "positions of keys",
+            n, layer.offset);
     if (layer.tq != tokens)
         return fmt::format("layer {} has {} tokens, and the first layer {}", n, layer.tq, tokens);
     return {};

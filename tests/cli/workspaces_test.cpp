@@ -86,12 +86,12 @@ TEST_CASE("a workspace that lacks something has no figure: render says what, and
     const NpzEntry entries[] = {{"Q", shape, rows}, {"K", shape, rows}, {"V", shape, rows}};
     REQUIRE(write_npz(file, entries));
     const std::string picture = scratch.at("out.png");
-    const Rendered none = render({file, "--workspace", "heads", "-o", picture});
+    const Rendered none = render({file, "--workspace", "gradients", "-o", picture});
     CHECK(none.ran.code == cli::kFailure);
     CHECK(none.shown.empty());
     CHECK(says(none.ran.err, "300 × 300 scores are too many"));
     CHECK_FALSE(std::filesystem::exists(picture));
-    const Rendered window = render({file, "--workspace", "heads", "--chrome", "-o", picture});
+    const Rendered window = render({file, "--workspace", "gradients", "--chrome", "-o", picture});
     CHECK(window.ran.code == cli::kSuccess);  // the window says it there
     const Rendered empty = render({"--workspace", "heads", "--preset", "empty", "-o", picture});
     CHECK(empty.ran.code == cli::kFailure);

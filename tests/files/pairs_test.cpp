@@ -69,7 +69,8 @@ TEST_CASE("rows that do not sum to 1 are counted and shown as they are") {
     CHECK(odd.rows == 2);
     CHECK(odd.nans == 0);
     CHECK(odd.low == doctest::Approx(0.7));
-    CHECK(says(view::odd_rows_words(odd), "1 of 2 rows of weights does not sum to 1 (Σ = 0.70)"));
+    CHECK(says(view::odd_rows_words(result.layers[0]),
+               "1 of 2 rows of weights does not sum to 1 (Σ = 0.70)"));
     CHECK(result.weights({0, 0})(0, 1) == 0.2F);
 }
 

@@ -20,7 +20,10 @@ struct Head {
     std::vector<std::uint8_t> allowed = {};
     std::vector<std::string> words = {};
     std::vector<Index> numbers = token_numbers(words);
-    HeadRows of() const { return {{values.data(), rows, columns, columns}, allowed, numbers}; }
+    Index offset = 0;
+    HeadRows of() const {
+        return {{values.data(), rows, columns, columns}, allowed, numbers, offset};
+    }
     double value(HeadMeasure measure) const { return measure_head(of())[measure].value(); }
     bool has(HeadMeasure measure) const { return measure_head(of())[measure].has_value(); }
 };
@@ -94,6 +97,31 @@ TEST_CASE("forbidden pairs count in no row: evenness by the keys that are left")
     CHECK(head.value(evenness) == doctest::Approx((1.0 + third / std::log(3.0)) / 2));
     CHECK(head.value(entropy) == doctest::Approx((std::log(2.0) + third) / 3));
     CHECK(head.value(next) == 0.0);  // defined: the mask makes it 0
+}
+
+TEST_CASE("a query stands at its position: with an offset keys are told from there") {
+    // queries at 2 and 3 of four keys
+    Head late{{0.125F, 0.5F, 0.25F, 0.125F, 0.0F, 0.25F, 0.75F, 0.0F}, 2, 4};
+    late.offset = 2;
+    CHECK(late.value(previous) == doctest::Approx((0.5 + 0.75) / 2));
+    CHECK(late.value(diagonal) == doctest::Approx((0.25 + 0.0) / 2));
+    CHECK(late.value(next) == 0.125);  // after position 3 there is no key
+    CHECK(late.value(sink) == doctest::Approx((0.125 + 0.0) / 2));
+    CHECK(late.value(distance) == doctest::Approx((0.25 + 0.5 + 0.125 + 0.5 + 0.75) / 2));
+    CHECK_FALSE(late.has(duplicate));
+
+    Head one{{0.0F, 0.0F, 1.0F}, 1, 3};  // decoding: the first row is not the first token's
+    one.offset = 2;
+    CHECK(one.value(sink) == 0.0);
+    CHECK(one.value(diagonal) == 1.0);
+
+    Head square = mixed();  // as many queries as keys, and others
+    square.offset = 1;
+    CHECK(square.value(previous) == doctest::Approx((0.5 + 0.25 + 0.0 + 0.0) / 4));
+    for (const HeadMeasure measure : {duplicate, induction}) CHECK_FALSE(square.has(measure));
+    Head named = shifted(6, 0);
+    named.offset = 1;
+    CHECK(must(propose_label(named.of())).name == previous);
 }
 
 TEST_CASE("what is not there is not defined, and is not 0") {

@@ -2,8 +2,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "attn_tree.h"
 #include "tests/io/scratch.h"
@@ -27,6 +31,42 @@ inline std::filesystem::path gpt2_folder(const Scratch& scratch) {
     std::ofstream(folder / "vocab.json") << R"({"a":0,"b":1,"ab":2,"Ġ":3,"c":4})";
     std::ofstream(folder / "merges.txt") << "#version: 0.2\na b\n";
     return folder;
+}
+
+/// A small model of random weights beside a tokenizer in which `text` is the tokens that make_models.py ran it over.
+struct ReadableModel {
+    std::string folder;
+    std::string text, image;  // one of them
+};
+inline ReadableModel readable_model(const Scratch& scratch, const std::string& family) {
+    const std::filesystem::path folder = scratch / family;
+    if (family == "vit")
+        return {golden_model(family).string(), "", (golden_model(family) / "image.png").string()};
+    copy_model(family, folder);
+    using Ids = std::vector<std::size_t>;
+    const bool bert = family == "bert";  // [CLS] and [SEP] are the first and the last
+    const Ids ids = bert               ? Ids{30, 11, 39, 11}
+                    : family == "gpt2" ? Ids{7, 7, 0, 49, 12, 3, 30}
+                                       : Ids{1, 44, 20, 20, 5, 9, 33, 2};
+    std::map<std::size_t, std::string> letters;
+    std::string text;
+    for (const std::size_t id : ids) {
+        const std::string next(1, static_cast<char>('a' + letters.size()));
+        text += letters.try_emplace(id, next).first->second + (bert ? " " : "");
+    }
+    std::string pairs;
+    for (const auto& [id, letter] : letters)
+        pairs += fmt::format(R"({}"{}":{})", pairs.empty() ? "" : ",", letter, id);
+    letters.insert({{0, "[PAD]"}, {1, "[UNK]"}, {2, "[CLS]"}, {3, "[SEP]"}});
+    if (bert) {
+        std::ofstream lines(folder / "vocab.txt");
+        for (std::size_t id = 0; id < 40; ++id)
+            lines << (letters.contains(id) ? letters.at(id) : fmt::format("[{}]", id)) << '\n';
+    } else {
+        std::ofstream(folder / "vocab.json") << '{' << pairs << '}';
+        std::ofstream(folder / "merges.txt") << "#version: 0.2\n";
+    }
+    return {folder.string(), text, ""};
 }
 
 /// Pieces of the sentence encoder's tokenizer, as of tokenizer.json.

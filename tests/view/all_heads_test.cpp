@@ -96,7 +96,7 @@ TEST_CASE("measures by hand: one head at the token before, one at the first, tie
     CHECK(facts(state, 0, 0).measures[HeadMeasure::entropy].value() == doctest::Approx(0.0));
     CHECK(facts(state, 0, 0).measures[HeadMeasure::norm_share].value() == doctest::Approx(1.0 / 3));
     CHECK(build_all_heads_view(state).point ==
-          "Layer 0 head 0 gives 1.00 of its weight to the previous token.");
+          "Layer 0 head 0 gives a mean weight of 1.00 to the previous token.");
 }
 
 TEST_CASE("the heads of an only layer stand in several rows, those of several in one row each") {
@@ -145,6 +145,75 @@ TEST_CASE("nothing stands out of even rows, and NaN weights have no measure") {
     state = shown(state_of(document_of({broken}, "pointing.npz")).value());
     CHECK(build_all_heads_view(state).point ==
           "No measure is defined: the weights are NaN, or no row has any.");
+}
+
+TEST_CASE("what a learned sink takes is said: equal scores of two keys and a sink are thirds") {
+    auto inputs = std::make_shared<Inputs>();
+    inputs->q = inputs->k = Tensor(Shape{1, 1, 2, 2});
+    inputs->v = Tensor(Shape{1, 1, 2, 1}, {1.0F, 1.0F});
+    inputs->params[Param::sinks] = Tensor(Shape{1, 1, 1, 1});
+    Document document = document_of({inputs}, "sinks.npz");
+    document.spec.dropout = 0.25;
+    const AppState state = shown(state_of(document).value());
+    CHECK(heads_look(state).result->weights({0, 0})(1, 0) == doctest::Approx(1.0 / 3));
+    CHECK(build_all_heads_view(state).notes ==
+          std::vector<std::string>{
+              "Layer 0: dropout of 0.25 comes after these weights; the output share is of what it "
+              "leaves.",
+              "Layer 0: 2 of 2 rows of weights do not sum to 1 (Σ = 0.6667): a learned sink takes "
+              "part of them, which no measure counts."});
+    document.spec.training = false;
+    CHECK(build_all_heads_view(shown(state_of(document).value())).notes.size() == 1);
+    auto broken = std::make_shared<Inputs>(*inputs);  // NaN is none of the sink's doing
+    std::ranges::fill(broken->q.values(), std::nanf(""));
+    document = document_of({broken}, "sinks.npz");
+    CHECK(build_all_heads_view(shown(state_of(document).value())).notes.empty());
+}
+
+TEST_CASE("rollout asks for queries at the positions of keys, α‖v‖ does not") {
+    Document document = document_of({layer_of(1, 4, 1)}, "late.npz");
+    document.spec.query_offset = 3;
+    document.tokens = {"a", "b", "a", "c"};
+    const AppState state = shown(state_of(document).value(), {ShowHeadsAs{"rollout"}});
+    CHECK(build_all_heads_view(state).large_lacks ==
+          "rollout is not defined for layer 0 head 0: query 0 of layer 0 stands at position 3, and "
+          "rollout asks for queries at the positions of keys.");
+    CHECK_FALSE(facts(state, 0, 0).measures[HeadMeasure::duplicate]);
+    CHECK(build_all_heads_view(after(state, {ShowHeadsAs{"value_norm"}})).large_lacks.empty());
+    const AppState text = after(state, {ShowHeadsAs{"weights"}, SetHeadForm{"text"}});
+    CHECK(build_all_heads_view(text).texts.at(0).queries.size() == 4);
+}
+
+TEST_CASE("more scores than Step computes are heads here; too many for a matrix have pictures") {
+    const auto opened = [](Index tokens) {
+        AppState state = state_of(document_of({layer_of(1, tokens, 1)}, "long.npz")).value();
+        view::apply(state, SetWorkspace{"heads"});
+        const auto request = requested_heads(state);
+        REQUIRE(request);
+        view::apply(state, run(*request, {}));
+        return state;
+    };
+    AppState state = opened(300);
+    CHECK_FALSE(stages_lack(state.document()).empty());
+    AllHeadsView view = build_all_heads_view(state);
+    CHECK(view.lacks.empty());
+    REQUIRE(view.grids.size() == 1);
+    CHECK(view.grids[0].rows == 300);
+    CHECK(facts(state, 0, 0).measures[HeadMeasure::norm_share] == 1.0);
+
+    state = opened(600);
+    view = build_all_heads_view(state);
+    CHECK(view.grids.empty());
+    CHECK(view.thumbs.size() == 1);
+    CHECK(view.large_lacks ==
+          "600 × 600 weights of a head are too many to draw one by one: its small picture has the "
+          "largest of each block, and its form text (F) has one row.");
+    CHECK(build_all_heads_view(after(state, {SetHeadForm{"text"}})).texts.size() == 1);
+
+    state = state_of(document_of({layer_of(1, 5000, 1)}, "long.npz")).value();
+    CHECK(heads_lacks(state) ==
+          "All heads of all layers have 25,000,000 weights, more than the 16,777,216 that are "
+          "computed at once: Step shows one layer (key 1).");
 }
 
 TEST_CASE("two pinned heads: A, B, A − B, and KL of each row") {

@@ -32,10 +32,6 @@ bool has_own_heads(const Document& document) {
 std::string heads_fault(const Document& document) {
     if (is_empty(document) && document.given.empty())
         return document.no_attention.empty() ? "There is no sentence yet" : document.no_attention;
-    const bool whole = document.given.empty() && !is_without_values(document);
-    // What to do in the window stands behind the reason.
-    if (const std::string why = stages_lack(document); whole && !why.empty())
-        return why.substr(0, why.find(": Large shows"));
     if (document.layers.size() == 1 && document.size.tq * document.size.tk <= kMostCells &&
         document.size.batch * document.size.heads <= kMostHeadCells / kMostCells)
         return {};

@@ -105,7 +105,7 @@ HeadChip weighed_chip(const Drawn& drawn, std::string text, Index query, Index k
 bool same_tokens(const AppState& state, MatrixView<const float> values) {
     const Document& document = state.document();
     return document.inputs->x_kv.empty() && document.tokens_kv.empty() &&
-           values.rows == values.columns;
+           values.rows == values.columns && document.size.query_offset == 0;
 }
 
 /// The side of the square that the tokens after the first are the patches of, named by row and column as in "0,3"; 0 where

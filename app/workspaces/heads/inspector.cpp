@@ -72,10 +72,11 @@ void add_pair(const AppState& state, InspectorView& view, HeadPlace place) {
     add_line(view, "pair",
              {Piece{pair_name(state.document(), {pair.row, pair.column})},
               Piece{may ? "" : "  (masked)", {}, true}});
-    for (const Stage stage : {Stage::scores, Stage::scaled})
+    constexpr std::pair<Stage, const char*> kScores[] = {
+        {Stage::scores, "score"}, {Stage::scaled, "scaled score"}, {Stage::biased, "biased score"}};
+    for (const auto& [stage, name] : kScores)
         if (const auto score = value_at(state, {stage, pair.row, pair.column}))
-            add_line(view, stage == Stage::scores ? "score" : "scaled score",
-                     {Piece{number(*score), Role::score}});
+            add_line(view, name, {Piece{number(*score), Role::score}});
     const auto& layers = state.document().given;
     const GivenPairs* const given =
         layers.empty() ? nullptr : layers[static_cast<std::size_t>(place.layer)].get();

@@ -15,7 +15,8 @@
 namespace attn::view {
 namespace {
 
-constexpr int kRamp = 24;        // colours of the legend
+constexpr Index kMostDrawn = 4 * kMostCells;  // of one head's weights, 512 × 512
+constexpr int kRamp = 24;                     // colours of the legend
 constexpr Index kMostInRow = 4;  // heads of an only layer; more are listed in several rows
 
 std::string thumb_title(const HeadsLook& look, const HeadFacts& facts) {
@@ -215,6 +216,17 @@ std::string pending_words(const AppState& state) {
                        counted(std::ssize(state.document().layers), "layer"), percent(look.done));
 }
 
+/// Why a matrix, or lines, are not drawn; "": they are.
+std::string crowded_words(const HeadsResult& result, const std::vector<HeadPlace>& places) {
+    for (const HeadPlace place : places)
+        if (const auto weights = result.weights(place); weights.rows * weights.columns > kMostDrawn)
+            return fmt::format(
+                "{} × {} weights of a head are too many to draw one by one: its small picture has "
+                "the largest of each block, and its form text (F) has one row.",
+                grouped(weights.rows), grouped(weights.columns));
+    return {};
+}
+
 void add_large(const AppState& state, AllHeadsView& view) {
     const HeadsLook& look = heads_look(state);
     const std::vector<HeadPlace> places = large_heads(state);
@@ -223,6 +235,8 @@ void add_large(const AppState& state, AllHeadsView& view) {
         return;
     }
     view.large_lacks = undefined_words(state);
+    if (view.large_lacks.empty() && look.form != HeadForm::text)
+        view.large_lacks = crowded_words(*look.result, places);
     if (!view.large_lacks.empty()) return;
     if (look.form == HeadForm::matrix) view.grids = heads_grids(state);
     for (const HeadPlace place : places) {
@@ -238,10 +252,15 @@ void add_large(const AppState& state, AllHeadsView& view) {
 }
 
 void add_notes(const HeadsResult& result, AllHeadsView& view) {
-    for (std::size_t n = 0; n < result.layers.size(); ++n)
-        for (const std::string& words :
-             {result.layers[n].fault, result.layers[n].note, odd_rows_words(result.layers[n].odd)})
+    for (std::size_t n = 0; n < result.layers.size(); ++n) {
+        const HeadsLayer& layer = result.layers[n];
+        const auto add = [&](const std::string& words) {
             if (!words.empty()) view.notes.push_back(fmt::format("Layer {}: {}.", n, words));
+        };
+        add(layer.fault);
+        std::ranges::for_each(layer.notes, add);
+        add(odd_rows_words(layer));
+    }
     constexpr std::size_t kMostNotes = 3;
     if (view.notes.size() <= kMostNotes) return;
     const std::size_t more = view.notes.size() - kMostNotes + 1;

@@ -19,7 +19,7 @@ namespace {
 
 using enum HeadMeasure;
 
-/// What a head does with its weight, of its name: "gives … to the previous token".
+/// What a head does with its weights, of its name: "gives … to the previous token".
 std::string deed(HeadMeasure name, const std::string& share) {
     const char* const to = name == previous    ? "the previous token"
                            : name == diagonal  ? "the token itself"
@@ -27,7 +27,7 @@ std::string deed(HeadMeasure name, const std::string& share) {
                            : name == duplicate ? "the same word elsewhere"
                            : name == induction ? "what followed the same word"
                                                : "the first token";
-    return fmt::format("gives {} of its weight to {}", share, to);
+    return fmt::format("gives a mean weight of {} to {}", share, to);
 }
 
 /// ", more than any other of the 8 heads"; "" where another gives as much.
@@ -215,11 +215,13 @@ std::string label_evidence(const HeadFacts& facts) {
             number(kNamedLift), kLeastNamedRows);
     const HeadLabel& label = *facts.label;
     if (label.name == sink)
-        return fmt::format("{} of the weight is on key 0, where even rows would put {} ({} rows).",
-                           cell_number(label.share, 2), cell_number(label.even, 2), label.rows);
+        return fmt::format(
+            "A mean weight of {} is on key 0, where even rows would put {} ({} rows).",
+            cell_number(label.share, 2), cell_number(label.even, 2), label.rows);
     return fmt::format(
-        "{} of the weight that is not on key 0 goes there, where even rows would put {} ({} rows; "
-        "{} of all their weight is not on key 0).",
+        "{} of the weight on the keys after key 0 goes there, where even rows would put {} ({} "
+        "rows; "
+        "their mean weight on those keys is {}).",
         cell_number(label.share, 2), cell_number(label.even, 2), label.rows,
         cell_number(label.rest, 2));
 }
@@ -294,7 +296,8 @@ std::string change_words(const HeadEffect& effect) {
     return words + fmt::format(", largest |Δα| {}", number(effect.largest));
 }
 
-std::string odd_rows_words(const OddRows& rows) {
+std::string odd_rows_words(const HeadsLayer& layer) {
+    const OddRows& rows = layer.odd;
     if (rows.odd == 0) return {};
     std::string sums;
     if (rows.odd > rows.nans)
@@ -303,8 +306,10 @@ std::string odd_rows_words(const OddRows& rows) {
                    : fmt::format(" (Σ from {} to {})", number(rows.low), number(rows.high));
     if (rows.nans > 0)
         sums += fmt::format(" ({} {} not finite)", rows.nans, rows.nans == 1 ? "is" : "are");
-    return fmt::format("{} of {} of weights {} not sum to 1{}: shown as the file gives them",
-                       rows.odd, counted(rows.rows, "row"), rows.odd == 1 ? "does" : "do", sums);
+    return fmt::format("{} of {} of weights {} not sum to 1{}: {}", rows.odd,
+                       counted(rows.rows, "row"), rows.odd == 1 ? "does" : "do", sums,
+                       layer.sinks ? "a learned sink takes part of them, which no measure counts"
+                                   : "shown as the file gives them");
 }
 
 std::string hover_words(const Document& document, const HeadFacts& facts) {

@@ -21,7 +21,7 @@ std::string measure_text(HeadMeasure measure, const std::optional<double>& value
 std::string measured(const std::optional<double>& value);
 /// "previous token"; "no label".
 std::string label_title(const HeadFacts& facts);
-/// "0.97 of the weight off key 0 goes there; even rows give 0.20": why the label is proposed.
+/// "0.97 of the weight on the keys after key 0 goes there, …": why the label is proposed.
 std::string label_evidence(const HeadFacts& facts);
 /// The first line.
 std::string heads_point(const AppState& state);
@@ -37,7 +37,7 @@ std::string change_number(const HeadEffect& effect);
 /// "mean KL(untouched‖now) of 5 rows 0.31 nats, largest |Δα| 0.20".
 std::string change_words(const HeadEffect& effect);
 /// "3 of 12 rows of weights do not sum to 1 (Σ from 0.92 to 1.30): shown as the file gives them"; "": all do.
-std::string odd_rows_words(const OddRows& rows);
+std::string odd_rows_words(const HeadsLayer& layer);
 /// What a hovered head is: a line for each measure.
 std::string hover_words(const Document& document, const HeadFacts& facts);
 

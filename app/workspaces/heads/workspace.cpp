@@ -47,10 +47,11 @@ void check(Visitor& visit, const HeadsLook& look) {
 std::string heads_lacks(const AppState& state) {
     const Document& document = state.document();
     if (is_empty(document) && document.given.empty()) return empty_words(document);
-    const bool whole = document.given.empty() && !is_without_values(document);
-    if (std::string why = stages_lack(document); whole && !why.empty()) return why;
     const std::string fault = heads_fault(document);
-    return fault.empty() ? fault : fault + ": Step shows one layer (key 1).";
+    if (fault.empty()) return fault;
+    if (!document.given.empty()) return fault + ".";
+    return fault + (is_without_values(document) ? ": Large shows one head (key 3)."
+                                                : ": Step shows one layer (key 1).");
 }
 
 void describe(Visitor& visit, HeadsLook& look) {
