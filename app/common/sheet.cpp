@@ -246,6 +246,10 @@ OperandId operand_of(const Document& document, Stage result, const OperandId& id
     const bool projects_source = result == Stage::k || result == Stage::v;
     if (projects_source && id == OperandId(Stage::x)) return key_stage(document);
     if (result == Stage::context && id == OperandId(Stage::weights)) return weight_stage(document);
+    if (result == Stage::masked) return stage_or_source(Stage::biased, document.spec);
+    if (result == Stage::scores)
+        return stage_or_source(id == OperandId(Stage::q) ? Stage::q_rot : Stage::k_rot,
+                               document.spec);
     return id;
 }
 

@@ -14,9 +14,11 @@ std::string tex_symbol(const OperandId& id);
 std::string tex_gradient(const OperandId& id, const std::string& indices = "");
 /// What S is of the scores, as TeX: "\frac{1}{\sqrt{d_k}}", "\mathrm{scale}"; "" where they stay as they are.
 std::string tex_factor(const AttentionSpec& spec);
+/// How a stage is made in this document, in TeX: by its score function, of what RoPE turned, with its cap, slopes and sinks.
+std::string forward_formula(const Document& document, Stage stage);
 /// The chain rule of the stage or parameter as it is in this document, in TeX.
 std::string gradient_formula(const AppState& state, const OperandId& id);
-/// "∂L/∂A = ∂L/∂context · Vᵀ, of the forward line context = A V."
+/// "∂L/∂A[i,j] = ∂L/∂context[i] · v_j, of the forward line context[i] = Σ_j A[i,j] v_j."
 std::string chain_rule_words(const AppState& state, const OperandId& id);
 
 }  // namespace attn::view

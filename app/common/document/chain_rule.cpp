@@ -1,0 +1,244 @@
+#include "app/common/document/chain_rule.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "app/common/document/loss.h"
+#include "app/common/sheet.h"
+#include "core/gradient_tex.h"
+#include "core/scores/score.h"
+#include "core/tex.h"
+
+namespace attn::view {
+namespace {
+
+bool has_param(const Inputs& inputs, Param param) { return !inputs.params[param].empty(); }
+
+std::string with_replaced(std::string text, std::string_view from, std::string_view to) {
+    for (std::size_t at = text.find(from); at != std::string::npos;
+         at = text.find(from, at + to.size()))
+        text.replace(at, from.size(), to);
+    return text;
+}
+
+/// A formula of rows of Q and K; after RoPE the score is taken of the rotated ones, q′ and k′.
+std::string rotated(const AttentionSpec& spec, std::string_view tex) {
+    std::string text(tex);
+    if (!spec.rope) return text;
+    constexpr std::array<std::array<std::string_view, 2>, 6> kLetters{{{"q_i", "q'_i"},
+                                                                       {"k_j", "k'_j"},
+                                                                       {"Q^", "Q'^"},
+                                                                       {"K^", "K'^"},
+                                                                       {"(Q\\", "(Q'\\"},
+                                                                       {"(K\\", "(K'\\"}}};
+    for (const auto& [plain, turned] : kLetters) text = with_replaced(text, plain, turned);
+    return text;
+}
+
+/// K and V of a group are used by several query heads, whose gradients add up.
+std::string over_group(const Dimensions& size, std::string tex) {
+    return size.heads > size.kv_heads
+               ? with_replaced(std::move(tex), R"(\sum_i)", R"(\sum_h \sum_i)")
+               : tex;
+}
+
+// ---- forward
+
+std::string projection_tex(const Document& document, Stage stage) {
+    const Inputs& in = *document.inputs;
+    const Param bias = stage == Stage::q ? Param::b_q : stage == Stage::k ? Param::b_k : Param::b_v;
+    std::string tex(info(stage).tex);
+    if (stage != Stage::q && !in.x_kv.empty()) tex = with_replaced(tex, "X", "X_{kv}");
+    return has_param(in, bias) ? tex + " + " + tex_symbol(bias) : tex;
+}
+
+std::string scaled_tex(const AttentionSpec& spec) {
+    const std::string factor = tex_factor(spec);
+    return R"(S = \mathrm{scores})" + (factor.empty() ? "" : R"( \cdot )" + factor);
+}
+
+std::string biased_tex(const AttentionSpec& spec) {
+    const std::string capped =
+        spec.softcap ? R"(\mathrm{cap} \cdot \tanh(\frac{S_{i,j}}{\mathrm{cap}}))" : "S_{i,j}";
+    return "B_{i,j} = " + capped + (spec.alibi ? R"( - \mathrm{slope}_h \cdot |p_i - j|)" : "");
+}
+
+std::string weights_tex(const Inputs& inputs) {
+    const std::string sink =
+        has_param(inputs, Param::sinks) ? R"( + \exp(\mathrm{sink}_h - m_i))" : "";
+    return R"(A_{i,j} = \frac{\exp(M_{i,j} - m_i)}{\sum_{j'} \exp(M_{i,j'} - m_i))" + sink + "}";
+}
+
+std::string output_tex(const Document& document) {
+    const std::string joined =
+        document.size.heads == 1 ? R"(\mathrm{context})" : R"(\mathrm{concat}(\mathrm{heads}))";
+    const Inputs& in = *document.inputs;
+    return "Y = " + joined + (has_param(in, Param::w_o) ? R"(\,W_O)" : "") +
+           (has_param(in, Param::b_o) ? " + " + tex_symbol(Param::b_o) : "");
+}
+
+// ---- backward
+
+/// ∂L/∂q of the score function, of q′ where RoPE is on.
+std::string operand_formula(const Document& document, bool of_keys) {
+    std::string tex = rotated(document.spec, gradient_tex(document.spec.score, of_keys));
+    return of_keys ? over_group(document.size, std::move(tex)) : tex;
+}
+
+std::string scaled_formula(const AttentionSpec& spec) {
+    if (!spec.biases()) return {};
+    const std::string cap =
+        spec.softcap ? R"( \cdot (1 - \tanh(\frac{S_{i,j}}{\mathrm{cap}})^2))" : "";
+    return R"(\frac{\partial L}{\partial S_{i,j}} = \frac{\partial L}{\partial B_{i,j}})" + cap;
+}
+
+/// Where the table speaks of the general case; "" where it holds as it is.
+std::string own_formula(const AppState& state, Stage stage) {
+    const Document& document = state.document();
+    const AttentionSpec& spec = document.spec;
+    const bool mixes = has_param(*document.inputs, Param::w_o);
+    const std::string factor = tex_factor(spec);
+    const std::string equals = tex_gradient(stage) + " = ";
+    switch (stage) {
+        case Stage::x:
+            if (document.inputs->x_kv.empty()) return {};
+            return equals + tex_gradient(Stage::q) + R"(\,W_Q^\top)";
+        case Stage::q:
+            if (!spec.rope) return operand_formula(document, false);
+            return R"(\frac{\partial L}{\partial q_i} = R_{p_i}^\top\,\frac{\partial L}{\partial q'_i})";
+        case Stage::k:
+            if (!spec.rope) return operand_formula(document, true);
+            return R"(\frac{\partial L}{\partial k_j} = R_j^\top\,\frac{\partial L}{\partial k'_j})";
+        case Stage::q_rot:
+            return operand_formula(document, false);
+        case Stage::k_rot:
+            return operand_formula(document, true);
+        case Stage::scores:
+            return equals + tex_gradient(Stage::scaled) +
+                   (factor.empty() ? "" : R"( \cdot )" + factor);
+        case Stage::scaled:
+            return scaled_formula(spec);
+        case Stage::context:
+            if (mixes && document.size.heads > 1) return {};
+            return equals + tex_gradient(Stage::output) + (mixes ? R"(\,W_O^\top)" : "");
+        case Stage::output:
+            return equals + loss_gradient_tex(state);
+        default:
+            return {};
+    }
+}
+
+/// Dropout stands between weights and context.
+std::string dropped_formula(Stage stage) {
+    if (stage == Stage::weights)
+        return R"(\frac{\partial L}{\partial A_{i,j}} = \frac{\partial L}{\partial \tilde{A}_{i,j}} \cdot )"
+               R"(\frac{\mathrm{keep}_{i,j}}{1 - p})";
+    if (stage == Stage::v)
+        return R"(\frac{\partial L}{\partial v_j} = \sum_i \tilde{A}_{i,j}\,)"
+               R"(\frac{\partial L}{\partial \mathrm{context}_i})";
+    return {};
+}
+
+std::string param_formula(const AppState& state, Param param) {
+    const Document& document = state.document();
+    const bool cross = !document.inputs->x_kv.empty();
+    if (cross && (param == Param::w_k || param == Param::w_v))
+        return fmt::format(R"({} = X_{{kv}}^\top\,{})", tex_gradient(param),
+                           tex_gradient(param == Param::w_k ? Stage::k : Stage::v));
+    if (param == Param::w_o && document.size.heads == 1)
+        return fmt::format(R"({} = \mathrm{{context}}^\top\,{})", tex_gradient(param),
+                           tex_gradient(Stage::output));
+    const std::string_view tex = gradient_tex(param);
+    return info(param).use == ParamUse::score ? rotated(document.spec, tex) : std::string(tex);
+}
+
+/// The stage that is made with it; nullopt of the last.
+std::optional<Stage> made_with(const Document& document, const OperandId& id) {
+    if (const Param* const param = std::get_if<Param>(&id)) {
+        if (info(*param).use == ParamUse::score) return Stage::scores;
+        if (info(*param).use == ParamUse::sink) return Stage::weights;
+    }
+    for (const Stage stage : ribbon_stages(document))
+        for (const auto& operand : info(stage).operands)
+            if (operand && operand_of(document, stage, operand->id) == id) return stage;
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::string tex_symbol(const OperandId& id) {
+    const Stage* stage = std::get_if<Stage>(&id);
+    if (stage == nullptr) return name_of(id);
+    if (*stage == Stage::x_kv) return "X_{kv}";
+    if (*stage == Stage::dropped) return "\\tilde{A}";
+    if (*stage == Stage::scores || *stage == Stage::context)
+        return fmt::format("\\mathrm{{{}}}", name_of(id));
+    return name_of(id);
+}
+
+std::string tex_gradient(const OperandId& id, const std::string& indices) {
+    return fmt::format(R"(\frac{{\partial L}}{{\partial {}{}}})", tex_symbol(id),
+                       indices.empty() ? "" : "[" + indices + "]");
+}
+
+std::string tex_factor(const AttentionSpec& spec) {
+    const bool by_value = spec.scale == ScaleKind::value;
+    std::string below = spec.scale == ScaleKind::sqrt_dk ? R"(\sqrt{d_k})" : "";
+    if (spec.temperature != 1.0) below += below.empty() ? R"(\tau)" : R"( \cdot \tau)";
+    const std::string above = by_value ? R"(\mathrm{scale})" : "1";
+    if (!below.empty()) return fmt::format(R"(\frac{{{}}}{{{}}})", above, below);
+    return by_value ? above : "";
+}
+
+std::string forward_formula(const Document& document, Stage stage) {
+    const AttentionSpec& spec = document.spec;
+    switch (stage) {
+        case Stage::q:
+        case Stage::k:
+        case Stage::v:
+            return projection_tex(document, stage);
+        case Stage::scores:
+            return rotated(spec, info(spec.score).tex);
+        case Stage::scaled:
+            return scaled_tex(spec);
+        case Stage::biased:
+            return biased_tex(spec);
+        case Stage::masked:
+            return with_replaced(std::string(info(stage).tex), "S_", spec.biases() ? "B_" : "S_");
+        case Stage::weights:
+            return weights_tex(*document.inputs);
+        case Stage::context:
+            return spec.drops() ? with_replaced(std::string(info(stage).tex), "A_", R"(\tilde{A}_)")
+                                : std::string(info(stage).tex);
+        case Stage::output:
+            return output_tex(document);
+        default:
+            return std::string(info(stage).tex);
+    }
+}
+
+std::string gradient_formula(const AppState& state, const OperandId& id) {
+    if (const Param* const param = std::get_if<Param>(&id)) return param_formula(state, *param);
+    const Stage stage = std::get<Stage>(id);
+    std::string own = own_formula(state, stage);
+    if (own.empty() && weight_stage(state.document()) == Stage::dropped)
+        own = dropped_formula(stage);
+    if (own.empty()) own = gradient_tex(stage);
+    return stage == Stage::v ? over_group(state.document().size, std::move(own)) : own;
+}
+
+std::string chain_rule_words(const AppState& state, const OperandId& id) {
+    const Document& document = state.document();
+    std::string words = tex::plain_text(gradient_formula(state, id));
+    if (id == OperandId(Stage::output)) return words + ", of L = " + loss_words(state) + ".";
+    if (words.find("Σ_h") != std::string::npos)
+        words += fmt::format(", h the {} query heads of that key/value head",
+                             document.size.heads / document.size.kv_heads);
+    if (const auto stage = made_with(document, id))
+        words += ", of the forward line " + tex::plain_text(forward_formula(document, *stage));
+    return words + ".";
+}
+
+}  // namespace attn::view
