@@ -1,5 +1,6 @@
 #include "core/jacobian.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <Eigen/Eigenvalues>
@@ -8,27 +9,20 @@
 
 namespace attn {
 
-JacobianSpectrum softmax_spectrum(std::span<const double> a) {
+std::vector<double> jacobian_singular_values(std::span<const double> a,
+                                             std::span<const double> slopes) {
     const auto n = static_cast<Index>(a.size());
-    JacobianSpectrum spectrum;
-    if (n == 0) return spectrum;
+    if (n == 0) return {};
     const std::vector<double> entries = softmax_jacobian(a);
     const Eigen::Map<const Eigen::MatrixXd> jacobian(entries.data(), n, n);  // it is symmetric
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(jacobian);
-    spectrum.keys = n;
-    spectrum.values.assign(solved.eigenvalues().data(), solved.eigenvalues().data() + n);
-    // column k of Eigen's matrix is direction k, and columns lie one after the other
-    spectrum.vectors.assign(solved.eigenvectors().data(), solved.eigenvectors().data() + n * n);
-    return spectrum;
-}
-
-double common_shift_slope(std::span<const double> a) {
-    double sum = 0.0;
-    double squares = 0.0;
-    for (const double weight : a) sum += weight;
-    // (J 1)_k = a_k (1 − Σ a)
-    for (const double weight : a) squares += weight * weight * (1.0 - sum) * (1.0 - sum);
-    return std::sqrt(squares / static_cast<double>(a.size()));
+    const Eigen::Map<const Eigen::VectorXd> diagonal(slopes.data(), n);
+    const Eigen::MatrixXd product = jacobian * diagonal.asDiagonal();
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(product.transpose() * product,
+                                                                Eigen::EigenvaluesOnly);
+    std::vector<double> values;
+    for (const double square : solved.eigenvalues())
+        values.push_back(std::sqrt(std::max(square, 0.0)));
+    return values;
 }
 
 Raised raise_score(std::span<const double> a, Index key, double delta) {

@@ -9,20 +9,12 @@ namespace attn {
 
 // Softmax of one row, a = softmax(s), and what its Jacobian J = diag(a) − a aᵀ lets through.
 
-/// Eigenvalues of J and their directions. J is symmetric and positive semidefinite where Σ a ≤ 1.
-struct JacobianSpectrum {
-    Index keys = 0;
-    std::vector<double> values;   // ascending; the last is ‖J‖₂, at most 1/2
-    std::vector<double> vectors;  // [keys, keys]: row k is the direction of values[k], of length 1
-};
-
-/// By the eigensolver of Eigen for symmetric matrices: cost n³, wrong by about n ε.
-/// Edge: no key gives nothing. `a` must be finite.
-JacobianSpectrum softmax_spectrum(std::span<const double> a);
-
-/// ‖J u‖ of u = (1, …, 1)/√n: 0 up to rounding where Σ a = 1, for a score that is added to all changes nothing. With a
-/// sink Σ a < 1 and it is not 0. NaN of no key.
-double common_shift_slope(std::span<const double> a);
+/// Singular values of J diag(slopes), ascending; the last is its norm ‖·‖₂, at most max |slopes| / 2. slopes[k]: how fast
+/// the logit of key k grows with the number that it is made of, 1 for the logit itself.
+/// The roots of the eigenvalues of its Gram matrix: cost n³, wrong by about √ε of the largest.
+/// Edge: no key gives nothing. `a` and `slopes` must be finite.
+std::vector<double> jacobian_singular_values(std::span<const double> a,
+                                             std::span<const double> slopes);
 
 /// The weights after the score of `key` rose by `delta`, every other score as it was:
 ///   a'_k = a_k e^{δ [k = key]} / (1 + a_key (e^δ − 1)),

@@ -1,3 +1,4 @@
+#include "core/jacobian.h"
 #include "core/saturation.h"
 
 #include <doctest/doctest.h>
@@ -214,4 +215,21 @@ TEST_CASE("the interval of a median holds the median of many more trials about 9
     const Band alone = band(1, 1);
     CHECK(alone.sure_low == alone.median);
     CHECK(alone.sure_high == alone.median);
+}
+
+TEST_CASE("singular values of a softmax Jacobian, by hand for two keys") {
+    // a = (½, ½): J = ¼ [[1, −1], [−1, 1]]; with slopes (f, 0) one column of it is left, of length f √2 / 4.
+    const std::vector<double> even{0.5, 0.5};
+    const auto both = jacobian_singular_values(even, std::vector<double>{1.0, 1.0});
+    CHECK(both.front() == doctest::Approx(0.0));
+    CHECK(both.back() == doctest::Approx(0.5));
+    const auto one = jacobian_singular_values(even, std::vector<double>{3.0, 0.0});
+    CHECK(one.front() == doctest::Approx(0.0));
+    CHECK(one.back() == doctest::Approx(3.0 * std::sqrt(2.0) / 4.0));
+    // beside a sink no direction is killed: a = (¼, ¼), J = 1/16 [[3, −1], [−1, 3]]
+    const auto sink = jacobian_singular_values(std::vector<double>{0.25, 0.25},
+                                               std::vector<double>{-2.0, -2.0});
+    CHECK(sink.front() == doctest::Approx(0.25));
+    CHECK(sink.back() == doctest::Approx(0.5));
+    CHECK(jacobian_singular_values({}, {}).empty());
 }

@@ -281,3 +281,33 @@ TEST_CASE("B pins where the workspace has no use for it, Ctrl+B everywhere") {
         CHECK(with_b <= 1);
     }
 }
+
+TEST_CASE("what moved between rows with a sink counts the sink's share") {
+    const auto sinks = [](Inputs& inputs, AttentionSpec&) {
+        inputs.params[Param::sinks] = Tensor(Shape{1, 1, 1, 2}, {0.5F, -1.0F});
+    };
+    const AppState state =
+        after(call_state("compare", sinks),
+              {ShowCompareStage{Stage::weights}, PinBaseline{}, SetTemperature{0.25}});
+    const Tensor& b = (*state.trace)[Stage::weights];
+    const ComparePin& pin = compare_look(state).pins.front();
+    const Tensor& a = (*pin.trace)[Stage::weights];
+    const GridView grid = build_compare_view(state).grids.back();
+    REQUIRE(grid.sides.size() == 2);
+    for (Index i = 0; i < 4; ++i) {
+        double kl = 0.0, moved = 0.0, rest_a = 1.0, rest_b = 1.0;
+        for (Index j = 0; j < 4; ++j) {
+            const double x = a(0, 0, i, j), y = b(0, 0, i, j);
+            kl += x * std::log(x / y);
+            moved += std::abs(x - y);
+            rest_a -= x, rest_b -= y;
+        }
+        kl += rest_a * std::log(rest_a / rest_b);
+        moved += std::abs(rest_a - rest_b);
+        CHECK(grid.sides[0].cells[static_cast<std::size_t>(i)] == cell_number(kl, 2));
+        CHECK(grid.sides[1].cells[static_cast<std::size_t>(i)] == cell_number(moved / 2, 2));
+    }
+    CHECK(grid.sides[1].tooltip ==
+          "total variation ½ Σ_j |A − B| of each row, the sink with them: the share of the weight "
+          "that moved");
+}

@@ -198,3 +198,17 @@ TEST_CASE("a session keeps sizes, pass and item; its sizes are checked") {
     text.replace(at, 12, "\"kv_heads\":7");
     CHECK(has(session_from_json(text, "session").error().sentence, "G must divide H"));
 }
+
+TEST_CASE("the document's sizes are counted where its score is a dot product") {
+    const AppState state =
+        call_state("cost", [](Inputs&, AttentionSpec& spec) { spec.score = Score::student_t; });
+    const auto sizes = document_sizes(state);
+    REQUIRE_FALSE(sizes);
+    CHECK(
+        sizes.error().sentence ==
+        "the document's score is “Student t”: only the products of dot-product scores are counted "
+        "here");
+    CHECK(document_sizes(call_state("cost", [](Inputs&, AttentionSpec&) {}))
+              ->
+              operator[](CostSize::tk) == 4);
+}

@@ -219,11 +219,231 @@ TEST_CASE("gradients: competition: masked keys take no part, and what has no arr
     CHECK(saturated > 0);
 }
 
-TEST_CASE(
-    "gradients: a soft-cap, whose slope is another for every score, is refused with its reason") {
-    Document document = gradients_state().document();
-    document.spec.softcap = 0.5;
-    const AppState state = state_of(std::move(document)).value();
-    CHECK_FALSE(gradients_lacks(state).empty());
-    CHECK(jacobian_numbers(state).keys == 0);
+namespace {
+
+template <class Change>
+AppState call_gradients(Change change, const Actions& actions = {}) {
+    AppState state = call_state("gradients", change);
+    play(state, actions);
+    answer_all(state);
+    return state;
+}
+
+void capped(Inputs&, AttentionSpec& spec) {
+    spec.softcap = 0.7;
+    spec.alibi = true;
+}
+void with_sink(Inputs& inputs, AttentionSpec& spec) {
+    inputs.params[Param::sinks] = Tensor(Shape{1, 1, 1, 2}, {0.4F, -0.2F});
+    spec.mask.causal = CausalAlign::top_left;
+}
+void additive(Inputs& inputs, AttentionSpec& spec) {
+    spec.score = Score::additive;
+    inputs.params[Param::w_score_q] = test::normal_tensor<float>({1, 1, 4, 3}, 21);
+    inputs.params[Param::w_score_k] = test::normal_tensor<float>({1, 1, 4, 3}, 22);
+    inputs.params[Param::w_score_row] = test::normal_tensor<float>({1, 1, 1, 3}, 23);
+}
+
+std::string rule_of(const AppState& state, std::string_view tensor) {
+    return build_gradients_view(after(state, {ShowGradientOf{std::string(tensor)}})).notes.front();
+}
+
+}  // namespace
+
+TEST_CASE("gradients: the chain rule names the score function, RoPE, cap, slopes and sinks") {
+    const AppState bent = call_gradients([](Inputs& inputs, AttentionSpec& spec) {
+        capped(inputs, spec);
+        spec.rope = Rope{};
+    });
+    CHECK(rule_of(bent, "q") == "∂L/∂q_i = R_p_iᵀ ∂L/∂q′_i, of the forward line q′_i = R_p_i q_i.");
+    CHECK(rule_of(bent, "q_rot") ==
+          "∂L/∂q′_i = Σ_j ∂L/∂scores[i,j] k′_j, of the forward line scores[i,j] = q′_i · k′_j.");
+    CHECK(rule_of(bent, "k_rot") ==
+          "∂L/∂k′_j = Σ_i ∂L/∂scores[i,j] q′_i, of the forward line scores[i,j] = q′_i · k′_j.");
+    CHECK(rule_of(bent, "scaled") ==
+          "∂L/∂S[i,j] = ∂L/∂B[i,j] · (1 − tanh(S[i,j]/cap)²), of the forward line B[i,j] = cap · "
+          "tanh(S[i,j]/cap) − slope[h] · |p_i − j|.");
+    CHECK(rule_of(bent, "biased") ==
+          "∂L/∂B[i,j] = ∂L/∂M[i,j] if i may attend to j, else 0, of the forward line M[i,j] = "
+          "B[i,j] if i may attend to j, else −∞.");
+    const AppState alibi = call_gradients([](Inputs&, AttentionSpec& spec) { spec.alibi = true; });
+    CHECK(rule_of(alibi, "scaled") ==
+          "∂L/∂S[i,j] = ∂L/∂B[i,j], of the forward line B[i,j] = S[i,j] − slope[h] · |p_i − j|.");
+    const AppState cosine =
+        call_gradients([](Inputs&, AttentionSpec& spec) { spec.score = Score::cosine; });
+    CHECK(
+        rule_of(cosine, "q") ==
+        "∂L/∂q_i = Σ_j ∂L/∂scores[i,j] · (k_j / (|q_i| |k_j|) − scores[i,j] · q_i/|q_i|²), of the "
+        "forward line scores[i,j] = q_i · k_j / (|q_i| |k_j|).");
+    const AppState near =
+        call_gradients([](Inputs&, AttentionSpec& spec) { spec.score = Score::student_t; });
+    CHECK(rule_of(near, "k") ==
+          "∂L/∂k_j = Σ_i ∂L/∂scores[i,j] · 2(q_i − k_j) / (1 + |q_i − k_j|²), of the forward line "
+          "scores[i,j] = −ln(1 + |q_i − k_j|²).");
+    CHECK(rule_of(call_gradients(with_sink), "masked") ==
+          "∂L/∂M[i,j] = A[i,j] · (∂L/∂A[i,j] − Σ_j′ A[i,j′] · ∂L/∂A[i,j′]), of the forward line "
+          "A[i,j] = exp(M[i,j] − m_i) / (Σ_j′ exp(M[i,j′] − m_i) + exp(sink[h] − m_i)).");
+    const AppState grouped = call_gradients([](Inputs& inputs, AttentionSpec& spec) {
+        inputs.k = test::normal_tensor<float>({1, 1, 4, 4}, 8);
+        inputs.v = test::normal_tensor<float>({1, 1, 4, 3}, 9);
+        spec.dropout = 0.25;
+    });
+    CHECK(rule_of(grouped, "k") ==
+          "∂L/∂k_j = Σ_h Σ_i ∂L/∂scores[i,j] q_i, h the 2 query heads of that key/value head, of "
+          "the forward line scores[i,j] = q_i · k_j.");
+    CHECK(rule_of(grouped, "v") ==
+          "∂L/∂v_j = Σ_h Σ_i Ã[i,j] ∂L/∂context[i], h the 2 query heads of that key/value head, of "
+          "the forward line context[i] = Σ_j Ã[i,j] v_j.");
+}
+
+TEST_CASE("gradients: the gradient of every score function follows its chain rule") {
+    // by hand from ∂L/∂scores, as the sentence of the query says
+    const auto d_q = [](const AppState& state, Index i, Index c, auto of_pair) {
+        double sum = 0.0;
+        for (Index j = 0; j < 4; ++j)
+            sum += static_cast<double>((*state.gradients)[Stage::scores](0, 0, i, j)) *
+                   of_pair(i, j, c);
+        return sum;
+    };
+    for (const Score score : {Score::cosine, Score::student_t}) {
+        const AppState state =
+            call_gradients([&](Inputs&, AttentionSpec& spec) { spec.score = score; });
+        const Inputs& in = *state.document().inputs;
+        for (Index i = 0; i < 4; ++i)
+            for (Index c = 0; c < 4; ++c) {
+                const double found = (*state.gradients)[Stage::q](0, 0, i, c);
+                const auto of_pair = [&](Index row, Index key, Index column) {
+                    double qq = 0.0, kk = 0.0, apart = 0.0;
+                    for (Index n = 0; n < 4; ++n) {
+                        qq += in.q(0, 0, row, n) * in.q(0, 0, row, n);
+                        kk += in.k(0, 0, key, n) * in.k(0, 0, key, n);
+                        apart += std::pow(in.q(0, 0, row, n) - in.k(0, 0, key, n), 2);
+                    }
+                    const double q = in.q(0, 0, row, column), k = in.k(0, 0, key, column);
+                    if (score == Score::student_t) return 2 * (k - q) / (1 + apart);
+                    return k / std::sqrt(qq * kk) -
+                           (*state.trace)[Stage::scores](0, 0, row, key) * q / qq;
+                };
+                CHECK(found == doctest::Approx(d_q(state, i, c, of_pair)).epsilon(1e-4));
+            }
+    }
+}
+
+TEST_CASE("gradients: parameters of the score and sinks stand in the chain") {
+    const GradientsView view = build_gradients_view(call_gradients(additive));
+    std::vector<std::string> keys;
+    for (const GradientRow& row : view.rows) keys.push_back(row.key);
+    CHECK(keys == std::vector<std::string>{"q", "k", "v", "w_score_q", "w_score_k", "w_score_row",
+                                           "scores", "scaled", "masked", "weights", "context",
+                                           "output"});
+    CHECK(row_of(build_gradients_view(call_gradients(with_sink)), "sinks").norms[0] > 0.0);
+}
+
+TEST_CASE("gradients: sides say the temperature too") {
+    const auto sides = [](double temperature, ScaleKind scale) {
+        return build_gradients_view(call_gradients([&](Inputs&, AttentionSpec& spec) {
+                   spec.temperature = temperature;
+                   spec.scale = scale;
+                   spec.scale_value = 0.3;
+               }))
+            .sides;
+    };
+    CHECK(sides(0.5, ScaleKind::sqrt_dk) == std::array<std::string, 2>{"÷√d_k ÷0.5", "÷0.5"});
+    CHECK(sides(1.0, ScaleKind::value) == std::array<std::string, 2>{"× 0.3", "÷√d_k"});
+}
+
+TEST_CASE("gradients: with a soft cap the Jacobian's columns shrink, and its sentences say so") {
+    const AppState state = call_gradients(capped, {SelectJacobianRow{2, 1}});
+    const TraceD& trace = gradients_look(state).result->sides[0].trace;
+    const GradientsView view = build_gradients_view(state);
+    const GridView& grid = view.grids.back();
+    double largest = 0.0;
+    std::array<double, 4> u{1.0, 0.3, -0.7, 0.2};  // power iteration on JᵀJ
+    const auto cell = [&](Index k, Index j) {
+        const double a_k = trace[Stage::weights](0, 0, 2, k),
+                     a_j = trace[Stage::weights](0, 0, 2, j);
+        const double bent = std::tanh(trace[Stage::scaled](0, 0, 2, j) / 0.7);
+        return 0.5 * (1.0 - bent * bent) * a_k * ((k == j ? 1.0 : 0.0) - a_j);
+    };
+    for (Index k = 0; k < 4; ++k)
+        for (Index j = 0; j < 4; ++j)
+            CHECK(grid.at(k, j).value == doctest::Approx(cell(k, j)).epsilon(1e-5));
+    for (int turn = 0; turn < 400; ++turn) {
+        std::array<double, 4> v{}, w{};
+        for (Index k = 0; k < 4; ++k)
+            for (Index j = 0; j < 4; ++j)
+                v[static_cast<std::size_t>(k)] += cell(k, j) * u[static_cast<std::size_t>(j)];
+        for (Index j = 0; j < 4; ++j)
+            for (Index k = 0; k < 4; ++k)
+                w[static_cast<std::size_t>(j)] += cell(k, j) * v[static_cast<std::size_t>(k)];
+        double norm = 0.0;
+        for (const double each : w) norm += each * each;
+        norm = std::sqrt(norm);
+        largest = std::sqrt(norm);
+        for (std::size_t n = 0; n < 4; ++n) u[n] = w[n] / norm;
+    }
+    CHECK(jacobian_numbers(state).spectral == doctest::Approx(largest).epsilon(1e-6));
+    CHECK(grid.tooltip ==
+          "J = (diag(a) − a aᵀ) · diag(factor · (1 − tanh²(S/cap))): what each weight of this row "
+          "does when one raw score is raised. Every column sums to 0");
+    CHECK(view.notes.back() ==
+          "J kills one direction exactly: all scores raised alike after the cap change nothing.");
+    CHECK(
+        has(view.notes[view.notes.size() - 2], " of an even row over its 4 keys without the cap."));
+    CHECK(has(view.competition.formula,
+              "s: the score as softmax sees it, scaled, biased and masked"));
+
+    // What the inspector says of a raw score that is 1 higher: softmax of the row by hand.
+    const double scaled = trace[Stage::scaled](0, 0, 2, 1);
+    const double step = 0.7 * (std::tanh((scaled + 0.5) / 0.7) - std::tanh(scaled / 0.7));
+    double sum = 0.0;
+    for (Index j = 0; j < 4; ++j)
+        sum += trace[Stage::weights](0, 0, 2, j) * (j == 1 ? std::exp(step) : 1.0);
+    const double after_it = trace[Stage::weights](0, 0, 2, 1) * std::exp(step) / sum;
+    const InspectorView inspector = gradients_inspector(state);
+    CHECK(inspector.value ==
+          cell_number(trace[Stage::weights](0, 0, 2, 1), 4) + " → " + cell_number(after_it, 4));
+    CHECK(inspector.formula.starts_with(
+        "∂a_k/∂s_j = factor · (1 − tanh²(S_j/cap)) · a_k (δ_kj − a_j), 0.5 · "));
+}
+
+TEST_CASE("gradients: one key beside a sink has a weight under 1, which its score moves") {
+    const AppState state = call_gradients(with_sink, {SelectJacobianRow{0, 0}});
+    const double a = gradients_look(state).result->sides[0].trace[Stage::weights](0, 0, 0, 0);
+    REQUIRE(a < 0.99);
+    const GradientsView view = build_gradients_view(state);
+    CHECK(view.notes.back() ==
+          "Row 0 may attend to one key alone, which shares with the sink: its weight is " +
+              number(a) + ", ‖J‖₂ = " + significant(0.5 * a * (1 - a), 3) + ".");
+    CHECK(view.grids.back().tooltip.ends_with(
+        "The sink takes part, so that no row or column need sum to 0"));
+    const GradientsView two = build_gradients_view(after(state, {SelectJacobianRow{1, 0}}));
+    CHECK(has(two.notes.back(), " of an even row over its 2 keys without the sink."));
+}
+
+TEST_CASE("gradients: of a saturated row V is sent what dropout leaves of the weight") {
+    const auto note = [](double dropout) {
+        const AppState state = call_gradients([&](Inputs& inputs, AttentionSpec& spec) {
+            for (float& q : inputs.q.values()) q *= 40.0F;
+            spec.dropout = dropout;
+            spec.seed = 3;
+        });
+        const TraceD& trace = gradients_look(state).result->sides[0].trace;
+        Index row = 0, key = 0;
+        for (Index i = 0; i < 4; ++i)
+            for (Index j = 0; j < 4; ++j)
+                if (trace[Stage::weights](0, 0, i, j) > 0.999) row = i, key = j;
+        const double sent = dropout > 0.0 ? trace[Stage::dropped](0, 0, row, key)
+                                          : trace[Stage::weights](0, 0, row, key);
+        const GradientsView view = build_gradients_view(after(state, {SelectJacobianRow{row, 0}}));
+        const auto found = std::ranges::find_if(
+            view.notes, [](const std::string& each) { return has(each, " Saturated: "); });
+        REQUIRE(found != view.notes.end());
+        CHECK(found->ends_with("; V is sent " + number(sent) +
+                               " of what reaches its context, at the largest key."));
+        return sent;
+    };
+    CHECK(note(0.0) > 0.999);
+    const double dropped = note(0.4);
+    CHECK((dropped == 0.0 || dropped > 1.6));
 }

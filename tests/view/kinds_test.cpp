@@ -356,3 +356,19 @@ TEST_CASE("the pair that is looked at goes with the person from workspace to wor
     CHECK(after(state, {SelectKindsPair{4, 0}}).message.severity == Severity::warning);
     CHECK(kinds_look(after(state, {SelectKindsPair{-1, 0}})).selected == large::Cell{0, 1});
 }
+
+TEST_CASE("the note says what of the document neither kind has") {
+    const auto note = [](auto change) {
+        return kinds_note(result_of(call_state("kinds", change)));
+    };
+    CHECK(note([](Inputs&, AttentionSpec& spec) { spec.dropout = 0.25; }) ==
+          "Without the document's dropout.");
+    CHECK(note([](Inputs& inputs, AttentionSpec& spec) {
+              spec.score = Score::cosine;
+              spec.rope = Rope{};
+              spec.softcap = 2.0;
+              spec.alibi = true;
+              inputs.params[Param::sinks] = Tensor(Shape{1, 1, 1, 2});
+          }) == "Without the document's score “Cosine”, RoPE, soft cap, ALiBi and sinks.");
+    CHECK(note([](Inputs&, AttentionSpec& spec) { spec.mask.window_left = 1; }) == "");
+}

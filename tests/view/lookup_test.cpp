@@ -260,3 +260,17 @@ TEST_CASE("the inspector writes the whole arithmetic of a pair") {
         CHECK_FALSE(lookup_inspector(on_page(page, {SelectLookupCell{1, 2}})).empty);
     }
 }
+
+TEST_CASE("similarity after RoPE is of the turned q and k; cosines are not W_Q W_Kᵀ alone") {
+    const auto turned = [](Inputs&, AttentionSpec& spec) { spec.rope = Rope{}; };
+    const AppState state =
+        after(call_state("lookup", turned), {ShowLookupPage{LookupPage::similarity}});
+    CHECK(build_similarity_view(state).body.grids.front().title == "S = q′_i · k′_j");
+    const AppState toy = on_page(LookupPage::similarity);
+    const auto merges = [](const AppState& shown) {
+        return std::ranges::any_of(build_similarity_view(shown).body.notes,
+                                   [](const std::string& each) { return has(each, "W_Q W_Kᵀ"); });
+    };
+    CHECK(merges(toy));
+    CHECK_FALSE(merges(after(toy, {SetSimilarityMeasure{SimilarityMeasure::cosine}})));
+}

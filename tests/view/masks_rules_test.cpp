@@ -2,6 +2,8 @@
 
 #include <tuple>
 
+#include "app/common/inspector.h"
+#include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/view.h"
 #include "app/workspaces/masks/workspace.h"
 #include "core/check_mask.h"
@@ -254,4 +256,38 @@ TEST_CASE("Masks shows what has cells, or what it lacks; its controls have the s
     CHECK(controls.batches == 2);
     CHECK(controls.batch == 1);
     CHECK_FALSE(controls.any_rule);
+}
+
+TEST_CASE("the mask's arithmetic names B where there is a bias, and takes the sink along") {
+    const AppState state = call_state("masks", [](Inputs& inputs, AttentionSpec& spec) {
+        spec.alibi = true;
+        spec.mask.causal = CausalAlign::top_left;
+        inputs.params[Param::sinks] = Tensor(Shape{1, 1, 1, 2}, {0.5F, 0.0F});
+    });
+    const InspectorView view = masks_inspector(after(state, {SelectPair{1, 0, false}}));
+    const double b = (*state.trace)[Stage::biased](0, 0, 1, 0);
+    const auto line = [&](std::string_view label) {
+        return one_of(view.lines, label, &Line::label).pieces.front().text;
+    };
+    CHECK(line("score B") == number(b));
+    CHECK(line("masked M") == "B = " + number(b));
+    CHECK(view.table->columns.front().title == "B");
+    CHECK(has(view.as_python, "B = np.array(["));
+    CHECK(has(view.as_python, "M = np.where(allowed, B, -np.inf)\nm = max(M.max(), 0.5)\n"));
+    CHECK(has(view.as_python, "A = e / (e.sum() + np.exp(0.5 - m))\n"));
+    CHECK(has(view.as_latex, "{\\sum_j \\exp(M_j - m) + \\exp(\\mathrm{sink} - m)}"));
+    const AppState plain = call_state("masks", [](Inputs&, AttentionSpec&) {});
+    CHECK(masks_inspector(plain).table->columns.front().title == "S");
+}
+
+TEST_CASE("the causal switch says where query 0 stands when it has an offset") {
+    const AppState state = call_state("masks", [](Inputs&, AttentionSpec& spec) {
+        spec.mask.causal = CausalAlign::top_left;
+        spec.query_offset = 2;
+    });
+    const SwitchView causal = switch_of(build_masks_view(state), MaskSwitch::causal);
+    CHECK(causal.words == "query i sees keys 0 … i + 2");
+    CHECK(causal.tip ==
+          "top-left: query 0 stands at key 2, as its offset says. bottom-right: the last query "
+          "stands at the last key (decoding), whatever the offset.");
 }

@@ -232,3 +232,16 @@ TEST_CASE("stops of the gain") {
     CHECK(nearest_gain(21.0) == 20);
     CHECK(nearest_gain(1e9) == kMostGain);
 }
+
+TEST_CASE("the document's row ends with its sink, and the note says so") {
+    const auto sinks = [](Inputs& inputs, AttentionSpec&) {
+        inputs.params[Param::sinks] = Tensor(Shape{1, 1, 1, 2}, {0.5F, -1.0F});
+    };
+    const AppState state =
+        after(call_state("numerics", sinks), {SetNumericsRow{LogitRow::document}});
+    CHECK(shown_logits(state).size() == 5);
+    CHECK(shown_logits(state).back() == 0.5);
+    CHECK(shown_logits(after(state, {ShowHead{1, 0}})).back() == -1.0);
+    CHECK(build_numerics_view(state).note.starts_with(
+        "5 logits of query 0, head 0 of 0…1, the last that of the sink. "));
+}

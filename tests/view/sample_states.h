@@ -107,6 +107,19 @@ inline AppState two_heads_state() {
         .value();
 }
 
+/// Attention over Q, K and V [1, 2, 4, 4] of normal numbers, as `change` makes it.
+template <class Change>
+Document call_document(Change change, const Shape& shape = {1, 2, 4, 4}) {
+    const auto inputs = normal_inputs(shape, 1);
+    Document document = document_of({inputs});
+    change(*inputs, document.spec);
+    return document;
+}
+template <class Change>
+AppState call_state(const char* workspace, Change change, const Shape& shape = {1, 2, 4, 4}) {
+    return after(state_of(call_document(change, shape)).value(), {SetWorkspace{workspace}});
+}
+
 /// Q, K and V of two sequences of three tokens, two heads.
 inline AppState two_sequences_state() {
     return state_of(document_of({normal_inputs({2, 2, 3, 4}, 1)})).value();

@@ -1,5 +1,8 @@
 #include "app/common/document/chain_rule.h"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 #include "app/common/document/loss.h"
@@ -11,95 +14,114 @@
 namespace attn::view {
 namespace {
 
-bool mixes(const Document& document) { return !document.inputs->params[Param::w_o].empty(); }
+bool has_param(const Inputs& inputs, Param param) { return !inputs.params[param].empty(); }
 
-/// " + b_Q" where there is that bias.
-std::string bias_tex(const Document& document, Param bias) {
-    return document.inputs->params[bias].empty() ? "" : " + " + tex_symbol(bias);
+std::string with_replaced(std::string text, std::string_view from, std::string_view to) {
+    for (std::size_t at = text.find(from); at != std::string::npos;
+         at = text.find(from, at + to.size()))
+        text.replace(at, from.size(), to);
+    return text;
 }
+
+/// A formula of rows of Q and K; after RoPE the score is taken of the rotated ones, q′ and k′.
+std::string rotated(const AttentionSpec& spec, std::string_view tex) {
+    std::string text(tex);
+    if (!spec.rope) return text;
+    constexpr std::array<std::array<std::string_view, 2>, 6> kLetters{{{"q_i", "q'_i"},
+                                                                       {"k_j", "k'_j"},
+                                                                       {"Q^", "Q'^"},
+                                                                       {"K^", "K'^"},
+                                                                       {"(Q\\", "(Q'\\"},
+                                                                       {"(K\\", "(K'\\"}}};
+    for (const auto& [plain, turned] : kLetters) text = with_replaced(text, plain, turned);
+    return text;
+}
+
+/// K and V of a group are used by several query heads, whose gradients add up.
+std::string over_group(const Dimensions& size, std::string tex) {
+    return size.heads > size.kv_heads
+               ? with_replaced(std::move(tex), R"(\sum_i)", R"(\sum_h \sum_i)")
+               : tex;
+}
+
+// ---- forward
 
 /// Q, K and V: given, or the document's own X times W, and its bias.
-std::string projection_tex(const Document& document, const StageInfo& stage) {
-    if (!is_toy(document) && !document.inputs->projects())
-        return tex_symbol(stage.stage) + R"( = \text{ given})";
-    const bool query = stage.stage == Stage::q;
-    const Param bias = query ? Param::b_q : stage.stage == Stage::k ? Param::b_k : Param::b_v;
-    const bool cross = !document.inputs->x_kv.empty() && !query;
-    const std::string product = !cross                    ? std::string(stage.tex)
-                                : stage.stage == Stage::k ? R"(K = X_{kv}\,W_K)"
-                                                          : R"(V = X_{kv}\,W_V)";
-    return product + bias_tex(document, bias);
+std::string projection_tex(const Document& document, Stage stage) {
+    const Inputs& in = *document.inputs;
+    if (!is_toy(document) && !in.projects()) return tex_symbol(stage) + R"( = \text{ given})";
+    const Param bias = stage == Stage::q ? Param::b_q : stage == Stage::k ? Param::b_k : Param::b_v;
+    std::string tex(info(stage).tex);
+    if (stage != Stage::q && !in.x_kv.empty()) tex = with_replaced(tex, "X", "X_{kv}");
+    return has_param(in, bias) ? tex + " + " + tex_symbol(bias) : tex;
 }
 
-/// Positions turn what the score function reads.
-std::string scores_tex(const AttentionSpec& spec) {
-    std::string formula(info(spec.score).tex);
-    if (!spec.rope) return formula;
-    for (const std::string_view row : {"q_i", "k_j"})
-        for (std::size_t at = formula.find(row); at != formula.npos;
-             at = formula.find(row, at + row.size() + 1))
-            formula.insert(at + 1, "'");
-    return formula;
-}
-
-/// B of S: what bounds it and what is taken off.
 std::string biased_tex(const AttentionSpec& spec) {
     const std::string capped =
         spec.softcap ? R"(\mathrm{cap} \cdot \tanh(\frac{S_{i,j}}{\mathrm{cap}}))" : "S_{i,j}";
-    return "B_{i,j} = " + capped +
-           (spec.alibi ? R"( - \mathrm{slope}_h \cdot |p_i - j|)" : std::string());
+    return "B_{i,j} = " + capped + (spec.alibi ? R"( - \mathrm{slope}_h \cdot |p_i - j|)" : "");
+}
+
+std::string weights_tex(const Inputs& inputs) {
+    const std::string sink =
+        has_param(inputs, Param::sinks) ? R"( + \exp(\mathrm{sink}_h - m_i))" : "";
+    return R"(A_{i,j} = \frac{\exp(M_{i,j} - m_i)}{\sum_{j'} \exp(M_{i,j'} - m_i))" + sink + "}";
 }
 
 std::string output_tex(const Document& document) {
-    const std::string_view heads =
+    const std::string_view joined =
         document.size.heads == 1 ? R"(\mathrm{context})" : R"(\mathrm{concat}(\mathrm{heads}))";
-    if (!mixes(document)) return fmt::format(R"(Y = {}\text{{, there is no }} W_O)", heads);
-    return fmt::format(R"(Y = {}\,W_O)", heads) + bias_tex(document, Param::b_o);
+    const Inputs& in = *document.inputs;
+    if (!has_param(in, Param::w_o))
+        return fmt::format(R"(Y = {}\text{{, there is no }} W_O)", joined);
+    return fmt::format(R"(Y = {}\,W_O)", joined) +
+           (has_param(in, Param::b_o) ? " + " + tex_symbol(Param::b_o) : "");
 }
 
-/// The chain rule of Q, K or what RoPE makes of them.
-std::string operand_gradient(const Document& document, Stage stage) {
-    const bool query = stage == Stage::q || stage == Stage::q_rot;
-    const Stage own =
-        std::get<Stage>(operand_of(document, Stage::scores, query ? Stage::q : Stage::k));
-    const std::string_view row = query ? "q_i" : "k_j";
-    if (own != stage)
-        return fmt::format(
-            R"(\frac{{\partial L}}{{\partial {0}}} = R_{{{1}}}^\top\,\frac{{\partial L}}{{\partial {2}}})",
-            row, query ? "p_i" : "j", query ? "q'_i" : "k'_j");
-    if (document.spec.score == Score::dot) return {};
-    const std::string rotated = own == Stage::q || own == Stage::k ? std::string(row)
-                                : query                            ? "q'_i"
-                                                                   : "k'_j";
-    return fmt::format(
-        R"(\frac{{\partial L}}{{\partial {0}}} = \sum_{1} \frac{{\partial L}}{{\partial \mathrm{{scores}}_{{i,j}}}} \cdot \frac{{\partial \mathrm{{scores}}_{{i,j}}}}{{\partial {0}}})",
-        rotated, query ? "j" : "i");
+// ---- backward
+
+/// ∂L/∂q of the score function, of q′ where RoPE is on.
+std::string operand_formula(const Document& document, bool of_keys) {
+    std::string tex = rotated(document.spec, gradient_tex(document.spec.score, of_keys));
+    return of_keys ? over_group(document.size, std::move(tex)) : tex;
+}
+
+std::string scaled_formula(const AttentionSpec& spec) {
+    if (!spec.biases()) return {};
+    const std::string cap =
+        spec.softcap ? R"( \cdot (1 - \tanh(\frac{S_{i,j}}{\mathrm{cap}})^2))" : "";
+    return R"(\frac{\partial L}{\partial S_{i,j}} = \frac{\partial L}{\partial B_{i,j}})" + cap;
 }
 
 /// Where the table speaks of the general case; "" where it holds as it is.
 std::string own_formula(const AppState& state, Stage stage) {
     const Document& document = state.document();
-    const std::string factor = tex_factor(document.spec);
+    const AttentionSpec& spec = document.spec;
+    const bool mixes = has_param(*document.inputs, Param::w_o);
+    const std::string factor = tex_factor(spec);
     const std::string equals = tex_gradient(stage) + " = ";
     switch (stage) {
         case Stage::x:
             if (document.inputs->x_kv.empty()) return {};
             return equals + tex_gradient(Stage::q) + R"(\,W_Q^\top)";
         case Stage::q:
+            if (!spec.rope) return operand_formula(document, false);
+            return R"(\frac{\partial L}{\partial q_i} = R_{p_i}^\top\,\frac{\partial L}{\partial q'_i})";
         case Stage::k:
+            if (!spec.rope) return operand_formula(document, true);
+            return R"(\frac{\partial L}{\partial k_j} = R_j^\top\,\frac{\partial L}{\partial k'_j})";
         case Stage::q_rot:
+            return operand_formula(document, false);
         case Stage::k_rot:
-            return operand_gradient(document, stage);
+            return operand_formula(document, true);
         case Stage::scores:
             return equals + tex_gradient(Stage::scaled) +
                    (factor.empty() ? "" : R"( \cdot )" + factor);
         case Stage::scaled:
-            if (!document.spec.biases()) return {};
-            return equals + tex_gradient(Stage::biased) +
-                   (document.spec.softcap ? R"( \cdot (1 - \tanh^2(\frac{S}{\mathrm{cap}})))" : "");
+            return scaled_formula(spec);
         case Stage::context:
-            if (mixes(document) && document.size.heads > 1) return {};
-            return equals + tex_gradient(Stage::output) + (mixes(document) ? R"(\,W_O^\top)" : "");
+            if (mixes && document.size.heads > 1) return {};
+            return equals + tex_gradient(Stage::output) + (mixes ? R"(\,W_O^\top)" : "");
         case Stage::output:
             return equals + loss_gradient_tex(state);
         default:
@@ -119,14 +141,24 @@ std::string dropped_formula(Stage stage) {
 }
 
 std::string param_formula(const AppState& state, Param param) {
-    const bool cross = !state.document().inputs->x_kv.empty();
+    const Document& document = state.document();
+    const bool cross = !document.inputs->x_kv.empty();
     if (cross && (param == Param::w_k || param == Param::w_v))
         return fmt::format(R"({} = X_{{kv}}^\top\,{})", tex_gradient(param),
                            tex_gradient(param == Param::w_k ? Stage::k : Stage::v));
-    if (param == Param::w_o && state.document().size.heads == 1)
+    if (param == Param::w_o && document.size.heads == 1)
         return fmt::format(R"({} = \mathrm{{context}}^\top\,{})", tex_gradient(param),
                            tex_gradient(Stage::output));
-    return std::string(gradient_tex(param));
+    const std::string_view tex = gradient_tex(param);
+    return info(param).use == ParamUse::score ? rotated(document.spec, tex) : std::string(tex);
+}
+
+/// The stage that is made with it; nullopt of the last.
+std::optional<Stage> made_with(const Document& document, const OperandId& id) {
+    for (const Stage stage : ribbon_stages(document))
+        for (const Operand& operand : operands_of(document, stage))
+            if (operand.id == id) return stage;
+    return std::nullopt;
 }
 
 }  // namespace
@@ -175,35 +207,31 @@ std::string tex_scaled(const AttentionSpec& spec) {
     return below.empty() ? scores : fmt::format(R"(\frac{{{}}}{{{}}})", scores, below);
 }
 
-std::string stage_formula(const Document& document, Stage stage) {
+std::string forward_formula(const Document& document, Stage stage) {
     const AttentionSpec& spec = document.spec;
-    const bool sinks = !document.inputs->params[Param::sinks].empty();
     switch (stage) {
         case Stage::q:
         case Stage::k:
         case Stage::v:
-            return projection_tex(document, info(stage));
+            return projection_tex(document, stage);
         case Stage::scores:
-            return scores_tex(spec);
+            return rotated(spec, info(spec.score).tex);
         case Stage::scaled:
             return "S = " + tex_scaled(spec);
         case Stage::biased:
             return biased_tex(spec);
         case Stage::masked:
-            if (!spec.biases()) break;
-            return R"(M_{i,j} = B_{i,j} \text{ if } i \text{ may attend to } j\text{, else } -\infty)";
+            return with_replaced(std::string(info(stage).tex), "S_", spec.biases() ? "B_" : "S_");
         case Stage::weights:
-            if (!sinks) break;
-            return R"(A_{i,j} = \frac{\exp(M_{i,j} - m_i)}{\sum_{j'} \exp(M_{i,j'} - m_i) + \exp(\mathrm{sink}_h - m_i)})";
+            return weights_tex(*document.inputs);
         case Stage::context:
-            if (!spec.drops()) break;
-            return R"(\mathrm{context}_i = \sum_j \tilde{A}_{i,j}\,v_j)";
+            return spec.drops() ? with_replaced(std::string(info(stage).tex), "A_", R"(\tilde{A}_)")
+                                : std::string(info(stage).tex);
         case Stage::output:
             return output_tex(document);
         default:
-            break;
+            return std::string(info(stage).tex);
     }
-    return std::string(info(stage).tex);
 }
 
 std::string gradient_formula(const AppState& state, const OperandId& id) {
@@ -212,19 +240,20 @@ std::string gradient_formula(const AppState& state, const OperandId& id) {
     std::string own = own_formula(state, stage);
     if (own.empty() && weight_stage(state.document()) == Stage::dropped)
         own = dropped_formula(stage);
-    return own.empty() ? std::string(gradient_tex(stage)) : own;
+    if (own.empty()) own = gradient_tex(stage);
+    return stage == Stage::v ? over_group(state.document().size, std::move(own)) : own;
 }
 
 std::string chain_rule_words(const AppState& state, const OperandId& id) {
     const Document& document = state.document();
-    const std::string rule = tex::plain_text(gradient_formula(state, id));
-    if (id == OperandId(Stage::output)) return rule + ", of L = " + loss_words(state) + ".";
-    for (const Stage stage : ribbon_stages(document))
-        for (const Operand& operand : operands_of(document, stage))
-            if (operand.id == id)
-                return fmt::format("{}, of the forward line {}.", rule,
-                                   tex::plain_text(stage_formula(document, stage)));
-    return rule + ".";
+    std::string words = tex::plain_text(gradient_formula(state, id));
+    if (id == OperandId(Stage::output)) return words + ", of L = " + loss_words(state) + ".";
+    if (words.find("Σ_h") != std::string::npos)
+        words += fmt::format(", h the {} query heads of that key/value head",
+                             document.size.heads / document.size.kv_heads);
+    if (const auto stage = made_with(document, id))
+        words += ", of the forward line " + tex::plain_text(forward_formula(document, *stage));
+    return words + ".";
 }
 
 }  // namespace attn::view

@@ -16,11 +16,11 @@ std::string tex_gradient(const OperandId& id, const std::string& indices = "");
 std::string tex_factor(const AttentionSpec& spec);
 /// What becomes of the scores before softmax: "\frac{\mathrm{scores}}{\sqrt{d_k}}".
 std::string tex_scaled(const AttentionSpec& spec);
-/// How the stage is computed in this document, in TeX, where its table speaks of the general case.
-std::string stage_formula(const Document& document, Stage stage);
+/// How a stage is made in this document, in TeX: by its score function, of what RoPE turned, with its cap, slopes and sinks.
+std::string forward_formula(const Document& document, Stage stage);
 /// The chain rule of the stage or parameter as it is in this document, in TeX.
 std::string gradient_formula(const AppState& state, const OperandId& id);
-/// "∂L/∂A = ∂L/∂context · Vᵀ, of the forward line context = A V."
+/// "∂L/∂A[i,j] = ∂L/∂context[i] · v_j, of the forward line context[i] = Σ_j A[i,j] v_j."
 std::string chain_rule_words(const AppState& state, const OperandId& id);
 
 }  // namespace attn::view

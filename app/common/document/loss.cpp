@@ -12,7 +12,6 @@
 #include "app/common/document/targets.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
-#include "core/gradient_tex.h"
 #include "core/tex.h"
 
 namespace attn::view {

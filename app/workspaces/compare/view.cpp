@@ -60,19 +60,37 @@ GridView side_grid(const AppState& state, const char* letter) {
     return grid;
 }
 
-SideVector row_numbers(const ComparedStage& stage, bool kl) {
+bool has_sink(const AppState& state) {
+    return !state.document().inputs->params[Param::sinks].empty();
+}
+
+/// A row of weights as a distribution: with the share of the sink after its keys, where one takes part.
+std::vector<float> distribution_of(std::span<const float> row, bool sink) {
+    std::vector<float> shares(row.begin(), row.end());
+    double rest = 1.0;
+    for (const float weight : row) rest -= weight;
+    shares.push_back(sink ? static_cast<float>(std::isnan(rest) ? rest : std::max(rest, 0.0))
+                          : 0.0F);
+    return shares;
+}
+
+SideVector row_numbers(const AppState& state, const AppState& pinned, const ComparedStage& stage,
+                       bool kl) {
+    const std::string_view sink = has_sink(pinned) || has_sink(state) ? ", the sink with them" : "";
     SideVector side{kl ? "KL" : "TV",
-                    kl ? "KL(A‖B) = Σ_j A ln(A / B) of each row, in nats; ∞ where B is 0 at a key "
-                         "where A is not"
-                       : "total variation ½ Σ_j |A − B| of each row: the share of the weight that "
-                         "moved",
+                    kl ? fmt::format("KL(A‖B) = Σ_j A ln(A / B) of each row{}, in nats; ∞ where B "
+                                     "is 0 at a key where A is not",
+                                     sink)
+                       : fmt::format("total variation ½ Σ_j |A − B| of each row{}: the share of "
+                                     "the weight that moved",
+                                     sink),
                     {},
                     Role::score};
     for (Index i = 0; i < stage.a.rows; ++i) {
-        const auto a = stage.a.row(i);
+        const auto a = distribution_of(stage.a.row(i), has_sink(pinned));
+        const auto b = distribution_of(stage.b.row(i), has_sink(state));
         const bool empty = std::ranges::all_of(a, [](float weight) { return weight == 0.0F; });
-        const double value =
-            kl ? row_divergence(a, stage.b.row(i)) : total_variation(a, stage.b.row(i));
+        const double value = kl ? row_divergence(a, b) : total_variation(a, b);
         side.cells.push_back(kl && empty ? "–" : cell_number(value, 2));
     }
     return side;
@@ -96,7 +114,8 @@ GridView change_grid(const AppState& state, const AppState& pinned, const Compar
     grid.tooltip = "what is shown now less the baseline; 0 where both are the same ∞ or both NaN";
     set_compare_cell(state, grid, sheet.values);
     if (compare_look(state).stage == Stage::weights)  // distributions
-        grid.sides = {row_numbers(stage, true), row_numbers(stage, false)};
+        grid.sides = {row_numbers(state, pinned, stage, true),
+                      row_numbers(state, pinned, stage, false)};
     return grid;
 }
 

@@ -13,6 +13,7 @@
 #include "core/bench/measure.h"
 #include "core/kernels/peak.h"
 #include "core/rng.h"
+#include "core/scores/score.h"
 #include "core/text.h"
 #include "core/threads.h"
 
@@ -226,6 +227,11 @@ Result<CostSizes> document_sizes(const AppState& state) {
     if (is_empty(state.document())) return bad_input(empty_words(state.document()));
     if (of.d_model_kv != 0 && of.d_model_kv != of.d_model)
         return bad_input("the document's X_kv is wider or narrower than its X: not counted here");
+    if (const Score score = state.document().spec.score; score != Score::dot)
+        return bad_input(
+            fmt::format("the document's score is “{}”: only the products of dot-product scores are "
+                        "counted here",
+                        info(score).title));
     const bool mixes = !state.document().inputs->params[Param::w_o].empty();
     CostSizes sizes;  // chunk, bytes and layers stay
     std::ranges::copy(std::array{of.batch, of.heads, of.kv_heads, of.tq, of.tk, of.d_model, of.d_k,

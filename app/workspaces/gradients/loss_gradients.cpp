@@ -54,10 +54,15 @@ double loss_at(const Document& document, const Loss& loss, const TensorD& output
     return std::inner_product(values.begin(), values.end(), slopes.begin(), 0.0);
 }
 
+/// "÷√d_k", "not divided", "× 0.3", and the temperature: "÷√d_k ÷2".
 std::string scale_words(const AttentionSpec& spec) {
-    if (spec.scale == ScaleKind::sqrt_dk) return "÷√d_k";
-    if (spec.scale == ScaleKind::none) return "not divided";
-    return fmt::format("× {}", significant(spec.scale_value, 4));
+    const bool warm = spec.temperature != 1.0;
+    const std::string over = warm ? "÷" + significant(spec.temperature, 4) : "";
+    if (spec.scale == ScaleKind::none) return warm ? over : "not divided";
+    const std::string scaled = spec.scale == ScaleKind::sqrt_dk
+                                   ? std::string("÷√d_k")
+                                   : fmt::format("× {}", significant(spec.scale_value, 4));
+    return warm ? scaled + " " + over : scaled;
 }
 
 Result<LossSide> side_of(const Document& document, const InputsD& inputs, const Loss& loss,

@@ -16,7 +16,7 @@ namespace attn::view {
 /// One way of scaling.
 struct LossSide {
     ScaleKind scale = ScaleKind::sqrt_dk;
-    std::string words;  // "÷√d_k", "not divided", "× 0.3"
+    std::string words;  // "÷√d_k", "not divided", "× 0.3", "÷√d_k ÷2"
     double loss = 0.0;
     TraceD trace, gradients;
 };

@@ -20,15 +20,13 @@ struct GradientRow {
     bool shown = false;
 };
 
-/// softmax at one row: J = ∂a/∂s, s the raw scores.
+/// softmax at one row: J = ∂a/∂s, s the raw scores, J[k,j] = slope_j a_k (δ_kj − a_j).
 struct JacobianNumbers {
     double p_max = 0.0;
-    double factor = 1.0;       // of the scores: 1/√d_k, 1, …, over the temperature
-    double spectral = 0.0;     // largest eigenvalue of J
-    double even = 0.0;         // the same where all keys have one weight: factor / n
-    Index keys = 0;            // that may be attended to
-    bool keeps_shift = false;  // all scores raised alike change nothing
-    Index flat = 0;            // further directions whose eigenvalue is under 1 % of `even`
+    double spectral = 0.0;  // ‖J‖₂, its largest singular value
+    double even = 0.0;      // the same where all keys share 1 evenly, uncapped: |factor| / n
+    Index keys = 0;         // that may be attended to
+    Index flat = 0;  // directions, beside the one that J kills, that pass under 1 % of `even`
 };
 
 /// One key of the row whose weights compete.
@@ -78,8 +76,12 @@ inline constexpr Index kMostJacobian = 128;  // keys
 
 /// Weights of the row that is looked at, from the exact pass; empty where there are none.
 std::vector<double> jacobian_weights(const AppState& state);
+/// ∂M/∂scores of each key of that row: the factor (1/√d_k, 1, …, over the temperature), and with a soft cap times
+/// 1 − tanh²(S/cap).
+std::vector<double> score_slopes(const AppState& state);
 /// Whether that row may attend to a key.
 bool may_attend_in_row(const AppState& state, Index key);
+CompetitionView build_competition(const AppState& state);
 GradientsView build_gradients_view(const AppState& state);
 /// Of the row that is looked at; keys = 0: there is none.
 JacobianNumbers jacobian_numbers(const AppState& state);

@@ -81,6 +81,27 @@ std::string not_number_words(const KindsResult& result) {
 
 constexpr double kRounding = 1e-12;
 
+/// What of the document no side of the comparison has, for each is a kind of its own: "Without the document's RoPE and
+/// dropout."; "" where there is nothing.
+std::string left_out_words(const Document& document) {
+    std::vector<std::string> names;
+    for (const Feature& feature :
+         features(document.spec, document.inputs->params,
+                  {"window_left", "window_right", "global_tokens", "query_offset"}))
+        names.push_back(feature.key == "softcap" ? "soft cap"
+                        : feature.key == "sinks" ? "sinks"
+                        : feature.key == info(document.spec.score).key
+                            ? fmt::format("score “{}”", feature.title)
+                            : std::string(feature.title));
+    if (document.spec.drops()) names.emplace_back("dropout");
+    if (names.empty()) return {};
+    const std::string last = names.back();
+    names.pop_back();
+    return names.empty()
+               ? fmt::format("Without the document's {}.", last)
+               : fmt::format("Without the document's {} and {}.", fmt::join(names, ", "), last);
+}
+
 }  // namespace
 
 std::string setting_words(const AttentionKind& kind, std::string_view setting) {
@@ -196,7 +217,8 @@ std::string kinds_note(const KindsResult& result) {
                                         : ""));
         break;
     }
-    if (result.document->spec.dropout > 0.0) notes.emplace_back("Without the document's dropout.");
+    if (const std::string left = left_out_words(*result.document); !left.empty())
+        notes.push_back(left);
     return fmt::format("{}", fmt::join(notes, " "));
 }
 

@@ -7,6 +7,7 @@
 #include "app/common/document/toy.h"
 #include "app/workspaces/lookup/state.h"
 #include "core/rng.h"
+#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
@@ -59,6 +60,12 @@ Result<Towers> towers_of(const AppState& state, SimilarityOf of) {
                                          in.x.shape().d, other.shape().d));
         return Towers{copy_of(in.x, state.batch, 0), copy_of(other, state.batch, 0)};
     }
+    const Score score = document.spec.score;
+    if (score != Score::dot && score != Score::cosine)
+        return bad_input(fmt::format(
+            "the score here is “{}”, which no dot product and no cosine of q and k ranks as it "
+            "does: Step shows these scores (key 1), Large their map (key 3)",
+            info(score).title));
     const Tensor& q = (*state.trace)[stage_or_source(Stage::q_rot, document.spec)];
     const Tensor& k = (*state.trace)[stage_or_source(Stage::k_rot, document.spec)];
     if (q.empty() || k.empty())

@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kMostDisagreements = 4;  // named
 
 std::string measure_title(const SimilarityView& view, const Document& document) {
-    const std::string both = view.of == SimilarityOf::qk     ? "q_i · k_j"
+    const std::string both = view.of == SimilarityOf::qk
+                                 ? document.spec.rope ? "q′_i · k′_j" : "q_i · k_j"
                              : document.inputs->x_kv.empty() ? "x_i · x_j"
                                                              : "x_i · x_kv,j";
     return view.measure == SimilarityMeasure::dot ? both
@@ -207,8 +208,8 @@ SimilarityView build_similarity_view(const AppState& state) {
     view.body.point = largest_words(document, view, scores);
     view.body.notes = {symmetry_words(document, scores, "S"),
                        disagreement_words(document, *result)};
-    if (const std::string merged = merged_words(document);
-        view.of == SimilarityOf::qk && !merged.empty())
+    const bool product = view.of == SimilarityOf::qk && view.measure == SimilarityMeasure::dot;
+    if (const std::string merged = merged_words(document); product && !merged.empty())
         view.body.notes.push_back(merged);
     if (view.softmax != SimilaritySoftmax::none)
         view.body.notes.push_back(

@@ -48,14 +48,20 @@ std::optional<Row> row_of(const AppState& state) {
 
 bool is_empty(const Row& row) { return std::ranges::count(row.allowed, 1) == 0; }
 
+/// What the mask is laid over: B with a soft cap or ALiBi, else S.
+std::string score_symbol(const AppState& state) {
+    return std::string(info(stage_or_source(Stage::biased, state.document().spec)).symbol);
+}
+
 InspectorTable table_of(const AppState& state, const Row& row) {
     const auto labels = axis_labels(state.document(), Axis::key, state.document().size.tk);
     const bool empty = is_empty(row) && !row.sink;
-    InspectorTable table{"",
-                         "key",
-                         {{"S", Role::score}, {"M", Role::score}, {"exp", {}}, {"A", Role::weight}},
-                         {},
-                         std::nullopt};
+    InspectorTable table{
+        "",
+        "key",
+        {{score_symbol(state), Role::score}, {"M", Role::score}, {"exp", {}}, {"A", Role::weight}},
+        {},
+        std::nullopt};
     const auto scores = column_texts(row.scores);
     const auto masked = column_texts(row.masked);
     const auto exps = column_texts(row.exps);
@@ -89,8 +95,10 @@ void add_rules(const AppState& state, InspectorView& view) {
 void add_arithmetic(const AppState& state, const Row& row, InspectorView& view) {
     const auto j = static_cast<std::size_t>(masks_look(state).pair.key);
     const bool allowed = row.allowed[j] != 0;
-    view.add("score S", number(row.scores[j]), Role::score);
-    view.add("masked M", allowed ? "S = " + number(row.masked[j]) : "−∞, forbidden", Role::score);
+    const std::string symbol = score_symbol(state);
+    view.add("score " + symbol, number(row.scores[j]), Role::score);
+    view.add("masked M", allowed ? symbol + " = " + number(row.masked[j]) : "−∞, forbidden",
+             Role::score);
     if (is_empty(row) && !row.sink)
         return view.add(
             "weight A",
@@ -109,24 +117,24 @@ void add_arithmetic(const AppState& state, const Row& row, InspectorView& view) 
 std::string latex_of(const Row& row, Index key) {
     const auto j = static_cast<std::size_t>(key);
     return fmt::format(
-        "A_{{i{}}} = \\frac{{\\exp(M - m)}}{{\\sum_j \\exp(M_j - m)}} = "
+        "A_{{i{}}} = \\frac{{\\exp(M - m)}}{{\\sum_j \\exp(M_j - m){}}} = "
         "\\frac{{{}}}{{{}}} = {}",
-        key, write_number(row.exps[j], Dialect::latex), write_number(row.sum, Dialect::latex),
+        key, row.sink ? " + \\exp(\\mathrm{sink} - m)" : "",
+        write_number(row.exps[j], Dialect::latex), write_number(row.sum, Dialect::latex),
         write_number(row.weights[j], Dialect::latex));
 }
 
-std::string python_of(const Row& row, Index key) {
+std::string python_of(const Row& row, const std::string& symbol, Index key) {
     std::vector<std::string> scores;
     for (const double score : row.scores) scores.push_back(write_number(score, Dialect::python));
+    const std::string sink = row.sink ? write_number(*row.sink, Dialect::python) : "";
     return fmt::format(
-        "import numpy as np\n\nS = np.array([{}])\nallowed = np.array([{}], dtype=bool)\n"
-        "M = np.where(allowed, S, -np.inf)\nm = M.max()\ne = np.exp(M - m)\n"
-        "A = e / {}\nprint(A[{}])\n",
-        fmt::join(scores, ", "), fmt::join(row.allowed, ", "),
-        row.sink
-            ? fmt::format("(e.sum() + np.exp({} - m))", write_number(*row.sink, Dialect::python))
-            : std::string("e.sum()"),
-        key);
+        "import numpy as np\n\n{0} = np.array([{1}])\nallowed = np.array([{2}], dtype=bool)\n"
+        "M = np.where(allowed, {0}, -np.inf)\nm = {3}\ne = np.exp(M - m)\n"
+        "A = e / {4}\nprint(A[{5}])\n",
+        symbol, fmt::join(scores, ", "), fmt::join(row.allowed, ", "),
+        row.sink ? fmt::format("max(M.max(), {})", sink) : "M.max()",
+        row.sink ? fmt::format("(e.sum() + np.exp({} - m))", sink) : "e.sum()", key);
 }
 
 InspectorView inspect_mask(const AppState& state) {
@@ -145,7 +153,7 @@ InspectorView inspect_mask(const AppState& state) {
         add_arithmetic(state, *row, view);
         view.table = table_of(state, *row);
         view.as_latex = latex_of(*row, pair.key);
-        view.as_python = python_of(*row, pair.key);
+        view.as_python = python_of(*row, score_symbol(state), pair.key);
     }
     view.as_text = text_of(view);
     return view;

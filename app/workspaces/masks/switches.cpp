@@ -28,8 +28,14 @@ SwitchView causal_switch(const AppState& state) {
     SwitchView view{.name = "causal"};
     view.words = fmt::format("query i sees keys 0 … {}", shifted_words("i", shift));
     view.tip =
-        "top-left: query 0 stands at key 0 (PyTorch's is_causal). bottom-right: the last query "
-        "stands at the last key (decoding). The same where there are as many queries as keys.";
+        causal == CausalAlign::bottom_right || size.query_offset == 0
+            ? "top-left: query 0 stands at key 0 (PyTorch's is_causal). bottom-right: the last "
+              "query stands at the last key (decoding). The same where there are as many queries "
+              "as keys."
+            : fmt::format(
+                  "top-left: query 0 stands at key {}, as its offset says. bottom-right: the last "
+                  "query stands at the last key (decoding), whatever the offset.",
+                  size.query_offset);
     return view;
 }
 

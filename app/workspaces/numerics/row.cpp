@@ -37,18 +37,24 @@ Result<std::vector<double>> document_logits(const AppState& state) {
             "the backend keeps no scores of the document; press 1, then choose another");
     const auto values = sheet_of(state, stage).values;
     if (values.rows < 1 || values.columns < 1) return bad_input("the document has no scores");
-    if (values.columns > kMostNumericsKeys)
+    const Tensor& sinks = state.document().inputs->params[Param::sinks];
+    const Index keys = kMostNumericsKeys - (sinks.empty() ? 0 : 1);
+    if (values.columns > keys)
         return bad_input(fmt::format("the document's row has {} keys; at most {} are shown here",
-                                     grouped(values.columns), grouped(kMostNumericsKeys)));
+                                     grouped(values.columns), grouped(keys)));
     const auto row = values.row(shared_query(state, values.rows));
-    return std::vector<double>(row.begin(), row.end());
+    std::vector<double> logits(row.begin(), row.end());
+    if (!sinks.empty()) logits.push_back(sinks(0, 0, 0, state.head));
+    return logits;
 }
 
 std::string document_row_words(const AppState& state) {
     const Index queries = state.document().size.tq;
-    return fmt::format("query {}, {}",
+    const bool sinks = !state.document().inputs->params[Param::sinks].empty();
+    return fmt::format("query {}, {}{}",
                        axis_label(state.document(), Axis::query, shared_query(state, queries)),
-                       head_words(state.head, state.document().size.heads));
+                       head_words(state.head, state.document().size.heads),
+                       sinks ? ", the last that of the sink" : "");
 }
 
 std::vector<double> shown_logits(const AppState& state) {

@@ -13,7 +13,7 @@ namespace attn::view {
 // The row that softmax is given.
 
 /// The row of the present document that Step looks at, of the sequence and head shown: what softmax is given there, masked
-/// keys −∞. An error says why there is none.
+/// keys −∞, and with sinks the head's after all keys. An error says why there is none.
 Result<std::vector<double>> document_logits(const AppState& state);
 /// "row “sat” of head 0": what the above is.
 std::string document_row_words(const AppState& state);

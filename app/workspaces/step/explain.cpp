@@ -246,7 +246,7 @@ Explanation explain(const AppState& state, const CellRef& cell) {
     if (missing.empty()) {
         explain_stage(state, explanation, *stage);
     } else {
-        set_formula(explanation, stage_formula(state.document(), *stage));
+        set_formula(explanation, forward_formula(state.document(), *stage));
         explain_without(state, explanation, missing);
     }
     note_replaced(state, explanation, *stage);

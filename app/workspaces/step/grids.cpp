@@ -192,7 +192,7 @@ GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
     if (weights && state.stage == stage) grid.rows_scaled = by_row;
     if (transposed) grid.title += "ᵀ";
     grid.tooltip = fmt::format("{}: {}\n{}", row.title,
-                               tex::plain_text(stage_formula(state.document(), stage)),
+                               tex::plain_text(forward_formula(state.document(), stage)),
                                full_shape((*state.trace)[stage]));
     if (const std::string shown = shown_head_words(state, stage); !shown.empty())
         grid.tooltip += ", " + shown;

@@ -53,7 +53,7 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
     else if (!is_empty(state.document()))
         item.shape = "not kept";
     item.tooltip = fmt::format("{}\n{}\n{}", row.title,
-                               tex::plain_text(stage_formula(state.document(), stage)),
+                               tex::plain_text(forward_formula(state.document(), stage)),
                                to_string((*state.trace)[stage].shape()));
     item.role = row.role;
     if (const std::string change = change_words(state, stage); !change.empty()) {
@@ -230,7 +230,7 @@ std::string head_name_words(const AppState& state) {
 /// Title and formula; of the gradient where that is what the canvas shows.
 void head(const AppState& state, const StageInfo& stage, StepView& view) {
     view.title = stage.title;
-    view.tex = stage_formula(state.document(), stage.stage);
+    view.tex = forward_formula(state.document(), stage.stage);
     if (are_given(state, stage.stage))
         view.tex = tex_symbol(stage.stage) + R"([i] = \text{the numbers of token } i)";
     view.formula = tex::plain_text(view.tex);

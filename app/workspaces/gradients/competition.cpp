@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/gradients/state.h"
+#include "app/workspaces/gradients/view.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kSumRounding = 1e-9;
+constexpr double kSeen = 0.01;  // of p_j (1 − p_j): beneath it nothing is drawn, and why is said
+constexpr double kOneTakesAll = 0.99;
+
+std::string signed_slope(double slope) { return (slope > 0.0 ? "+" : "") + significant(slope, 3); }
+
+std::string slope_arithmetic(const CompetitionToken& token, const CompetitionToken& raised) {
+    if (&token == &raised)
+        return fmt::format("∂p/∂s = p_j (1 − p_j) = {} · (1 − {}) = {}", number(token.p),
+                           number(raised.p), token.slope_text);
+    return fmt::format("∂p/∂s = −p_k p_j = −{} · {} = {}", number(token.p), number(raised.p),
+                       token.slope_text);
+}
+
+void fill_token(const CompetitionToken& raised, CompetitionToken& token) {
+    if (token.look == CellLook::masked) {
+        token.p_text = "0", token.slope_text = "masked";
+        token.tip = "masked: its score is −∞, its weight 0 whatever the other scores are";
+        return;
+    }
+    token.p_text = number(token.p);
+    if (token.look == CellLook::not_a_number || raised.look == CellLook::not_a_number) {
+        token.slope_text = "NaN";
+        token.tip = "NaN: the weight is no number, so no slope is known";
+        return;
+    }
+    const bool takes_part = raised.look == CellLook::number;
+    token.slope = takes_part ? token.p * ((&token == &raised ? 1.0 : 0.0) - raised.p) : 0.0;
+    token.bar = std::clamp(token.p, 0.0, 1.0);
+    token.width = std::min(std::abs(token.slope) / kMostSlope, 1.0);
+    token.slope_text = signed_slope(token.slope);
+    token.tip = takes_part ? slope_arithmetic(token, raised)
+                           : "0: the raised score is masked and changes nothing";
+}
+
+std::string slope_sum_words(const CompetitionView& view) {
+    const CompetitionToken& raised = view.at(view.raised);
+    double others = 0.0, all = 0.0;
+    for (const CompetitionToken& token : view.tokens) {
+        all += token.p;
+        if (&token != &raised) others += token.slope;
+    }
+    const double rest = raised.p * (1.0 - all);
+    if (std::abs(rest) < kSumRounding)
+        return fmt::format("Σ_k ∂p_k/∂s_j = 0: {} gains {}, the others together lose {}.",
+                           raised.label, significant(raised.slope, 3),
+                           significant(std::abs(others), 3));
+    return fmt::format(
+        "Σ_k ∂p_k/∂s_j = p_j (1 − Σ_k p_k) = {}: {} gains {}, the other keys together lose {}, the "
+        "sink {}.",
+        significant(rest, 3), raised.label, significant(raised.slope, 3),
+        significant(std::abs(others), 3), significant(rest, 3));
+}
+
+std::string no_arrow_words(const CompetitionView& view, Index open) {
+    const CompetitionToken& raised = view.at(view.raised);
+    if (open == 0) return "Every key of this row is masked: there is nothing to compete for.";
+    if (raised.look == CellLook::masked)
+        return fmt::format("{} is masked: its score is −∞, so raising it changes no weight.",
+                           raised.label);
+    if (raised.slope >= kSeen) return {};
+    if (open == 1 && raised.p == 1.0)
+        return "This row may attend to one key alone: its weight is 1 whatever the score, "
+               "p (1 − p) = 0.";
+    if (raised.p > kOneTakesAll)
+        return fmt::format(
+            "Saturated: {} has p_j = {} already, so p_j (1 − p_j) = {}: under {} arrows have width "
+            "0.",
+            raised.label, significant(raised.p, 6), significant(raised.slope, 3), kSeen);
+    return fmt::format(
+        "{} has p_j = {}, and no slope is larger than p_j (1 − p_j) = {}: under {} arrows have "
+        "width 0.",
+        raised.label, significant(raised.p, 3), significant(raised.slope, 3), kSeen);
+}
+
+struct OpenKeys {
+    Index count = 0;
+    bool unknown = false;  // one has the weight NaN
+};
+OpenKeys add_tokens(const AppState& state, const std::vector<double>& p, CompetitionView& view) {
+    const auto labels = axis_labels(state.document(), Axis::key, std::ssize(p));
+    OpenKeys open;
+    for (std::size_t k = 0; k < p.size(); ++k) {
+        const bool may = may_attend_in_row(state, static_cast<Index>(k));
+        const bool finite = std::isfinite(p[k]);
+        const CellLook look = !may     ? CellLook::masked
+                              : finite ? CellLook::number
+                                       : CellLook::not_a_number;
+        open.count += may;
+        open.unknown |= may && !finite;
+        view.tokens.push_back({labels[k], look, may ? p[k] : 0.0});
+    }
+    return open;
+}
+
+}  // namespace
+
+CompetitionView build_competition(const AppState& state) {
+    CompetitionView view;
+    const std::vector<double> p = jacobian_weights(state);
+    if (p.empty()) {
+        view.lacks = "This row has no weights.";
+        return view;
+    }
+    const auto count = static_cast<Index>(p.size());
+    if (count > kMostJacobian) {
+        view.lacks = fmt::format("{} keys: how they compete is drawn for up to {}.", grouped(count),
+                                 kMostJacobian);
+        return view;
+    }
+    const Document& document = state.document();
+    view.row = gradients_look(state).row;
+    view.raised = std::clamp<Index>(gradients_look(state).raised, 0, count - 1);
+    const auto [open, unknown] = add_tokens(state, p, view);
+    const CompetitionToken& raised = view.at(view.raised);
+    for (CompetitionToken& token : view.tokens) fill_token(raised, token);
+    view.title = fmt::format("Row {}: what raising the score of {} does to the others",
+                             axis_label(document, Axis::query, view.row), raised.label);
+    view.formula = fmt::format(
+        "∂p_k/∂s_j = p_k (δ_kj − p_j), j = {}; s: the score as softmax sees it, scaled{} and "
+        "masked",
+        raised.label, document.spec.biases() ? ", biased" : "");
+    if (unknown) {
+        view.why = "The row has NaN among its weights: where a weight is NaN no slope is known.";
+        return view;
+    }
+    view.why = no_arrow_words(view, open);
+    if (raised.look == CellLook::number) view.sum = slope_sum_words(view);
+    return view;
+}
+
+}  // namespace attn::view
