@@ -93,8 +93,6 @@ OperationRun run_operation_of(const files::FileCall& call, const OperationReques
 std::vector<NpzEntry> operation_entries(const files::FileCall& call, const OperationRun& run) {
     std::vector<NpzEntry> entries;
     add_stages(run.forward, run.keep, "", entries);
-    // What is read again is softmax attention of the same queries and keys.
-    add_call(call, StageSet().set(index_of(Stage::q)).set(index_of(Stage::k)), entries);
     if (!run.gradient) return entries;
     add_stages(*run.gradient, run.keep, "d_", entries);
     const auto params = row_of(call).params;

@@ -46,6 +46,9 @@ bool has_heads(StageSet held) {
     return holds(held, {Stage::q, Stage::k}) || holds(held, {Stage::q_rot, Stage::k_rot});
 }
 
+/// Queries and keys, or scores or weights: a file of nothing else is no call.
+bool can_be_read(StageSet held) { return has_heads(held) || (held & pair_stages()).any(); }
+
 /// The spec as the file is read: of what it holds no step is done twice.
 AttentionSpec spec_as_read(AttentionSpec spec, Index d_k, StageSet held) {
     if (holds(held, {Stage::q, Stage::k})) return spec;
@@ -88,6 +91,7 @@ void add_params(const Inputs& inputs, StageSet held, std::string_view prefix,
 
 void add_options(const AttentionSpec& spec, Index d_k, StageSet held,
                  std::vector<NpzEntry>& entries) {
+    if (!can_be_read(held)) return;
     entries.push_back({"options", {}, {}, {files::options_to_json(spec_as_read(spec, d_k, held))}});
     if (!spec.mask.custom) return;
     const Shape shape = spec.mask.custom->shape();
@@ -96,6 +100,7 @@ void add_options(const AttentionSpec& spec, Index d_k, StageSet held,
 }
 
 void add_call(const files::FileCall& call, StageSet held, std::vector<NpzEntry>& entries) {
+    if (!can_be_read(held)) return;
     add_params(call.inputs, held, "", entries);
     add_options(call.spec, call.size.d_k, held, entries);
     if (!call.tokens.empty()) entries.push_back({"tokens", {}, {}, call.tokens});

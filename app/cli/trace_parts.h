@@ -30,7 +30,7 @@ std::vector<NpzEntry> stage_entries(const Trace& trace, StageSet keep);
 /// are there, sinks, and with v and output W_O and b_O. `prefix`: "l3.". The values stay in `inputs`.
 void add_params(const Inputs& inputs, StageSet held, std::string_view prefix,
                 std::vector<NpzEntry>& entries);
-/// The same of all layers: `options`, only those that still count after the first stage that is read, and `mask`. `d_k` is
+/// The same of all layers, where a call can be made of these stages: `options`, only those that still count after the first stage that is read, and `mask`. `d_k` is
 /// the width of a query. The mask's values stay in `spec`.
 void add_options(const AttentionSpec& spec, Index d_k, StageSet held,
                  std::vector<NpzEntry>& entries);

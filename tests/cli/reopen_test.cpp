@@ -2,6 +2,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "app/common/document/actions.h"
 #include "app/common/document/heads.h"
 #include "app/files/open.h"

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <limits>
 
+#include "app/common/actions.h"
 #include "app/common/document/heads.h"
 #include "app/files/tensors.h"
 #include "app/window/session.h"
