@@ -28,16 +28,6 @@ Inputs stand_ins(const Shape& pairs, const Inputs& beside) {
     return in;
 }
 
-/// What of the spec comes before the given stage is as if it were not there.
-AttentionSpec following(Stage from, AttentionSpec spec) {
-    spec.score = Score::dot;
-    spec.rope.reset();
-    if (from > Stage::scores) spec.scale = ScaleKind::none, spec.temperature = 1.0;
-    if (from > Stage::scaled) spec.softcap.reset(), spec.alibi = false;
-    if (from == Stage::weights) spec.empty_rows = EmptyRows::zero;
-    return spec;
-}
-
 /// The mask with what the numbers themselves say; positions stay as the alignment had them.
 AttentionSpec with_given_mask(Stage from, const Tensor& pairs, AttentionSpec spec,
                               const Dimensions& size) {
@@ -70,6 +60,15 @@ Result<void> check_given_stage(Stage from, const Shape& of, const Inputs& beside
 }
 
 }  // namespace
+
+AttentionSpec following(Stage from, AttentionSpec spec) {
+    spec.score = Score::dot;
+    spec.rope.reset();
+    if (from > Stage::scores) spec.scale = ScaleKind::none, spec.temperature = 1.0;
+    if (from > Stage::scaled) spec.softcap.reset(), spec.alibi = false;
+    if (from == Stage::weights) spec.empty_rows = EmptyRows::zero;
+    return spec;
+}
 
 Result<Dimensions> sizes_from(Stage from, const Shape& pairs, const Inputs& beside,
                               const AttentionSpec& spec) {

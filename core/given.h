@@ -10,6 +10,10 @@ struct GivenPairs {
     Tensor values;
 };
 
+/// What of a spec still counts after a stage that is given, one of scores to weights: what comes before it is as if it were
+/// not there.
+AttentionSpec following(Stage from, AttentionSpec spec);
+
 /// What follows from scores or weights that are given without the queries and keys that make them.
 struct GivenTrace {
     Trace trace;         // the given stage, V, and what follows; see attend_from()

@@ -53,7 +53,9 @@ constexpr std::string_view kFooter =
     "                    tokens and options may be texts of __metadata__ of .safetensors too\n"
     "Arrays of OUT.npz: the keys of `attnscope stages` (with --operation, of that operation), "
     "logsumexp, and with\n"
-    "  --grad d_<key>, d_w_q, ...\n\n"
+    "  --grad d_<key>, d_w_q, ...; options, mask, sinks, W_score and W_O, so that it opens as the "
+    "same "
+    "call\n\n"
     "Examples:\n"
     "  attnscope trace qkv.npz -o out.npz --causal --grad\n"
     "  attnscope trace x.npz -o out.npz --heads 8 --kv-heads 2 --keep weights,context\n"
@@ -188,7 +190,13 @@ std::string summary(const Words& words, const files::FileCall& call, const std::
     for (const NpzEntry& entry : entries) {
         const auto nans = std::count_if(entry.values.begin(), entry.values.end(),
                                         [](float value) { return std::isnan(value); });
-        text += fmt::format("  {:<10} {}", entry.name, attn::to_string(entry.extents));
+        if (entry.texts.empty())
+            text += fmt::format("  {:<10} {}", entry.name, attn::to_string(entry.extents));
+        else
+            text +=
+                fmt::format("  {:<10} {}", entry.name,
+                            entry.texts.size() == 1 ? entry.texts.front()
+                                                    : fmt::format("{} texts", entry.texts.size()));
         text += nans > 0 ? fmt::format("  {} NaN\n", nans) : "\n";
     }
     return text;
@@ -317,10 +325,11 @@ void trace_given(const Words& words, const files::FileCall& call, Streams io) {
         or_throw(attend_from(call.given->stage, call.given->values, call.inputs, call.spec, keep));
     const std::string computed = fmt::format("backend {}, forward {:.2f} ms from {}\n",
                                              reference_backend().name(), elapsed_ms(start), key);
-    const std::vector<NpzEntry> entries = stage_entries(made.trace, keep);
+    std::vector<NpzEntry> entries = stage_entries(made.trace, keep);
     if (entries.empty())
         throw bad_input(
             fmt::format("--keep is {}, of which {} alone give nothing", words.keep, key));
+    add_call(call, keep & held_stages(made.trace), entries);
     write_entries(words.output, entries, io);
     std::vector<std::string> notes = call.notes;
     for (std::string& note : absent_notes(call.given->stage, !call.inputs.v.empty()))

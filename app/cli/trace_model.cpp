@@ -32,6 +32,12 @@ std::vector<NpzEntry> entries_of(const Model& model, const ModelRun& run, StageS
             entry.name = fmt::format("l{}.{}", n, entry.name);
             entries.push_back(std::move(entry));
         }
+        const StageSet held = keep & held_stages(layer.trace);
+        add_params(*layer.inputs, held, fmt::format("l{}.", n), entries);
+        if (n == 0) {  // the same of every layer
+            const Index d_k = or_throw(validate(*layer.inputs, layer.spec)).size().d_k;
+            add_options(layer.spec, d_k, held, entries);
+        }
         const Shape shape = layer.residual.shape();
         entries.push_back(
             {fmt::format("l{}.residual", n), {1, shape.t, shape.d}, layer.residual.values()});

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "app/common/or_throw.h"
 #include "app/files/standard.h"
+#include "core/given.h"
 
 namespace attn::cli {
 namespace {
@@ -34,7 +37,75 @@ void add_stages(const Trace& trace, StageSet keep, std::string_view prefix,
     }
 }
 
+bool holds(StageSet held, std::initializer_list<Stage> stages) {
+    return std::ranges::all_of(stages, [&](Stage stage) { return held[index_of(stage)]; });
+}
+
+/// Queries and keys are read, before RoPE or after it.
+bool has_heads(StageSet held) {
+    return holds(held, {Stage::q, Stage::k}) || holds(held, {Stage::q_rot, Stage::k_rot});
+}
+
+/// Queries and keys, or scores or weights: a file of nothing else is no call.
+bool can_be_read(StageSet held) { return has_heads(held) || (held & pair_stages()).any(); }
+
+/// The spec as the file is read: of what it holds no step is done twice.
+AttentionSpec spec_as_read(AttentionSpec spec, Index d_k, StageSet held) {
+    if (holds(held, {Stage::q, Stage::k})) return spec;
+    if (has_heads(held)) {
+        spec.rope.reset();
+        return spec;
+    }
+    for (const Stage from :
+         {Stage::weights, Stage::masked, Stage::biased, Stage::scaled, Stage::scores}) {
+        if (!held[index_of(from)]) continue;
+        AttentionSpec after = following(from, std::move(spec));
+        if (from != Stage::scores) {
+            after.scale = ScaleKind::sqrt_dk;  // as by default: no scores are there to be scaled
+        } else if (after.scale == ScaleKind::sqrt_dk) {
+            after.scale = ScaleKind::value;
+            after.scale_value = 1.0 / std::sqrt(static_cast<double>(d_k));
+        }
+        return after;
+    }
+    return spec;
+}
+
 }  // namespace
+
+void add_params(const Inputs& inputs, StageSet held, std::string_view prefix,
+                std::vector<NpzEntry>& entries) {
+    for (const ParamInfo& param : param_table()) {
+        const Tensor& tensor = inputs.params[param.param];
+        const bool needed = param.use == ParamUse::score    ? has_heads(held)
+                            : param.use == ParamUse::output ? holds(held, {Stage::v, Stage::output})
+                                                            : param.use == ParamUse::sink;
+        if (tensor.empty() || !needed) continue;
+        const Shape shape = tensor.shape();
+        entries.push_back(
+            {fmt::format("{}{}", prefix, param.npz),
+             param.bias ? std::vector<Index>{shape.d} : std::vector<Index>{shape.t, shape.d},
+             tensor.values()});
+    }
+}
+
+void add_options(const AttentionSpec& spec, Index d_k, StageSet held,
+                 std::vector<NpzEntry>& entries) {
+    if (!can_be_read(held)) return;
+    entries.push_back({"options", {}, {}, {files::options_to_json(spec_as_read(spec, d_k, held))}});
+    if (!spec.mask.custom) return;
+    const Shape shape = spec.mask.custom->shape();
+    const std::span<const std::uint8_t> values = std::as_const(*spec.mask.custom).values();
+    entries.push_back({"mask", {shape.b, shape.h, shape.t, shape.d}, {}, {}, values});
+}
+
+void add_call(const files::FileCall& call, StageSet held, std::vector<NpzEntry>& entries) {
+    if (!can_be_read(held)) return;
+    add_params(call.inputs, held, "", entries);
+    add_options(call.spec, call.size.d_k, held, entries);
+    if (!call.tokens.empty()) entries.push_back({"tokens", {}, {}, call.tokens});
+    if (!call.tokens_kv.empty()) entries.push_back({"tokens_kv", {}, {}, call.tokens_kv});
+}
 
 std::vector<NpzEntry> stage_entries(const Trace& trace, StageSet keep) {
     std::vector<NpzEntry> entries;
@@ -48,6 +119,7 @@ std::vector<NpzEntry> stage_entries(const Trace& trace, StageSet keep) {
 std::vector<NpzEntry> trace_entries(const files::FileCall& call, const Trace& forward,
                                     const Trace* gradient, StageSet keep) {
     std::vector<NpzEntry> entries = stage_entries(forward, keep);
+    add_call(call, keep & held_stages(forward), entries);
     if (!gradient) return entries;
     add_stages(*gradient, keep, "d_", entries);
     add_param_gradients(call, gradient->params, entries);

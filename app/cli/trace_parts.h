@@ -16,8 +16,8 @@
 
 namespace attn::cli {
 
-/// The arrays of OUT.npz: the kept stages, logsumexp, and with a gradient d_<stage> of the kept
-/// stages and d_<param> of every parameter. Stages with heads are [B,H,T,d], x, x_kv and output
+/// The arrays of OUT.npz: the kept stages, logsumexp, what makes them again (add_call()), and with a gradient d_<stage>
+/// of the kept stages and d_<param> of every parameter. Stages with heads are [B,H,T,d], x, x_kv and output
 /// [B,T,d], logsumexp [B,H,Tq], parameters in the shape in which they were given.
 /// The values stay in the traces, which must outlive the result.
 std::vector<NpzEntry> trace_entries(const files::FileCall& call, const Trace& forward,
@@ -25,6 +25,17 @@ std::vector<NpzEntry> trace_entries(const files::FileCall& call, const Trace& fo
 
 /// The kept stages, and logsumexp where it is there, alone.
 std::vector<NpzEntry> stage_entries(const Trace& trace, StageSet keep);
+
+/// What a trace that holds these stages needs beside them to be read as the same call: its score's parameters where q and k
+/// are there, sinks, and with v and output W_O and b_O. `prefix`: "l3.". The values stay in `inputs`.
+void add_params(const Inputs& inputs, StageSet held, std::string_view prefix,
+                std::vector<NpzEntry>& entries);
+/// The same of all layers, where a call can be made of these stages: `options`, only those that still count after the first stage that is read, and `mask`. `d_k` is
+/// the width of a query. The mask's values stay in `spec`.
+void add_options(const AttentionSpec& spec, Index d_k, StageSet held,
+                 std::vector<NpzEntry>& entries);
+/// Both of one call, and its tokens.
+void add_call(const files::FileCall& call, StageSet held, std::vector<NpzEntry>& entries);
 
 /// d_<param> of every parameter of the call that `gradients` has.
 void add_param_gradients(const files::FileCall& call, const Params& gradients,

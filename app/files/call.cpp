@@ -21,7 +21,9 @@ Result<FileCall> read_call(const std::string& path, const OptionValues& given, I
                         std::move(pairs),
                         std::move(file.upstreams.front()),
                         std::move(file.param_extents.front()),
-                        std::move(file.notes)};
+                        std::move(file.notes),
+                        std::move(file.tokens),
+                        std::move(file.tokens_kv)};
     });
 }
 

@@ -15,6 +15,7 @@ struct FileCall {
     Upstream upstream;                // dO, dY, or empty: ones
     ParamExtents param_extents;       // the parameters' axes as they were given
     std::vector<std::string> notes;   // what a person should know, one line each
+    std::vector<std::string> tokens, tokens_kv;  // of queries and keys; empty: the file has none
 };
 
 /// Reads as read_layer() does.

@@ -33,6 +33,11 @@ ParamExtents extents_of_params(const LayerReader& layer, const Inputs& in);
 /// dO is given at context, dY at output; neither: ones at output.
 Upstream read_upstream(const LayerReader& layer);
 
+/// Whether the file has the array or text `options`.
+inline bool says_options(const ArrayReader& reader) {
+    return reader.text("options", "a JSON object").has_value();
+}
+
 /// The array of that name, where it is there. `remedy` is for numbers that are no mask's.
 void read_mask(const ArrayReader& reader, const std::string& name, const Dimensions& size,
                std::string_view remedy, MaskSpec& mask);

@@ -107,6 +107,9 @@ constexpr struct {
     {"qkv", kPacked}, {"QKV", kPacked}, {"q", "Q"},       {"k", "K"},
     {"v", "V"},       {"x", "X"},       {"x_kv", "X_kv"},
 };
+/// Of a trace that has no q and k.
+constexpr std::pair<std::string_view, std::string_view> kRotated[] = {{"q_rot", "Q"},
+                                                                      {"k_rot", "K"}};
 /// Of TransformerLens: [B, T, H, d], q and k before and after RoPE.
 constexpr std::string_view kHook = "hook_";
 constexpr struct {
@@ -131,18 +134,20 @@ Meanings meanings_in(std::span<const std::string> names) {
     for (const std::string_view name : call_arrays()) meanings.emplace(name, name);
     if (has({"Q", "K", "V", "X"})) return meanings;
     const bool packed = has({"qkv", "QKV"});
-    const bool heads = !packed && has({"q", "k", "v"});
+    const bool rotated = !packed && !has({"q", "k"}) && has({"q_rot", "k_rot"});
+    const bool heads = !packed && (rotated || has({"q", "k", "v"}));
     for (const auto& [name, means] : kStandIns) {
         const bool of_heads = means == "Q" || means == "K" || means == "V";
         const bool of_tokens = means == "X" || means == "X_kv";
         if (means == kPacked ? packed : of_heads ? heads : of_tokens && !packed && !heads)
             meanings.emplace(name, means);
     }
+    if (rotated) meanings.insert(std::begin(kRotated), std::end(kRotated));
     if (packed || heads || !has({"hook_q", "hook_k", "hook_v", "hook_rot_q", "hook_rot_k"}))
         return meanings;
-    const bool rotated = has({"hook_rot_q", "hook_rot_k"});
+    const bool turned = has({"hook_rot_q", "hook_rot_k"});
     for (const auto& hook : kHooks)
-        meanings.emplace(rotated && !hook.rotated.empty() ? hook.rotated : hook.name, hook.means);
+        meanings.emplace(turned && !hook.rotated.empty() ? hook.rotated : hook.name, hook.means);
     return meanings;
 }
 
@@ -245,6 +250,10 @@ Listing list_layers(std::span<const std::string> names, const std::string& path,
     listing.hooks = std::ranges::any_of(listing.stand_ins, [](const auto& each) {
         return array_part(each.second).starts_with(kHook);
     });
+    listing.rotated = std::ranges::any_of(listing.stand_ins, [](const auto& each) {
+        const std::string_view name = array_part(each.second);
+        return name == kRotated[0].first || name == kHooks[0].rotated || name == kHooks[1].rotated;
+    });
     part_results(listing);
     const auto is_read_as = [&](std::string_view role) {
         return std::ranges::any_of(listing.roles,
@@ -279,9 +288,8 @@ std::string stand_in_note(const Listing& listing, const std::string& path,
     }
     if (given.empty()) return {};
     return fmt::format(
-        "{}: {} {} read as {}, as {}{}; the mask, scale and positions of that "
-        "call are not in the file",
-        path, fmt::join(given, ", "), given.size() == 1 ? "is" : "are", fmt::join(meant, ", "),
+        "{}: {} {} read as {}, as {}{}{}", path, fmt::join(given, ", "),
+        given.size() == 1 ? "is" : "are", fmt::join(meant, ", "),
         listing.hooks ? layout ? fmt::format("TransformerLens saves them, but {}", key_of(*layout))
                                : "TransformerLens saves them, [B, T, H, d]"
         : listing.given_roles ? "the roles say"
@@ -289,7 +297,8 @@ std::string stand_in_note(const Listing& listing, const std::string& path,
         listing.computed.empty()
             ? ""
             : fmt::format(", and {} {} computed anew", quoted(listing.computed),
-                          listing.computed.size() == 1 ? "is" : "are"));
+                          listing.computed.size() == 1 ? "is" : "are"),
+        listing.options ? "" : "; the mask, scale and positions of that call are not in the file");
 }
 
 std::string transposed_note(const Listing& listing, const std::string& path) {

@@ -24,6 +24,8 @@ struct Listing {
     std::vector<std::string> unused;               // names that mean nothing here
     bool packed = false;                           // Q, K and V are one array `qkv`
     bool hooks = false;                            // Q, K and V are TransformerLens's, tokens first
+    bool rotated = false;                          // Q and K are those after RoPE
+    bool options = false;                          // the file says the options of its call
     std::map<std::string, std::string> stand_ins;  // "l0.Q": the name that stands for it, "l0.q"
     std::map<std::string, std::string> roles;      // of every array that is used: "l0.q" -> "Q"
     std::set<std::string, std::less<>> transposed;  // names that are read as a role with .T

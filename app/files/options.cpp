@@ -1,6 +1,7 @@
 #include "app/files/options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -129,6 +130,25 @@ void set_rope(CallOptions& call, const Value& value) {
     call.rope_pairs = half ? RopePairs::half : RopePairs::interleaved;
 }
 
+constexpr std::string_view kRopeScales[] = {"linear", "llama3"};
+
+void set_rope_scaling(CallOptions& call, const Value& value) {
+    RopeScaling scaling;
+    const auto parts = split(value.text);
+    std::vector<double> numbers;
+    for (const std::string_view part : std::span(parts).subspan(1))
+        if (const auto number = parse_number<double>(part)) numbers.push_back(*number);
+    const bool linear = parts.front() == kRopeScales[0] && parts.size() == 2;
+    const bool llama3 = parts.front() == kRopeScales[1] && parts.size() == 5;
+    if ((!linear && !llama3) || numbers.size() + 1 != parts.size())
+        throw expected(value, "linear,FACTOR or llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH");
+    scaling.kind = linear ? RopeScale::linear : RopeScale::llama3;
+    scaling.factor = numbers[0];
+    if (llama3)
+        scaling.low = numbers[1], scaling.high = numbers[2], scaling.original_length = numbers[3];
+    call.rope_scaling = scaling;
+}
+
 /// A bare flag, or what JSON writes: true.
 bool is_set(const Value& value) {
     if (value.text != kBare) throw expected(value, "no value");
@@ -166,6 +186,85 @@ void set_discretise(CallOptions& call, const Value& value) {
     const bool zoh = is_first(value, "zoh", "euler");
     call.operation_settings.discretise = zoh ? Discretise::zoh : Discretise::euler;
 }
+
+// What a spec says of an option: "" where it is as by default.
+template <class T>
+std::string unless(const T& value, const T& usual) {
+    return value == usual ? std::string() : fmt::format("{}", value);
+}
+template <class T>
+std::string unless(const std::optional<T>& value, const std::optional<T>& /*unset*/) {
+    return value ? fmt::format("{}", *value) : std::string();
+}
+template <auto Member>
+std::string said_spec(const AttentionSpec& spec) {
+    return unless(spec.*Member, AttentionSpec{}.*Member);
+}
+template <auto Member>
+std::string said_mask(const AttentionSpec& spec) {
+    return unless(spec.mask.*Member, MaskSpec{}.*Member);
+}
+template <auto Member>
+std::string said_of_rope(const AttentionSpec& spec) {
+    return spec.rope ? unless((*spec.rope).*Member, Rope{}.*Member) : std::string();
+}
+std::string said_score(const AttentionSpec& spec) {
+    return spec.score == Score::dot ? std::string() : std::string(info(spec.score).key);
+}
+std::string said_scale(const AttentionSpec& spec) {
+    if (spec.scale == ScaleKind::value) return fmt::format("{}", spec.scale_value);
+    return spec.scale == ScaleKind::none ? "none" : "";
+}
+std::string said_rope(const AttentionSpec& spec) {
+    if (!spec.rope) return {};
+    return spec.rope->pairs == RopePairs::half ? "half" : "interleaved";
+}
+std::string said_rope_scaling(const AttentionSpec& spec) {
+    if (!spec.rope || spec.rope->scaling.kind == RopeScale::none) return {};
+    const RopeScaling& scaling = spec.rope->scaling;
+    if (scaling.kind == RopeScale::linear)
+        return fmt::format("{},{}", kRopeScales[0], scaling.factor);
+    return fmt::format("{},{},{},{},{}", kRopeScales[1], scaling.factor, scaling.low, scaling.high,
+                       scaling.original_length);
+}
+std::string said_causal(const AttentionSpec& spec) {
+    if (!spec.mask.causal) return {};
+    return *spec.mask.causal == CausalAlign::top_left ? "top-left" : "bottom-right";
+}
+std::string said_padding(const AttentionSpec& spec) {
+    return fmt::format("{}", fmt::join(spec.mask.padding, ","));
+}
+std::string said_empty_rows(const AttentionSpec& spec) {
+    return spec.empty_rows == EmptyRows::nan ? "nan" : "";
+}
+
+/// What a spec says, by the options that make it so again.
+constexpr struct {
+    std::string_view option;
+    std::string (*said)(const AttentionSpec& spec);
+} kSaid[] = {
+    {"score", said_score},
+    {"scale", said_scale},
+    {"temperature", said_spec<&AttentionSpec::temperature>},
+    {"softcap", said_spec<&AttentionSpec::softcap>},
+    {"rope", said_rope},
+    {"rope-base", said_of_rope<&Rope::base>},
+    {"rope-dims", said_of_rope<&Rope::dims>},
+    {"rope-scaling", said_rope_scaling},
+    {"query-offset", said_spec<&AttentionSpec::query_offset>},
+    {"alibi", said_spec<&AttentionSpec::alibi>},
+    {"causal", said_causal},
+    {"window", said_mask<&MaskSpec::window>},
+    {"window-left", said_mask<&MaskSpec::window_left>},
+    {"window-right", said_mask<&MaskSpec::window_right>},
+    {"global-tokens", said_mask<&MaskSpec::global_tokens>},
+    {"block", said_mask<&MaskSpec::block>},
+    {"padding", said_padding},
+    {"empty-rows", said_empty_rows},
+    {"dropout", said_spec<&AttentionSpec::dropout>},
+    {"seed", said_spec<&AttentionSpec::seed>},
+    {"training", said_spec<&AttentionSpec::training>},
+};
 
 /// What an array can be called by --role.
 constexpr std::string_view kRoleNames[] = {
@@ -229,6 +328,8 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      set_own<&CallOptions::rope_base>},
     {"rope-dims", "N", "", kPositions, "turn the first N columns only (default d_k)",
      set_own<&CallOptions::rope_dims>},
+    {"rope-scaling", "KIND,..", "", kPositions,
+     "turn slower: linear,FACTOR or llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH", set_rope_scaling},
     {"query-offset", "P", "", kPositions,
      "position of query 0 (default 0; Tk − Tq with --causal=bottom-right)",
      set_spec<&AttentionSpec::query_offset>},
@@ -305,14 +406,14 @@ void add_json_option(std::string_view what, std::string key, const json& value,
                    bare ? std::string(option->alone) : text_of(value)};
 }
 
-/// The three options of RoPE make one value; base and dims mean nothing without rope.
+/// The four options of RoPE make one value; the others mean nothing without rope.
 void set_rope_of(CallOptions& call, const OptionValues& values) {
     if (call.rope_pairs) {
-        call.spec.rope =
-            Rope{*call.rope_pairs, call.rope_base.value_or(Rope().base), call.rope_dims};
+        call.spec.rope = Rope{*call.rope_pairs, call.rope_base.value_or(Rope().base),
+                              call.rope_dims, call.rope_scaling.value_or(RopeScaling{})};
         return;
     }
-    for (const std::string_view name : {"rope-base", "rope-dims"})
+    for (const std::string_view name : {"rope-base", "rope-dims", "rope-scaling"})
         if (const auto given = values.find(name); given != values.end())
             throw bad_input(
                 fmt::format("{} is {} without rope; expected rope as well, half or interleaved",
@@ -363,6 +464,18 @@ OptionValues options_from_json(std::string_view text, std::string_view what) {
     OptionValues values;
     for (const auto& [key, value] : parsed.items()) add_json_option(what, key, value, values);
     return values;
+}
+
+std::string options_to_json(const AttentionSpec& spec) {
+    json options = json::object();
+    for (const auto& row : kSaid) {
+        const std::string text = row.said(spec);
+        if (text.empty()) continue;
+        std::string key(row.option);
+        std::ranges::replace(key, '-', '_');
+        options[key] = json::accept(text) ? json::parse(text) : json(text);
+    }
+    return options.dump();
 }
 
 std::string with_option_names(std::string sentence) {

@@ -33,6 +33,7 @@ struct CallOptions {
     std::optional<RopePairs> rope_pairs;
     std::optional<double> rope_base;
     std::optional<Index> rope_dims;
+    std::optional<RopeScaling> rope_scaling;
     std::optional<Index> d_k;                  // where the file has no queries that say it
     bool causal_unsaid = false;                // causal, of which corner nobody said
     bool sinks = false;                        // the file is said to hold the array
@@ -70,6 +71,10 @@ using OptionValues = std::map<std::string, Value, std::less<>>;
 /// The array `options` of a file: a JSON object such as {"causal": true, "window": 3, "scale": 0.07}.
 /// An unknown key, or a value that no flag could have, is an error. `what` names the file.
 OptionValues options_from_json(std::string_view json, std::string_view what);
+
+/// The array `options` of a file that says a call: every option that is not as by default. Read again it makes the same
+/// spec, but for its heads, which Q and K bring, and the mask's own array. "{}": all is as by default.
+std::string options_to_json(const AttentionSpec& spec);
 
 /// Ranges are left to attn::validate, which knows the shapes.
 CallOptions call_options(const OptionValues& values);

@@ -19,7 +19,10 @@ struct PairsName {
     std::string_view before;
     std::optional<std::string_view> after;
     Stage stage;
+    bool stacked = false;  // one array of four axes holds layers, not sequences
 };
+/// What numpy.savez calls arrays that were given no name.
+constexpr std::string_view kUnnamed = "arr_";
 // Weights before scores: what is given later in the computation needs less to be known.
 constexpr PairsName kPairsNames[] = {
     {"attentions.", "", Stage::weights},
@@ -38,7 +41,7 @@ constexpr PairsName kPairsNames[] = {
     {"layer_", "", Stage::weights},
     {"weights", {}, Stage::weights},
     {"A", {}, Stage::weights},
-    {"attentions", {}, Stage::weights},
+    {"attentions", {}, Stage::weights, true},
     {"attn_weights", {}, Stage::weights},
     {"attention", {}, Stage::weights},
     {"attn", {}, Stage::weights},
@@ -56,6 +59,7 @@ constexpr PairsName kPairsNames[] = {
     {"scaled", {}, Stage::scaled},
     {"l", ".scores", Stage::scores},
     {"scores", {}, Stage::scores},
+    {kUnnamed, "", Stage::weights, true},
 };
 
 std::optional<Index> layer_in(std::string_view name, const PairsName& form) {
@@ -68,9 +72,10 @@ std::optional<Index> layer_in(std::string_view name, const PairsName& form) {
     return layer && *layer >= 0 ? layer : std::nullopt;
 }
 
-PairsListing from(Stage stage, std::vector<std::pair<Index, std::string>> found) {
+PairsListing from(Stage stage, std::vector<std::pair<Index, std::string>> found,
+                  bool stacked = false) {
     std::ranges::sort(found);
-    PairsListing listing{stage, {}, {}, {}};
+    PairsListing listing{stage, {}, {}, {}, stacked && found.size() == 1};
     for (auto& [layer, name] : found) {
         listing.layers.push_back(layer);
         listing.names.push_back(std::move(name));
@@ -79,24 +84,48 @@ PairsListing from(Stage stage, std::vector<std::pair<Index, std::string>> found)
 }
 
 /// By the roles that a person gave: in the order of the names, a layer each.
-std::optional<PairsListing> by_role(std::span<const std::string> names,
+std::optional<PairsListing> by_role(Stage stage, std::span<const std::string> names,
                                     const std::map<std::string, std::string>& roles) {
-    for (const Stage stage : {Stage::weights, Stage::masked, Stage::scaled, Stage::scores}) {
-        std::vector<std::pair<Index, std::string>> found;
-        for (const std::string& name : names)
-            if (const auto role = roles.find(name);
-                role != roles.end() && role->second == info(stage).key)
-                found.emplace_back(std::ssize(found), name);
-        if (!found.empty()) return from(stage, std::move(found));
-    }
-    return std::nullopt;
+    std::vector<std::pair<Index, std::string>> found;
+    for (const std::string& name : names)
+        if (const auto role = roles.find(name);
+            role != roles.end() && role->second == info(stage).key)
+            found.emplace_back(std::ssize(found), name);
+    if (found.empty()) return std::nullopt;
+    return from(stage, std::move(found));
+}
+
+/// A name that says nothing means weights where each array has their four axes, or one has five.
+bool can_be_pairs(const ArrayReader& reader, const PairsName& form,
+                  const std::vector<std::pair<Index, std::string>>& found) {
+    if (form.before != kUnnamed) return true;
+    return std::ranges::all_of(found, [&](const auto& each) {
+        const auto axes = caught([&] { return reader.axes_of(each.second).size(); });
+        return axes && (*axes == 4 || (*axes == 5 && found.size() == 1));
+    });
+}
+
+std::optional<PairsListing> by_name(const PairsName& form, const ArrayReader& reader,
+                                    const std::map<std::string, std::string>& roles) {
+    std::vector<std::pair<Index, std::string>> found;
+    for (const std::string& name : reader.names())
+        if (const auto layer = layer_in(name, form); layer && !roles.contains(name))
+            found.emplace_back(*layer, name);
+    if (found.empty() || !can_be_pairs(reader, form, found)) return std::nullopt;
+    return from(form.stage, std::move(found), form.stacked);
+}
+
+/// Of one array.
+bool holds_layers(const std::vector<Index>& extents, const PairsListing& pairs) {
+    return extents.size() == 5 || (extents.size() == 4 && pairs.stacked);
 }
 
 constexpr std::string_view kPairAxes =
     "[Tq, Tk], [H, Tq, Tk] or [B, H, Tq, Tk], or one array [L, B, H, Tq, Tk]";
 
 /// Of one array, a tensor each layer.
-std::vector<Tensor> tensors_of(ArrayReader& reader, const std::string& name) {
+std::vector<Tensor> tensors_of(ArrayReader& reader, const std::string& name,
+                               const PairsListing& pairs) {
     const auto extents = reader.axes_of(name);
     const std::size_t n = extents.size();
     if (n < 2 || n > 5)
@@ -106,8 +135,9 @@ std::vector<Tensor> tensors_of(ArrayReader& reader, const std::string& name) {
     const auto axis = [&](std::size_t from_last) {
         return n > from_last ? extents[n - 1 - from_last] : Index{1};
     };
-    const Shape shape{axis(3), axis(2), axis(1), axis(0)};
-    if (n < 5) return std::vector<Tensor>{Tensor::shared(shape, std::move(values))};
+    const bool several = holds_layers(extents, pairs);
+    const Shape shape{several && n == 4 ? 1 : axis(3), axis(2), axis(1), axis(0)};
+    if (!several) return std::vector<Tensor>{Tensor::shared(shape, std::move(values))};
     std::vector<Tensor> tensors;
     for (Index layer = 0; layer < extents.front(); ++layer) {
         const float* const first = values.data() + layer * shape.count();
@@ -246,24 +276,33 @@ void settle_sizes(const ArrayReader& reader, Stage stage, TensorFile& file) {
 
 }  // namespace
 
-std::optional<PairsListing> list_pairs(std::span<const std::string> names,
+std::optional<PairsListing> list_pairs(const ArrayReader& reader,
                                        const std::map<std::string, std::string>& roles) {
-    if (auto chosen = by_role(names, roles)) return chosen;
-    for (const PairsName& form : kPairsNames) {
-        std::vector<std::pair<Index, std::string>> found;
-        for (const std::string& name : names)
-            if (const auto layer = layer_in(name, form); layer && !roles.contains(name))
-                found.emplace_back(*layer, name);
-        if (!found.empty()) return from(form.stage, std::move(found));
-    }
+    for (const Stage stage : {Stage::weights, Stage::masked, Stage::scaled, Stage::scores})
+        if (auto chosen = by_role(stage, reader.names(), roles)) return chosen;
+    for (const PairsName& form : kPairsNames)
+        if (auto found = by_name(form, reader, roles)) return found;
     return std::nullopt;
+}
+
+std::vector<PairsListing> list_all_pairs(const ArrayReader& reader,
+                                         const std::map<std::string, std::string>& roles) {
+    std::vector<PairsListing> all;
+    const auto add = [&](std::optional<PairsListing> found) {
+        const auto same = [&](const PairsListing& each) { return each.stage == found->stage; };
+        if (found && std::ranges::none_of(all, same)) all.push_back(*std::move(found));
+    };
+    for (const Stage stage : {Stage::weights, Stage::masked, Stage::scaled, Stage::scores})
+        add(by_role(stage, reader.names(), roles));
+    for (const PairsName& form : kPairsNames) add(by_name(form, reader, roles));
+    return all;
 }
 
 void choose_pairs(const ArrayReader& reader, Index layer, PairsListing& listing) {
     Listing layers;
     layers.layers = listing.layers;
     const auto axes = reader.axes_of(listing.names.front());
-    const bool several = listing.names.size() == 1 && axes.size() == 5;
+    const bool several = listing.names.size() == 1 && holds_layers(axes, listing);
     for (Index n = 1; several && n < axes.front(); ++n) layers.layers.push_back(n);
     const auto number = find_layer(layers, layer, reader.path());
     if (several) {
@@ -289,7 +328,7 @@ void read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePair
         settle_scale(whole, beside.options, file.spec);
     }
     for (std::size_t n = 0; n < pairs.names.size(); ++n) {
-        auto tensors = tensors_of(reader, pairs.names[n]);
+        auto tensors = tensors_of(reader, pairs.names[n], pairs);
         for (std::size_t l = 0; l < tensors.size(); ++l) {
             if (pairs.only && *pairs.only != static_cast<Index>(l)) continue;
             Tensor& tensor = tensors[l];
@@ -310,6 +349,10 @@ void read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePair
         pairs.stage == Stage::weights  ? ""
         : pairs.stage == Stage::scores ? "; scaled as the options say, weights are their softmax"
                                        : "; weights are their softmax"));
+    if (const auto axes = reader.axes_of(pairs.names.front()); pairs.stacked && axes.size() == 4)
+        file.notes.push_back(fmt::format("{} {} is read as [L, H, Tq, Tk], {} layer{}",
+                                         pairs.names.front(), to_string(axes), axes.front(),
+                                         axes.front() == 1 ? "" : "s"));
     if (std::string idle = idle_note(beside.given, pairs.stage); !idle.empty())
         file.notes.push_back(std::move(idle));
 }

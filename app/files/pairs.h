@@ -20,10 +20,14 @@ struct PairsListing {
     std::vector<Index> layers;       // ascending; {0} where the name is plain
     std::vector<std::string> names;  // of each layer
     std::optional<Index> only;       // of an array that holds several layers
+    bool stacked = false;            // one array, whose four axes are [L, H, Tq, Tk]
 };
 /// nullopt: there are none, or more of other programs' kinds than one: the first of the table is taken.
-std::optional<PairsListing> list_pairs(std::span<const std::string> names,
+std::optional<PairsListing> list_pairs(const ArrayReader& reader,
                                        const std::map<std::string, std::string>& roles);
+/// Every stage of them that the file has, weights first, then what comes before.
+std::vector<PairsListing> list_all_pairs(const ArrayReader& reader,
+                                         const std::map<std::string, std::string>& roles);
 /// Leaves one layer, as find_layer() finds it. One plain array may hold several: read_pairs() takes the one.
 void choose_pairs(const ArrayReader& reader, Index layer, PairsListing& listing);
 
@@ -31,10 +35,11 @@ void choose_pairs(const ArrayReader& reader, Index layer, PairsListing& listing)
 struct BesidePairs {
     const Listing& listing;
     const CallOptions& options;
-    const OptionValues& given;                          // the options by name
+    const OptionValues& given;                          // the options that a person gave, by name
     std::optional<view::FileQuestion>* asks = nullptr;  // see read_tensors()
 };
-/// [Tq,Tk], [H,Tq,Tk] or [B,H,Tq,Tk] each; one plain array may be [L,B,H,Tq,Tk]. With V, W_O, b_O and sinks of the same
+/// [Tq,Tk], [H,Tq,Tk] or [B,H,Tq,Tk] each; one plain array may be [L,B,H,Tq,Tk], and `attentions` or numpy.savez's arr_0 alone
+/// [L,H,Tq,Tk]. With V, W_O, b_O and sinks of the same
 /// layer where they are there. The scale of raw scores is not in the file: the options must say it.
 void read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePairs& beside,
                 TensorFile& file);

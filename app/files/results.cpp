@@ -114,7 +114,8 @@ void forget_notes(const Listing& listing, ResultFile& file) {
 
 void read_call_inputs(const std::string& path, const OptionValues& given, const Listing& listing,
                       Index layer, ResultFile& file) {
-    auto read = read_layer(path, given, listing.numbered ? layer : kOnlyLayer, Values::optional);
+    auto read = read_layer(path, given, listing.numbered ? layer : kOnlyLayer, Values::optional,
+                           Stored::ignored);
     if (read.operation)
         throw bad_input(fmt::format("{}: operation is {}; diff knows softmax attention alone",
                                     file.path, info(read.operation->operation).key));
@@ -185,7 +186,8 @@ void name_unused(const ArrayReader& reader, const Listing& listing, ResultFile& 
 void fill(ArrayReader& reader, const OptionValues& given, Index layer, ResultFile& file,
           const std::string& path) {
     const std::string prefix = find_prefix(reader, layer);
-    const Listing listing = list_layers(reader.names(), reader.path());
+    Listing listing = list_layers(reader.names(), reader.path());
+    listing.options = says_options(reader);
     read_stages({reader, prefix, read_options(reader, given, file)}, file);
     name_unused(reader, listing, file);
     const Index first = layer < 0 ? listing.layers.front() : layer;

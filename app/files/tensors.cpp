@@ -13,6 +13,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/inputs.h"
 #include "app/files/pairs.h"
+#include "app/files/stored.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/masks.h"
@@ -293,27 +294,38 @@ void read_tokens_file(const std::string& path, Index count, std::vector<std::str
 
 /// What a file is read with: the options, as they were given and as they are meant, and the one layer that is asked for.
 struct Asked {
-    const OptionValues& given;
     const CallOptions& options;
     Values values;
     std::optional<Index> only;
+    Stored stored;
     std::optional<view::FileQuestion>* asks;  // see read_tensors()
+    const OptionValues& typed;                // without those of the file
 };
+
+/// Queries and keys after RoPE are not turned again.
+void check_turned_once(const ArrayReader& reader, const Listing& listing,
+                       const CallOptions& options) {
+    if (!listing.rotated || !options.spec.rope) return;
+    throw bad_input(
+        fmt::format("{}: {} and {} are turned by position already; expected no rope beside them",
+                    reader.path(), layer_name(listing, listing.layers.front(), "Q"),
+                    layer_name(listing, listing.layers.front(), "K")));
+}
 
 /// The queries and keys of each layer, or the scores or weights that stand in their place.
 void read_any_layers(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile& file) {
-    const auto pairs =
-        listing.call ? std::nullopt : list_pairs(reader.names(), asked.options.roles);
+    const auto pairs = listing.call ? std::nullopt : list_pairs(reader, asked.options.roles);
     if (!pairs) {
         if (asked.only) listing.layers = {find_layer(listing, *asked.only, reader.path())};
         file.roles = listing.roles;
+        check_turned_once(reader, listing, asked.options);
         for (const Index layer : listing.layers)
             add_layer({reader, listing, layer, asked.options}, asked.values, file);
         return;
     }
     PairsListing chosen = *pairs;
     if (asked.only) choose_pairs(reader, *asked.only, chosen);
-    read_pairs(reader, chosen, {listing, asked.options, asked.given, asked.asks}, file);
+    read_pairs(reader, chosen, {listing, asked.options, asked.typed, asked.asks}, file);
     leave_unused(*pairs, reader, listing, file);
 }
 
@@ -334,6 +346,8 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
         file.notes.push_back(fmt::format("{}: {}", reader.path(), note));
     read_mask(reader, file_array(listing, "mask"), file.size,
               ": convert a float mask with mask > -inf or mask == 0", file.spec.mask);
+    if (asked.stored != Stored::ignored)
+        settle_stored(reader, asked.stored, options, listing, file);
     read_operation(reader, listing, options, file);
     if (!options.tokens_file.empty())
         return read_tokens_file(options.tokens_file, file.size.tq, file.tokens);
@@ -344,13 +358,15 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
 }
 
 TensorFile read_arrays(const std::string& path, const OptionValues& given, Values values,
-                       std::optional<Index> only, std::optional<view::FileQuestion>* asks) {
+                       Stored stored, std::optional<Index> only,
+                       std::optional<view::FileQuestion>* asks) {
     ArrayReader reader = ArrayReader::open(path);
     TensorFile file;
     const OptionValues merged = merge_options(reader, given, asks != nullptr, file.notes);
     const CallOptions options = call_options(merged);
     Listing listing = list_layers(reader.names(), reader.path(), options.roles);
-    fill(reader, listing, {merged, options, values, only, asks}, file);
+    listing.options = says_options(reader);
+    fill(reader, listing, {options, values, only, stored, asks, given}, file);
     file.notes.push_back(transposed_note(listing, reader.path()));
     file.notes.push_back(stand_in_note(listing, reader.path(), options.layout));
     std::ranges::move(reader.notes(), std::back_inserter(file.notes));
@@ -363,12 +379,13 @@ TensorFile read_arrays(const std::string& path, const OptionValues& given, Value
 
 Result<TensorFile> read_tensors(const std::string& path, const OptionValues& given, Values values,
                                 std::optional<view::FileQuestion>* asks) {
-    return caught([&] { return read_arrays(path, given, values, {}, asks); });
+    const Stored stored = values == Values::optional ? Stored::shown : Stored::compared;
+    return caught([&] { return read_arrays(path, given, values, stored, {}, asks); });
 }
 
 TensorFile read_layer(const std::string& path, const OptionValues& given, Index layer,
-                      Values values) {
-    return read_arrays(path, given, values, layer, nullptr);
+                      Values values, Stored stored) {
+    return read_arrays(path, given, values, stored, layer, nullptr);
 }
 
 }  // namespace attn::files

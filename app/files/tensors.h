@@ -27,7 +27,7 @@ struct TensorFile {
     std::vector<OperationParams> operation_params;  // of each layer: given, or fresh ones
     Dimensions size;                                // of every layer
     std::vector<GivenPairs>
-        given;  // of each layer, whose inputs have V, W_O … alone then; empty: none
+        given;  // of each layer: in place of Q and K, or as they are stored beside them; empty: none
     std::map<std::string, std::string> roles;  // of every array that is used
     std::vector<std::string> tokens;           // Tq of them; empty: the file has none
     std::vector<std::string> tokens_kv;        // Tk of them; empty: the file has none
@@ -37,17 +37,23 @@ struct TensorFile {
 /// Whether V may be missing beside Q and K: weights can be looked at without it.
 enum class Values : std::uint8_t { needed, optional };
 
+/// Scores and weights that stand beside the queries and keys that make them: not looked at; compared with what these give; or
+/// also kept in `given` where that is not what they are, bit for bit.
+enum class Stored : std::uint8_t { ignored, compared, shown };
+
 /// Reads every layer and checks it against the options. `given` are the options of the command line; those in
 /// the file's array `options` fill the gaps. "-" is standard input.
 /// Shapes: Q, K, V, dO [T,d], [H,T,d] or [B,H,T,d]; X, X_kv, dY [T,d], [B,T,d] or [B,1,T,d]; weights [in,out];
 /// biases [n] or [1,n]; parameters of an operation [H,rows,columns]; mask bool or uint8, [Tq,Tk] or 4-D; tokens and tokens_kv an array of Tq or Tk strings,
 /// or a text scalar with a JSON array of them. Arrays that mean nothing are named in a note.
+/// Weights that are 0, or masked scores that are −inf, above the diagonal in every row of every layer make the call causal.
+/// Stored::shown where V may be missing, else Stored::compared.
 /// `asks`: gets the question and its answers where the error is that a person has to say something.
 Result<TensorFile> read_tensors(const std::string& path, const OptionValues& given = {},
                                 Values values = Values::needed,
                                 std::optional<view::FileQuestion>* asks = nullptr);
 /// The same with one layer only; nothing of the others is read. `layer`: a number, kFirstLayer or kOnlyLayer.
 TensorFile read_layer(const std::string& path, const OptionValues& given, Index layer,
-                      Values values = Values::needed);
+                      Values values = Values::needed, Stored stored = Stored::compared);
 
 }  // namespace attn::files

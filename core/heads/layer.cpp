@@ -146,11 +146,29 @@ void note_dropout(const AttentionSpec& spec, HeadsLayer& layer) {
                         spec.dropout));
 }
 
+/// The queries and keys that stand beside given weights, as they are multiplied, and V with what comes after it.
+Result<Inputs> take_beside(const Inputs& inputs, const AttentionSpec& spec, HeadsLayer& layer,
+                           const RunControl& control) {
+    if (!inputs.projects() && inputs.q.empty()) return inputs;
+    Inputs room;
+    return attend(with_values(inputs, room), spec, *find_backend("staged"),
+                  stages_of({Stage::q, Stage::k, Stage::v, Stage::q_rot, Stage::k_rot}), control)
+        .map([&](Trace trace) {
+            layer.q = std::move(trace[spec.rope ? Stage::q_rot : Stage::q]);
+            layer.k = std::move(trace[spec.rope ? Stage::k_rot : Stage::k]);
+            Inputs beside;
+            if (!lacks_values(inputs)) beside.v = std::move(trace[Stage::v]);
+            for (const Param param : {Param::w_o, Param::b_o, Param::sinks})
+                beside.params[param] = inputs.params[param];
+            return beside;
+        });
+}
+
 /// Of weights or scores that the file gives, with V beside them or without.
 Result<ComputedLayer> from_given(const HeadsInput& input, Index n, Index batch,
                                  const RunControl& control) {
     const GivenPairs& given = *input.given[static_cast<std::size_t>(n)];
-    const Inputs& inputs = *input.layers[static_cast<std::size_t>(n)];
+    const Inputs& own = *input.layers[static_cast<std::size_t>(n)];
     const Shape shape = given.values.shape();
     if (batch >= shape.b) return bad_input(fmt::format("it has {} sequences", shape.b));
     ComputedLayer computed;
@@ -159,8 +177,12 @@ Result<ComputedLayer> from_given(const HeadsInput& input, Index n, Index batch,
     layer.heads = size.heads = shape.h;
     layer.tq = size.tq = shape.t;
     layer.tk = size.tk = shape.d;
+    const auto beside = take_beside(own, input.spec, layer, {control.stop, {}});
+    if (!beside) return tl::unexpected(beside.error());
+    const Inputs& inputs = *beside;
+    layer.gradient_fault = layer.q.empty() ? "the file gives no Q, K and V"
+                                           : "the weights are those that the file stores";
     layer.sinks = !inputs.params[Param::sinks].empty();
-    layer.gradient_fault = "the file gives no Q, K and V";
     find_allowed(layer, input.spec.mask, size, batch);
     const bool weights = given.stage == Stage::weights;
     if (!weights || !inputs.v.empty()) {

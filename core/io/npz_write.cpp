@@ -25,8 +25,10 @@ tl::unexpected<Error> cannot_write(const fs::path& path, zip_error_t* error) {
 
 // Header and data as they lie in memory: no number is copied. `header` must live until the zip closes.
 bool add_entry(zip_t* zip, const NpzEntry& entry, std::string& header) {
-    header = entry.texts.empty() ? npy_header(entry.extents) : npy_of_texts(entry.texts);
-    const auto bytes = std::as_bytes(entry.values);
+    const bool flags = !entry.flags.empty();
+    header = !entry.texts.empty() ? npy_of_texts(entry.texts)
+                                  : npy_header(entry.extents, flags ? "|b1" : "<f4");
+    const auto bytes = flags ? std::as_bytes(entry.flags) : std::as_bytes(entry.values);
     const std::array<zip_buffer_fragment_t, 2> parts{{
         {reinterpret_cast<zip_uint8_t*>(header.data()), header.size()},
         {reinterpret_cast<zip_uint8_t*>(const_cast<std::byte*>(bytes.data())), bytes.size()},

@@ -16,7 +16,7 @@ TEST_CASE("the same call writes the same bytes") {
 
 TEST_CASE("keep writes the named stages, their gradients, and always logsumexp") {
     const Npz forward = traced("cat_sat_mat.npz", {"--keep", "weights,context"});
-    CHECK(forward.names == std::vector<std::string>{"weights", "context", "logsumexp"});
+    CHECK(forward.names == std::vector<std::string>{"weights", "context", "logsumexp", "options"});
     const Npz both = traced("cat_sat_mat.npz", {"--keep", "q", "--grad"});
     CHECK(both.names ==
           std::vector<std::string>{"q", "logsumexp", "d_q", "d_w_q", "d_w_k", "d_w_v"});
@@ -33,7 +33,7 @@ TEST_CASE("logsumexp is a name that keep knows: it is written alone") {
     CHECK(traced("cat_sat_mat.npz", {"--keep", "logsumexp"}).names ==
           std::vector<std::string>{"logsumexp"});
     CHECK(traced("cat_sat_mat.npz", {"--keep", "weights,logsumexp"}).names ==
-          std::vector<std::string>{"weights", "logsumexp"});
+          std::vector<std::string>{"weights", "logsumexp", "options"});
     check_option_refused({"--keep", "logsumexps"}, "did you mean logsumexp?");
 }
 

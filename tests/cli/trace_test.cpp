@@ -128,7 +128,8 @@ TEST_CASE("weights alone: context and output follow where V and W_O stand beside
     const Ran bare = traced_arrays(scratch, {{"weights", {2, 2}, weights}});
     REQUIRE(bare.code == 0);
     CHECK(says(bare.err, "there is no context and no output: they need V beside"));
-    CHECK(written(scratch, {{"weights", {2, 2}, weights}}).arrays.size() == 1);
+    CHECK(written(scratch, {{"weights", {2, 2}, weights}}).names ==
+          std::vector<std::string>{"weights", "options"});
     const Ran grad = traced_arrays(scratch, {{"weights", {2, 2}, weights}}, {"--grad"});
     CHECK(grad.code == attn::cli::kBadInput);
     CHECK(says(grad.err, "--grad needs Q, K and V"));

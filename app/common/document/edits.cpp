@@ -8,6 +8,7 @@
 #include "app/common/document/effect.h"
 #include "app/common/document/loss.h"
 #include "app/common/document/place.h"
+#include "app/common/document/stored.h"
 #include "app/common/document/toy.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
@@ -76,13 +77,6 @@ std::string with_effect(const AppState& state, std::string words) {
     return sentence(fmt::format("{}{} {}", words, has_colon ? ";" : ":", effect));
 }
 
-/// Whether the same Q, K and V make the same weights under both.
-bool weighs_alike(const AttentionSpec& a, const AttentionSpec& b) {
-    const bool values = a.scale != ScaleKind::value || a.scale_value == b.scale_value;
-    return same_mask(a.mask, b.mask) && values && a.scale == b.scale &&
-           a.temperature == b.temperature;
-}
-
 /// What a toy's note and its heads' names say of weights holds for the scaling, temperature and masks that they were
 /// said of: under others the note says where the numbers come from, and no name stays. Back at the former ones, both
 /// are said again.
@@ -108,6 +102,7 @@ bool edit_document(AppState& state, Document document, const std::string& words)
 }
 
 bool edit_document(AppState& state, Document document, const std::string& words, Edit settings) {
+    leave_stored(state.document(), document);
     auto sized = with_size(std::move(document));
     if (!sized) {
         say(state, sized.error());

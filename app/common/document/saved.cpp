@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/reference.h"
+#include "app/common/document/stored.h"
 #include "app/common/fields.h"
 #include "core/io/paths.h"
 #include "core/result.h"
@@ -125,6 +126,7 @@ Result<Document> resolved(Document document, const DocumentReference& reference)
     if (reference.layer < 0 || reference.layer >= layers)
         return bad_input(fmt::format("{} has no layer {}: it has {}, counted from 0",
                                      document.title, reference.layer, layers));
+    const Document opened = document;
     document.spec = with_kind_of(document.spec, reference);
     document.painted = reference.painted;
     document.layer = reference.layer;
@@ -135,6 +137,7 @@ Result<Document> resolved(Document document, const DocumentReference& reference)
         set_input(document, edit);
         document.edits.push_back(edit);
     }
+    leave_stored(opened, document);
     document.targets = reference.targets;
     if (!document.edits.empty()) document.note += ", edited";
     return with_size(std::move(document));
