@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/call.h"
 #include "app/common/document/effect.h"
 #include "app/common/document/loss.h"
 #include "app/common/document/place.h"
@@ -76,20 +77,31 @@ std::string with_effect(const AppState& state, std::string words) {
     return sentence(fmt::format("{}{} {}", words, has_colon ? ";" : ":", effect));
 }
 
-/// Whether the same Q, K and V make the same weights under both.
-bool weighs_alike(const AttentionSpec& a, const AttentionSpec& b) {
-    const bool values = a.scale != ScaleKind::value || a.scale_value == b.scale_value;
-    return same_mask(a.mask, b.mask) && values && a.scale == b.scale &&
-           a.temperature == b.temperature;
+/// Of a call, what makes weights.
+CallSettings weighing(const Document& document) {
+    CallSettings call = call_of(document);
+    call.dropout = 0.0;
+    call.dropout_seed = 0;
+    call.training = true;
+    return call;
 }
 
-/// What a toy's note and its heads' names say of weights holds for the scaling, temperature and masks that they were
+/// Whether the same Q, K and V make the same weights under both.
+bool weighs_alike(const Document& x, const Document& y) {
+    const AttentionSpec& a = x.spec;
+    const AttentionSpec& b = y.spec;
+    const bool values = a.scale != ScaleKind::value || a.scale_value == b.scale_value;
+    return same_mask(a.mask, b.mask) && values && a.scale == b.scale &&
+           a.temperature == b.temperature && weighing(x) == weighing(y);
+}
+
+/// What a toy's note and its heads' names say of weights holds for the scaling, temperature, call and masks that they were
 /// said of: under others the note says where the numbers come from, and no name stays. Back at the former ones, both
 /// are said again.
 void settle_note(const AppState& state, Document& document) {
     for (auto edit = state.history.rbegin(); edit != state.history.rend(); ++edit) {
         const Document& said = *edit->document;
-        if (said.inputs != document.inputs || !weighs_alike(said.spec, document.spec)) continue;
+        if (said.inputs != document.inputs || !weighs_alike(said, document)) continue;
         document.note = said.note;
         document.head_names = said.head_names;
         return;
