@@ -93,9 +93,9 @@ TEST_CASE("a soft cap bends scores to cap · tanh(S / cap)") {
     check_pairs(state, Stage::biased, [&](Index h, Index i, Index j) {
         return 0.5 * std::tanh(at(state, Stage::scaled, h, i, j) / 0.5);
     });
-    CHECK(state.history[state.now].words == "soft cap = 0.5");
+    CHECK(state.history[state.now].words == "soft cap = 0.50");
     CHECK(!after(state, {SetSoftCap{0.0}}).document().spec.softcap);
-    CHECK(refused(state, SetSoftCap{-1.0}) == "softcap is -1: it must be a finite number above 0.");
+    CHECK(refused(state, SetSoftCap{-1.0}) == "Softcap is -1: it must be a finite number above 0.");
 }
 
 TEST_CASE("RoPE turns pairs of columns by position · base^(−2c/d_k), halves or neighbours") {
@@ -173,7 +173,7 @@ TEST_CASE("four heads share two key/value heads: heads 0, 1 the first, heads 2, 
           "4 query heads do not divide among 3 key/value heads: H must be a multiple of Hkv.");
     CHECK(refused(state, SetHeads{5}) ==
           "5 query heads do not divide among 2 key/value heads: H must be a multiple of Hkv.");
-    CHECK(refused(first, SetKeyHeads{0}) == "kv heads = 0: it must be 1 to 16.");
+    CHECK(refused(first, SetKeyHeads{0}) == "Kv heads = 0: it must be 1 to 16.");
     CHECK(after(state, {SetHeads{6}}).document().size.kv_heads == 2);
     CHECK(after(first, {SetHeads{6}}).document().size.kv_heads == 6);
 }
@@ -260,7 +260,7 @@ TEST_CASE("dropout drops weights by its seed and divides the others by 1 − p")
     const AppState other = after(state, {SetDropoutSeed{3}});
     CHECK_FALSE((*other.trace)[Stage::dropped] == (*state.trace)[Stage::dropped]);
     CHECK((*after(state, {SetTraining{false}}).trace)[Stage::dropped].empty());
-    CHECK(refused(state, SetDropout{1.0}) == "dropout is 1: it must be at least 0 and below 1.");
+    CHECK(refused(state, SetDropout{1.0}) == "Dropout is 1: it must be at least 0 and below 1.");
 }
 
 TEST_CASE("a query offset moves the causal mask: query i sees keys up to i + offset") {
@@ -348,7 +348,7 @@ TEST_CASE("a file's call can be switched where that needs no tensor; else it say
     CHECK(refused(file, SetKeyHeads{1}) == lack);
     CHECK(refused(file, SetValueWidth{2}) == lack);
     CHECK(refused(file, SetScore{Score::general}) ==
-          "score general needs W_score, which is not given.");
+          "Score general needs W_score, which is not given.");
     CHECK(refused(file, CopyQueryWeights{}) ==
           "W_Q and W_K belong to the tensors of x.npz: they can be set for a toy sentence.");
     const AppState changed =
@@ -357,8 +357,8 @@ TEST_CASE("a file's call can be switched where that needs no tensor; else it say
     CHECK(changed.now == file.now + 6);
     // its session says all of it, also what was switched off
     const auto again = [&](const AppState& state, Document from) {
-        const auto json = nlohmann::json::parse(document_to_json(state.document()));
-        const auto reference = reference_from_json(json, "session");
+        const auto written = nlohmann::json::parse(document_to_json(state.document()));
+        const auto reference = reference_from_json(written, "session");
         REQUIRE(reference);
         return call_of(resolved(std::move(from), *reference).value());
     };
@@ -385,8 +385,9 @@ TEST_CASE(
     CHECK(fault(R"("heads": 4, "kv_heads": 3)") ==
           "p.json: 4 query heads do not divide among 3 key/value heads: H must be a multiple of "
           "Hkv");
-    CHECK(fault(R"("score": "cosin")") ==
-          R"(p.json has 'score' = "cosin": expected dot, cosine, general, additive or student_t)");
+    CHECK(
+        fault(R"("score": "cosin")") ==
+        R"(p.json has 'score' = "cosin": expected one of dot, cosine, general, additive, student_t)");
     CHECK(fault(R"("d_v": 2, "W_V": [[1, 2, 3, 4]])") ==
           "p.json W_V has 1 rows, expected d_model = 4");
 }

@@ -25,6 +25,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
+constexpr std::string_view kCallMark = "alibi";
 constexpr std::array<std::string_view, 2> kEmptyRowsNames{"zero", "nan"};  // in the enum's order
 
 /// What a matrix must be, and the words for it: "d_k·heads".
@@ -351,10 +352,8 @@ void add_spec(Rows& rows, const AttentionSpec& spec) {
     if (spec.empty_rows == EmptyRows::nan) rows.emplace_back("empty_rows", "\"nan\"");
 }
 
-enum class Said : std::uint8_t { all, not_default };
-
-/// What the options of the call are: all of them where the document's file may say otherwise.
-void add_call(Rows& rows, const Document& document, Said said) {
+/// Those options of the call that are not as by default.
+void add_call(Rows& rows, const Document& document) {
     const auto described = [](CallSettings call) {
         ordered_json object;
         JsonWriter writer(object);
@@ -362,8 +361,12 @@ void add_call(Rows& rows, const Document& document, Said said) {
         return object;
     };
     const ordered_json usual = described({});
-    for (const auto& [key, value] : described(call_of(document)).items())
-        if (said == Said::all || value != usual[key]) rows.emplace_back(key, value.dump());
+    const ordered_json call = described(call_of(document));
+    for (const auto& [key, value] : call.items()) {
+        // of a file, ALiBi is always said: it tells that what is left out is as by default
+        const bool mark = !is_toy(document) && key == kCallMark;
+        if (mark || value != usual[key]) rows.emplace_back(key, value.dump());
+    }
 }
 
 void add_tensors(Rows& rows, const Inputs& inputs) {
@@ -425,7 +428,7 @@ std::string reference_to_json(const Document& document, const std::filesystem::p
     add(rows, "heads", document.spec.heads);
     add(rows, "kv_heads", document.spec.kv_heads);
     add_spec(rows, document.spec);
-    add_call(rows, document, Said::all);
+    add_call(rows, document);
     add(rows, "global_tokens", document.spec.mask.global_tokens);
     if (document.painted) rows.emplace_back("mask", paint_json(document.spec.mask.custom));
     add_list(rows, "edits", document.edits);
@@ -479,7 +482,7 @@ Result<DocumentReference> reference_from_json(const json& value, std::string_vie
     reference.spec.kv_heads = reference.spec.heads;
     fields.read("kv_heads", reference.spec.kv_heads);
     reference.has_rules = fields.find("global_tokens") != nullptr;
-    const bool has_call = fields.find("alibi") != nullptr;
+    const bool has_call = fields.find(kCallMark) != nullptr;
     const CallSettings call = read_spec(fields, reference.spec);
     if (has_call) reference.call = call;
     reference.painted = read_paint(fields, reference.spec.mask.custom);
@@ -514,7 +517,7 @@ std::string document_to_json(const Document& document, const std::filesystem::pa
     if (!document.head_names.empty())
         rows.emplace_back("head_names", json(document.head_names).dump());
     add_spec(rows, document.spec);
-    add_call(rows, document, Said::not_default);
+    add_call(rows, document);
     if (document.spec.mask.global_tokens > 0)
         add(rows, "global_tokens", document.spec.mask.global_tokens);
     if (document.spec.mask.custom) rows.emplace_back("mask", paint_json(document.spec.mask.custom));
