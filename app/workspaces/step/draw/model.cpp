@@ -327,6 +327,7 @@ struct ModelLayout {
     float column = 0.0F;  // the width of one
     float width = 0.0F;   // of all
     float height = 0.0F;  // of the highest one
+    float bar = 0.0F;     // the width of a scroll bar; 0: none is needed
 };
 
 /// Groups beneath each other, in columns of at most that height; a group that is higher alone goes on in the next.
@@ -366,9 +367,10 @@ ModelLayout layout_of(const std::vector<Group>& groups, float room, const Frame&
     float most = std::min(frame.px(kTallest), room);
     ModelLayout layout = laid_out(groups, most, frame);
     while (layout.columns > beside) layout = laid_out(groups, most += frame.px(kRow) / 2, frame);
+    layout.bar = layout.height > room ? ImGui::GetStyle().ScrollbarSize : 0.0F;
     const auto columns = static_cast<float>(layout.columns);
-    layout.column = std::min(frame.px(kWidth), across / columns - between);
-    layout.width = columns * (layout.column + between) - between;
+    layout.column = std::min(frame.px(kWidth), (across - layout.bar) / columns - between);
+    layout.width = columns * (layout.column + between) - between + layout.bar;
     return layout;
 }
 
@@ -387,8 +389,6 @@ void draw_layout(const ModelLayout& layout, ImVec2 low, const Frame& frame, Acti
                          frame.theme.muted, each.heading);
     }
     ImGui::PopItemWidth();
-    ImGui::SetCursorScreenPos({low.x, low.y + layout.height});
-    ImGui::Dummy({1.0F, frame.px(kPad)});
 }
 
 /// Escape and a click elsewhere; the keyboard goes back to the button.
@@ -422,7 +422,7 @@ void draw_model(const ControlsView& view, const ModelButton& button, const Frame
     const ImVec2 size{2 * pad + layout.width, 2 * pad + std::min(layout.height, room)};
     const ImVec2 low{std::max(0.0F, button.high.x - size.x), top};
     const ImVec2 high{low.x + size.x, low.y + size.y};
-    const bool scrolls = layout.height > room;
+    const bool scrolls = layout.bar > 0.0F;
     ImGui::SetNextWindowPos(low);
     ImGui::SetNextWindowSize(size);
     ImGui::Begin("model", nullptr, scrolls ? kPopover & ~ImGuiWindowFlags_NoScrollbar : kPopover);
