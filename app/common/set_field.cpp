@@ -148,18 +148,23 @@ FieldNow field_now(const KeptField& field, const void* kept) {
     return *std::move(found);
 }
 
+Result<std::string> put_field(const AppState& state, const KeptField& field, void* kept,
+                              const FieldValue& value) {
+    put(field, kept, value);
+    if (auto fine = field.prepare(state, kept, field.name); !fine)
+        return tl::unexpected(fine.error());
+    std::string fault = range_fault(field_now(field, kept));
+    if (fault.empty()) fault = complaint_of(*field.type, kept);
+    if (!fault.empty()) return bad_input(std::move(fault));
+    // by now the description may have brought it to a value that there is
+    return words_of(field_now(field, kept));
+}
+
 void set_field(AppState& state, const KeptField& field, const FieldValue& value) {
     Slots next = field.undone ? state.history[state.now].controls : state.looks;
-    void* const kept = next.edit(*field.type);
-    put(field, kept, value);
-    if (auto fine = field.prepare(state, kept, field.name); !fine) return say(state, fine.error());
-    const FieldNow now = field_now(field, kept);
-    std::string fault = range_fault(now);
-    if (fault.empty()) fault = complaint_of(*field.type, kept);
-    if (!fault.empty()) return say(state, fault, Severity::error);
-    // by now the description may have brought it to a value that there is
-    const std::string words = words_of(field_now(field, kept));
-    if (field.undone) return edit_controls(state, std::move(next), words);
+    const auto words = put_field(state, field, next.edit(*field.type), value);
+    if (!words) return say(state, words.error());
+    if (field.undone) return edit_controls(state, std::move(next), *words);
     state.looks = std::move(next);
 }
 

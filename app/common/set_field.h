@@ -72,6 +72,9 @@ struct FieldNow {
 /// `kept`: a value of its type. A field that is not described is a bug.
 FieldNow field_now(const KeptField& field, const void* kept);
 void set_field(AppState& state, const KeptField& field, const FieldValue& value);
+/// Puts the value into `kept`, as it was prepared; what undo says of it, "d_k = 64", or what is wrong with it.
+Result<std::string> put_field(const AppState& state, const KeptField& field, void* kept,
+                              const FieldValue& value);
 /// As an action has it.
 void describe_field(Visitor& visit, const KeptField& field, FieldValue& value);
 
@@ -88,6 +91,9 @@ template <class T>
 inline constexpr bool kIsUndone = false;
 template <class T>
 inline constexpr bool kIsUndone<Controls<T>> = true;
+/// Who sets a field that is kept there.
+template <class Where>
+inline constexpr auto kSetter = set_field;
 
 template <class T, auto kWhere, Text kName, Text kAction, view::Kind kKind, Text kKey = kName>
 struct SetField {
@@ -104,7 +110,7 @@ struct SetField {
         action.value = value_in<T>(value);
     }
     friend void carry_out(AppState& state, const SetField& action) {
-        set_field(state, kField, field_value(action.value));
+        kSetter<std::remove_const_t<decltype(kWhere)>>(state, kField, field_value(action.value));
     }
 };
 

@@ -8,6 +8,7 @@
 #include "app/common/actions.h"
 #include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/call_actions.h"
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/requests.h"
 #include "app/common/fields.h"
@@ -53,6 +54,7 @@ std::vector<const ActionType*> all_actions() {
     };
     add(WindowActions::kTypes);
     add(DocumentActions::kTypes);
+    add(CallActions::kTypes);
     add(MapActions::kTypes);
     add(InterventionActions::kTypes);
     for (const WorkspaceInfo* workspace : workspaces()) add(workspace->actions);

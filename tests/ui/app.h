@@ -52,7 +52,7 @@ struct App {
     view::AppState state = view::initial_state();
     NullUi ui;
 
-    explicit App(ImVec2 size = kAppSize) : ui(size) {
+    explicit App(ImVec2 size = kAppSize, float scale = 1.0F) : ui(size, scale) {
         ui.show([this](const ui::Frame& frame, view::Actions& out) {
             ui::draw_window(state, frame, out);
             for (const view::Action& action : out) view::apply(state, action);

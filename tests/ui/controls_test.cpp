@@ -1,4 +1,5 @@
 #include "app/workspaces/step/draw/controls.h"
+#include "app/common/document/call_actions.h"
 #include "app/workspaces/step/draw/canvas.h"
 #include "tests/ui/app.h"
 
@@ -102,7 +103,7 @@ TEST_CASE("a click within the popover changes the model and leaves it open") {
     const auto before = app.state.selected;
     const ImGuiWindow* window = popover();
     REQUIRE(window);
-    const ImVec2 at{window->Pos.x + window->Size.x * 0.6F, window->Pos.y + 16.0F + 14.0F};
+    const ImVec2 at{window->Pos.x + 240.0F, window->Pos.y + 16.0F + 26.0F + 14.0F};
     app.ui.click(at);
     CHECK(app.state.document().d_model > 4);
     CHECK(step_look(app.state).model_open);
@@ -113,12 +114,12 @@ TEST_CASE("Tab stays within the open popover, Escape goes back to its button") {
     App app;
     app.act({view::ShowModel{true}});
     std::set<std::uint32_t> met;
-    for (int n = 0; n < 40; ++n) {
+    for (int n = 0; n < 60; ++n) {
         REQUIRE(app.pressed(Key::tab).focus.control != 0);
         met.insert(app.state.focus.control);
     }
-    CHECK(met.size() >= 5);
-    CHECK(met.size() <= 8);
+    // d_model, d_k, d_v, heads; score, soft cap, sinks; RoPE, ALiBi, offset; window, padding; dropout; seed, re-seed, copy
+    CHECK(met.size() == 16);
     CHECK_FALSE(step_look(app.pressed(Key::escape)).model_open);
     const std::uint32_t button = app.state.focus.control;
     REQUIRE(button != 0);
@@ -140,17 +141,71 @@ TEST_CASE("Escape in a number of the popover ends the typing alone") {
     CHECK_FALSE(step_look(app.pressed(Key::escape)).model_open);
 }
 
-TEST_CASE("the popover lies within the window at every size") {
-    for (const ImVec2 size : {ImVec2{640.0F, 360.0F}, {1280.0F, 720.0F}, {1600.0F, 1000.0F}}) {
-        CAPTURE(size.x);
-        App app(size);
-        app.act({view::SetHeads{8}, view::ShowModel{true}}, 3);
-        const ImGuiWindow* window = popover();
-        REQUIRE(window);
-        CHECK(window->Pos.x >= 0.0F);
-        CHECK(window->Pos.x + window->Size.x <= size.x);
-        CHECK(window->Pos.y + window->Size.y <= size.y);
-        CHECK(window->ScrollMax.x == 0.0F);
-        CHECK(window->ScrollMax.y == 0.0F);
-    }
+TEST_CASE("the popover lies within the window at every size, and scrolls in the smallest alone") {
+    for (const float scale : {1.0F, 1.5F})
+        for (const ImVec2 size : {ImVec2{640.0F, 360.0F}, {1280.0F, 720.0F}, {1600.0F, 1000.0F}}) {
+            CAPTURE(size.x);
+            CAPTURE(scale);
+            App app(size, scale);
+            app.act({view::SetHeads{16}, view::SetKeyHeads{2}, view::SetSoftCap{1.0},
+                     view::SetRope{view::RopeTurn::half}, view::SetDropout{0.5}, view::SetWindow{1},
+                     view::SetPadding{3}, view::ShowModel{true}},
+                    3);
+            const ImGuiWindow* window = popover();
+            REQUIRE(window);
+            CHECK(window->Pos.x >= 0.0F);
+            CHECK(window->Pos.x + window->Size.x <= size.x);
+            CHECK(window->Pos.y + window->Size.y <= size.y);
+            CHECK(window->ScrollMax.x == 0.0F);
+            if (size.x >= 1280.0F) CHECK(window->ScrollMax.y == 0.0F);
+        }
+}
+
+TEST_CASE("clicks in the popover reach every field of the call") {
+    App app;
+    app.act({view::SetHeads{4}, view::SetRope{view::RopeTurn::half}, view::SetDropout{0.5},
+             view::ShowModel{true}});
+    const ImGuiWindow* window = popover();
+    REQUIRE(window);
+    const ImVec2 low = window->Pos;
+    const ImVec2 high{low.x + window->Size.x, low.y + window->Size.y};
+    std::set<std::string_view> met;
+    const view::AppState first = app.state;
+    for (float y = low.y + 12.0F; y < high.y; y += 9.0F)
+        for (float x = low.x + 12.0F; x < high.x; x += 12.0F) {
+            for (const view::Action& action : app.ui.click({x, y})) met.insert(name_of(action));
+            app.set(first, 1);
+        }
+    for (const std::string_view name :
+         {"set_value_width", "set_kv_heads", "set_softcap", "set_sinks", "set_rope_base",
+          "set_alibi", "set_query_offset", "set_dropout", "set_dropout_seed", "set_training",
+          "set_padding", "set_window", "copy_query_weights", "set_seed"})
+        CHECK_MESSAGE(met.contains(name), name);
+}
+
+TEST_CASE(
+    "by keys alone: Tab to the score, the arrow keys choose; Space switches sinks and ALiBi") {
+    App app;
+    app.act({view::ShowModel{true}});
+    for (int n = 0; n < 5; ++n) app.ui.press(Key::tab);
+    app.ui.press(Key::down);
+    CHECK(app.state.document().spec.score == Score::cosine);
+    app.ui.press(Key::tab);  // soft cap
+    app.ui.press(Key::space);
+    CHECK(app.state.document().spec.softcap == 1.0);
+    app.ui.press(Key::tab);  // its slider
+    app.ui.press(Key::end);
+    CHECK(app.state.document().spec.softcap == 100.0);
+    app.ui.press(Key::tab);
+    app.ui.press(Key::space);
+    CHECK_FALSE(app.state.document().inputs->params[Param::sinks].empty());
+    app.ui.press(Key::tab);  // RoPE
+    app.ui.press(Key::down);
+    REQUIRE(app.state.document().spec.rope);
+    CHECK(app.state.document().spec.rope->pairs == RopePairs::half);
+    app.ui.press(Key::tab);  // base
+    app.ui.press(Key::tab);
+    app.ui.press(Key::space);
+    CHECK(app.state.document().spec.alibi);
+    CHECK(step_look(app.state).model_open);
 }

@@ -17,19 +17,15 @@
 namespace attn::view {
 namespace {
 
-/// Other sizes of a toy. What its heads were built to do holds only for heads whose numbers are as they were.
+/// Other sizes of a toy. Key/value heads and d_v that are as many as heads and d_k follow these.
 void resize(Document& document, Index d_model, Index d_k, Index heads) {
-    const bool same_width = d_model == document.d_model && d_k == document.d_k;
-    Inputs inputs = resized(document, d_model, d_k, heads);
-    document.d_model = d_model;
-    document.d_k = d_k;
-    document.heads = document.spec.heads = document.spec.kv_heads = heads;
-    set_inputs(document, std::move(inputs));
-    document.name = "custom";
-    document.note = toy_note(document);
-    if (!same_width) document.head_names.clear();
-    if (!document.head_names.empty())
-        document.head_names.resize(static_cast<std::size_t>(heads), "seeded");
+    ToyShape to = toy_shape(document);
+    if (to.kv_heads == to.heads) to.kv_heads = heads;
+    if (to.d_v == to.d_k) to.d_v = d_k;
+    to.d_model = d_model;
+    to.d_k = d_k;
+    to.heads = heads;
+    reshape(document, to);
 }
 
 /// "every number that was there stays, new entries of W come from seed 1": what another size does to the weights.
@@ -247,7 +243,7 @@ void carry_out(AppState& state, const SetSeed& action) {
     document.seed = action.seed;
     Inputs inputs = *document.inputs;
     const bool mixes = !inputs.params[Param::w_o].empty();
-    inputs.params = toy_weights(document.seed, document.d_model, document.d_k, document.heads);
+    inputs.params = toy_weights(document.seed, toy_shape(document));
     if (!mixes) inputs.params[Param::w_o] = {};
     set_inputs(document, std::move(inputs));
     document.name = "custom";

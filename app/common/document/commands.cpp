@@ -1,6 +1,10 @@
 #include "app/common/document/commands.h"
+
+#include <fmt/format.h>
+
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/call_actions.h"
 
 namespace attn::view {
 namespace {
@@ -16,6 +20,30 @@ void add_heads(const CommandAdder& add, const AppState& state) {
     add("Next sequence of the batch", {}, ShowHead{state.head, (state.batch + 1) % batches},
         batches > 1);
     add("Next layer", Key::y, ShowLayer{(state.document().layer + 1) % layers}, layers > 1);
+}
+
+/// What switches a field of the call, each choice by itself; other numbers are set in the panel.
+void add_call_field(const CommandAdder& add, const AppState& state, const CallField& field) {
+    const CallSettings call = call_of(state.document());
+    const FieldNow now = field_now(*field.field, &call);
+    const std::string lack = call_field_lacks(state.document(), field.field->name);
+    const auto offer = [&](const std::string& words, const FieldValue& value) {
+        add(fmt::format("Call: {} {}", now.words, words), {}, field.set(value), lack.empty(), lack);
+    };
+    if (const bool* on = std::get_if<bool>(&now.value)) offer(*on ? "off" : "on", !*on);
+    if (const double* value = std::get_if<double>(&now.value); value && field.reach.on != 0.0)
+        offer(*value != 0.0 ? "off" : "on", *value != 0.0 ? 0.0 : field.reach.on);
+    if (const Chosen* chosen = std::get_if<Chosen>(&now.value))
+        for (std::size_t n = 0; n < now.names.size(); ++n)
+            if (n != chosen->n) offer(now.names[n], Chosen{n});
+}
+
+void add_call(const CommandAdder& add, const AppState& state) {
+    const CallSettings call = call_of(state.document());
+    for (const CallField& field : call_fields())
+        if (field.counts(call)) add_call_field(add, state, field);
+    add("W_K := W_Q: keys are projected as queries are", {}, CopyQueryWeights{},
+        is_toy(state.document()));
 }
 
 void add_backends(const CommandAdder& add, const AppState& state) {
@@ -42,6 +70,7 @@ void add_document_commands(std::vector<Command>& list, const AppState& state) {
         add("No window mask", {}, SetWindow{std::nullopt}, there);
     else
         add("Window mask: no query sees farther than its neighbours", {}, SetWindow{1}, there);
+    add_call(add, state);
     add_heads(add, state);
     add_backends(add, state);
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/call.h"
 #include "app/common/document/effect.h"
 #include "app/common/document/loss.h"
 #include "app/common/document/place.h"
@@ -77,13 +78,13 @@ std::string with_effect(const AppState& state, std::string words) {
     return sentence(fmt::format("{}{} {}", words, has_colon ? ";" : ":", effect));
 }
 
-/// What a toy's note and its heads' names say of weights holds for the scaling, temperature and masks that they were
+/// What a toy's note and its heads' names say of weights holds for the scaling, temperature, call and masks that they were
 /// said of: under others the note says where the numbers come from, and no name stays. Back at the former ones, both
 /// are said again.
 void settle_note(const AppState& state, Document& document) {
     for (auto edit = state.history.rbegin(); edit != state.history.rend(); ++edit) {
         const Document& said = *edit->document;
-        if (said.inputs != document.inputs || !weighs_alike(said.spec, document.spec)) continue;
+        if (said.inputs != document.inputs || !weighs_alike(said, document)) continue;
         document.note = said.note;
         document.head_names = said.head_names;
         return;

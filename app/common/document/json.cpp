@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/describe_json.h"
+#include "app/common/document/call.h"
 #include "app/common/document/input_edits.h"
 #include "app/common/document/paint.h"
 #include "app/common/document/reference.h"
@@ -24,6 +25,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
+constexpr std::string_view kCallMark = "alibi";
 constexpr std::array<std::string_view, 2> kEmptyRowsNames{"zero", "nan"};  // in the enum's order
 
 /// What a matrix must be, and the words for it: "d_k·heads".
@@ -151,7 +153,7 @@ void read_padding(Fields& fields, MaskSpec& mask) {
     for (const Index keys : mask.padding) check_least(fields, "padding", keys, 0);
 }
 
-void read_spec(Fields& fields, AttentionSpec& spec) {
+CallSettings read_spec(Fields& fields, AttentionSpec& spec) {
     read_scale(fields, spec);
     read_causal(fields, spec.mask);
     fields.read("temperature", spec.temperature);
@@ -162,10 +164,12 @@ void read_spec(Fields& fields, AttentionSpec& spec) {
     check_least(fields, "global_tokens", spec.mask.global_tokens, 0);
     read_count(fields, "block", spec.mask.block, 1);
     read_padding(fields, spec.mask);
-    fields.read("dropout", spec.dropout);
-    fields.read("dropout_seed", spec.seed);
-    fields.read("training", spec.training);
     fields.read_name("empty_rows", spec.empty_rows, kEmptyRowsNames);
+    CallSettings call;
+    JsonReader reader(fields);
+    describe_options(reader, call);
+    set_options(spec, call);
+    return call;
 }
 
 void read_sizes(Fields& fields, Document& document) {
@@ -210,24 +214,53 @@ Tensor read_vectors(Fields& fields, std::string_view key, const std::vector<std:
     return given.empty() ? toy_vectors(tokens, d_model) : given;
 }
 
+/// Key/value heads and d_v, which are as many as heads and d_k where nothing else is said.
+ToyShape read_shape(Fields& fields, const Document& document) {
+    ToyShape shape{document.d_model, document.d_k,   document.d_k,
+                   document.heads,   document.heads, document.spec.score};
+    JsonReader reader(fields);
+    reader("kv_heads", shape.kv_heads, {.low = 1, .high = kMaxHeads});
+    reader("d_v", shape.d_v, {.low = 1, .high = kMaxKeyWidth});
+    const json* sinks = fields.find("sinks");
+    shape.sinks = sinks != nullptr && *sinks == true;  // from the seed
+    return shape;
+}
+
+/// What a parameter of a toy must be, as the person who wrote the file counts.
+Expected expected_of(Param param, const ToyShape& shape) {
+    const std::string keys = shape.kv_heads == shape.heads ? "heads" : "kv_heads";
+    const std::string value = shape.d_v == shape.d_k ? "d_k" : "d_v";
+    if (param == Param::w_q)
+        return {shape.d_model, "d_model", shape.d_k * shape.heads, "d_k·heads"};
+    if (param == Param::w_k)
+        return {shape.d_model, "d_model", shape.d_k * shape.kv_heads, "d_k·" + keys};
+    if (param == Param::w_v)
+        return {shape.d_model, "d_model", shape.d_v * shape.kv_heads, value + "·" + keys};
+    if (param == Param::w_o)
+        return {shape.d_v * shape.heads, value + "·heads", shape.d_model, "d_model"};
+    if (param == Param::sinks) return {1, "", shape.heads, "heads"};
+    if (param == Param::w_score_row) return {1, "", shape.d_k, "d_k"};
+    return {shape.d_k, "d_k", shape.d_k, "d_k"};  // of a score
+}
+
 /// Given, "identity", or from the seed; W_O only when given, or when everything is seeded. Given ones are hand-set
 /// unless "hand_set" says otherwise: a session holds the seeded ones, too.
-void read_weights(Fields& fields, Document& document, Params& params) {
-    const Index joined = document.d_k * document.heads;
-    const Params seeded =
-        toy_weights(document.seed, document.d_model, document.d_k, document.heads);
+void read_weights(Fields& fields, const ToyShape& shape, Document& document, Params& params) {
+    const Params seeded = toy_weights(document.seed, shape);
     bool all_seeded = true;
-    for (const Param param : {Param::w_q, Param::w_k, Param::w_v}) {
-        params[param] = read_matrix(fields, info(param).npz,
-                                    {document.d_model, "d_model", joined, "d_k·heads"});
-        all_seeded = all_seeded && params[param].empty();
-        if (params[param].empty()) params[param] = seeded[param];
+    for (const ParamInfo& row : param_table()) {
+        if (row.bias && row.use != ParamUse::score && row.use != ParamUse::sink) continue;
+        if (row.use == ParamUse::output) continue;
+        const bool by_seed = row.param == Param::sinks && shape.sinks;
+        if (!by_seed)
+            params[row.param] = read_matrix(fields, row.npz, expected_of(row.param, shape));
+        all_seeded = all_seeded && (row.use != ParamUse::projection || params[row.param].empty());
+        if (params[row.param].empty()) params[row.param] = seeded[row.param];
     }
     if (!all_seeded) document.hand_set = document.title;
     fields.read("hand_set", document.hand_set);
     if (const json* w_o = fields.find("W_O"); w_o != nullptr && *w_o == "none") return;
-    params[Param::w_o] =
-        read_matrix(fields, "W_O", {joined, "d_k·heads", document.d_model, "d_model"});
+    params[Param::w_o] = read_matrix(fields, "W_O", expected_of(Param::w_o, shape));
     if (params[Param::w_o].empty() && all_seeded) params[Param::w_o] = seeded[Param::w_o];
 }
 
@@ -250,12 +283,14 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
     read_spec(fields, document.spec);
     document.painted = read_paint(fields, document.spec.mask.custom);
     read_list(fields, "targets", document.targets);
-    document.spec.heads = document.spec.kv_heads = document.heads;
+    const ToyShape shape = read_shape(fields, document);
+    document.spec.heads = shape.heads;
+    document.spec.kv_heads = shape.kv_heads;
     Inputs inputs;
     if (fields.fine()) {
         inputs.x = read_vectors(fields, "X", document.tokens, document.d_model);
         inputs.x_kv = read_vectors(fields, "X_kv", document.tokens_kv, document.d_model);
-        read_weights(fields, document, inputs.params);
+        read_weights(fields, shape, document, inputs.params);
     }
     if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
     set_inputs(document, std::move(inputs));
@@ -314,10 +349,24 @@ void add_spec(Rows& rows, const AttentionSpec& spec) {
     add(rows, "block", spec.mask.block);
     if (!spec.mask.padding.empty())
         rows.emplace_back("padding", fmt::format("[{}]", fmt::join(spec.mask.padding, ", ")));
-    if (spec.dropout != 0.0) rows.emplace_back("dropout", json(spec.dropout).dump());
-    if (spec.seed != 0) add(rows, "dropout_seed", spec.seed);
-    if (!spec.training) rows.emplace_back("training", "false");
     if (spec.empty_rows == EmptyRows::nan) rows.emplace_back("empty_rows", "\"nan\"");
+}
+
+/// Those options of the call that are not as by default.
+void add_call(Rows& rows, const Document& document) {
+    const auto described = [](CallSettings call) {
+        ordered_json object;
+        JsonWriter writer(object);
+        describe_options(writer, call);
+        return object;
+    };
+    const ordered_json usual = described({});
+    const ordered_json call = described(call_of(document));
+    for (const auto& [key, value] : call.items()) {
+        // of a file, ALiBi is always said: it tells that what is left out is as by default
+        const bool mark = !is_toy(document) && key == kCallMark;
+        if (mark || value != usual[key]) rows.emplace_back(key, value.dump());
+    }
 }
 
 void add_tensors(Rows& rows, const Inputs& inputs) {
@@ -379,6 +428,7 @@ std::string reference_to_json(const Document& document, const std::filesystem::p
     add(rows, "heads", document.spec.heads);
     add(rows, "kv_heads", document.spec.kv_heads);
     add_spec(rows, document.spec);
+    add_call(rows, document);
     add(rows, "global_tokens", document.spec.mask.global_tokens);
     if (document.painted) rows.emplace_back("mask", paint_json(document.spec.mask.custom));
     add_list(rows, "edits", document.edits);
@@ -432,7 +482,9 @@ Result<DocumentReference> reference_from_json(const json& value, std::string_vie
     reference.spec.kv_heads = reference.spec.heads;
     fields.read("kv_heads", reference.spec.kv_heads);
     reference.has_rules = fields.find("global_tokens") != nullptr;
-    read_spec(fields, reference.spec);
+    const bool has_call = fields.find(kCallMark) != nullptr;
+    const CallSettings call = read_spec(fields, reference.spec);
+    if (has_call) reference.call = call;
     reference.painted = read_paint(fields, reference.spec.mask.custom);
     read_list(fields, "targets", reference.targets);
     read_list(fields, "edits", reference.edits);
@@ -457,11 +509,15 @@ std::string document_to_json(const Document& document, const std::filesystem::pa
     add(rows, "d_model", document.d_model);
     add(rows, "d_k", document.d_k);
     add(rows, "heads", document.heads);
+    const ToyShape shape = toy_shape(document);
+    if (shape.kv_heads != shape.heads) add(rows, "kv_heads", shape.kv_heads);
+    if (shape.d_v != shape.d_k) add(rows, "d_v", shape.d_v);
     add(rows, "seed", document.seed);
     rows.emplace_back("hand_set", text_json(document.hand_set));
     if (!document.head_names.empty())
         rows.emplace_back("head_names", json(document.head_names).dump());
     add_spec(rows, document.spec);
+    add_call(rows, document);
     if (document.spec.mask.global_tokens > 0)
         add(rows, "global_tokens", document.spec.mask.global_tokens);
     if (document.spec.mask.custom) rows.emplace_back("mask", paint_json(document.spec.mask.custom));

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/common/document/call.h"
 #include "app/common/document/opened.h"
 
 namespace attn::view {
@@ -16,8 +17,9 @@ struct DocumentReference {
     std::string absolute_image = {};  // of the image that a model reads
     Index layer = 0;
     AttentionSpec spec;
-    bool has_rules = false;  // what of the mask older sessions did not hold
-    bool painted = false;    // the session has the painted mask, in `spec`
+    std::optional<CallSettings> call;  // older sessions did not hold it: as the file says
+    bool has_rules = false;            // what of the mask older sessions did not hold
+    bool painted = false;              // the session has the painted mask, in `spec`
     std::vector<InputEdit> edits;
     std::vector<Target> targets;
 };

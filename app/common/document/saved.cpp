@@ -14,8 +14,8 @@
 namespace attn::view {
 namespace {
 
-/// A session's options over those of its file. It holds what the window can change; the kind of attention, and the
-/// mask's own array where nothing was painted, stay as the file says.
+/// A session's options over those of its file. It holds what the window can change; what an older one does not hold, and
+/// the mask's own array where nothing was painted, stay as the file says.
 AttentionSpec with_kind_of(const AttentionSpec& file, const DocumentReference& reference) {
     AttentionSpec session = reference.spec;
     session.score = file.score;
@@ -23,6 +23,7 @@ AttentionSpec with_kind_of(const AttentionSpec& file, const DocumentReference& r
     session.softcap = file.softcap;
     session.alibi = file.alibi;
     session.query_offset = file.query_offset;
+    if (reference.call) set_options(session, *reference.call);
     if (!reference.painted) session.mask.custom = file.mask.custom;
     if (reference.has_rules) return session;
     session.mask.window_left = file.mask.window_left;

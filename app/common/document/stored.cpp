@@ -1,19 +1,35 @@
 #include "app/common/document/stored.h"
 
+#include "app/common/document/call.h"
 #include "app/common/document/effect.h"
 
 namespace attn::view {
 
-bool weighs_alike(const AttentionSpec& a, const AttentionSpec& b) {
+namespace {
+
+/// Of a call, what makes weights.
+CallSettings weighing(const Document& document) {
+    CallSettings call = call_of(document);
+    call.dropout = 0.0;
+    call.dropout_seed = 0;
+    call.training = true;
+    return call;
+}
+
+}  // namespace
+
+bool weighs_alike(const Document& x, const Document& y) {
+    const AttentionSpec& a = x.spec;
+    const AttentionSpec& b = y.spec;
     const bool values = a.scale != ScaleKind::value || a.scale_value == b.scale_value;
     return same_mask(a.mask, b.mask) && values && a.scale == b.scale &&
-           a.temperature == b.temperature;
+           a.temperature == b.temperature && weighing(x) == weighing(y);
 }
 
 void leave_stored(const Document& before, Document& document) {
     if (document.given.empty() || document.given != before.given || is_empty(document)) return;
     const AttentionSpec &is = document.spec, &was = before.spec;
-    if (document.layers != before.layers || !weighs_alike(is, was) || is.heads != was.heads ||
+    if (document.layers != before.layers || !weighs_alike(document, before) || is.heads != was.heads ||
         is.kv_heads != was.kv_heads || is.empty_rows != was.empty_rows)
         document.given.clear();
 }

@@ -4,8 +4,8 @@
 
 namespace attn::view {
 
-/// Whether the same Q, K and V make the same weights under both specs, which differ in what the window changes alone.
-bool weighs_alike(const AttentionSpec& a, const AttentionSpec& b);
+/// Whether the same Q, K and V make the same weights in both.
+bool weighs_alike(const Document& x, const Document& y);
 
 /// Weights that a file stores beside the queries and keys that make them are those of its call: once `document` differs from
 /// `before` in what makes weights, it has them no more, and all is computed.

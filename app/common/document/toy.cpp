@@ -10,6 +10,7 @@
 #include "app/common/tokens.h"
 #include "core/positions.h"
 #include "core/rng.h"
+#include "core/scores/score.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -30,36 +31,64 @@ float vector_value(std::uint64_t word_hash, Index position, Index column) {
     return static_cast<float>(word_value(word_hash, column) + position_value(position, column));
 }
 
-/// How large the parameters of a toy are.
-struct Sizes {
-    Index d_model = 0, d_k = 0, heads = 0;
+/// A parameter is `parts` blocks beside each other, or beneath each other where they are rows of the joined heads.
+struct Blocks {
+    Index parts, rows, columns;
+    bool beneath = false;
+
+    Index row(Index h, Index r) const { return beneath ? h * rows + r : r; }
+    Index column(Index h, Index c) const { return beneath ? c : h * columns + c; }
+    bool has(Index h, Index r, Index c) const { return h < parts && r < rows && c < columns; }
 };
 
-/// `make(head, row, column)` for every entry; the rows of W_O are those of the joined heads, of the others the columns.
+Blocks blocks_of(Param param, const ToyShape& shape) {
+    if (param == Param::w_q) return {shape.heads, shape.d_model, shape.d_k};
+    if (param == Param::w_k) return {shape.kv_heads, shape.d_model, shape.d_k};
+    if (param == Param::w_v) return {shape.kv_heads, shape.d_model, shape.d_v};
+    if (param == Param::w_o) return {shape.heads, shape.d_v, shape.d_model, true};
+    if (param == Param::sinks) return {shape.heads, 1, 1};
+    return {1, param == Param::w_score_row ? 1 : shape.d_k, shape.d_k};  // of a score
+}
+
+/// `make(head, row, column)` for every entry.
 template <class Make>
-Tensor param_of(Param param, const Sizes& size, Make make) {
-    const bool joins = param == Param::w_o;
-    const Index rows = joins ? size.d_k : size.d_model;
-    const Index columns = joins ? size.d_model : size.d_k;
-    Tensor w({1, 1, joins ? size.heads * rows : rows, joins ? columns : size.heads * columns});
-    for (Index h = 0; h < size.heads; ++h)
-        for (Index r = 0; r < rows; ++r)
-            for (Index c = 0; c < columns; ++c)
-                w(0, 0, joins ? h * rows + r : r, joins ? c : h * columns + c) = make(h, r, c);
+Tensor param_of(const Blocks& size, Make make) {
+    Tensor w({1, 1, size.beneath ? size.parts * size.rows : size.rows,
+              size.beneath ? size.columns : size.parts * size.columns});
+    for (Index h = 0; h < size.parts; ++h)
+        for (Index r = 0; r < size.rows; ++r)
+            for (Index c = 0; c < size.columns; ++c)
+                w(0, 0, size.row(h, r), size.column(h, c)) = make(h, r, c);
     return w;
 }
 
-/// A parameter in other sizes.
-Tensor resized_param(const Document& document, Param param, const Sizes& to) {
+/// Whether a toy of that shape has it, where it joins heads at all.
+bool has_param(Param param, const ToyShape& shape) {
+    const ParamInfo& row = info(param);
+    if (row.use == ParamUse::sink) return shape.sinks;
+    if (row.use == ParamUse::score) return std::ranges::count(info(shape.score).params, param) > 0;
+    return !row.bias;
+}
+
+/// A parameter in other sizes; what was not there comes from the seed.
+Tensor reshaped_param(const Document& document, Param param, const ToyShape& to) {
     const Tensor& old = document.inputs->params[param];
-    const bool joins = param == Param::w_o;
-    const Index rows = joins ? document.d_k : document.d_model;
-    const Index columns = joins ? document.d_model : document.d_k;
-    return param_of(param, to, [&](Index h, Index r, Index c) {
-        if (h < document.heads && r < rows && c < columns)
-            return joins ? old(0, 0, h * rows + r, c) : old(0, 0, r, h * columns + c);
+    const Blocks was = old.empty() ? Blocks{0, 0, 0} : blocks_of(param, toy_shape(document));
+    return param_of(blocks_of(param, to), [&](Index h, Index r, Index c) {
+        if (was.has(h, r, c)) return old(0, 0, was.row(h, r), was.column(h, c));
         return static_cast<float>(weight_value(document.seed, param, h, r, c));
     });
+}
+
+Params reshaped_params(const Document& document, const ToyShape& to) {
+    const Params& old = document.inputs->params;
+    Params params;
+    for (const ParamInfo& row : param_table()) {
+        const bool unmixed = row.use == ParamUse::output && old[row.param].empty();
+        if (has_param(row.param, to) && !unmixed)
+            params[row.param] = reshaped_param(document, row.param, to);
+    }
+    return params;
 }
 
 Tensor resized_vectors(const Tensor& old, const std::vector<std::string>& tokens, Index d_model) {
@@ -111,12 +140,11 @@ std::string weights_note(const Document& document) {
     if (!document.hand_set.empty())
         return fmt::format("the hand-set W of “{}”, any further entries from seed {}",
                            document.hand_set, document.seed);
-    const Params seeded =
-        toy_weights(document.seed, document.d_model, document.d_k, document.heads);
+    const Params seeded = toy_weights(document.seed, toy_shape(document));
     bool edited = false;
-    for (const Param param : {Param::w_q, Param::w_k, Param::w_v, Param::w_o}) {
-        const Tensor& w = document.inputs->params[param];
-        edited = edited || (!w.empty() && !(w == seeded[param]));
+    for (const ParamInfo& row : param_table()) {
+        const Tensor& w = document.inputs->params[row.param];
+        edited = edited || (!w.empty() && !(w == seeded[row.param]));
     }
     return fmt::format("W from seed {}{}", document.seed, edited ? ", edited" : "");
 }
@@ -155,24 +183,50 @@ double weight_value(std::uint64_t seed, Param param, Index head, Index row, Inde
     return rounded(deviation * normal(stream, counter(column)));
 }
 
-Params toy_weights(std::uint64_t seed, Index d_model, Index d_k, Index heads) {
+ToyShape toy_shape(const Document& document) {
+    const Params& params = document.inputs->params;
+    const AttentionSpec& spec = document.spec;
+    return {document.d_model,
+            document.d_k,
+            params[Param::w_v].shape().d / spec.kv_heads,
+            document.heads,
+            spec.kv_heads,
+            spec.score,
+            !params[Param::sinks].empty()};
+}
+
+Params toy_weights(std::uint64_t seed, const ToyShape& shape) {
     Params params;
-    for (const Param param : {Param::w_q, Param::w_k, Param::w_v, Param::w_o})
-        params[param] = param_of(param, {d_model, d_k, heads}, [&](Index h, Index r, Index c) {
-            return static_cast<float>(weight_value(seed, param, h, r, c));
-        });
+    for (const ParamInfo& row : param_table())
+        if (has_param(row.param, shape))
+            params[row.param] =
+                param_of(blocks_of(row.param, shape), [&](Index h, Index r, Index c) {
+                    return static_cast<float>(weight_value(seed, row.param, h, r, c));
+                });
     return params;
 }
 
-Inputs resized(const Document& document, Index d_model, Index d_k, Index heads) {
-    const Sizes to{d_model, d_k, heads};
+void reshape(Document& document, const ToyShape& to) {
+    const ToyShape was = toy_shape(document);
     Inputs inputs = *document.inputs;
-    inputs.x = resized_vectors(document.inputs->x, document.tokens, d_model);
-    inputs.x_kv = resized_vectors(document.inputs->x_kv, document.tokens_kv, d_model);
-    for (const Param param : {Param::w_q, Param::w_k, Param::w_v, Param::w_o})
-        if (!document.inputs->params[param].empty())
-            inputs.params[param] = resized_param(document, param, to);
-    return inputs;
+    inputs.x = resized_vectors(inputs.x, document.tokens, to.d_model);
+    inputs.x_kv = resized_vectors(inputs.x_kv, document.tokens_kv, to.d_model);
+    inputs.params = reshaped_params(document, to);
+    document.d_model = to.d_model;
+    document.d_k = to.d_k;
+    document.heads = document.spec.heads = to.heads;
+    document.spec.kv_heads = to.kv_heads;
+    document.spec.score = to.score;
+    set_inputs(document, std::move(inputs));
+    document.name = "custom";
+    document.note = toy_note(document);
+    ToyShape more = was;
+    more.heads = to.heads;
+    more.kv_heads = to.kv_heads;
+    const bool own_keys = was.kv_heads == was.heads && to.kv_heads == to.heads;
+    if (!(more == to) || !own_keys) document.head_names.clear();
+    if (!document.head_names.empty())
+        document.head_names.resize(static_cast<std::size_t>(to.heads), "seeded");
 }
 
 Result<Document> retyped(const Document& old, std::string_view sentence) {
@@ -185,6 +239,8 @@ Result<Document> retyped(const Document& old, std::string_view sentence) {
             inputs.x = retyped_vectors(old, made.tokens);
             inputs.x_kv = old.inputs->x_kv;
             made.tokens_kv = old.tokens_kv;
+            made.spec.kv_heads = old.spec.kv_heads;
+            inputs.params = toy_weights(old.seed, toy_shape(old));
             if (old.hand_set.empty() || is_grown(old.tokens, made.tokens)) {
                 inputs.params = old.inputs->params;
                 made.hand_set = old.hand_set;
@@ -239,7 +295,7 @@ Result<Document> make_document(std::string_view sentence, Index d_model, Index d
     document.spec.heads = document.spec.kv_heads = heads;
     Inputs inputs;
     inputs.x = toy_vectors(document.tokens, d_model);
-    inputs.params = toy_weights(seed, d_model, d_k, heads);
+    inputs.params = toy_weights(seed, {d_model, d_k, d_k, heads, heads, spec.score});
     set_inputs(document, std::move(inputs));
     document.note = toy_note(document);
     return with_size(std::move(document));

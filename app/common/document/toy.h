@@ -26,12 +26,22 @@ Tensor toy_vectors(const std::vector<std::string>& tokens, Index d_model);
 /// the usual 1/d_in, which would change every entry with the width. So a sum over d_in rows has the variance
 /// Σ 1/(2r + 4) = 0.6 at 4 rows, 0.9 at 8, 1.2 at 16, 2.2 at 128: scores grow slowly with d_model, by its logarithm.
 double weight_value(std::uint64_t seed, Param param, Index head, Index row, Index column);
-/// W_Q, W_K, W_V [d_model, heads·d_k] and W_O [heads·d_k, d_model].
-Params toy_weights(std::uint64_t seed, Index d_model, Index d_k, Index heads);
+/// The sizes of a toy, and what else decides which parameters it has.
+struct ToyShape {
+    Index d_model = 4, d_k = 4, d_v = 4, heads = 1, kv_heads = 1;
+    Score score = Score::dot;
+    bool sinks = false;
+    bool operator==(const ToyShape&) const = default;
+};
+ToyShape toy_shape(const Document& document);
+/// W_Q [d_model, heads·d_k], W_K [d_model, kv_heads·d_k], W_V [d_model, kv_heads·d_v], W_O [heads·d_v, d_model]; what the
+/// score needs, W_score [d_k, d_k] or W_score_q, W_score_k [d_k, d_k] and w_score [1, d_k]; sinks [1, heads].
+Params toy_weights(std::uint64_t seed, const ToyShape& shape);
 
-/// The inputs of a toy in other sizes: every number that was there stays where it was (in its head, row and column);
-/// new columns of X come from the words, new entries of W from the seed. No W_O stays none.
-Inputs resized(const Document& document, Index d_model, Index d_k, Index heads);
+/// Gives a toy other sizes, another score or sinks: every number that was there stays where it was (in its head, row and
+/// column); new columns of X come from the words, new parameters and entries of them from the seed. No W_O stays none.
+/// What its heads were built to do holds only for heads whose numbers are as they were.
+void reshape(Document& document, const ToyShape& to);
 /// The same toy with another sentence. A word that stays in its place keeps its row of X; one that moved keeps a row
 /// that was given, and a computed one is computed for its new place. W stays, but hand-set ones only where the old
 /// sentence begins the new one: they were made for it.

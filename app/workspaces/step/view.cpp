@@ -126,6 +126,12 @@ ControlsView controls_of(const AppState& state) {
     controls.loss = build_loss_view(state);
     controls.badge = shortened(document.note, kMostTip);
     controls.heads_words = heads_words(document);
+    controls.call = call_of(document);
+    for (const CallField& field : call_fields())
+        if (field.counts(controls.call) && call_field_lacks(document, field.field->name).empty())
+            controls.call_fields.push_back(field);
+    if (!mask.padding.empty())
+        controls.padding = mask.padding[static_cast<std::size_t>(state.batch)];
     return controls;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/common/document/call_actions.h"
 #include "app/common/document/loss.h"
 #include "app/common/grid.h"
 #include "app/common/readout.h"
@@ -57,6 +58,9 @@ struct ControlsView {
     std::string window_words = {};     // of its switch
     LossView loss = {};
     std::string heads_words = {};  // "0: same word, 1: first token"; "": nothing is known of them
+    CallSettings call = {};
+    std::vector<CallField> call_fields = {};  // that can be set and mean something here
+    std::optional<Index> padding = {};        // valid keys of the sequence shown
 };
 
 /// A number that was just edited.

@@ -1,0 +1,175 @@
+#include "app/common/document/call.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/document/call_actions.h"
+#include "app/common/document/edits.h"
+#include "app/common/document/toy.h"
+#include "core/scores/score.h"
+
+namespace attn::view {
+
+std::span<const std::string_view> score_keys() {
+    static const std::vector<std::string_view> kKeys = [] {
+        std::vector<std::string_view> keys;
+        for (const ScoreInfo& row : score_table()) keys.push_back(row.key);
+        return keys;
+    }();
+    return kKeys;
+}
+
+CallSettings call_of(const Document& document) {
+    const AttentionSpec& spec = document.spec;
+    CallSettings call;
+    call.score = spec.score;
+    call.softcap = spec.softcap.value_or(0.0);
+    call.sinks = !document.inputs->params[Param::sinks].empty();
+    if (spec.rope) {
+        call.rope = spec.rope->pairs == RopePairs::half ? RopeTurn::half : RopeTurn::interleaved;
+        call.rope_base = spec.rope->base;
+        call.rope_dims = spec.rope->dims.value_or(0);
+        call.rope_scaled = spec.rope->scaling.kind != RopeScale::none;
+    }
+    call.alibi = spec.alibi;
+    call.query_offset = spec.query_offset.value_or(0);
+    call.kv_heads = document.size.kv_heads;
+    call.d_v = document.size.d_v;
+    call.dropout = spec.dropout;
+    call.dropout_seed = spec.seed;
+    call.training = spec.training;
+    return call;
+}
+
+namespace {
+
+void set_rope(std::optional<Rope>& rope, const CallSettings& call) {
+    if (call.rope == RopeTurn::off) return rope.reset();
+    if (!rope) rope.emplace();
+    rope->pairs = call.rope == RopeTurn::half ? RopePairs::half : RopePairs::interleaved;
+    rope->base = call.rope_base;
+    rope->dims = call.rope_dims == 0 ? std::nullopt : std::optional(call.rope_dims);
+    if (!call.rope_scaled) rope->scaling = {};
+}
+
+}  // namespace
+
+void set_options(AttentionSpec& spec, const CallSettings& call) {
+    spec.score = call.score;
+    spec.softcap = call.softcap == 0.0 ? std::nullopt : std::optional(call.softcap);
+    set_rope(spec.rope, call);
+    spec.alibi = call.alibi;
+    if (call.query_offset != spec.query_offset.value_or(0))
+        spec.query_offset =
+            call.query_offset == 0 ? std::nullopt : std::optional(call.query_offset);
+    spec.dropout = call.dropout;
+    spec.seed = call.dropout_seed;
+    spec.training = call.training;
+}
+
+// ---- actions
+
+std::string call_field_lacks(const Document& document, std::string_view field) {
+    if (is_empty(document)) return empty_words(document);
+    if (is_without_values(document))
+        return fmt::format(
+            "{} holds queries and keys without values: it is no call that could be set.",
+            document.title);
+    const bool tensors = field == "sinks" || field == "kv_heads" || field == "d_v";
+    if (!tensors || is_toy(document)) return {};
+    return fmt::format(
+        "Sinks, key/value heads and d_v are tensors of {}: they can be set for a toy sentence.",
+        document.title);
+}
+
+Result<void> prepare(const AppState&, CallSettings& next, std::string_view changed) {
+    if (changed == "rope_base" && next.rope == RopeTurn::off)
+        return bad_input("RoPE is off, so that it has no base: choose half or interleaved first");
+    return {};
+}
+
+void set_call_field(AppState& state, const KeptField& field, const FieldValue& value) {
+    const Document& before = state.document();
+    if (std::string lack = call_field_lacks(before, field.name); !lack.empty())
+        return warn(state, std::move(lack));
+    const CallSettings was = call_of(before);
+    CallSettings call = was;
+    const auto words = put_field(state, field, &call, value);
+    if (!words) return say(state, words.error());
+    if (call == was) return;
+    Document document = before;
+    set_options(document.spec, call);
+    const bool learned = !info(was.score).params.empty() || !info(call.score).params.empty();
+    if (is_toy(before) && (learned || call.sinks != was.sinks || call.kv_heads != was.kv_heads ||
+                           call.d_v != was.d_v)) {
+        ToyShape to = toy_shape(before);
+        to.score = call.score;
+        to.sinks = call.sinks;
+        to.kv_heads = call.kv_heads;
+        to.d_v = call.d_v;
+        reshape(document, to);
+    }
+    edit_spec(state, std::move(document), *words);
+}
+
+void carry_out(AppState& state, const CopyQueryWeights&) {
+    Document document = state.document();
+    if (!is_toy(document))
+        return warn(state, fmt::format("W_Q and W_K belong to the tensors of {}: they can be set "
+                                       "for a toy sentence.",
+                                       document.title));
+    Inputs inputs = *document.inputs;
+    const Tensor& w_q = inputs.params[Param::w_q];
+    Tensor& w_k = inputs.params[Param::w_k];
+    if (w_k == w_q) return say(state, "W_K is W_Q already.");
+    if (document.spec.kv_heads != document.spec.heads)
+        return say_error(state,
+                         fmt::format("W_Q has {} heads and W_K {}: they can be equal with as "
+                                     "many key/value heads as heads",
+                                     document.spec.heads, document.spec.kv_heads));
+    w_k = w_q;
+    set_inputs(document, std::move(inputs));
+    document.name = "custom";
+    document.note = toy_note(document);
+    if (!document.note.ends_with(", edited")) document.note += ", edited";
+    document.head_names.clear();
+    edit_document(state, std::move(document), "W_K := W_Q: keys are projected as queries are");
+}
+
+namespace {
+
+bool always(const CallSettings&) { return true; }
+bool turns(const CallSettings& call) { return call.rope != RopeTurn::off; }
+bool drops(const CallSettings& call) { return call.dropout > 0.0; }
+
+template <class Set>
+constexpr CallField row(CallGroup group, bool (*counts)(const CallSettings&),
+                        CallReach reach = {}) {
+    return {&Set::kField, group,
+            [](const FieldValue& value) -> Action {
+                return Set{value_in<decltype(Set::value)>(value)};
+            },
+            counts, reach};
+}
+
+constexpr CallField kFields[] = {
+    row<SetValueWidth>(CallGroup::sizes, always, {1, kMaxKeyWidth}),
+    row<SetKeyHeads>(CallGroup::sizes, always, {1, kMaxHeads}),
+    row<SetScore>(CallGroup::score, always),
+    row<SetSoftCap>(CallGroup::score, always, {0.1, 100.0, 1.0}),
+    row<SetSinks>(CallGroup::score, always),
+    row<SetRope>(CallGroup::positions, always),
+    row<SetRopeBase>(CallGroup::positions, turns, {1.0, 1e6}),
+    row<SetAlibi>(CallGroup::positions, always),
+    row<SetQueryOffset>(CallGroup::positions, always, {0, 4096}),
+    row<SetDropout>(CallGroup::dropout, always, {0.01, 0.9, 0.5}),
+    row<SetDropoutSeed>(CallGroup::dropout, drops),
+    row<SetTraining>(CallGroup::dropout, drops),
+};
+
+}  // namespace
+
+std::span<const CallField> call_fields() { return kFields; }
+
+}  // namespace attn::view

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "app/common/describe.h"
+#include "app/common/document/document.h"
+
+namespace attn::view {
+
+// What a call of attention does beside scaled dot products under a mask, field by field: Step's panel shows these, an action
+// sets each (call_actions.h), a document's JSON holds them. Numbers have the ranges that attn::validate() gives them.
+
+enum class RopeTurn : std::uint8_t { off, half, interleaved };
+inline constexpr std::string_view kRopeTurns[] = {"off", "half", "interleaved"};
+/// Of the table of scores, in the enum's order.
+std::span<const std::string_view> score_keys();
+
+struct CallSettings {
+    Score score = Score::dot;
+    double softcap = 0.0;  // 0: none
+    bool sinks = false;    // one logit a head
+    RopeTurn rope = RopeTurn::off;
+    double rope_base = 10000.0;
+    Index rope_dims = 0;       // 0: all d_k
+    bool rope_scaled = false;  // as the model's file says
+    bool alibi = false;
+    Index query_offset = 0;  // 0: as the causal mask says
+    Index kv_heads = 1, d_v = 1;
+    double dropout = 0.0;
+    std::uint64_t dropout_seed = 0;
+    bool training = true;
+    bool operator==(const CallSettings&) const = default;
+};
+
+/// What the options alone have, so that any document can be given it: all but what changes tensors.
+inline void describe_options(Visitor& visit, CallSettings& call) {
+    visit("score", call.score, score_keys(),
+          {.words = "score", .tip = "How a query and a key become one number"});
+    visit("softcap", call.softcap,
+          {.words = "soft cap", .tip = "B = cap · tanh(S / cap)\nNo score goes beyond ± cap."});
+    visit("rope", call.rope, kRopeTurns,
+          {.words = "RoPE",
+           .tip = "RoPE turns queries and keys by their position\nhalf: columns c and c + d_k/2 "
+                  "turn together, as in Llama; interleaved: 2c and 2c + 1, as in RoFormer."});
+    visit("rope_base", call.rope_base,
+          {.words = "base",
+           .tip = "RoPE's base\nPair c turns by position · base^(−2c/d_k) radians: a larger base "
+                  "turns later pairs more slowly."});
+    visit("rope_dims", call.rope_dims,
+          {.words = "RoPE's columns",
+           .tip = "So many leading columns turn; 0: all d_k",
+           .low = 0,
+           .high = 4096});
+    visit("rope_scaled", call.rope_scaled, {.words = "RoPE's scaling"});
+    visit("alibi", call.alibi,
+          {.words = "ALiBi",
+           .tip = "ALiBi: B = S − slope · |p − j|\nThe farther a key, the lower its score, by a "
+                  "slope of each head."});
+    visit("query_offset", call.query_offset,
+          {.words = "query offset",
+           .tip = "Position p of the first query\nQuery i stands at i + offset, key j at j. 0: as "
+                  "the causal mask says, which is Tk − Tq for bottom-right."});
+    visit("dropout", call.dropout,
+          {.words = "dropout p",
+           .tip = "Each weight is dropped with probability p\nThe others are divided by 1 − p."});
+    visit(
+        "dropout_seed", call.dropout_seed,
+        {.words = "dropout seed", .tip = "Seed of dropout\nThe same seed drops the same weights."});
+    visit("training", call.training,
+          {.words = "training", .tip = "Training\nOff, as in evaluation: no weight is dropped."});
+}
+inline void describe(Visitor& visit, CallSettings& call) {
+    describe_options(visit, call);
+    visit("sinks", call.sinks,
+          {.words = "sinks",
+           .tip = "Sinks: one logit a head beside each row of scores\nIt takes its share of the "
+                  "weight and has no value: rows add up to less than 1."});
+    visit("kv_heads", call.kv_heads,
+          {.words = "kv heads",
+           .tip = "G: key/value heads\nheads / G query heads share each: grouped-query attention; "
+                  "1: multi-query.",
+           .low = 1,
+           .high = kMaxHeads});
+    visit("d_v", call.d_v,
+          {.words = "d_v",
+           .tip = "d_v: columns of V in each head\nW_V is [d_model, kv heads · d_v].",
+           .low = 1,
+           .high = kMaxKeyWidth});
+}
+
+CallSettings call_of(const Document& document);
+/// All but sinks, key/value heads and d_v. What a call leaves at its default stays unset.
+void set_options(AttentionSpec& spec, const CallSettings& call);
+
+}  // namespace attn::view

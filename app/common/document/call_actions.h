@@ -1,0 +1,65 @@
+#pragma once
+
+#include "app/common/document/call.h"
+#include "app/common/set_field.h"
+
+namespace attn::view {
+
+// An action for each field of the call, which undo covers, and the table of them.
+
+/// Fields that are read of the document itself, and set in it.
+template <class T>
+struct OfDocument {};
+inline constexpr OfDocument<CallSettings> document_call;
+/// Sets a field of the call; what a score or sinks need of a toy comes from its seed. Refused, in one sentence: what
+/// validate() says, and what needs tensors that the document does not have.
+void set_call_field(AppState& state, const KeptField& field, const FieldValue& value);
+template <class T>
+inline constexpr auto kSetter<OfDocument<T>> = set_call_field;
+Result<void> prepare(const AppState& state, CallSettings& next, std::string_view changed);
+
+using SetScore = SetField<Score, document_call, "score", "set_score", Kind::edit>;
+using SetSoftCap = SetField<double, document_call, "softcap", "set_softcap", Kind::drag>;
+using SetSinks = SetField<bool, document_call, "sinks", "set_sinks", Kind::edit, "on">;
+using SetRope = SetField<RopeTurn, document_call, "rope", "set_rope", Kind::edit>;
+using SetRopeBase = SetField<double, document_call, "rope_base", "set_rope_base", Kind::drag>;
+using SetAlibi = SetField<bool, document_call, "alibi", "set_alibi", Kind::edit, "on">;
+using SetQueryOffset =
+    SetField<Index, document_call, "query_offset", "set_query_offset", Kind::drag>;
+using SetKeyHeads = SetField<Index, document_call, "kv_heads", "set_kv_heads", Kind::drag>;
+using SetValueWidth = SetField<Index, document_call, "d_v", "set_value_width", Kind::drag>;
+using SetDropout = SetField<double, document_call, "dropout", "set_dropout", Kind::drag>;
+using SetDropoutSeed =
+    SetField<std::uint64_t, document_call, "dropout_seed", "set_dropout_seed", Kind::drag>;
+using SetTraining = SetField<bool, document_call, "training", "set_training", Kind::edit, "on">;
+
+/// W_K := W_Q, a copy: every key of a toy is made as the query of the same vector.
+struct CopyQueryWeights {
+    static constexpr Meta kMeta{"copy_query_weights", Kind::edit};
+    friend void carry_out(AppState& state, const CopyQueryWeights& action);
+};
+
+using CallActions = ActionList<SetScore, SetSoftCap, SetSinks, SetRope, SetRopeBase, SetAlibi,
+                               SetQueryOffset, SetKeyHeads, SetValueWidth, SetDropout,
+                               SetDropoutSeed, SetTraining, CopyQueryWeights>;
+
+/// Where a slider goes, and what the switch beside it sets; `on` 0: it has no switch. Any other number can be typed.
+struct CallReach {
+    double low = 0.0, high = 0.0, on = 0.0;
+};
+enum class CallGroup : std::uint8_t { sizes, score, positions, dropout };
+/// A field as panels and the palette offer it.
+struct CallField {
+    const KeptField* field;
+    CallGroup group;
+    Action (*set)(const FieldValue& value);
+    /// Whether it means something in this call.
+    bool (*counts)(const CallSettings& call);
+    CallReach reach = {};
+};
+/// In the order in which they are shown.
+std::span<const CallField> call_fields();
+/// Why the field cannot be set in this document; "": it can.
+std::string call_field_lacks(const Document& document, std::string_view field);
+
+}  // namespace attn::view

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "app/common/actions.h"
+#include "app/common/draw/frame.h"
+#include "app/workspaces/step/view.h"
+
+namespace attn::ui {
+
+/// Controls that stand in the row while it has room for them, else in the popover, each a bit. In the order in which they
+/// leave it.
+enum class RowItem : unsigned {
+    sequence,
+    layer,
+    temperature,
+    gradients,
+    causal,
+    head,
+    scaling,
+    loss
+};
+inline constexpr unsigned kRowItems = 8;
+constexpr unsigned bit_of(RowItem item) { return 1U << static_cast<unsigned>(item); }
+
+void draw_row_item(RowItem item, const view::ControlsView& view, const Frame& frame,
+                   view::Actions& out);
+
+}  // namespace attn::ui
