@@ -19,7 +19,7 @@ struct TexelSides {
     Index column_side = 1;
 };
 
-/// Sums become means. A NaN in a texel makes NaN of all its numbers; 2^(S − L) that rounding left above 1
+/// Sums become means. A NaN in a texel makes NaN of all its numbers; 2^(B − L) that rounding left above 1
 /// becomes 1.
 void finish_texels(const TexelSides& sides, Texels& out);
 

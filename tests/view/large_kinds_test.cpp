@@ -71,7 +71,7 @@ Row divided(Row x) {
     return x;
 }
 
-/// "label: text" of the lines that have a label, and the text of the first lines up to the query's.
+/// "label: text" of every line, the text alone where there is no label; without those that name the two tokens.
 std::vector<std::string> lines_of(const InspectorView& view) {
     std::vector<std::string> lines;
     for (const Line& line : view.lines) {
