@@ -72,7 +72,7 @@ TEST_CASE("verify: a planted fault is seen, and the diagnosis names it") {
         CHECK(view.fault_names[static_cast<std::size_t>(view.fault)] == fault.words);
         if (!verify_look(state).result->not_planted.empty()) {
             CHECK_FALSE(view.bad);  // what is open is compared without it, and the reason is there
-            CHECK(view.point.starts_with(fmt::format("Not planted: {}: ", fault.words)));
+            CHECK(view.point.starts_with("Not planted: " + std::string(fault.words) + ": "));
             continue;
         }
         CHECK(view.bad);
