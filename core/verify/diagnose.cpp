@@ -131,7 +131,7 @@ void name(Diagnosis& diagnosis) {
     double least = std::numeric_limits<double>::infinity();
     for (const Outcome& outcome : diagnosis.outcomes)
         if (counts(outcome)) least = std::min(least, outcome.after);
-    const double most = (diagnosis.explained ? kMuchSmaller : 1.1) * least;
+    const double most = (diagnosis.explained ? kAsLittle : 1.1) * least;
     for (std::size_t n = 0; n < diagnosis.outcomes.size(); ++n)
         if (counts(diagnosis.outcomes[n]) && diagnosis.outcomes[n].after <= most)
             diagnosis.named.push_back(n);

@@ -37,7 +37,7 @@ struct Outcome {
 struct Diagnosis {
     std::vector<Outcome> outcomes;  // of every row, in the order of the table
     std::vector<std::size_t>
-        named;  // which of them are named: those that explain everything and leave at most kMuchSmaller
+        named;  // which of them are named: those that explain everything and leave at most kAsLittle
                 // times the least error, or, where none does, that explain most; more than one
                 // cannot be told apart with these tensors
     bool explained = false;  // those named leave nothing beyond tolerance
@@ -46,7 +46,9 @@ struct Diagnosis {
 };
 
 /// A fault that makes the error so many times smaller is named even if something is left.
-inline constexpr double kMuchSmaller = 4.0;
+inline constexpr double kMuchSmaller = 10.0;
+/// Of faults that explain everything those are named that leave at most so many times the least error.
+inline constexpr double kAsLittle = 4.0;
 
 /// How the tolerance of each stage follows from what is expected of it.
 using BoundsOf = std::function<Bounds(const TraceD& expected)>;

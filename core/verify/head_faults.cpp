@@ -162,7 +162,9 @@ Reason permuted_heads(const Trial& trial, const Take& take) {
     const Dimensions& size = trial.subject.size;
     if (size.heads * size.batch == 1) return "there is one head of one sequence";
     const Results& results = trial.results;
-    const Stage shown = results[Stage::context].empty() ? Stage::weights : Stage::context;
+    const bool has_context = !results[Stage::context].empty() &&
+                             !trial.subject.reference[Stage::context].empty();  // without V
+    const Stage shown = has_context ? Stage::context : Stage::weights;
     if (results[shown].empty()) return "neither context nor weights are among the results";
     if (size.heads * size.batch > 1024) return "more than 1024 heads are not compared in pairs";
     const std::vector<Place> places = nearest(results[shown], trial.subject.reference[shown]);

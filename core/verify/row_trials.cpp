@@ -40,7 +40,8 @@ RowTrials::RowTrials(const Trial& trial, const Take& take) : trial_(trial), take
 }
 
 bool RowTrials::possible() const {
-    return !subject().spec.drops() && subject().inputs.params[Param::sinks].empty();
+    return !subject().spec.drops() && subject().inputs.params[Param::sinks].empty() &&
+           !subject().reference[Stage::context].empty();
 }
 
 Row RowTrials::row(Index b, Index h, Index i) const {
@@ -141,7 +142,7 @@ bool RowTrials::attempt(const std::string& variant, const MakeRow& make) {
 }
 
 Reason RowTrials::reason() const {
-    if (!possible()) return "a call with dropout or sinks is not tried";
+    if (!possible()) return "a call with dropout, with sinks or without V is not tried";
     return taken_ ? "" : "no way of it comes near the rows that differ";
 }
 

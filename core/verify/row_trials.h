@@ -37,7 +37,7 @@ class RowTrials {
     bool attempt(const std::string& variant, const MakeRow& make);
     /// Why none could be tried, or fits; "": one was.
     Reason reason() const;
-    /// A call with dropout or sinks is more than a softmax of its logits.
+    /// A call with dropout or sinks is more than a softmax of its logits; without V there are no rows of context.
     bool possible() const;
 
     const Subject& subject() const { return trial_.subject; }

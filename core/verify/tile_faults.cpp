@@ -92,7 +92,8 @@ constexpr CausalWay kSkipped[] = {
 constexpr CausalWay kUnmasked[] = {
     {"the tiles that the diagonal crosses are not masked",
      [](const Tile& t, Index i, Index j, Index reach, Index tq) {
-         return j < t.up(t.end_key(i, reach, tq));
+         // With one tile of queries that is no mask at all: mask_dropped.
+         return j <= i + reach || (t.queries < tq && j < t.up(t.end_key(i, reach, tq)));
      }},
     {"the last tile alone is masked, though the diagonal crosses several",
      [](const Tile& t, Index i, Index j, Index reach, Index tq) {
@@ -253,8 +254,9 @@ MadeRow with_tail(const Row& row, const Tail& tail, const TailWay& way, Reads re
     return softmax_over(row, entries);
 }
 
-/// Places beyond the last key read on in memory: the next head's rows, as [B,Hkv,Tk,d] lies.
-MadeRow with_next_head(const Trial& trial, const Row& row, const Tail& tail) {
+/// Places beyond the last key read on in memory: the next head's rows, as [B,Hkv,Tk,d] lies, and after the last head
+/// zeros, or nothing.
+MadeRow with_next_head(const Trial& trial, const Row& row, const Tail& tail, bool zeros) {
     const Subject& subject = trial.subject;
     const bool rope = subject.spec.rope.has_value();
     const TensorD& q = subject.reference[rope ? Stage::q_rot : Stage::q];
@@ -271,7 +273,10 @@ MadeRow with_next_head(const Trial& trial, const Row& row, const Tail& tail) {
             continue;
         }
         const Index flat = head * size.tk + p;
-        if (flat >= size.batch * size.kv_heads * size.tk) break;  // what lies there is unknown
+        if (flat >= size.batch * size.kv_heads * size.tk) {
+            if (zeros) entries.push_back({});
+            continue;
+        }
         double dot = 0.0;
         for (Index c = 0; c < size.d_k; ++c)
             dot += q(row.b, row.h, row.i, c) * k.data()[flat * size.d_k + c];
@@ -312,9 +317,13 @@ bool attempt_tail(const Trial& trial, RowTrials& rows, Index tile) {
         }
     }
     if (!open_end || subject.spec.score != Score::dot || subject.spec.biases()) return true;
-    return rows.attempt(
-        fmt::format("the last, partial tile of {}: it reads on into the next head's rows", tile),
-        [&](const Row& row) { return with_next_head(trial, row, tail); });
+    for (const bool zeros : {true, false})
+        if (!rows.attempt(
+                fmt::format("the last, partial tile of {}: it reads on into the next head's rows{}",
+                            tile, zeros ? ", and zeros after the last head's" : ""),
+                [&](const Row& row) { return with_next_head(trial, row, tail, zeros); }))
+            return false;
+    return true;
 }
 
 // ---- tiles of queries in the place of others

@@ -1,7 +1,9 @@
 // `attnscope diff`: what is compared with what, what is said, and the exit status.
 #include <fmt/format.h>
 
+#include <bit>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "attn_tree.h"
@@ -60,6 +62,45 @@ Arrays results_of(const Inputs& in, const AttentionSpec& spec, const std::string
 std::string last_line(const std::string& text) {
     const std::size_t end = text.find_last_not_of('\n');
     return text.substr(text.rfind('\n', end) + 1, end - text.rfind('\n', end));
+}
+
+/// The leading 16 bits of a float32, ties to even.
+std::uint16_t bf16_bits(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
+}
+Tensor as_bf16(Tensor tensor) {
+    for (float& value : tensor.values())
+        value = std::bit_cast<float>(std::uint32_t{bf16_bits(value)} << 16);
+    return tensor;
+}
+
+/// A .safetensors file with Q, K, V as float32 and context as bfloat16.
+std::string write_bf16(const Scratch& scratch, const Inputs& in, const Tensor& context) {
+    std::string data;
+    json header;
+    const auto add = [&](const char* name, const Tensor& tensor, bool is_short) {
+        const std::size_t first = data.size();
+        for (const float value : tensor.values()) {
+            const std::uint32_t bits =
+                is_short ? bf16_bits(value) : std::bit_cast<std::uint32_t>(value);
+            for (int byte = 0; byte < (is_short ? 2 : 4); ++byte)
+                data += static_cast<char>(bits >> (8 * byte) & 0xFF);
+        }
+        const Shape s = tensor.shape();
+        header[name] = {{"dtype", is_short ? "BF16" : "F32"},
+                        {"shape", {s.b, s.h, s.t, s.d}},
+                        {"data_offsets", {first, data.size()}}};
+    };
+    add("Q", in.q, false), add("K", in.k, false), add("V", in.v, false);
+    add("context", context, true);
+    const std::string text = header.dump();
+    const std::string path = (scratch / "bf16.safetensors").string();
+    std::ofstream file(path, std::ios::binary);
+    for (int byte = 0; byte < 8; ++byte)
+        file << static_cast<char>(std::uint64_t{text.size()} >> (8 * byte) & 0xFF);
+    file << text << data;
+    return path;
 }
 
 json named_of(const Ran& ran) {
@@ -223,6 +264,76 @@ TEST_CASE("a tolerance may be given, and must be a number") {
     check_refused({"diff", path, "--tolerance", "much"},
                   "--tolerance is 'much'; expected a number of at least 0");
     check_refused({"diff", path, "--rtol", "-1"}, "--rtol is '-1'");
+}
+
+TEST_CASE("the dtype of an array decides its tolerance, and --tolerance wins") {
+    const Scratch scratch;
+    Inputs in = test::normal_inputs({1, 2, 40, 16});
+    for (Tensor* const tensor : {&in.q, &in.k, &in.v}) *tensor = as_bf16(*tensor);
+    const Tensor context = attend(in, {}).value()[Stage::context];
+    const std::string narrow = write_bf16(scratch, in, context);
+    const Ran right = succeeds({"diff", narrow});
+    CHECK(says(right.err, "context is bf16: its tolerance is that of bf16"));
+    CHECK(command({"diff", narrow, "--tolerance", "1e-6"}).code == 1);
+    const std::string wide =
+        inputs_of(in).add("context", as_bf16(context)).write(scratch, "wide.npz");
+    CHECK(command({"diff", wide}).code == 1);
+    AttentionSpec unscaled;
+    unscaled.scale = ScaleKind::none;
+    const Tensor wrong = attend(in, unscaled).value()[Stage::context];
+    const Ran seen = ends(1, {"diff", write_bf16(scratch, in, wrong), "--json"});
+    CHECK(named_of(seen) == json{"scale"});
+}
+
+TEST_CASE("a NaN is the worst cell, and the extent of the error is said in words") {
+    const Scratch scratch;
+    const Inputs in = some_inputs();
+    Tensor context = attend(in, {}).value()[Stage::context];
+    context(0, 0, 1, 2) += 100.0F;
+    context(0, 1, 2, 3) = std::numeric_limits<float>::quiet_NaN();
+    const std::string path = inputs_of(in).add("context", context).write(scratch, "a.npz");
+    const Ran ran = ends(1, {"diff", path});
+    CHECK(says(ran.out, "worst cell  context[0, 1, 2, 3]  nan, expected "));
+    CHECK(says(ran.out,
+               "  where       columns 2–3 of 2 of 12 rows, from row 1 to 2, of every head\n"));
+    const json array = json::parse(command({"diff", path, "--json"}).out)["arrays"][0];
+    CHECK(array["errors"]["worst"]["index"] == json{0, 1, 2, 3});
+    CHECK(array["extent"] == "columns 2–3 of 2 of 12 rows, from row 1 to 2, of every head");
+
+    Tensor zeros = attend(in, {}).value()[Stage::context];
+    for (Index h = 0; h < 2; ++h)
+        for (Index d = 0; d < 8; ++d) zeros(0, h, 4, d) = zeros(0, h, 5, d) = 0.0F;
+    const std::string cut = inputs_of(in).add("context", zeros).write(scratch, "b.npz");
+    CHECK(says(ends(1, {"diff", cut}).out, "  where       rows 4–5 of every head, all 0\n"));
+}
+
+TEST_CASE("results with tokens before heads: the layout is proposed") {
+    const Scratch scratch;
+    const Inputs in = some_inputs();
+    const std::string path =
+        inputs_of(in).add("context", Tensor({1, 6, 2, 8}, 0.5F)).write(scratch, "a.npz");
+    check_refused({"diff", path},
+                  "context is [1, 6, 2, 8] in " + path +
+                      " and [1, 2, 6, 8] by the reference; it fits as [B,T,H,d], where [B,H,T,d] "
+                      "is expected: say its layout");
+}
+
+TEST_CASE("masked scores and weights of one file that do not fit each other") {
+    const Scratch scratch;
+    const Trace trace = attend(some_inputs(), causal_spec(), "staged").value();
+    Arrays arrays =
+        Arrays().add("masked", trace[Stage::masked]).add("weights", trace[Stage::weights]);
+    const Ran fine = succeeds({"diff", arrays.write(scratch, "a.npz"), "--causal"});
+    CHECK(says(fine.out, "weights are softmax(masked) of the masked scores"));
+    Tensor swapped = trace[Stage::weights];
+    std::swap(swapped(0, 1, 3, 0), swapped(0, 1, 3, 1));
+    const std::string path = Arrays()
+                                 .add("masked", trace[Stage::masked])
+                                 .add("weights", swapped)
+                                 .write(scratch, "b.npz");
+    CHECK(says(ends(1, {"diff", path, "--causal"}).out,
+               "1 of 12 rows of weights are not softmax(masked) of the masked scores beside them: "
+               "row [0, 1, 3] holds "));
 }
 
 TEST_CASE("what cannot be compared is refused by name") {

@@ -37,6 +37,7 @@ class RowKernel {
     float value(Index c) const {
         const float acc = acc_[static_cast<std::size_t>(c)];
         if (is(Bug::not_normalised)) return acc;
+        if (is(Bug::maximum_subtracted_twice)) return acc / sum_ * std::exp(-most_);
         return acc / (is(Bug::normalised_by_last_tile) ? last_ : sum_);
     }
     float logsumexp() const {
@@ -91,6 +92,8 @@ class RowKernel {
         Index row = j;
         if (partial && is(Bug::tail_counts_twice)) row = keys() - f_.bk + j - first;
         if (partial && values && is(Bug::tail_values_a_row_early)) row = j - 1;
+        if (!values && is(Bug::keys_in_pairs)) row = j / 2 * 2;
+        if (values && is(Bug::values_reversed_in_tiles)) row = 2 * first + f_.bk - 1 - j;
         if (row >= keys() && !is(Bug::tail_reads_next_head)) return nullptr;
         const Index flat = (batch() * tensor.shape().h + head) * keys() + row;
         return flat * width < tensor.count() ? tensor.data() + flat * width : nullptr;
@@ -114,8 +117,9 @@ class RowKernel {
             if (!counts(first + p, query_tile)) continue;
             const float* const key = read(f_.k, group(), first, first + p, false);
             float dot = 0.0F;
-            for (Index c = 0; key != nullptr && c < f_.q.shape().d; ++c)
-                dot += f_.q(b_, h_, i_, c) * key[c];
+            const Index width = f_.q.shape().d - (is(Bug::column_left_out) ? 1 : 0);
+            for (Index c = 0; key != nullptr && c < width; ++c) dot += f_.q(b_, h_, i_, c) * key[c];
+            if (is(Bug::queries_negated)) dot = -dot;
             float& score = s[static_cast<std::size_t>(p)];
             score = f_.eager_scores ? to_number(f_.number, to_number(f_.number, dot) * scale())
                                     : dot * scale();
@@ -138,9 +142,15 @@ class RowKernel {
             const float weight = is(Bug::exp2_without_log2e) ? std::exp2(x) : std::exp(x);
             sum_ += weight, last_ += weight;
             add_value(read(f_.v, value_group(), first, first + p, true),
-                      to_number(f_.number, weight));
+                      to_number(f_.number, altered(weight, p)));
         }
         most_ = most;
+    }
+
+    float altered(float weight, Index p) const {
+        if (is(Bug::weights_squared)) return weight * weight;
+        if (is(Bug::weights_clipped)) return std::min(weight, 0.5F);
+        return is(Bug::every_other_key_twice) && p % 2 == 1 ? 2.0F * weight : weight;
     }
 
     void rescale(float old, float most) {
@@ -159,7 +169,7 @@ class RowKernel {
     void add_value(const float* value, float weight) {
         if (value == nullptr) return;
         for (std::size_t c = 0; c < acc_.size(); ++c)
-            acc_[c] = rounded_sum(acc_[c] + weight * value[c]);
+            acc_[c] = rounded_sum(acc_[c] + weight * value[is(Bug::values_swizzled) ? c ^ 1U : c]);
     }
 
     const Flash& f_;

@@ -45,7 +45,17 @@ enum class Bug : std::uint8_t {
     group_next_values,
     batch_first,
     heads_reversed,
-    layout
+    layout,
+    // that no row of the table knows
+    column_left_out,
+    values_swizzled,
+    weights_squared,
+    maximum_subtracted_twice,
+    every_other_key_twice,
+    queries_negated,
+    keys_in_pairs,
+    values_reversed_in_tiles,
+    weights_clipped
 };
 
 /// The numbers that a kernel is given and gives.

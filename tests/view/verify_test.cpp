@@ -72,7 +72,7 @@ TEST_CASE("verify: a planted fault is seen, and the diagnosis names it") {
         CHECK(view.fault_names[static_cast<std::size_t>(view.fault)] == fault.words);
         if (!verify_look(state).result->not_planted.empty()) {
             CHECK_FALSE(view.bad);  // what is open is compared without it, and the reason is there
-            CHECK(view.point.starts_with(fmt::format("Not planted: {}: ", fault.words)));
+            CHECK(view.point.starts_with("Not planted: " + std::string(fault.words) + ": "));
             continue;
         }
         CHECK(view.bad);
@@ -93,6 +93,25 @@ TEST_CASE("verify: a planted fault is seen, and the diagnosis names it") {
     const std::string before = verify_look(state).fault;
     CHECK(verify_look(acted(state, {PlantFault{"no such fault"}})).fault == before);
     CHECK(has(state.message.words, "no such fault"));
+}
+
+TEST_CASE(
+    "verify: what is allowed, the extent and the options are said; no fault blanks the window") {
+    const AppState state = verify_state({PlantFault{"mask_inverted"}});
+    const VerifyView view = build_verify_view(state);
+    CHECK(view.ready);
+    CHECK(view.point.starts_with(
+        "Not planted: the mask is inverted: true is read as forbidden: the call has no mask. "));
+    REQUIRE(view.findings.size() >= 2);
+    CHECK(has(view.findings[0].words, "Allowed of weights: "));
+    CHECK(view.findings[1].words == "Options: none, plain softmax attention.");
+    const AppState scaled = after(state, {});
+    AppState wrong = scaled;
+    play(wrong, {PlantFault{"scale"}});
+    const VerifyView shown = build_verify_view(wrong);
+    CHECK(shown.findings[0].bad);
+    CHECK(shown.findings[0].words.starts_with("scaled: "));
+    CHECK(has(shown.point, "the planted fault “the scores are scaled wrongly”"));
 }
 
 TEST_CASE("verify: a file of weights; its worst number stands in the panel in four measures") {

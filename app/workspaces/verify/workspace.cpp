@@ -285,10 +285,8 @@ void describe(Visitor& visit, VerifyLook& look) {
     visit("file", look.file);
     visit("fault", look.fault);
     visit("array", look.array);
-    visit(
-        "scale", look.scale, kScales,
-        {.tip = "What the map shows (key: N)\n1 share of tolerance is all that float32 may be off "
-                "by"});
+    visit("scale", look.scale, kScales,
+          {.tip = "What the map shows (key: N)\n1 share of tolerance is all that is allowed"});
     const auto table = verify::fault_table();
     if (visit.reads() && !look.fault.empty() &&
         std::ranges::find(table, look.fault, &verify::Fault::key) == table.end())
