@@ -52,8 +52,7 @@ bool is_control(char32_t c) {
     if (c == U'\t' || is_newline(c)) return false;
     const utf8proc_category_t kind = category(c);
     return kind == UTF8PROC_CATEGORY_CC || kind == UTF8PROC_CATEGORY_CF ||
-           kind == UTF8PROC_CATEGORY_CS || kind == UTF8PROC_CATEGORY_CO ||
-           kind == UTF8PROC_CATEGORY_CN;
+           kind == UTF8PROC_CATEGORY_CS || kind == UTF8PROC_CATEGORY_CO;
 }
 
 bool is_cjk(char32_t c) {

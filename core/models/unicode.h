@@ -13,7 +13,7 @@ bool is_space(char32_t c);    // \s: the property White_Space
 bool is_newline(char32_t c);  // \r \n
 /// As BERT has it: ASCII that is neither letter, digit nor space, and \p{P}.
 bool is_punctuation(char32_t c);
-/// Other, as BERT has it, but for tab and line ends: \p{C}.
+/// Other, as Hugging Face's BERT has it, but for tab, line ends and what is not assigned: \p{Cc} \p{Cf} \p{Cs} \p{Co}.
 bool is_control(char32_t c);
 /// Of the blocks that Hugging Face's BERT takes for Chinese: not U+2B820 … U+2B91F, which the published one does.
 bool is_cjk(char32_t c);
