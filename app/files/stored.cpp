@@ -13,6 +13,7 @@
 #include "app/files/pairs.h"
 #include "core/engine.h"
 #include "core/heads/layer.h"
+#include "core/masks.h"
 
 namespace attn::files {
 namespace {
@@ -47,6 +48,16 @@ bool is_causal(const GivenPairs& pairs, Index offset) {
     return true;
 }
 
+/// Whether a pair j > i + offset is allowed by the masks that are known: else they explain it.
+bool is_news(const MaskSpec& mask, const Dimensions& size, Index offset) {
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index h = 0; h < size.heads; ++h)
+            for (Index i = 0; i < size.tq; ++i)
+                for (Index j = std::max<Index>(i + offset + 1, 0); j < size.tk; ++j)
+                    if (may_attend(mask, size, b, h, i, j)) return true;
+    return false;
+}
+
 /// The corner that forbids more is asked first.
 void adopt_causal(const std::vector<GivenPairs>& layers, const std::string& path,
                   TensorFile& file) {
@@ -61,8 +72,9 @@ void adopt_causal(const std::vector<GivenPairs>& layers, const std::string& path
         corners.insert(past < 0 ? corners.begin() : corners.end(),
                        {CausalAlign::bottom_right, past});
     for (const auto& [align, offset] : corners) {
-        if (!std::ranges::all_of(layers, [&](const auto& each) { return is_causal(each, offset); }))
-            continue;
+        const bool all =
+            std::ranges::all_of(layers, [&](const auto& each) { return is_causal(each, offset); });
+        if (!all || !is_news(spec.mask, file.size, offset)) continue;
         spec.mask.causal = align;
         file.size.query_offset = offset;
         file.notes.push_back(fmt::format(

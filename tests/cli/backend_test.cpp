@@ -44,14 +44,14 @@ TEST_CASE("a large call is traced by fused; one line says what is missing and ho
         "weights: 16810000 pairs of a query and a key are more than 16777216; --backend staged "
         "stores them\n");
     CHECK(traced.arrays ==
-          std::vector<std::string>{"q", "k", "v", "context", "output", "logsumexp"});
+          std::vector<std::string>{"q", "k", "v", "context", "output", "logsumexp", "options"});
 }
 
 TEST_CASE("a stage that is named is computed at any size, by what can keep it") {
     const Traced weights = trace_column(kTooManyForStages, {"--keep", "weights"});
     CHECK(says(weights.ran.out, "staged"));
     CHECK(weights.ran.err.empty());
-    CHECK(weights.arrays == std::vector<std::string>{"weights", "logsumexp"});
+    CHECK(weights.arrays == std::vector<std::string>{"weights", "logsumexp", "options"});
     const Traced context = trace_column(8, {"--keep", "context,output"});
     CHECK(says(context.ran.out, "fused"));
     CHECK(context.ran.err.empty());
