@@ -364,7 +364,9 @@ void add_call(Rows& rows, const Document& document) {
     const ordered_json call = described(call_of(document));
     for (const auto& [key, value] : call.items()) {
         // of a file, ALiBi is always said: it tells that what is left out is as by default
-        const bool mark = !is_toy(document) && key == kCallMark;
+        const bool own =
+            is_toy(document) || std::holds_alternative<large::PlantedSpec>(document.origin);
+        const bool mark = !own && key == kCallMark;
         if (mark || value != usual[key]) rows.emplace_back(key, value.dump());
     }
 }
@@ -482,7 +484,8 @@ Result<DocumentReference> reference_from_json(const json& value, std::string_vie
     reference.spec.kv_heads = reference.spec.heads;
     fields.read("kv_heads", reference.spec.kv_heads);
     reference.has_rules = fields.find("global_tokens") != nullptr;
-    const bool has_call = fields.find(kCallMark) != nullptr;
+    const bool has_call = fields.find(kCallMark) != nullptr ||
+                          std::holds_alternative<large::PlantedSpec>(reference.what);
     const CallSettings call = read_spec(fields, reference.spec);
     if (has_call) reference.call = call;
     reference.painted = read_paint(fields, reference.spec.mask.custom);
