@@ -86,7 +86,13 @@ int run_command(CLI::App& app, Args args, Streams io, const std::function<int()>
 }
 
 void add_attention_options(CLI::App& app, AttentionWords& words) {
+    add_attention_options(app, words, [](const files::AttentionOption&) { return true; });
+}
+
+void add_attention_options(CLI::App& app, AttentionWords& words,
+                           const std::function<bool(const files::AttentionOption&)>& wanted) {
     for (const files::AttentionOption& option : files::attention_options()) {
+        if (!wanted(option)) continue;
         std::string& value = words[std::string(option.name)];
         const std::string flag = fmt::format("--{}", option.name);
         const std::string help(option.words);

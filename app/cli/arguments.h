@@ -33,6 +33,9 @@ int run_command(CLI::App& app, Args args, Streams io, const std::function<int()>
 /// The options of an attention call, and what was typed for each, by its name.
 using AttentionWords = std::map<std::string, std::string>;
 void add_attention_options(CLI::App& app, AttentionWords& words);
+/// Those of them that are `wanted`.
+void add_attention_options(CLI::App& app, AttentionWords& words,
+                           const std::function<bool(const files::AttentionOption&)>& wanted);
 files::OptionValues given_options(const CLI::App& app, const AttentionWords& words);
 /// --row and --patch.
 void add_head_options(CLI::App& app, std::vector<std::string>& rows,

@@ -1,6 +1,7 @@
 #include "app/cli/start.h"
 #include "app/common/check_file.h"
 #include "app/common/document/intervention_actions.h"
+#include "app/common/document/reading.h"
 #include "app/common/map/actions.h"
 #include "app/common/or_throw.h"
 #include "app/window/journal.h"
@@ -140,9 +141,6 @@ void check_text(const StartOptions& options) {
                     model_option(options), given));
 }
 
-/// The options of `trace` that say what arrays are.
-constexpr std::string_view kReading[] = {"role", "tokens", "layout"};
-
 /// What was given of them, as JSON; "": nothing.
 std::string reading_json(const StartOptions& options) {
     auto given = nlohmann::ordered_json::object();
@@ -157,6 +155,10 @@ void check_reading(const StartOptions& options) {
     const auto given = std::ranges::find_if(options.reading,
                                             [](const auto& each) { return !each.second.empty(); });
     if (given == options.reading.end()) return;
+    files::OptionValues values;  // a wrong one is named as it was typed
+    for (const auto& [name, value] : options.reading)
+        if (!value.empty()) values[name] = {fmt::format("--{}", name), value};
+    files::call_options(values);
     const auto path = one_file(options);
     if (!path.empty() && files::holds_tensors(path)) return;
     throw bad_input(
@@ -311,11 +313,11 @@ void add_start_options(CLI::App& app, StartOptions& options) {
                    fmt::format("tensors ({}, as trace reads them), a model's folder, a saved "
                                "session or a preset (.json); - for standard input",
                                array_format_words()));
-    for (const files::AttentionOption& option : files::attention_options())
-        if (std::ranges::count(kReading, option.name) > 0)
-            app.add_option(fmt::format("--{}", option.name),
-                           options.reading[std::string(option.name)], std::string(option.words))
-                ->type_name(std::string(option.placeholder));
+    add_attention_options(app, options.reading, [](const files::AttentionOption& option) {
+        return std::ranges::any_of(view::reading_options(), [&](const view::ReadingOption& each) {
+            return each.starts && each.key == option.name;
+        });
+    });
     add_value(app, "--session", options.session, "FILE", "a saved session: the same as FILE");
     add_value(app, "--replay", options.replay, "FILE", "do what a journal says");
     add_value(app, "--preset", options.preset, "KEY", "a preset, by its key");
@@ -340,7 +342,7 @@ void add_start_options(CLI::App& app, StartOptions& options) {
 Result<Start> read_start(const StartOptions& options, Streams io) {
     Start start;
     start.state = view::initial_state();
-    start.open = files::opener(io.backends, io.workspaces);
+    start.open = files::opener(io.backends, io.workspaces, options.by);
     start.state.backends = io.backends;
     start.state.workspaces = io.workspaces;
     return caught([&] {

@@ -14,6 +14,7 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/requests.h"
+#include "app/files/open.h"
 #include "app/files/outputs.h"
 #include "app/gl/pixels.h"
 
@@ -28,13 +29,15 @@ struct StartOptions {
     std::string replay;              // a file
     std::string preset;
     std::string sentence;
-    std::optional<std::string> text;             // what a model reads
-    std::optional<std::string> image;            // the same: a PNG
-    std::string off;                             // its heads that are switched off: "0.1,1.2"
-    std::vector<std::string> rows;               // of its weights: "0.1.3=0.5,0.5,0,0"
-    std::vector<std::string> patches;            // "0.1.v=A dog"
-    std::map<std::string, std::string> reading;  // how FILE's arrays are read: role, tokens, layout
-    std::string check;                           // a file of results
+    std::optional<std::string> text;   // what a model reads
+    std::optional<std::string> image;  // the same: a PNG
+    std::string off;                   // its heads that are switched off: "0.1,1.2"
+    std::vector<std::string> rows;     // of its weights: "0.1.3=0.5,0.5,0,0"
+    std::vector<std::string> patches;  // "0.1.v=A dog"
+    std::map<std::string, std::string>
+        reading;  // how FILE's arrays are read, by the options' names
+    files::OptionsBy by = files::OptionsBy::controls;  // how sentences propose options
+    std::string check;                                 // a file of results
     std::string workspace;
     std::optional<Index> planted;  // tokens of a generated matrix
     std::string go_to;             // "70001,5"

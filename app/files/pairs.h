@@ -20,10 +20,14 @@ struct PairsListing {
     std::vector<Index> layers;       // ascending; {0} where the name is plain
     std::vector<std::string> names;  // of each layer
     std::optional<Index> only;       // of an array that holds several layers
+    std::vector<std::string>
+        titles;  // of each layer, "cross 0", where there are several groups; else empty
 };
+/// `group`: of encoder, decoder and cross attention that one; "": all that there are, in that order.
 /// nullopt: there are none, or more of other programs' kinds than one: the first of the table is taken.
 std::optional<PairsListing> list_pairs(std::span<const std::string> names,
-                                       const std::map<std::string, std::string>& roles);
+                                       const std::map<std::string, std::string>& roles,
+                                       std::string_view group = {});
 /// Leaves one layer, as find_layer() finds it. One plain array may hold several: read_pairs() takes the one.
 void choose_pairs(const ArrayReader& reader, Index layer, PairsListing& listing);
 
