@@ -23,7 +23,7 @@ std::vector<std::string_view> call_arrays() {
 }
 
 constexpr std::string_view kPacked = "qkv";
-constexpr std::string_view kFileArrays[] = {"mask", "cu_seqlens", "tokens", "tokens_kv", "options"};
+constexpr std::string_view kFileArrays[] = {"mask", "tokens", "tokens_kv", "options", "cu_seqlens"};
 
 /// What other programs call what has another name or place here.
 constexpr struct {
@@ -267,8 +267,8 @@ Listing list_layers(std::span<const std::string> names, const std::string& path,
     const auto twice = std::ranges::unique(listing.layers);
     listing.layers.erase(twice.begin(), twice.end());
     listing.numbered = numbered != nullptr;
-    listing.packed =
-        std::ranges::any_of(meanings, [](const auto& each) { return each.second == kPacked; });
+    const auto is_packed = [](const auto& each) { return each.second == kPacked; };
+    listing.packed = meanings.contains(kPacked) || std::ranges::any_of(listing.roles, is_packed);
     listing.projected =
         !listing.packed && std::ranges::any_of(listing.stand_ins, [](const auto& each) {
             return each.second.ends_with(kOutput);

@@ -101,6 +101,7 @@ std::optional<PairsListing> by_group(std::span<const std::string> names,
                                      const std::map<std::string, std::string>& roles,
                                      std::string_view wanted) {
     PairsListing listing;
+    std::vector<Index> own;  // the layers' numbers in their names
     std::size_t groups = 0;
     for (const std::string_view group : {"encoder", "decoder", "cross"}) {
         if (!wanted.empty() && group != wanted) continue;
@@ -117,11 +118,14 @@ std::optional<PairsListing> by_group(std::span<const std::string> names,
         for (auto& [layer, name] : found) {
             listing.layers.push_back(std::ssize(listing.layers));
             listing.titles.push_back(fmt::format("{} {}", group, layer));
+            own.push_back(layer);
             listing.names.push_back(std::move(name));
         }
     }
-    if (groups < 2) listing.titles.clear();
     if (groups == 0) return std::nullopt;
+    if (groups > 1) return listing;
+    listing.layers = std::move(own);
+    listing.titles.clear();
     return listing;
 }
 

@@ -121,9 +121,10 @@ TEST_CASE("raw scores without their scale, and other arrays, open as arrays with
     const view::AppState state = opened_state(scratch / "r.npz");
     CHECK(state.workspace == "tensors");
     CHECK(says(state.document().no_attention,
-               "scores are scores q·k, and how they are scaled is not in the file: give --scale "
-               "none (softmax takes them as they are: they are scaled already, or nothing scales "
-               "them), --scale X (times X) or --d-k N"));
+               "scores are scores q·k, and how they are scaled is not in the file: choose in "
+               "Tensors: scale none (softmax takes them as they are: they are scaled already, or "
+               "nothing scales "
+               "them), scale X (times X) or d-k N"));
     CHECK(says(view::stages_lack(state.document()), "Tensors says why"));
 }
 
@@ -251,7 +252,7 @@ TEST_CASE(
     CHECK(again.document->spec.scale_value == 0.25);
     CHECK(again.document->spec.mask.causal == CausalAlign::bottom_right);
     view::apply(state, view::SetTensorOption{"causal", "left"});
-    CHECK(state.message.words == "causal is 'left'; expected top-left or bottom-right.");
+    CHECK(state.message.words == "Causal is 'left'; expected top-left or bottom-right.");
     view::apply(state, view::SetTensorOption{"window", "1"});
     CHECK(state.message.words == "There is no option 'window'.");
 }
