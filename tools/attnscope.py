@@ -10,6 +10,7 @@ layers a list each. Options are those of `attnscope trace` with _ for -: causal=
 rope="half", softcap=50. The program is $ATTNSCOPE, or the one built beside this file, or the one on the PATH.
 """
 
+import difflib
 import json
 import os
 import pathlib
@@ -29,16 +30,41 @@ def array(values):
     return numpy.asarray(values)
 
 
-def words_and_options(tokens=None, tokens_kv=None, **options):
-    """What stands beside the tensors in the file."""
+OPTIONS = ("heads", "kv-heads", "layout", "role", "group", "score", "scale", "d-k", "temperature", "softcap", "sinks", "rope", "rope-base",
+           "rope-dims", "query-offset", "alibi", "causal", "window", "window-left", "window-right", "global-tokens", "block", "padding",
+           "empty-rows", "dropout", "seed", "training", "operation", "chunk", "latents", "state", "discretise")  # of `attnscope trace`
+
+
+def words_and_options(tokens=None, tokens_kv=None, mask=None, **options):
+    """What stands beside the tensors in the file. mask: bool, True = may attend; or what PyTorch adds to the scores, 0 and -inf.
+    ValueError: an option that there is not, or a value that JSON has not."""
     found = {}
+    if mask is not None:
+        found["mask"] = mask_array(mask)
     for name, words in (("tokens", tokens), ("tokens_kv", tokens_kv)):
         if words is not None:
             found[name] = numpy.array(json.dumps([str(word) for word in words]))
-    named = {key.replace("_", "-"): value for key, value in options.items() if value is not None and value is not False}
+    named = {key.replace("_", "-"): value for key, value in options.items()}
+    for key, value in named.items():
+        if key not in OPTIONS:
+            near = difflib.get_close_matches(key, OPTIONS, 1)
+            raise ValueError(f"there is no option {key.replace('-', '_')}" + (f"; did you mean {near[0].replace('-', '_')}?" if near else ""))
+        if hasattr(value, "tolist"):
+            named[key] = value.tolist()  # numpy's numbers, and tensors of one
+    named = {key: value for key, value in named.items() if value is not None and (value is not False or key == "training")}
     if named:
         found["options"] = numpy.array(json.dumps(named))
     return found
+
+
+def mask_array(mask):
+    """bool of a mask of bool, or of numbers that are 0 where a query may attend and -inf (or below -1e4) where not."""
+    mask = array(mask)
+    if mask.dtype == bool:
+        return mask
+    if numpy.issubdtype(mask.dtype, numpy.floating) and ((mask == 0) | (mask < -1e4)).all():
+        return mask == 0
+    raise ValueError(f"mask is {mask.dtype} with other numbers than 0 and -inf; expected bool, True = may attend, or 0 and -inf")
 
 
 def layers_of_weights(weights):

@@ -85,8 +85,12 @@ int run_command(CLI::App& app, Args args, Streams io, const std::function<int()>
     return done ? *done : report(done.error(), app.get_name(), io);
 }
 
-void add_attention_options(CLI::App& app, AttentionWords& words) {
+namespace {
+
+template <class Wanted>
+void add_options(CLI::App& app, AttentionWords& words, const Wanted& wanted) {
     for (const files::AttentionOption& option : files::attention_options()) {
+        if (!wanted(option)) continue;
         const std::string flag = fmt::format("--{}", option.name);
         if (app.get_option_no_throw(flag) != nullptr) continue;  // --scale of the window
         std::string& value = words[std::string(option.name)];
@@ -97,6 +101,18 @@ void add_attention_options(CLI::App& app, AttentionWords& words) {
                 : app.add_flag(fmt::format("{}{{{}}}", flag, option.alone), value, help);
         declared->group(std::string(option.group));
     }
+}
+
+}  // namespace
+
+void add_attention_options(CLI::App& app, AttentionWords& words) {
+    add_options(app, words, [](const files::AttentionOption&) { return true; });
+}
+
+void add_call_options(CLI::App& app, AttentionWords& words) {
+    add_options(app, words, [](const files::AttentionOption& option) {
+        return option.group != files::kOperationGroup;
+    });
 }
 
 files::OptionValues given_options(const CLI::App& app, const AttentionWords& words) {

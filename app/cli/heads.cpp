@@ -55,7 +55,7 @@ void declare_heads(CLI::App& app, HeadsOptions& options) {
     app.add_option("FILE", options.start.files,
                    "tensors, a model's folder, or a session or preset (.json)");
     add_model_options(app, options.start);
-    add_attention_options(app, options.start.reading);
+    add_call_options(app, options.start.reading);
     add_value(app, "--backend", options.start.backend, "NAME", "what computes, by its name");
     add_value(app, "--sort", options.sort, "MEASURE",
               "largest first, what is not defined last: " + measure_keys());
@@ -69,6 +69,7 @@ void declare_heads(CLI::App& app, HeadsOptions& options) {
 HeadsResult measured(const HeadsOptions& options, Streams io) {
     StartOptions wanted = options.start;
     wanted.needs_attention = true;
+    wanted.by = files::OptionsBy::flags;
     auto start = or_throw(read_start(wanted, io));
     for (const std::string& warning : start.warnings)
         io.err << kHeadsName << ": " << warning << '\n';

@@ -1,6 +1,7 @@
 #include "app/cli/start.h"
 #include "app/common/check_file.h"
 #include "app/common/document/intervention_actions.h"
+#include "app/common/document/reading.h"
 #include "app/common/map/actions.h"
 #include "app/common/or_throw.h"
 #include "app/window/journal.h"
@@ -154,6 +155,10 @@ void check_reading(const StartOptions& options) {
     const auto given = std::ranges::find_if(options.reading,
                                             [](const auto& each) { return !each.second.empty(); });
     if (given == options.reading.end()) return;
+    files::OptionValues values;  // a wrong one is named as it was typed
+    for (const auto& [name, value] : options.reading)
+        if (!value.empty()) values[name] = {fmt::format("--{}", name), value};
+    files::call_options(values);
     const auto path = one_file(options);
     const bool model = is_model_folder(path);
     if (!path.empty() && files::holds_tensors(path) && !model) return;
@@ -329,13 +334,13 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     add_value(app, "--backend", options.backend, "NAME", "what computes, by its name");
     add_value(app, "--scale", options.scale, "S", "size of everything, 1 to 2");
     add_value(app, "--size", options.size, "WxH", "pixels, 1600x1000 unless given");
-    add_attention_options(app, options.reading);
+    add_call_options(app, options.reading);
 }
 
 Result<Start> read_start(const StartOptions& options, Streams io) {
     Start start;
     start.state = view::initial_state();
-    start.open = files::opener(io.backends, io.workspaces);
+    start.open = files::opener(io.backends, io.workspaces, options.by);
     start.state.backends = io.backends;
     start.state.workspaces = io.workspaces;
     return caught([&] {

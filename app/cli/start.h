@@ -14,6 +14,7 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/requests.h"
+#include "app/files/open.h"
 #include "app/files/outputs.h"
 #include "app/gl/pixels.h"
 
@@ -34,8 +35,9 @@ struct StartOptions {
     std::vector<std::string> rows;     // of its weights: "0.1.3=0.5,0.5,0,0"
     std::vector<std::string> patches;  // "0.1.v=A dog"
     std::map<std::string, std::string>
-        reading;        // of FILE's arrays, as trace has them: role, causal
-    std::string check;  // a file of results
+        reading;  // how FILE's arrays are read, by the options' names
+    files::OptionsBy by = files::OptionsBy::controls;  // how sentences propose options
+    std::string check;                                 // a file of results
     std::string workspace;
     std::optional<Index> planted;  // tokens of a generated matrix
     std::string go_to;             // "70001,5"

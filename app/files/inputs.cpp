@@ -1,9 +1,12 @@
 #include "app/files/inputs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
+#include "app/common/or_throw.h"
 #include "app/files/axes.h"
 #include "core/masks.h"
 
@@ -12,6 +15,24 @@ namespace {
 
 Index kv_heads_of(const CallOptions& options) {
     return options.kv_heads.value_or(options.heads.value_or(1));
+}
+
+/// How many heads K and V have where a projection gives them side by side: as wide ones as Q's, unless it is said.
+Index projected_kv_heads(const LayerReader& layer) {
+    const CallOptions& options = layer.options;
+    const std::string query = layer.name("Q"), key = layer.name("K");
+    if (!layer.listing.projected || options.layout || !layer.reader.has(query))
+        return kv_heads_of(options);
+    const auto extents = layer.reader.axes_of(query);
+    if (!options.heads)
+        throw bad_input(
+            fmt::format("{}: {} is {}, its heads side by side, and how many they are is "
+                        "not in the file: give --heads H",
+                        layer.shown(), query, to_string(extents)));
+    if (options.kv_heads || *options.heads < 1 || !layer.reader.has(key))
+        return kv_heads_of(options);
+    const Index width = std::max<Index>(extents.back() / *options.heads, 1);
+    return std::max<Index>(layer.reader.axes_of(key).back() / width, 1);
 }
 
 /// Q, K and V of one array.
@@ -53,8 +74,71 @@ void read_mask(const ArrayReader& reader, const std::string& name, const Dimensi
     mask.custom = std::make_shared<const Mask>(*read);
 }
 
+namespace {
+
+constexpr Index kMostDocumentTokens = Index{1} << 15;  // their mask is a GiB
+
+/// 0 = b0 < b1 < … = tokens.
+std::vector<Index> boundaries_of(const ArrayReader& reader, const std::string& name, Index tokens) {
+    const NpyArray array = reader.array(name);
+    const auto* const numbers = std::get_if<std::vector<double>>(&array.values);
+    std::vector<Index> bounds;
+    if (numbers != nullptr && array.extents.size() == 1)
+        for (const double number : *numbers) bounds.push_back(static_cast<Index>(number));
+    const bool fits = bounds.size() > 1 && bounds.front() == 0 && bounds.back() == tokens &&
+                      std::ranges::is_sorted(bounds);
+    if (fits) return bounds;
+    throw bad_input(fmt::format(
+        "{}: {} is {} {} [{}]; expected whole numbers that grow from 0 to {}, the number of tokens",
+        reader.path(), name, array.dtype, to_string(array.extents), fmt::join(bounds, ", "),
+        tokens));
+}
+
+}  // namespace
+
+void read_documents(const ArrayReader& reader, const std::string& name, const Dimensions& size,
+                    MaskSpec& mask, std::vector<std::string>& notes) {
+    if (!reader.has(name)) return;
+    if (mask.custom)
+        throw bad_input(
+            fmt::format("{}: mask and {} are both given; give one", reader.path(), name));
+    if (size.tq != size.tk || size.tq > kMostDocumentTokens)
+        throw bad_input(
+            fmt::format("{}: {} needs as many queries as keys, at most {}, and there are "
+                        "{} and {}",
+                        reader.path(), name, kMostDocumentTokens, size.tq, size.tk));
+    const auto bounds = boundaries_of(reader, name, size.tq);
+    std::vector<std::uint8_t> values(static_cast<std::size_t>(size.tq * size.tk), 0);
+    for (std::size_t n = 0; n + 1 < bounds.size(); ++n)
+        for (Index i = bounds[n]; i < bounds[n + 1]; ++i)
+            std::fill(values.begin() + i * size.tk + bounds[n],
+                      values.begin() + i * size.tk + bounds[n + 1], std::uint8_t{1});
+    const Index extents[] = {size.tq, size.tk};
+    mask.custom = std::make_shared<const Mask>(or_throw(mask_from_file(extents, values, size)));
+    notes.push_back(fmt::format("{}: {} is read as {} document{}: a query sees the keys of its own",
+                                reader.path(), name, bounds.size() - 1,
+                                bounds.size() == 2 ? "" : "s"));
+}
+
 std::string LayerReader::shown() const {
     return listing.numbered ? fmt::format("{}: layer {}", reader.path(), layer) : reader.path();
+}
+
+std::string LayerReader::with_array_names(std::string sentence) const {
+    const auto is_letter = [&](std::size_t at) {
+        return at < sentence.size() &&
+               (std::isalnum(static_cast<unsigned char>(sentence[at])) != 0 || sentence[at] == '_');
+    };
+    for (const auto& [means, array] : listing.stand_ins) {
+        const std::string role(array_part(means));
+        if (name(role) != array) continue;  // of another layer
+        std::size_t at = sentence.find(role);
+        while (at != std::string::npos &&
+               ((at > 0 && is_letter(at - 1)) || is_letter(at + role.size())))
+            at = sentence.find(role, at + 1);
+        if (at != std::string::npos) sentence.insert(at + role.size(), fmt::format(" ({})", array));
+    }
+    return sentence;
 }
 
 bool LayerReader::packed() const { return listing.packed && reader.has(name("qkv")); }
@@ -70,7 +154,9 @@ void LayerReader::read(std::string_view array, const Axes& axes, Tensor& into) c
 }
 
 Axes LayerReader::heads_axes(Index heads) const {
-    const HeadAxes own = listing.hooks ? HeadAxes::tokens_first : HeadAxes::heads_first;
+    const HeadAxes own = listing.hooks       ? HeadAxes::tokens_first
+                         : listing.projected ? HeadAxes::joined
+                                             : HeadAxes::heads_first;
     return {Layout::heads, options.layout.value_or(own), heads};
 }
 
@@ -83,7 +169,7 @@ Inputs read_inputs(const LayerReader& layer, std::vector<std::string>& notes) {
     };
     const Axes tokens{.layout = Layout::tokens};
     const Axes queries = layer.heads_axes(layer.options.heads.value_or(1));
-    const Axes keys = layer.heads_axes(kv_heads_of(layer.options));
+    const Axes keys = layer.heads_axes(projected_kv_heads(layer));
     for (const Array& array : {Array{"X", tokens, in.x},
                                {"X_kv", tokens, in.x_kv},
                                {"Q", queries, in.q},

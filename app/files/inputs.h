@@ -20,6 +20,8 @@ struct LayerReader {
     std::string shown() const;
     /// It is a weight that is stored [out, in].
     bool is_transposed(std::string_view array) const;
+    /// A sentence about roles with the arrays that stand for them: "W_K" becomes "W_K (k.weight)" where it is first said.
+    std::string with_array_names(std::string sentence) const;
     /// Q, K and V are one array.
     bool packed() const;
     void read(std::string_view array, const Axes& axes, Tensor& into) const;
@@ -41,6 +43,11 @@ inline bool says_options(const ArrayReader& reader) {
 /// The array of that name, where it is there. `remedy` is for numbers that are no mask's.
 void read_mask(const ArrayReader& reader, const std::string& name, const Dimensions& size,
                std::string_view remedy, MaskSpec& mask);
+
+/// The array of where packed documents begin, and the last one's end: a query sees the keys of its own document. Says of
+/// how many in `notes`. There must be no other mask.
+void read_documents(const ArrayReader& reader, const std::string& name, const Dimensions& size,
+                    MaskSpec& mask, std::vector<std::string>& notes);
 
 /// Refuses a call that lacks Q, K or V, and says what is there instead; and heads that the options count otherwise.
 void check_given(const LayerReader& layer, const Inputs& in, Values values);

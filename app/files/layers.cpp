@@ -23,7 +23,7 @@ std::vector<std::string_view> call_arrays() {
 }
 
 constexpr std::string_view kPacked = "qkv";
-constexpr std::string_view kFileArrays[] = {"mask", "tokens", "tokens_kv", "options"};
+constexpr std::string_view kFileArrays[] = {"mask", "tokens", "tokens_kv", "options", "cu_seqlens"};
 
 /// What other programs call what has another name or place here.
 constexpr struct {
@@ -53,7 +53,7 @@ std::string remedy_for(std::string_view name) {
     for (const OperationInfo& operation : operation_table())
         for (const OperationParam& param : operation.params)
             if (param.npz == name)
-                return fmt::format("{0}: a parameter of operation {1}: give --operation {1}", name,
+                return fmt::format("{}: a parameter of operation {}, which trace computes", name,
                                    operation.key);
     for (const AttentionOption& option : attention_options())
         if (option.name == name)
@@ -95,9 +95,29 @@ std::optional<LayerName> parse_layer_name(std::string_view name, std::string_vie
     return LayerName{*layer, rest.substr(dot + between.size())};
 }
 
+/// Of nnsight: what a module of Hugging Face's models gave.
+constexpr std::string_view kOutput = ".output";
+constexpr std::pair<std::string_view, std::string_view> kModules[] = {
+    {"model.layers.", ".self_attn."},
+    {"layers.", ".self_attn."},
+    {"transformer.h.", ".attn."},
+    {"h.", ".attn."},
+    {"bert.encoder.layer.", ".attention.self."},
+    {"encoder.layer.", ".attention.self."},
+};
+/// [T, H·d] or [B, T, H·d], before RoPE.
+constexpr std::pair<std::string_view, std::string_view> kProjections[] = {
+    {"q_proj.output", "Q"}, {"k_proj.output", "K"}, {"v_proj.output", "V"},   {"query.output", "Q"},
+    {"key.output", "K"},    {"value.output", "V"},  {"c_attn.output", "qkv"},
+};
+
 std::optional<LayerName> parse_layer_name(std::string_view name) {
     const auto ours = parse_layer_name(name, "l", ".");
-    return ours ? ours : parse_layer_name(name, "blocks.", ".attn.");
+    if (ours) return ours;
+    if (name.ends_with(kOutput))
+        for (const auto& [before, between] : kModules)
+            if (auto part = parse_layer_name(name, before, between)) return part;
+    return parse_layer_name(name, "blocks.", ".attn.");
 }
 
 /// What stands for the inputs of a call in a file that has none of them by name.
@@ -143,8 +163,10 @@ Meanings meanings_in(std::span<const std::string> names) {
             meanings.emplace(name, means);
     }
     if (rotated) meanings.insert(std::begin(kRotated), std::end(kRotated));
-    if (packed || heads || !has({"hook_q", "hook_k", "hook_v", "hook_rot_q", "hook_rot_k"}))
-        return meanings;
+    if (packed || heads) return meanings;
+    if (has({"q_proj.output", "query.output", "c_attn.output"}))
+        meanings.insert(std::begin(kProjections), std::end(kProjections));
+    if (!has({"hook_q", "hook_k", "hook_v", "hook_rot_q", "hook_rot_k"})) return meanings;
     const bool turned = has({"hook_rot_q", "hook_rot_k"});
     for (const auto& hook : kHooks)
         meanings.emplace(turned && !hook.rotated.empty() ? hook.rotated : hook.name, hook.means);
@@ -191,28 +213,32 @@ Listing list_layers(std::span<const std::string> names, const std::string& path,
             untransposed(role));  // so that nothing else stands in for what was given
     }
     Meanings meanings = meanings_in(named);
-    if (std::ranges::any_of(roles, [](const auto& each) { return each.second == kPacked; }))
+    if (std::ranges::any_of(roles,
+                            [](const auto& each) { return array_part(each.second) == kPacked; }))
         meanings.emplace(kPacked, kPacked);
     const std::string* plain = nullptr;
     const std::string* numbered = nullptr;
     for (const std::string& name : names) {
         const auto part = parse_layer_name(name);
         if (const auto role = roles.find(name); role != roles.end()) {
-            const std::string_view as = untransposed(role->second);
-            if (as.size() != role->second.size()) listing.transposed.insert(name);
+            const std::string_view array = array_part(role->second);
+            const std::string_view as = untransposed(array);
+            if (as.size() != array.size()) listing.transposed.insert(name);
             if (as == "-") {
                 listing.unused.push_back(name);
                 continue;
             }
             const bool of_file = std::ranges::count(kFileArrays, as) > 0;
+            const auto said = parse_layer_name(role->second);  // "l0.weights"
+            const auto& layer = said ? said : part;
             const std::string key =
-                part && !of_file ? fmt::format("l{}.{}", part->layer, as) : std::string(as);
+                layer && !of_file ? fmt::format("l{}.{}", layer->layer, as) : std::string(as);
             if (!listing.stand_ins.emplace(key, name).second)
                 throw bad_input(fmt::format("{}: {} and {} are both read as {}; give one", path,
                                             listing.stand_ins[key], name, key));
-            if (!of_file) (part ? numbered : plain) = &name;
-            if (part && !of_file) listing.layers.push_back(part->layer);
-            listing.roles.emplace(name, role->second);
+            if (!of_file) (layer ? numbered : plain) = &name;
+            if (layer && !of_file) listing.layers.push_back(layer->layer);
+            listing.roles.emplace(name, array);
             continue;
         }
         const auto whole = meanings.find(name);
@@ -246,7 +272,12 @@ Listing list_layers(std::span<const std::string> names, const std::string& path,
     const auto twice = std::ranges::unique(listing.layers);
     listing.layers.erase(twice.begin(), twice.end());
     listing.numbered = numbered != nullptr;
-    listing.packed = meanings.contains(kPacked);
+    const auto is_packed = [](const auto& each) { return each.second == kPacked; };
+    listing.packed = meanings.contains(kPacked) || std::ranges::any_of(listing.roles, is_packed);
+    listing.projected =
+        !listing.packed && std::ranges::any_of(listing.stand_ins, [](const auto& each) {
+            return each.second.ends_with(kOutput);
+        });
     listing.hooks = std::ranges::any_of(listing.stand_ins, [](const auto& each) {
         return array_part(each.second).starts_with(kHook);
     });
@@ -292,6 +323,7 @@ std::string stand_in_note(const Listing& listing, const std::string& path,
         given.size() == 1 ? "is" : "are", fmt::join(meant, ", "),
         listing.hooks ? layout ? fmt::format("TransformerLens saves them, but {}", key_of(*layout))
                                : "TransformerLens saves them, [B, T, H, d]"
+        : listing.projected   ? "the outputs of projections, heads side by side and before RoPE"
         : listing.given_roles ? "the roles say"
                               : "the stages of a trace",
         listing.computed.empty()

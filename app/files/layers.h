@@ -19,22 +19,24 @@ namespace attn::files {
 
 /// What a file holds, by its names alone.
 struct Listing {
-    std::vector<Index> layers;                     // ascending; {0} where the names are plain
-    bool numbered = false;                         // the names of layers begin with l<N>.
-    std::vector<std::string> unused;               // names that mean nothing here
-    bool packed = false;                           // Q, K and V are one array `qkv`
-    bool hooks = false;                            // Q, K and V are TransformerLens's, tokens first
-    bool rotated = false;                          // Q and K are those after RoPE
-    bool options = false;                          // the file says the options of its call
-    std::map<std::string, std::string> stand_ins;  // "l0.Q": the name that stands for it, "l0.q"
-    std::map<std::string, std::string> roles;      // of every array that is used: "l0.q" -> "Q"
+    std::vector<Index> layers;        // ascending; {0} where the names are plain
+    bool numbered = false;            // the names of layers begin with l<N>.
+    std::vector<std::string> unused;  // names that mean nothing here
+    bool packed = false;              // Q, K and V are one array `qkv`
+    bool hooks = false;               // Q, K and V are TransformerLens's, tokens first
+    bool rotated = false;             // Q and K are those after RoPE
+    bool options = false;             // the file says the options of its call
+    bool projected = false;           // Q, K and V are outputs of projections, heads side by side
+    std::map<std::string, std::string> stand_ins;   // "l0.Q": the name that stands for it, "l0.q"
+    std::map<std::string, std::string> roles;       // of every array that is used: "l0.q" -> "Q"
     std::set<std::string, std::less<>> transposed;  // names that are read as a role with .T
     bool given_roles = false;                       // a person said what some are
     bool call = false;                              // Q and K, X or a packed array are among them
     std::vector<std::string> computed;              // results of a trace that came with such inputs
 };
 /// A file without Q, K, V and X may have a packed `qkv`, the stages q, k, v or x of a trace, or TransformerLens's
-/// blocks.<N>.attn.hook_q, hook_k and hook_v (after RoPE hook_rot_q and hook_rot_k): they stand for them.
+/// blocks.<N>.attn.hook_q, hook_k and hook_v (after RoPE hook_rot_q and hook_rot_k), or the outputs of projections as nnsight
+/// names them, model.layers.<N>.self_attn.q_proj.output: they stand for them.
 /// Refuses a call under plain names beside numbered ones. `path` names the file in the error.
 /// `roles`: name of an array -> what it is read as whatever its name, "-" for nothing.
 Listing list_layers(std::span<const std::string> names, const std::string& path,

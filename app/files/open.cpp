@@ -12,6 +12,7 @@
 #include "app/files/standard.h"
 #include "app/window/session.h"
 #include "core/io/arrays/array_file.h"
+#include "core/io/arrays/foreign.h"
 #include "core/io/json.h"
 #include "core/kernels/projections.h"
 #include "core/text.h"
@@ -257,8 +258,19 @@ Result<Document> document_of(TensorFile file, const std::filesystem::path& path)
 
 namespace {
 
+/// What was opened, for a window, in which options are chosen.
+Opened in_window(Opened opened) {
+    opened.notes = without_flags(std::move(opened.notes));
+    if (!opened.document || opened.document->no_attention.empty()) return opened;
+    Document document = *opened.document;
+    document.no_attention = without_flags(std::move(document.no_attention));
+    document.note = without_flags(std::move(document.note));
+    opened.document = std::make_shared<const Document>(std::move(document));
+    return opened;
+}
+
 view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList backends,
-                         view::WorkspaceList workspaces) {
+                         view::WorkspaceList workspaces, OptionsBy by) {
     const auto open = [=](const view::OpenRequest& request, const RunControl& control) {
         if (const auto* spec = std::get_if<large::PlantedSpec>(&request.what))
             return open_planted(*spec, control);
@@ -273,22 +285,29 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
         if (is_model_folder(path)) return or_throw(open_model(*models, path, control));
         if (holds_tensors(path)) return open_tensors(path, request.options);
         if (is_standard(path) || std::filesystem::path(path).extension() == ".json")
-            return open_json(path,
-                             {backends, workspaces, opener_over(models, backends, workspaces), {}});
+            return open_json(
+                path, {backends, workspaces, opener_over(models, backends, workspaces, by), {}});
+        // Of files of other programs it says more than that they are none of ours.
+        if (auto known = foreign_file(path); !known.empty()) throw bad_input(std::move(known));
         throw bad_input(
             fmt::format("{}; expected tensors ({}), a session, a preset (.json) or a model's "
                         "folder; an image (.png) is for a model of images that is open",
                         path, array_format_words()));
     };
     return [=](const view::OpenRequest& request, const RunControl& control) {
-        return caught([&] { return open(request, control); });
+        auto opened = caught([&] { return open(request, control); });
+        if (by == OptionsBy::flags) return opened;
+        return opened.map(in_window).map_error([](Error error) {
+            error.sentence = without_flags(std::move(error.sentence));
+            return error;
+        });
     };
 }
 
 }  // namespace
 
-view::Opener opener(BackendList backends, view::WorkspaceList workspaces) {
-    return opener_over(std::make_shared<ModelCache>(), backends, workspaces);
+view::Opener opener(BackendList backends, view::WorkspaceList workspaces, OptionsBy by) {
+    return opener_over(std::make_shared<ModelCache>(), backends, workspaces, by);
 }
 
 }  // namespace attn::files

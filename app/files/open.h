@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "app/common/document/requests.h"
 #include "app/files/tensors.h"
 
@@ -8,9 +10,13 @@ namespace attn::files {
 /// Whether a file holds tensors and not a session: by its name, or by the first bytes of standard input.
 bool holds_tensors(const std::string& path);
 
+/// How options are given where a sentence proposes them: as "--layout joined", or in the Tensors workspace.
+enum class OptionsBy : std::uint8_t { flags, controls };
+
 /// Whatever a person opens: tensors (.npz) or a generated matrix become a document, a session brings everything, a
 /// preset is a document, a model's folder one over a text. The model that was opened last is kept. What cannot be read is an error that names the file. For app/jobs and the command line.
-view::Opener opener(BackendList backends, view::WorkspaceList workspaces = view::workspaces());
+view::Opener opener(BackendList backends, view::WorkspaceList workspaces = view::workspaces(),
+                    OptionsBy by = OptionsBy::controls);
 
 /// The document that a file's attention calls are, one a layer.
 Result<view::Document> document_of(TensorFile file, const std::filesystem::path& path);

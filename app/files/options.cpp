@@ -7,7 +7,9 @@
 #include <array>
 #include <vector>
 
+#include "app/common/document/reading.h"
 #include "app/common/or_throw.h"
+#include "app/files/layers.h"
 #include "app/files/words.h"
 #include "core/io/json.h"
 #include "core/scores/score.h"
@@ -266,23 +268,35 @@ constexpr struct {
     {"training", said_spec<&AttentionSpec::training>},
 };
 
-/// What an array can be called by --role.
-constexpr std::string_view kRoleNames[] = {
-    "Q",   "K",   "V",   "qkv",     "X",      "X_kv",   "W_Q",    "W_K",    "W_V",
-    "W_O", "dO",  "dY",  "weights", "scores", "scaled", "masked", "mask",   "b_Q",
-    "b_K", "b_V", "b_O", "W_Q.T",   "W_K.T",  "W_V.T",  "W_O.T",  "tokens", "-"};
+std::vector<std::string> role_names() {
+    std::vector<std::string> names;
+    for (const view::TensorRole& role : view::tensor_roles()) names.emplace_back(role.key);
+    return names;
+}
+
+/// A role, or that of a layer: "l0.weights". What belongs to the file has no layer.
+bool is_role(std::string_view role) {
+    const std::string_view array = array_part(role);
+    const bool of_layer = array.size() < role.size();
+    return std::ranges::count(role_names(), array) > 0 &&
+           (!of_layer || (role.starts_with('l') && !is_file_array(array) && array != "-"));
+}
 
 void set_role(CallOptions& call, const Value& value) {
     for (const std::string_view one : split_list(value.text)) {
         const std::size_t sign = one.rfind('=');
-        if (sign == one.npos || sign == 0 ||
-            std::ranges::count(kRoleNames, one.substr(sign + 1)) == 0)
-            throw expected(value, fmt::format("NAME=ROLE,... with a role of {}",
-                                              choices(std::vector<std::string>(
-                                                  std::begin(kRoleNames), std::end(kRoleNames)))));
+        if (sign == one.npos || sign == 0 || !is_role(one.substr(sign + 1)))
+            throw expected(
+                value, fmt::format("NAME=ROLE,... with a role of {}, of layer N l<N>. before it",
+                                   choices(role_names())));
         call.roles.insert_or_assign(std::string(one.substr(0, sign)),
                                     std::string(one.substr(sign + 1)));
     }
+}
+void set_group(CallOptions& call, const Value& value) {
+    if (value.text != "encoder" && value.text != "decoder" && value.text != "cross")
+        throw expected(value, "encoder, decoder or cross");
+    call.group = value.text;
 }
 void set_tokens(CallOptions& call, const Value& value) { call.tokens_file = value.text; }
 
@@ -293,7 +307,6 @@ constexpr std::string_view kMask = "Masks (combined by AND, also with the array 
 constexpr std::string_view kPositions =
     "Positions (query i stands at i + query-offset, key j at j)";
 constexpr std::string_view kDropout = "Dropout";
-constexpr std::string_view kOperation = "Operations (in place of softmax attention)";
 
 constexpr auto kOptions = std::to_array<AttentionOption>({
     {"heads", "H", "", kHeads, "query heads (default 1)", set_own<&CallOptions::heads>},
@@ -307,6 +320,8 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      "read an array under another name as Q, K, V, qkv, X, W_Q, weights, mask, ...; - for not at "
      "all",
      set_role},
+    {"group", "G", "", kArrays, "of a file with several: encoder, decoder or cross attention",
+     set_group},
     {"tokens", "FILE", "", kArrays,
      "the tokens, of a text file (a line or a word each) or JSON (a list of strings)", set_tokens},
     {"score", "S", "", kScore, "how a pair is scored (default dot); `--score ?` names the others",
@@ -355,15 +370,16 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      set_seed},
     {"training", "on|off", "", kDropout,
      "on (default), or off: dropout does nothing, as in evaluation", set_training, "off"},
-    {"operation", "NAME", "", kOperation, "chunked, linear, latents or state-space", set_operation},
-    {"chunk", "C", "", kOperation, "of chunked: keys a chunk (default 4)", set_chunk},
-    {"latents", "M", "", kOperation,
+    {"operation", "NAME", "", kOperationGroup, "chunked, linear, latents or state-space",
+     set_operation},
+    {"chunk", "C", "", kOperationGroup, "of chunked: keys a chunk (default 4)", set_chunk},
+    {"latents", "M", "", kOperationGroup,
      "of latents: how many (default: as the array `latents` has, or 4)",
      set_own<&CallOptions::latents>},
-    {"state", "N", "", kOperation,
+    {"state", "N", "", kOperationGroup,
      "of state-space: states a column (default: as the array A_log has, or 4)",
      set_own<&CallOptions::state>},
-    {"discretise", "RULE", "", kOperation,
+    {"discretise", "RULE", "", kOperationGroup,
      "of state-space: zoh (default) or euler, what Mamba runs", set_discretise},
 });
 
@@ -490,6 +506,26 @@ std::string with_option_names(std::string sentence) {
                sentence.end())
             at = std::copy(name.begin(), name.end(), at);
     }
+    return sentence;
+}
+
+std::string without_flags(std::string sentence) {
+    // The window reads every layer, and a text or an image is typed and dropped there.
+    constexpr std::pair<std::string_view, std::string_view> kParts[] = {
+        {" with --layer", ""},
+        {"--image FILE.png", "an image (.png)"},
+        {"--text TEXT", "a text"},
+        {"Then give --", "Then choose in Tensors: "},
+        {"give --", "choose in Tensors: "},
+        {" as --", " as "},
+        {" or --", " or "},
+        {", --", ", "},
+        {"(--", "("},
+    };
+    for (const auto& [flag, words] : kParts)
+        for (std::size_t at = 0; (at = sentence.find(flag, at)) != sentence.npos;
+             at += words.size())
+            sentence.replace(at, flag.size(), words);
     return sentence;
 }
 

@@ -38,6 +38,7 @@ struct CallOptions {
     bool causal_unsaid = false;                // causal, of which corner nobody said
     bool sinks = false;                        // the file is said to hold the array
     std::map<std::string, std::string> roles;  // name of an array -> Q, weights, ..., - for none
+    std::string group;                         // encoder, decoder or cross; "": not said
     std::string tokens_file;                   // of text or JSON; "": the array `tokens`
     // Of operations, together `operation`.
     std::optional<Operation> which_operation;
@@ -64,6 +65,7 @@ struct AttentionOption {
     std::string_view off = {};  // the value that JSON's false stands for; "": none, unset
 };
 std::span<const AttentionOption> attention_options();
+inline constexpr std::string_view kOperationGroup = "Operations (in place of softmax attention)";
 
 /// Values by option name.
 using OptionValues = std::map<std::string, Value, std::less<>>;
@@ -81,6 +83,10 @@ CallOptions call_options(const OptionValues& values);
 
 /// A sentence of core with the options' names in the place of the fields': query_offset becomes query-offset.
 std::string with_option_names(std::string sentence);
+
+/// A sentence that proposes options of the command line, for the window: "give --layout joined" becomes "choose in Tensors:
+/// layout joined".
+std::string without_flags(std::string sentence);
 
 /// A whole number: "--threads is 'x'; expected a whole number".
 Index parse_whole_number(const Value& value);

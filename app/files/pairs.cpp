@@ -27,9 +27,6 @@ constexpr std::string_view kUnnamed = "arr_";
 constexpr PairsName kPairsNames[] = {
     {"attentions.", "", Stage::weights},
     {"attentions_", "", Stage::weights},
-    {"decoder_attentions.", "", Stage::weights},
-    {"encoder_attentions.", "", Stage::weights},
-    {"cross_attentions.", "", Stage::weights},
     {"attn.", "", Stage::weights},
     {"weights.", "", Stage::weights},
     {"l", ".weights", Stage::weights},
@@ -75,7 +72,7 @@ std::optional<Index> layer_in(std::string_view name, const PairsName& form) {
 PairsListing from(Stage stage, std::vector<std::pair<Index, std::string>> found,
                   bool stacked = false) {
     std::ranges::sort(found);
-    PairsListing listing{stage, {}, {}, {}, stacked && found.size() == 1};
+    PairsListing listing{stage, {}, {}, {}, stacked && found.size() == 1, {}};
     for (auto& [layer, name] : found) {
         listing.layers.push_back(layer);
         listing.names.push_back(std::move(name));
@@ -83,14 +80,21 @@ PairsListing from(Stage stage, std::vector<std::pair<Index, std::string>> found,
     return listing;
 }
 
-/// By the roles that a person gave: in the order of the names, a layer each.
+/// 3 of "l3.weights".
+std::optional<Index> layer_of_role(std::string_view role) {
+    const std::string_view array = array_part(role);
+    if (array.size() == role.size()) return std::nullopt;
+    return number_in<Index>(role.substr(1, role.size() - array.size() - 2));
+}
+
+/// By the roles that a person gave: as those say, else in the order of the names, a layer each.
 std::optional<PairsListing> by_role(Stage stage, std::span<const std::string> names,
                                     const std::map<std::string, std::string>& roles) {
     std::vector<std::pair<Index, std::string>> found;
     for (const std::string& name : names)
         if (const auto role = roles.find(name);
-            role != roles.end() && role->second == info(stage).key)
-            found.emplace_back(std::ssize(found), name);
+            role != roles.end() && array_part(role->second) == info(stage).key)
+            found.emplace_back(layer_of_role(role->second).value_or(std::ssize(found)), name);
     if (found.empty()) return std::nullopt;
     return from(stage, std::move(found));
 }
@@ -118,6 +122,68 @@ std::optional<PairsListing> by_name(const PairsName& form, const ArrayReader& re
 /// Of one array.
 bool holds_layers(const std::vector<Index>& extents, const PairsListing& pairs) {
     return extents.size() == 5 || (extents.size() == 4 && pairs.stacked);
+}
+
+/// Of encoder, decoder and cross attention: "cross_attentions.0" or "cross_attentions_0".
+std::optional<PairsListing> by_group(std::span<const std::string> names,
+                                     const std::map<std::string, std::string>& roles,
+                                     std::string_view wanted) {
+    PairsListing listing;
+    std::vector<Index> own;  // the layers' numbers in their names
+    std::size_t groups = 0;
+    for (const std::string_view group : {"encoder", "decoder", "cross"}) {
+        if (!wanted.empty() && group != wanted) continue;
+        std::vector<std::pair<Index, std::string>> found;
+        for (const char between : {'.', '_'}) {
+            const std::string before = fmt::format("{}_attentions{}", group, between);
+            for (const std::string& name : names)
+                if (const auto layer = layer_in(name, {before, "", Stage::weights});
+                    layer && !roles.contains(name))
+                    found.emplace_back(*layer, name);
+        }
+        std::ranges::sort(found);
+        groups += found.empty() ? 0 : 1;
+        for (auto& [layer, name] : found) {
+            listing.layers.push_back(std::ssize(listing.layers));
+            listing.titles.push_back(fmt::format("{} {}", group, layer));
+            own.push_back(layer);
+            listing.names.push_back(std::move(name));
+        }
+    }
+    if (groups == 0) return std::nullopt;
+    if (groups > 1) return listing;
+    listing.layers = std::move(own);
+    listing.titles.clear();
+    return listing;
+}
+
+/// "layer 0 is encoder 0, layer 1 is cross 0"
+std::string titles_note(const PairsListing& pairs) {
+    std::vector<std::string> words;
+    for (std::size_t n = 0; n < pairs.titles.size(); ++n)
+        words.push_back(fmt::format("layer {} is {}", pairs.layers[n], pairs.titles[n]));
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// Layers of other sizes are other groups, of which one is looked at.
+void check_groups(const ArrayReader& reader, const PairsListing& pairs,
+                  std::optional<view::FileQuestion>* asks) {
+    for (std::size_t n = 1; n < pairs.titles.size(); ++n) {
+        const auto first = reader.axes_of(pairs.names.front()),
+                   axes = reader.axes_of(pairs.names[n]);
+        if (axes == first) continue;
+        if (asks)
+            *asks = {
+                "Which attention is looked at?",
+                {{"encoder", "What the encoder's tokens take of each other.", "group", "encoder"},
+                 {"decoder", "What the decoder's tokens take of each other.", "group", "decoder"},
+                 {"cross", "What the decoder's tokens take of the encoder's.", "group", "cross"}}};
+        throw bad_input(
+            fmt::format("{}: {} is {} and {} {}: attention of other sizes is looked at "
+                        "apart: give --group encoder, --group decoder or --group cross",
+                        reader.path(), pairs.titles.front(), to_string(first), pairs.titles[n],
+                        to_string(axes)));
+    }
 }
 
 constexpr std::string_view kPairAxes =
@@ -277,9 +343,14 @@ void settle_sizes(const ArrayReader& reader, Stage stage, TensorFile& file) {
 }  // namespace
 
 std::optional<PairsListing> list_pairs(const ArrayReader& reader,
-                                       const std::map<std::string, std::string>& roles) {
+                                       const std::map<std::string, std::string>& roles,
+                                       std::string_view group) {
+    const auto names = reader.names();
     for (const Stage stage : {Stage::weights, Stage::masked, Stage::scaled, Stage::scores})
-        if (auto chosen = by_role(stage, reader.names(), roles)) return chosen;
+        if (auto chosen = by_role(stage, names, roles)) return chosen;
+    if (auto grouped = by_group(names, roles, group)) return grouped;
+    if (!group.empty())
+        throw bad_input(fmt::format("group is {0}, but there is no array {0}_attentions.0", group));
     for (const PairsName& form : kPairsNames)
         if (auto found = by_name(form, reader, roles)) return found;
     return std::nullopt;
@@ -311,12 +382,14 @@ void choose_pairs(const ArrayReader& reader, Index layer, PairsListing& listing)
     }
     const auto at = std::ranges::find(listing.layers, number) - listing.layers.begin();
     listing.names = {listing.names[static_cast<std::size_t>(at)]};
+    listing.titles.clear();
     listing.layers = {number};
 }
 
 void read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePairs& beside,
                 TensorFile& file) {
     const std::string whole = fmt::format("{}: {}", reader.path(), pairs.names.front());
+    check_groups(reader, pairs, beside.asks);
     if (beside.options.operation)
         throw bad_input(fmt::format("{}: operation {} needs Q, K and V, and the file gives {}",
                                     reader.path(), info(beside.options.operation->operation).key,
@@ -353,6 +426,7 @@ void read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePair
         file.notes.push_back(fmt::format("{} {} is read as [L, H, Tq, Tk], {} layer{}",
                                          pairs.names.front(), to_string(axes), axes.front(),
                                          axes.front() == 1 ? "" : "s"));
+    if (!pairs.titles.empty()) file.notes.push_back(titles_note(pairs));
     if (std::string idle = idle_note(beside.given, pairs.stage); !idle.empty())
         file.notes.push_back(std::move(idle));
 }

@@ -21,10 +21,14 @@ struct PairsListing {
     std::vector<std::string> names;  // of each layer
     std::optional<Index> only;       // of an array that holds several layers
     bool stacked = false;            // one array, whose four axes are [L, H, Tq, Tk]
+    std::vector<std::string>
+        titles;  // of each layer, "cross 0", where there are several groups; else empty
 };
+/// `group`: of encoder, decoder and cross attention that one; "": all that there are, in that order.
 /// nullopt: there are none, or more of other programs' kinds than one: the first of the table is taken.
 std::optional<PairsListing> list_pairs(const ArrayReader& reader,
-                                       const std::map<std::string, std::string>& roles);
+                                       const std::map<std::string, std::string>& roles,
+                                       std::string_view group = {});
 /// Every stage of them that the file has, weights first, then what comes before.
 std::vector<PairsListing> list_all_pairs(const ArrayReader& reader,
                                          const std::map<std::string, std::string>& roles);

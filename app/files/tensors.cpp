@@ -115,9 +115,10 @@ void add_layer(const LayerReader& layer, Values values, TensorFile& file) {
                         layer.shown()));
     const Result<Dimensions> size = sizes_of(inputs, options.spec, values);
     if (!size)
-        throw bad_input(fmt::format("{}: {}{}", layer.shown(),
-                                    with_option_names(size.error().sentence),
-                                    layout_hint(layer, inputs)));
+        throw bad_input(
+            fmt::format("{}: {}{}", layer.shown(),
+                        layer.with_array_names(with_option_names(size.error().sentence)),
+                        layout_hint(layer, inputs)));
     if (file.layers.empty()) file.size = *size;
     if (!file.layers.empty() && file.layers.front().v.empty() != inputs.v.empty())
         throw bad_input(fmt::format("{} {} V, layer {} {}; expected V in every layer or in none",
@@ -314,7 +315,11 @@ void check_turned_once(const ArrayReader& reader, const Listing& listing,
 
 /// The queries and keys of each layer, or the scores or weights that stand in their place.
 void read_any_layers(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile& file) {
-    const auto pairs = listing.call ? std::nullopt : list_pairs(reader, asked.options.roles);
+    if (listing.call && !asked.options.group.empty())
+        throw bad_input(fmt::format("{}: group is {}, but queries and keys are given, of one group",
+                                    reader.path(), asked.options.group));
+    const auto pairs =
+        listing.call ? std::nullopt : list_pairs(reader, asked.options.roles, asked.options.group);
     if (!pairs) {
         if (asked.only) listing.layers = {find_layer(listing, *asked.only, reader.path())};
         file.roles = listing.roles;
@@ -348,6 +353,8 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
               ": convert a float mask with mask > -inf or mask == 0", file.spec.mask);
     if (asked.stored != Stored::ignored)
         settle_stored(reader, asked.stored, options, listing, file);
+    read_documents(reader, file_array(listing, "cu_seqlens"), file.size, file.spec.mask,
+                   file.notes);
     read_operation(reader, listing, options, file);
     if (!options.tokens_file.empty())
         return read_tokens_file(options.tokens_file, file.size.tq, file.tokens);

@@ -4,11 +4,13 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "core/io/arrays/foreign.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/text.h"
@@ -110,6 +112,7 @@ class ConfigReader {
     void complain(std::string_view sentence) {
         if (fault_.empty()) fault_ = fmt::format("{} {}", where_, sentence);
     }
+    std::string_view where() const { return where_; }
     Result<void> finish() const {
         if (!fault_.empty()) return bad_input(fault_);
         return {};
@@ -128,6 +131,14 @@ const ModelFamily* find_family(std::string_view key) {
     return nullptr;
 }
 
+/// Of a model that Hugging Face's transformers reads; `where`: its config.json.
+std::string python_of_weights(std::string_view where) {
+    const std::filesystem::path folder = std::filesystem::path(where).parent_path();
+    return fmt::format(
+        R"(import numpy, transformers as t; numpy.savez("attention.npz", **{{f"attentions.{{n}}": a.detach().float().numpy() for n, a in enumerate(t.AutoModel.from_pretrained({0}, attn_implementation="eager")(**t.AutoTokenizer.from_pretrained({0})("TEXT", return_tensors="pt"), output_attentions=True).attentions)}}))",
+        python_text(folder.empty() ? "." : folder.string()));
+}
+
 void read_family(ConfigReader& reader, ModelConfig& config) {
     const json* type = reader.find({"model_type"});
     if (type == nullptr || !type->is_string())
@@ -136,7 +147,9 @@ void read_family(ConfigReader& reader, ModelConfig& config) {
                         model_family_words()));
     config.family = find_family(type->get<std::string>());
     if (config.family == nullptr)
-        reader.wrong(*type, fmt::format("one of {}", model_family_words()));
+        reader.wrong(*type, fmt::format("one of {}; of another, Python saves the weights of "
+                                        "attention, which are opened alone: {}",
+                                        model_family_words(), python_of_weights(reader.where())));
 }
 
 void read_activation(ConfigReader& reader, ModelConfig& config) {

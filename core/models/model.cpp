@@ -12,6 +12,7 @@
 
 #include "core/engine.h"
 #include "core/io/arrays/array_file.h"
+#include "core/io/arrays/foreign.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/kernels/projections.h"
@@ -233,6 +234,31 @@ Result<std::optional<Tokenizer>> tokenizer_in(const std::filesystem::path& folde
         [](Tokenizer&& tokenizer) { return std::optional(std::move(tokenizer)); });
 }
 
+/// "lora-merged" of "lora" or "lora/".
+std::string merged_folder(const std::filesystem::path& folder) {
+    const auto named = folder.has_filename() ? folder : folder.parent_path();
+    return named.string() + "-merged";
+}
+
+/// An adapter adds to the weights of another model: what stands beside it is not what it was trained for.
+Result<void> refuse_adapter(const std::filesystem::path& folder) {
+    for (const char* name :
+         {"adapter_config.json", "adapter_model.safetensors", "adapter_model.bin"}) {
+        if (!std::filesystem::exists(folder / name)) continue;
+        return bad_input(
+            fmt::format("{} is of a LoRA adapter, which adds to the weights of a model; expected a "
+                        "whole model, "
+                        "which Python saves: import peft, transformers as t; "
+                        "peft.AutoPeftModelForCausalLM.from_pretrained({}).merge_and_unload().save_"
+                        "pretrained({}); "
+                        "t.AutoTokenizer.from_pretrained({}).save_pretrained({})",
+                        (folder / name).string(), python_text(folder.string()),
+                        python_text(merged_folder(folder)), python_text(folder.string()),
+                        python_text(merged_folder(folder))));
+    }
+    return {};
+}
+
 Result<Arrays> weights_in(const std::filesystem::path& folder) {
     const auto sharded = folder / "model.safetensors.index.json";
     const auto whole = folder / "model.safetensors";
@@ -291,6 +317,7 @@ Model::Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> 
     : config_(std::move(config)), weights_(std::move(weights)), tokenizer_(std::move(tokenizer)) {}
 
 Result<Model> Model::open(const std::filesystem::path& folder) {
+    if (auto whole = refuse_adapter(folder); !whole) return tl::unexpected(whole.error());
     auto config = read_model_config(folder / "config.json");
     if (!config) return tl::unexpected(config.error());
     if (auto fine = read_preparation(folder, *config); !fine) return tl::unexpected(fine.error());

@@ -1,6 +1,7 @@
 #include "core/models/weights.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <utility>
@@ -203,6 +204,11 @@ class WeightReader {
         if (!array || !*array) return array;
         used_.insert(name);
         held_ += bytes_of((*array)->extents, sizeof(std::uint16_t));
+        const unsigned endless = (*array)->format == HalfFormat::float16 ? 0x7C00U : 0x7F80U;
+        const auto nans = std::ranges::count_if((*array)->values, [endless](std::uint16_t value) {
+            return (value & 0x7FFFU) > endless;
+        });
+        if (nans > 0) return not_numbers(name, nans);
         return array;
     }
     Result<NpyArray> numbers(const std::string& name) {
@@ -211,8 +217,21 @@ class WeightReader {
                 fmt::format("{} has no array '{}', which this model needs", file_.what(), name));
         used_.insert(name);
         auto array = file_.read(name, held_);
-        if (array) held_ += bytes_of(array->extents, sizeof(float));
+        if (!array) return array;
+        held_ += bytes_of(array->extents, sizeof(float));
+        const auto* const floats = std::get_if<std::vector<float>>(&array->values);
+        const auto* const doubles = std::get_if<std::vector<double>>(&array->values);
+        const auto is_nan = [](auto value) { return std::isnan(value); };
+        const auto nans = floats    ? std::ranges::count_if(*floats, is_nan)
+                          : doubles ? std::ranges::count_if(*doubles, is_nan)
+                                    : 0;
+        if (nans > 0) return not_numbers(name, nans);
         return array;
+    }
+    /// One NaN in a weight makes most of what the model says NaN.
+    tl::unexpected<Error> not_numbers(const std::string& name, std::ptrdiff_t nans) const {
+        return bad_input(fmt::format("{}: array '{}' holds {} NaN; expected numbers alone",
+                                     file_.what(), name, nans));
     }
     static double bytes_of(const std::vector<Index>& extents, std::size_t of_one) {
         auto bytes = static_cast<double>(of_one);

@@ -112,3 +112,24 @@ TEST_CASE("heads: what is wrong is named") {
     check_refused({"heads", golden("qkv.npz"), "--text", "a"}, "--text");
     check_refused({"heads", golden("nowhere.npz")}, "nowhere.npz");
 }
+
+TEST_CASE("heads: a file is read as the options of trace say") {
+    const Scratch scratch;
+    const std::vector<float> scores{0.0F, 9.0F, 1.0F, 0.0F};
+    REQUIRE(write_npz(scratch / "a.npz", std::vector<NpzEntry>{{"mine", {2, 2}, scores}}));
+    const std::string path = scratch.at("a.npz");
+    const Ran ran =
+        succeeds({"heads", path, "--role", "mine=scores", "--d-k", "4", "--causal", "-o", "-"});
+    const Table table = cells_of(ran.out, ',');
+    // row 1: softmax of ½·(1, 0): 0.6225 on the key before; row 0 sees key 0 alone
+    CHECK(std::stod(table[1][column_of(table, "previous")]) ==
+          doctest::Approx(1.0 / (1.0 + std::exp(-0.5))).epsilon(1e-6));
+    check_refused(
+        {"heads", path, "--role", "mine=scores"},
+        "a.npz: mine are scores q·k, and how they are scaled is not in the file: give "
+        "--scale none (softmax takes them as they are: they are scaled already, or nothing "
+        "scales them), --scale X (times X) or --d-k N (times 1/√N, N the width of a query)");
+    check_refused({"heads", path, "--window", "x"},
+                  "attnscope heads: --window is 'x'; expected a whole number");
+    check_refused({"heads", path, "--operation", "linear"}, "there is no option --operation");
+}

@@ -122,9 +122,10 @@ TEST_CASE("raw scores without their scale, and other arrays, open as arrays with
     const view::AppState state = opened_state(scratch / "r.npz");
     CHECK(state.workspace == "tensors");
     CHECK(says(state.document().no_attention,
-               "scores are scores q·k, and how they are scaled is not in the file: give --scale "
-               "none (softmax takes them as they are: they are scaled already, or nothing scales "
-               "them), --scale X (times X) or --d-k N"));
+               "scores are scores q·k, and how they are scaled is not in the file: choose in "
+               "Tensors: scale none (softmax takes them as they are: they are scaled already, or "
+               "nothing scales "
+               "them), scale X (times X) or d-k N"));
     CHECK(says(view::stages_lack(state.document()), "Tensors says why"));
 }
 
@@ -233,6 +234,28 @@ TEST_CASE("a role makes an array what its name does not say") {
     CHECK(says(none.document->no_attention, "has no array c to be read as K"));
     const auto wrong = must(open(scratch / "a.npz", R"({"role": "a=queries"})"));
     CHECK(says(wrong.document->no_attention, "expected NAME=ROLE"));
+}
+
+TEST_CASE(
+    "what is chosen in Tensors opens the file again with it, and what is read is not asked about") {
+    const Scratch scratch;
+    write(scratch / "a.npz", {{"scores", {2, 2, 3}, kWeights}});
+    view::AppState state = opened_state(scratch / "a.npz", R"({"scale": 0.5, "temperature": 2})");
+    CHECK(view::tensors_look(state).options.at("scale") == "0.5");
+    view::apply(state, view::SetTensorOption{"scale", ""});
+    view::apply(state, view::SetTensorOption{"d-k", "16"});
+    view::apply(state, view::SetTensorOption{"causal", "bottom-right"});
+    CHECK(state.message.words == "Press “read so” (Enter) to open the file with this option.");
+    view::apply(state, view::ReadTensors{});
+    REQUIRE(state.opening);
+    CHECK(state.opening->options == R"({"temperature":2,"causal":"bottom-right","d-k":"16"})");
+    const auto again = must(open(scratch / "a.npz", state.opening->options));
+    CHECK(again.document->spec.scale_value == 0.25);
+    CHECK(again.document->spec.mask.causal == CausalAlign::bottom_right);
+    view::apply(state, view::SetTensorOption{"causal", "left"});
+    CHECK(state.message.words == "Causal is 'left'; expected top-left or bottom-right.");
+    view::apply(state, view::SetTensorOption{"window", "1"});
+    CHECK(state.message.words == "There is no option 'window'.");
 }
 
 TEST_CASE("a session that says the corner of its causal mask opens a file that does not") {

@@ -11,7 +11,7 @@ import re
 import sys
 
 # What no session has had so far: chosen again where it is needed.
-NOT_KEPT = {"CompareLook::blink", "TensorsLook::roles", "TensorsLook::axes", "VerifyLook::cell", "PositionsCurves::scores"}
+NOT_KEPT = {"CompareLook::blink", "TensorsLook::roles", "TensorsLook::axes", "TensorsLook::options", "VerifyLook::cell", "PositionsCurves::scores"}
 MOMENT = re.compile(r"//.*\b(of the moment|from a job|from jobs)\b")
 
 

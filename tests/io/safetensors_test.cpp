@@ -205,8 +205,12 @@ TEST_CASE("a dtype that is not known stops nobody who does not read that array")
     const Arrays file = parsed(bytes);
     CHECK(std::get<Floats>(file->read("b")->values) == Floats{2});
     CHECK(file->about("a")->dtype == "F8_E4M3");
-    CHECK(says(file->read("a").error().sentence,
-               "f: a has dtype 'F8_E4M3'; expected F64, F32, F16, BF16"));
+    CHECK(file->read("a").error().sentence ==
+          "f: a has dtype 'F8_E4M3', floats of 8 bits, which count times a scale where one stands "
+          "beside them; expected F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, BOOL, "
+          "which Python saves: import torch, safetensors.torch as st; f = st.load_file(\"f\"); "
+          "st.save_file({n: t.float() * f.get(n + \"_scale\", torch.ones(1)).float() for n, t in "
+          "f.items()}, \"f-float32.safetensors\")");
 }
 
 TEST_CASE("a file is mapped: names come without its data, and a file cut short since is noticed") {

@@ -135,10 +135,15 @@ TEST_CASE("what is wrong with a config is named") {
           "c.json has no 'model_type', which says what the model is; known are GPT-2, Llama, "
           "Mistral, Qwen 2, "
           "Qwen 3, BERT, ViT, Universal Sentence Encoder Lite");
-    CHECK(fault_of(R"({"model_type":"mamba"})") ==
-          "c.json has 'model_type' = \"mamba\"; expected one of GPT-2, Llama, Mistral, Qwen 2, "
-          "Qwen 3, BERT, ViT, "
-          "Universal Sentence Encoder Lite");
+    CHECK(
+        fault_of(R"({"model_type":"mamba"})") ==
+        "c.json has 'model_type' = \"mamba\"; expected one of GPT-2, Llama, Mistral, Qwen 2, "
+        "Qwen 3, BERT, ViT, Universal Sentence Encoder Lite; of another, Python saves the weights "
+        "of attention, which are opened alone: import numpy, transformers as t; "
+        "numpy.savez(\"attention.npz\", **{f\"attentions.{n}\": a.detach().float().numpy() for n, "
+        "a in enumerate(t.AutoModel.from_pretrained(\".\", attn_implementation=\"eager\")"
+        "(**t.AutoTokenizer.from_pretrained(\".\")(\"TEXT\", return_tensors=\"pt\"), "
+        "output_attentions=True).attentions)})");
     CHECK(fault_of("[]") == "c.json is no JSON object");
     CHECK(fault_of(R"({"model_type":"gpt2","n_embd":24,"n_layer":2,"vocab_size":50})") ==
           "c.json has no 'num_attention_heads'");

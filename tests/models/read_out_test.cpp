@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <numeric>
@@ -100,4 +101,41 @@ TEST_CASE("a folder without a read-out, or of another task, predicts no tokens a
             "has no array 'model.layers.0.self_attn.q_proj.bias', which this model needs");
     refused("llama", R"({"mlp_bias": true})", "mlp.up_proj.bias', which this model needs");
     refused("gpt2", R"({"vocab_size": 49})", "is [50, 24]; expected [49, 24]");
+}
+
+TEST_CASE("a model with NaN among its weights is refused by the array") {
+    const Scratch scratch;
+    test::copy_model("gpt2", scratch / "m");
+    const auto path = scratch / "m/model.safetensors";
+    std::ifstream file(path, std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    std::uint64_t length = 0;
+    std::memcpy(&length, bytes.data(), sizeof length);
+    const auto header = nlohmann::json::parse(bytes.substr(8, length));
+    const auto& array = header["transformer.h.0.ln_1.weight"];
+    const std::size_t at = 8 + length + array["data_offsets"][0].get<std::size_t>();
+    const float nan = std::nanf("");
+    std::memcpy(bytes.data() + at, &nan, sizeof nan);
+    std::memcpy(bytes.data() + at + 8, &nan, sizeof nan);
+    file.close();
+    std::ofstream(path, std::ios::binary) << bytes;
+    CHECK(sentence_in(Model::open(scratch / "m")) ==
+          path.string() +
+              ": array 'transformer.h.0.ln_1.weight' holds 2 NaN; expected numbers alone");
+}
+
+TEST_CASE("a folder with an adapter is refused by the file") {
+    const Scratch scratch;
+    test::copy_model("gpt2", scratch / "m");
+    std::ofstream(scratch / "m/adapter_model.safetensors") << "";
+    const std::string folder = scratch.at("m");
+    CHECK(sentence_in(Model::open(folder)) ==
+          folder +
+              "/adapter_model.safetensors is of a LoRA adapter, which adds to the weights of a "
+              "model; "
+              "expected a whole model, which Python saves: import peft, transformers as t; "
+              "peft.AutoPeftModelForCausalLM.from_pretrained(\"" +
+              folder + "\").merge_and_unload().save_pretrained(\"" + folder +
+              "-merged\"); t.AutoTokenizer.from_pretrained(\"" + folder + "\").save_pretrained(\"" +
+              folder + "-merged\")");
 }

@@ -114,4 +114,6 @@ TEST_CASE("filter, order and selection; a toy's roles cannot be changed") {
     CHECK(has(state.message.words, "is no file of tensors"));
     CHECK(tensors_look(state).roles.empty());
     CHECK(roles_text({{"a", "Q"}, {"b", "K"}}) == "a=Q,b=K");
+    state = shown({SetTensorOption{"causal", "top-left"}});
+    CHECK(has(state.message.words, "is no file of tensors"));
 }

@@ -216,9 +216,27 @@ void carry_out(AppState& state, const SetHeads& action) {
                   fmt::format("{} head{}: {}", action.heads, action.heads == 1 ? "" : "s", words));
 }
 
+namespace {
+
+/// What a file gives was scaled before, or raw scores as its options say; a temperature divides those still.
+bool refuse_given(AppState& state, bool temperature) {
+    const Document& document = state.document();
+    if (document.given.empty()) return false;
+    const bool raw = document.given.front()->stage == Stage::scores;
+    if (raw && temperature) return false;
+    warn(state,
+         fmt::format(
+             "{} gives {}: {}.", document.title, info(document.given.front()->stage).key,
+             raw ? "how they are scaled is chosen in Tensors (key 9)" : "they were scaled before"));
+    return true;
+}
+
+}  // namespace
+
 void carry_out(AppState& state, const SetScaling& action) {
     Document document = state.document();
     if (action.on == (document.spec.scale != ScaleKind::none)) return;
+    if (refuse_given(state, false)) return;
     const std::string before = factor_words(document);
     document.spec.scale = action.on ? ScaleKind::sqrt_dk : ScaleKind::none;
     const std::string words = action.on
@@ -229,7 +247,7 @@ void carry_out(AppState& state, const SetScaling& action) {
 
 void carry_out(AppState& state, const SetTemperature& action) {
     Document document = state.document();
-    if (action.temperature == document.spec.temperature) return;
+    if (action.temperature == document.spec.temperature || refuse_given(state, true)) return;
     document.spec.temperature = action.temperature;
     edit_spec(state, std::move(document),
               fmt::format("Temperature {}: scores are divided by it", number(action.temperature)));

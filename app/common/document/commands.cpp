@@ -5,6 +5,7 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/call_actions.h"
+#include "app/common/document/mask_rules.h"
 
 namespace attn::view {
 namespace {
@@ -63,13 +64,14 @@ void add_document_commands(std::vector<Command>& list, const AppState& state) {
     const bool scaling = spec.scale != ScaleKind::none;
     const bool causal = spec.mask.causal.has_value();
     const bool there = !is_empty(state.document());
+    const bool masks = takes_masks(state.document());
     const CommandAdder add{list, "Document"};
     add(scaling ? "Scaling off" : "Scaling on", Key::s, SetScaling{!scaling}, there);
-    add(causal ? "Causal mask off" : "Causal mask on", Key::m, SetCausal{!causal}, there);
+    add(causal ? "Causal mask off" : "Causal mask on", Key::m, SetCausal{!causal}, masks);
     if (spec.mask.window)
-        add("No window mask", {}, SetWindow{std::nullopt}, there);
+        add("No window mask", {}, SetWindow{std::nullopt}, masks);
     else
-        add("Window mask: no query sees farther than its neighbours", {}, SetWindow{1}, there);
+        add("Window mask: no query sees farther than its neighbours", {}, SetWindow{1}, masks);
     add_call(add, state);
     add_heads(add, state);
     add_backends(add, state);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/common/assets.h"
+#include "app/common/document/mask_rules.h"
 #include "app/common/document/opened.h"
 #include "app/common/document/targets.h"
 #include "app/common/format.h"
@@ -163,7 +164,8 @@ Result<Document> with_size(Document document) {
     document.bytes = bytes_of(document);
     if (is_empty(document)) {
         if (document.given.empty()) document.size = {};
-        return document;
+        if (!takes_masks(document)) return document;
+        return check_mask(document.spec.mask, document.size).map([&] { return document; });
     }
     const bool whole = document.inputs->projects() || !document.inputs->v.empty();
     if (!whole)  // queries and keys alone: their sizes do not change with the spec

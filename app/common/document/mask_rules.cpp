@@ -17,7 +17,12 @@ namespace {
 
 /// There is nothing that a mask could be of.
 bool refuse_empty(AppState& state) {
-    if (!is_empty(state.document())) return false;
+    const Document& document = state.document();
+    if (!is_empty(document) || takes_masks(document)) return false;
+    if (!document.given.empty()) {
+        warn(state, fmt::format("{} gives weights: no mask changes them.", document.title));
+        return true;
+    }
     warn(state, "There is no mask without a sentence: type one in Step.");
     return true;
 }
@@ -212,8 +217,14 @@ std::string name_of(const Document& document, MaskRule rule) {
 
 }  // namespace
 
+bool takes_masks(const Document& document) {
+    return document.given.empty() ? !is_empty(document)
+                                  : document.given.front()->stage < Stage::weights;
+}
+
 void carry_out(AppState& state, const SetCausal& action) {
     if (action.on == state.document().spec.mask.causal.has_value()) return;
+    if (!state.document().given.empty() && refuse_empty(state)) return;
     set_causal(state, action.on ? CausalChoice::top_left : CausalChoice::off);
 }
 

@@ -33,6 +33,9 @@ struct RuleVerdict {
     std::string name;   // "causal"
     std::string words;  // the arithmetic
 };
+/// A mask counts: scores are computed, or given before their softmax.
+bool takes_masks(const Document& document);
+
 /// Of every rule that is set, in the order of kMaskRules.
 std::vector<RuleVerdict> rule_verdicts(const AppState& state, Pair pair);
 

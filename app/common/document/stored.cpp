@@ -29,8 +29,8 @@ bool weighs_alike(const Document& x, const Document& y) {
 void leave_stored(const Document& before, Document& document) {
     if (document.given.empty() || document.given != before.given || is_empty(document)) return;
     const AttentionSpec &is = document.spec, &was = before.spec;
-    if (document.layers != before.layers || !weighs_alike(document, before) || is.heads != was.heads ||
-        is.kv_heads != was.kv_heads || is.empty_rows != was.empty_rows)
+    if (document.layers != before.layers || !weighs_alike(document, before) ||
+        is.heads != was.heads || is.kv_heads != was.kv_heads || is.empty_rows != was.empty_rows)
         document.given.clear();
 }
 

@@ -42,7 +42,15 @@ struct SetTensorAxes {
     static constexpr Meta kMeta{"set_tensor_axes", Kind::plain, fields<&SetTensorAxes::axes>};
     friend void carry_out(AppState& state, const SetTensorAxes& action);
 };
-/// Opens the file again with the roles and axes that were chosen.
+/// One of reading_options() that have a title; "": as the file says. ReadTensors carries it out.
+struct SetTensorOption {
+    std::string option;
+    std::string value;
+    static constexpr Meta kMeta{"set_tensor_option", Kind::plain,
+                                fields<&SetTensorOption::option, &SetTensorOption::value>};
+    friend void carry_out(AppState& state, const SetTensorOption& action);
+};
+/// Opens the file again with the roles, axes and options that were chosen.
 struct ReadTensors {
     static constexpr Meta kMeta{"read_tensors", Kind::plain};
     friend void carry_out(AppState& state, const ReadTensors& action);
@@ -75,8 +83,8 @@ struct TensorMeasured {
     friend void carry_out(AppState& state, const TensorMeasured& action);
 };
 
-using TensorsActions =
-    ActionList<FilterTensors, SortTensors, SelectTensor, SetTensorRole, SetTensorAxes, ReadTensors,
-               AnswerTensors, SeeTensors, TensorsListed, TensorMeasured>;
+using TensorsActions = ActionList<FilterTensors, SortTensors, SelectTensor, SetTensorRole,
+                                  SetTensorAxes, SetTensorOption, ReadTensors, AnswerTensors,
+                                  SeeTensors, TensorsListed, TensorMeasured>;
 
 }  // namespace attn::view

@@ -1,7 +1,6 @@
 #include "app/workspaces/tensors/roles.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include <fmt/format.h>
@@ -10,29 +9,6 @@
 
 namespace attn::view {
 namespace {
-
-constexpr std::array<TensorRole, 20> kRoles{{
-    {"Q", "queries"},
-    {"K", "keys"},
-    {"V", "values"},
-    {"qkv", "queries, keys and values in one"},
-    {"weights", "weights, rows sum to 1"},
-    {"scores", "q·k before the scale"},
-    {"scaled", "scores after the scale, before the mask"},
-    {"masked", "scores after scale and mask"},
-    {"X", "embeddings"},
-    {"X_kv", "embeddings of the keys"},
-    {"W_Q", "projection of queries, [in, out]"},
-    {"W_K", "projection of keys, [in, out]"},
-    {"W_V", "projection of values, [in, out]"},
-    {"W_O", "projection of the output, [in, out]"},
-    {"W_Q.T", "projection of queries, [out, in] as nn.Linear stores it"},
-    {"W_K.T", "projection of keys, [out, in]"},
-    {"W_V.T", "projection of values, [out, in]"},
-    {"W_O.T", "projection of the output, [out, in]"},
-    {"mask", "true = may attend"},
-    {"-", "not used"},
-}};
 
 /// What a part of a name says, the most particular first.
 constexpr struct {
@@ -160,8 +136,6 @@ void settle_axes(const TensorRow& row, const TensorListing* beside, RoleProposal
 }
 
 }  // namespace
-
-std::span<const TensorRole> tensor_roles() { return kRoles; }
 
 std::string lower_case(std::string text) {
     std::ranges::transform(text, text.begin(),

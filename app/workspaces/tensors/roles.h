@@ -1,20 +1,13 @@
 #pragma once
 
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 
+#include "app/common/document/reading.h"
 #include "app/workspaces/tensors/measure.h"
 
 namespace attn::view {
-
-/// What an array can be read as: a name of docs/command-line.md, with what it is.
-struct TensorRole {
-    std::string_view key;    // "Q", "weights"; "-": not used
-    std::string_view words;  // "queries"
-};
-std::span<const TensorRole> tensor_roles();
 
 /// A role and why; nothing is done with it until a person takes it.
 struct RoleProposal {

@@ -43,6 +43,7 @@ struct TensorsLook {
     /// How arrays are to be read, chosen and not yet carried out: name -> role, "-" for none.
     std::map<std::string, std::string> roles;
     std::string axes;  // of Q, K and V: "", heads-first, tokens-first, joined
+    std::map<std::string, std::string> options;  // of reading_options() with a title, by key
 
     // of the moment: in no session and no journal
     std::pair<Index, Index> seen{0, 24};           // rows of the table on screen, from and past

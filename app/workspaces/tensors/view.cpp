@@ -149,7 +149,7 @@ void add_role_lines(const AppState& state, const TensorRow& row, const ArrayStat
     if (!proposal.role.empty())
         add(fmt::format("It may be {}{}: {}.", proposal.role,
                         proposal.axes.empty() ? "" : " " + proposal.axes, proposal.reason));
-    else if (stats != nullptr)
+    else if (stats != nullptr && !read.contains(row.name))
         add("Neither name, shape nor numbers tell what it may be.");
     detail.role_names = {"as its name says"};
     detail.role_keys = {""};
@@ -287,6 +287,17 @@ TensorsView build_tensors_view(const AppState& state) {
     view.axes_keys = {"", "heads-first", "tokens-first", "joined"};
     view.axes =
         static_cast<int>(std::ranges::find(view.axes_keys, look.axes) - view.axes_keys.begin());
+    for (const ReadingOption& option : reading_options()) {
+        if (option.title.empty()) continue;
+        const auto given = look.options.find(std::string(option.key));
+        view.options.push_back({std::string(option.key),
+                                std::string(option.title),
+                                std::string(option.tip),
+                                {"as the file says"},
+                                given == look.options.end() ? "" : given->second});
+        for (const std::string_view value : option.values)
+            view.options.back().names.emplace_back(value);
+    }
     if (!look.listing || look.listing->document != state.shared_document()) {
         view.empty = "The names of the arrays are being read.";
         return view;

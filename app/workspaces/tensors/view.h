@@ -12,6 +12,13 @@
 
 namespace attn::view {
 
+/// One of reading_options() as it is chosen.
+struct TensorOption {
+    std::string key, title, tip;
+    std::vector<std::string> names;  // of a choice, the first for none; else it is typed
+    std::string value;               // "": as the file says
+};
+
 /// One line of the table; the texts stand in the columns of TensorColumn from `name` on.
 struct TensorLine {
     std::string name;
@@ -62,6 +69,7 @@ struct TensorsView {
     bool can_read = false;  // roles can be given: it is a file
     std::vector<std::string> axes_names, axes_keys;
     int axes = 0;
+    std::vector<TensorOption> options;
     std::string unused;  // names what is not used
 };
 

@@ -36,11 +36,17 @@ void take_roles(AppState& state) {
     TensorsLook& look = tensors_look(state);
     look.roles.clear();
     look.axes.clear();
+    look.options.clear();
     const auto* file = std::get_if<FileOrigin>(&state.document().origin);
     if (file == nullptr || file->options.empty()) return;
     const auto options = nlohmann::json::parse(file->options, nullptr, false);
     if (!options.is_object()) return;
     look.axes = options.value("layout", "");
+    for (const ReadingOption& option : reading_options())
+        if (const auto given = options.find(option.key);
+            !option.title.empty() && given != options.end())
+            look.options[std::string(option.key)] =
+                given->is_string() ? given->get<std::string>() : given->dump();
     std::string text = options.value("role", "");
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(','), text.size());
@@ -81,7 +87,8 @@ void add_tensors_commands(std::vector<Command>& list, const AppState& state) {
             {}, SetTensorRole{name, std::string(role.key)}, file && !name.empty());
     add("Read the selected array as its name says", {}, SetTensorRole{name, ""},
         file && tensors_look(state).roles.contains(name));
-    add("Open the file with the chosen roles and axes", plain(Key::enter), ReadTensors{}, file);
+    add("Open the file with the chosen roles, axes and options", plain(Key::enter), ReadTensors{},
+        file);
     add_document_commands(list, state);
     add_presets(list, state, "Tensors");
 }
@@ -275,15 +282,32 @@ void carry_out(AppState& state, const SetTensorAxes& action) {
     say(state, "Press “read so” (Enter) to open the file with these axes.");
 }
 
+void carry_out(AppState& state, const SetTensorOption& action) {
+    if (refuse_roles(state)) return;
+    const auto row = std::ranges::find(reading_options(), action.option, &ReadingOption::key);
+    if (row == reading_options().end() || row->title.empty())
+        return say_error(state, fmt::format("There is no option '{}'.", shortened(action.option)));
+    if (!action.value.empty() && !row->values.empty() &&
+        std::ranges::count(row->values, action.value) == 0)
+        return say_error(
+            state, fmt::format("{} is '{}'; expected {}.", row->title, shortened(action.value),
+                               fmt::join(row->values, " or ")));
+    if (action.value.empty())
+        tensors_look(state).options.erase(action.option);
+    else
+        tensors_look(state).options[action.option] = action.value;
+    say(state, "Press “read so” (Enter) to open the file with this option.");
+}
+
 void carry_out(AppState& state, const ReadTensors&) {
     if (refuse_roles(state)) return;
     const FileOrigin& file = *file_of(state);
     auto options = options_of(file);
-    options.erase("role");
-    options.erase("layout");
+    for (const ReadingOption& option : reading_options()) options.erase(std::string(option.key));
     if (const std::string roles = roles_text(tensors_look(state).roles); !roles.empty())
         options["role"] = roles;
     if (!tensors_look(state).axes.empty()) options["layout"] = tensors_look(state).axes;
+    for (const auto& [option, value] : tensors_look(state).options) options[option] = value;
     carry_out(state, OpenFile{file.path, {}, options.empty() ? "" : options.dump()});
 }
 

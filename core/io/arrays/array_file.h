@@ -88,7 +88,7 @@ struct ArrayFormat {
 };
 std::span<const ArrayFormat> array_formats();
 /// More first bytes than these tell nothing of the format.
-inline constexpr std::size_t kFormatBytes = 16;
+inline constexpr std::size_t kFormatBytes = 256;
 
 /// By its name, or as a folder; null: it is none of them.
 const ArrayFormat* find_format(const std::filesystem::path& path);

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/io/arrays/foreign.h"
 #include "core/io/arrays/formats.h"
 #include "core/io/arrays/joined.h"
 #include "core/io/file.h"
@@ -93,6 +94,17 @@ Result<std::optional<std::string>> text_beside(const fs::path& folder, std::stri
     });
 }
 
+/// What the first of its files that other programs read is, see foreign_words(); "": there is none.
+std::string foreign_in(const fs::path& folder) {
+    std::vector<std::string> words;
+    std::error_code fault;
+    for (fs::directory_iterator entry(folder, fault); !fault && entry != fs::directory_iterator();
+         entry.increment(fault))
+        words.push_back(foreign_file(entry->path()));
+    std::erase(words, "");
+    return words.empty() ? "" : *std::ranges::min_element(words);
+}
+
 /// Nothing but the texts of a folder.
 class FolderTexts final : public ArrayFile {
   public:
@@ -142,9 +154,12 @@ Result<Arrays> open_folder(const fs::path& folder) {
         for (const std::string& name : (*file)->names()) places.push_back({files.size(), name});
         files.push_back(*std::move(file));
     }
-    if (files.empty())
+    if (files.empty()) {
+        std::string foreign = foreign_in(folder);
+        if (!foreign.empty()) return bad_input(std::move(foreign));
         return bad_input(fmt::format("{} is a folder without arrays; expected files {} in it",
                                      folder.string(), array_file_words()));
+    }
     std::vector<std::string> names = unique_names(members);
     files.push_back(std::make_unique<FolderTexts>(folder));
     return JoinedArrays::join(folder.string(), std::move(files), std::move(names),

@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 
+#include "core/io/arrays/foreign.h"
 #include "core/io/arrays/mapped.h"
 
 namespace attn {
@@ -30,18 +30,16 @@ constexpr ArrayFormat kFormats[] = {
     {kFolder, "a folder of such files", open_folder, nullptr, never},
 };
 
-std::string first_bytes(const fs::path& path) {
-    std::string bytes(kFormatBytes, '\0');
-    std::ifstream file(path, std::ios::binary);
-    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    bytes.resize(static_cast<std::size_t>(file.gcount()));
-    return bytes;
-}
-
-tl::unexpected<Error> of_no_format(std::string_view what) {
+tl::unexpected<Error> of_no_format(std::string_view what, const fs::path& path,
+                                   std::string_view bytes) {
+    std::string foreign = foreign_words(what, path, bytes);
+    if (!foreign.empty()) return bad_input(std::move(foreign));
     return bad_input(
         fmt::format("{} is no file of arrays; expected {}", what, array_format_words()));
 }
+
+/// By the bytes alone, whatever the name.
+bool begins_foreign(std::string_view bytes) { return !foreign_words("", {}, bytes).empty(); }
 
 }  // namespace
 
@@ -74,17 +72,22 @@ std::string array_file_words() {
 std::string array_format_words() { return array_file_words() + " or a folder"; }
 
 Result<Arrays> open_arrays(const fs::path& path) {
-    if (const ArrayFormat* const format = find_format(path)) return format->open(path);
+    const ArrayFormat* const named = find_format(path);
+    std::error_code ignored;
+    if (named && !fs::is_regular_file(path, ignored)) return named->open(path);
     if (auto there = check_readable(path); !there) return tl::unexpected(there.error());
-    if (const ArrayFormat* const format = find_format_of(first_bytes(path)))
-        return format->open(path);
-    return of_no_format(path.string());
+    const std::string bytes = first_bytes(path);
+    const ArrayFormat* const format = named ? named : find_format_of(bytes);
+    if (format && !begins_foreign(bytes)) return format->open(path);
+    return of_no_format(path.string(), path, bytes);
 }
 
 Result<Arrays> parse_arrays(std::string_view bytes, std::string_view what) {
     const ArrayFormat* const format = find_format_of(bytes);
     if (bytes.empty()) return bad_input(fmt::format("{} is empty; expected arrays", what));
-    return format ? format->parse(bytes, what) : of_no_format(what);
+    const std::string_view first = bytes.substr(0, kFormatBytes);
+    return format && !begins_foreign(first) ? format->parse(bytes, what)
+                                            : of_no_format(what, "FILE", first);
 }
 
 std::vector<fs::path> files_behind(const fs::path& path) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/io/array_memory.h"
+#include "core/io/arrays/foreign.h"
 #include "core/io/arrays/formats.h"
 #include "core/io/arrays/mapped.h"
 #include "core/io/json.h"
@@ -44,6 +45,21 @@ std::string dtype_names() {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
+constexpr std::string_view kEightBits =
+    ", floats of 8 bits, which count times a scale where one stands beside them";
+
+/// The Python that widens floats of 8 bits.
+std::string widened(const std::string& file) {
+    const std::filesystem::path path(file);
+    const auto wide =
+        path.parent_path() / fmt::format("{}-float32.safetensors", path.stem().string());
+    return fmt::format(
+        ", which Python saves: import torch, safetensors.torch as st; f = st.load_file({}); "
+        "st.save_file({{n: t.float() * f.get(n + \"_scale\", torch.ones(1)).float() for n, t in "
+        "f.items()}}, {})",
+        python_text(file), python_text(wide.string()));
+}
+
 /// One array of the header. `begin` and `end` count from the end of the JSON.
 struct Entry {
     std::string name;
@@ -53,6 +69,8 @@ struct Entry {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
 };
+
+bool is_eight_bits(const Entry& entry) { return entry.dtype.starts_with("F8_"); }
 
 /// A value in an error; of a long or nested one only what it is.
 std::string words_of(const json& value) {
@@ -244,8 +262,10 @@ class SafetensorsFile final : public ArrayFile {
     Result<NpyArray> read_at(std::size_t at, const std::string& what, double held) const override {
         const Entry& entry = entries_[at];
         if (!entry.known)
-            return bad_input(fmt::format("{} has dtype '{}'; expected {}", what,
-                                         shortened(entry.dtype), dtype_names()));
+            return bad_input(fmt::format("{} has dtype '{}'{}; expected {}{}", what,
+                                         shortened(entry.dtype),
+                                         is_eight_bits(entry) ? kEightBits : "", dtype_names(),
+                                         is_eight_bits(entry) ? widened(this->what()) : ""));
         const Result<void> whole = mapped_ ? mapped_->check_whole() : Result<void>();
         return whole.and_then([&] { return check_array_memory(what, entry.header, held); })
             .map([&] {

@@ -23,10 +23,40 @@ constexpr float kGap = 12.0F;
 constexpr float kRow = 26.0F;
 constexpr float kFilter = 220.0F;
 constexpr float kAxesList = 220.0F;
+constexpr float kOption = 110.0F;
+constexpr float kOptionsRow = 34.0F;
 constexpr float kDetail = 380.0F;
 constexpr float kNarrow = 1000.0F;
 constexpr float kBins = 64.0F;
 constexpr float kRoles = 300.0F;
+
+void draw_option(const view::TensorOption& option, bool beside, const Frame& frame,
+                 view::Actions& out) {
+    const Tip tip{option.title, option.tip + "\n“Read so” opens the file with it"};
+    const std::string id = "##" + option.key;
+    if (option.names.size() > 1) {
+        const float width = frame.px(kOption + 60);
+        if (beside) flow(frame, width);
+        const auto at = std::ranges::find(option.names, option.value);
+        const int chosen =
+            at == option.names.end() ? 0 : static_cast<int>(at - option.names.begin());
+        const std::string shown =
+            option.title + ": " + option.names[static_cast<std::size_t>(chosen)];
+        if (const auto n = combo(frame, id.c_str(), {option.names, chosen, shown}, width, tip, out))
+            out.push_back(view::SetTensorOption{
+                option.key, *n == 0 ? "" : option.names[static_cast<std::size_t>(*n)]});
+        return;
+    }
+    if (beside) flow(frame, frame.px(kOption));
+    std::string value = option.value;
+    ImGui::SetNextItemWidth(frame.px(kOption));
+    push_font(frame.fonts.body);
+    ImGui::InputTextWithHint(id.c_str(), option.title.c_str(), &value);
+    pop_font();
+    still_field(frame, frame.fonts.body, value, option.title);
+    tooltip(frame, tip.heading, tip.words);
+    if (value != option.value) out.push_back(view::SetTensorOption{option.key, value});
+}
 
 void draw_bar(const TensorsView& view, const Frame& frame, view::Actions& out) {
     std::string filter = view.filter;
@@ -47,8 +77,11 @@ void draw_bar(const TensorsView& view, const Frame& frame, view::Actions& out) {
                   {"The axes of Q, K and V", "“Read so” opens the file with them"}, out))
         out.push_back(view::SetTensorAxes{view.axes_keys[static_cast<std::size_t>(*n)]});
     flow(frame, button_width(frame, "read so"));
-    if (button(frame, "read", "read so", {"Open the file with these roles and axes", "Key: Enter"}))
+    if (button(frame, "read", "read so",
+               {"Open the file with these roles, axes and options", "Key: Enter"}))
         out.push_back(view::ReadTensors{});
+    for (std::size_t n = 0; n < view.options.size(); ++n)  // a row of their own
+        draw_option(view.options[n], n > 0, frame, out);
 }
 
 /// Where each column begins and ends.
@@ -296,7 +329,7 @@ void draw_body(const TensorsView& view, const view::AppState& state, const Box& 
 std::string draw_tensors_workspace(const view::AppState& state, const WorkArea& r,
                                    const Frame& frame, view::Actions& out) {
     const TensorsView view = build_tensors_view(state);
-    const float top = bar_panel(r, frame.px(kRoomBar), frame,
+    const float top = bar_panel(r, frame.px(kRoomBar + (view.can_read ? kOptionsRow : 0)), frame,
                                 [&](const Frame& chrome) { draw_bar(view, chrome, out); });
     const Box box = canvas_box(r, top + frame.px(kGap));  // there is no panel at the right
     panel("tensors", box, [&] { draw_body(view, state, box, frame, out); });

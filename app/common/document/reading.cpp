@@ -1,0 +1,59 @@
+#include "app/common/document/reading.h"
+
+namespace attn::view {
+namespace {
+
+constexpr TensorRole kRoles[] = {
+    {"Q", "queries"},
+    {"K", "keys"},
+    {"V", "values"},
+    {"qkv", "queries, keys and values in one"},
+    {"weights", "weights, rows sum to 1"},
+    {"scores", "q·k before the scale"},
+    {"scaled", "scores after the scale, before the mask"},
+    {"masked", "scores after scale and mask"},
+    {"X", "embeddings"},
+    {"X_kv", "embeddings of the keys"},
+    {"W_Q", "projection of queries, [in, out]"},
+    {"W_K", "projection of keys, [in, out]"},
+    {"W_V", "projection of values, [in, out]"},
+    {"W_O", "projection of the output, [in, out]"},
+    {"W_Q.T", "projection of queries, [out, in] as nn.Linear stores it"},
+    {"W_K.T", "projection of keys, [out, in]"},
+    {"W_V.T", "projection of values, [out, in]"},
+    {"W_O.T", "projection of the output, [out, in]"},
+    {"b_Q", "bias of queries"},
+    {"b_K", "bias of keys"},
+    {"b_V", "bias of values"},
+    {"b_O", "bias of the output"},
+    {"dO", "gradient of the context"},
+    {"dY", "gradient of the output"},
+    {"mask", "true = may attend"},
+    {"tokens", "the tokens, a text each"},
+    {"cu_seqlens", "where packed documents begin, and the end"},
+    {"-", "not used"},
+};
+
+constexpr std::string_view kGroups[] = {"encoder", "decoder", "cross"};
+constexpr std::string_view kCorners[] = {"top-left", "bottom-right"};
+
+constexpr ReadingOption kOptions[] = {
+    {"role"},
+    {"layout"},
+    {"group", "group", "Of a file with several kinds of attention", kGroups},
+    {"heads", "heads", "How many heads a joined last axis has"},
+    {"kv-heads", "kv heads", "How many of them K and V have, where they have fewer"},
+    {"causal", "causal", "No query sees a key after its own place, counted from that corner",
+     kCorners},
+    {"d-k", "d_k", "Of raw scores: how wide their queries were, for the scale 1/√d_k"},
+    {"scale", "scale", "Of raw scores: none, or a number that they are multiplied by", {}, false},
+    {"tokens", "tokens file", "A text file with a line or a word each, or JSON: a list of strings"},
+};
+
+}  // namespace
+
+std::span<const TensorRole> tensor_roles() { return kRoles; }
+
+std::span<const ReadingOption> reading_options() { return kOptions; }
+
+}  // namespace attn::view

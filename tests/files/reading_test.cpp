@@ -1,0 +1,249 @@
+// How a person says what the arrays of a file are: roles of layers, groups, outputs of projections, packed documents; and the
+// sentences that propose it, on the command line and in the window.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/common/document/heads.h"
+#include "app/common/document/reading.h"
+#include "app/files/call.h"
+#include "app/files/tensors.h"
+#include "core/engine.h"
+#include "tests/files/opened.h"
+#include "tests/io/bytes.h"
+#include "tests/support/results.h"
+
+using namespace attn;
+using namespace attn::files;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Extents = std::vector<Index>;
+using Floats = std::vector<float>;
+
+/// 0.1, 0.2, … so many of them.
+Floats counted(std::size_t count) {
+    Floats values(count);
+    for (std::size_t n = 0; n < count; ++n) values[n] = 0.1F * static_cast<float>(n + 1);
+    return values;
+}
+/// Weights of one head over t × t: all on the first key.
+Floats first_key(Index t) {
+    Floats values(static_cast<std::size_t>(t * t));
+    for (Index i = 0; i < t; ++i) values[static_cast<std::size_t>(i * t)] = 1.0F;
+    return values;
+}
+
+void write(const fs::path& path, const std::vector<NpzEntry>& entries) {
+    REQUIRE(write_npz(path, entries));
+}
+
+OptionValues given(std::initializer_list<std::pair<const char*, const char*>> options) {
+    OptionValues values;
+    for (const auto& [name, text] : options) values[name] = {std::string("--") + name, text};
+    return values;
+}
+
+bool notes_say(const std::vector<std::string>& notes, const std::string& words) {
+    return std::ranges::count(notes, words) == 1;
+}
+
+}  // namespace
+
+TEST_CASE("a role can be that of a layer") {
+    const Scratch scratch;
+    const Floats one = first_key(2), other{0.5F, 0.5F, 0.0F, 1.0F};
+    write(scratch / "a.npz", {{"b", {2, 2}, one}, {"a", {2, 2}, other}});
+    const auto file =
+        must(read_tensors(scratch.at("a.npz"), given({{"role", "b=l0.weights,a=l3.weights"}})));
+    CHECK(file.numbers == Extents{0, 3});
+    CHECK(file.given[0].values(0, 0, 1, 0) == 1.0F);
+    CHECK(file.given[1].values(0, 0, 0, 1) == 0.5F);
+    CHECK(file.roles.at("a") == "weights");
+    const Floats q = counted(4);
+    write(scratch / "q.npz", {{"a", {2, 2}, q}, {"b", {2, 2}, q}, {"c", {2, 2}, q}});
+    const auto call =
+        must(read_tensors(scratch.at("q.npz"), given({{"role", "a=l1.Q,b=l1.K,c=l1.V"}})));
+    CHECK(call.numbers == Extents{1});
+    CHECK(call.layers[0].v(0, 0, 1, 1) == 0.4F);
+    CHECK(sentence_in(read_tensors(scratch.at("a.npz"), given({{"role", "a=l0.mask"}}))) ==
+          "--role is 'a=l0.mask'; expected NAME=ROLE,... with a role of Q, K, V, qkv, weights, "
+          "scores, scaled, masked, X, X_kv, W_Q, W_K, W_V, W_O, W_Q.T, W_K.T, W_V.T, W_O.T, b_Q, "
+          "b_K, b_V, b_O, dO, dY, mask, tokens, cu_seqlens or -, of layer N l<N>. before it");
+}
+
+TEST_CASE("encoder, decoder and cross attention are layers in turn, and said to be") {
+    const Scratch scratch;
+    const Floats w = first_key(3);
+    write(scratch / "t5.npz", {{"cross_attentions.0", {1, 3, 3}, w},
+                               {"encoder_attentions.1", {1, 3, 3}, w},
+                               {"encoder_attentions.0", {1, 3, 3}, w},
+                               {"decoder_attentions.0", {1, 3, 3}, w}});
+    const auto file = must(read_tensors(scratch.at("t5.npz")));
+    CHECK(file.numbers == Extents{0, 1, 2, 3});
+    CHECK(notes_say(file.notes,
+                    "layer 0 is encoder 0, layer 1 is encoder 1, layer 2 is decoder 0, layer 3 is "
+                    "cross 0"));
+    CHECK(must(read_tensors(scratch.at("t5.npz"), given({{"group", "encoder"}}))).numbers ==
+          Extents{0, 1});
+    CHECK(sentence_in(read_tensors(scratch.at("t5.npz"), given({{"group", "both"}}))) ==
+          "--group is 'both'; expected encoder, decoder or cross");
+    const Floats small = first_key(2);
+    write(scratch / "u.npz",
+          {{"encoder_attentions_0", {1, 3, 3}, w}, {"decoder_attentions_0", {1, 2, 2}, small}});
+    const std::string path = scratch.at("u.npz");
+    CHECK(sentence_in(read_tensors(path)) ==
+          path +
+              ": encoder 0 is [1, 3, 3] and decoder 0 [1, 2, 2]: attention of other sizes is "
+              "looked at apart: give --group encoder, --group decoder or --group cross");
+    CHECK(must(read_tensors(path, given({{"group", "decoder"}}))).size.tk == 2);
+    const auto opened = must(open(path));
+    CHECK(opened.document->no_attention ==
+          "encoder 0 is [1, 3, 3] and decoder 0 [1, 2, 2]: attention of other sizes is looked at "
+          "apart: choose in Tensors: group encoder, group decoder or group cross");
+    REQUIRE(opened.document->question);
+    CHECK(opened.document->question->words == "Which attention is looked at?");
+    CHECK(opened.document->question->answers[2].value == "cross");
+    CHECK(sentence_in(read_tensors(path, given({{"group", "cross"}}))) ==
+          "group is cross, but there is no array cross_attentions.0");
+}
+
+TEST_CASE("outputs of projections, as nnsight names them, are heads side by side") {
+    const Scratch scratch;
+    const Floats q = counted(8), k = counted(4);
+    const std::string before = "model.layers.2.self_attn.";
+    write(scratch / "n.npz", {{before + "q_proj.output", {1, 2, 4}, q},
+                              {before + "k_proj.output", {1, 2, 2}, k},
+                              {before + "v_proj.output", {1, 2, 2}, k}});
+    const std::string path = scratch.at("n.npz");
+    CHECK(sentence_in(read_tensors(path)) ==
+          path +
+              ": layer 2: model.layers.2.self_attn.q_proj.output is [1, 2, 4], its heads side by "
+              "side, and how many they are is not in the file: give --heads H");
+    const auto file = must(read_tensors(path, given({{"heads", "2"}})));
+    CHECK(file.numbers == Extents{2});
+    CHECK(file.size.heads == 2);
+    CHECK(file.size.kv_heads == 1);
+    CHECK(file.size.d_k == 2);
+    CHECK(file.layers[0].q(0, 1, 0, 0) == q[2]);  // token 0, head 1
+    CHECK(file.layers[0].q(0, 0, 1, 1) == q[5]);
+    CHECK(notes_say(file.notes,
+                    path +
+                        ": k_proj.output, q_proj.output, v_proj.output are read as K, Q, V, as the "
+                        "outputs of projections, heads side by side and before RoPE; the mask, "
+                        "scale and positions of that call are not in the file"));
+}
+
+TEST_CASE("cu_seqlens parts packed documents") {
+    const Scratch scratch;
+    const Floats q = counted(5);
+    write(scratch / "Q.npz", {{"Q", {5, 1}, q}, {"K", {5, 1}, q}, {"V", {5, 1}, q}});
+    const auto bounds = [&](std::initializer_list<std::int32_t> numbers) {
+        write_bytes(scratch / "cu_seqlens.npy",
+                    npy("{'descr': '<i4', 'fortran_order': False, 'shape': (" +
+                            std::to_string(numbers.size()) + ",), }",
+                        little(numbers)));
+        return read_tensors(scratch.path().string());
+    };
+    const auto file = must(bounds({0, 2, 5}));
+    const std::string path = scratch.path().string();
+    CHECK(
+        notes_say(file.notes,
+                  path + ": cu_seqlens is read as 2 documents: a query sees the keys of its own"));
+    const auto trace = must(attend(file.layers[0], file.spec));
+    for (Index i = 0; i < 5; ++i) {
+        double sum = 0.0;  // softmax over the keys of the same document, d_k = 1
+        const Index first = i < 2 ? 0 : 2, past = i < 2 ? 2 : 5;
+        const auto score = [&](Index j) {
+            return std::exp(static_cast<double>(q[static_cast<std::size_t>(i)]) *
+                            static_cast<double>(q[static_cast<std::size_t>(j)]));
+        };
+        for (Index j = first; j < past; ++j) sum += score(j);
+        for (Index j = 0; j < 5; ++j) {
+            const double expected = j >= first && j < past ? score(j) / sum : 0.0;
+            CHECK(trace[Stage::weights](0, 0, i, j) == doctest::Approx(expected).epsilon(1e-6));
+        }
+    }
+    CHECK(sentence_in(bounds({0, 3})) ==
+          path +
+              ": cu_seqlens is int32 [2] [0, 3]; expected whole numbers that grow from 0 to 5, the "
+              "number of tokens");
+}
+
+TEST_CASE("a sentence about a role names the array that has it") {
+    const Scratch scratch;
+    const Floats x = counted(8), wide = counted(16), narrow = counted(12);
+    write(scratch / "x.npz", {{"X", {2, 4}, x},
+                              {"q.weight", {4, 4}, wide},
+                              {"k.weight", {4, 3}, narrow},
+                              {"v.weight", {4, 4}, wide}});
+    CHECK(sentence_in(read_tensors(scratch.at("x.npz"),
+                                   given({{"role", "q.weight=W_Q,k.weight=W_K,v.weight=W_V"}}))) ==
+          scratch.at("x.npz") +
+              ": W_K (k.weight) gives keys of width 3 but W_Q (q.weight) gives queries of width 4: "
+              "q·k needs the same d_k (W_Q [1, 1, 4, 4], 1 heads; W_K [1, 1, 4, 3], 1 heads)");
+}
+
+TEST_CASE("in the window no sentence proposes an option of the command line") {
+    const Scratch scratch;
+    const Floats s = counted(9), q = counted(24), k = counted(16);
+    write(scratch / "s.npz", {{"scores", {3, 3}, s}});
+    write(scratch / "t.npz", {{"Q", {3, 4, 2}, q}, {"K", {2, 4, 2}, k}, {"V", {2, 4, 2}, k}});
+    write(scratch / "l.npz", {{"logits", {3, 3}, s}});
+    const auto words = [&](const std::string& name, OptionsBy by) {
+        const auto opened =
+            must(opener(backends(), view::workspaces(), by)({scratch.at(name), 0}, {}));
+        return opened.document->no_attention;
+    };
+    CHECK(words("s.npz", OptionsBy::flags) ==
+          "scores are scores q·k, and how they are scaled is not in the file: give --scale none "
+          "(softmax takes them as they are: they are scaled already, or nothing scales them), "
+          "--scale X (times X) or --d-k N (times 1/√N, N the width of a query)");
+    CHECK(words("s.npz", OptionsBy::controls) ==
+          "scores are scores q·k, and how they are scaled is not in the file: choose in Tensors: "
+          "scale none (softmax takes them as they are: they are scaled already, or nothing scales "
+          "them), scale X (times X) or d-k N (times 1/√N, N the width of a query)");
+    CHECK(words("t.npz", OptionsBy::flags).ends_with("Then give --layout tokens-first"));
+    CHECK(
+        words("t.npz", OptionsBy::controls)
+            .ends_with("; is Q [3, 4, 2] [T, H, d]? Then choose in Tensors: layout tokens-first"));
+    CHECK(
+        words("l.npz", OptionsBy::controls) ==
+        "logits [3, 3] is there, which trace computes from Q, K and V, and those are missing: save "
+        "them beside, or X with W_Q, W_K and W_V; scores or weights alone are given as role "
+        "NAME=weights, masked, scaled or scores; it holds logits");
+    CHECK(without_flags("a model has 2 layers; choose one with --layer: 0 or 1") ==
+          "a model has 2 layers; choose one: 0 or 1");
+    CHECK(without_flags("it is a text; expected --image FILE.png") ==
+          "it is a text; expected an image (.png)");
+}
+
+TEST_CASE("what reads a file is an option of the command line, by the same name") {
+    for (const view::ReadingOption& option : view::reading_options()) {
+        CAPTURE(option.key);
+        CHECK(std::ranges::count(attention_options(), option.key, &AttentionOption::name) == 1);
+    }
+}
+
+TEST_CASE("scores alone take a mask; weights alone do not, and neither is scaled again") {
+    const Scratch scratch;
+    const Floats s = counted(9), w = first_key(3);
+    write(scratch / "s.npz", {{"scaled", {3, 3}, s}});
+    write(scratch / "w.npz", {{"weights", {3, 3}, w}});
+    view::AppState scores = opened_state(scratch / "s.npz");
+    view::apply(scores, view::SetCausal{true});
+    CHECK(scores.document().spec.mask.causal == CausalAlign::top_left);
+    const auto result = compute_heads(view::heads_input(scores.document()), {backends()});
+    CHECK(result.weights({0, 0})(0, 0) == 1.0F);
+    CHECK(result.weights({0, 0})(1, 2) == 0.0F);
+    view::apply(scores, view::SetScaling{false});
+    CHECK(scores.message.words == "s.npz gives scaled: they were scaled before.");
+    view::AppState weights = opened_state(scratch / "w.npz");
+    view::apply(weights, view::SetCausal{true});
+    CHECK(weights.message.words == "w.npz gives weights: no mask changes them.");
+    CHECK_FALSE(weights.document().spec.mask.causal);
+    view::apply(weights, view::SetTemperature{2.0});
+    CHECK(weights.message.words == "w.npz gives weights: they were scaled before.");
+}
