@@ -91,9 +91,14 @@ template <class T>
 inline constexpr bool kIsUndone = false;
 template <class T>
 inline constexpr bool kIsUndone<Controls<T>> = true;
-/// Who sets a field that is kept there.
+/// Fields that are kept elsewhere than in a Slot bring who sets them.
 template <class Where>
-inline constexpr auto kSetter = set_field;
+void set_where(AppState& state, const KeptField& field, const FieldValue& value) {
+    if constexpr (requires { Where::set(state, field, value); })
+        Where::set(state, field, value);
+    else
+        set_field(state, field, value);
+}
 
 template <class T, auto kWhere, Text kName, Text kAction, view::Kind kKind, Text kKey = kName>
 struct SetField {
@@ -110,7 +115,7 @@ struct SetField {
         action.value = value_in<T>(value);
     }
     friend void carry_out(AppState& state, const SetField& action) {
-        kSetter<std::remove_const_t<decltype(kWhere)>>(state, kField, field_value(action.value));
+        set_where<std::remove_const_t<decltype(kWhere)>>(state, kField, field_value(action.value));
     }
 };
 

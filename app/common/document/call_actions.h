@@ -7,15 +7,15 @@ namespace attn::view {
 
 // An action for each field of the call, which undo covers, and the table of them.
 
-/// Fields that are read of the document itself, and set in it.
-template <class T>
-struct OfDocument {};
-inline constexpr OfDocument<CallSettings> document_call;
 /// Sets a field of the call; what a score or sinks need of a toy comes from its seed. Refused, in one sentence: what
 /// validate() says, and what needs tensors that the document does not have.
 void set_call_field(AppState& state, const KeptField& field, const FieldValue& value);
+/// Fields that are read of the document itself, and set in it.
 template <class T>
-inline constexpr auto kSetter<OfDocument<T>> = set_call_field;
+struct OfDocument {
+    static constexpr auto set = set_call_field;
+};
+inline constexpr OfDocument<CallSettings> document_call;
 Result<void> prepare(const AppState& state, CallSettings& next, std::string_view changed);
 
 using SetScore = SetField<Score, document_call, "score", "set_score", Kind::edit>;

@@ -17,6 +17,7 @@
 #include "app/workspaces/step/view_parts.h"
 #include "app/workspaces/step/workspace.h"
 #include "core/metrics.h"
+#include "core/scores/score.h"
 #include "core/tex.h"
 #include "core/text.h"
 
@@ -129,6 +130,7 @@ ControlsView controls_of(const AppState& state) {
     controls.badge = shortened(document.note, kMostTip);
     controls.heads_words = heads_words(document);
     controls.call = call_of(document);
+    for (const ScoreInfo& row : score_table()) controls.score_titles.emplace_back(row.title);
     for (const CallField& field : call_fields())
         if (field.counts(controls.call) && call_field_lacks(document, field.field->name).empty())
             controls.call_fields.push_back(field);

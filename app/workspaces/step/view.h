@@ -59,8 +59,9 @@ struct ControlsView {
     LossView loss = {};
     std::string heads_words = {};  // "0: same word, 1: first token"; "": nothing is known of them
     CallSettings call = {};
-    std::vector<CallField> call_fields = {};  // that can be set and mean something here
-    std::optional<Index> padding = {};        // valid keys of the sequence shown
+    std::vector<std::string> score_titles = {};  // in the enum's order
+    std::vector<CallField> call_fields = {};     // that can be set and mean something here
+    std::optional<Index> padding = {};           // valid keys of the sequence shown
 };
 
 /// A number that was just edited.

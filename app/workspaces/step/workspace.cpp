@@ -141,7 +141,8 @@ void add_step_commands(std::vector<Command>& list, const AppState& state) {
     add_selection(list, state);
     const CommandAdder add{list, "Step"};
     const bool open = step_look(state).model_open;
-    add(open ? "Close the model" : "Model: sizes, the call and the weights", Key::d, ShowModel{!open});
+    add(open ? "Close the model" : "Model: sizes, the call and the weights", Key::d,
+        ShowModel{!open});
     add_losses(list, state);
     const bool by_row = step_look(state).rows_scaled;
     add(by_row ? "Colours of weights from 0 to 1" : "Colours of weights by row", Chord{},

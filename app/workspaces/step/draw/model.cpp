@@ -9,7 +9,6 @@
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/draw/controls.h"
 #include "app/workspaces/step/draw/row_items.h"
-#include "core/scores/score.h"
 
 namespace attn::ui {
 namespace {
@@ -91,6 +90,7 @@ Tip tip_of(const FieldNow& now) {
 
 /// One control: its id is the field's name.
 struct FieldRow {
+    const ControlsView& view;
     const CallField& field;
     const FieldNow& now;
     const Frame& frame;
@@ -103,9 +103,7 @@ struct FieldRow {
     }
     std::optional<FieldValue> operator()(view::Chosen chosen) const {
         std::vector<std::string> names = now.names;
-        if (field.field->name == "score")
-            for (const ScoreInfo& row : score_table())
-                names[static_cast<std::size_t>(row.score)] = row.title;
+        if (field.field->name == "score") names = view.score_titles;
         const float left = ImGui::GetCursorScreenPos().x;
         draw_label(frame, now.words);
         const float width = left + ImGui::CalcItemWidth() - ImGui::GetCursorScreenPos().x;
@@ -153,7 +151,7 @@ struct FieldRow {
 void draw_call_field(const CallField& field, const ControlsView& view, const Frame& frame,
                      Actions& out) {
     const FieldNow now = view::field_now(*field.field, &view.call);
-    if (const auto value = std::visit(FieldRow{field, now, frame, out}, now.value))
+    if (const auto value = std::visit(FieldRow{view, field, now, frame, out}, now.value))
         out.push_back(field.set(*value));
 }
 
