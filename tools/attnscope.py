@@ -31,7 +31,7 @@ def array(values):
 
 
 OPTIONS = ("heads", "kv-heads", "layout", "role", "group", "score", "scale", "d-k", "temperature", "softcap", "sinks", "rope", "rope-base",
-           "rope-dims", "query-offset", "alibi", "causal", "window", "window-left", "window-right", "global-tokens", "block", "padding",
+           "rope-dims", "rope-scaling", "query-offset", "alibi", "causal", "window", "window-left", "window-right", "global-tokens", "block", "padding",
            "empty-rows", "dropout", "seed", "training", "operation", "chunk", "latents", "state", "discretise")  # of `attnscope trace`
 
 

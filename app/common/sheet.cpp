@@ -251,10 +251,6 @@ OperandId operand_of(const Document& document, Stage result, const OperandId& id
     if (result == Stage::scores && id == OperandId(Stage::k)) return in_place(Stage::k_rot);
     if (result == Stage::masked && id == OperandId(Stage::scaled)) return in_place(Stage::biased);
     if (result == Stage::context && id == OperandId(Stage::weights)) return weight_stage(document);
-    if (result == Stage::masked) return stage_or_source(Stage::biased, document.spec);
-    if (result == Stage::scores)
-        return stage_or_source(id == OperandId(Stage::q) ? Stage::q_rot : Stage::k_rot,
-                               document.spec);
     return id;
 }
 

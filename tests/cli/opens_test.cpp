@@ -250,7 +250,7 @@ TEST_CASE("a call's options are taken by heads and render as by trace, and refus
     CHECK(listed(decoding, kEvenness)[0] ==
           doctest::Approx(measured(row, 1, 3, 2).evenness).epsilon(1e-5));
     check_refused({"heads", golden("decode.npz"), "--window", "x"},
-                  "options: window is 'x'; expected a whole number");
+                  "--window is 'x'; expected a whole number");
     const std::string folder = test::gpt2_folder(scratch).string();
     for (const std::string command : {"heads", "render"})
         check_refused({command, folder, "--text", "ab", "--causal", "-o",

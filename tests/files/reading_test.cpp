@@ -229,7 +229,7 @@ TEST_CASE("what reads a file is an option of the command line, by the same name"
 
 TEST_CASE("scores alone take a mask; weights alone do not, and neither is scaled again") {
     const Scratch scratch;
-    const Floats s = counted(9), w = first_key(3);
+    const Floats s = counted(9), w(9, 1.0F / 3.0F);
     write(scratch / "s.npz", {{"scaled", {3, 3}, s}});
     write(scratch / "w.npz", {{"weights", {3, 3}, w}});
     view::AppState scores = opened_state(scratch / "s.npz");

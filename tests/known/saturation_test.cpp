@@ -1,5 +1,5 @@
-#include "core/jacobian.h"
 #include "core/saturation.h"
+#include "core/jacobian.h"
 
 #include <doctest/doctest.h>
 
@@ -227,8 +227,8 @@ TEST_CASE("singular values of a softmax Jacobian, by hand for two keys") {
     CHECK(one.front() == doctest::Approx(0.0));
     CHECK(one.back() == doctest::Approx(3.0 * std::sqrt(2.0) / 4.0));
     // beside a sink no direction is killed: a = (¼, ¼), J = 1/16 [[3, −1], [−1, 3]]
-    const auto sink = jacobian_singular_values(std::vector<double>{0.25, 0.25},
-                                               std::vector<double>{-2.0, -2.0});
+    const auto sink =
+        jacobian_singular_values(std::vector<double>{0.25, 0.25}, std::vector<double>{-2.0, -2.0});
     CHECK(sink.front() == doctest::Approx(0.25));
     CHECK(sink.back() == doctest::Approx(0.5));
     CHECK(jacobian_singular_values({}, {}).empty());

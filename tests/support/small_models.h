@@ -65,6 +65,8 @@ inline ReadableModel readable_model(const Scratch& scratch, const std::string& f
     } else {
         std::ofstream(folder / "vocab.json") << '{' << pairs << '}';
         std::ofstream(folder / "merges.txt") << "#version: 0.2\n";
+        std::ofstream(folder / "tokenizer_config.json")
+            << R"({"tokenizer_class": "GPT2Tokenizer"})";
     }
     return {folder.string(), text, ""};
 }

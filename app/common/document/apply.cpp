@@ -221,7 +221,7 @@ namespace {
 /// What a file gives was scaled before, or raw scores as its options say; a temperature divides those still.
 bool refuse_given(AppState& state, bool temperature) {
     const Document& document = state.document();
-    if (document.given.empty()) return false;
+    if (document.given.empty() || !is_empty(document)) return false;  // Q and K beside are scaled
     const bool raw = document.given.front()->stage == Stage::scores;
     if (raw && temperature) return false;
     warn(state,

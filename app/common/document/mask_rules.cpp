@@ -218,8 +218,8 @@ std::string name_of(const Document& document, MaskRule rule) {
 }  // namespace
 
 bool takes_masks(const Document& document) {
-    return document.given.empty() ? !is_empty(document)
-                                  : document.given.front()->stage < Stage::weights;
+    if (document.given.empty() || !is_empty(document)) return !is_empty(document);
+    return document.given.front()->stage < Stage::weights;
 }
 
 void carry_out(AppState& state, const SetCausal& action) {

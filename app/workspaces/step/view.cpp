@@ -72,11 +72,10 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
 
 /// "÷ √4 = 2", "× 0.5", "not scaled": without the temperature.
 std::string factor_words(const Document& document) {
-    if (!document.given.empty())
+    if (!document.given.empty() && is_empty(document))
         return fmt::format("{} given", info(document.given.front()->stage).key);
     const AttentionSpec& spec = document.spec;
     std::string words = "not scaled";
-    if (document.d_k == 0 && !is_toy(document)) return "no Q and K";  // weights alone
     if (spec.scale == ScaleKind::sqrt_dk)
         words = fmt::format("÷ √{} = {}", document.d_k,
                             significant(std::sqrt(static_cast<double>(document.d_k)), 4));
