@@ -228,10 +228,8 @@ void add_findings(const AppState& state, const verify::DiffReport& report, Verif
         add(fmt::format("Allowed of {}: {}.", row->key, tolerance_words(row->comparison.tolerance)),
             false);
     }
-    if (report.size)
-        add(fmt::format("Options: {}.",
-                        report.options.empty() ? "none, plain softmax attention" : report.options),
-            false);
+    if (report.size && !report.options.empty())  // a document's own call is said elsewhere
+        add(fmt::format("Options: {}.", report.options), false);
     for (const verify::Examined& side : report.examined) {
         if (side.diagnosis) {
             const verify::Diagnosis& found = *side.diagnosis;

@@ -365,6 +365,13 @@ ModelLayout layout_of(const std::vector<Group>& groups, float room, const Frame&
     float most = std::min(frame.px(kTallest), room);
     ModelLayout layout = laid_out(groups, most, frame);
     while (layout.columns > beside) layout = laid_out(groups, most += frame.px(kRow) / 2, frame);
+    float tallest = 0.0F;
+    for (const Group& group : groups)
+        tallest = std::max(
+            tallest, frame.px(kHeading) + frame.px(kRow) * static_cast<float>(group.rows.size()));
+    for (float lower = most; lower >= tallest; lower -= frame.px(kRow) / 2)  // even columns
+        if (ModelLayout even = laid_out(groups, lower, frame); even.columns == layout.columns)
+            layout = std::move(even);
     layout.bar = layout.height > room ? ImGui::GetStyle().ScrollbarSize : 0.0F;
     const auto columns = static_cast<float>(layout.columns);
     layout.column = std::min(frame.px(kWidth), (across - layout.bar) / columns - between);
