@@ -93,6 +93,24 @@ std::string heads_words(const Document& document) {
     return words;
 }
 
+/// The masks and the fields of the call that the panel sets.
+void add_call(const AppState& state, ControlsView& controls) {
+    const Document& document = state.document();
+    const MaskSpec& mask = document.spec.mask;
+    controls.causal = mask.causal.has_value();
+    controls.window = mask.window_left || mask.window_right ? std::nullopt : mask.window;
+    controls.windowed = mask.windowed();
+    controls.window_words =
+        controls.windowed == controls.window.has_value() ? "window" : "window by sides, see Masks";
+    if (!mask.padding.empty())
+        controls.padding = mask.padding[static_cast<std::size_t>(state.batch)];
+    controls.call = call_of(document);
+    for (const ScoreInfo& row : score_table()) controls.score_titles.emplace_back(row.title);
+    for (const CallField& field : call_fields())
+        if (field.counts(controls.call) && call_field_lacks(document, field.field->name).empty())
+            controls.call_fields.push_back(field);
+}
+
 ControlsView controls_of(const AppState& state) {
     const Document& document = state.document();
     ControlsView controls;
@@ -111,30 +129,18 @@ ControlsView controls_of(const AppState& state) {
     controls.reads_image = reads_image(document);
     controls.reads_text = model_of(document) != nullptr && !controls.reads_image;
     controls.projects = document.inputs->projects();
-    const MaskSpec& mask = document.spec.mask;
-    controls.window = mask.window_left || mask.window_right ? std::nullopt : mask.window;
-    controls.windowed = mask.windowed();
-    controls.window_words =
-        controls.windowed == controls.window.has_value() ? "window" : "window by sides, see Masks";
     controls.tokens = std::max(document.size.tq, document.size.tk);
     controls.head = state.head;
     controls.scaling = document.spec.scale != ScaleKind::none;
     controls.scale_words = factor_words(document);
     controls.model_open = step_look(state).model_open;
     controls.temperature = document.spec.temperature;
-    controls.causal = document.spec.mask.causal.has_value();
     controls.seed = document.seed;
     controls.gradients = state.show_gradients;
     controls.loss = build_loss_view(state);
     controls.badge = shortened(document.note, kMostTip);
     controls.heads_words = heads_words(document);
-    controls.call = call_of(document);
-    for (const ScoreInfo& row : score_table()) controls.score_titles.emplace_back(row.title);
-    for (const CallField& field : call_fields())
-        if (field.counts(controls.call) && call_field_lacks(document, field.field->name).empty())
-            controls.call_fields.push_back(field);
-    if (!mask.padding.empty())
-        controls.padding = mask.padding[static_cast<std::size_t>(state.batch)];
+    add_call(state, controls);
     return controls;
 }
 

@@ -256,6 +256,21 @@ void add_question(const FileQuestion& question, TensorsView& view) {
     }
 }
 
+/// How the arrays are read: an entry for each option that the window offers.
+void add_options(const TensorsLook& look, TensorsView& view) {
+    for (const ReadingOption& option : reading_options()) {
+        if (option.title.empty()) continue;
+        const auto given = look.options.find(std::string(option.key));
+        view.options.push_back({std::string(option.key),
+                                std::string(option.title),
+                                std::string(option.tip),
+                                {"as the file says"},
+                                given == look.options.end() ? "" : given->second});
+        for (const std::string_view value : option.values)
+            view.options.back().names.emplace_back(value);
+    }
+}
+
 }  // namespace
 
 std::vector<const TensorRow*> tensor_rows(const AppState& state) {
@@ -287,17 +302,7 @@ TensorsView build_tensors_view(const AppState& state) {
     view.axes_keys = {"", "heads-first", "tokens-first", "joined"};
     view.axes =
         static_cast<int>(std::ranges::find(view.axes_keys, look.axes) - view.axes_keys.begin());
-    for (const ReadingOption& option : reading_options()) {
-        if (option.title.empty()) continue;
-        const auto given = look.options.find(std::string(option.key));
-        view.options.push_back({std::string(option.key),
-                                std::string(option.title),
-                                std::string(option.tip),
-                                {"as the file says"},
-                                given == look.options.end() ? "" : given->second});
-        for (const std::string_view value : option.values)
-            view.options.back().names.emplace_back(value);
-    }
+    add_options(look, view);
     if (!look.listing || look.listing->document != state.shared_document()) {
         view.empty = "The names of the arrays are being read.";
         return view;
