@@ -303,7 +303,9 @@ void draw_bars(const GridCanvas& canvas, double arrived) {
         if (cell.look != CellLook::number) continue;
         const ImVec2 low = canvas.corner(0, column);
         const float foot = low.y + canvas.place.cell.y;
-        const float room = canvas.place.cell.y - frame.px(kSmallestDigits + 4);
+        const float above = frame.px(kSmallestDigits + 4);
+        const bool numbered = canvas.place.cell.y >= 2 * above;
+        const float room = canvas.place.cell.y - (numbered ? above : 0.0F);
         const auto share = largest > 0.0
                                ? static_cast<float>(std::max(cell.value, 0.0) / largest * arrived)
                                : 0.0F;
@@ -312,7 +314,7 @@ void draw_bars(const GridCanvas& canvas, double arrived) {
                            frame.theme.role(canvas.grid.role));
         const std::string text = without_zero(view::cell_number(cell.value, 2));
         const view::Font font = smallest_digits(frame);
-        if (frame.text_width(font, text) + 2.0F > canvas.place.cell.x) continue;
+        if (!numbered || frame.text_width(font, text) + 2.0F > canvas.place.cell.x) continue;
         draw_text_in(frame, font, {low.x, top - font.px - frame.px(2)},
                      {low.x + canvas.place.cell.x, top - frame.px(2)}, Align::center,
                      frame.theme.text, text);

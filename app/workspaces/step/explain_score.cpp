@@ -1,4 +1,4 @@
-// Scores of every kind, forward and backward. i query row, j key row, c column, a column of a score's own matrix.
+// Scores of every kind, forward and backward. i query row, j key row, c column, n column of a score's own matrix.
 // Backward all kinds have one chain: d_q[i, c] = Σ_j d_scores[i, j] · ∂scores[i, j]/∂q[i, c]; core/scores has the same.
 
 #include <algorithm>
@@ -149,11 +149,11 @@ Expr column_sum(const AppState& state, const std::vector<Expr>& x, Param w, Inde
 }
 
 void forward_general(const AppState& state, Explanation& explanation, const Chain& pair) {
-    Chain chain{side_of("qW", R"((q\,W_{\mathrm{score}})[a])", "q·W"), pair.right};
-    chain.right.tex = fmt::format("{}[{}, a]", tex_symbol(read_by_scores(state, Stage::k)),
+    Chain chain{side_of("qW", R"((q\,W_{\mathrm{score}})[n])", "q·W"), pair.right};
+    chain.right.tex = fmt::format("{}[{}, n]", tex_symbol(read_by_scores(state, Stage::k)),
                                   tex_label(state, Axis::key, explanation.cell.column));
     chain.labels = pair.labels;
-    chain.counts = "a";
+    chain.counts = "n";
     const bool few = pair.labels.size() <= kMostSums;
     for (Index a = 0; a < std::ssize(pair.labels); ++a) {
         const Expr sum = column_sum(state, pair.left.numbers, Param::w_score, a);
@@ -163,9 +163,9 @@ void forward_general(const AppState& state, Explanation& explanation, const Chai
                      fmt::format(R"((q\,W_{{\mathrm{{score}}}})[{}])", a), sum,
                      fmt::format("Σ_c q_c·W_score[c, {}]", a));
     }
-    set_formula(explanation, sum_tex(chain, "a"));
+    set_formula(explanation, sum_tex(chain, "n"));
     explanation.table = product_table(dot_of(chain));
-    if (!few) explanation.notes.emplace_back("(q W)[a] = Σ_c q_c·W_score[c, a].");
+    if (!few) explanation.notes.emplace_back("(q W)[n] = Σ_c q_c·W_score[c, n].");
     end_with(explanation, products_of(chain)).brief =
         fmt::format("the sum of {} products", chain.labels.size());
 }
@@ -173,9 +173,9 @@ void forward_general(const AppState& state, Explanation& explanation, const Chai
 void forward_additive(const AppState& state, Explanation& explanation, const Chain& pair) {
     const Tensor& w = state.document().inputs->params[Param::w_score_row];
     Chain chain{
-        side_of("w", R"(w_{\mathrm{score}}[a])", "w"),
-        side_of("t", R"(\tanh((q\,W_{\mathrm{score},q} + k\,W_{\mathrm{score},k})[a]))", "tanh")};
-    chain.counts = "a";
+        side_of("w", R"(w_{\mathrm{score}}[n])", "w"),
+        side_of("t", R"(\tanh((q\,W_{\mathrm{score},q} + k\,W_{\mathrm{score},k})[n]))", "tanh")};
+    chain.counts = "n";
     std::vector<Expr> terms;
     for (Index a = 0; a < w.shape().d; ++a) {
         const double of_query = evaluate(column_sum(state, pair.left.numbers, Param::w_score_q, a));
@@ -185,10 +185,10 @@ void forward_additive(const AppState& state, Explanation& explanation, const Cha
         chain.add(weight, plain(evaluate(tanh)), std::to_string(a));
         terms.push_back(combine(Op::product, {weight, tanh}));
     }
-    set_formula(explanation, sum_tex(chain, "a"));
+    set_formula(explanation, sum_tex(chain, "n"));
     explanation.table = product_table(dot_of(chain));
     explanation.notes.emplace_back(
-        "Under tanh stand (q W_score_q)[a] and (k W_score_k)[a], each a sum over the columns c.");
+        "Under tanh stand (q W_score_q)[n] and (k W_score_k)[n], each a sum over the columns c.");
     end_with(explanation, combine(Op::sum, std::move(terms))).brief =
         fmt::format("the sum of {} products", chain.labels.size());
 }
@@ -203,7 +203,7 @@ void forward_student_t(Explanation& explanation, const Chain& chain) {
     const Expr distance = add_step(explanation, "‖q − k‖²", R"(\|q - k\|^2)",
                                    combine(Op::sum, std::move(squares)), "Σ_c (q_c − k_c)²");
     const Expr log = combine(Op::ln, {combine(Op::sum, {constant(1.0), distance})});
-    end_with(explanation, combine(Op::product, {constant(-1.0), log}));
+    end_with(explanation, combine(Op::difference, {constant(0.0), log}));
 }
 
 }  // namespace

@@ -158,6 +158,10 @@ void add_links(const AppState& state, const Region& region, std::vector<SourceLi
     const Index column = region.column.value_or(0);
     const std::string name = name_of(region.id);
     if (std::holds_alternative<Param>(region.id)) {
+        const bool sink = info(std::get<Param>(region.id)).use == ParamUse::sink;
+        if (sink)
+            return links.push_back(link_to(state.document(), region.id,
+                                           fmt::format("sink of head {}", column), 0, column));
         const std::string part = region.column ? fmt::format("column {} of ", column) : "";
         return links.push_back(link_to(state.document(), region.id, part + name, 0, column));
     }

@@ -116,7 +116,7 @@ std::string biased_words(const AppState& state) {
         parts.push_back(
             fmt::format("ALiBi takes {} off for each position between query and key",
                         significant(alibi_slope(state.head, state.document().size.heads), 4)));
-    return sentence(fmt::format("{}", fmt::join(parts, ", and ")));
+    return sentence(fmt::format("{}", fmt::join(parts, ", then ")));
 }
 
 std::string masked_words(const AppState& state) {

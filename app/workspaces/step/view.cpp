@@ -222,6 +222,8 @@ std::vector<SideVector> row_sides(const AppState& state, const StepView& view) {
     std::vector<SideVector> sides{column(0), column(1)};
     for (const RowReadouts& row : view.rows) sides[0].bars.push_back(row.evenness);
     for (SideVector& side : stage_grid(state, state.stage).sides) sides.push_back(std::move(side));
+    if (!state.document().inputs->params[Param::sinks].empty())  // Σ first: what the sink leaves
+        std::ranges::rotate(sides, sides.begin() + 2);
     if (!is_kept(state, Stage::masked) || state.stage != Stage::weights) return sides;
     for (SideVector& side : stage_grid(state, Stage::masked).sides)
         sides.push_back(std::move(side));

@@ -192,7 +192,7 @@ GridPlace at_right(const GridView& grid, const Box& hero, float row_height, floa
     return {{hero.high.x + frame.px(kLayoutGap), hero.low.y}, {width, row_height}};
 }
 
-/// One below the other; a matrix of the hero's rows has them at the same height.
+/// One below the other; a matrix of the hero's rows has them at the same height, one of parameters has square cells.
 void place_right(const StepView& view, const Frame& frame, float row_height, CanvasLayout& layout) {
     const std::vector<std::size_t> right = in_slot(view, Slot::right);
     const float gap = frame.px(kRightTitle);
@@ -202,7 +202,10 @@ void place_right(const StepView& view, const Frame& frame, float row_height, Can
         const float each = room / some(right.size()) - gap;
         const float height = std::min(row_height, each / some(view.operands[n].rows));
         layout.operands[n] = at_right(view.operands[n], layout.hero, height, layout.right, frame);
-        layout.operands[n].origin.y = std::floor(top);
+        GridPlace& place = layout.operands[n];
+        place.origin.y = std::floor(top);
+        if (std::holds_alternative<Param>(view.operands[n].id))  // it has none of the hero's rows
+            place.cell.x = place.cell.y = std::min(place.cell.x, place.cell.y);
         top += each + gap;
     }
 }
