@@ -315,13 +315,14 @@ def recorded(model, args, kwargs):
         elif any(NAMES.get(last) in ("Q", "qkv") for last, _ in module.named_children()):
             record_attention(shown, module, calls, running, put_back)
             record_rotary(module, running, put_back)
-    training = model.training
+    training = [(module, module.training) for module in model.modules()]
     model.eval()
     try:
         with torch.set_grad_enabled(multihead):  # without gradients torch.nn.TransformerEncoder goes around its own modules
             model(*args, **kwargs)
     finally:
-        model.train(training)
+        for module, was in training:
+            module.training = was
         for undo in put_back:
             undo()
     return calls

@@ -87,6 +87,9 @@ HeadsResult measured(const HeadsOptions& options, Streams io) {
     for (std::size_t n = 0; n < result.layers.size(); ++n)
         if (const std::string& fault = result.layers[n].fault; !fault.empty())
             io.err << fmt::format("{}: layer {} is left out: {}\n", kHeadsName, n, fault);
+    for (std::size_t n = 0; n < result.layers.size(); ++n)
+        for (const std::string& note : result.layers[n].notes)
+            io.err << fmt::format("{}: layer {}: {}\n", kHeadsName, n, note);
     if (result.heads.empty()) throw bad_input("no layer of this file can be computed");
     return result;
 }

@@ -158,7 +158,7 @@ void check_reading(const StartOptions& options) {
     files::OptionValues values;  // a wrong one is named as it was typed
     for (const auto& [name, value] : options.reading)
         if (!value.empty()) values[name] = {fmt::format("--{}", name), value};
-    files::call_options(values);
+    files::check_values(values);
     const auto path = one_file(options);
     const bool model = is_model_folder(path);
     if (!path.empty() && files::holds_tensors(path) && !model) return;
@@ -170,11 +170,14 @@ void check_reading(const StartOptions& options) {
 
 /// No output is a file that is read; only a session is saved where it came from.
 void check_files(const StartOptions& options, std::span<const files::NamedFile> outputs) {
-    const files::NamedFile inputs[] = {{"FILE", options.file},
-                                       {"--session", options.session},
-                                       {"--map", options.map_file},
-                                       {"--check", options.check},
-                                       {"--replay", options.replay}};
+    const auto tokens = options.reading.find("tokens");
+    const files::NamedFile inputs[] = {
+        {"FILE", options.file},
+        {"--tokens", tokens == options.reading.end() ? std::string() : tokens->second},
+        {"--session", options.session},
+        {"--map", options.map_file},
+        {"--check", options.check},
+        {"--replay", options.replay}};
     if (std::ranges::count(inputs, "-", &files::NamedFile::path) > 1)
         throw bad_input("- is given twice; standard input is one file");
     or_throw(files::check_outputs({}, outputs));

@@ -266,6 +266,10 @@ void check_usage(const Words& words, const std::vector<Words>& calls) {
             throw bad_input(fmt::format("{} and {} would both be written to {}", same->second,
                                         call.input, call.output));
     }
+    if (const auto tokens = words.attention.find("tokens");
+        tokens != words.attention.end() && !tokens->second.empty())
+        std::ranges::copy(files::files_of({"--tokens", tokens->second}),
+                          std::back_inserter(inputs));
     or_throw(files::check_outputs(inputs, outputs));
 }
 

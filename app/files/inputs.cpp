@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "app/common/or_throw.h"
 #include "app/files/axes.h"
@@ -84,9 +85,14 @@ std::vector<Index> boundaries_of(const ArrayReader& reader, const std::string& n
     const auto* const numbers = std::get_if<std::vector<double>>(&array.values);
     std::vector<Index> bounds;
     if (numbers != nullptr && array.extents.size() == 1)
-        for (const double number : *numbers) bounds.push_back(static_cast<Index>(number));
-    const bool fits = bounds.size() > 1 && bounds.front() == 0 && bounds.back() == tokens &&
-                      std::ranges::is_sorted(bounds);
+        for (const double number : *numbers)
+            bounds.push_back(std::isfinite(number) ? static_cast<Index>(number) : -1);
+    const bool whole = numbers != nullptr && std::ranges::all_of(*numbers, [&](double number) {
+                           return number >= 0.0 && number <= static_cast<double>(tokens) &&
+                                  number == std::floor(number);
+                       });
+    const bool fits = whole && bounds.size() > 1 && bounds.front() == 0 &&
+                      bounds.back() == tokens && std::ranges::is_sorted(bounds);
     if (fits) return bounds;
     throw bad_input(fmt::format(
         "{}: {} is {} {} [{}]; expected whole numbers that grow from 0 to {}, the number of tokens",

@@ -529,6 +529,11 @@ std::string without_flags(std::string sentence) {
     return sentence;
 }
 
+void check_values(const OptionValues& values) {
+    CallOptions call;
+    for (const auto& [name, value] : values) find_option(name)->set(call, value);
+}
+
 CallOptions call_options(const OptionValues& values) {
     CallOptions call;
     for (const auto& [name, value] : values) find_option(name)->set(call, value);

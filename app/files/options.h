@@ -80,6 +80,8 @@ std::string options_to_json(const AttentionSpec& spec);
 
 /// Ranges are left to attn::validate, which knows the shapes.
 CallOptions call_options(const OptionValues& values);
+/// Throws where one of them is no value of its option; what they need beside them may stand in the file.
+void check_values(const OptionValues& values);
 
 /// A sentence of core with the options' names in the place of the fields': query_offset becomes query-offset.
 std::string with_option_names(std::string sentence);

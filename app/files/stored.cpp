@@ -35,6 +35,7 @@ bool forbids(Stage stage, float value) {
 /// Whether every pair j > i + offset is forbidden, and there is one.
 bool is_causal(const GivenPairs& pairs, Index offset) {
     const Shape shape = pairs.values.shape();
+    if (shape.t < 2) return false;            // one row says nothing
     if (shape.d - 1 <= offset) return false;  // not even the first row ends before the last key
     for (Index b = 0; b < shape.b; ++b)
         for (Index h = 0; h < shape.h; ++h)
@@ -95,6 +96,7 @@ std::optional<StoredStage> read_stage(ArrayReader& reader, const PairsListing& p
         const auto at = std::ranges::find(pairs.layers, number) - pairs.layers.begin();
         if (at == std::ssize(pairs.layers)) return std::nullopt;
         const std::string& name = pairs.names[static_cast<std::size_t>(at)];
+        if (reader.dtype_of(name) == "bool") return std::nullopt;  // a mask by another name
         auto axes = reader.axes_of(name);
         if (axes.size() < 2 || axes.size() > 4) return std::nullopt;
         axes.insert(axes.begin(), 4 - axes.size(), 1);

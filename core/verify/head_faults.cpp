@@ -37,7 +37,8 @@ TraceD with_moved_heads(const Subject& subject, const std::function<Place(Index,
                               Stage::weights, Stage::dropped, Stage::context})
         if (!t[stage].empty()) t[stage] = moved(t[stage], source);
     t.logsumexp = moved(t.logsumexp, source);
-    t[Stage::output] = join_heads(subject.inputs, subject.size, t[Stage::context]);
+    if (!t[Stage::context].empty())
+        t[Stage::output] = join_heads(subject.inputs, subject.size, t[Stage::context]);
     return t;
 }
 

@@ -153,6 +153,7 @@ Reason heads_not_transposed(const Trial& trial, const Take& take) {
 Reason fused_split(const Trial& trial, const Take& take) {
     const Subject& subject = trial.subject;
     const Dimensions& size = subject.size;
+    if (subject.reference[Stage::v].empty()) return "there are no values to split";
     if (size.d_k != size.d_v)
         return "d_k and d_v differ: no fused projection is split into such parts";
     if (size.tq != size.tk) return "Tq and Tk differ: they do not come from one projection";

@@ -198,13 +198,19 @@ std::string stages_lack(const Document& document) {
     const Dimensions& size = document.size;
     if (size.tq > kMostCells / std::max<Index>(size.tk, 1))
         return fmt::format(
-            "{} × {} scores are too many to compute every stage: those from QKᵀ to softmax are a "
-            "map, without gradients.",
-            grouped(size.tq), grouped(size.tk));
+            "{} × {} scores are too many to compute every stage{}.", grouped(size.tq),
+            grouped(size.tk),
+            has_map(document) ? ": those from QKᵀ to softmax are a map, without gradients" : "");
     if (is_without_values(document))
-        return "These are queries and keys without values: Large shows their weights (key 3), and "
-               "Heads those of every head (key 8).";
+        return fmt::format("These are queries and keys without values: {}Heads shows {} (key 8).",
+                           has_map(document) ? "Large shows their weights (key 3), and " : "",
+                           has_map(document) ? "those of every head" : "their weights");
     return {};
+}
+
+bool has_map(const Document& document) {
+    const Score score = document.spec.score;
+    return score == Score::dot || score == Score::cosine || score == Score::general;
 }
 
 std::vector<Preset> list_presets() {

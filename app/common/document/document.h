@@ -186,6 +186,8 @@ std::string empty_words(const Document& document);
 inline constexpr Index kMostCells = Index{1} << 16;
 /// Why it has no trace: nothing typed, too many scores, no values; "": it has one.
 std::string stages_lack(const Document& document);
+/// Whether its scores are dot products of what queries and keys become: a map of any length can be made of those.
+bool has_map(const Document& document);
 /// Replaces the layer that is looked at.
 void set_inputs(Document& document, Inputs inputs);
 /// The given tensor of that name: a parameter, X, X_kv, Q, K or V.

@@ -103,7 +103,7 @@ bool edit_document(AppState& state, Document document, const std::string& words)
 }
 
 bool edit_document(AppState& state, Document document, const std::string& words, Edit settings) {
-    leave_stored(state.document(), document);
+    const bool left = leave_stored(state.document(), document);
     auto sized = with_size(std::move(document));
     if (!sized) {
         say(state, sized.error());
@@ -121,7 +121,10 @@ bool edit_document(AppState& state, Document document, const std::string& words,
     push(state, step_of(std::move(settings), words));
     settle(state);
     note_effect(state, before);
-    say(state, with_effect(state, words));
+    say(state, with_effect(state, words) +
+                   (left ? " All weights are computed now: those that the file stores were another "
+                           "call's."
+                         : ""));
     return true;
 }
 

@@ -26,12 +26,15 @@ bool weighs_alike(const Document& x, const Document& y) {
            a.temperature == b.temperature && weighing(x) == weighing(y);
 }
 
-void leave_stored(const Document& before, Document& document) {
-    if (document.given.empty() || document.given != before.given || is_empty(document)) return;
+bool leave_stored(const Document& before, Document& document) {
+    if (document.given.empty() || document.given != before.given || is_empty(document))
+        return false;
     const AttentionSpec &is = document.spec, &was = before.spec;
-    if (document.layers != before.layers || !weighs_alike(document, before) ||
-        is.heads != was.heads || is.kv_heads != was.kv_heads || is.empty_rows != was.empty_rows)
-        document.given.clear();
+    const bool same = document.layers == before.layers && weighs_alike(document, before) &&
+                      is.heads == was.heads && is.kv_heads == was.kv_heads &&
+                      is.empty_rows == was.empty_rows;
+    if (!same) document.given.clear();
+    return !same;
 }
 
 }  // namespace attn::view

@@ -8,7 +8,7 @@ namespace attn::view {
 bool weighs_alike(const Document& x, const Document& y);
 
 /// Weights that a file stores beside the queries and keys that make them are those of its call: once `document` differs from
-/// `before` in what makes weights, it has them no more, and all is computed.
-void leave_stored(const Document& before, Document& document);
+/// `before` in what makes weights, it has them no more, all is computed, and it is true.
+bool leave_stored(const Document& before, Document& document);
 
 }  // namespace attn::view

@@ -24,10 +24,9 @@ std::string kinds_lacks(const AppState& state) {
     if (!document.inputs->projects() && document.inputs->v.empty())
         return "These are queries and keys without values: Large shows their weights (key 3).";
     if (std::max(size.tq, size.tk) > kMostKindsTokens)
-        return fmt::format(
-            "Kinds compares up to {} tokens, and this has {}: Large shows its "
-            "weights (key 3).",
-            kMostKindsTokens, grouped(std::max(size.tq, size.tk)));
+        return fmt::format("Kinds compares up to {} tokens, and this has {}{}.", kMostKindsTokens,
+                           grouped(std::max(size.tq, size.tk)),
+                           has_map(document) ? ": Large shows its weights (key 3)" : "");
     return {};
 }
 

@@ -64,7 +64,7 @@ Result<Towers> towers_of(const AppState& state, SimilarityOf of) {
     if (score != Score::dot && score != Score::cosine)
         return bad_input(fmt::format(
             "the score here is “{}”, which no dot product and no cosine of q and k ranks as it "
-            "does: Step shows these scores (key 1), Large their map (key 3)",
+            "does: Step shows these scores of up to 64 tokens (key 1)",
             info(score).title));
     const Tensor& q = (*state.trace)[stage_or_source(Stage::q_rot, document.spec)];
     const Tensor& k = (*state.trace)[stage_or_source(Stage::k_rot, document.spec)];

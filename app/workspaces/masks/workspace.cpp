@@ -224,10 +224,9 @@ std::string masks_lacks(const AppState& state) {
     if (is_empty(document)) return empty_words(document);
     const Index tokens = std::max(document.size.tq, document.size.tk);
     if (tokens > kMostMaskTokens)
-        return fmt::format(
-            "{} tokens are more than the {} whose mask can be painted: Large shows all the weights "
-            "(key 3).",
-            grouped(tokens), kMostMaskTokens);
+        return fmt::format("{} tokens are more than the {} whose mask can be painted{}.",
+                           grouped(tokens), kMostMaskTokens,
+                           has_map(document) ? ": Large shows all the weights (key 3)" : "");
     return stages_lack(document);
 }
 

@@ -41,7 +41,7 @@ Expr score_factor(const AppState& state, Stage side, Slice slice, Index i, Index
 }
 
 void note_slopes(const AppState& state, Explanation& explanation, Stage side) {
-    if (std::string words = slope_words(state.document().spec.score, side); !words.empty())
+    if (std::string words = slope_words(state.document().spec, side); !words.empty())
         explanation.notes.push_back(std::move(words));
 }
 
@@ -313,8 +313,7 @@ void explain_vector_gradient(const AppState& state, Explanation& explanation, St
 
 void explain_param_gradient(const AppState& state, Explanation& explanation, Param param) {
     if (info(param).use == ParamUse::sink) return explain_sink_gradient(state, explanation);
-    if (info(param).use == ParamUse::score)
-        return explain_score_param_gradient(state, explanation, param);
+    if (info(param).use == ParamUse::score) return explain_score_param_gradient(state, explanation);
     if (info(param).bias) return explain_bias(state, explanation, param);
     explain_weights(state, explanation, param);
 }

@@ -212,14 +212,11 @@ std::string softmax_trouble(const SoftmaxTable& softmax, EmptyRows policy, bool 
 SoftmaxTable softmax_table(const AppState& state, Index row) {
     const auto values = sheet_of(state, Stage::masked).values;
     const auto pairs = allowed_pairs(state);
-    std::vector<float> m(values.row(row).begin(), values.row(row).end());
+    const std::vector<float> m = logits_of(state, row);
     SoftmaxTable table{state, row, values.columns, {}, {}, {}};
     for (Index j = 0; j < table.keys; ++j)
         table.allowed.push_back(pairs[static_cast<std::size_t>(row * table.keys + j)] != 0);
-    if (const Tensor& sinks = state.document().inputs->params[Param::sinks]; !sinks.empty()) {
-        m.push_back(sinks(0, 0, 0, state.head));
-        table.allowed.push_back(true);
-    }
+    if (std::ssize(m) > table.keys) table.allowed.push_back(true);  // the sink
     table.sides = softmax_sides(m);
     table.m.assign(m.begin(), m.end());
     return table;
@@ -358,6 +355,11 @@ void explain_dropped(const AppState& state, Explanation& explanation) {
     const AttentionSpec& spec = state.document().spec;
     const double factor =
         dropout_factor(spec, state.document().size, state.batch, state.head, cell.row, cell.column);
+    if (!reason_forbidden(state, cell.row, cell.column).empty()) {
+        set_formula(explanation, "0" + tex::text_of(", the pair is masked"));
+        explanation.notes.emplace_back("The pair is masked: its weight is 0 before dropout.");
+        return;
+    }
     if (factor == 0.0) {
         set_formula(explanation, "0" + tex::text_of(", this weight is dropped"));
         explanation.notes.push_back(

@@ -113,11 +113,11 @@ Stage read_by_scores(const AppState& state, Stage side);
 /// ∂scores[i, j]/∂ column c of the query's (Stage::q) or the key's side, of one head; in double.
 double score_slope(const AppState& state, Slice slice, Stage side, Index i, Index j, Index c);
 /// The same in words; "" of a dot product.
-std::string slope_words(Score score, Stage side);
+std::string slope_words(const AttentionSpec& spec, Stage side);
 
 // Parts of explain_gradient(), each with what it reads kept.
 /// A parameter of the score function or the sinks: sums over every pair of every head that has it.
-void explain_score_param_gradient(const AppState& state, Explanation& explanation, Param param);
+void explain_score_param_gradient(const AppState& state, Explanation& explanation);
 void explain_sink_gradient(const AppState& state, Explanation& explanation);
 /// "cat, head 1, sequence 0": a query of one head and sequence, where there are several.
 std::string slice_label(const AppState& state, Slice slice, Index i);

@@ -2,6 +2,7 @@
 // Backward all kinds have one chain: d_q[i, c] = Σ_j d_scores[i, j] · ∂scores[i, j]/∂q[i, c]; core/scores has the same.
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <numeric>
 
@@ -72,6 +73,24 @@ struct Pair {
     }
 };
 
+/// `text` with the letters of what the score reads: q′ and k′ of rotated ones. `prime` is "'" in TeX.
+std::string as_read(const AttentionSpec& spec, std::string text, std::string_view prime = "′") {
+    const auto parts_word = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ',' || c == '\\';
+    };
+    if (!spec.rope) return text;
+    std::string read;
+    for (std::size_t n = 0; n < text.size(); ++n) {
+        read += text[n];
+        const bool letter = text[n] == 'q' || text[n] == 'k';
+        const bool begins = n == 0 || !parts_word(text[n - 1]);
+        const bool ends =
+            n + 1 == text.size() || !std::isalnum(static_cast<unsigned char>(text[n + 1]));
+        if (letter && begins && ends) read += prime;
+    }
+    return read;
+}
+
 double direction_slope(const Numbers& own, const Numbers& other, std::size_t c) {
     const double length = std::sqrt(dot(own, own));
     const double of_other = std::sqrt(dot(other, other));
@@ -86,12 +105,48 @@ double squared_distance(const Numbers& q, const Numbers& k) {
     return sum;
 }
 
-/// ∂score/∂ one number of a parameter of the score.
-double param_slope(const Pair& pair, Param param, std::size_t row, std::size_t column) {
-    if (param == Param::w_score) return pair.q[row] * pair.k[column];
-    if (param == Param::w_score_row) return pair.hidden()[column];
-    return (param == Param::w_score_q ? pair.q : pair.k)[row] * pair.before_tanh()[column];
-}
+/// ∂scores[i, j]/∂ one number of a parameter of the score, for all pairs of one head: of an additive score one column of
+/// its hidden layer has a part in it.
+class ParamSlopes {
+  public:
+    ParamSlopes(const AppState& state, Slice slice, const CellRef& cell)
+        : param_(std::get<Param>(cell.tensor)) {
+        const Dimensions& size = state.document().size;
+        const Params& params = state.document().inputs->params;
+        const bool additive = param_ != Param::w_score;
+        const auto read = [&](Stage side, Index count, Param weight, Index at, Side& into) {
+            for (Index t = 0; t < count; ++t) {
+                const Numbers x = row_of(state, side, slice, t);
+                if (param_ != Param::w_score_row)
+                    into.own.push_back(x[static_cast<std::size_t>(at)]);
+                if (!additive) continue;
+                double sum = 0.0;
+                for (std::size_t c = 0; c < x.size(); ++c)
+                    sum += x[c] * params[weight](0, 0, static_cast<Index>(c), cell.column);
+                into.hidden.push_back(sum);
+            }
+        };
+        read(Stage::q, size.tq, Param::w_score_q, cell.row, q_);
+        read(Stage::k, size.tk, Param::w_score_k, additive ? cell.row : cell.column, k_);
+        if (additive) weight_ = params[Param::w_score_row](0, 0, 0, cell.column);
+    }
+
+    double operator()(std::size_t i, std::size_t j) const {
+        if (param_ == Param::w_score) return q_.own[i] * k_.own[j];
+        const double t = std::tanh(q_.hidden[i] + k_.hidden[j]);
+        if (param_ == Param::w_score_row) return t;
+        return (param_ == Param::w_score_q ? q_.own[i] : k_.own[j]) * weight_ * (1 - t * t);
+    }
+
+  private:
+    struct Side {
+        Numbers own;     // the column that the parameter's row multiplies
+        Numbers hidden;  // its part of what tanh is taken of
+    };
+    Param param_;
+    Side q_, k_;
+    double weight_ = 0.0;
+};
 
 // ---- forward
 
@@ -122,15 +177,16 @@ Expr length_of(const std::vector<Expr>& row) {
     return combine(Op::sqrt, {combine(Op::sum, std::move(squares))});
 }
 
-void forward_cosine(Explanation& explanation, const Chain& chain) {
-    set_formula(explanation, R"(\frac{q \cdot k}{\|q\| \, \|k\|})");
+void forward_cosine(const AttentionSpec& spec, Explanation& explanation, const Chain& chain) {
+    set_formula(explanation, as_read(spec, R"(\frac{q \cdot k}{\|q\| \, \|k\|})", "'"));
     explanation.table = product_table(dot_of(chain));
-    const Expr product = add_step(explanation, "q·k", R"(q \cdot k)", products_of(chain),
-                                  fmt::format("the sum of {} products", chain.labels.size()));
-    const Expr q =
-        add_step(explanation, "‖q‖", R"(\|q\|)", length_of(chain.left.numbers), "√Σ_c q_c²");
-    const Expr k =
-        add_step(explanation, "‖k‖", R"(\|k\|)", length_of(chain.right.numbers), "√Σ_c k_c²");
+    const Expr product =
+        add_step(explanation, as_read(spec, "q·k"), as_read(spec, R"(q \cdot k)", "'"),
+                 products_of(chain), fmt::format("the sum of {} products", chain.labels.size()));
+    const Expr q = add_step(explanation, as_read(spec, "‖q‖"), as_read(spec, R"(\|q\|)", "'"),
+                            length_of(chain.left.numbers), as_read(spec, "√Σ_c q_c²"));
+    const Expr k = add_step(explanation, as_read(spec, "‖k‖"), as_read(spec, R"(\|k\|)", "'"),
+                            length_of(chain.right.numbers), as_read(spec, "√Σ_c k_c²"));
     if (q.value != 0.0 && k.value != 0.0) {
         end_with(explanation, combine(Op::quotient, {product, combine(Op::product, {q, k})}));
         return;
@@ -149,7 +205,9 @@ Expr column_sum(const AppState& state, const std::vector<Expr>& x, Param w, Inde
 }
 
 void forward_general(const AppState& state, Explanation& explanation, const Chain& pair) {
-    Chain chain{side_of("qW", R"((q\,W_{\mathrm{score}})[n])", "q·W"), pair.right};
+    const AttentionSpec& spec = state.document().spec;
+    Chain chain{side_of("qW", as_read(spec, R"((q\,W_{\mathrm{score}})[n])", "'"), "q·W"),
+                pair.right};
     chain.right.tex = fmt::format("{}[{}, n]", tex_symbol(read_by_scores(state, Stage::k)),
                                   tex_label(state, Axis::key, explanation.cell.column));
     chain.labels = pair.labels;
@@ -159,13 +217,13 @@ void forward_general(const AppState& state, Explanation& explanation, const Chai
         const Expr sum = column_sum(state, pair.left.numbers, Param::w_score, a);
         chain.left.numbers.push_back(plain(evaluate(sum)));
         if (few)
-            add_step(explanation, fmt::format("(q W)[{}]", a),
-                     fmt::format(R"((q\,W_{{\mathrm{{score}}}})[{}])", a), sum,
-                     fmt::format("Σ_c q_c·W_score[c, {}]", a));
+            add_step(explanation, as_read(spec, fmt::format("(q W)[{}]", a)),
+                     as_read(spec, fmt::format(R"((q\,W_{{\mathrm{{score}}}})[{}])", a), "'"), sum,
+                     as_read(spec, fmt::format("Σ_c q_c·W_score[c, {}]", a)));
     }
     set_formula(explanation, sum_tex(chain, "n"));
     explanation.table = product_table(dot_of(chain));
-    if (!few) explanation.notes.emplace_back("(q W)[n] = Σ_c q_c·W_score[c, n].");
+    if (!few) explanation.notes.push_back(as_read(spec, "(q W)[n] = Σ_c q_c·W_score[c, n]."));
     end_with(explanation, products_of(chain)).brief =
         fmt::format("the sum of {} products", chain.labels.size());
 }
@@ -174,7 +232,10 @@ void forward_additive(const AppState& state, Explanation& explanation, const Cha
     const Tensor& w = state.document().inputs->params[Param::w_score_row];
     Chain chain{
         side_of("w", R"(w_{\mathrm{score}}[n])", "w"),
-        side_of("t", R"(\tanh((q\,W_{\mathrm{score},q} + k\,W_{\mathrm{score},k})[n]))", "tanh")};
+        side_of("t",
+                as_read(state.document().spec,
+                        R"(\tanh((q\,W_{\mathrm{score},q} + k\,W_{\mathrm{score},k})[n]))", "'"),
+                "tanh")};
     chain.counts = "n";
     std::vector<Expr> terms;
     for (Index a = 0; a < w.shape().d; ++a) {
@@ -187,21 +248,23 @@ void forward_additive(const AppState& state, Explanation& explanation, const Cha
     }
     set_formula(explanation, sum_tex(chain, "n"));
     explanation.table = product_table(dot_of(chain));
-    explanation.notes.emplace_back(
-        "Under tanh stand (q W_score_q)[n] and (k W_score_k)[n], each a sum over the columns c.");
+    explanation.notes.push_back(as_read(
+        state.document().spec,
+        "Under tanh stand (q W_score_q)[n] and (k W_score_k)[n], each a sum over the columns c."));
     end_with(explanation, combine(Op::sum, std::move(terms))).brief =
         fmt::format("the sum of {} products", chain.labels.size());
 }
 
-void forward_student_t(Explanation& explanation, const Chain& chain) {
-    set_formula(explanation, R"(-\ln(1 + \|q - k\|^2))");
+void forward_student_t(const AttentionSpec& spec, Explanation& explanation, const Chain& chain) {
+    set_formula(explanation, as_read(spec, R"(-\ln(1 + \|q - k\|^2))", "'"));
     std::vector<Expr> squares;
     for (std::size_t c = 0; c < chain.labels.size(); ++c) {
         const Expr apart = combine(Op::difference, {chain.left.numbers[c], chain.right.numbers[c]});
         squares.push_back(combine(Op::power, {apart, constant(2.0)}));
     }
-    const Expr distance = add_step(explanation, "‖q − k‖²", R"(\|q - k\|^2)",
-                                   combine(Op::sum, std::move(squares)), "Σ_c (q_c − k_c)²");
+    const Expr distance =
+        add_step(explanation, as_read(spec, "‖q − k‖²"), as_read(spec, R"(\|q - k\|^2)", "'"),
+                 combine(Op::sum, std::move(squares)), as_read(spec, "Σ_c (q_c − k_c)²"));
     const Expr log = combine(Op::ln, {combine(Op::sum, {constant(1.0), distance})});
     end_with(explanation, combine(Op::difference, {constant(0.0), log}));
 }
@@ -218,13 +281,13 @@ void explain_score(const AppState& state, Explanation& explanation) {
         case Score::dot:
             return add_sum(state, explanation, chain, "c");
         case Score::cosine:
-            return forward_cosine(explanation, chain);
+            return forward_cosine(state.document().spec, explanation, chain);
         case Score::general:
             return forward_general(state, explanation, chain);
         case Score::additive:
             return forward_additive(state, explanation, chain);
         case Score::student_t:
-            return forward_student_t(explanation, chain);
+            return forward_student_t(state.document().spec, explanation, chain);
     }
 }
 
@@ -253,47 +316,45 @@ double score_slope(const AppState& state, Slice slice, Stage side, Index i, Inde
     return 0.0;
 }
 
-std::string slope_words(Score score, Stage side) {
+std::string slope_words(const AttentionSpec& spec, Stage side) {
     const bool query = side == Stage::q;
     const char own = query ? 'q' : 'k', other = query ? 'k' : 'q';
-    switch (score) {
-        case Score::dot:
-            return {};
-        case Score::cosine:
-            return fmt::format(
-                "∂score/∂{0} = ({1} ÷ ‖{1}‖ − cos θ · {0} ÷ ‖{0}‖) ÷ ‖{0}‖, and 0 where a row has "
-                "length 0.",
-                own, other);
-        case Score::general:
-            return query ? "∂score/∂q = W_score k." : "∂score/∂k = q W_score.";
-        case Score::additive:
-            return fmt::format("∂score/∂{0} = W_score_{0} (w_score · (1 − tanh²)).", own);
-        case Score::student_t:
-            return fmt::format("∂score/∂{0} = −2 ({0} − {1}) ÷ (1 + ‖q − k‖²).", own, other);
-    }
-    return {};
+    std::string words;
+    if (spec.score == Score::cosine)
+        words = fmt::format(
+            "∂score/∂{0} = ({1} ÷ ‖{1}‖ − cos θ · {0} ÷ ‖{0}‖) ÷ ‖{0}‖, and 0 where a row has "
+            "length 0.",
+            own, other);
+    if (spec.score == Score::general)
+        words = query ? "∂score/∂q = W_score k." : "∂score/∂k = q W_score.";
+    if (spec.score == Score::additive)
+        words = fmt::format("∂score/∂{0} = W_score_{0} (w_score · (1 − tanh²)).", own);
+    if (spec.score == Score::student_t)
+        words = fmt::format("∂score/∂{0} = −2 ({0} − {1}) ÷ (1 + ‖q − k‖²).", own, other);
+    return as_read(spec, words);
 }
 
-void explain_score_param_gradient(const AppState& state, Explanation& explanation, Param param) {
+void explain_score_param_gradient(const AppState& state, Explanation& explanation) {
     const Dimensions& size = state.document().size;
-    const auto row = static_cast<std::size_t>(explanation.cell.row);
-    const auto column = static_cast<std::size_t>(explanation.cell.column);
     std::vector<std::string> labels;
     std::vector<double> parts;
     for (Index b = 0; b < size.batch; ++b)
-        for (Index h = 0; h < size.heads; ++h)
+        for (Index h = 0; h < size.heads; ++h) {
+            const Slice slice{b, h};
+            const ParamSlopes slope(state, slice, explanation.cell);
             for (Index i = 0; i < size.tq; ++i) {
-                const Slice slice{b, h};
                 const auto keys = contributing_keys(state, slice, i);
                 double sum = 0.0;
-                for (Index j = 0; j < size.tk; ++j)
-                    if (keys[static_cast<std::size_t>(j)] != 0)
-                        sum +=
-                            stage_expr(state, From::gradients, Stage::scores, slice, i, j).value *
-                            param_slope(Pair(state, slice, i, j), param, row, column);
+                for (std::size_t j = 0; j < keys.size(); ++j)
+                    if (keys[j] != 0)
+                        sum += stage_expr(state, From::gradients, Stage::scores, slice, i,
+                                          static_cast<Index>(j))
+                                   .value *
+                               slope(static_cast<std::size_t>(i), j);
                 parts.push_back(sum);
                 labels.push_back(slice_label(state, slice, i));
             }
+        }
     add_shares(explanation, "query", labels, parts);
     explanation.notes.emplace_back(
         "Each share is Σ_j ∂L/∂scores[i, j] · ∂scores[i, j]/∂ this number, over the query's keys.");

@@ -39,11 +39,15 @@ void add_row_sums(GridView& grid, const MatrixView<const float>& a) {
 }
 
 /// What softmax needs of each masked row: its maximum and Σ exp.
-void add_softmax_sides(GridView& grid, const MatrixView<const float>& m) {
-    SideVector largest = side("m", "m_i = max_j M[i,j], the largest score of the row", grid.role);
-    SideVector sums = side("Σ exp", "Σ_j exp(M[i,j] − m_i), what the row is divided by", grid.role);
-    for (Index i = 0; i < m.rows; ++i) {
-        const SoftmaxRow row = softmax_sides(m.row(i));
+void add_softmax_sides(const AppState& state, GridView& grid) {
+    const std::string sink =
+        state.document().inputs->params[Param::sinks].empty() ? "" : ", the sink with them";
+    SideVector largest =
+        side("m", "m_i = max_j M[i,j], the largest score of the row" + sink, grid.role);
+    SideVector sums =
+        side("Σ exp", "Σ_j exp(M[i,j] − m_i), what the row is divided by" + sink, grid.role);
+    for (Index i = 0; i < grid.rows; ++i) {
+        const SoftmaxRow row = softmax_sides(logits_of(state, i));
         largest.cells.push_back(cell_number(row.max, 2));
         sums.cells.push_back(cell_number(row.sum, 2));
     }
@@ -176,6 +180,7 @@ bool is_embedding(const AppState& state, Stage stage, Index row) {
     const Document& document = state.document();
     if (!is_toy(document)) return false;
     const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
+    if (row >= std::ssize(tokens)) return false;
     const Inputs& inputs = *document.inputs;
     return is_computed(stage == Stage::x ? inputs.x : inputs.x_kv, tokens, row);
 }
@@ -197,8 +202,7 @@ GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
     if (const std::string shown = shown_head_words(state, stage); !shown.empty())
         grid.tooltip += ", " + shown;
     if (stage == Stage::weights || stage == Stage::dropped) add_row_sums(grid, sheet.values);
-    if (stage == Stage::masked && state.stage == Stage::weights)
-        add_softmax_sides(grid, sheet.values);
+    if (stage == Stage::masked && state.stage == Stage::weights) add_softmax_sides(state, grid);
     return grid;
 }
 
@@ -234,6 +238,14 @@ GridView mask_grid(const AppState& state) {
         cell.ink = colors.muted;
     }
     return grid;
+}
+
+std::vector<float> logits_of(const AppState& state, Index row) {
+    const auto m = sheet_of(state, Stage::masked).values.row(row);
+    std::vector<float> logits(m.begin(), m.end());
+    if (const Tensor& sinks = state.document().inputs->params[Param::sinks]; !sinks.empty())
+        logits.push_back(sinks(0, 0, 0, state.head));
+    return logits;
 }
 
 GridView joined_grid(const AppState& state) {

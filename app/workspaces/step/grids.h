@@ -15,6 +15,8 @@ GridView stage_grid(const AppState& state, Stage stage, bool transposed = false)
 GridView param_grid(const AppState& state, Param param);
 /// Allowed (1) or forbidden (0), the second operand of the masked stage.
 GridView mask_grid(const AppState& state);
+/// What softmax is taken of: the row of masked scores and, where there is one, the sink of the head shown.
+std::vector<float> logits_of(const AppState& state, Index row);
 /// Heads side by side, what W_O multiplies.
 GridView joined_grid(const AppState& state);
 /// Word vectors and positions, when X is exactly their sum; empty when numbers were given.
