@@ -247,6 +247,12 @@ TEST_CASE("Q and K without V check scores and weights") {
     const Ran ran = succeeds({"diff", arrays.write(scratch, "b.npz")});
     CHECK(says(ran.out, "compared with nothing: context"));
     CHECK(command({"diff", arrays.write(scratch, "b.npz"), "--causal"}).code == 1);
+    // as wide as a value is where there is none
+    const Inputs narrow = test::normal_inputs({1, 2, 5, 1});
+    Tensor wrong = attend(narrow, spec).value()[Stage::weights];
+    wrong(0, 1, 3, 2) += 0.25F;
+    Arrays thin = Arrays().add("Q", narrow.q).add("K", narrow.k).add("weights", wrong);
+    CHECK(command({"diff", thin.write(scratch, "thin.npz")}).code == 1);
 }
 
 TEST_CASE("a tolerance may be given, and must be a number") {

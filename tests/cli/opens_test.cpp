@@ -249,6 +249,11 @@ TEST_CASE("a call's options are taken by heads and render as by trace, and refus
     CHECK(listed(decoding, kPrevious)[0] == doctest::Approx(row[1]).epsilon(1e-5));
     CHECK(listed(decoding, kEvenness)[0] ==
           doctest::Approx(measured(row, 1, 3, 2).evenness).epsilon(1e-5));
+    // what an option needs beside it may stand in the file
+    const std::string turned = scratch.at("turned.npz");
+    succeeds({"trace", golden("decode.npz"), "--rope", "half", "-o", turned});
+    succeeds({"heads", turned, "--rope-base", "50"});
+    check_refused({"heads", golden("decode.npz"), "--rope-base", "50"}, "without rope");
     check_refused({"heads", golden("decode.npz"), "--window", "x"},
                   "--window is 'x'; expected a whole number");
     const std::string folder = test::gpt2_folder(scratch).string();

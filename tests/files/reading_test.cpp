@@ -166,6 +166,11 @@ TEST_CASE("cu_seqlens parts packed documents") {
             CHECK(trace[Stage::weights](0, 0, i, j) == doctest::Approx(expected).epsilon(1e-6));
         }
     }
+    write_bytes(
+        scratch / "cu_seqlens.npy",
+        npy("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }", little({0.0, 2.5, 5.0})));
+    CHECK(sentence_in(read_tensors(scratch.path().string())).find("expected whole numbers") !=
+          std::string::npos);
     CHECK(sentence_in(bounds({0, 3})) ==
           path +
               ": cu_seqlens is int32 [2] [0, 3]; expected whole numbers that grow from 0 to 5, the "

@@ -88,6 +88,28 @@ TEST_CASE("weights show max, Σ exp, row sums and what is said of each row") {
     CHECK(view.rows[2].readouts[1].text == "57.6 %");
 }
 
+TEST_CASE("a sink stands in the sides of softmax, and the sum that it leaves stands first") {
+    for (const AppState& call : call_states()) {
+        const Tensor& sinks = call.document().inputs->params[Param::sinks];
+        if (sinks.empty() || call.document().spec.drops()) continue;
+        const AppState state = after(call, {GoToStage{Stage::weights}});
+        const auto sides = build_step_view(state).result.sides;
+        REQUIRE(sides.size() == 5);
+        CHECK(sides[0].title == "Σ");
+        CHECK(sides[3].title == "m");
+        const auto m = sheet_of(state, Stage::masked).values;
+        const auto a = sheet_of(state, Stage::weights).values;
+        for (Index i = 0; i < m.rows; ++i) {
+            double largest = sinks(0, 0, 0, state.head), sum = 0.0;
+            for (const float logit : m.row(i)) largest = std::max<double>(largest, logit);
+            for (const float weight : a.row(i)) sum += weight;
+            CHECK(sides[3].cells[static_cast<std::size_t>(i)] == cell_number(largest, 2));
+            CHECK(sides[0].cells[static_cast<std::size_t>(i)] == cell_number(sum, 2));
+            CHECK(sum < 1.0);
+        }
+    }
+}
+
 TEST_CASE("softmax writes out the row that is looked at: scores above, their weights as bars") {
     AppState state = after(preset_state("cat-sat-mat"), {GoToStage{Stage::weights}});
     const auto rows_of = [](const StepView& view) {
