@@ -7,6 +7,9 @@
 
 namespace attn::view {
 
+/// Of a file's session: where it stands, the session says all options of the call.
+inline constexpr std::string_view kCallMark = "alibi";
+
 // For whoever includes this: link attn::json too.
 
 /// A document that a session does not hold but names: a file, a generated matrix, what a model read, and what was changed since.
