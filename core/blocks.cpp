@@ -84,7 +84,7 @@ class KeptBlocks {
     }
 
     const std::size_t most_ =
-        std::min(kMostKeptBytes, static_cast<std::size_t>(physical_memory_bytes()) / 8);
+        std::min(kMostKeptBytes, static_cast<std::size_t>(memory_bytes()) / 8);
     std::mutex mutex_;
     std::deque<Block> blocks_;
     std::size_t kept_ = 0;

@@ -6,6 +6,7 @@
 #include "core/metrics.h"
 #include "core/normals.h"
 #include "core/rng.h"
+#include "core/rows.h"
 #include "core/softmax.h"
 
 namespace attn {
@@ -27,12 +28,6 @@ std::vector<double> unit_rows(std::uint64_t seed, Index rows, Index width) {
         for (double& each : row) each /= std::sqrt(square);
     }
     return values;
-}
-
-double dot(std::span<const double> a, std::span<const double> b) {
-    double sum = 0.0;
-    for (std::size_t c = 0; c < a.size(); ++c) sum += a[c] * b[c];
-    return sum;
 }
 
 /// What one draw gives.

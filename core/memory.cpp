@@ -4,12 +4,27 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
+#include <sstream>
 
 namespace attn {
 namespace {
 
 double gigabytes(double bytes) { return bytes * 1e-9; }
+
+/// Not worth asking the system about: a small call takes microseconds.
+constexpr double kAlwaysThere = 16e6;
+
+/// What can be had without swapping, by the kernel's estimate.
+double free_memory_bytes() {
+    std::ifstream lines("/proc/meminfo");  // "MemAvailable:   23469284 kB"
+    std::string name;
+    double kilobytes = 0.0;
+    for (std::string rest; lines >> name >> kilobytes; std::getline(lines, rest))
+        if (name == "MemAvailable:") return 1024.0 * kilobytes;
+    return static_cast<double>(memory_bytes());
+}
 
 /// In double: a product that overflows 64 bits is still compared rightly.
 double count(const Shape& shape) {
@@ -19,8 +34,34 @@ double count(const Shape& shape) {
 
 }  // namespace
 
-Index physical_memory_bytes() {
-    return Index{sysconf(_SC_PHYS_PAGES)} * Index{sysconf(_SC_PAGESIZE)};
+std::optional<Index> control_group_limit(const std::filesystem::path& root) {
+    std::optional<Index> least;
+    const auto read = [&](const std::filesystem::path& file) {
+        std::ifstream stream(file);  // a number, or "max"
+        if (Index limit = 0; stream >> limit) least = std::min(least.value_or(limit), limit);
+    };
+    std::ifstream groups(root / "proc/self/cgroup");
+    for (std::string line; std::getline(groups, line);) {
+        std::istringstream fields(line);  // "4:memory:/path" of version 1, "0::/path" of version 2
+        std::string number, controllers, path;
+        std::getline(std::getline(std::getline(fields, number, ':'), controllers, ':'), path);
+        if (controllers != "memory" && !controllers.empty()) continue;
+        const auto top = root / "sys/fs/cgroup" / controllers;
+        const auto file = controllers.empty() ? "memory.max" : "memory.limit_in_bytes";
+        for (std::filesystem::path group = path; group.has_relative_path();
+             group = group.parent_path())
+            read(top / group.relative_path() / file);
+        read(top / file);  // where a container sees its own group as the top
+    }
+    return least;
+}
+
+Index memory_bytes() {
+    static const Index bytes = [] {
+        const Index machine = Index{sysconf(_SC_PHYS_PAGES)} * Index{sysconf(_SC_PAGESIZE)};
+        return std::min(machine, control_group_limit("/").value_or(machine));
+    }();
+    return bytes;
 }
 
 Index resident_memory_bytes() {
@@ -42,14 +83,17 @@ Result<void> check_fits_in_memory(const Dimensions& size, const AttentionSpec& s
 
 Result<void> check_fits_in_memory(double bytes, std::string_view what, std::string_view remedy,
                                   const Dimensions& size) {
-    const auto available = static_cast<double>(physical_memory_bytes());
+    if (bytes < kAlwaysThere) return {};
+    const auto all = static_cast<double>(memory_bytes());
     const auto held = static_cast<double>(resident_memory_bytes());
-    if (held + bytes < available) return {};
-    return failed(fmt::format(
-        "{} need {:.1f} GB beside {:.1f} GB that are held, and this machine has {:.1f} GB "
-        "(B={}, H={}, Tq={}, Tk={}): {}",
-        what, gigabytes(bytes), gigabytes(held), gigabytes(available), size.batch, size.heads,
-        size.tq, size.tk, remedy));
+    const double free = free_memory_bytes();
+    if (held + bytes < all && bytes < free) return {};
+    return failed(
+        fmt::format("{} need {:.1f} GB beside {:.1f} GB that are held, and this machine has {:.1f} "
+                    "GB, {:.1f} GB "
+                    "of it free (B={}, H={}, Tq={}, Tk={}): {}",
+                    what, gigabytes(bytes), gigabytes(held), gigabytes(all), gigabytes(free),
+                    size.batch, size.heads, size.tq, size.tk, remedy));
 }
 
 }  // namespace attn

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/rows.h"
+
 namespace attn {
 namespace {
 
@@ -19,12 +21,6 @@ constexpr double kShortestStep = 1e-12;
 constexpr int kMostSteps = 200;
 constexpr int kMostProcedureSteps = 500;
 constexpr std::size_t kMostStarts = 8;
-
-double dot(std::span<const double> a, std::span<const double> b) {
-    double sum = 0.0;
-    for (std::size_t n = 0; n < a.size(); ++n) sum += a[n] * b[n];
-    return sum;
-}
 
 Vector scaled_by(std::span<const double> a, double factor) {
     Vector result(a.begin(), a.end());

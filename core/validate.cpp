@@ -37,18 +37,24 @@ std::string sentence_of(const Result<void>& result) {
 
 std::string check_offset(Index offset);
 
+/// So that a factor, a cap, their quotients and their products with log2 e are finite in float32, and none is 0.
+constexpr double kLargestFactor = 1e18;
+bool in_float_range(double value) {
+    return value >= 1.0 / kLargestFactor && value <= kLargestFactor;
+}
+
 std::string check_options(const AttentionSpec& spec) {
     return first_of({
-        unless(std::isfinite(spec.temperature) && spec.temperature > 0.0,
-               "temperature is {}: it must be a finite number above 0", spec.temperature),
-        unless(spec.scale != ScaleKind::value || std::isfinite(spec.scale_value),
-               "scale is {}: it must be a finite number", spec.scale_value),
+        unless(in_float_range(spec.temperature),
+               "temperature is {}: it must be a number from 1e-18 to 1e18", spec.temperature),
+        unless(spec.scale != ScaleKind::value || std::abs(spec.scale_value) <= kLargestFactor,
+               "scale is {}: it must be a number from -1e18 to 1e18", spec.scale_value),
         unless(spec.dropout >= 0.0 && spec.dropout < 1.0,
                "dropout is {}: it must be at least 0 and below 1", spec.dropout),
         unless(spec.heads >= 1, "heads is {}: it must be at least 1", spec.heads),
         unless(spec.kv_heads >= 1, "kv_heads is {}: it must be at least 1", spec.kv_heads),
-        unless(std::isfinite(spec.softcap.value_or(1.0)) && spec.softcap.value_or(1.0) > 0.0,
-               "softcap is {}: it must be a finite number above 0", spec.softcap.value_or(1.0)),
+        unless(in_float_range(spec.softcap.value_or(1.0)),
+               "softcap is {}: it must be a number from 1e-18 to 1e18", spec.softcap.value_or(1.0)),
         check_offset(spec.query_offset.value_or(0)),
     });
 }

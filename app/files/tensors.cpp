@@ -170,6 +170,7 @@ OperationParams read_operation_params(const LayerReader& layer, const CallOption
     adopt_extents(options, params, *file.operation);
     if (fresh.empty()) return params;
     if (file.operation->latents < 1 || file.operation->state < 1) return params;  // refused later
+    or_throw(check_operation_memory(*file.operation, file.size, file.spec));
     OperationParams made = initial_params(*file.operation, file.size);
     for (std::size_t p = 0; p < params.tensors.size(); ++p)
         if (params.tensors[p].empty()) params.tensors[p] = std::move(made.tensors[p]);

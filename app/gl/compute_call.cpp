@@ -104,8 +104,4 @@ Tensor read_rows(const Buffer& buffer, const Shape& shape) {
     return tensor;
 }
 
-bool all_finite(const Tensor& tensor) {
-    return std::ranges::all_of(tensor.values(), [](float value) { return std::isfinite(value); });
-}
-
 }  // namespace attn::gl

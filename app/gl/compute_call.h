@@ -21,8 +21,6 @@ Buffer upload_rows(Device& device, std::string_view what, const Tensor& tensor);
 /// The reverse: a tensor of `shape` from rows that were padded.
 Tensor read_rows(const Buffer& buffer, const Shape& shape);
 
-bool all_finite(const Tensor& tensor);
-
 /// Every stage in `keep`, and logsumexp, computed by `device`: by the fused kernel when no stage of query-key pairs is
 /// wanted, else by one kernel a stage, some rows at a time. Validated arguments. Edges as attend() in engine.h.
 /// Throws ComputeFailure, also when `control` was stopped.

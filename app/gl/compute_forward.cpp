@@ -42,8 +42,8 @@ class Forward {
         q_ = head_tensor(Stage::q, in_.q);
         k_ = head_tensor(Stage::k, in_.k);
         v_ = head_tensor(Stage::v, in_.v);
-        pairwise_ =
-            spec_.mask.any() && !all_finite(trace_[Stage::v].empty() ? in_.v : trace_[Stage::v]);
+        pairwise_ = spec_.mask.any() &&
+                    !all_finite((trace_[Stage::v].empty() ? in_.v : trace_[Stage::v]).values());
         context_ =
             device_.allocate("context", size_.batch * size_.heads * size_.tq * call_.v_stride);
         trace_.logsumexp = Tensor(Shape{size_.batch, size_.heads, size_.tq, 1});

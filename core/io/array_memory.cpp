@@ -14,7 +14,7 @@ namespace {
 Result<void> check_needed_memory(std::string_view what, const NpyHeader& header, double needed,
                                  double held) {
     constexpr double kGigabyte = 1e9;
-    const auto available = static_cast<double>(physical_memory_bytes());
+    const auto available = static_cast<double>(memory_bytes());
     if (held + needed < available) return {};
     return bad_input(fmt::format(
         "{} is {} {}: it needs {:.1f} GB beside {:.1f} GB of the arrays before it, and this "

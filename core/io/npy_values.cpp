@@ -68,58 +68,10 @@ void decode(const NpyType& type, std::string_view data, double* to) {
         decode<std::uint64_t>(data, type.swapped, to);
 }
 
-void append_utf8(std::string& text, std::uint32_t c) {
-    const auto tail = [&](int shift) {
-        text.push_back(static_cast<char>(0x80 | ((c >> shift) & 0x3F)));
-    };
-    if (c < 0x80) {
-        text.push_back(static_cast<char>(c));
-    } else if (c < 0x800) {
-        text.push_back(static_cast<char>(0xC0 | (c >> 6)));
-        tail(0);
-    } else if (c < 0x10000) {
-        text.push_back(static_cast<char>(0xE0 | (c >> 12)));
-        tail(6);
-        tail(0);
-    } else {
-        text.push_back(static_cast<char>(0xF0 | (c >> 18)));
-        tail(12);
-        tail(6);
-        tail(0);
-    }
-}
-
-/// Bytes of the UTF-8 character that `text` starts with; 0 when it starts with none.
-std::size_t character_bytes(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const std::size_t size = byte(0) < 0x80   ? 1
-                             : byte(0) < 0xC2 ? 0
-                             : byte(0) < 0xE0 ? 2
-                             : byte(0) < 0xF0 ? 3
-                             : byte(0) < 0xF5 ? 4
-                                              : 0;
-    if (size > text.size()) return 0;
-    for (std::size_t i = 1; i < size; ++i)
-        if (byte(i) >> 6 != 2) return 0;
-    const bool overlong =
-        (byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xF0 && byte(1) < 0x90);
-    const bool beyond = (byte(0) == 0xED && byte(1) > 0x9F) || (byte(0) == 0xF4 && byte(1) > 0x8F);
-    return overlong || beyond ? 0 : size;
-}
-
-bool is_utf8(std::string_view text) {
-    while (!text.empty()) {
-        const std::size_t size = character_bytes(text);
-        if (size == 0) return false;
-        text.remove_prefix(size);
-    }
-    return true;
-}
-
 Result<std::string> load_text(const NpyType& type, std::string_view data, std::string_view what) {
     std::string text;
     if (type.kind == 'S') {
-        if (!is_utf8(data))
+        if (valid_utf8(data) != data)
             return bad_input(fmt::format("{} holds bytes that are not UTF-8", what));
         text = data;
     } else {
@@ -128,7 +80,7 @@ Result<std::string> load_text(const NpyType& type, std::string_view data, std::s
         for (const std::uint32_t c : points) {
             if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
                 return bad_input(fmt::format("{} holds U+{:X}, which is not a character", what, c));
-            append_utf8(text, c);
+            append_code_point(text, c);
         }
     }
     text.erase(text.find_last_not_of('\0') + 1);  // numpy pads with zeros

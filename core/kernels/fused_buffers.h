@@ -10,6 +10,7 @@
 
 #include "core/check.h"
 #include "core/rounding.h"
+#include "core/rows.h"
 #include "core/tensor.h"
 
 namespace attn {
@@ -48,15 +49,5 @@ class Carve {
     float* from_;
     Index left_;
 };
-
-/// Whether no entry is NaN or inf: their exponent bits are all set.
-inline bool all_finite(std::span<const float> values) {
-    constexpr std::uint32_t kExponent = 0x7F80'0000U;
-    std::uint32_t bad = 0;
-    for (const float value : values)
-        bad |= static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(value) & kExponent) ==
-                                          kExponent);
-    return bad == 0;
-}
 
 }  // namespace attn

@@ -118,16 +118,24 @@ class ForwardRun {
                   {state.qt, size_.d_k, group.count, lanes_});
         std::fill_n(state.ot, padded_d_v() * lanes_, 0.0F);
         // A sink is what a first key without a value would have left.
-        const float sink = sink_of(h);
-        const bool has_sink = sink != -std::numeric_limits<float>::infinity();
-        std::fill_n(state.max, lanes_, has_sink ? sink : std::numeric_limits<float>::lowest());
+        const double sink = sink_of(h);
+        const bool has_sink = sink != -std::numeric_limits<double>::infinity();
+        for (Index lane = 0; lane < lanes_; ++lane)
+            state.max[lane] = has_sink ? static_cast<float>(sink + far(h, group.first + lane))
+                                       : std::numeric_limits<float>::lowest();
         std::fill_n(state.sum, lanes_, has_sink ? 1.0F : 0.0F);
     }
 
+    /// What B of query i is larger by where it is far from the keys, in units of log2: near_position().
+    double far(Index h, Index i) const {
+        return pair_rule(spec_, size_, h).slope * std::numbers::log2e *
+               static_cast<double>(near_position(i + size_.query_offset, size_).distance);
+    }
+
     /// In units of log2; −inf: none.
-    float sink_of(Index h) const {
-        if (sinks_.empty()) return -std::numeric_limits<float>::infinity();
-        return static_cast<float>(static_cast<double>(sinks_(0, 0, 0, h)) * std::numbers::log2e);
+    double sink_of(Index h) const {
+        if (sinks_.empty()) return -std::numeric_limits<double>::infinity();
+        return static_cast<double>(sinks_(0, 0, 0, h)) * std::numbers::log2e;
     }
 
     /// Every block of keys that some group attends to. False when it was stopped.
@@ -155,8 +163,9 @@ class ForwardRun {
         if (mask.drops()) mask.fill_dropout(group, part, lanes_, scratch.keep);
         const PairRule rule = pair_rule(spec_, size_, h);
         for (Index lane = 0; lane < lanes_ && rule.slope != 0.0; ++lane)
-            scratch.distance[lane] =
-                static_cast<float>(group.first + lane + size_.query_offset - part.begin);
+            scratch.distance[lane] = static_cast<float>(
+                near_position(group.first + lane + size_.query_offset, size_).position -
+                part.begin);
         attend_block({.k = in_.k.matrix(b, g).row(part.begin).data(),
                       .v = in_.v.matrix(b, g).row(part.begin).data(),
                       .keys = part.end - part.begin,
@@ -172,7 +181,7 @@ class ForwardRun {
                      state, scratch.scores);
     }
 
-    /// O / l and the logsumexp (m + log2 l) ln 2 of each query of the group.
+    /// O / l and the logsumexp (m + log2 l − far) ln 2 of each query of the group.
     void finish(Index b, Index h, const PairMask& mask, const QueryGroup& group,
                 const GroupState& state) {
         for (Index lane = 0; lane < group.count; ++lane) {
@@ -180,7 +189,7 @@ class ForwardRun {
             const Index i = group.first + lane;
             const auto max = static_cast<double>(state.max[lane]);
             out_.logsumexp(b, h, i, 0) =
-                static_cast<float>((max + std::log2(sum)) * std::numbers::ln2);
+                static_cast<float>((max + std::log2(sum) - far(h, i)) * std::numbers::ln2);
             out_.row_max(b, h, i, 0) = state.max[lane];
             out_.row_log2_sum(b, h, i, 0) = static_cast<float>(std::log2(sum));
             state.max[lane] =

@@ -22,13 +22,6 @@ void add_rows(const float* from, Index stride, float factor, MatrixView<float> t
 
 }  // namespace
 
-double dot(std::span<const float> x, std::span<const float> y) {
-    double sum = 0.0;
-    for (std::size_t c = 0; c < x.size(); ++c)
-        sum += static_cast<double>(x[c]) * static_cast<double>(y[c]);
-    return sum;
-}
-
 double row_sum(std::span<const float> d_context, std::span<const float> context) {
     return all_finite(d_context) ? dot(d_context, context)
                                  : std::numeric_limits<double>::quiet_NaN();
@@ -172,8 +165,9 @@ void HeadGradient::differentiate(KeyRange block, std::size_t n, Index column) {
     const Index offset = part.begin - block.begin;
     if (group.attends(part)) {
         for (Index lane = 0; lane < lanes_ && rule_.slope != 0.0; ++lane)
-            distance_[lane] =
-                static_cast<float>(group.first + lane + size_.query_offset - part.begin);
+            distance_[lane] = static_cast<float>(
+                near_position(group.first + lane + size_.query_offset, size_).position -
+                part.begin);
         if (spec_.mask.any()) mask.fill(group, part, kTileKeys, lanes_, allow_);
         if (mask.drops()) mask.fill_dropout(group, part, lanes_, keep_);
         const PairSpans pairs{p_ + offset * chunk_ + column, d_s_ + offset * chunk_ + column,

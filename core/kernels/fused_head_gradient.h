@@ -9,8 +9,6 @@
 
 namespace attn {
 
-/// x · y, summed in double.
-double dot(std::span<const float> x, std::span<const float> y);
 /// D = Σ_j P_j d_P_j of a row as d_context · context. NaN where d_context has a NaN or inf: every d_P of the row is then
 /// ±inf or NaN, and so every d_S = P (d_P − D) is NaN.
 double row_sum(std::span<const float> d_context, std::span<const float> context);

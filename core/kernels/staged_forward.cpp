@@ -126,7 +126,7 @@ class StagedRun {
         if (is_dot_)
             multiply_panels(q, packed_k_.matrix(b, g).data, panel_count(size_.tk), rows);
         else
-            pair_products<float>(call_, q, in_.k.matrix(b, g), rows);
+            slow_products(q, in_.k.matrix(b, g), rows);
         for (Index i = first; i < first + count; ++i) {
             const std::span<float> row = rows.row(i - first);
             trace_.logsumexp(b, h, i, 0) = weigh(b, h, i, row, scratch);
@@ -141,13 +141,22 @@ class StagedRun {
         if (past_cache_) finish_writes();
     }
 
+    /// A score that is no dot product; the rest of each row's last vector is 0, as multiply_panels() leaves it.
+    void slow_products(MatrixView<const float> q, MatrixView<const float> k,
+                       MatrixView<float> rows) const {
+        pair_products<float>(call_, q, k, rows);
+        for (Index i = 0; i < rows.rows; ++i)
+            std::fill(rows.data + i * stride_ + size_.tk, rows.data + (i + 1) * stride_, 0.0F);
+    }
+
     float* stage_row(Stage stage, Index b, Index h, Index i) const {
         Tensor& tensor = trace_[stage];
         return tensor.empty() ? nullptr : tensor.matrix(b, h).row(i).data();
     }
 
-    /// One row of scores as softmax sees it, in place and into the stages.
-    ScoreRange score_row(Index b, Index h, Index i, std::span<float> row, Scratch& scratch) const {
+    /// One row of scores as softmax sees it, in place (+ far) and into the stages.
+    ScoreRange score_row(Index b, Index h, Index i, std::span<float> row, float far,
+                         Scratch& scratch) const {
         const KeyRuns runs = key_runs(spec_.mask, size_, b, i);
         const KeyRange keys = runs.hull();
         const PairRule rule = pair_rule(spec_, size_, h);
@@ -156,7 +165,8 @@ class StagedRun {
                                .factor = factor_,
                                .cap = static_cast<float>(rule.cap),
                                .slope = static_cast<float>(rule.slope),
-                               .position = i + size_.query_offset,
+                               .position = near_position(i + size_.query_offset, size_).position,
+                               .far = far,
                                .begin = keys.begin,
                                .end = keys.end,
                                .allow = allowed_keys(b, h, i, runs, scratch),
@@ -170,13 +180,16 @@ class StagedRun {
     /// One row from scores to weights, in place and into the stages; returns its logsumexp. Edges: as attend() in
     /// engine.h.
     float weigh(Index b, Index h, Index i, std::span<float> row, Scratch& scratch) const {
-        const ScoreRange range = score_row(b, h, i, row, scratch);
+        const double far =
+            pair_rule(spec_, size_, h).slope *
+            static_cast<double>(near_position(i + size_.query_offset, size_).distance);
+        const ScoreRange range = score_row(b, h, i, row, static_cast<float>(far), scratch);
         float* const weights = stage_row(Stage::weights, b, h, i);
         const auto finish = [&](float factor) {
             normalise(row.data(), size_.tk, factor, weights, past_cache_);
         };
         const Tensor& sinks = call_.inputs().params[Param::sinks];
-        const float sink = sinks.empty() ? -kInfinity : sinks(0, 0, 0, h);
+        const float sink = sinks.empty() ? -kInfinity : sinks(0, 0, 0, h) + static_cast<float>(far);
         const float top = std::isnan(sink) ? sink : std::max(range.max, sink);
         if (top == -kInfinity) {
             const bool nan = std::ranges::any_of(row, [](float m) { return std::isnan(m); });
@@ -196,7 +209,8 @@ class StagedRun {
         for (const TailWeight& weight : tail)
             row[static_cast<std::size_t>(weight.j)] = weight.value;
         finish(1.0F / sum);
-        return static_cast<float>(static_cast<double>(top) + std::log(static_cast<double>(sum)));
+        return static_cast<float>(static_cast<double>(top) + std::log(static_cast<double>(sum)) -
+                                  far);
     }
 
     /// 0 where the custom mask or a gap between two runs forbids, for row i; nullptr when there is neither.

@@ -199,6 +199,7 @@ ScoreRange scale_and_mask_now(const ScoreRow& row) {
     const StageRow scaled(row.scaled, row.n, row.past_cache);
     const StageRow masked(row.masked, row.n, row.past_cache);
     const V factor = hn::Set(kTag, row.factor);
+    const V far = hn::Set(kTag, row.far);
     const V forbidden = hn::Set(kTag, -std::numeric_limits<float>::infinity());
     V top = forbidden;
     V low = hn::Set(kTag, std::numeric_limits<float>::infinity());
@@ -219,8 +220,8 @@ ScoreRange scale_and_mask_now(const ScoreRow& row) {
         low = hn::Min(low, b);
         scores.put(score, j);
         scaled.put(s, j);
-        biased.put(b, j);
-        masked.put(m, j);
+        biased.put(hn::Sub(b, far), j);
+        masked.put(hn::Sub(m, far), j);
         hn::Store(m, kTag, row.values + j);
     }
     return {hn::GetLane(hn::MaxOfLanes(kTag, top)), hn::GetLane(hn::MinOfLanes(kTag, low))};

@@ -34,7 +34,8 @@ struct ScoreRow {
     float factor = 1.0F;
     float cap = 0.0F;    // 0: none
     float slope = 0.0F;  // of ALiBi
-    Index position = 0;  // of the query
+    Index position = 0;  // of the query; of a far one, of the nearest key
+    float far = 0.0F;    // what that adds to biased: slope times the distance left out
     Index begin = 0;     // keys before it and from `end` on are forbidden
     Index end = 0;
     const float* allow = nullptr;  // 0 forbids as well; [n up to a whole vector], or nullptr
@@ -49,11 +50,11 @@ struct ScoreRow {
 struct ScoreRange {
     float max =
         0.0F;  // of masked; of no meaning where one is NaN, but then the sum of exponentials is NaN
-    float lowest = 0.0F;  // of biased
+    float lowest = 0.0F;  // of biased + far
 };
 
-/// scaled = scores · factor; biased = cap · tanh(scaled / cap) − slope · |position − j|; masked = biased, −inf where
-/// forbidden.
+/// scaled = scores · factor; biased = cap · tanh(scaled / cap) − slope · |position − j| − far; masked = biased, −inf where
+/// forbidden. `values` become masked + far.
 ScoreRange scale_and_mask(const ScoreRow& row);
 
 /// values[j] = exp(values[j] − max), [n]; returns their sum. 0 for values below max − 87.6; relative error <= 1.2e-7

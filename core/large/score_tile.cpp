@@ -11,6 +11,7 @@
 #include "core/large/tile_grid.h"
 #include "core/large/weight_cells.h"
 #include "core/masks.h"
+#include "core/rows.h"
 
 namespace attn::large {
 namespace {
@@ -20,14 +21,6 @@ using Sums = std::vector<double>;
 
 void add(std::span<const float> row, std::span<double> sums) {
     for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += static_cast<double>(row[c]);
-}
-
-template <class A, class B>
-double dot(const A& a, const B& b) {
-    double sum = 0.0;
-    for (std::size_t c = 0; c < a.size(); ++c)
-        sum += static_cast<double>(a[c]) * static_cast<double>(b[c]);
-    return sum;
 }
 
 KeyRange common(KeyRange a, KeyRange b) {

@@ -6,6 +6,7 @@
 
 #include "core/engine.h"
 #include "core/masks.h"
+#include "core/rows.h"
 #include "core/scores/score.h"
 
 namespace attn::large {
@@ -27,14 +28,6 @@ struct Head {
     Index h = 0;
     bool operator==(const Head&) const = default;
 };
-
-/// q · k of two rows, added in float64.
-inline double dot(std::span<const float> q, std::span<const float> k) {
-    double sum = 0.0;
-    for (std::size_t c = 0; c < q.size(); ++c)
-        sum += static_cast<double>(q[c]) * static_cast<double>(k[c]);
-    return sum;
-}
 
 /// What becomes of a dot product in one head: B = cap · tanh(S / cap) − slope · |i + offset − j|, S = q·k · factor.
 struct Finish {

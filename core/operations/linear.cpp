@@ -14,15 +14,18 @@
 
 #include "core/kernels/reference_parts.h"
 #include "core/operations/parts.h"
+#include "core/rows.h"
 
 namespace attn {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// elu(x) + 1 and its derivative.
+/// elu(x) + 1 and its derivative, and the logarithms of both.
 double feature(double x) { return x > 0.0 ? x + 1.0 : std::exp(x); }
 double feature_slope(double x) { return x > 0.0 ? 1.0 : std::exp(x); }
+double log_feature(double x) { return x > 0.0 ? std::log1p(x) : x; }
+double log_feature_slope(double x) { return std::min(x, 0.0); }
 
 TensorD features(const TensorD& from) {
     TensorD made(from.shape());
@@ -96,10 +99,17 @@ bool sees(const std::vector<std::uint8_t>& open, Index keys) {
     return std::find(open.begin(), open.begin() + keys, std::uint8_t{1}) != open.begin() + keys;
 }
 
-double dot(std::span<const double> a, std::span<const double> b) {
-    double sum = 0.0;
-    for (std::size_t n = 0; n < a.size(); ++n) sum += a[n] * b[n];
-    return sum;
+/// A query as it reads the state: φ(q) over its largest entry, e^log_top, which context does not depend on. So a row of
+/// q near −800, whose φ float64 cannot hold, still reads.
+struct Query {
+    std::vector<double> phi;
+    double log_top = -std::numeric_limits<double>::infinity();
+};
+Query query_of(std::span<const double> q) {
+    Query made;
+    for (const double x : q) made.log_top = std::max(made.log_top, log_feature(x));
+    for (const double x : q) made.phi.push_back(std::exp(log_feature(x) - made.log_top));
+    return made;
 }
 
 /// context_i = Sᵀ φ(q) / denominator.
@@ -135,14 +145,14 @@ Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
             return;
         }
         const State state = states.after(b, g, keys - 1);
-        const std::span<const double> phi = trace["phi_q"].matrix(b, h).row(i);
-        const double denominator = dot(phi, state.z);
-        trace["denominator"](b, h, i, 0) = denominator;
-        read_state(state, phi, denominator, context.matrix(b, h).row(i));
+        const Query query = query_of(shared[Stage::q].matrix(b, h).row(i));
+        const double denominator = dot(query.phi, state.z);
+        trace["denominator"](b, h, i, 0) = dot(trace["phi_q"].matrix(b, h).row(i), state.z);
+        read_state(state, query.phi, denominator, context.matrix(b, h).row(i));
         for (Index j = 0; j < keys; ++j)
             if (open[static_cast<std::size_t>(j)] != 0)
                 implied[static_cast<std::size_t>(j)] =
-                    dot(phi, trace["phi_k"].matrix(b, g).row(j)) / denominator;
+                    dot(query.phi, trace["phi_k"].matrix(b, g).row(j)) / denominator;
     };
     const auto run = [&](Index b, Index h, Index g) {
         const std::vector<std::uint8_t> open = open_keys(call, b);
@@ -168,21 +178,27 @@ class Gradient {
 
     // forward:  context = Sᵀ φ / D,  D = φ · z
     // so        d_φ = S d_context / D + z d_D,  d_S += φ d_contextᵀ / D,  d_z += φ d_D,  d_D = −d_context · context / D
+    // φ and D are those of query_of(), d_q = d_φ φ'(q) with both over e^log_top.
     void query(Index b, Index h, Index g, Index i, const std::vector<std::uint8_t>& open) {
         const auto d_phi = made_["phi_q"].matrix(b, h).row(i);
+        const auto d_q = d_[Stage::q].matrix(b, h).row(i);
         const Index keys = keys_before(call_, i);
         if (!sees(open, keys)) {
-            if (call_.spec().empty_rows == EmptyRows::nan) std::ranges::fill(d_phi, kNan);
+            if (call_.spec().empty_rows == EmptyRows::nan) {
+                std::ranges::fill(d_phi, kNan);
+                std::ranges::fill(d_q, kNan);
+            }
             return;
         }
-        const std::span<const double> phi = f_["phi_q"].matrix(b, h).row(i);
-        const double denominator = f_["denominator"](b, h, i, 0);
+        const auto q = f_["q"].matrix(b, h).row(i);
+        const auto [phi, log_top] = query_of(q);
         const std::span<const double> d_context = d_[Stage::context].matrix(b, h).row(i);
         const State state = states_.after(b, g, keys - 1);
         const State d_state = d_states_.after(b, g, keys - 1);
+        const double denominator = dot(phi, state.z);
         const double d_denominator =
             -dot(d_context, f_["context"].matrix(b, h).row(i)) / denominator;
-        made_["denominator"](b, h, i, 0) = d_denominator;
+        made_["denominator"](b, h, i, 0) = d_denominator * std::exp(-log_top);
         for (std::size_t a = 0; a < phi.size(); ++a) {
             d_phi[a] = state.z[a] * d_denominator;
             d_state.z[a] += phi[a] * d_denominator;
@@ -191,6 +207,8 @@ class Gradient {
                 d_phi[a] += state.s[n] * d_context[c] / denominator;
                 d_state.s[n] += phi[a] * d_context[c] / denominator;
             }
+            d_q[a] = d_phi[a] * std::exp(log_feature_slope(q[a]) - log_top);
+            if (d_phi[a] != 0.0) d_phi[a] *= std::exp(-log_top);
         }
     }
 
@@ -253,7 +271,6 @@ Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
         if (h % sharing == sharing - 1) gradient.keys(b, g, open);
     };
     if (auto done = for_each_head(size, control, run); !done) return tl::unexpected(done.error());
-    features_backward((*f)["q"], made["phi_q"], d[Stage::q]);
     features_backward((*f)["k"], made["phi_k"], d[Stage::k]);
     finish_backward(call, (*f)["v"], std::move(d), made);
     return made;

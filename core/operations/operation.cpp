@@ -66,26 +66,13 @@ Result<void> check_params(const OperationSpec& spec, const Dimensions& size,
     return {};
 }
 
-Result<void> check_memory(const OperationSpec& spec, const Dimensions& size,
-                          const AttentionSpec& attention) {
-    double entries = 0.0;
-    for (const OperationStage& stage : info(spec.operation).stages) {
-        const Shape shape = operation_stage_shape(stage, size, attention, spec);
-        entries += static_cast<double>(shape.b) * static_cast<double>(shape.h) *
-                   static_cast<double>(shape.t) * static_cast<double>(shape.d);
-    }
-    return check_fits_in_memory(entries * kBytesPerEntry,
-                                fmt::format("the stages of operation {}", info(spec.operation).key),
-                                "attend over fewer tokens", size);
-}
-
 /// Everything that could be wrong with a call of an operation.
 template <class Scalar>
 Result<void> check(const OperationSpec& spec, const CallOf<Scalar>& call,
                    const OperationParamsOf<Scalar>& params) {
     if (auto reason = unsupported(spec, form_of(call))) return bad_input(*std::move(reason));
     if (auto fine = check_params(spec, call.size(), params); !fine) return fine;
-    return check_memory(spec, call.size(), call.spec());
+    return check_operation_memory(spec, call.size(), call.spec());
 }
 
 /// `work()`, with an allocation that fails turned into an error.
@@ -200,6 +187,23 @@ Shape operation_param_shape(const OperationParam& param, const Dimensions& size,
                             const OperationSpec& operation) {
     return {1, size.heads, operation_length(param.rows, size, operation),
             operation_length(param.columns, size, operation)};
+}
+
+Result<void> check_operation_memory(const OperationSpec& operation, const Dimensions& size,
+                                    const AttentionSpec& spec) {
+    double entries = 0.0;
+    const auto add = [&](const Shape& shape) {
+        entries += static_cast<double>(shape.b) * static_cast<double>(shape.h) *
+                   static_cast<double>(shape.t) * static_cast<double>(shape.d);
+    };
+    for (const OperationStage& stage : info(operation.operation).stages)
+        add(operation_stage_shape(stage, size, spec, operation));
+    for (const OperationParam& param : info(operation.operation).params)
+        add(operation_param_shape(param, size, operation));
+    return check_fits_in_memory(
+        entries * kBytesPerEntry,
+        fmt::format("the stages and parameters of operation {}", info(operation.operation).key),
+        "attend over fewer tokens, or with fewer latents or states", size);
 }
 
 OperationParams initial_params(const OperationSpec& operation, const Dimensions& size) {

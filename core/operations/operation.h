@@ -154,6 +154,10 @@ Shape operation_stage_shape(const OperationStage& stage, const Dimensions& size,
 Shape operation_param_shape(const OperationParam& param, const Dimensions& size,
                             const OperationSpec& operation);
 
+/// As check_fits_in_memory(), of every stage and parameter: before initial_params(), which takes them. run_operation() asks it too.
+Result<void> check_operation_memory(const OperationSpec& operation, const Dimensions& size,
+                                    const AttentionSpec& spec);
+
 /// Fresh parameters, the same for the same seed on every machine. The operation must support the call.
 OperationParams initial_params(const OperationSpec& operation, const Dimensions& size);
 

@@ -28,6 +28,19 @@ double softplus(double x) {
 }
 double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
+/// (x eˣ − eˣ + 1) / x²: how (eˣ − 1)/A with x = ΔA changes with A, over Δ². As Σ_n (n + 1) xⁿ / (n + 2)! where the
+/// difference would cancel.
+double zoh_slope(double x) {
+    if (std::abs(x) > 0.5) return (x * std::exp(x) - std::expm1(x)) / (x * x);
+    double sum = 0.0;
+    double term = 0.5;  // xⁿ / (n + 2)!
+    for (int n = 0; n < 14; ++n) {
+        sum += (n + 1) * term;
+        term *= x / (n + 3);
+    }
+    return sum;
+}
+
 /// What one head is made from.
 struct Head {
     ConstViewD a_log, w_b, w_c, w_delta, b_delta, skip;
@@ -204,7 +217,7 @@ class HeadGradient {
         const double d_a_bar = d_.a_bar(i, at), d_b_bar = d_.b_bar(i, at);
         const double to_b = head_.zoh ? exact / a : delta;
         const double by_delta = head_.zoh ? kept : 1.0;
-        const double by_a = head_.zoh ? (delta * a * kept - exact) / (a * a) : 0.0;
+        const double by_a = head_.zoh ? delta * delta * zoh_slope(delta * a) : 0.0;
         d_.b(i, n) += d_b_bar * to_b;
         d_.delta(i, c) += d_a_bar * a * kept + d_b_bar * f_.b(i, n) * by_delta;
         d_params_[kALog](c, n) += a * (d_a_bar * delta * kept + d_b_bar * f_.b(i, n) * by_a);

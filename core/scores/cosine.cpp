@@ -4,18 +4,11 @@
 #include <cmath>
 #include <span>
 
+#include "core/rows.h"
 #include "core/scores/functions.h"
 
 namespace attn::score {
 namespace {
-
-template <class Scalar>
-double dot(std::span<const Scalar> x, std::span<const Scalar> y) {
-    double sum = 0.0;
-    for (std::size_t c = 0; c < x.size(); ++c)
-        sum += static_cast<double>(x[c]) * static_cast<double>(y[c]);
-    return sum;
-}
 
 /// ‖x‖, scaled by the largest entry so that no square leaves the range of a double.
 template <class Scalar>

@@ -144,6 +144,11 @@ double PairRule::derivative(double scaled) const {
     return 1.0 - t * t;
 }
 
+NearPosition near_position(Index p, const Dimensions& size) {
+    const Index position = std::clamp(p, Index{0}, size.tk - 1);
+    return {position, std::abs(p - position)};
+}
+
 PairRule pair_rule(const AttentionSpec& spec, const Dimensions& size, Index h) {
     return {spec.softcap.value_or(0.0), spec.alibi ? alibi_slope(h, size.heads) : 0.0};
 }

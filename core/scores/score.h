@@ -101,4 +101,12 @@ struct PairRule {
 };
 PairRule pair_rule(const AttentionSpec& spec, const Dimensions& size, Index h);
 
+/// Where a query at position p stands for ALiBi in float32: at the nearest of the keys 0 … Tk − 1. All its B are then larger by
+/// slope · `distance`, which softmax does not see; without it a query 10⁷ tokens from the keys has no digits left.
+struct NearPosition {
+    Index position = 0;
+    Index distance = 0;  // |p − position|
+};
+NearPosition near_position(Index p, const Dimensions& size);
+
 }  // namespace attn

@@ -174,6 +174,17 @@ TEST_CASE("an offset moves the queries: one query at position 5 sees what row 5 
     CHECK(one[Stage::weights](0, 0, 0, 2) > 0.0F);
 }
 
+TEST_CASE("ALiBi: a query far behind its keys keeps the digits of its weights and gradients") {
+    for (const Index offset : {Index{100'000}, Index{10'000'000}}) {
+        Case one = normal_case(fmt::format("offset {}", offset), {1, 2, 5, 8}, {1, 2, 40, 8}, 8);
+        one.spec.alibi = true;
+        one.spec.query_offset = offset;
+        const ExactCase exact = exact_of(one);
+        for (const char* name : {"staged", "fused"})
+            CHECK(check_backend(*find_backend(name), one, exact));
+    }
+}
+
 TEST_CASE("ALiBi's slopes: powers of two, and every other slope of twice the heads in between") {
     for (Index h = 0; h < 8; ++h)
         CHECK(alibi_slope(h, 8) == doctest::Approx(std::exp2(-static_cast<double>(h + 1))));

@@ -96,13 +96,13 @@ TEST_CASE("weights and biases that do not fit X are named") {
 TEST_CASE("options out of range are named with their value") {
     AttentionSpec spec;
     spec.temperature = 0.0;
-    CHECK(option_complaint(spec) == "temperature is 0: it must be a finite number above 0");
+    CHECK(option_complaint(spec) == "temperature is 0: it must be a number from 1e-18 to 1e18");
     spec.temperature = std::nan("");
-    CHECK(option_complaint(spec) == "temperature is nan: it must be a finite number above 0");
+    CHECK(option_complaint(spec) == "temperature is nan: it must be a number from 1e-18 to 1e18");
     spec = {};
     spec.scale = ScaleKind::value;
     spec.scale_value = INFINITY;
-    CHECK(option_complaint(spec) == "scale is inf: it must be a finite number");
+    CHECK(option_complaint(spec) == "scale is inf: it must be a number from -1e18 to 1e18");
     spec = {};
     spec.dropout = 1.0;
     CHECK(option_complaint(spec) == "dropout is 1: it must be at least 0 and below 1");

@@ -108,6 +108,8 @@ TEST_CASE("an operation's option that cannot be is refused by name") {
                          "--state is 2 without operation state-space");
     check_option_refused({"--operation", "chunked", "--chunk", "0"}, "chunk is 0");
     check_option_refused({"--operation", "latents", "--latents", "-1"}, "latents is -1");
+    check_option_refused({"--operation", "state-space", "--state", "1000000000"},
+                         "the stages and parameters of operation state-space need");
     check_option_refused({"--operation", "state-space", "--discretise", "tustin"},
                          "--discretise is 'tustin'; expected zoh or euler");
     check_option_refused({"--operation", "latents", "--causal"}, "operation latents has no causal");

@@ -95,7 +95,7 @@ TEST_CASE("a .npy is one array by the name of its file") {
 
 TEST_CASE("a large .npy is mapped, and refused with its sizes where it would not fit") {
     const Scratch scratch;
-    const auto items = static_cast<std::uint64_t>(physical_memory_bytes()) / 8;
+    const auto items = static_cast<std::uint64_t>(memory_bytes()) / 8;
     const std::string head =
         npy(fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({},), }}", items), "");
     write_bytes(scratch / "big.npy", head);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "core/io/file.h"
 #include "core/memory.h"
@@ -144,7 +145,7 @@ TEST_CASE("damage anywhere in a file is noticed or harmless, never a crash") {
 TEST_CASE("an array that would not fit in memory is refused before anything is allocated") {
     constexpr std::uint32_t kItems =
         4'000'000'000U;  // bytes in the file, 32 GB as float32 numbers and their tensor
-    if (static_cast<double>(physical_memory_bytes()) > 8.0 * kItems) return;
+    if (static_cast<double>(memory_bytes()) > 8.0 * kItems) return;
     std::string header = "{'descr': '|i1', 'fortran_order': False, 'shape': (4000000000,), }";
     header.resize(117, ' ');
     const std::string npy = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + '\n';
@@ -164,14 +165,36 @@ TEST_CASE("an array that would not fit in memory is refused before anything is a
 
 TEST_CASE("what does not fit beside what is held is refused with both sizes") {
     CHECK(resident_memory_bytes() > 0);
-    CHECK(resident_memory_bytes() < physical_memory_bytes());
-    CHECK(check_fits_in_memory(1.0, "the maps", "take fewer", {}));
-    const double machine = static_cast<double>(physical_memory_bytes());
+    CHECK(resident_memory_bytes() < memory_bytes());
+    CHECK(check_fits_in_memory(1e8, "the maps", "take fewer", {}));
+    const double machine = static_cast<double>(memory_bytes());
     const auto refused =
         must_fail(check_fits_in_memory(machine - 1.0, "the maps", "take fewer", {}));
     CHECK(says(refused.sentence, "the maps need"));
     CHECK(says(refused.sentence, "GB that are held, and this machine has"));
     CHECK(says(refused.sentence, "take fewer"));
+}
+
+TEST_CASE("memory is what the control groups of the process leave of the machine") {
+    const Scratch scratch;
+    const auto put = [&](const std::string& file, const std::string& text) {
+        std::filesystem::create_directories((scratch / file).parent_path());
+        std::ofstream(scratch / file) << text;
+    };
+    CHECK(control_group_limit(scratch.path()) == std::nullopt);
+    put("proc/self/cgroup", "5:cpu:/a\n4:memory:/a/b\n0::/c/d\n");
+    put("sys/fs/cgroup/cpu/a/memory.limit_in_bytes", "1");
+    put("sys/fs/cgroup/c/d/memory.max", "max\n");
+    CHECK(control_group_limit(scratch.path()) == std::nullopt);
+    for (const auto& [file, limit] :
+         std::vector<std::pair<std::string, Index>>{{"memory/memory.limit_in_bytes", 900},
+                                                    {"memory/a/memory.limit_in_bytes", 800},
+                                                    {"memory/a/b/memory.limit_in_bytes", 700},
+                                                    {"c/memory.max", 600},
+                                                    {"c/d/memory.max", 500}}) {
+        put("sys/fs/cgroup/" + file, std::to_string(limit) + "\n");
+        CHECK(control_group_limit(scratch.path()) == limit);
+    }
 }
 
 TEST_CASE("an npz whose writing is interrupted is not there, and neither is a part of it") {

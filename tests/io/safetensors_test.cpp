@@ -235,7 +235,7 @@ TEST_CASE("a file is mapped: names come without its data, and a file cut short s
 
 TEST_CASE("an array that would not fit in memory is refused with its sizes") {
     const Scratch scratch;
-    const auto items = static_cast<std::uint64_t>(physical_memory_bytes()) / 4;
+    const auto items = static_cast<std::uint64_t>(memory_bytes()) / 4;
     const std::string header = one("I8", fmt::format("[{}]", items), fmt::format("[0,{}]", items));
     write_bytes(scratch / "f.safetensors", safetensors(header));
     std::filesystem::resize_file(scratch / "f.safetensors", 8 + header.size() + items);
@@ -244,7 +244,7 @@ TEST_CASE("an array that would not fit in memory is refused with its sizes") {
                fmt::format("f.safetensors: a is int8 [{}]: it needs", items)));
     // beside what was read before
     const std::string small = safetensors(one("F32", "[1]", "[0,4]"), "1234");
-    const double all = static_cast<double>(physical_memory_bytes());
+    const double all = static_cast<double>(memory_bytes());
     CHECK(parsed(small)->read("a", all - 100));
     CHECK(says(parsed(small)->read("a", all).error().sentence, "a is float32 [1]: it needs"));
 }

@@ -103,6 +103,19 @@ TEST_CASE("running sums give what the explicit n by n form gives, and rows sum t
     }
 }
 
+TEST_CASE("queries near -800, whose features are 0 in float64, read as they would 800 higher") {
+    OperationCase one = sample(Operation::linear, 3, 5);
+    for (double& q : one.inputs.q.values()) q = -1.0 - std::abs(q);
+    const OperationTraceD near = one.forward(), d_near = one.backward();
+    for (double& q : one.inputs.q.values()) q -= 800.0;
+    const OperationTraceD far = one.forward(), d_far = one.backward();
+    CHECK(far["phi_q"](0, 0, 0, 0) == 0.0);
+    for (const std::string_view key : {"context", "implied"})
+        CHECK(difference(far[key], near[key], key) == "");
+    for (const std::string_view key : {"q", "k", "v"})
+        CHECK(difference(d_far[key], d_near[key], key) == "");
+}
+
 TEST_CASE("a NaN of a masked key stays behind the mask; a row without keys follows the policy") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     OperationCase one = sample(Operation::linear, 3, 5);

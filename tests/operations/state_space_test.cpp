@@ -85,6 +85,23 @@ TEST_CASE("one column, one state, two tokens: every number by hand, both rules")
           "");
 }
 
+TEST_CASE("the gradient of A_log keeps its digits where a step is tiny") {
+    OperationCase one = by_hand();
+    one.inputs.q = one.inputs.k = one.inputs.v = rows({{1.0}});
+    for (const double before : {-30.0, -12.0, -0.5, 0.2, 3.0}) {  // ΔA: −9e−14 … −3
+        one.params.tensors[4] = rows({{before}});
+        const long double x = -std::log1p(std::exp(static_cast<long double>(before)));
+        // context = (e^x − 1)/A + 1 with x = ΔA, A = −e^A_log = −1: d_A_log = (1 + x + … − …) by its series
+        long double expected = 0.0L, term = 0.5L * x * x;
+        for (int n = 0; n < 40; ++n) {
+            expected -= static_cast<long double>(n + 1) * term;
+            term *= x / static_cast<long double>(n + 3);
+        }
+        const double got = one.backward().params.tensors[0](0, 0, 0, 0);
+        CHECK(got == doctest::Approx(static_cast<double>(expected)).epsilon(1e-13));
+    }
+}
+
 TEST_CASE("the layer is the recurrence, with masked tokens passed by") {
     for (const OperationCase& one : operation_cases()) {
         if (one.operation.operation != Operation::state_space) continue;

@@ -95,7 +95,8 @@ TEST_CASE("a soft cap bends scores to cap · tanh(S / cap)") {
     });
     CHECK(state.history[state.now].words == "soft cap = 0.50");
     CHECK(!after(state, {SetSoftCap{0.0}}).document().spec.softcap);
-    CHECK(refused(state, SetSoftCap{-1.0}) == "Softcap is -1: it must be a finite number above 0.");
+    CHECK(refused(state, SetSoftCap{-1.0}) ==
+          "Softcap is -1: it must be a number from 1e-18 to 1e18.");
 }
 
 TEST_CASE("RoPE turns pairs of columns by position · base^(−2c/d_k), halves or neighbours") {

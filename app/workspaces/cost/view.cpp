@@ -310,7 +310,7 @@ CostView build_cost_view(const AppState& state, double memory) {
 }
 
 CostView build_cost_view(const AppState& state) {
-    return build_cost_view(state, static_cast<double>(physical_memory_bytes()));
+    return build_cost_view(state, static_cast<double>(memory_bytes()));
 }
 
 }  // namespace attn::view
