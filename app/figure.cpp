@@ -12,8 +12,7 @@
 namespace attn {
 namespace {
 
-using figures::Page;
-using view::Point;
+using figures::Page, view::Point;
 
 constexpr int kFramesToSettle = 3;  // ImGui lays out with the sizes of the frame before
 constexpr float kMargin = 16.0F;    // around the canvas, in design units

@@ -10,8 +10,7 @@
 namespace attn::cli {
 namespace {
 
-using bench::Pass;
-using bench::Workload;
+using bench::Pass, bench::Workload;
 
 // A backend that nobody named is not waited for longer than this, a run.
 constexpr double kLongSeconds = 1.0;

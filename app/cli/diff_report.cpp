@@ -10,9 +10,7 @@
 namespace attn::cli {
 namespace {
 
-using verify::Cell;
-using verify::Errors;
-using verify::Outcome;
+using verify::Cell, verify::Errors, verify::Outcome;
 
 constexpr std::size_t kMostHeads = 4;
 constexpr std::size_t kMostRowsShown = 5;

@@ -6,9 +6,7 @@
 
 namespace attn::cli {
 
-using verify::DiffReport;
-using verify::DiffRow;
-using verify::Examined;
+using verify::DiffReport, verify::DiffRow, verify::Examined;
 
 /// Aligned text; the verdict is its last line.
 std::string diff_text(const DiffReport& report);

@@ -90,7 +90,8 @@ void draw_all(Studio& studio, const Start& start, const std::filesystem::path& f
                 or_throw(carry_out(screen, shown, jobs));
                 const auto path =
                     folder /
-                    file_of(*workspace, shot, view::kThemeNames[static_cast<std::size_t>(theme)]);
+                    file_of(*workspace, shot,
+                            view::kNamesOf<view::ThemeName>[static_cast<std::size_t>(theme)]);
                 draw_to(path.string(), studio, shown, jobs, io);
                 io.out << path.string() << '\n';
             }

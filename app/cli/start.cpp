@@ -33,7 +33,7 @@ namespace attn::cli {
 namespace {
 
 view::ThemeName parse_theme(std::string_view name) {
-    const auto& names = view::kThemeNames;
+    const auto& names = view::kNamesOf<view::ThemeName>;
     const auto found = std::ranges::find(names, name);
     if (found != std::end(names)) return static_cast<view::ThemeName>(found - std::begin(names));
     throw bad_input(fmt::format("--theme is '{}'; expected {}", name, fmt::join(names, " or ")));

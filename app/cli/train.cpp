@@ -17,10 +17,7 @@ namespace attn::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using train::Record;
-using train::Run;
-using train::Spec;
-using train::Trainer;
+using train::Record, train::Run, train::Spec, train::Trainer;
 
 constexpr Index kMostSteps = 1'000'000'000;
 constexpr Index kMostSeeds = 1000;

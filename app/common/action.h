@@ -1,14 +1,17 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
-#include <source_location>
 #include <span>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "app/common/describe.h"
+#include "app/common/members.h"
 
 namespace attn::view {
 
@@ -20,12 +23,11 @@ struct AppState;
 //
 //   struct SetScaling {
 //       bool on;
-//       static constexpr Meta kMeta{"set_scaling", Kind::edit, fields<&SetScaling::on>};
-//       friend void carry_out(AppState& state, const SetScaling& action);
 //   };
 //
-// and stands in the list of its folder, which journals read: see ActionList. Fields that a journal calls otherwise, or that
-// are an enum, are described by a function beside it, as in describe.h.
+// without bases and constructors, in the list of its folder under its kind (ActionList), and `void carry_out(AppState& state,
+// const SetScaling& action)` in a .cpp. A journal has the struct's name and those of its members:
+// {"action":"set_scaling","on":true}. To rename one is to change the journal's format. An enum's names are found as kNamesOf<Enum>.
 
 enum class Kind : std::uint8_t {
     plain,  // moves about, opens and closes; ends a gesture
@@ -35,30 +37,41 @@ enum class Kind : std::uint8_t {
     moment,  // pointer, clock, room, what the system says: never journaled, never ends a gesture
 };
 
+/// What a journal has of an action.
+enum class Written : std::uint8_t { no, whole, first_member };
+
 struct Meta {
-    std::string_view name;  // in a journal; "": not journaled
-    Kind kind;
-    void (*describe)(Visitor& visit, void* action) = nullptr;  // see fields
+    bool listed = false;
+    Kind kind{};
+    Written written{};
 };
 
-/// What a member is called in its struct: member_name<&SetScaling::on>() is "on".
-template <auto member>
-consteval std::string_view member_name() {
-    // "… [with auto member = &attn::view::SetScaling::on; …]" of GCC, "… [member = &…::on]" of clang
-    std::string_view name = std::source_location::current().function_name();
-    name.remove_prefix(name.find("member = "));
-    name = name.substr(0, name.find_first_of(";]"));
-    return name.substr(name.rfind(':') + 1);
-}
-template <class A, class Field>
-A struct_of(Field A::*);
-/// Describes an action by its members, each by its own name.
-template <auto first, auto... more>
-void fields(Visitor& visit, void* action) {
-    auto& of = *static_cast<decltype(struct_of(first))*>(action);
-    visit(member_name<first>(), of.*first);
-    (visit(member_name<more>(), of.*more), ...);
-}
+/// Structs of one kind.
+template <Kind kind, Written written, class... A>
+struct ActionsOf {
+    static constexpr Meta kMeta{true, kind, written};
+    static constexpr std::size_t kCount = sizeof...(A);
+};
+template <class... A>
+using Plain = ActionsOf<Kind::plain, Written::whole, A...>;
+template <class... A>
+using Edits = ActionsOf<Kind::edit, Written::whole, A...>;
+template <class... A>
+using Drags = ActionsOf<Kind::drag, Written::whole, A...>;
+template <class... A>
+using Answers = ActionsOf<Kind::answer, Written::no, A...>;
+/// Answers that a replay waits for: a journal has what was asked, their first member.
+template <class... A>
+using Awaited = ActionsOf<Kind::answer, Written::first_member, A...>;
+template <class... A>
+using Moments = ActionsOf<Kind::moment, Written::no, A...>;
+
+/// What is known of a struct that stands in a list; of another, nothing.
+template <class A>
+inline constexpr Meta kMetaOf{};
+template <class A>
+concept IsAction = kMetaOf<A>
+.listed;
 
 /// What all actions of one struct have in common. There is one for each struct: its address names the struct.
 struct ActionType {
@@ -69,27 +82,52 @@ struct ActionType {
     std::shared_ptr<void> (*copy)(const void* action);
     void (*describe)(Visitor& visit, void* action);
 };
+/// As the folder that has the struct defines it for that struct.
+template <IsAction A>
+void carry_out(AppState& state, const A& action) {
+    if constexpr (requires { action.set_in(state); }) {
+        action.set_in(state);
+    } else {
+        void carry_out(AppState & state, const A& action);
+        carry_out(state, action);
+    }
+}
+/// In a journal; "": not journaled.
+template <class A>
+constexpr std::string_view journal_name() {
+    if constexpr (kMetaOf<A>.written == Written::no)
+        return "";
+    else if constexpr (requires { A::kJournalName; })
+        return A::kJournalName;
+    else
+        return kNameOf<A>;
+}
+template <class A>
+void describe_action(Visitor& visit, A& action) {
+    constexpr std::size_t most = kMetaOf<A>.written == Written::whole          ? 100
+                                 : kMetaOf<A>.written == Written::first_member ? 1
+                                                                               : 0;
+    if constexpr (Described<A>)
+        describe(visit, action);
+    else if constexpr (most > 0)
+        each_member<most>(action,
+                          [&](std::string_view name, auto& member) { visit(name, member); });
+}
 template <class A>
 inline constexpr ActionType kActionType{
-    A::kMeta.name,
-    A::kMeta.kind,
+    journal_name<A>(),
+    kMetaOf<A>.kind,
     [](AppState& state, const void* action) { carry_out(state, *static_cast<const A*>(action)); },
     []() -> std::shared_ptr<void> { return std::shared_ptr<A>(new A{}); },
     [](const void* action) -> std::shared_ptr<void> {
         return std::make_shared<A>(*static_cast<const A*>(action));
     },
-    [](Visitor& visit, void* action) {
-        if constexpr (Described<A>)
-            describe(visit, *static_cast<A*>(action));
-        else if (A::kMeta.describe != nullptr)
-            A::kMeta.describe(visit, action);
-    }};
+    [](Visitor& visit, void* action) { describe_action(visit, *static_cast<A*>(action)); }};
 
 /// One action of any struct: constant, cheap to copy.
 class Action {
   public:
-    template <class A>
-    requires requires { A::kMeta; }
+    template <IsAction A>
     Action(A action)  // NOLINT: converts
         : type_(&kActionType<A>), action_(std::make_shared<const A>(std::move(action))) {}
     Action(const ActionType& type, std::shared_ptr<const void> action)
@@ -117,12 +155,35 @@ inline Kind kind_of(const Action& action) { return action.type().kind; }
 /// The name in a journal; "": not journaled.
 inline std::string_view name_of(const Action& action) { return action.type().name; }
 
-/// The actions of a folder: `using StepActions = ActionList<GoToStage, …>;`, and StepActions::types for its row.
 using ActionTypes = std::span<const ActionType* const>;
-template <class... A>
+/// The actions of a folder, by their kind, and StepActions::kTypes for its row:
+///
+///   using StepActions = ActionList<Plain<StepBy, GoToEnd>, Edits<CommitCellEdit>, Moments<HoverOperand>>;
+///   template <ListedIn<StepActions> A>
+///   inline constexpr Meta kMetaOf<A> = StepActions::kMeta<A>;
+template <class... Of>
 struct ActionList {
-    static constexpr const ActionType* kTypes[] = {&kActionType<A>...};
+    template <class Wanted>
+    static constexpr Meta kMeta = [] {
+        Meta found;
+        const auto look = [&]<Kind kind, Written written, class... A>(
+            ActionsOf<kind, written, A...> of) {
+            if ((std::is_same_v<A, Wanted> || ...)) found = of.kMeta;
+        };
+        (look(Of{}), ...);
+        return found;
+    }();
+    static constexpr std::array<const ActionType*, (Of::kCount + ...)> kTypes = [] {
+        const auto types =
+            []<Kind kind, Written written, class... A>(ActionsOf<kind, written, A...>) {
+            return std::tuple{&kActionType<A>...};
+        };
+        return std::apply([](auto... all) { return std::array{all...}; },
+                          std::tuple_cat(types(Of{})...));
+    }();
 };
+template <class A, class List>
+concept ListedIn = List::template kMeta<A>.listed;
 
 /// The only mutator. An action that cannot be carried out leaves the last good state and puts one
 /// clear sentence into state.message.

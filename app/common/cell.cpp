@@ -36,7 +36,7 @@ void describe(Visitor& visit, large::Cell& cell) {
 
 void describe(Visitor& visit, Loss& loss) {
     constexpr About kIndex{.low = 0.0, .high = static_cast<double>(kMostIndex)};
-    visit("kind", loss.kind, kLossNames);
+    visit("kind", loss.kind, kNamesOf<LossKind>);
     visit("batch", loss.cell.batch, kIndex);
     visit("row", loss.cell.row, kIndex);
     visit("column", loss.cell.column, kIndex);

@@ -10,8 +10,9 @@ namespace attn::view {
 /// "": the results of what is open.
 struct CheckFile {
     std::string path;
-    static constexpr Meta kMeta{"check_file", Kind::plain, fields<&CheckFile::path>};
-    friend void carry_out(AppState& state, const CheckFile& action);
 };
+using CheckActions = ActionList<Plain<CheckFile>>;
+template <ListedIn<CheckActions> A>
+inline constexpr Meta kMetaOf<A> = CheckActions::kMeta<A>;
 
 }  // namespace attn::view

@@ -12,8 +12,7 @@
 
 namespace attn::view {
 
-using nlohmann::json;
-using nlohmann::ordered_json;
+using nlohmann::json, nlohmann::ordered_json;
 
 namespace {
 

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "app/common/names.h"
 #include "core/tensor.h"
 
 namespace attn {
@@ -80,6 +81,11 @@ class Visitor {
         auto n = static_cast<std::size_t>(value);
         choice(name, n, names, about);
         value = static_cast<Enum>(n);
+    }
+    template <class Enum>
+    requires(std::is_enum_v<Enum>&& std::size(kNamesOf<Enum>) > 0) void operator()(
+        std::string_view name, Enum& value, const About& about = {}) {
+        (*this)(name, value, kNamesOf<Enum>, about);
     }
     /// A described struct: an object of its own.
     template <Described T>

@@ -23,9 +23,7 @@ bool is_level_bar(const MathStroke& stroke) { return stroke.points.size() == 2; 
 
 // ---- layout
 
-using tex::Form;
-using tex::Node;
-using tex::Spacing;
+using tex::Form, tex::Node, tex::Spacing;
 
 // Of the em.
 constexpr float kAxis = 0.25F;  // bars and large signs have their middle here, above the baseline

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -16,7 +15,7 @@ namespace attn::view {
 // An action that sets one described field of what a workspace keeps, a Look or Controls:
 //
 //   using SetSaturationWidth =
-//       SetField<Index, saturation_controls, "d_k", "set_saturation_width", Kind::drag>;
+//       SetField<Index, saturation_controls, "d_k", "set_saturation_width">;
 //
 // Its range and its words stand in the description, once: the action, its step of undo ("d_k = 64"), what refuses it ("d_k =
 // 0: it must be 1 to 4096") and its control (draw/field_controls.h) read them there. What describe() complains of when
@@ -100,12 +99,12 @@ void set_where(AppState& state, const KeptField& field, const FieldValue& value)
         set_field(state, field, value);
 }
 
-template <class T, auto kWhere, Text kName, Text kAction, view::Kind kKind, Text kKey = kName>
+template <class T, auto kWhere, Text kName, Text kAction, Text kKey = kName>
 struct SetField {
     T value;
 
     using Kept = decltype(kept_type(kWhere));
-    static constexpr Meta kMeta{kAction.view(), kKind};
+    static constexpr std::string_view kJournalName = kAction.view();
     static constexpr KeptField kField{&kSlotType<Kept>,
                                       kIsUndone<std::remove_const_t<decltype(kWhere)>>,
                                       kName.view(), kKey.view(), prepare_kept<Kept>};
@@ -114,9 +113,32 @@ struct SetField {
         describe_field(visit, kField, value);
         action.value = value_in<T>(value);
     }
-    friend void carry_out(AppState& state, const SetField& action) {
-        set_where<std::remove_const_t<decltype(kWhere)>>(state, kField, field_value(action.value));
+    void set_in(AppState& state) const {
+        set_where<std::remove_const_t<decltype(kWhere)>>(state, kField, field_value(value));
     }
+};
+
+/// Where Put puts what the state itself has.
+inline constexpr struct {
+    AppState& operator()(AppState& state) const { return state; }
+} in_state;
+template <class Of, class T>
+T member_type(T Of::*);  // of which only the type is asked
+
+/// An action that puts a value where it is kept, as it is and in silence. A journal that has it needs names, of the action
+/// and of the value:
+///
+///   using HoverHead = Put<heads_look, &HeadsLook::hovered>;
+///   using ShowModel = Put<step_look, &StepLook::model_open, "show_model", "on">;
+template <auto kWhere, auto kMember, Text kAction = "", Text kKey = "">
+struct Put {
+    decltype(member_type(kMember)) value;
+
+    static constexpr std::string_view kJournalName = kAction.view();
+    friend void describe(Visitor& visit, Put& action) {
+        if constexpr (!kAction.view().empty()) visit(kKey.view(), action.value);
+    }
+    void set_in(AppState& state) const { kWhere(state).*kMember = value; }
 };
 
 }  // namespace attn::view

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
+#include "app/common/names.h"
 #include "core/stages.h"
 
 namespace attn::view {
@@ -16,7 +16,8 @@ struct Color {
 };
 
 enum class ThemeName : std::uint8_t { dark, light };
-inline constexpr std::string_view kThemeNames[] = {"dark", "light"};
+template <>
+inline constexpr std::string_view kNamesOf<ThemeName>[] = {"dark", "light"};
 
 /// Every colour of the window. Contrast on `background`, `surface` and `raised`: of text, which roles are
 /// too, >= 4.5:1, of `control` >= 3:1. Role colours are the same thing in formulas, headers, strips and

@@ -13,8 +13,7 @@
 namespace attn::figures {
 namespace {
 
-using view::Color;
-using view::Point;
+using view::Color, view::Point;
 
 constexpr double kPointsPerPixel = 72.0 / 96.0;
 constexpr float kPdfOverlap =

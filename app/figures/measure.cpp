@@ -6,8 +6,7 @@
 
 namespace attn::figures {
 
-using view::Color;
-using view::Point;
+using view::Color, view::Point;
 
 Point Measure::turned(Point point) const {
     if (!turn_) return point;

@@ -15,8 +15,7 @@
 namespace attn::figures {
 namespace {
 
-using view::Color;
-using view::Point;
+using view::Color, view::Point;
 
 /// A length to a hundredth of a pixel, as short as it can be said.
 std::string num(double value) {

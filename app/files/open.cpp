@@ -20,8 +20,7 @@
 namespace attn::files {
 namespace {
 
-using view::Document;
-using view::Opened;
+using view::Document, view::Opened;
 
 Opened alone(Document document, std::string notes = {}) {
     return {std::make_shared<const Document>(std::move(document)), nullptr, std::move(notes)};

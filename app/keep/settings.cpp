@@ -24,7 +24,7 @@ Result<std::optional<Settings>> read_settings(const std::filesystem::path& file)
     std::map<std::string, std::string> kept;
     fields.keep_unknown(kept);
     Settings settings;
-    fields.read_name("theme", settings.theme, view::kThemeNames);
+    fields.read_name("theme", settings.theme, view::kNamesOf<view::ThemeName>);
     fields.read("ui_scale", settings.ui_scale);
     fields.read("reduced_motion", settings.reduced_motion);
     if (fields.find("inspector") != nullptr) fields.read("inspector", settings.inspector.emplace());
@@ -41,7 +41,7 @@ Result<std::optional<Settings>> read_settings(const std::filesystem::path& file)
 
 Result<void> write_settings(const std::filesystem::path& file, const Settings& settings) {
     nlohmann::ordered_json json{
-        {"theme", view::kThemeNames[static_cast<std::size_t>(settings.theme)]},
+        {"theme", view::kNamesOf<view::ThemeName>[static_cast<std::size_t>(settings.theme)]},
         {"ui_scale", settings.ui_scale},
         {"reduced_motion", settings.reduced_motion}};
     if (settings.inspector) json["inspector"] = *settings.inspector;

@@ -80,8 +80,6 @@ void carry_out(AppState& state, const CopyArithmetic& action) {
     say(state, fmt::format("Copied {} as {}.", view.title, names[n]));
 }
 
-void carry_out(AppState& state, const SetTheme& action) { state.theme = action.theme; }
-
 void carry_out(AppState& state, const SetUiScale& action) {
     carry_out(state, StartAtScale{action.scale});
     say(state, fmt::format("UI scale {:.0f} %", 100.0 * state.ui_scale));
@@ -90,9 +88,6 @@ void carry_out(AppState& state, const SetUiScale& action) {
 void carry_out(AppState& state, const StartAtScale& action) {
     if (std::isfinite(action.scale)) state.ui_scale = std::clamp(action.scale, 1.0, 2.0);
 }
-
-void carry_out(AppState& state, const ShowInspector& action) { state.inspector = action.on; }
-void carry_out(AppState& state, const SetNarrow& action) { state.narrow = action.narrow; }
 
 void carry_out(AppState& state, const SetReducedMotion& action) {
     state.reduced_motion = action.on;
@@ -160,8 +155,6 @@ void carry_out(AppState& state, const AnswerRecovery& action) {
     state.recovery_shown = false;
     state.effects.recovery = action.answer;
 }
-
-void carry_out(AppState& state, const SetRecent& action) { state.recent = action.paths; }
 
 void carry_out(AppState& state, const ShowPrompt& action) {
     state.prompt.reset();

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/common/actions.h"
+#include "app/common/check_file.h"
 #include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/call_actions.h"
@@ -22,8 +23,7 @@
 namespace attn::view {
 namespace {
 
-using nlohmann::json;
-using nlohmann::ordered_json;
+using nlohmann::json, nlohmann::ordered_json;
 
 /// What journals of earlier versions call an action that has another name now.
 constexpr std::pair<std::string_view, std::string_view> kFormerNames[] = {
@@ -55,6 +55,7 @@ std::vector<const ActionType*> all_actions() {
     add(WindowActions::kTypes);
     add(DocumentActions::kTypes);
     add(CallActions::kTypes);
+    add(CheckActions::kTypes);
     add(MapActions::kTypes);
     add(InterventionActions::kTypes);
     for (const WorkspaceInfo* workspace : workspaces()) add(workspace->actions);

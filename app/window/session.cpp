@@ -16,8 +16,7 @@
 namespace attn::view {
 namespace {
 
-using nlohmann::json;
-using nlohmann::ordered_json;
+using nlohmann::json, nlohmann::ordered_json;
 
 constexpr int kVersion = 2;
 
@@ -32,7 +31,7 @@ ordered_json tour_to(const TourLook& look) {
 
 ordered_json window_to(const AppState& state) {
     ordered_json window{{"workspace", shown_workspace(state).key},
-                        {"theme", kThemeNames[static_cast<std::size_t>(state.theme)]},
+                        {"theme", kNamesOf<ThemeName>[static_cast<std::size_t>(state.theme)]},
                         {"ui_scale", state.ui_scale},
                         {"reduced_motion", state.reduced_motion},
                         {"backend", state.backend},
@@ -129,7 +128,7 @@ void read_tour(Fields& fields, AppState& state) {
 
 void read_window(Fields& fields, AppState& state) {
     read_shown(fields, state);
-    fields.read_name("theme", state.theme, kThemeNames);
+    fields.read_name("theme", state.theme, kNamesOf<ThemeName>);
     fields.read("ui_scale", state.ui_scale);
     fields.read("reduced_motion", state.reduced_motion);
     fields.read("backend", state.backend);

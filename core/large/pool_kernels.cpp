@@ -23,11 +23,7 @@ HWY_BEFORE_NAMESPACE();
 namespace attn::HWY_NAMESPACE {
 namespace {
 
-using large::JoinRuns;
-using large::PoolBlock;
-using large::RowTotals;
-using large::RunRecords;
-using large::TexelSums;
+using large::JoinRuns, large::PoolBlock, large::RowTotals, large::RunRecords, large::TexelSums;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kLowest = std::numeric_limits<float>::lowest();

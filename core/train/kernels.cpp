@@ -25,13 +25,8 @@ namespace attn::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using train::AdamW;
-using train::AnswerRow;
-using train::Moments;
-using train::NormGradient;
-using train::NormRows;
-using train::RowSums;
-using train::Sgd;
+using train::AdamW, train::AnswerRow, train::Moments, train::NormGradient, train::NormRows,
+    train::RowSums, train::Sgd;
 
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;

@@ -16,8 +16,7 @@
 namespace attn::train {
 namespace {
 
-using nlohmann::json;
-using nlohmann::ordered_json;
+using nlohmann::json, nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "attnscope run 1";
 constexpr std::string_view kRunFile = "run.json";

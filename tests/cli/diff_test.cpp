@@ -13,8 +13,7 @@
 #include "tests/support/inputs.h"
 
 using namespace attn;
-using nlohmann::json;
-using test::causal_spec;
+using nlohmann::json, test::causal_spec;
 
 namespace {
 

@@ -10,9 +10,7 @@
 #include "tests/figures/recorder.h"
 
 using namespace attn;
-using figures::Format;
-using test::count;
-using view::Face;
+using figures::Format, test::count, view::Face;
 
 namespace {
 

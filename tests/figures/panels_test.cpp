@@ -18,9 +18,7 @@
 #include "tests/figures/recorder.h"
 
 using namespace attn;
-using attn::test::count;
-using attn::test::Recorder;
-using view::ThemeName;
+using attn::test::count, attn::test::Recorder, view::ThemeName;
 
 namespace {
 

@@ -37,7 +37,8 @@ PRINTS = re.compile(r"^([^/]|/[^/])*\b(v?f?printf|f?puts|putchar|perror|exit|_Ex
                     r"|std::c(out|err|log)\b|(std|fmt)::print")
 STATIC = re.compile(r"^\s+static\s")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]*)', re.M)
-CONSTANT = re.compile(r"^(?:inline )?constexpr [A-Za-z_:<>, ]+ (k[A-Z]\w*)", re.M)
+GROUPS = {"Plain", "Edits", "Drags", "Answers", "Awaited", "Moments"}  # of an ActionList
+CONSTANT = re.compile(r"^(?:inline )?constexpr [A-Za-z_:<>, ]+ (k[A-Z]\w*)\b(?!<)", re.M)
 
 
 def is_one_of(file, patterns):
@@ -68,8 +69,8 @@ def names_of(room, sources):
         if re.fullmatch(re.escape(room) + r"/[^/]*\.h", file):
             for kept in re.findall(r"^inline constexpr (?:Look|Controls)<(\w+)> (\w+);", text, re.M):
                 names |= set(kept)
-            names |= set(re.findall(r"^struct (\w+) \{(?:(?!^struct ).)*?constexpr Meta kMeta", text, re.M | re.S))
-            names |= set(re.findall(r"^using (\w+) =\s+SetField<", text, re.M))
+            for listed in re.findall(r"^using \w+ =\s+ActionList<([^;]*)>;", text, re.M):
+                names |= set(re.findall(r"\w+", listed)) - GROUPS
     return names
 
 

@@ -6,8 +6,7 @@ sys.dont_write_bytecode = True
 import layers
 
 ROOM = {"app/workspaces/step/state.h": "#pragma once\ninline constexpr Look<StepLook> step_look;\n"
-                                       "struct StepBy {\n    static constexpr Meta kMeta{\"\", {}};\n};\n"
-                                       "using SetStepSpeed =\n    SetField<StepLook, 1>;\n"}
+                                       "using StepActions =\n    ActionList<Plain<StepBy>, Edits<SetStepSpeed>>;\n"}
 failed = []
 
 

@@ -17,8 +17,7 @@
 #include "tests/support/results.h"
 
 using namespace attn;
-using view::map_look;
-using view::step_look;
+using view::map_look, view::step_look;
 
 namespace {
 

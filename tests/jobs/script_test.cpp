@@ -10,8 +10,7 @@
 #include "core/engine.h"
 
 using namespace attn;
-using view::SetBackend;
-using view::TraceReady;
+using view::SetBackend, view::TraceReady;
 
 namespace {
 

@@ -5,8 +5,7 @@
 
 using namespace attn;
 using namespace attn::test;
-using view::Key;
-using view::step_look;
+using view::Key, view::step_look;
 
 namespace {
 

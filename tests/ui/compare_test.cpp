@@ -3,9 +3,7 @@
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using view::compare_look;
-using view::Key;
+using attn::test::App, view::compare_look, view::Key;
 
 TEST_CASE("B pins in Step, F3 compares; Space blinks, V shows both, arrows select in both") {
     App app;

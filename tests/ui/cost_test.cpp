@@ -3,9 +3,7 @@
 
 using namespace attn;
 using namespace attn::test;
-using view::cost_controls;
-using view::cost_look;
-using view::Key;
+using view::cost_controls, view::cost_look, view::Key;
 
 TEST_CASE("dragging over the curves changes T, one step of undo") {
     App app("cost");

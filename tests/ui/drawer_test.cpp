@@ -1,8 +1,7 @@
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using view::Key;
+using attn::test::App, view::Key;
 
 namespace {
 

@@ -4,8 +4,7 @@
 
 using namespace attn;
 using namespace attn::test;
-using view::heads_look;
-using view::Key;
+using view::heads_look, view::Key;
 
 namespace {
 

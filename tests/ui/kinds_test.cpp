@@ -5,9 +5,7 @@
 
 using namespace attn;
 using namespace attn::test;
-using view::Key;
-using view::kinds_controls;
-using view::kinds_look;
+using view::Key, view::kinds_controls, view::kinds_look;
 
 namespace {
 

@@ -9,10 +9,7 @@
 namespace attn::test {
 namespace {
 
-using view::Color;
-using view::LargeView;
-using view::MapLook;
-using view::PixelRect;
+using view::Color, view::LargeView, view::MapLook, view::PixelRect;
 
 constexpr Color kInk{20, 20, 30, 255};
 

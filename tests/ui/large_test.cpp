@@ -7,8 +7,7 @@
 
 using namespace attn;
 using namespace attn::test;
-using large::Cell;
-using view::map_look;
+using large::Cell, view::map_look;
 
 namespace {
 
@@ -48,7 +47,7 @@ struct LargeBench {
     double cells() const { return view::shown_camera(look).cells_per_unit; }
 
     void follow(const view::Action& action) {
-        if (const auto* room = action.as<view::SetMapCanvas>()) look.canvas = room->canvas;
+        if (const auto* room = action.as<view::SetMapCanvas>()) look.canvas = room->value;
         if (const auto* moved = action.as<view::SetMapCamera>()) look_at(look, moved->camera);
         if (has<view::FitMap>({action})) look.fitted = true;
         if (const auto* over = action.as<view::HoverMapCell>()) look.hovered = over->cell;

@@ -4,8 +4,7 @@
 
 using namespace attn;
 using namespace attn::test;
-using view::Key;
-using view::learn_look;
+using view::Key, view::learn_look;
 
 namespace {
 

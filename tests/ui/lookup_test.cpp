@@ -5,9 +5,7 @@
 
 using namespace attn;
 using namespace attn::test;
-using view::Key;
-using view::lookup_controls;
-using view::lookup_look;
+using view::Key, view::lookup_controls, view::lookup_look;
 
 namespace {
 

@@ -8,8 +8,7 @@
 
 using namespace attn;
 using namespace attn::test;
-using view::masks_look;
-using view::Pair;
+using view::masks_look, view::Pair;
 
 namespace {
 

@@ -3,9 +3,7 @@
 
 using namespace attn;
 using namespace attn::test;
-using view::Key;
-using view::numerics_controls;
-using view::numerics_look;
+using view::Key, view::numerics_controls, view::numerics_look;
 
 namespace {
 

@@ -2,8 +2,7 @@
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App;
-using view::Key;
+using attn::test::App, view::Key;
 
 namespace {
 

@@ -4,9 +4,7 @@
 
 using namespace attn;
 using namespace attn::test;
-using view::Key;
-using view::saturation_controls;
-using view::saturation_look;
+using view::Key, view::saturation_controls, view::saturation_look;
 
 namespace {
 

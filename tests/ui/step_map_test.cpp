@@ -7,9 +7,7 @@
 #include "tests/view/waves.h"
 
 using namespace attn;
-using attn::test::App;
-using view::map_look;
-using view::step_look;
+using attn::test::App, view::map_look, view::step_look;
 
 namespace {
 

@@ -48,6 +48,20 @@ std::vector<std::string> differences(const json& was, const json& now) {
 
 }  // namespace
 
+TEST_CASE("every action of a released version is read, and written as it was") {
+    const auto files = corpus(".lines");
+    REQUIRE(files.size() == 1);
+    std::ifstream lines(files[0]);
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count) {
+        CAPTURE(line);
+        const auto action = from_journal(line);
+        REQUIRE_MESSAGE(action, (action ? std::string() : action.error().sentence));
+        CHECK(to_journal(*action) == line);
+    }
+    CHECK(count > 200);
+}
+
 TEST_CASE("every session of a released version opens, and is saved as it was") {
     const auto files = corpus(".json");
     CHECK(files.size() >= 30);

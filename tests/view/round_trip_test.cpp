@@ -20,8 +20,7 @@
 using namespace attn;
 using namespace attn::view;
 using namespace attn::test;
-using nlohmann::json;
-using nlohmann::ordered_json;
+using nlohmann::json, nlohmann::ordered_json;
 
 namespace {
 

@@ -5,8 +5,7 @@
 #include "tests/view/view_test.h"
 
 using namespace attn;
-using tex::plain_text;
-using view::has;
+using tex::plain_text, view::has;
 
 TEST_CASE("every stage's formula is TeX that parses, and reads as plain text without a backslash") {
     for (const ScoreInfo& score : score_table()) CHECK_MESSAGE(tex::parse(score.tex), score.tex);

@@ -36,7 +36,7 @@ TEST_CASE("the inspector is there where there is room, or by hand, which session
     CHECK_FALSE(by_width->inspector);
     for (const std::optional<bool> on : {std::optional<bool>(), {true}, {false}}) {
         const Action action = through_journal(ShowInspector{on});
-        CHECK(action.as<ShowInspector>()->on == on);
+        CHECK(action.as<ShowInspector>()->value == on);
     }
     CHECK_FALSE(to_journal(SetNarrow{true}));
 }

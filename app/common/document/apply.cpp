@@ -161,8 +161,6 @@ void carry_out(AppState& state, const DocumentReady& action) {
     if (!session) leave_lacking_workspace(state);
 }
 
-void carry_out(AppState& state, const DraftSentence& action) { state.sentence_draft = action.text; }
-
 void carry_out(AppState& state, const SetSentence& action) {
     const Document& before = state.document();
     auto document = is_toy(before) ? retyped(before, action.text)

@@ -18,30 +18,28 @@ struct OfDocument {
 inline constexpr OfDocument<CallSettings> document_call;
 Result<void> prepare(const AppState& state, CallSettings& next, std::string_view changed);
 
-using SetScore = SetField<Score, document_call, "score", "set_score", Kind::edit>;
-using SetSoftCap = SetField<double, document_call, "softcap", "set_softcap", Kind::drag>;
-using SetSinks = SetField<bool, document_call, "sinks", "set_sinks", Kind::edit, "on">;
-using SetRope = SetField<RopeTurn, document_call, "rope", "set_rope", Kind::edit>;
-using SetRopeBase = SetField<double, document_call, "rope_base", "set_rope_base", Kind::drag>;
-using SetAlibi = SetField<bool, document_call, "alibi", "set_alibi", Kind::edit, "on">;
-using SetQueryOffset =
-    SetField<Index, document_call, "query_offset", "set_query_offset", Kind::drag>;
-using SetKeyHeads = SetField<Index, document_call, "kv_heads", "set_kv_heads", Kind::drag>;
-using SetValueWidth = SetField<Index, document_call, "d_v", "set_value_width", Kind::drag>;
-using SetDropout = SetField<double, document_call, "dropout", "set_dropout", Kind::drag>;
-using SetDropoutSeed =
-    SetField<std::uint64_t, document_call, "dropout_seed", "set_dropout_seed", Kind::drag>;
-using SetTraining = SetField<bool, document_call, "training", "set_training", Kind::edit, "on">;
+using SetScore = SetField<Score, document_call, "score", "set_score">;
+using SetSoftCap = SetField<double, document_call, "softcap", "set_softcap">;
+using SetSinks = SetField<bool, document_call, "sinks", "set_sinks", "on">;
+using SetRope = SetField<RopeTurn, document_call, "rope", "set_rope">;
+using SetRopeBase = SetField<double, document_call, "rope_base", "set_rope_base">;
+using SetAlibi = SetField<bool, document_call, "alibi", "set_alibi", "on">;
+using SetQueryOffset = SetField<Index, document_call, "query_offset", "set_query_offset">;
+using SetKeyHeads = SetField<Index, document_call, "kv_heads", "set_kv_heads">;
+using SetValueWidth = SetField<Index, document_call, "d_v", "set_value_width">;
+using SetDropout = SetField<double, document_call, "dropout", "set_dropout">;
+using SetDropoutSeed = SetField<std::uint64_t, document_call, "dropout_seed", "set_dropout_seed">;
+using SetTraining = SetField<bool, document_call, "training", "set_training", "on">;
 
 /// W_K := W_Q, a copy: every key of a toy is made as the query of the same vector.
-struct CopyQueryWeights {
-    static constexpr Meta kMeta{"copy_query_weights", Kind::edit};
-    friend void carry_out(AppState& state, const CopyQueryWeights& action);
-};
+struct CopyQueryWeights {};
 
-using CallActions = ActionList<SetScore, SetSoftCap, SetSinks, SetRope, SetRopeBase, SetAlibi,
-                               SetQueryOffset, SetKeyHeads, SetValueWidth, SetDropout,
-                               SetDropoutSeed, SetTraining, CopyQueryWeights>;
+using CallActions =
+    ActionList<Edits<SetScore, SetSinks, SetRope, SetAlibi, SetTraining, CopyQueryWeights>,
+               Drags<SetSoftCap, SetRopeBase, SetQueryOffset, SetKeyHeads, SetValueWidth,
+                     SetDropout, SetDropoutSeed>>;
+template <ListedIn<CallActions> A>
+inline constexpr Meta kMetaOf<A> = CallActions::kMeta<A>;
 
 /// Where a slider goes, and what the switch beside it sets; `on` 0: it has no switch. Any other number can be typed.
 struct CallReach {

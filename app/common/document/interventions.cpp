@@ -1,7 +1,6 @@
 #include "app/common/document/interventions.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>

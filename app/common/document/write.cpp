@@ -1,7 +1,5 @@
 // A document as JSON: rows on single lines, for people.
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -24,8 +22,7 @@
 namespace attn::view {
 namespace {
 
-using nlohmann::json;
-using nlohmann::ordered_json;
+using nlohmann::json, nlohmann::ordered_json;
 
 /// Key and JSON text of each member.
 using Rows = std::vector<std::pair<std::string, std::string>>;

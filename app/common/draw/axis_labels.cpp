@@ -10,9 +10,7 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kGap = 8.0F;
-constexpr float kFlatHeight = 20.0F;
-constexpr float kRoomyPitch = 26.0F;
+constexpr float kFlatHeight = 20.0F, kRoomyPitch = 26.0F;
 constexpr float kBetween = 0.5F;         // two lines of words
 constexpr float kTightly = -0.6F;        // of the smallest: their line has air of its own
 constexpr float kSmallestWords = 11.0F;  // no text is smaller
@@ -124,7 +122,7 @@ void draw_marked_columns(const AxisLabels& labels, const Frame& frame, float lef
     const auto focus = index(labels.focus);
     const auto selected = index(labels.selected);
     if (focus) draw(*focus);
-    const float apart = widest(labels, frame) + frame.px(kGap);
+    const float apart = widest(labels, frame) + frame.px(kSpace8);
     const bool near = focus && selected &&
                       static_cast<float>(std::abs(*focus - *selected)) * labels.pitch < apart;
     if (selected && !near) draw(*selected);
@@ -135,7 +133,8 @@ void draw_row_label(const AxisLabels& labels, const Frame& frame, float right, f
     const view::Font font = font_of(labels, frame);
     const float middle = top + (static_cast<float>(n) + 0.5F) * labels.pitch;
     const view::Color color = color_of(labels, frame, n);
-    const float end = right - frame.px(kGap) - (aside ? widest(labels, frame) + frame.px(kGap) : 0);
+    const float end =
+        right - frame.px(kSpace8) - (aside ? widest(labels, frame) + frame.px(kSpace8) : 0);
     draw_text_in(frame, font, {end, middle - font.px / 2}, {end, middle + font.px / 2},
                  Align::right, color, shown(labels, frame, n));
     if (aside)
@@ -146,7 +145,7 @@ void draw_row_label(const AxisLabels& labels, const Frame& frame, float right, f
 }  // namespace
 
 float row_labels_width(const AxisLabels& labels, const Frame& frame) {
-    const float one = widest(labels, frame) + frame.px(kGap);
+    const float one = widest(labels, frame) + frame.px(kSpace8);
     return is_staggered(labels, frame) ? one * static_cast<float>(kStaggered) : one;
 }
 
@@ -164,7 +163,7 @@ float column_labels_height(const AxisLabels& labels, const Frame& frame) {
     if (!is_turned(labels, frame) || is_sparse(labels, frame)) return frame.px(kFlatHeight);
     const float turn = turn_of(labels, frame) * std::numbers::pi_v<float> / 180.0F;
     const float line = font_of(labels, frame).px;
-    return widest(labels, frame) * std::sin(turn) + line / 2 * std::cos(turn) + frame.px(kGap);
+    return widest(labels, frame) * std::sin(turn) + line / 2 * std::cos(turn) + frame.px(kSpace8);
 }
 
 void draw_column_labels(const AxisLabels& labels, const Frame& frame, float left, float foot) {
@@ -174,7 +173,7 @@ void draw_column_labels(const AxisLabels& labels, const Frame& frame, float left
         const float turn = turn_of(labels, frame);
         draw_each(labels, stride_of(labels.pitch, line_of(labels, frame)), [&](Index n) {
             const float middle = left + (static_cast<float>(n) + 0.5F) * labels.pitch;
-            draw_rotated_text(frame, font, {middle, foot - frame.px(kGap / 2)}, -turn,
+            draw_rotated_text(frame, font, {middle, foot - frame.px(kSpace8 / 2)}, -turn,
                               color_of(labels, frame, n), shown(labels, frame, n));
         });
         return;

@@ -10,13 +10,10 @@
 namespace attn::ui {
 namespace {
 
-using view::Color;
-using view::Point;
+using view::Color, view::Point;
 
 // Design units.
-constexpr float kRing = 2.0F;
-constexpr float kRingEdge = 1.0F;
-constexpr float kBoxRadius = 4.0F;
+constexpr float kRing = 2.0F, kRingEdge = 1.0F, kBoxRadius = 4.0F;
 
 /// The end of the first `count` code points of UTF-8 `text`.
 std::size_t prefix_bytes(std::string_view text, std::size_t count) {
@@ -77,9 +74,8 @@ std::vector<std::string_view> wrap(const Frame& frame, const view::Font& font,
 
 // Design units.
 constexpr float kWrap = 420.0F;
-constexpr float kTooltipGap = 8.0F;  // between the tooltip and what it explains
-constexpr float kPointer = 20.0F;    // around the pointer on what is larger than a control
-constexpr float kControl = 72.0F;    // the tallest thing that a tooltip stands beneath
+constexpr float kPointer = 20.0F;  // around the pointer on what is larger than a control
+constexpr float kControl = 72.0F;  // the tallest thing that a tooltip stands beneath
 
 struct Text {
     const std::string& heading;
@@ -113,7 +109,7 @@ ImVec2 on_screen(ImVec2 at, ImVec2 size) {
 
 /// Beside `low` … `high`: beneath or to the right first, then where there is room.
 ImVec2 place(const Frame& frame, ImVec2 low, ImVec2 high, ImVec2 size, Beside first) {
-    const float gap = frame.px(kTooltipGap);
+    const float gap = frame.px(kSpace8);
     const ImVec2 below{low.x, high.y + gap};
     const ImVec2 above{low.x, low.y - gap - size.y};
     const ImVec2 right{high.x + gap, low.y};

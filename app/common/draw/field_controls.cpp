@@ -12,8 +12,8 @@
 namespace attn::ui {
 namespace {
 
-constexpr double kLongRange = 16384.0;  // from here on a slider
-constexpr float kSlider = 300.0F;       // design units
+constexpr double kLongRange = 16384.0;                   // from here on a slider
+constexpr float kSlider = 300.0F, kRealSlider = 220.0F;  // design units
 
 /// The first control of a window stands where it begins.
 void place(const Frame& frame, float width) {
@@ -64,6 +64,14 @@ struct Control {
         if (!n) return std::nullopt;
         return view::Chosen{static_cast<std::size_t>(*n)};
     }
+    std::optional<view::FieldValue> operator()(double value) const {
+        const auto text = [](double of) { return std::to_string(std::llround(of)); };
+        const SliderWords shown{now.words, text(value), text(now.about.high)};
+        const float width = std::max(frame.px(kRealSlider), slider_width(frame, shown));
+        place(frame, width);
+        return real_slider(frame, id.c_str(), shown, value, now.about.low, now.about.high, width,
+                           tip, out);
+    }
     template <class Other>
     std::optional<view::FieldValue> operator()(const Other&) const {
         ATTN_CHECK(false, "no control sets a field of this type");
@@ -92,17 +100,6 @@ Tip tip_of(const view::FieldNow& now, const ControlWords& words) {
     return shown;
 }
 
-// ---- all fields one after the other
-
-using view::About;
-
-// Design units.
-constexpr float kFieldWidgetsSlider = 220.0F;
-
-std::string words_of(const About& about) { return std::string(about.words); }
-std::string id_of(const About& about) { return "##" + words_of(about); }
-Tip tip_of(const About& about) { return {words_of(about), std::string(about.tip)}; }
-
 }  // namespace
 
 std::optional<view::FieldValue> draw_field(const view::KeptField& field, const void* kept,
@@ -116,47 +113,30 @@ std::optional<view::FieldValue> draw_field(const view::KeptField& field, const v
     return std::visit(Control{now, id, tip, words, frame, out}, now.value);
 }
 
-void FieldWidgets::flag(std::string_view, bool& value, const About& about) {
-    flow(frame_, toggle_width(frame_, words_of(about)));
-    const auto set = toggle(frame_, id_of(about).c_str(), words_of(about), value, tip_of(about));
-    value = set.value_or(value);
+template <class T>
+void FieldWidgets::set(T& value, Names names, const view::About& about) {
+    const view::FieldNow now{about, value, std::string(about.words), {names.begin(), names.end()}};
+    const std::string id = "##" + now.words;
+    const Tip tip{now.words, std::string(about.tip)};
+    if (const auto to = Control{now, id, tip, {}, frame_, out_}(value)) value = std::get<T>(*to);
 }
 
-void FieldWidgets::number(std::string_view, Index& value, const About& about) {
-    const auto high = static_cast<Index>(about.high);
-    const std::string words = words_of(about);
-    const float width = number_width(frame_, words, high);
-    flow(frame_, width);
-    const auto set = number_field(frame_, id_of(about).c_str(), words.c_str(), value,
-                                  static_cast<Index>(about.low), high, width, tip_of(about), out_);
-    value = set.value_or(value);
+void FieldWidgets::flag(std::string_view, bool& value, const view::About& about) {
+    set(value, {}, about);
 }
-
-void FieldWidgets::number(std::string_view, std::uint64_t& value, const About& about) {
-    const float width = seed_width(frame_, value);
-    flow(frame_, width);
-    const auto set = seed_field(frame_, id_of(about).c_str(), value, width, tip_of(about), out_);
-    value = set.value_or(value);
+void FieldWidgets::number(std::string_view, Index& value, const view::About& about) {
+    set(value, {}, about);
 }
-
-void FieldWidgets::number(std::string_view, double& value, const About& about) {
-    const auto text = [](double of) { return std::to_string(std::llround(of)); };
-    const SliderWords words{words_of(about), text(value), text(about.high)};
-    const float width = std::max(frame_.px(kFieldWidgetsSlider), slider_width(frame_, words));
-    flow(frame_, width);
-    const auto set = real_slider(frame_, id_of(about).c_str(), words, value, about.low, about.high,
-                                 width, tip_of(about), out_);
-    value = set.value_or(value);
+void FieldWidgets::number(std::string_view, std::uint64_t& value, const view::About& about) {
+    set(value, {}, about);
 }
-
-void FieldWidgets::choice(std::string_view, std::size_t& n, Names names, const About& about) {
-    const std::vector<std::string> words(names.begin(), names.end());
-    float width = 0.0F;
-    for (const std::string& each : words) width += button_width(frame_, each);
-    flow(frame_, width);
-    const auto chosen =
-        ui::choice(frame_, id_of(about).c_str(), words, static_cast<int>(n), tip_of(about));
-    if (chosen) n = static_cast<std::size_t>(*chosen);
+void FieldWidgets::number(std::string_view, double& value, const view::About& about) {
+    set(value, {}, about);
+}
+void FieldWidgets::choice(std::string_view, std::size_t& n, Names names, const view::About& about) {
+    view::Chosen chosen{n};
+    set(chosen, names, about);
+    n = chosen.n;
 }
 
 }  // namespace attn::ui

@@ -21,6 +21,8 @@ class FieldWidgets : public view::IdleVisitor {
                 const view::About& about) override;
 
   private:
+    template <class T>
+    void set(T& value, Names names, const view::About& about);
     const Frame& frame_;
     view::Actions& out_;
 };

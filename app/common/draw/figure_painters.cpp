@@ -6,8 +6,7 @@
 
 namespace attn::ui {
 
-using view::Color;
-using view::Point;
+using view::Color, view::Point;
 
 bool PassingPainter::admits(std::span<const Point> points, float around) {
     if (points.empty()) return false;

@@ -41,11 +41,8 @@ constexpr ImWchar kLargeSigns[] = {0x0028, 0x0029, 0x005B, 0x005D, 0x03A0, 0x03A
 constexpr ImWchar kReplacement[] = {0xFFFD, 0xFFFD, 0};
 
 // Design units at scale 1.
-constexpr float kSmall = 12.0F;
-constexpr float kBody = 14.0F;
-constexpr float kMediumDigits = 16.0F;
-constexpr float kTitle = 20.0F;
-constexpr float kValue = 28.0F;
+constexpr float kSmall = 12.0F, kBody = 14.0F, kMediumDigits = 16.0F, kTitle = 20.0F,
+                kValue = 28.0F;
 constexpr std::array kFormulas{14.4F, 16.0F, 20.0F};  // the first: scripts of the last
 
 /// Glyphs are taken from the first source that has them.

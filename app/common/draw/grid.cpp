@@ -197,7 +197,6 @@ constexpr float kTickHeight = 2.0F;  // beyond the bar, above and below
 constexpr float kLabelAir = 6.0F;
 constexpr float kLeastBar = 120.0F;  // beside which there is room for a switch
 constexpr float kWidestBar = 320.0F;
-constexpr float kSwitchGap = 16.0F;
 
 /// The bar without its words.
 struct Bar {
@@ -249,7 +248,7 @@ constexpr const char* kSwitchWords = "by row";
 float switch_room(const GridCanvas& canvas, float width) {
     const Frame& frame = canvas.frame;
     if (!canvas.grid.rows_scaled || frame.is_canvas_alone()) return 0.0F;
-    const float room = toggle_width(frame, kSwitchWords) + frame.px(kSwitchGap);
+    const float room = toggle_width(frame, kSwitchWords) + frame.px(kSpace16);
     return width - room >= frame.px(kLeastBar) ? room : 0.0F;
 }
 
@@ -257,7 +256,7 @@ float switch_room(const GridCanvas& canvas, float width) {
 std::optional<bool> draw_row_switch(const GridCanvas& canvas, const Bar& bar) {
     const Frame& frame = canvas.frame;
     ImGui::SetCursorScreenPos(
-        {bar.low.x + bar.width + frame.px(kSwitchGap), bar.low.y - frame.px(kBarGap)});
+        {bar.low.x + bar.width + frame.px(kSpace16), bar.low.y - frame.px(kBarGap)});
     return toggle(frame, "rows", kSwitchWords, *canvas.grid.rows_scaled,
                   {"Colours by row",
                    "on: the largest weight of each row has the full colour, so that rows "

@@ -7,10 +7,7 @@
 namespace attn::ui {
 namespace {
 
-using view::CellLook;
-using view::CellView;
-using view::Color;
-using view::GridView;
+using view::CellLook, view::CellView, view::Color, view::GridView;
 
 constexpr float kSmallestDigits = 11.0F;  // design units: no text is smaller
 constexpr float kFewDecimals = 44.0F;  // narrower cells show two decimals, ".58" rather than "0.58"

@@ -14,9 +14,7 @@ using view::GridView;
 using Grids = std::span<const GridView>;
 
 // Design units.
-constexpr float kGridSetGap = 24.0F;
-constexpr float kLargestCell = 180.0F;
-constexpr float kWhole = 8.0F;
+constexpr float kLargestCell = 180.0F, kWhole = 8.0F;
 
 /// Matrices of one cell size, in so many columns.
 struct Layout {
@@ -50,9 +48,9 @@ Layout in_columns(Grids grids, int columns, ImVec2 low, ImVec2 high, const Frame
     const auto count = static_cast<int>(grids.size());
     const int rows = (count + columns - 1) / columns;
     const ImVec2 cells = cells_of(grids);
-    const ImVec2 slot{(high.x - low.x - frame.px(kGridSetGap) * static_cast<float>(columns - 1)) /
+    const ImVec2 slot{(high.x - low.x - frame.px(kSpace24) * static_cast<float>(columns - 1)) /
                           static_cast<float>(columns),
-                      (high.y - low.y - frame.px(kGridSetGap) * static_cast<float>(rows - 1)) /
+                      (high.y - low.y - frame.px(kSpace24) * static_cast<float>(rows - 1)) /
                           static_cast<float>(rows)};
     Layout at;
     at.cell = frame.px(kLargestCell);
@@ -67,8 +65,8 @@ Layout in_columns(Grids grids, int columns, ImVec2 low, ImVec2 high, const Frame
     for (int n = 0; n < count; ++n) {
         const auto column = static_cast<float>(n % columns);
         const auto row = static_cast<float>(n / columns);
-        const ImVec2 corner{low.x + column * (slot.x + frame.px(kGridSetGap)),
-                            low.y + row * (slot.y + frame.px(kGridSetGap))};
+        const ImVec2 corner{low.x + column * (slot.x + frame.px(kSpace24)),
+                            low.y + row * (slot.y + frame.px(kSpace24))};
         at.places.push_back(
             {{std::round(corner.x + around.left), std::round(corner.y + around.top)},
              {at.cell, at.cell}});
@@ -80,7 +78,7 @@ Layout in_columns(Grids grids, int columns, ImVec2 low, ImVec2 high, const Frame
 Layout in_one_row(Grids grids, ImVec2 low, ImVec2 high, const Frame& frame) {
     Layout at;
     at.cell = frame.px(kLargestCell);
-    const float gaps = frame.px(kGridSetGap) * static_cast<float>(grids.size() - 1);
+    const float gaps = frame.px(kSpace24) * static_cast<float>(grids.size() - 1);
     for (int pass = 0; pass < 4; ++pass) {  // what stands around depends a little on the cell
         const GridMargins most = margins_of(grids, at.cell, frame);
         float around = gaps;
@@ -100,8 +98,8 @@ Layout in_one_row(Grids grids, ImVec2 low, ImVec2 high, const Frame& frame) {
     for (const GridView& grid : grids) {
         const GridMargins own = grid_margins(grid, frame, at.cell);
         at.places.push_back({{std::round(left + own.left), top}, {at.cell, at.cell}});
-        left += own.left + at.cell * static_cast<float>(grid.columns) + own.right +
-                frame.px(kGridSetGap);
+        left +=
+            own.left + at.cell * static_cast<float>(grid.columns) + own.right + frame.px(kSpace24);
     }
     return at;
 }
@@ -134,7 +132,6 @@ constexpr Index kCells = 7;  // each way
 // Design units.
 constexpr float kSmallCell = 16.0F;
 constexpr view::Point kCell{52.0F, 26.0F};
-constexpr float kPadding = 12.0F;
 constexpr float kAway = 20.0F;  // from the pointer
 
 struct LensPart {
@@ -228,7 +225,7 @@ void draw_lens(const GridView& grid, const GridPlace& place, const Frame& frame,
     part.focus_row = part.selected->first;
     part.focus_column = part.selected->second;
     const ImVec2 cell{frame.px(kCell.x), frame.px(kCell.y)};
-    const float pad = frame.px(kPadding);
+    const float pad = frame.px(kSpace12);
     const float left = row_labels_width({part.row_labels, cell.y, part.row_role, {}, {}}, frame);
     const float top =
         column_labels_height({part.column_labels, cell.x, part.column_role, {}, {}}, frame);

@@ -3,7 +3,6 @@
 #include <imgui.h>
 
 #include <span>
-#include <vector>
 
 #include "app/common/draw/grid.h"
 

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <utility>
 
 namespace attn::ui {
 namespace {
@@ -26,8 +25,7 @@ struct NativeRow {
 // Keys are indices into io.KeysDown, which the GLFW backend fills by GLFW's key codes: letters and
 // digits by their ASCII capitals.
 using NativeKey = int;
-constexpr int kLetterA = 'A';
-constexpr int kDigit0 = '0';
+constexpr int kLetterA = 'A', kDigit0 = '0';
 constexpr NativeRow kRows[] = {
     {Key::left, {263}},       {Key::right, {262}},     {Key::up, {265}},
     {Key::down, {264}},       {Key::home, {268}},      {Key::end, {269}},
@@ -41,8 +39,7 @@ constexpr NativeRow kRows[] = {
 };
 #else
 using NativeKey = ImGuiKey;
-constexpr int kLetterA = ImGuiKey_A;
-constexpr int kDigit0 = ImGuiKey_0;
+constexpr int kLetterA = ImGuiKey_A, kDigit0 = ImGuiKey_0;
 constexpr NativeRow kRows[] = {
     {Key::left, {ImGuiKey_LeftArrow}},
     {Key::right, {ImGuiKey_RightArrow}},

@@ -4,7 +4,6 @@
 #include <imgui_stdlib.h>
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "app/common/command.h"

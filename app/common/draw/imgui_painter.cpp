@@ -13,10 +13,7 @@
 namespace attn::ui {
 namespace {
 
-using view::Color;
-using view::Part;
-using view::Picture;
-using view::Point;
+using view::Color, view::Part, view::Picture, view::Point;
 
 // Rectangles up to here, one texture above: 65 k rectangles take 56 ms a frame.
 constexpr Index kMostCells = 1024;

@@ -19,12 +19,8 @@
 namespace attn::ui {
 namespace {
 
-using view::CellRef;
-using view::InspectorView;
-using view::Line;
-using view::Piece;
+using view::CellRef, view::InspectorView, view::Line, view::Piece;
 
-constexpr float kFormula = 16.0F;         // design units
 constexpr float kInspectorValue = 28.0F;  // design units: the number that is explained
 constexpr float kWidestLabel = 0.34F;     // of a line that begins with its label
 
@@ -216,7 +212,7 @@ std::optional<OperandId> draw_heading(const InspectorView& view, const Frame& fr
     wrapped_words(frame, frame.fonts.value, frame.theme.text, view.value);
     wrapped_words(frame, frame.fonts.small, frame.theme.muted, view.edit_hint);
     if (!view.tex.empty())
-        pointed = formula_item(frame, view.tex, view.formula, kFormula);
+        pointed = formula_item(frame, view.tex, view.formula, kSmallFormula);
     else
         wrapped_words(frame, frame.fonts.digits, frame.theme.muted, view.formula);
     ImGui::Dummy({0.0F, frame.px(4)});
@@ -225,18 +221,14 @@ std::optional<OperandId> draw_heading(const InspectorView& view, const Frame& fr
 
 // ---- the table
 
-using view::InspectorTable;
-using view::TableCell;
-using view::TableRow;
+using view::InspectorTable, view::TableCell, view::TableRow;
 
 // Design units.
-constexpr float kRow = 20.0F;
-constexpr float kLeastLabel = 44.0F;        // or a spare column goes
-constexpr float kInspectorTableGap = 8.0F;  // before each column
-constexpr float kInset = 6.0F;              // of the words within a shaded row
-constexpr float kLeastRows = 6.0F;          // that are worth a scroll of their own
-constexpr std::size_t kMostWhole = 16;      // rows that are never scrolled but with all around them
-constexpr float kBar = 3.0F;  // height of a bar: beneath the numbers, which stay readable
+constexpr float kLeastLabel = 44.0F;    // or a spare column goes
+constexpr float kInset = 6.0F;          // of the words within a shaded row
+constexpr float kLeastRows = 6.0F;      // that are worth a scroll of their own
+constexpr std::size_t kMostWhole = 16;  // rows that are never scrolled but with all around them
+constexpr float kBar = 3.0F;            // height of a bar: beneath the numbers, which stay readable
 
 /// What stands left and right of the point, over all rows.
 struct Column {
@@ -279,18 +271,18 @@ struct Placed {
     float left = 0.0F;
     float right = 0.0F;
 
-    float row() const { return frame.px(kRow); }
+    float row() const { return frame.px(kTextRow); }
     /// Where column n begins.
     float start(std::size_t n) const {
         float x = right - frame.px(kInset);
         for (std::size_t at = n; at < columns.size(); ++at) x -= columns[at].width;
-        return x - frame.px(kInspectorTableGap) * static_cast<float>(columns.size() - 1 - n);
+        return x - frame.px(kSpace8) * static_cast<float>(columns.size() - 1 - n);
     }
 };
 
 void draw_label(const Placed& at, float y, const std::string& label, view::Color color) {
     const float low = at.left + at.frame.px(kInset);
-    const float room = at.start(0) - at.frame.px(kInspectorTableGap) - low;
+    const float room = at.start(0) - at.frame.px(kSpace8) - low;
     const Font& font = at.frame.fonts.small;
     const std::string shown = middle_ellipsis(label, view::kMostNamed);
     draw_text_in(at.frame, font, {low, y}, {low + room, y + at.row()}, Align::left, color,
@@ -406,7 +398,7 @@ struct Shares {
     bool scrolls = false;
 };
 Shares share_out(const InspectorTable& table, float below, const Frame& frame) {
-    const float row = frame.px(kRow);
+    const float row = frame.px(kTextRow);
     const float around = row * (table.total ? 2.0F : 1.0F) + below;
     const float room = ImGui::GetContentRegionAvail().y - around;
     const float whole = row * static_cast<float>(table.rows.size());
@@ -418,7 +410,7 @@ Shares share_out(const InspectorTable& table, float below, const Frame& frame) {
 std::optional<InspectorTable> narrower(const InspectorTable& table,
                                        const std::vector<Column>& columns, const Frame& frame) {
     float width = frame.px(2 * kInset + kLeastLabel);
-    for (const Column& column : columns) width += column.width + frame.px(kInspectorTableGap);
+    for (const Column& column : columns) width += column.width + frame.px(kSpace8);
     const auto spare = std::find_if(table.columns.rbegin(), table.columns.rend(),
                                     [](const auto& column) { return column.spare; });
     if (width <= ImGui::GetContentRegionAvail().x || spare == table.columns.rend())

@@ -19,7 +19,6 @@ using view::Key;
 
 // Design units.
 constexpr float kStepButton = 22.0F;
-constexpr float kPad = 4.0F;        // beside the words of a number field
 constexpr float kDragStep = 8.0F;   // of the mouse for a step of 1
 constexpr std::int64_t kFast = 10;  // times as fast with Shift
 constexpr std::size_t kSeedDigits = 6;
@@ -88,7 +87,7 @@ Any typed_or(Any value, const std::optional<std::string>& text, const std::strin
 
 void draw_number(const Frame& frame, ImVec2 low, ImVec2 high, const char* words,
                  const std::string& value) {
-    const float pad = frame.px(kPad);
+    const float pad = frame.px(kSpace4);
     const ImVec2 from{low.x + pad, low.y};
     const ImVec2 to{high.x - pad, high.y};
     const view::Color color =
@@ -147,7 +146,7 @@ std::optional<Whole> draw_field(const Frame& frame, const char* id, const Number
 float field_width(const Frame& frame, const std::string& words, std::size_t digits) {
     return frame.text_width(frame.fonts.body, words) +
            frame.text_width(frame.fonts.digits, std::string(digits, '0')) +
-           frame.px(2 * kStepButton + 2 * kPad + 8);
+           frame.px(2 * kStepButton + 2 * kSpace4 + 8);
 }
 
 // ---- sliders
@@ -346,8 +345,7 @@ double rounded(double value) {
 // ---- lists of numbers
 
 // Design units.
-constexpr float kLeast = 200.0F;
-constexpr float kMost = 420.0F;
+constexpr float kLeast = 200.0F, kMost = 420.0F;
 
 void draw_closed(const Frame& frame, const char* id, ImVec2 low, ImVec2 high,
                  const std::string& text, const Tip& tip, view::Actions& out) {

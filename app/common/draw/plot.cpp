@@ -49,16 +49,13 @@ PlotInput read_marker(const PlotCanvas& canvas, const char* id) {
 
 // ---- curves
 
-using view::CurveView;
-using view::Point;
+using view::CurveView, view::Point;
 
 // Design units.
-constexpr float kLine = 2.0F;
-constexpr float kDash = 6.0F;
+constexpr float kLine = 2.0F, kDash = 6.0F;
 constexpr float kLabelGap =
     kMarkerRing + 4.0F;  // a point at the right end stands free of the labels
-constexpr float kDot = 2.5F;
-constexpr float kMarkArm = 4.0F;
+constexpr float kDot = 2.5F, kMarkArm = 4.0F;
 constexpr double kBandInk = 0.18;
 
 view::Color ink(const PlotCanvas& canvas, const CurveView& curve, double strength) {

@@ -2,9 +2,6 @@
 
 #include <imgui.h>
 
-#include <string>
-#include <vector>
-
 #include "app/common/draw/frame.h"
 #include "app/common/plot.h"
 

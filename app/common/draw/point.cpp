@@ -4,8 +4,6 @@
 
 namespace attn::ui {
 
-constexpr float kNote = 20.0F;  // design units
-
 float draw_point(const std::string& text, const Box& box, const Frame& frame, bool warns) {
     const bool fits = frame.text_width(frame.fonts.title, text) <= box.size().x;
     const Font& font = fits ? frame.fonts.title : frame.fonts.body;
@@ -27,12 +25,12 @@ float draw_notes(const std::vector<std::string>& notes, const Box& box, const Fr
     for (const std::string& note : notes) {
         if (note.empty()) continue;
         ImGui::SetCursorScreenPos({box.low.x, y});
-        ImGui::Dummy({box.size().x, frame.px(kNote)});
+        ImGui::Dummy({box.size().x, frame.px(kTextRow)});
         const std::string shown = fit_text(frame, frame.fonts.body, note, box.size().x);
         if (shown != note) tooltip(frame, {}, note);
-        draw_text_in(frame, frame.fonts.body, {box.low.x, y}, {box.high.x, y + frame.px(kNote)},
+        draw_text_in(frame, frame.fonts.body, {box.low.x, y}, {box.high.x, y + frame.px(kTextRow)},
                      Align::left, frame.theme.muted, shown);
-        y += frame.px(kNote);
+        y += frame.px(kTextRow);
     }
     return y;
 }

@@ -12,8 +12,7 @@
 namespace attn::ui {
 namespace {
 
-using view::Key;
-using view::Typing;
+using view::Key, view::Typing;
 
 bool starts_a_number(ImWchar c) {
     return (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '+';
@@ -84,8 +83,7 @@ End end_of_typing(const Frame& frame, ImGuiID control) {
 // ---- what has the keyboard
 
 // Design units.
-constexpr float kFocusRing = 2.0F;
-constexpr float kRingGap = 2.0F;
+constexpr float kFocusRing = 2.0F, kRingGap = 2.0F;
 
 /// Outside of the control, also where its window ends with it.
 void draw_ring(const Frame& frame, ImVec2 low, ImVec2 high) {

@@ -1,7 +1,6 @@
 #include "app/common/draw/widgets.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"

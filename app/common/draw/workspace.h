@@ -3,7 +3,6 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <optional>
 #include <span>
 #include <string>
 

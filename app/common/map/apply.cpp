@@ -139,10 +139,6 @@ void carry_out(AppState& state, const MachineProbed& action) {
     map_look(state).machine = {false, action.peak_gflops, action.stream_gbytes};
 }
 
-void carry_out(AppState& state, const SetMapCanvas& action) {
-    map_look(state).canvas = action.canvas;
-}
-
 void carry_out(AppState& state, const SetMapCamera& action) {
     const MapCamera& camera = action.camera;
     const bool valid = std::isfinite(camera.row) && std::isfinite(camera.column) &&

@@ -205,7 +205,7 @@ void describe(Visitor& visit, MapColors& colors) {
 void describe(Visitor& visit, MapLook& look) {
     visit("camera", look.camera);
     visit("fitted", look.fitted);
-    visit("picture", look.picture, kMapPictureNames);
+    visit("picture", look.picture, kNamesOf<MapPictureOf>);
     visit("colors", look.colors);
     visit("top", look.top);
     std::optional<std::string> go_to;

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "app/common/names.h"
 #include "app/common/state.h"
 #include "core/large/weight_map.h"
 
@@ -48,7 +48,8 @@ struct MapColors {
 
 /// What the map draws.
 enum class MapPictureOf : std::uint8_t { weights, scores };
-inline constexpr std::array<std::string_view, 2> kMapPictureNames{"weights", "scores"};
+template <>
+inline constexpr std::string_view kNamesOf<MapPictureOf>[] = {"weights", "scores"};
 
 /// What the map is of. own: of the document, weights or scores as chosen. Else the stage that it stands for, made of
 /// what that stage has: `scores` has no factor, no bias and no mask, `scaled` no bias and no mask, `biased` no mask;

@@ -116,11 +116,8 @@ using view::GlossaryTerm;
 using Terms = std::vector<const GlossaryTerm*>;
 
 // Design units.
-constexpr float kGlossaryWidth = 880.0F;
-constexpr float kGlossaryHeight = 640.0F;
-constexpr float kTermRow = 30.0F;
-constexpr float kTerms = 300.0F;       // the list
-constexpr float kTermFormula = 20.0F;  // as Step has them: a size whose letters are loaded
+constexpr float kGlossaryWidth = 880.0F, kGlossaryHeight = 640.0F, kTermRow = 30.0F;
+constexpr float kTerms = 300.0F;  // the list
 
 bool draw_term_row(const GlossaryTerm& term, bool current, const Frame& frame) {
     const auto [low, high, size, clicked] = draw_list_row("term", kTermRow, current, frame);
@@ -155,7 +152,7 @@ void draw_term(const view::AppState& state, const GlossaryTerm& term, const Fram
     wrapped_words(frame, frame.fonts.body, frame.theme.text, term.definition);
     ImGui::Dummy({0.0F, frame.px(12)});
     if (!term.tex.empty())
-        formula_item(frame, term.tex, view::plain_formula_of(term), kTermFormula);
+        formula_item(frame, term.tex, view::plain_formula_of(term), kFormulaSize);
     ImGui::Dummy({0.0F, frame.px(12)});
     const std::string place = place_words(state, term);
     if (button(frame, "##see", "See it: " + place, {"Where it is seen: " + place, "Key: Enter"}))

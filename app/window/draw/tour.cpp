@@ -12,10 +12,8 @@ namespace {
 using view::TourView;
 
 // Design units.
-constexpr float kPadding = 12.0F;
 constexpr float kBetween = 32.0F;  // columns
-constexpr float kButtons = 104.0F;
-constexpr float kLeast = 112.0F;
+constexpr float kButtons = 104.0F, kLeast = 112.0F;
 
 /// Left what the page says, in the middle what is asked and seen, right the buttons.
 struct Columns {
@@ -103,14 +101,14 @@ float tour_height(const TourView& tour, float width, const Frame& frame) {
                         wrapped_height(fonts.strong, tour.verdict, columns.asked) +
                         wrapped_height(fonts.body, tour.reveal, columns.asked);
     const float buttons = 4 * (ImGui::GetFrameHeight() + ImGui::GetStyle().ItemSpacing.y);
-    return std::max({text, asked, buttons, frame.px(kLeast)}) + 2 * frame.px(kPadding);
+    return std::max({text, asked, buttons, frame.px(kLeast)}) + 2 * frame.px(kSpace12);
 }
 
 void draw_tour(const TourView& tour, Index page, const Frame& frame, view::Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const Columns columns = columns_of(room.x, frame);
-    const float top = low.y + frame.px(kPadding);
+    const float top = low.y + frame.px(kSpace12);
     const float foot = low.y + room.y;
     const float middle = low.x + columns.text + frame.px(kBetween);
     const float right = middle + columns.asked + frame.px(kBetween);

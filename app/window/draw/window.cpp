@@ -14,18 +14,12 @@
 namespace attn::ui {
 namespace {
 
-using view::Actions;
-using view::AppState;
+using view::Actions, view::AppState;
 
 // Design units, on the 8-px grid.
-constexpr float kMargin = 24.0F;
-constexpr float kNarrowMargin = 16.0F;
-constexpr float kRail = 64.0F;
-constexpr float kBottom = 32.0F;
-constexpr float kPresentedFoot = 20.0F;
+constexpr float kRail = 64.0F, kBottom = 32.0F, kPresentedFoot = 20.0F;
 constexpr float kInspectorMost = 312.0F;  // with the strip of its handle: 328
-constexpr float kInspectorLeast = 240.0F;
-constexpr float kStrip = 16.0F;
+constexpr float kInspectorLeast = 240.0F, kStrip = 16.0F;
 constexpr float kNarrow = 1000.0F;  // a window under this many units gives up some air
 constexpr float kDocks = 1440.0F;   // from here on the inspector stands beside the canvas
 
@@ -61,7 +55,7 @@ Regions regions(const AppState& state, const std::optional<view::TourView>& tour
                 const Frame& frame) {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const bool tight = display.x < frame.px(kNarrow);
-    const float margin = frame.px(tight ? kNarrowMargin : kMargin);
+    const float margin = frame.px(tight ? kSpace16 : kSpace24);
     const float rail = std::min(frame.px(kRail), display.x / 2);
     const float foot = std::max(display.y - frame.px(kBottom), display.y / 2);
     Regions r{{{0.0F, 0.0F}, {rail, display.y}},
@@ -139,7 +133,7 @@ void draw_base(const AppState& state, PanelList panels, const Frame& frame, Acti
 /// Presenting: the workspace alone. Only what went wrong is said beneath it.
 void draw_presented(const AppState& state, PanelList panels, const Frame& frame, Actions& out) {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
-    const float margin = frame.px(kNarrowMargin);
+    const float margin = frame.px(kSpace16);
     const float foot = std::max(display.y - frame.px(kPresentedFoot), display.y / 2);
     const WorkArea area{{{0.0F, 0.0F}, {display.x, foot}}, margin, 0.0F, 0.0F, false};
     panel_of(state, panels).draw(state, area, frame, out);
@@ -172,8 +166,7 @@ Hands hands_of(const AppState& state) {
 
 // ---- keys
 
-using view::Chord;
-using view::Key;
+using view::Chord, view::Key;
 
 bool repeats(Key key) {
     return key == Key::left || key == Key::right || key == Key::up || key == Key::down;

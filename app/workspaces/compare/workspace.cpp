@@ -326,10 +326,6 @@ void carry_out(AppState& state, const ApplyTargetWeight& action) {
                   fmt::format("{}[{}] moved for the weight {}", name_of(stage), row, target));
 }
 
-void carry_out(AppState& state, const HoverCompareCell& action) {
-    compare_look(state).hovered = action.cell;
-}
-
 const WorkspaceInfo kCompareWorkspace{
     .key = "compare",
     .title = "Compare",

@@ -11,40 +11,27 @@ namespace attn::view {
 struct SetCostSize {
     CostSize size;
     Index value;
-    static constexpr Meta kMeta{"set_cost_size", Kind::drag};
-    friend void describe(Visitor& visit, SetCostSize& action) {
-        visit("size", action.size, kCostSizeNames);
-        visit("value", action.value);
-    }
-    friend void carry_out(AppState& state, const SetCostSize& action);
 };
 /// T: of a square call Tq and Tk, else Tk alone.
 struct SetCostTokens {
     Index tokens;
-    static constexpr Meta kMeta{"set_cost_tokens", Kind::drag, fields<&SetCostTokens::tokens>};
-    friend void carry_out(AppState& state, const SetCostTokens& action);
 };
 /// Sizes by their key: see cost_presets(); "document" are those of the present one.
 struct SetCostPreset {
     std::string key;
-    static constexpr Meta kMeta{"set_cost_preset", Kind::edit, fields<&SetCostPreset::key>};
-    friend void carry_out(AppState& state, const SetCostPreset& action);
 };
-using SetCostPass = SetField<CostPass, cost_controls, "pass", "set_cost_pass", Kind::edit>;
+using SetCostPass = SetField<CostPass, cost_controls, "pass", "set_cost_pass">;
 /// What the inspector explains. Not undone.
-using SelectCost = SetField<CostItem, cost_look, "item", "select_cost", Kind::plain>;
+using SelectCost = SetField<CostItem, cost_look, "item", "select_cost">;
 /// Runs the engine at these sizes, as far as they can be run here. Not undone.
-struct MeasureCost {
-    static constexpr Meta kMeta{"measure_cost", Kind::plain};
-    friend void carry_out(AppState& state, const MeasureCost& action);
-};
+struct MeasureCost {};
 struct CostMeasured {
     std::shared_ptr<const CostMeasurement> measured{};
-    static constexpr Meta kMeta{"", Kind::answer};
-    friend void carry_out(AppState& state, const CostMeasured& action);
 };
 
-using CostActions = ActionList<SetCostSize, SetCostTokens, SetCostPreset, SetCostPass, SelectCost,
-                               MeasureCost, CostMeasured>;
+using CostActions = ActionList<Plain<SelectCost, MeasureCost>, Edits<SetCostPreset, SetCostPass>,
+                               Drags<SetCostSize, SetCostTokens>, Answers<CostMeasured>>;
+template <ListedIn<CostActions> A>
+inline constexpr Meta kMetaOf<A> = CostActions::kMeta<A>;
 
 }  // namespace attn::view

@@ -3,12 +3,14 @@
 #include <memory>
 #include <string>
 
+#include "app/common/names.h"
 #include "app/common/state.h"
 #include "core/cost.h"
 
 namespace attn::view {
 
-inline constexpr std::string_view kCostSizeNames[] = {
+template <>
+inline constexpr std::string_view kNamesOf<CostSize>[] = {
     "batch", "heads", "kv_heads",      "tq",    "tk", "d_model", "d_k", "d_v",
     "d_out", "chunk", "element_bytes", "layers"};
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "app/common/cell.h"
 #include "app/common/state.h"

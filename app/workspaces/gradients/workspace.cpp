@@ -44,7 +44,7 @@ void settle_gradients(AppState& state) {
     GradientsLook& look = gradients_look(state);
     const SelectJacobianRow there = nearest(state, look.row, look.raised);
     look.row = there.row;
-    look.raised = there.raised;
+    look.raised = there.column;
 }
 
 void enter_gradients(AppState& state) {
@@ -127,21 +127,17 @@ std::string gradients_lacks(const AppState& state) {
 // ---- actions
 
 void carry_out(AppState& state, const ShowGradientOf& action) {
-    const auto id = find_operand(action.tensor);
+    const auto id = find_operand(action.gradient_of);
     if (!id)
-        return say(state, fmt::format("There is no tensor “{}”.", shortened(action.tensor)),
+        return say(state, fmt::format("There is no tensor “{}”.", shortened(action.gradient_of)),
                    Severity::warning);
     gradients_look(state).tensor = *id;
 }
 
 void carry_out(AppState& state, const SelectJacobianRow& action) {
     gradients_look(state).row = action.row;
-    gradients_look(state).raised = action.raised;
+    gradients_look(state).raised = action.column;
     settle_gradients(state);
-}
-
-void carry_out(AppState& state, const LossGradientsReady& action) {
-    gradients_look(state).result = action.result;
 }
 
 // ---- requests

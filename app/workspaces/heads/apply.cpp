@@ -98,14 +98,6 @@ void carry_out(AppState& state, const SelectHeadsPair& action) {
     if (value) say(state, fmt::format("{} = {}.", cell_name(state, weight), number(*value)));
 }
 
-void carry_out(AppState& state, const HoverHead& action) {
-    heads_look(state).hovered = action.place;
-}
-
-void carry_out(AppState& state, const HoverHeadsPair& action) {
-    heads_look(state).hovered_pair = action.pair;
-}
-
 void carry_out(AppState& state, const ShowHeadsAs& action) {
     const auto show = find_head_show(action.show);
     if (!show)

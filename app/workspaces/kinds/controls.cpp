@@ -174,7 +174,7 @@ void describe(Visitor& visit, KindsControls& controls) {
     visit("b", controls.b);
     visit("seed", controls.seed);
     visit("chunk", controls.chunk, {.low = 1, .high = kMostChunk});
-    visit("online_side", controls.online, kKindsSideNames);
+    visit("online_side", controls.online, kNamesOf<KindsSide>);
 }
 
 std::span<const KindsPreset> kinds_presets() { return kPresets; }

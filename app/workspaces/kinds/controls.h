@@ -1,8 +1,6 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,7 +14,8 @@ namespace attn::view {
 // What the Kinds workspace compares: two kinds of attention, A and B, on the same Q, K and V.
 
 enum class KindsSide : std::uint8_t { a, b };
-inline constexpr std::array<std::string_view, 2> kKindsSideNames{"a", "b"};
+template <>
+inline constexpr std::string_view kNamesOf<KindsSide>[] = {"a", "b"};
 
 /// Settings of the Kinds workspace; undone with the document.
 struct KindsControls {

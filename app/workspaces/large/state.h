@@ -14,10 +14,10 @@ inline constexpr Look<LargeLook> large_look;
 /// The generator's settings; not made yet.
 struct DraftPlanted {
     large::PlantedSpec spec;
-    static constexpr Meta kMeta{"draft_planted", Kind::plain, fields<&DraftPlanted::spec>};
-    friend void carry_out(AppState& state, const DraftPlanted& action);
 };
 
-using LargeActions = ActionList<DraftPlanted>;
+using LargeActions = ActionList<Plain<DraftPlanted>>;
+template <ListedIn<LargeActions> A>
+inline constexpr Meta kMetaOf<A> = LargeActions::kMeta<A>;
 
 }  // namespace attn::view

@@ -105,7 +105,7 @@ void add_not_finite(LargeView& view, const MapLook& look) {
 }
 
 void add_picture(LargeView& view, const AppState& state) {
-    view.picture_names.assign(kMapPictureNames.begin(), kMapPictureNames.end());
+    view.picture_names.assign(std::begin(kNamesOf<MapPictureOf>), std::end(kNamesOf<MapPictureOf>));
     view.picture = static_cast<int>(map_look(state).picture);
     const AttentionSpec& spec = state.document().spec;
     const bool sink = map_look(state).input && !map_look(state).input->source.sinks.empty();

@@ -116,9 +116,10 @@ void carry_out(AppState& state, const SetLearnDifference& action) {
 
 void carry_out(AppState& state, const LoadExperiment& action) {
     const auto all = learn_experiments();
-    const auto found = std::ranges::find(all, action.key, &LearnExperiment::key);
+    const auto found = std::ranges::find(all, action.experiment, &LearnExperiment::key);
     if (found == all.end())
-        return warn(state, fmt::format("There is no experiment “{}”.", shortened(action.key)));
+        return warn(state,
+                    fmt::format("There is no experiment “{}”.", shortened(action.experiment)));
     change_learning(state, controls_of(*found), std::string(found->words));
 }
 
@@ -188,8 +189,8 @@ void carry_out(AppState& state, const OpenLearnMoment& action) {
     origin.switches = look.plan->switches[*run];
     origin.sentence = look.shown.sentence;
     origin.layer = std::min(look.layer, origin.spec.layers - 1);
-    if (!has_step(state, action.step)) return;
-    origin.step = action.step;
+    if (!has_step(state, action.from)) return;
+    origin.step = action.from;
     if (look.series && !look.series->sides[*run].moments.empty()) {
         const auto& kept = train::moment_at(look.series->sides[*run].moments, origin.step);
         const bool same = look.series->request.plan.switches == look.plan->switches;
@@ -219,13 +220,6 @@ void carry_out(AppState& state, const ShowLearnHead& action) {
     settle_learn(state);
 }
 
-void carry_out(AppState& state, const ShowLearnMeasure& action) {
-    learn_look(state).measure = action.measure;
-}
-void carry_out(AppState& state, const ShowLearnPage& action) {
-    learn_look(state).page = action.page;
-}
-
 void carry_out(AppState& state, const SelectLearnCell& action) {
     learn_look(state).cell = {action.row, action.column};
     settle_learn(state);
@@ -244,16 +238,6 @@ void carry_out(AppState& state, const SetLearnSentence& action) {
     look.shown.sentence = action.text;
     settle_learn(state);
     say(state, fmt::format("The maps are of “{}”.", shortened(action.text)));
-}
-
-void carry_out(AppState& state, const DraftLearnSentence& action) {
-    learn_look(state).draft = action.text;
-}
-void carry_out(AppState& state, const DraftLearnText& action) {
-    learn_look(state).text_draft = action.text;
-}
-void carry_out(AppState& state, const HoverLearnCell& action) {
-    learn_look(state).hovered = action.cell;
 }
 
 /// What came for other settings is of no use any more.

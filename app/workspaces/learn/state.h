@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/common/names.h"
 #include "app/common/state.h"
 #include "app/workspaces/learn/controls.h"
 #include "core/large/planted.h"
@@ -69,11 +70,13 @@ enum class LearnMeasure : std::uint8_t {
     w_v
 };
 inline constexpr std::size_t kLearnMeasureCount = 8;
-inline constexpr std::string_view kLearnMeasures[] = {
+template <>
+inline constexpr std::string_view kNamesOf<LearnMeasure>[] = {
     "accuracy", "loss", "saturated", "entropy", "max_probability", "gradient", "w_q", "w_v"};
 
 enum class LearnPage : std::uint8_t { settings, row, heads, matrices };
-inline constexpr std::string_view kLearnPages[] = {"settings", "row", "heads", "matrices"};
+template <>
+inline constexpr std::string_view kNamesOf<LearnPage>[] = {"settings", "row", "heads", "matrices"};
 
 /// What is looked at, and what was trained. Not undone.
 struct LearnLook {

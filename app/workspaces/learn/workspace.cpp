@@ -133,8 +133,9 @@ void add_learn_commands(std::vector<Command>& list, const AppState& state) {
     add("Previous curve", plain(Key::page_up), measure(kLearnMeasureCount - 1));
     add("Save the runs", plain(Key::r), ShowPrompt{PromptKind::runs}, learn_steps_done(state) > 0,
         "Nothing is trained yet");
-    for (std::size_t n = 0; n < std::size(kLearnPages); ++n)
-        add(fmt::format("Panel: {}", kLearnPages[n]), {}, ShowLearnPage{static_cast<LearnPage>(n)});
+    for (std::size_t n = 0; n < std::size(kNamesOf<LearnPage>); ++n)
+        add(fmt::format("Panel: {}", kNamesOf<LearnPage>[n]), {},
+            ShowLearnPage{static_cast<LearnPage>(n)});
     for (const LearnExperiment& each : learn_experiments())
         add(fmt::format("Experiment: {}", each.words), {}, LoadExperiment{std::string(each.key)});
 }
@@ -146,7 +147,7 @@ std::optional<Action> escape_learn(const AppState& state) {
 
 std::string learn_figure_name(const AppState& state) {
     return fmt::format("learn-{}",
-                       kLearnMeasures[static_cast<std::size_t>(learn_look(state).measure)]);
+                       kNamesOf<LearnMeasure>[static_cast<std::size_t>(learn_look(state).measure)]);
 }
 
 std::vector<Shot> learn_shots() {
@@ -250,8 +251,8 @@ void describe(Visitor& visit, LearnLook& look) {
     visit("sentence", look.shown.sentence);
     visit("layer", look.layer, {.low = 0, .high = 3});
     visit("head", look.head, {.low = 0, .high = 7});
-    visit("measure", look.measure, kLearnMeasures);
-    visit("page", look.page, kLearnPages);
+    visit("measure", look.measure, kNamesOf<LearnMeasure>);
+    visit("page", look.page, kNamesOf<LearnPage>);
     visit("row", look.cell.row, kPlace);
     visit("column", look.cell.column, kPlace);
     if (visit.reads()) look.draft = look.shown.sentence;

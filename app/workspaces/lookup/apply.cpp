@@ -140,9 +140,9 @@ void carry_out(AppState& state, const NameLookupPair& action) {
 
 void carry_out(AppState& state, const LoadMemory& action) {
     const auto& presets = memory_presets();
-    const auto found = std::ranges::find(presets, action.key, &MemoryPreset::key);
+    const auto found = std::ranges::find(presets, action.memory, &MemoryPreset::key);
     if (found == presets.end())
-        return say(state, fmt::format("There is no memory '{}'.", shortened(action.key)),
+        return say(state, fmt::format("There is no memory '{}'.", shortened(action.memory)),
                    Severity::error);
     lookup_look(state).pair = 0;
     change(state, "Memory: " + found->words, [&](LookupControls& controls) {

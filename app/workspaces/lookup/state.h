@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/common/names.h"
 #include "app/common/state.h"
 #include "app/workspaces/lookup/controls.h"
 #include "core/lookup.h"
@@ -12,8 +13,9 @@
 namespace attn::view {
 
 enum class LookupPage : std::uint8_t { memory, capacity, similarity, alignment, permutation };
-inline constexpr std::string_view kLookupPageNames[] = {"memory", "capacity", "similarity",
-                                                        "alignment", "permutation"};
+template <>
+inline constexpr std::string_view kNamesOf<LookupPage>[] = {"memory", "capacity", "similarity",
+                                                            "alignment", "permutation"};
 inline constexpr std::size_t kLookupPageCount = 5;
 
 struct SimilarityResult;

@@ -81,7 +81,7 @@ void describe(Visitor& visit, LookupControls& controls) {
 
 void describe(Visitor& visit, LookupLook& look) {
     constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
-    visit("page", look.page, kLookupPageNames);
+    visit("page", look.page, kNamesOf<LookupPage>);
     visit("pair", look.pair, kPlace);
     visit("row", look.row, kPlace);
     visit("column", look.column, kPlace);
@@ -308,7 +308,7 @@ const WorkspaceInfo kLookupWorkspace{
     .figure_name =
         [](const AppState& state) {
             const auto page = static_cast<std::size_t>(lookup_look(state).page);
-            return fmt::format("lookup-{}", kLookupPageNames[page]);
+            return fmt::format("lookup-{}", kNamesOf<LookupPage>[page]);
         },
     .shots = lookup_shots,
     .mouse = kLookupMouse,

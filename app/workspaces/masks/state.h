@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/common/names.h"
 #include "app/common/pair.h"
 #include "app/common/state.h"
 #include "core/tensor.h"
@@ -14,9 +15,11 @@ namespace attn::view {
 
 /// What the Masks workspace shows: the document's own mask, or what other conventions make of it.
 enum class MasksTab : std::uint8_t { compose, conventions };
-inline constexpr std::string_view kMasksTabNames[] = {"compose", "conventions"};
+template <>
+inline constexpr std::string_view kNamesOf<MasksTab>[] = {"compose", "conventions"};
 enum class MaskCode : std::uint8_t { numpy, pytorch };
-inline constexpr std::string_view kMaskCodeNames[] = {"numpy", "pytorch"};
+template <>
+inline constexpr std::string_view kNamesOf<MaskCode>[] = {"numpy", "pytorch"};
 
 /// A drag that paints.
 struct Brush {

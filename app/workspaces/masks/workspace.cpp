@@ -232,7 +232,7 @@ std::string masks_lacks(const AppState& state) {
 
 void describe(Visitor& visit, MasksLook& look) {
     constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
-    visit("tab", look.tab, kMasksTabNames);
+    visit("tab", look.tab, kNamesOf<MasksTab>);
     visit("row", look.pair.query, kPlace);
     visit("column", look.pair.key, kPlace);
     visit("first", look.conventions[0]);

@@ -5,15 +5,18 @@
 #include <memory>
 #include <vector>
 
+#include "app/common/names.h"
 #include "app/common/state.h"
 #include "core/numerics.h"
 #include "core/result.h"
 
 namespace attn::view {
 
-inline constexpr std::string_view kFormatNames[] = {"fp16", "bf16", "fp32", "fp64"};
+template <>
+inline constexpr std::string_view kNamesOf<FloatFormat>[] = {"fp16", "bf16", "fp32", "fp64"};
 
-inline constexpr std::string_view kAlgorithmNames[] = {"naive", "stable", "log_sum_exp"};
+template <>
+inline constexpr std::string_view kNamesOf<SoftmaxAlgorithm>[] = {"naive", "stable", "log_sum_exp"};
 
 /// Where the logits come from: typed by hand, or the row of the document that Step looks at.
 enum class LogitRow : std::uint8_t { typed, document };

@@ -124,8 +124,8 @@ void describe(Visitor& visit, NumericsControls& controls) {
 }
 
 void describe(Visitor& visit, NumericsLook& look) {
-    visit("algorithm", look.algorithm, kAlgorithmNames);
-    visit("format", look.format, kFormatNames);
+    visit("algorithm", look.algorithm, kNamesOf<SoftmaxAlgorithm>);
+    visit("format", look.format, kNamesOf<FloatFormat>);
     visit("key", look.key, {.low = 0, .high = kMostNumericsKeys - 1});
 }
 

@@ -8,11 +8,11 @@ namespace attn::view {
 /// Other settings. An odd d_k goes on to the next even one; head and distance come back inside what there is.
 struct SetPositions {
     PositionsControls to;
-    static constexpr Meta kMeta{"set_positions", Kind::drag};
     friend void describe(Visitor& visit, SetPositions& action) { describe(visit, action.to); }
-    friend void carry_out(AppState& state, const SetPositions& action);
 };
 
-using PositionsActions = ActionList<SetPositions>;
+using PositionsActions = ActionList<Drags<SetPositions>>;
+template <ListedIn<PositionsActions> A>
+inline constexpr Meta kMetaOf<A> = PositionsActions::kMeta<A>;
 
 }  // namespace attn::view

@@ -8,45 +8,38 @@ namespace attn::view {
 // Settings of the Saturation workspace; undone.
 
 using SetSaturationModel =
-    SetField<SaturationModel, saturation_controls, "model", "set_saturation_model", Kind::edit>;
-using SetSaturationWidth =
-    SetField<Index, saturation_controls, "d_k", "set_saturation_width", Kind::drag>;
+    SetField<SaturationModel, saturation_controls, "model", "set_saturation_model">;
+using SetSaturationWidth = SetField<Index, saturation_controls, "d_k", "set_saturation_width">;
 /// The d_k that the gradient is compared with.
-using PinSaturation =
-    SetField<Index, saturation_controls, "pin", "pin_saturation", Kind::drag, "d_k">;
-using SetSaturationKeys =
-    SetField<Index, saturation_controls, "keys", "set_saturation_keys", Kind::drag>;
+using PinSaturation = SetField<Index, saturation_controls, "pin", "pin_saturation", "d_k">;
+using SetSaturationKeys = SetField<Index, saturation_controls, "keys", "set_saturation_keys">;
 using SetSaturationDraws =
-    SetField<Index, saturation_controls, "trials", "set_saturation_draws", Kind::drag, "draws">;
+    SetField<Index, saturation_controls, "trials", "set_saturation_draws", "draws">;
 using SetSaturationSeed =
-    SetField<std::uint64_t, saturation_controls, "seed", "set_saturation_seed", Kind::drag>;
-using SetSaturationLogits = SetField<std::vector<double>, saturation_controls, "logits",
-                                     "set_saturation_logits", Kind::edit>;
+    SetField<std::uint64_t, saturation_controls, "seed", "set_saturation_seed">;
+using SetSaturationLogits =
+    SetField<std::vector<double>, saturation_controls, "logits", "set_saturation_logits">;
 /// Not undone.
 using ShowSaturationDetails =
-    SetField<bool, saturation_look, "details", "show_saturation_details", Kind::plain, "on">;
-struct Redraw {
-    static constexpr Meta kMeta{"redraw", Kind::edit};
-    friend void carry_out(AppState& state, const Redraw& action);
-};
+    SetField<bool, saturation_look, "details", "show_saturation_details", "on">;
+struct Redraw {};
 /// Five fixed logits at d_k = 64: 16.1, 24.0, 9.8, 32.4 and 17.8 %.
-struct ShowFiveBars {
-    static constexpr Meta kMeta{"show_five_bars", Kind::edit};
-    friend void carry_out(AppState& state, const ShowFiveBars& action);
-};
+struct ShowFiveBars {};
 /// The curves for `settings`.
 struct SweepReady {
     SaturationSettings settings;
     std::shared_ptr<const std::vector<SaturationPoint>> sweep{};  // null: `fault` says why
     double elapsed_ms = 0.0;
     std::string fault{};
-    static constexpr Meta kMeta{"", Kind::answer};
-    friend void carry_out(AppState& state, const SweepReady& action);
 };
 
 using SaturationActions =
-    ActionList<SetSaturationModel, SetSaturationWidth, PinSaturation, SetSaturationKeys,
-               SetSaturationDraws, SetSaturationSeed, Redraw, SetSaturationLogits, ShowFiveBars,
-               ShowSaturationDetails, SweepReady>;
+    ActionList<Plain<ShowSaturationDetails>,
+               Edits<SetSaturationModel, Redraw, SetSaturationLogits, ShowFiveBars>,
+               Drags<SetSaturationWidth, PinSaturation, SetSaturationKeys, SetSaturationDraws,
+                     SetSaturationSeed>,
+               Answers<SweepReady>>;
+template <ListedIn<SaturationActions> A>
+inline constexpr Meta kMetaOf<A> = SaturationActions::kMeta<A>;
 
 }  // namespace attn::view

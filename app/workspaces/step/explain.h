@@ -1,8 +1,6 @@
 #pragma once
 
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "app/common/document/chain_rule.h"
 #include "app/common/expr.h"

@@ -359,13 +359,6 @@ void carry_out(AppState& state, const TogglePlay&) {
     look.play_clock_s = 0.0;
 }
 
-void carry_out(AppState& state, const HoverOperand& action) {
-    step_look(state).lit = action.operand;
-}
-void carry_out(AppState& state, const ShowModel& action) {
-    step_look(state).model_open = action.on;
-}
-
 void carry_out(AppState& state, const ScaleRows& action) {
     step_look(state).rows_scaled = action.on;
     say(state, action.on ? "Colours of weights by row: the largest weight of each row has the full "

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 
 #include "app/common/document/reading.h"
 #include "app/workspaces/tensors/measure.h"

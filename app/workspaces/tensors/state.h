@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "app/common/names.h"
 #include "app/common/state.h"
 #include "core/tensor.h"
 
@@ -31,7 +32,8 @@ enum class TensorColumn : std::uint8_t {
     infs,
     role
 };
-inline constexpr std::string_view kTensorColumnNames[] = {
+template <>
+inline constexpr std::string_view kNamesOf<TensorColumn>[] = {
     "order", "name", "dtype", "shape", "bytes", "low", "mean", "high", "nans", "infs", "role"};
 
 /// What the Tensors workspace looks at. Not undone.

@@ -68,7 +68,7 @@ void add_tensors_commands(std::vector<Command>& list, const AppState& state) {
     add("Select the array before", Key::up, neighbour(state, -1), any);
     add("Select the first array", Key::home, neighbour(state, -(Index{1} << 30)), any);
     add("Select the last array", Key::end, neighbour(state, Index{1} << 30), any);
-    const auto columns = static_cast<int>(std::size(kTensorColumnNames));
+    const auto columns = static_cast<int>(std::size(kNamesOf<TensorColumn>));
     const int next = (static_cast<int>(tensors_look(state).sort) + 1) % columns;
     add("Sort by the next column", Key::n, SortTensors{static_cast<TensorColumn>(next), false},
         any);
@@ -240,7 +240,7 @@ ArrayStats measure_named(const Document& document, const std::string& name,
 
 void describe(Visitor& visit, TensorsLook& look) {
     visit("filter", look.filter);
-    visit("sort", look.sort, kTensorColumnNames);
+    visit("sort", look.sort, kNamesOf<TensorColumn>);
     visit("descending", look.descending);
     visit("selected", look.selected);
 }

@@ -17,9 +17,7 @@
 namespace attn::view {
 namespace {
 
-using verify::Cell;
-using verify::DiffRow;
-using verify::Errors;
+using verify::Cell, verify::DiffRow, verify::Errors;
 
 constexpr Index kMostVerifyCells = 64;  // rows and columns of the map; more are blocks
 const verify::DiffReport* report_of(const AppState& state) {

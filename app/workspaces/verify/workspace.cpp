@@ -329,10 +329,6 @@ void carry_out(AppState& state, const OpenCheckedInStep& action) {
     carry_out(state, SelectCell{{action.stage, action.row, action.column}});
 }
 
-void carry_out(AppState& state, const ResultsChecked& action) {
-    verify_look(state).result = action.result;
-}
-
 std::optional<CheckRequest> requested_check(const AppState& state) {
     if (state.workspace != "verify" || !verify_lacks(state).empty()) return std::nullopt;
     const VerifyLook& look = verify_look(state);

@@ -10,11 +10,7 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kRuler = 24.0F;
-constexpr float kCaptions = 24.0F;
-constexpr float kLegend = 56.0F;
-constexpr float kLeastCanvas = 48.0F;
-constexpr float kGap = 8.0F;
+constexpr float kRuler = 24.0F, kLegend = 56.0F, kLeastCanvas = 48.0F;
 
 /// How good the picture is, and how large a cell.
 void draw_state(const MapScene& scene, const Area& line) {
@@ -24,7 +20,7 @@ void draw_state(const MapScene& scene, const Area& line) {
                             : scene.view.sampled ? theme.warning
                                                  : theme.muted;
     const Font& font = frame.fonts.small;
-    const float zoom = frame.text_width(font, scene.view.zoom_words) + frame.px(kGap);
+    const float zoom = frame.text_width(font, scene.view.zoom_words) + frame.px(kSpace8);
     draw_text_in(frame, font, line.low, line.high, Align::left, ink,
                  fit_text(frame, font, scene.view.quality, line.width() - zoom));
     draw_text_in(frame, font, line.low, line.high, Align::right, theme.muted,
@@ -43,9 +39,7 @@ void draw_hint(const MapScene& scene, const Area& room) {
 // ---- the legend
 
 // Design units.
-constexpr float kBarWidth = 320.0F;
-constexpr float kBarHeight = 10.0F;
-constexpr float kSwatch = 12.0F;
+constexpr float kBarWidth = 320.0F, kBarHeight = 10.0F, kSwatch = 12.0F;
 
 /// Labels below the bar, kept within its ends; one that would touch the one before is left out.
 void draw_ticks(const view::MapLegend& legend, const Area& bar, const Frame& frame) {
@@ -191,10 +185,10 @@ void draw_map_alone(const MapScene& scene) {
     const Frame& frame = scene.frame;
     const Area room = room_left();
     const Rulers at =
-        place_map(frame, {room.low, {room.high.x, room.high.y - frame.px(kCaptions + kLegend)}});
+        place_map(frame, {room.low, {room.high.x, room.high.y - frame.px(kTitleRow + kLegend)}});
     say_room(scene, at.canvas);
     if (!has_map(scene.view)) return draw_hint(scene, room);
-    const ImVec2 foot{at.canvas.low.x, at.canvas.high.y + frame.px(kCaptions)};
+    const ImVec2 foot{at.canvas.low.x, at.canvas.high.y + frame.px(kTitleRow)};
     draw_rulers(scene, at);
     draw_state(scene, {{foot.x, at.canvas.high.y}, {at.canvas.high.x, foot.y}});
     draw_map_legend(scene, {foot, {at.canvas.high.x, foot.y + frame.px(kLegend)}});

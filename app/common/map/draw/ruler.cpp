@@ -12,9 +12,7 @@ namespace {
 using view::RulerMark;
 
 // Design units.
-constexpr float kTick = 4.0F;
-constexpr float kStrongTick = 7.0F;
-constexpr float kLabelGap = 8.0F;  // between two labels
+constexpr float kTick = 4.0F, kStrongTick = 7.0F;
 
 /// Strong marks first: where labels are dropped, they stay.
 std::vector<const RulerMark*> by_strength(const std::vector<RulerMark>& marks) {
@@ -52,7 +50,7 @@ void draw_column_marks(const Ruler& ruler, const std::vector<RulerMark>& marks,
         ruler.frame.painter.line({x, area.high.y - ruler.tick(*mark)}, {x, area.high.y - 1.0F},
                                  ruler.ink(*mark), ruler.frame.px(1));
         if (mark->label.empty()) continue;
-        const float room = static_cast<float>(mark->room) - ruler.frame.px(kLabelGap);
+        const float room = static_cast<float>(mark->room) - ruler.frame.px(kSpace8);
         const std::string label =
             mark->room > 0.0 ? fit_text(ruler.frame, font, mark->label, room) : mark->label;
         const float width = ruler.frame.text_width(font, label);
@@ -175,7 +173,7 @@ void draw_profile(const MapScene& scene, const char* id, const Area& area,
 
 void draw_rulers(const MapScene& scene, const Rulers& at) {
     const view::Theme& theme = scene.frame.theme;
-    TakenSpans places(scene.frame.px(kLabelGap));
+    TakenSpans places(scene.frame.px(kSpace8));
     draw_column_title(scene, at.columns, places);
     draw_column_marks({at.columns, scene.frame, theme.key}, scene.view.column_ruler, places);
     draw_row_marks({at.rows, scene.frame, theme.query}, scene.view.row_ruler);

@@ -13,16 +13,12 @@
 namespace attn::ui {
 namespace {
 
-using view::CompareView;
-using view::GridView;
+using view::CompareView, view::GridView;
 
 // Design units.
 constexpr float kMostReach = 0.35F;  // of the height
 constexpr float kLowBody = 260.0F;   // below it the controls have one line
-constexpr float kFoot = 8.0F;
-constexpr float kPins = 340.0F;
-constexpr float kStages = 130.0F;
-constexpr float kTarget = 260.0F;
+constexpr float kPins = 340.0F, kStages = 130.0F, kTarget = 260.0F;
 
 void draw_matrices(const CompareView& view, const Box& box, const Frame& frame,
                    view::Actions& out) {
@@ -108,9 +104,9 @@ void draw_compare_body(const CompareView& view, const Box& box, bool chrome, con
     ImGui::PopID();
     ImGui::PushID("second");
     if (!view.point_b.empty()) top = draw_point(view.point_b, {{box.low.x, top}, box.high}, frame);
-    top += frame.px(kFoot);
+    top += frame.px(kSpace8);
     ImGui::PopID();
-    const float foot = box.high.y - frame.px(kFoot);
+    const float foot = box.high.y - frame.px(kSpace8);
     // Where there is little room the matrices have the most of it, and the controls scroll.
     const bool low = foot - top < frame.px(kLowBody);
     const std::size_t lines = view.reach.lacks.empty() ? 1 + view.reach.lines.size() : 1;

@@ -12,18 +12,12 @@
 namespace attn::ui {
 namespace {
 
-using view::CostRowView;
-using view::CostView;
+using view::CostRowView, view::CostView;
 
 // Design units.
-constexpr float kRow = 22.0F;
-constexpr float kHead = 24.0F;
 constexpr float kName = 0.2F;  // of the width
 constexpr double kShareInk = 0.16;
-constexpr float kGap = 14.0F;
-constexpr float kCard = 72.0F;
-constexpr float kLeastPlot = 210.0F;
-constexpr float kTimes = 236.0F;
+constexpr float kGap = 14.0F, kCard = 72.0F, kLeastPlot = 210.0F, kTimes = 236.0F;
 constexpr float kNarrow = 760.0F;  // below it the times stand under the table
 constexpr float kPreset = 250.0F;
 
@@ -102,7 +96,7 @@ void draw_row(const CostRowView& row, const Box& line, const Frame& frame, view:
 }
 
 void draw_cost_table(const CostView& view, const Box& at, const Frame& frame, view::Actions& out) {
-    Box line{at.low, {at.high.x, at.low.y + frame.px(kHead)}};
+    Box line{at.low, {at.high.x, at.low.y + frame.px(kTitleRow)}};
     draw_text_in(frame, frame.fonts.small, {line.low.x + frame.px(8), line.low.y}, line.high,
                  Align::left, frame.theme.muted, "stage");
     draw_cells(line, frame.fonts.small, frame.theme.muted, frame,
@@ -111,7 +105,7 @@ void draw_cost_table(const CostView& view, const Box& at, const Frame& frame, vi
                        frame.theme.line, frame.px(1));
     ImGui::PushID("stages");
     for (const CostRowView& row : view.rows) {
-        line = {{line.low.x, line.high.y}, {line.high.x, line.high.y + frame.px(kRow)}};
+        line = {{line.low.x, line.high.y}, {line.high.x, line.high.y + frame.px(kTableRow)}};
         draw_row(row, line, frame, out);
     }
     ImGui::PopID();
@@ -195,7 +189,7 @@ void draw_body(const CostView& view, const Frame& frame, view::Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float gap = frame.px(kGap);
-    const float table = frame.px(kHead + kRow * static_cast<float>(view.rows.size()));
+    const float table = frame.px(kTitleRow + kTableRow * static_cast<float>(view.rows.size()));
     const float below = frame.px(kCard) + table + 2 * gap;
     const float plot = std::max(room.y - below - frame.px(4), frame.px(kLeastPlot));
     const float right = low.x + room.x;

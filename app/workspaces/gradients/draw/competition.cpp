@@ -17,22 +17,14 @@
 namespace attn::ui {
 namespace {
 
-using view::CellLook;
-using view::Color;
-using view::CompetitionToken;
-using view::CompetitionView;
-using view::Point;
+using view::CellLook, view::Color, view::CompetitionToken, view::CompetitionView, view::Point;
 
 // Design units.
-constexpr float kRow = 18.0F;
-constexpr float kRowNames = 60.0F;
-constexpr float kMostPitch = 96.0F;
-constexpr float kMostBar = 28.0F;
+constexpr float kRow = 18.0F, kRowNames = 60.0F, kMostPitch = 96.0F, kMostBar = 28.0F;
 constexpr float kWidest = 14.0F;      // an arrow of slope 1/4
 constexpr float kNarrowest = 0.75F;   // of an arrow that is drawn at all
 constexpr double kLeastWidth = 4e-4;  // of 1: a slope of 0.0001
-constexpr float kHead = 5.0F;
-constexpr float kStripes = 8.0F;
+constexpr float kHead = 5.0F, kStripes = 8.0F;
 constexpr float kBars = 0.36F;  // of the height between title and labels
 constexpr float kGainHead = 6.0F;
 constexpr std::size_t kArcPoints = 33;

@@ -15,28 +15,18 @@
 namespace attn::ui {
 namespace {
 
-using view::GradientRow;
-using view::GradientsView;
+using view::GradientRow, view::GradientsView;
 
 // Design units.
-constexpr float kBar = 40.0F;
-constexpr float kFoot = 8.0F;
-constexpr float kGap = 20.0F;
+constexpr float kBar = 40.0F, kGap = 20.0F;
 constexpr float kChain = 0.36F;       // of the width
 constexpr float kCompetition = 0.5F;  // of the height right of the chain
-constexpr float kLeastHero = 190.0F;
-constexpr float kSymbols = 76.0F;
-constexpr float kNumbers = 108.0F;
-constexpr float kTick = 40.0F;
-constexpr float kWorkspaceHead = 44.0F;
-constexpr float kTallest = 44.0F;
+constexpr float kLeastHero = 190.0F, kSymbols = 76.0F, kNumbers = 108.0F, kTick = 40.0F,
+                kWorkspaceHead = 44.0F, kTallest = 44.0F;
 constexpr float kLowest = 20.0F;     // then the chain scrolls
 constexpr float kFewUnits = 700.0F;  // wide: the chain has the larger part
 constexpr float kLowBody = 430.0F;   // high: one note
-constexpr float kWideChain = 0.56F;
-constexpr float kTitleRoom = 330.0F;
-constexpr float kLosses = 210.0F;
-constexpr float kRows = 180.0F;
+constexpr float kWideChain = 0.56F, kTitleRoom = 330.0F, kLosses = 210.0F, kRows = 180.0F;
 
 /// The two norms of one link of the chain; a click shows its gradient.
 void draw_chain_row(const GradientRow& row, const Box& box, const Frame& frame,
@@ -156,7 +146,7 @@ void draw_gradients_body(const GradientsView& view, const Box& box, const Frame&
     const float point = draw_point(view.point, box, frame);
     std::vector<std::string> notes = view.notes;
     if (box.size().y < frame.px(kLowBody) && notes.size() > 1) notes.resize(1);
-    const float top = draw_notes(notes, {{box.low.x, point}, box.high}, frame) + frame.px(kFoot);
+    const float top = draw_notes(notes, {{box.low.x, point}, box.high}, frame) + frame.px(kSpace8);
     if (!view.ready) return;
     const bool narrow = box.size().x < frame.px(kFewUnits);
     const float split = box.low.x + box.size().x * (narrow ? kWideChain : kChain);
@@ -177,7 +167,7 @@ std::string draw_gradients_workspace(const view::AppState& state, const WorkArea
                                      const Frame& frame, view::Actions& out) {
     const GradientsView view = build_gradients_view(state);
     const Box whole{{r.work.low.x + r.margin, r.work.low.y + frame.px(16)},
-                    {r.work.high.x - r.margin - r.inspector, r.work.high.y - frame.px(kFoot)}};
+                    {r.work.high.x - r.margin - r.inspector, r.work.high.y - frame.px(kSpace8)}};
     if (!view.lacks.empty()) {
         panel("lacks", whole,
               [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks); });

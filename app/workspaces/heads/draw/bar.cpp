@@ -9,14 +9,10 @@
 namespace attn::ui {
 namespace {
 
-using view::AllHeadsView;
-using view::HeadsChoice;
+using view::AllHeadsView, view::HeadsChoice;
 
 // Design units.
-constexpr float kWide = 156.0F;
-constexpr float kNarrow = 124.0F;
-constexpr float kSlider = 170.0F;
-constexpr float kRow = 34.0F;
+constexpr float kWide = 156.0F, kNarrow = 124.0F, kSlider = 170.0F;
 constexpr float kOneRow = 1330.0F;   // of either part of the bar
 constexpr float kTwoRows = 1100.0F;  // of the longer part
 constexpr double kLeastLimit = 0.01;
@@ -211,7 +207,7 @@ float heads_bar_height(const AllHeadsView& view, float width, const Frame& frame
     const int usual = width >= frame.px(kOneRow) ? 2 : narrow ? 4 : 3;
     const int edits = !view.controls.model ? 0 : narrow ? 2 : 1;  // switching, rows and patches
     const int rows = usual + edits + (view.controls.interventions.empty() ? 0 : 1);
-    return frame.px(static_cast<float>(rows) * kRow + 8.0F);
+    return frame.px(static_cast<float>(rows) * kControlRow + 8.0F);
 }
 
 void draw_heads_bar(const AllHeadsView& view, const Frame& frame, view::Actions& out) {

@@ -10,23 +10,11 @@
 namespace attn::ui {
 namespace {
 
-using view::AllHeadsView;
-using view::HeadChip;
-using view::HeadLinesView;
-using view::Point;
+using view::AllHeadsView, view::HeadChip, view::HeadLinesView, view::Point;
 
 // Design units.
-constexpr float kTitle = 24.0F;
-constexpr float kLegendLine = 16.0F;
-constexpr float kGap = 24.0F;
-constexpr float kLargestPitch = 30.0F;
-constexpr float kThin = 0.75F;
-constexpr float kThick = 6.0F;
-constexpr float kChip = 28.0F;
-constexpr float kChipPad = 8.0F;
-constexpr float kChipGap = 6.0F;
-constexpr float kLargestPatch = 140.0F;
-constexpr float kWidestCell = 64.0F;
+constexpr float kLargestPitch = 30.0F, kThin = 0.75F, kThick = 6.0F, kChipGap = 6.0F,
+                kLargestPatch = 140.0F, kWidestCell = 64.0F;
 constexpr double kFaint = 0.18;  // opacity of the weakest line
 constexpr double kAside = 0.12;  // of lines of other queries than the pointed one
 
@@ -34,16 +22,16 @@ constexpr double kAside = 0.12;  // of lines of other queries than the pointed o
 Box draw_words(const std::string& title, const std::vector<std::string>& legend, const Box& box,
                const Frame& frame) {
     const Font& strong = frame.fonts.strong;
-    draw_fitted(frame, strong, box.low, {box.high.x, box.low.y + frame.px(kTitle)}, Align::left,
+    draw_fitted(frame, strong, box.low, {box.high.x, box.low.y + frame.px(kTitleRow)}, Align::left,
                 frame.theme.text, title);
-    const float foot = box.high.y - frame.px(kLegendLine) * static_cast<float>(legend.size());
+    const float foot = box.high.y - frame.px(kSmallRow) * static_cast<float>(legend.size());
     float y = foot;
     for (const std::string& line : legend) {
-        draw_fitted(frame, frame.fonts.small, {box.low.x, y},
-                    {box.high.x, y + frame.px(kLegendLine)}, Align::left, frame.theme.muted, line);
-        y += frame.px(kLegendLine);
+        draw_fitted(frame, frame.fonts.small, {box.low.x, y}, {box.high.x, y + frame.px(kSmallRow)},
+                    Align::left, frame.theme.muted, line);
+        y += frame.px(kSmallRow);
     }
-    return {{box.low.x, box.low.y + frame.px(kTitle + 6)}, {box.high.x, foot - frame.px(8)}};
+    return {{box.low.x, box.low.y + frame.px(kTitleRow + 6)}, {box.high.x, foot - frame.px(8)}};
 }
 
 /// Two columns of words with room for lines between them.
@@ -160,11 +148,11 @@ std::pair<std::optional<Index>, float> draw_chips(const std::vector<HeadChip>& c
     ImGui::PushID(id);
     for (std::size_t n = 0; n < chips.size(); ++n) {
         const float wanted =
-            frame.text_width(frame.fonts.body, chips[n].text) + 2 * frame.px(kChipPad);
+            frame.text_width(frame.fonts.body, chips[n].text) + 2 * frame.px(kSpace8);
         const float width = std::min(wanted, box.size().x);
         if (at.x > box.low.x && at.x + width > box.high.x)
-            at = {box.low.x, at.y + frame.px(kChip + kChipGap)};
-        const Box place{{at.x, at.y}, {at.x + width, at.y + frame.px(kChip)}};
+            at = {box.low.x, at.y + frame.px(kChipRow + kChipGap)};
+        const Box place{{at.x, at.y}, {at.x + width, at.y + frame.px(kChipRow)}};
         ImGui::PushID(static_cast<int>(n));
         ImGui::SetCursorScreenPos(place.low);
         if (ImGui::InvisibleButton("chip", place.size())) clicked = static_cast<Index>(n);
@@ -174,7 +162,7 @@ std::pair<std::optional<Index>, float> draw_chips(const std::vector<HeadChip>& c
         at.x += width + frame.px(kChipGap);
     }
     ImGui::PopID();
-    return {clicked, at.y + frame.px(kChip)};
+    return {clicked, at.y + frame.px(kChipRow)};
 }
 
 /// The square of an image's patches from `low` on.
@@ -241,9 +229,9 @@ std::optional<Index> draw_patches(const view::HeadTextView& view, const Box& box
                                   const Frame& frame) {
     const std::vector<HeadChip>& chips = view.keys;
     std::optional<Index> clicked = draw_chips({chips.front()}, "first", box, top, frame).first;
-    const ImVec2 low{box.low.x, top + frame.px(kChip + kChipGap)};
+    const ImVec2 low{box.low.x, top + frame.px(kChipRow + kChipGap)};
     const ImVec2 room{box.high.x - low.x, box.high.y - low.y};
-    const float gap = frame.px(kGap);
+    const float gap = frame.px(kSpace24);
     const float beside = std::min((room.x - gap) / 2, room.y);
     const float above = std::min(room.x, (room.y - gap) / 2);
     const float one = view.image ? std::max(beside, above) : std::min(room.x, room.y);
@@ -274,7 +262,7 @@ void draw_one_text(const view::HeadTextView& view, large::Cell pair, const Box& 
     if (!same) {
         const auto [query, foot] = draw_chips(view.queries, "queries", room, top, frame);
         if (query) out.push_back(view::SelectHeadsPair{*query, pair.column});
-        top = foot + frame.px(kGap);
+        top = foot + frame.px(kSpace24);
     }
     const auto key = view.patch_side > 0 ? draw_patches(view, room, top, frame)
                                          : draw_chips(view.keys, "keys", room, top, frame).first;
@@ -285,7 +273,7 @@ void draw_one_text(const view::HeadTextView& view, large::Cell pair, const Box& 
 
 /// The n-th of `count` boxes beside each other.
 Box part_of(const Box& box, std::size_t n, std::size_t count, const Frame& frame) {
-    const float gap = frame.px(kGap);
+    const float gap = frame.px(kSpace24);
     const float width = (box.size().x - gap * static_cast<float>(count - 1)) /
                         static_cast<float>(std::max<std::size_t>(count, 1));
     const float left = box.low.x + (width + gap) * static_cast<float>(n);

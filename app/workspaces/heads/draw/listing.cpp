@@ -8,21 +8,12 @@
 namespace attn::ui {
 namespace {
 
-using view::AllHeadsView;
-using view::HeadsScatter;
-using view::HeadsTable;
-using view::Point;
-using view::ScatterDot;
+using view::AllHeadsView, view::HeadsScatter, view::HeadsTable, view::Point, view::ScatterDot;
 
 // Design units.
-constexpr float kLine = 16.0F;
 constexpr float kDot = 4.5F;
 constexpr float kReach = 10.0F;  // of the pointer
-constexpr float kListingRow = 20.0F;
-constexpr float kHead = 24.0F;
-constexpr float kName = 46.0F;
-constexpr float kLabel = 104.0F;
-constexpr float kNumber = 46.0F;
+constexpr float kName = 46.0F, kLabel = 104.0F, kNumber = 46.0F;
 
 Point place_of(const ScatterDot& dot, const Box& area) {
     return {area.low.x + area.size().x * dot.x, area.high.y - area.size().y * dot.y};
@@ -33,14 +24,14 @@ void draw_axis_words(const HeadsScatter& scatter, const Box& area, const Box& bo
     const Font& font = frame.fonts.small;
     const auto line = [&](float y, const view::ScatterAxis& axis, const char* way) {
         const std::string text = way + axis.title + " = " + axis.formula;
-        draw_fitted(frame, font, {box.low.x, y}, {box.high.x, y + frame.px(kLine)}, Align::left,
+        draw_fitted(frame, font, {box.low.x, y}, {box.high.x, y + frame.px(kSmallRow)}, Align::left,
                     frame.theme.text, text);
     };
     line(box.low.y, scatter.y, "↑ ");
-    line(area.high.y + frame.px(kLine + 4), scatter.x, "→ ");
-    draw_fitted(frame, font, {box.low.x, area.high.y + frame.px(2 * kLine + 4)},
-                {box.high.x, area.high.y + frame.px(3 * kLine + 4)}, Align::left, frame.theme.muted,
-                scatter.note);
+    line(area.high.y + frame.px(kSmallRow + 4), scatter.x, "→ ");
+    draw_fitted(frame, font, {box.low.x, area.high.y + frame.px(2 * kSmallRow + 4)},
+                {box.high.x, area.high.y + frame.px(3 * kSmallRow + 4)}, Align::left,
+                frame.theme.muted, scatter.note);
 }
 
 void draw_axes(const HeadsScatter& scatter, const Box& area, const Frame& frame) {
@@ -53,7 +44,7 @@ void draw_axes(const HeadsScatter& scatter, const Box& area, const Frame& frame)
         frame.painter.line({x, area.low.y}, {x, area.high.y}, frame.theme.line, frame.px(1));
         frame.painter.line({area.low.x, y}, {area.high.x, y}, frame.theme.line, frame.px(1));
         draw_text_in(frame, font, {x - frame.px(30), area.high.y + frame.px(2)},
-                     {x + frame.px(30), area.high.y + frame.px(2 + kLine)}, Align::center,
+                     {x + frame.px(30), area.high.y + frame.px(2 + kSmallRow)}, Align::center,
                      frame.theme.muted, scatter.x.ticks[n]);
         draw_text_in(frame, font, {area.low.x - frame.px(44), y - frame.px(8)},
                      {area.low.x - frame.px(6), y + frame.px(8)}, Align::right, frame.theme.muted,
@@ -104,7 +95,7 @@ Ruler ruler_of(const HeadsTable& table, float width, const Frame& frame) {
 void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, const Frame& frame,
                    view::Actions& out) {
     const Font& font = frame.fonts.small;
-    const float foot = box.low.y + frame.px(kHead);
+    const float foot = box.low.y + frame.px(kTitleRow);
     draw_text_in(frame, font, box.low, {box.low.x + at.name, foot}, Align::left, frame.theme.muted,
                  "head");
     draw_text_in(frame, font, {box.low.x + at.name, box.low.y},
@@ -116,7 +107,7 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
         ImGui::SetCursorScreenPos({left, box.low.y});
         ImGui::PushID(static_cast<int>(n));
         const bool clicked =
-            ImGui::InvisibleButton("sort", {std::max(at.number, 1.0F), frame.px(kHead)});
+            ImGui::InvisibleButton("sort", {std::max(at.number, 1.0F), frame.px(kTitleRow)});
         if (clicked || pressed_by_key(frame))
             out.push_back(view::SortHeads{sorted ? std::string() : column.key});
         tooltip(frame, column.title, column.tip + "\nClick: sort, largest first");
@@ -130,7 +121,7 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
 
 void draw_row(const view::HeadsTableRow& row, Point low, const Ruler& at, float width,
               const Frame& frame) {
-    const float foot = low.y + frame.px(kListingRow);
+    const float foot = low.y + frame.px(kTextRow);
     const view::Color color = row.shown ? frame.theme.accent : frame.theme.text;
     if (row.shown) frame.painter.rect(low, {low.x + width, foot}, frame.theme.raised, frame.px(3));
     const Font& font = frame.fonts.small;
@@ -148,19 +139,19 @@ void draw_rows(const AllHeadsView& view, const Ruler& at, float width, const Fra
                view::Actions& out) {
     const HeadsTable& table = *view.table;
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    const float height = frame.px(kListingRow) * static_cast<float>(table.rows.size());
+    const float height = frame.px(kTextRow) * static_cast<float>(table.rows.size());
     ImGui::InvisibleButton("rows", {width, std::max(height, 1.0F)});
     const bool over = ImGui::IsItemHovered();
     for (std::size_t n = 0; n < table.rows.size(); ++n) {
-        const Point top{low.x, low.y + frame.px(kListingRow) * static_cast<float>(n)};
-        const ImVec2 foot{top.x + width, top.y + frame.px(kListingRow)};
+        const Point top{low.x, low.y + frame.px(kTextRow) * static_cast<float>(n)};
+        const ImVec2 foot{top.x + width, top.y + frame.px(kTextRow)};
         if (!frame.still && !ImGui::IsRectVisible({top.x, top.y}, foot)) continue;
         draw_row(table.rows[n], top, at, width, frame);
     }
     if (!over || table.rows.empty()) return;
     const auto n =
-        static_cast<std::size_t>(within((ImGui::GetMousePos().y - low.y) / frame.px(kListingRow),
-                                        0.0F, static_cast<float>(table.rows.size() - 1)));
+        static_cast<std::size_t>(within((ImGui::GetMousePos().y - low.y) / frame.px(kTextRow), 0.0F,
+                                        static_cast<float>(table.rows.size() - 1)));
     press_head(table.rows[n].place, false, out);
 }
 
@@ -176,8 +167,8 @@ void press_head(HeadPlace place, bool pinned, view::Actions& out) {
 
 void draw_heads_scatter(const AllHeadsView& view, const Box& box, const Frame& frame,
                         view::Actions& out) {
-    const Box area{{box.low.x + frame.px(48), box.low.y + frame.px(kLine + 10)},
-                   {box.high.x - frame.px(24), box.high.y - frame.px(3 * kLine + 12)}};
+    const Box area{{box.low.x + frame.px(48), box.low.y + frame.px(kSmallRow + 10)},
+                   {box.high.x - frame.px(24), box.high.y - frame.px(3 * kSmallRow + 12)}};
     const float reach = frame.px(kReach);
     ImGui::SetCursorScreenPos({area.low.x - reach, area.low.y - reach});
     ImGui::InvisibleButton("dots", {area.size().x + 2 * reach, area.size().y + 2 * reach});
@@ -205,7 +196,7 @@ void draw_heads_table(const AllHeadsView& view, const Box& box, const Frame& fra
                       view::Actions& out) {
     const Ruler at = ruler_of(*view.table, box.size().x, frame);
     draw_head_row(*view.table, box, at, frame, out);
-    const Box rows{{box.low.x, box.low.y + frame.px(kHead)}, box.high};
+    const Box rows{{box.low.x, box.low.y + frame.px(kTitleRow)}, box.high};
     panel("rows", rows, [&] { draw_rows(view, at, rows.size().x, frame, out); });
 }
 

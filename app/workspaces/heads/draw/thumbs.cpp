@@ -10,22 +10,17 @@
 namespace attn::ui {
 namespace {
 
-using view::AllHeadsView;
-using view::HeadThumb;
+using view::AllHeadsView, view::HeadThumb;
 
 // Design units.
 constexpr float kLargest = 112.0F;  // pitch of the pictures
 constexpr float kLeast = 12.0F;
 constexpr float kTitled = 76.0F;  // the least with a title under each
 constexpr float kThumbsTitle = 15.0F;
-constexpr float kThumbsHead = 20.0F;  // labels above the columns
-constexpr float kAround = 12.0F;      // air around the legend
-constexpr int kCautionLines = 6;      // of the caution and the source, as wide as the pictures
-constexpr double kDimmed = 0.8;
-constexpr double kOff = 0.6;
+constexpr int kCautionLines = 6;  // of the caution and the source, as wide as the pictures
+constexpr double kDimmed = 0.8, kOff = 0.6;
 constexpr float kMost = 0.42F;  // of the width; while two are compared less
 constexpr float kMostBeside = 0.3F;
-constexpr float kAir = 12.0F;
 constexpr float kLeastWords = 330.0F;  // of the caution
 
 /// Where the pictures stand.
@@ -43,7 +38,7 @@ float gap_of(float pitch, const Frame& frame) { return within(pitch * 0.1F, 1.0F
 Layout by_layer(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
     Layout at;
     at.left = frame.text_width(frame.fonts.small, view.layer_labels.back()) + frame.px(8);
-    at.top = frame.px(kThumbsHead);
+    at.top = frame.px(kTextRow);
     at.columns = view.columns;
     at.rows = view.layers;
     const float across = (room.x - at.left) / static_cast<float>(at.columns);
@@ -79,7 +74,7 @@ Layout in_order(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
 float legend_height(const AllHeadsView& view, const Frame& frame) {
     const int lines = 2 + (view.legend.clipped ? 1 : 0) +
                       (view.legend.change_words.empty() ? 0 : 1) + kCautionLines;
-    return frame.px(kAround + kThumbsTitle * static_cast<float>(lines));
+    return frame.px(kSpace12 + kThumbsTitle * static_cast<float>(lines));
 }
 
 Layout lay_out(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
@@ -171,12 +166,11 @@ void draw_axes(const AllHeadsView& view, const Layout& at, ImVec2 low, const Fra
     const auto& labels = named ? view.head_labels : view.head_numbers;
     const auto step = static_cast<std::size_t>(std::ceil(widest(labels) / at.pitch.x));
     if (!named)
-        draw_text_in(frame, font, low,
-                     {low.x + at.left - frame.px(8), low.y + frame.px(kThumbsHead)}, Align::left,
-                     frame.theme.muted, "head");
+        draw_text_in(frame, font, low, {low.x + at.left - frame.px(8), low.y + frame.px(kTextRow)},
+                     Align::left, frame.theme.muted, "head");
     for (std::size_t n = 0; n < labels.size(); n += std::max<std::size_t>(step, 1)) {
         const float x = low.x + at.left + at.pitch.x * static_cast<float>(n);
-        draw_text_in(frame, font, {x, low.y}, {x + at.side, low.y + frame.px(kThumbsHead)},
+        draw_text_in(frame, font, {x, low.y}, {x + at.side, low.y + frame.px(kTextRow)},
                      Align::center, frame.theme.muted, labels[n]);
     }
     const auto rows = static_cast<std::size_t>(std::ceil(frame.px(kThumbsTitle) / at.pitch.y));
@@ -276,15 +270,16 @@ float thumbs_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
     const float words = std::max({frame.text_width(frame.fonts.small, view.legend.words),
                                   frame.text_width(frame.fonts.small, view.legend.change_words),
                                   frame.px(kLeastWords)});
-    return std::min(std::max(lay_out(view, most, frame).width(), words) + frame.px(kAir), most.x);
+    return std::min(std::max(lay_out(view, most, frame).width(), words) + frame.px(kSpace12),
+                    most.x);
 }
 
 void draw_thumbs(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
-    const Layout at = lay_out(view, {box.size().x - frame.px(kAir), box.size().y}, frame);
+    const Layout at = lay_out(view, {box.size().x - frame.px(kSpace12), box.size().y}, frame);
     const float foot = box.high.y - legend_height(view, frame);
     panel("pictures", {box.low, {box.high.x, foot}}, [&] { draw_pictures(view, at, frame, out); });
     const float under = std::min(box.low.y + at.height() + frame.px(6), foot + frame.px(6));
-    draw_legend(view, {box.low.x, under}, box.size().x - frame.px(kAir), frame);
+    draw_legend(view, {box.low.x, under}, box.size().x - frame.px(kSpace12), frame);
 }
 
 }  // namespace attn::ui

@@ -13,10 +13,7 @@ using view::AllHeadsView;
 
 // Design units.
 constexpr float kMostBar = 0.32F;  // of the height
-constexpr float kWorkspaceGap = 12.0F;
-constexpr float kFoot = 8.0F;
-constexpr float kNote = 20.0F;
-constexpr float kScatter = 0.5F;  // of the width
+constexpr float kScatter = 0.5F;   // of the width
 constexpr float kTable = 0.62F;
 
 /// The first line, in several where it is long; returns where it ends.
@@ -34,9 +31,9 @@ float draw_point(const AllHeadsView& view, const Box& box, const Frame& frame) {
 
 float draw_notes(const AllHeadsView& view, float top, const Box& box, const Frame& frame) {
     for (const std::string& note : view.notes) {
-        draw_fitted(frame, frame.fonts.body, {box.low.x, top}, {box.high.x, top + frame.px(kNote)},
-                    Align::left, frame.theme.warning, note);
-        top += frame.px(kNote);
+        draw_fitted(frame, frame.fonts.body, {box.low.x, top},
+                    {box.high.x, top + frame.px(kTextRow)}, Align::left, frame.theme.warning, note);
+        top += frame.px(kTextRow);
     }
     return top;
 }
@@ -74,12 +71,12 @@ void draw_large(const AllHeadsView& view, const Box& box, const Frame& frame, vi
 void draw_body(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
     if (!view.pending.empty()) return draw_lack("pending", view.pending, box, frame);
     const float point = draw_point(view, box, frame);
-    const float top = draw_notes(view, point, box, frame) + frame.px(kWorkspaceGap) / 2;
-    const Box whole{{box.low.x, top}, {box.high.x, box.high.y - frame.px(kFoot)}};
+    const float top = draw_notes(view, point, box, frame) + frame.px(kSpace12) / 2;
+    const Box whole{{box.low.x, top}, {box.high.x, box.high.y - frame.px(kSpace8)}};
     const float width = list_width(view, whole.size(), frame);
     const Box list{whole.low, {whole.low.x + width, whole.high.y}};
     panel("list", list, [&] { draw_list(view, list, frame, out); });
-    const Box hero{{whole.low.x + width + frame.px(kWorkspaceGap), whole.low.y}, whole.high};
+    const Box hero{{whole.low.x + width + frame.px(kSpace12), whole.low.y}, whole.high};
     panel("hero", hero, [&] { draw_large(view, hero, frame, out); });
 }
 
@@ -94,7 +91,7 @@ std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r,
     const float height = std::min(wanted, kMostBar * r.work.size().y);
     const float top = bar_panel(r, height, frame,
                                 [&](const Frame& chrome) { draw_heads_bar(view, chrome, out); });
-    const Box box = canvas_box(r, top + frame.px(kWorkspaceGap));
+    const Box box = canvas_box(r, top + frame.px(kSpace12));
     panel("all heads", box, [&] { draw_body(view, box, frame, out); });
     side_inspector(state, r, top, frame, out);
     return view::computed_words(state);

@@ -16,18 +16,12 @@ namespace {
 using view::GridView;
 
 // Design units.
-constexpr float kGap = 20.0F;
-constexpr float kHeading = 24.0F;
-constexpr float kFormula = 40.0F;
+constexpr float kGap = 20.0F, kFormula = 40.0F;
 constexpr float kLow = 440.0F;  // of a lower room the formula stands beside the words
-constexpr float kFormulaSize = 16.0F;
-constexpr float kBar = 36.0F;  // colours and their words
+constexpr float kBar = 36.0F;   // colours and their words
 constexpr float kLargestCell = 128.0F;
-constexpr float kSmallGap = 8.0F;
 constexpr float kOutputTitle = 48.0F;  // with the numbers of the columns
-constexpr float kLeastRow = 22.0F;
-constexpr float kLargestRow = 34.0F;
-constexpr float kLeastHero = 0.62F;  // of the height: lower, and the canvas scrolls
+constexpr float kLeastHero = 0.62F;    // of the height: lower, and the canvas scrolls
 
 /// One of the three: where it stands.
 struct Column {
@@ -52,7 +46,7 @@ float words_above(const GridView& grid, float cell, const Frame& frame) {
 float beside(const GridView& grid, float cell, const Frame& frame) {
     float width = 0.0F;
     for (const view::SideVector& side : grid.sides) width += side_width(side, frame, cell);
-    return width > 0.0F ? width + frame.px(kSmallGap) : 0.0F;
+    return width > 0.0F ? width + frame.px(kSpace8) : 0.0F;
 }
 
 /// Three matrices of one size in `room`: as large as the narrower side lets them be.
@@ -69,7 +63,7 @@ Layout make_layout(const view::KindsView& view, ImVec2 low, ImVec2 room, const F
         const float sides = 2 * beside(grid, cell, frame);
         const float across = (room.x - at.labels - 2 * frame.px(kGap) - sides) / (3 * keys);
         const float down =
-            (room.y - frame.px(kHeading + kBar) - at.formula - words_above(grid, cell, frame)) /
+            (room.y - frame.px(kTitleRow + kBar) - at.formula - words_above(grid, cell, frame)) /
             rows;
         cell = within(std::min(across, down), 1.0F, frame.px(kLargestCell));
     }
@@ -81,7 +75,7 @@ Layout make_layout(const view::KindsView& view, ImVec2 low, ImVec2 room, const F
     at.columns[0] = {low.x + at.labels, width + side};
     at.columns[1] = {at.columns[0].left + at.columns[0].width + gap, width + side};
     at.columns[2] = {at.columns[1].left + at.columns[1].width + gap, width};
-    at.cells = low.y + frame.px(kHeading) + at.formula + words_above(grid, at.cell, frame);
+    at.cells = low.y + frame.px(kTitleRow) + at.formula + words_above(grid, at.cell, frame);
     at.foot = at.cells + at.cell * rows;
     return at;
 }
@@ -113,10 +107,10 @@ void draw_heading_formula(const Heading& heading, float after, const Layout& at,
     if (heading.tex.empty()) return;
     const bool beside_words = at.formula == 0.0F;
     const float left = beside_words ? after + frame.px(kGap) : heading.left;
-    const auto box = fitted_math(frame, heading.tex, kFormulaSize, heading.right - left);
+    const auto box = fitted_math(frame, heading.tex, kSmallFormula, heading.right - left);
     if (!box || left + box->width > heading.right) return;
-    const float height = beside_words ? frame.px(kHeading) : at.formula;
-    const float top = beside_words ? at.top : at.top + frame.px(kHeading);
+    const float height = beside_words ? frame.px(kTitleRow) : at.formula;
+    const float top = beside_words ? at.top : at.top + frame.px(kTitleRow);
     const float slack = (height - box->ascent - box->descent) / 2;
     draw_formula(frame, *box, {left, top + slack + box->ascent});
 }
@@ -124,9 +118,9 @@ void draw_heading_formula(const Heading& heading, float after, const Layout& at,
 void draw_heading(const Heading& heading, const Layout& at, const Frame& frame) {
     const Font& font = frame.fonts.strong;
     const ImVec2 low{heading.left, at.top};
-    const ImVec2 high{heading.right, at.top + frame.px(kHeading)};
+    const ImVec2 high{heading.right, at.top + frame.px(kTitleRow)};
     draw_text_in(frame, font, low, high, Align::left, heading.color, heading.letter);
-    const float after = heading.left + frame.text_width(font, heading.letter) + frame.px(kSmallGap);
+    const float after = heading.left + frame.text_width(font, heading.letter) + frame.px(kSpace8);
     const std::string words =
         fit_text(frame, frame.fonts.body, heading.words, heading.right - after);
     draw_text_in(frame, frame.fonts.body, {after, low.y}, high, Align::left, frame.theme.text,
@@ -149,7 +143,7 @@ void draw_largest(const std::pair<Index, Index>& cell, const Column& column, con
 
 void draw_headings(const view::KindsView& view, const Layout& at, const Frame& frame) {
     const view::Color weight = frame.theme.role(Role::weight);
-    const float gap = frame.px(kSmallGap);
+    const float gap = frame.px(kSpace8);
     const auto& [a, b, change] = at.columns;
     draw_heading({view.a.letter, view.a.words, view.a.tex, weight, a.left, b.left - gap}, at,
                  frame);
@@ -196,7 +190,7 @@ float draw_settings(const view::KindsView& view, ImVec2 low, float width, const 
     float height = 0.0F;
     for (const view::KindSideView* side : {&view.a, &view.b}) {
         const float x = side == &view.a ? low.x : low.x + half + gap;
-        const float after = frame.text_width(frame.fonts.strong, "A") + frame.px(kSmallGap);
+        const float after = frame.text_width(frame.fonts.strong, "A") + frame.px(kSpace8);
         draw_text_in(frame, frame.fonts.strong, {x, low.y}, {x + after, low.y + frame.px(28)},
                      Align::left, frame.theme.role(Role::weight), side->letter);
         ImGui::SetCursorScreenPos({x + after, low.y});
@@ -217,19 +211,19 @@ void draw_comparison(const view::KindsView& view, bool chrome, const Frame& fram
     wrapped_words(frame, frame.fonts.title, frame.theme.text, view.sentence);
     wrapped_words(frame, frame.fonts.small, frame.theme.muted, view.note);
     if (!view.difference) return;
-    top = ImGui::GetCursorScreenPos().y + frame.px(kSmallGap);
+    top = ImGui::GetCursorScreenPos().y + frame.px(kSpace8);
     const float table = kinds_table_height(view.rows, room.x, frame);
-    const float rest = high.y - top - table - frame.px(kSmallGap);
+    const float rest = high.y - top - table - frame.px(kSpace8);
     const Layout at =
         make_layout(view, {low.x, top}, {room.x, std::max(rest, room.y * kLeastHero)}, frame);
     draw_hero(view, at, frame, out);
-    const float below = at.foot + frame.px(kBar + kSmallGap);
+    const float below = at.foot + frame.px(kBar + kSpace8);
     draw_kinds_table(view.rows, {low.x, below}, room.x, frame);
     const float outputs = below + table + frame.px(kGap);  // where there is room under the table
-    const float row = (high.y - outputs - frame.px(kOutputTitle + kSmallGap)) / 3;
-    if (view.outputs && row >= frame.px(kLeastRow))
+    const float row = (high.y - outputs - frame.px(kOutputTitle + kSpace8)) / 3;
+    if (view.outputs && row >= frame.px(kTableRow))
         draw_vectors(*view.outputs, "outputs", {low.x, outputs}, high.x - low.x,
-                     std::min(row, frame.px(kLargestRow)), frame);
+                     std::min(row, frame.px(kControlRow)), frame);
     const auto grids = grids_of(view);
     for (std::size_t n = 0; n < grids.size(); ++n)
         draw_lens(*grids[n], at.place(n), frame, low, high);

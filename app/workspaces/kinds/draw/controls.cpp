@@ -15,12 +15,7 @@ namespace {
 using view::Actions;
 
 // Design units.
-constexpr float kPairs = 208.0F;
-constexpr float kList = 140.0F;
-constexpr float kLeastList = 102.0F;
-constexpr float kRow = 34.0F;
-constexpr float kControlsGap = 8.0F;
-constexpr float kSlider = 128.0F;
+constexpr float kPairs = 208.0F, kList = 140.0F, kLeastList = 102.0F, kSlider = 128.0F;
 
 constexpr Index kMostCount = view::kMostWindow;
 static_assert(kMostCount == view::kMostLatents);
@@ -32,15 +27,15 @@ class Row {
         : frame_(frame), low_(ImGui::GetCursorScreenPos()), width_(width) {}
     void place(float width) {
         const bool fits = x_ + width <= width_ || x_ == 0.0F;
-        if (!fits) x_ = 0.0F, y_ += frame_.px(kRow);
+        if (!fits) x_ = 0.0F, y_ += frame_.px(kControlRow);
         ImGui::SetCursorScreenPos({low_.x + x_, low_.y + y_});
-        x_ += width + frame_.px(kControlsGap);
+        x_ += width + frame_.px(kSpace8);
     }
-    float height() const { return y_ + frame_.px(kRow); }
+    float height() const { return y_ + frame_.px(kControlRow); }
     /// The width of each of `count` that share a row.
     float share(std::size_t count) const {
         const auto n = static_cast<float>(count);
-        return std::floor((width_ - (n - 1) * frame_.px(kControlsGap)) / n);
+        return std::floor((width_ - (n - 1) * frame_.px(kSpace8)) / n);
     }
 
   private:
@@ -76,7 +71,7 @@ struct Settings {
     }
     void slid(std::string_view setting, const char* label, double now, double high,
               const Tip& tip) const {
-        row.place(frame.px(kSlider + kControlsGap));  // its number ends at its edge
+        row.place(frame.px(kSlider + kSpace8));  // its number ends at its edge
         const SliderWords words{label, view::significant(now, 3), "100"};
         if (const auto value =
                 real_slider(frame, fmt::format("##{}", setting).c_str(), words, now,

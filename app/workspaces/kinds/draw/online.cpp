@@ -10,23 +10,18 @@
 namespace attn::ui {
 namespace {
 
-using view::OnlineKey;
-using view::OnlineView;
+using view::OnlineKey, view::OnlineView;
 
 // Design units.
-constexpr float kOnlineGap = 16.0F;
 constexpr float kTitles = 96.0F;  // left of the bars
 constexpr float kWidestKey = 112.0F;
 constexpr float kScores = 0.6F;    // of the height of both kinds of bars
 constexpr float kVectors = 0.44F;  // of the height, what ℓ, O and the finished row take at most
 constexpr float kAroundVectors = 152.0F;  // their titles, labels and words
 constexpr int kVectorRows = 7;
-constexpr float kLeastBars = 120.0F;
-constexpr float kOnlineFormula = 18.0F;
-constexpr float kFormulaLine = 44.0F;
+constexpr float kLeastBars = 120.0F, kOnlineFormula = 18.0F, kFormulaLine = 44.0F;
 constexpr float kFormulas = 0.46F;  // of the width
-constexpr float kLargestHeight = 34.0F;
-constexpr float kLeastHeight = 20.0F;
+constexpr float kLargestHeight = 34.0F, kLeastHeight = 20.0F;
 constexpr float kLeastText = 34.0F;  // a key narrower than this has no number
 constexpr double kSeen = 0.5;        // how strong what was gone through before is
 
@@ -168,9 +163,9 @@ float draw_keys(const OnlineView& view, ImVec2 low, ImVec2 room, const Frame& fr
     draw_column_labels(labels, frame, keys.left, low.y + head);
     const float top = low.y + head + text;
     const float bars =
-        std::max(room.y - head - 2 * text - frame.px(kOnlineGap + 12), frame.px(kLeastBars));
+        std::max(room.y - head - 2 * text - frame.px(kSpace16 + 12), frame.px(kLeastBars));
     const Bars scores = bars_of(view, top, top + bars * kScores, &OnlineKey::score, view.largest);
-    const float below = scores.foot + frame.px(kOnlineGap) + text;
+    const float below = scores.foot + frame.px(kSpace16) + text;
     const Bars terms = bars_of(view, below, below + bars * (1.0F - kScores), &OnlineKey::term, 1.0);
     draw_title(keys, scores, low.x, "M", "score");
     draw_title(keys, terms, low.x, "exp(M − m)", "with m of now");
@@ -200,7 +195,7 @@ void draw_formulas(const OnlineView& view, ImVec2 low, float width, const Frame&
 void draw_state(const OnlineView& view, ImVec2 low, float width, float row_height,
                 const Frame& frame) {
     float y =
-        draw_vectors(view.state, "state", low, width, row_height, frame) + frame.px(kOnlineGap / 2);
+        draw_vectors(view.state, "state", low, width, row_height, frame) + frame.px(kSpace16 / 2);
     if (!view.result) return;
     y = draw_vectors(*view.result, "result", {low.x, y}, width, row_height, frame) + frame.px(4);
     ImGui::SetCursorScreenPos({low.x, y});
@@ -226,7 +221,7 @@ void draw_online(const OnlineView& view, const Frame& frame) {
     const float foot = draw_keys(view, {low.x, low.y + frame.px(8)},
                                  {room.x, room.y - vectors - frame.px(16)}, frame);
     const float left = room.x * kFormulas;
-    draw_formulas(view, {low.x, foot + frame.px(8)}, left - frame.px(kOnlineGap), frame);
+    draw_formulas(view, {low.x, foot + frame.px(8)}, left - frame.px(kSpace16), frame);
     draw_state(view, {low.x + left, foot + frame.px(8)}, room.x - left, row, frame);
 }
 

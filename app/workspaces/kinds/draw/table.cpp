@@ -11,10 +11,7 @@ namespace {
 using view::KindRow;
 
 // Design units.
-constexpr float kTableRow = 24.0F;
-constexpr float kTableGap = 48.0F;
-constexpr float kTwoColumns = 900.0F;
-constexpr float kTableLargestCell = 72.0F;
+constexpr float kTwoColumns = 900.0F, kTableLargestCell = 72.0F;
 constexpr float kNumber = 0.22F;  // of a column's width: the numbers of one side
 
 /// What stands between A and B, and what each of them has.
@@ -66,7 +63,7 @@ enum class Heads { between, sides };
 
 void draw_group(const std::vector<const KindRow*>& rows, Heads heads, ImVec2 low, float width,
                 const Frame& frame) {
-    const float height = frame.px(kTableRow);
+    const float height = frame.px(kTitleRow);
     const Line head{frame, low, {low.x + width, low.y + height}};
     const view::Color color = frame.theme.role(Role::weight);
     if (heads == Heads::sides)
@@ -89,18 +86,18 @@ float kinds_table_height(const std::vector<KindRow>& rows, float width, const Fr
     const std::size_t lines = is_wide(width, frame)
                                   ? std::max(groups.between.size(), groups.sides.size()) + 1
                                   : groups.between.size() + groups.sides.size() + 2;
-    return frame.px(kTableRow) * static_cast<float>(lines);
+    return frame.px(kTitleRow) * static_cast<float>(lines);
 }
 
 void draw_kinds_table(const std::vector<KindRow>& rows, ImVec2 low, float width,
                       const Frame& frame) {
     const Groups groups(rows);
     const bool wide = is_wide(width, frame);
-    const float column = wide ? (width - frame.px(kTableGap)) / 2 : width;
+    const float column = wide ? (width - frame.px(kSpace48)) / 2 : width;
     draw_group(groups.between, Heads::between, low, column, frame);
-    const float below = frame.px(kTableRow) * static_cast<float>(groups.between.size() + 1);
+    const float below = frame.px(kTitleRow) * static_cast<float>(groups.between.size() + 1);
     const ImVec2 other =
-        wide ? ImVec2{low.x + column + frame.px(kTableGap), low.y} : ImVec2{low.x, low.y + below};
+        wide ? ImVec2{low.x + column + frame.px(kSpace48), low.y} : ImVec2{low.x, low.y + below};
     draw_group(groups.sides, Heads::sides, other, column, frame);
 }
 

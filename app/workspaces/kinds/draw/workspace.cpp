@@ -8,8 +8,7 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kTop = 44.0F;
-constexpr float kAbove = 12.0F;
+constexpr float kTop = 44.0F, kAbove = 12.0F;
 
 }  // namespace
 

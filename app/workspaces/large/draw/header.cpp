@@ -13,14 +13,10 @@ namespace {
 using view::RooflineView;
 
 // Design units.
-constexpr float kLargeWidth = 440.0F;
-constexpr float kLargeHeight = 280.0F;
-constexpr float kPoint = 4.0F;
-constexpr float kRooflineWidth = 220.0F;
-constexpr float kRooflineHeight = 96.0F;
+constexpr float kLargeWidth = 440.0F, kLargeHeight = 280.0F, kPoint = 4.0F, kRooflineWidth = 220.0F,
+                kRooflineHeight = 96.0F;
 constexpr float kRooflineRoom = 640.0F;  // header width from which it has a place
 constexpr float kBar = 6.0F;
-constexpr float kBadgeGap = 16.0F;
 
 // Room around what is drawn, as factors of it.
 constexpr double kLeft = 4.0;        // less than the lowest intensity
@@ -222,7 +218,7 @@ float badge_width(const LargeScene& scene) {
 /// Title, badge, and what a pixel stands for at the right end, as far as each has room.
 void draw_title_line(const LargeScene& scene, const Area& line) {
     const Frame& frame = scene.frame;
-    const float gap = frame.px(kBadgeGap);
+    const float gap = frame.px(kSpace16);
     const Font& large = frame.fonts.title;
     const float badge = badge_width(scene) + gap;
     const bool roomy = frame.text_width(large, scene.view.title) + badge <= line.width();

@@ -19,12 +19,10 @@ namespace {
 using large::Cell;
 
 // Design units.
-constexpr float kMinimap = 152.0F;
-constexpr float kSmallMinimap = 96.0F;
+constexpr float kMinimap = 152.0F, kSmallMinimap = 96.0F;
 constexpr float kLow = 560.0F;     // of a side panel that has the small one
 constexpr float kBeside = 128.0F;  // least room for what stands beside the minimap
 constexpr float kSection = 2.0F;
-constexpr float kRow = 24.0F;
 constexpr double kStep = 2.0;  // zoom of − and +
 
 void section(const LargeScene& scene, const std::string& title) {
@@ -187,7 +185,7 @@ void draw_heads(const LargeScene& scene) {
 void draw_cell_row(const LargeScene& scene, const view::StrongCell& cell) {
     const Frame& frame = scene.frame;
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 high{low.x + ImGui::GetContentRegionAvail().x, low.y + frame.px(kRow)};
+    const ImVec2 high{low.x + ImGui::GetContentRegionAvail().x, low.y + frame.px(kTitleRow)};
     const bool clicked =
         ImGui::InvisibleButton("cell", {std::max(1.0F, high.x - low.x), high.y - low.y});
     if (pressed_by_key(frame) || clicked) scene.out.push_back(view::GoToCell{cell.cell});

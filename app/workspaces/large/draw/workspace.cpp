@@ -9,13 +9,8 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kHeader = 96.0F;
-constexpr float kShortHeader = 72.0F;
-constexpr float kProfile = 40.0F;
-constexpr float kShortProfile = 24.0F;
-constexpr float kCaptions = 24.0F;
-constexpr float kLegend = 56.0F;
-constexpr float kGap = 8.0F;
+constexpr float kHeader = 96.0F, kShortHeader = 72.0F, kProfile = 40.0F, kShortProfile = 24.0F,
+                kLegend = 56.0F;
 constexpr float kRoomy = 560.0F;  // a lower window gives up some heights
 constexpr float kForm = 440.0F;   // width of hint and generator on an empty canvas
 
@@ -31,8 +26,8 @@ Layout lay_out(const Frame& frame, const Area& room) {
     const float header = frame.px(roomy ? kHeader : kShortHeader);
     const float across = frame.px(kProfile);  // holds a ruler's title too
     const float profile = frame.px(roomy ? kProfile : kShortProfile);
-    const float captions = roomy ? frame.px(kCaptions) : frame.fonts.small.px;
-    const float top = room.low.y + header + frame.px(kGap);
+    const float captions = roomy ? frame.px(kTitleRow) : frame.fonts.small.px;
+    const float top = room.low.y + header + frame.px(kSpace8);
     const Rulers map = place_map(
         frame, {{room.low.x, top},
                 {room.high.x - across, room.high.y - profile - captions - frame.px(kLegend)}});

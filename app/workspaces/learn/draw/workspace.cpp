@@ -22,21 +22,14 @@
 namespace attn::ui {
 namespace {
 
-using view::LearnFieldKind;
-using view::LearnFieldView;
-using view::LearnView;
+using view::LearnFieldKind, view::LearnFieldView, view::LearnView;
 
 // Design units.
 constexpr float kExperiments = 380.0F;
 constexpr float kExperimentsShare = 0.32F;  // of a narrow window
-constexpr float kHeadLists = 96.0F;
-constexpr float kLabels = 124.0F;
+constexpr float kHeadLists = 96.0F, kLabels = 124.0F;
 constexpr double kLeastRate = 1e-5;
-constexpr float kGap = 16.0F;
-constexpr float kFoot = 8.0F;
-constexpr float kChoices = 36.0F;
-constexpr float kMeasures = 240.0F;
-constexpr float kMomentLine = 32.0F;
+constexpr float kChoices = 36.0F, kMeasures = 240.0F, kMomentLine = 32.0F;
 constexpr float kCurves = 0.4F;  // of the width, beside the maps
 constexpr float kMaps = 0.62F;   // of the height, above the small plots
 constexpr float kStacked = 600.0F;
@@ -300,10 +293,10 @@ void draw_learn_curve(const LearnView& view, const Box& box, const Frame& frame,
 void draw_small_curves(const LearnView& view, const Box& box, const Frame& frame,
                        view::Actions& out) {
     const float middle = (box.low.x + box.high.x) / 2;
-    draw_learn_plot(view.plots[1], "left", {box.low, {middle - frame.px(kGap), box.high.y}}, view,
-                    frame, out);
-    draw_learn_plot(view.plots[2], "right", {{middle + frame.px(kGap), box.low.y}, box.high}, view,
-                    frame, out);
+    draw_learn_plot(view.plots[1], "left", {box.low, {middle - frame.px(kSpace16), box.high.y}},
+                    view, frame, out);
+    draw_learn_plot(view.plots[2], "right", {{middle + frame.px(kSpace16), box.low.y}, box.high},
+                    view, frame, out);
 }
 
 void draw_learn_maps(const LearnView& view, const Box& box, const Frame& frame,
@@ -324,7 +317,7 @@ void draw_learn_maps(const LearnView& view, const Box& box, const Frame& frame,
 void draw_learn_body(const LearnView& view, const Box& box, bool chrome, const Frame& frame,
                      view::Actions& out) {
     float top = draw_point(view.point, box, frame);
-    top = draw_notes(view.notes, {{box.low.x, top}, box.high}, frame) + frame.px(kFoot);
+    top = draw_notes(view.notes, {{box.low.x, top}, box.high}, frame) + frame.px(kSpace8);
     if (!view.lacks.empty()) {
         ImGui::SetCursorScreenPos({box.low.x, top});
         wrapped_words(frame, frame.fonts.title, frame.theme.warning, view.lacks);
@@ -340,16 +333,16 @@ void draw_learn_body(const LearnView& view, const Box& box, bool chrome, const F
     const bool wide = box.size().x >= frame.px(kStacked);
     const float split = wide ? box.low.x + box.size().x * kCurves : box.high.x;
     const float middle = wide ? foot : top + (foot - top) * 0.4F;
-    const Box curve{{box.low.x, top}, {split - (wide ? frame.px(kGap) : 0.0F), middle}};
+    const Box curve{{box.low.x, top}, {split - (wide ? frame.px(kSpace16) : 0.0F), middle}};
     panel("curve", curve, [&] { draw_learn_curve(view, curve, frame, out); });
-    const float left = wide ? split + frame.px(kGap) : box.low.x;
-    const float begin = wide ? top : middle + frame.px(kGap);
+    const float left = wide ? split + frame.px(kSpace16) : box.low.x;
+    const float begin = wide ? top : middle + frame.px(kSpace16);
     const bool small_curves = wide && foot - begin >= frame.px(kLow);
     const float below = small_curves ? begin + (foot - begin) * kMaps : foot;
     const Box maps{{left, begin}, {box.high.x, below}};
     panel("maps", maps, [&] { draw_learn_maps(view, maps, frame, out); });
     if (!small_curves) return;
-    const Box small{{left, below + frame.px(kGap)}, {box.high.x, foot}};
+    const Box small{{left, below + frame.px(kSpace16)}, {box.high.x, foot}};
     panel("small", small, [&] { draw_small_curves(view, small, frame, out); });
 }
 
@@ -381,7 +374,7 @@ std::string draw_learn_workspace(const view::AppState& state, const WorkArea& r,
     const LearnView view = build_learn_view(state);
     const float top = bar_panel(r, frame.px(kRoomBar), frame,
                                 [&](const Frame& chrome) { draw_learn_bar(view, chrome, out); });
-    const Box box = canvas_box(r, top + frame.px(12), frame.px(kFoot));
+    const Box box = canvas_box(r, top + frame.px(12), frame.px(kSpace8));
     panel("learn", box, [&] { draw_learn_body(view, box, r.chrome, frame, out); });
     if (r.has_side()) draw_learn_side(state, view, r, top + frame.px(1), around(frame), out);
     return view.progress;

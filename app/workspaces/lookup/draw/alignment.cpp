@@ -12,11 +12,8 @@ namespace {
 
 // Design units.
 constexpr float kMostRow = 44.0F;
-constexpr float kLeastRow = 20.0F;
 constexpr float kWords = 0.3F;  // of the width
-constexpr float kMostWidth = 1100.0F;
-constexpr float kHead = 24.0F;
-constexpr float kLegend = 24.0F;
+constexpr float kMostWidth = 1100.0F, kLegend = 24.0F;
 
 struct Lanes {
     float top = 0.0F, query_step = 0.0F, key_step = 0.0F;
@@ -92,8 +89,9 @@ void draw_alignment(const view::AlignmentView& view, const Box& box, const Frame
     draw_legend({{box.low.x, words}, {box.low.x + width, words + frame.px(kLegend)}}, frame);
     const float head = words + frame.px(kLegend);
     const float column = width * kWords;
-    const Box queries{{box.low.x, head}, {box.low.x + column, head + frame.px(kHead)}};
-    const Box keys{{box.low.x + width - column, head}, {box.low.x + width, head + frame.px(kHead)}};
+    const Box queries{{box.low.x, head}, {box.low.x + column, head + frame.px(kTitleRow)}};
+    const Box keys{{box.low.x + width - column, head},
+                   {box.low.x + width, head + frame.px(kTitleRow)}};
     const Font& font = frame.fonts.small;
     draw_text_in(frame, font, queries.low, queries.high, Align::right, frame.theme.muted,
                  "queries");
@@ -102,7 +100,7 @@ void draw_alignment(const view::AlignmentView& view, const Box& box, const Frame
     panel("lanes", lanes, [&] {
         const auto step = [&](std::size_t count) {
             return within(lanes.size().y / static_cast<float>(std::max<std::size_t>(count, 1)),
-                          frame.px(kLeastRow), frame.px(kMostRow));
+                          frame.px(kTextRow), frame.px(kMostRow));
         };
         const Lanes at{ImGui::GetCursorScreenPos().y, step(view.rows.size()),
                        step(view.keys.size()), queries.high.x, keys.low.x};

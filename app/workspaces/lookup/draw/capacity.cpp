@@ -6,7 +6,6 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kGap = 16.0F;
 constexpr float kHero = 0.6F;  // of the height
 
 void draw_curves(const view::PlotView& plot, const char* id, const Box& box,
@@ -26,17 +25,17 @@ void draw_capacity(const view::CapacityView& view, const Box& box, const Frame& 
                    view::Actions& out) {
     const float point = draw_point(view.point, box, frame);
     const float top =
-        draw_notes(view.notes, {{box.low.x, point}, box.high}, frame) + frame.px(kGap);
+        draw_notes(view.notes, {{box.low.x, point}, box.high}, frame) + frame.px(kSpace16);
     if (!view.ready) return;
     const float split = top + (box.high.y - top) * kHero;
     draw_curves(view.interference, "interference", {{box.low.x, top}, {box.high.x, split}}, view,
                 frame, out);
-    const float below = split + frame.px(kGap);
+    const float below = split + frame.px(kSpace16);
     const float middle = (box.low.x + box.high.x) / 2;
-    draw_curves(view.error, "error", {{box.low.x, below}, {middle - frame.px(kGap), box.high.y}},
-                view, frame, out);
-    draw_curves(view.near_cosine, "near", {{middle + frame.px(kGap), below}, box.high}, view, frame,
-                out);
+    draw_curves(view.error, "error",
+                {{box.low.x, below}, {middle - frame.px(kSpace16), box.high.y}}, view, frame, out);
+    draw_curves(view.near_cosine, "near", {{middle + frame.px(kSpace16), below}, box.high}, view,
+                frame, out);
 }
 
 }  // namespace attn::ui

@@ -11,9 +11,7 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kGridsGap = 10.0F;
-constexpr float kChip = 28.0F;
-constexpr float kChipPad = 10.0F;
+constexpr float kGridsGap = 10.0F, kChipPad = 10.0F;
 constexpr float kMostChips = 0.3F;  // of the height
 
 /// The tokens as they stand, in lines.
@@ -30,11 +28,11 @@ Chips place_chips(const view::PermutationView& view, const Box& box, const Frame
         const float most = std::max(box.size().x, 1.0F);
         const float width =
             std::min(frame.text_width(frame.fonts.body, chip.label) + 2 * frame.px(kChipPad), most);
-        if (x > box.low.x && x + width > box.high.x) x = box.low.x, y += frame.px(kChip) + gap;
-        chips.boxes.push_back({{x, y}, {x + width, y + frame.px(kChip)}});
+        if (x > box.low.x && x + width > box.high.x) x = box.low.x, y += frame.px(kChipRow) + gap;
+        chips.boxes.push_back({{x, y}, {x + width, y + frame.px(kChipRow)}});
         x += width + gap;
     }
-    chips.foot = view.chips.empty() ? box.low.y : y + frame.px(kChip);
+    chips.foot = view.chips.empty() ? box.low.y : y + frame.px(kChipRow);
     return chips;
 }
 

@@ -12,15 +12,8 @@ namespace {
 using view::MemoryView;
 
 // Design units.
-constexpr float kMemoryGap = 16.0F;
-constexpr float kSlider = 34.0F;
-constexpr float kMemoryLegend = 20.0F;
-constexpr float kNames = 72.0F;
-constexpr float kLeastTable = 520.0F;
-constexpr float kMostTable = 640.0F;
-constexpr float kLeastPlane = 160.0F;
-constexpr float kTitle = 22.0F;
-constexpr float kNumbers = 300.0F;
+constexpr float kSlider = 34.0F, kMemoryLegend = 20.0F, kNames = 72.0F, kLeastTable = 520.0F,
+                kMostTable = 640.0F, kLeastPlane = 160.0F, kNumbers = 300.0F;
 
 /// Two squares, and what stands beside or beneath them.
 struct Layout {
@@ -30,17 +23,17 @@ struct Layout {
 
 /// The larger squares of both ways.
 Layout lay_out(const MemoryView& view, const Box& box, const Frame& frame) {
-    const float foot = frame.px(kSlider + kMemoryLegend + kTitle);
+    const float foot = frame.px(kSlider + kMemoryLegend + kTableRow);
     const float table = memory_table_height(view, frame);
     const float numbers = memory_numbers_height(view, frame);
     const auto side = [&](float width, float height) {
-        return std::max(std::min((width - frame.px(kMemoryGap)) / 2, height - foot),
+        return std::max(std::min((width - frame.px(kSpace16)) / 2, height - foot),
                         frame.px(kLeastPlane));
     };
-    const float below = std::max(table, numbers + frame.px(kNames)) + frame.px(kMemoryGap);
-    const float beside = side(box.size().x - frame.px(kLeastTable + kMemoryGap), box.size().y);
+    const float below = std::max(table, numbers + frame.px(kNames)) + frame.px(kSpace16);
+    const float beside = side(box.size().x - frame.px(kLeastTable + kSpace16), box.size().y);
     const float under = side(box.size().x, box.size().y - below);
-    const float aside = table + numbers + frame.px(kNames + kMemoryGap);
+    const float aside = table + numbers + frame.px(kNames + kSpace16);
     if (beside > under && aside <= box.size().y) return {beside, true};
     return {under, false};
 }
@@ -87,7 +80,7 @@ std::optional<Index> draw_beside(const MemoryView& view, const Box& box, const F
     const float right = box.low.x + width;
     const float table = box.low.y + memory_table_height(view, frame);
     const auto hovered = draw_memory_table(view, {box.low, {right, table}}, frame, out);
-    const float names = table + frame.px(kMemoryGap / 2);
+    const float names = table + frame.px(kSpace16 / 2);
     draw_names(view, {{box.low.x, names}, {right, names + frame.px(kNames)}}, frame, out);
     draw_memory_numbers(view, {{box.low.x, names + frame.px(kNames)}, {right, box.high.y}}, frame);
     return hovered;
@@ -96,9 +89,9 @@ std::optional<Index> draw_beside(const MemoryView& view, const Box& box, const F
 std::optional<Index> draw_under(const MemoryView& view, const Box& box, const Frame& frame,
                                 view::Actions& out) {
     const float numbers = std::min(frame.px(kNumbers), box.size().x * 0.4F);
-    const float split = box.high.x - numbers - frame.px(kMemoryGap);
+    const float split = box.high.x - numbers - frame.px(kSpace16);
     const auto hovered = draw_memory_table(view, {box.low, {split, box.high.y}}, frame, out);
-    const float left = split + frame.px(kMemoryGap);
+    const float left = split + frame.px(kSpace16);
     const float foot = box.low.y + memory_numbers_height(view, frame);
     draw_memory_numbers(view, {{left, box.low.y}, {box.high.x, foot}}, frame);
     draw_names(view, {{left, foot}, {box.high.x, foot + frame.px(kNames)}}, frame, out);
@@ -110,12 +103,12 @@ std::optional<Index> draw_under(const MemoryView& view, const Box& box, const Fr
 void draw_memory(const MemoryView& view, const Box& box, const Frame& frame, view::Actions& out) {
     const float point = draw_point(view.point, box, frame);
     const float notes = draw_notes(view.notes, {{box.low.x, point}, box.high}, frame);
-    const Box room{{box.low.x, notes + frame.px(kMemoryGap / 2)}, box.high};
+    const Box room{{box.low.x, notes + frame.px(kSpace16 / 2)}, box.high};
     const Layout at = lay_out(view, room, frame);
-    const float right = room.low.x + 2 * at.side + frame.px(kMemoryGap);
-    const float foot = room.low.y + at.side + frame.px(kTitle);
+    const float right = room.low.x + 2 * at.side + frame.px(kSpace16);
+    const float foot = room.low.y + at.side + frame.px(kTableRow);
     const Box keys{room.low, {room.low.x + at.side, foot}};
-    const Box values{{keys.high.x + frame.px(kMemoryGap), room.low.y}, {right, foot}};
+    const Box values{{keys.high.x + frame.px(kSpace16), room.low.y}, {right, foot}};
     std::optional<Index> hovered = draw_plane(view, Plane::keys, keys, frame, out);
     if (const auto over = draw_plane(view, Plane::values, values, frame, out)) hovered = over;
     const float slider = foot + frame.px(kMemoryLegend);
@@ -127,7 +120,7 @@ void draw_memory(const MemoryView& view, const Box& box, const Frame& frame, vie
     const float under = slider + frame.px(kSlider);
     const auto over =
         at.beside
-            ? draw_beside(view, {{right + frame.px(kMemoryGap), room.low.y}, room.high}, frame, out)
+            ? draw_beside(view, {{right + frame.px(kSpace16), room.low.y}, room.high}, frame, out)
             : draw_under(view, {{room.low.x, under}, room.high}, frame, out);
     if (over) hovered = over;
     Index shown = -1;

@@ -14,12 +14,9 @@
 namespace attn::ui {
 namespace {
 
-using view::MemoryView;
-using view::PlanePointView;
-using view::Point;
+using view::MemoryView, view::PlanePointView, view::Point;
 
 // Design units.
-constexpr float kPlaneTitle = 22.0F;
 constexpr float kDot = 3.5F;
 constexpr float kHandle = 11.0F;  // half of the box that the mouse takes hold of
 constexpr float kDrags = 3.0F;    // so far the mouse moves before a press is a drag
@@ -301,7 +298,7 @@ void read_ground(const PlaneAt& plane, const MemoryView& view, view::Actions& ou
 
 /// A square under its title.
 PlaneAt place_plane(const Box& box, const Frame& frame) {
-    const float title = frame.px(kPlaneTitle);
+    const float title = frame.px(kTableRow);
     const float side = std::floor(std::min(box.size().x, box.size().y - title));
     const ImVec2 low{box.low.x, box.low.y + title};
     return {low, {low.x + side, low.y + side}, frame};

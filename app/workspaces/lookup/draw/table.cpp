@@ -11,8 +11,6 @@ namespace {
 using view::MemoryRowView;
 
 // Design units.
-constexpr float kRow = 22.0F;
-constexpr float kTableHead = 22.0F;
 constexpr double kShareInk = 0.2;
 
 struct Column {
@@ -80,33 +78,33 @@ bool draw_row(const MemoryRowView& row, std::size_t n, const Box& line, const Fr
 }  // namespace
 
 float memory_table_height(const view::MemoryView& view, const Frame& frame) {
-    return frame.px(kTableHead + kRow * static_cast<float>(view.rows.size()));
+    return frame.px(kTableRow + kTableRow * static_cast<float>(view.rows.size()));
 }
 
 std::optional<Index> draw_memory_table(const view::MemoryView& view, const Box& box,
                                        const Frame& frame, view::Actions& out) {
-    const Box head{box.low, {box.high.x, box.low.y + frame.px(kTableHead)}};
+    const Box head{box.low, {box.high.x, box.low.y + frame.px(kTableRow)}};
     draw_cells(
         head, frame, [](const Column& column) { return std::string(column.title); },
         [&](const Column&) { return frame.theme.muted; });
     std::optional<Index> hovered;
     for (std::size_t n = 0; n < view.rows.size(); ++n) {
-        const float y = head.high.y + frame.px(kRow) * static_cast<float>(n);
-        if (draw_row(view.rows[n], n, {{box.low.x, y}, {box.high.x, y + frame.px(kRow)}}, frame,
-                     out))
+        const float y = head.high.y + frame.px(kTableRow) * static_cast<float>(n);
+        if (draw_row(view.rows[n], n, {{box.low.x, y}, {box.high.x, y + frame.px(kTableRow)}},
+                     frame, out))
             hovered = static_cast<Index>(n);
     }
     return hovered;
 }
 
 float memory_numbers_height(const view::MemoryView& view, const Frame& frame) {
-    return frame.px(kRow) * static_cast<float>(view.numbers.size());
+    return frame.px(kTableRow) * static_cast<float>(view.numbers.size());
 }
 
 void draw_memory_numbers(const view::MemoryView& view, const Box& box, const Frame& frame) {
     float y = box.low.y;
     for (const view::Readout& each : view.numbers) {
-        const float foot = y + frame.px(kRow);
+        const float foot = y + frame.px(kTableRow);
         const float width = box.size().x;
         ImGui::SetCursorScreenPos({box.low.x, y});
         ImGui::Dummy({width, foot - y});

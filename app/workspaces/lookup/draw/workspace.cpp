@@ -6,7 +6,6 @@ namespace {
 
 // Design units.
 constexpr float kWorkspaceGap = 10.0F;
-constexpr float kFoot = 8.0F;
 
 void draw_page(const view::LookupView& view, const Box& box, const Frame& frame,
                view::Actions& out) {
@@ -31,7 +30,7 @@ std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& r
     const view::LookupView view = build_lookup_view(state);
     const float top = bar_panel(r, frame.px(kRoomBar), frame,
                                 [&](const Frame& chrome) { draw_lookup_bar(view, chrome, out); });
-    const Box box = canvas_box(r, top + frame.px(kWorkspaceGap), frame.px(kFoot));
+    const Box box = canvas_box(r, top + frame.px(kWorkspaceGap), frame.px(kSpace8));
     panel("page", box, [&] { draw_page(view, box, frame, out); });
     side_inspector(state, r, top, frame, out);
     return view.status;

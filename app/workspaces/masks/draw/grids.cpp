@@ -10,19 +10,13 @@
 namespace attn::ui {
 namespace {
 
-using view::GridView;
-using view::MasksView;
-using view::Pair;
+using view::GridView, view::MasksView, view::Pair;
 
 // Design units.
-constexpr float kGap = 28.0F;  // between matrices
-constexpr float kTitle = 24.0F;
+constexpr float kGap = 28.0F;   // between matrices
 constexpr float kFoot = 36.0F;  // colours and their words
-constexpr float kMostLabels = 176.0F;
-constexpr float kWidestCell = 200.0F;
-constexpr float kHighestCell = 150.0F;
-constexpr float kSideAir = 8.0F;
-constexpr float kWholePixels = 16.0F;
+constexpr float kMostLabels = 176.0F, kWidestCell = 200.0F, kHighestCell = 150.0F,
+                kWholePixels = 16.0F;
 constexpr float kMostAspect = 1.5F;  // of a cell: height to width
 constexpr float kLowAspect = 2.5F;   // and width to height
 constexpr float kLeastMark = 10.0F;  // a smaller cell has no mark of paint
@@ -45,7 +39,7 @@ AxisLabels columns_of(const GridView& grid, float pitch) {
 float sides_width(const GridView& grid, const Frame& frame, float cell) {
     float width = 0.0F;
     for (const view::SideVector& side : grid.sides) width += side_width(side, frame, cell);
-    return width > 0.0F ? width + frame.px(kSideAir) : 0.0F;
+    return width > 0.0F ? width + frame.px(kSpace8) : 0.0F;
 }
 
 /// Cells as large as the room allows; figures ask for width.
@@ -72,7 +66,7 @@ Layout lay_out(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& fram
         layout.labels = std::min(row_labels_width(rows_of(grids[0], layout.cell.y), frame),
                                  frame.px(kMostLabels));
         const float names = column_labels_height(columns_of(grids[0], layout.cell.x), frame);
-        layout.head = std::max(pass < 2 ? 0.0F : layout.head, names + frame.px(kTitle));
+        layout.head = std::max(pass < 2 ? 0.0F : layout.head, names + frame.px(kTitleRow));
         sides = 0.0F;
         for (const GridView& grid : grids) sides += sides_width(grid, frame, layout.cell.y);
         const ImVec2 room{high.x - low.x - layout.labels - sides - frame.px(kGap) * (count - 1),

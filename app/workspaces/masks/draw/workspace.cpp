@@ -12,34 +12,20 @@
 namespace attn::ui {
 namespace {
 
-using view::ConventionGroup;
-using view::ConventionView;
-using view::MasksView;
-using view::MaskSwitch;
+using view::ConventionGroup, view::ConventionView, view::MasksView, view::MaskSwitch;
 
 // Design units.
-constexpr float kHeading = 24.0F;
 constexpr float kRow = 26.0F;
-constexpr float kListsGap = 24.0F;
 constexpr float kLeastWidth = 216.0F;  // of a list
-constexpr float kMark = 16.0F;
-constexpr float kLowRow = 28.0F;
-constexpr float kSwitchesRow = 32.0F;
-constexpr float kToggle = 28.0F;
-constexpr float kRoomyRow = 40.0F;
+constexpr float kMark = 16.0F, kSwitchesRow = 32.0F, kRoomyRow = 40.0F;
 constexpr float kRoomy = 860.0F;     // a canvas of that height has them
 constexpr float kSwitch = 136.0F;    // the switch with its name
 constexpr float kControls = 218.0F;  // what sets its numbers
 constexpr float kCount = 124.0F;
 constexpr float kTwoColumns = 1640.0F;  // from here on there is room for two
-constexpr float kSwitchesGap = 12.0F;
-constexpr float kColumnGap = 16.0F;
-constexpr float kLeastWords = 120.0F;  // less room has no words: they stand in the tooltip
-constexpr float kLow = 640.0F;         // a lower canvas has two columns where they fit
-constexpr float kVeryLow = 480.0F;     // a lower one too where their words do not
-constexpr float kNote = 22.0F;
-constexpr float kWorkspaceGap = 12.0F;
-constexpr float kWorkspaceFoot = 8.0F;
+constexpr float kLeastWords = 120.0F;   // less room has no words: they stand in the tooltip
+constexpr float kLow = 640.0F;          // a lower canvas has two columns where they fit
+constexpr float kVeryLow = 480.0F;      // a lower one too where their words do not
 constexpr float kMostControls = 0.42F;  // of the height
 
 int columns_in(const MasksView& view, float width, const Frame& frame) {
@@ -48,7 +34,7 @@ int columns_in(const MasksView& view, float width, const Frame& frame) {
 }
 
 float height_of(const ConventionGroup& group, const Frame& frame) {
-    return frame.px(kHeading) + frame.px(kRow) * static_cast<float>(group.rows.size());
+    return frame.px(kTitleRow) + frame.px(kRow) * static_cast<float>(group.rows.size());
 }
 
 /// Lists go one beneath the other where there are more of them than columns.
@@ -101,7 +87,7 @@ void draw_row(const ConventionView& row, ImVec2 low, ImVec2 high, const Frame& f
 
 void draw_group(const ConventionGroup& group, ImVec2 low, float width, const Frame& frame,
                 view::Actions& out) {
-    const float heading = frame.px(kHeading);
+    const float heading = frame.px(kTitleRow);
     draw_text_in(frame, frame.fonts.strong, {low.x + frame.px(8), low.y},
                  {low.x + width, low.y + heading}, Align::left, frame.theme.text,
                  fit_text(frame, frame.fonts.strong, group.title, width));
@@ -120,12 +106,11 @@ void draw_lists(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& fra
                 view::Actions& out) {
     const float whole = high.x - low.x;
     const auto columns = static_cast<float>(columns_in(view, whole, frame));
-    const float width = (whole - frame.px(kListsGap) * (columns - 1)) / columns;
+    const float width = (whole - frame.px(kSpace24) * (columns - 1)) / columns;
     place_lists(view, whole, frame, [&](std::size_t n, int column, float top) {
-        draw_group(
-            view.groups[n],
-            {low.x + static_cast<float>(column) * (width + frame.px(kListsGap)), low.y + top},
-            width, frame, out);
+        draw_group(view.groups[n],
+                   {low.x + static_cast<float>(column) * (width + frame.px(kSpace24)), low.y + top},
+                   width, frame, out);
     });
 }
 
@@ -217,7 +202,7 @@ void draw_row(const MasksView& view, MaskSwitch which, ImVec2 low, ImVec2 size, 
               view::Actions& out) {
     const view::SwitchView& rule = view.switches[static_cast<std::size_t>(which)];
     const float high = low.y + size.y;
-    ImGui::SetCursorScreenPos({low.x, low.y + (size.y - frame.px(kToggle)) / 2});
+    ImGui::SetCursorScreenPos({low.x, low.y + (size.y - frame.px(kChipRow)) / 2});
     draw_switch(view, which, frame, out);
     const float controls = low.x + frame.px(kSwitch);
     ImGui::SetCursorScreenPos({controls, low.y + (size.y - ImGui::GetFrameHeight()) / 2});
@@ -228,15 +213,14 @@ void draw_row(const MasksView& view, MaskSwitch which, ImVec2 low, ImVec2 size, 
     const float count = low.x + size.x - frame.px(kCount);
     if (count - words < frame.px(kLeastWords)) return;
     const view::Color color = rule.on ? frame.theme.text : frame.theme.muted;
-    draw_text_in(
-        frame, frame.fonts.body, {words, low.y}, {count, high}, Align::left, color,
-        fit_text(frame, frame.fonts.body, rule.words, count - words - frame.px(kSwitchesGap)));
+    draw_text_in(frame, frame.fonts.body, {words, low.y}, {count, high}, Align::left, color,
+                 fit_text(frame, frame.fonts.body, rule.words, count - words - frame.px(kSpace12)));
     draw_text_in(frame, frame.fonts.digits_small, {count, low.y}, {low.x + size.x, high},
                  Align::right, color, rule.count);
 }
 
 int columns_in(float width, float whole, const Frame& frame) {
-    const float bare = 2 * (kSwitch + kControls) + kColumnGap;
+    const float bare = 2 * (kSwitch + kControls) + kSpace16;
     if (whole < frame.px(kVeryLow)) return width >= frame.px(bare) ? 2 : 1;
     return width >= frame.px(kTwoColumns) && whole < frame.px(kLow) ? 2 : 1;
 }
@@ -244,7 +228,7 @@ int columns_in(float width, float whole, const Frame& frame) {
 float switches_height(float width, float whole, const Frame& frame) {
     const int columns = columns_in(width, whole, frame);
     const float row = frame.px(whole >= frame.px(kRoomy) ? kRoomyRow
-                               : whole < frame.px(kLow)  ? kLowRow
+                               : whole < frame.px(kLow)  ? kChipRow
                                                          : kSwitchesRow);
     return row * static_cast<float>((kSwitches + columns - 1) / columns);
 }
@@ -252,9 +236,9 @@ float switches_height(float width, float whole, const Frame& frame) {
 void draw_switches(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& frame,
                    view::Actions& out) {
     const float room = high.y - low.y;
-    const int columns = room >= frame.px(kLowRow) * static_cast<float>(kSwitches) - 1.0F ? 1 : 2;
+    const int columns = room >= frame.px(kChipRow) * static_cast<float>(kSwitches) - 1.0F ? 1 : 2;
     const int rows = (kSwitches + columns - 1) / columns;
-    const float gap = frame.px(kColumnGap);
+    const float gap = frame.px(kSpace16);
     const ImVec2 size{
         (high.x - low.x - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns),
         room / static_cast<float>(rows)};
@@ -344,10 +328,10 @@ void draw_masks_bar(const MasksView& view, const Frame& frame, view::Actions& ou
 void draw_notes(const MasksView& view, const Box& box, const Frame& frame) {
     float y = box.low.y;
     for (const std::string& note : view.notes) {
-        draw_text_in(frame, frame.fonts.body, {box.low.x, y}, {box.high.x, y + frame.px(kNote)},
+        draw_text_in(frame, frame.fonts.body, {box.low.x, y}, {box.high.x, y + frame.px(kTableRow)},
                      Align::left, frame.theme.text,
                      fit_text(frame, frame.fonts.body, note, box.size().x));
-        y += frame.px(kNote);
+        y += frame.px(kTableRow);
     }
 }
 
@@ -365,22 +349,22 @@ void draw_controls(const MasksView& view, float width, float whole, const Frame&
 /// First line, matrices, notes, and what sets them.
 void draw_body(const MasksView& view, const Box& box, bool chrome, const Frame& frame,
                view::Actions& out) {
-    const float top = draw_point(view.point, box, frame, view.warns) + frame.px(kWorkspaceGap) / 2;
+    const float top = draw_point(view.point, box, frame, view.warns) + frame.px(kSpace12) / 2;
     const bool compose = view.tab == view::MasksTab::compose;
     const float width = box.size().x;
     const float whole = !chrome   ? 0.0F
                         : compose ? switches_height(width, box.size().y, frame)
                                   : lists_height(view, width, frame);
     const float controls = std::min(whole, box.size().y * kMostControls);
-    const float notes = frame.px(kNote) * static_cast<float>(view.notes.size());
-    const float foot = box.high.y - frame.px(kWorkspaceFoot) - controls;
-    const float grids = foot - notes - frame.px(kWorkspaceGap);
+    const float notes = frame.px(kTableRow) * static_cast<float>(view.notes.size());
+    const float foot = box.high.y - frame.px(kSpace8) - controls;
+    const float grids = foot - notes - frame.px(kSpace12);
     const float end = draw_pair_grids(view, {box.low.x, top}, {box.high.x, grids}, frame, out);
-    const float beneath = std::min(end + frame.px(kWorkspaceGap), grids);
+    const float beneath = std::min(end + frame.px(kSpace12), grids);
     draw_notes(view, {{box.low.x, beneath}, {box.high.x, beneath + notes}}, frame);
     if (!chrome) return;
     // Near what they change, and at the same place when a note comes.
-    const float near = beneath + std::max(notes, frame.px(kNote) * 3) + frame.px(kWorkspaceGap);
+    const float near = beneath + std::max(notes, frame.px(kTableRow) * 3) + frame.px(kSpace12);
     const float at = std::min(foot, near);
     panel("controls", {{box.low.x, at}, {box.high.x, at + controls}},
           [&] { draw_controls(view, width, whole, around(frame), out); });
@@ -394,7 +378,7 @@ std::string draw_masks_workspace(const view::AppState& state, const WorkArea& r,
     const MasksView view = build_masks_view(state);
     const float top = bar_panel(r, frame.px(kRoomBar), frame,
                                 [&](const Frame& chrome) { draw_masks_bar(view, chrome, out); });
-    const Box box = canvas_box(r, top + frame.px(kWorkspaceGap));
+    const Box box = canvas_box(r, top + frame.px(kSpace12));
     panel("masks", box, [&] { draw_body(view, box, r.chrome, frame, out); });
     side_inspector(state, r, top, frame, out);
     return view::computed_words(state);

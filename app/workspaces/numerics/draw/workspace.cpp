@@ -18,23 +18,15 @@
 namespace attn::ui {
 namespace {
 
-using view::NumericsCellView;
-using view::NumericsView;
+using view::NumericsCellView, view::NumericsView;
 
 // Design units.
-constexpr float kHead = 22.0F;
-constexpr float kPad = 8.0F;
-constexpr float kLeastSlot = 3.0F;
-constexpr float kWidestBar = 44.0F;
+constexpr float kLeastSlot = 3.0F, kWidestBar = 44.0F;
 constexpr float kNumbered = 40.0F;  // of a slot that has its number
 constexpr double kNanInk = 0.35;
 constexpr float kRow = 172.0F;
 constexpr float kFormats = 92.0F;  // width of their names
-constexpr float kHeading = 44.0F;
-constexpr float kFormula = 16.0F;
-constexpr float kGap = 12.0F;
-constexpr float kCellGap = 4.0F;
-constexpr float kLeastCell = 68.0F;
+constexpr float kHeading = 44.0F, kLeastCell = 68.0F;
 constexpr float kPlotShare = 0.3F;    // of the height
 constexpr float kLeastPlot = 204.0F;  // four names beneath each other
 constexpr float kBreaks = 18.0F;
@@ -157,7 +149,7 @@ void draw_broken(const Slots& slots, const Frame& frame) {
 void draw_head(const NumericsCellView& cell, ImVec2 low, ImVec2 high, const Frame& frame) {
     const view::Theme& theme = frame.theme;
     const view::Color colors[] = {theme.good, theme.warning, theme.bad};
-    const ImVec2 foot{high.x, low.y + frame.px(kHead)};
+    const ImVec2 foot{high.x, low.y + frame.px(kTableRow)};
     const std::string words = "● " + cell.words;
     const float width = frame.text_width(frame.fonts.strong, words) + frame.px(10);
     draw_text_in(frame, frame.fonts.strong, low, foot, Align::left,
@@ -200,13 +192,13 @@ void read(const Slots& slots, ImVec2 low, ImVec2 high, const Frame& frame, view:
 /// `numbers`: of the keys, beneath the box.
 void draw_numerics_cell(const NumericsCellView& cell, ImVec2 low, ImVec2 high, double end,
                         bool numbers, const Frame& frame, view::Actions& out) {
-    const float pad = frame.px(kPad);
+    const float pad = frame.px(kSpace8);
     if (cell.selected) frame.painter.rect(low, high, frame.theme.raised, frame.px(6));
     const ImVec2 inner{low.x + pad, low.y + frame.px(2)};
     const float number = frame.fonts.digits_small.px;  // of a bar as high as can be
     Slots slots{cell,
                 end,
-                {inner.x, inner.y + frame.px(kHead) + number},
+                {inner.x, inner.y + frame.px(kTableRow) + number},
                 {high.x - pad, high.y - frame.px(5)}};
     slots.high.y = std::max(slots.high.y, slots.low.y + frame.px(8));
     const float room = (slots.high.x - slots.low.x) / frame.px(kLeastSlot);
@@ -262,7 +254,7 @@ struct Columns {
 };
 
 Columns columns_in(const Box& at, std::size_t count, const Frame& frame) {
-    const float gap = frame.px(kGap);
+    const float gap = frame.px(kSpace12);
     const float left = at.low.x + frame.px(kFormats);
     const auto n = static_cast<float>(count);
     return {left, std::max(1.0F, (at.high.x - left - gap * (n - 1.0F)) / n), gap};
@@ -273,7 +265,7 @@ void draw_heading(const view::NumericsColumn& column, const Box& at, const Frame
     const Font& font = frame.fonts.title;
     draw_text_in(frame, font, at.low, at.high, Align::left, frame.theme.text, column.title);
     const float after = at.low.x + frame.text_width(font, column.title) + frame.px(14);
-    const auto box = fitted_math(frame, column.tex, kFormula, at.high.x - after);
+    const auto box = fitted_math(frame, column.tex, kSmallFormula, at.high.x - after);
     if (!box || box->width > at.high.x - after) return;
     const float slack = std::max(at.high.y - at.low.y - box->ascent - box->descent, 0.0F) / 2;
     draw_formula(frame, *box, {after, at.low.y + slack + box->ascent});
@@ -298,7 +290,7 @@ void draw_format(const view::NumericsFormatRow& row, const Box& at, const Frame&
 
 void draw_matrix(const NumericsView& view, const Columns& columns, const Box& at,
                  const Frame& frame, view::Actions& out) {
-    const float gap = frame.px(kCellGap);
+    const float gap = frame.px(kSpace4);
     const auto rows = static_cast<float>(view.rows.size());
     const float numbers = frame.px(kNumericsKeys);
     const float height = (at.high.y - at.low.y - numbers - gap * (rows - 1.0F)) / rows;
@@ -344,8 +336,8 @@ void draw_body(const NumericsView& view, float whole, const Frame& frame, view::
     const float heading = frame.px(kHeading);
     const float plots = std::max(whole * kPlotShare, frame.px(kLeastPlot));
     const auto rows = static_cast<float>(view.rows.size());
-    const float least = rows * frame.px(kLeastCell + kCellGap);
-    const float matrix = std::max(room.y - heading - plots - frame.px(kGap), least);
+    const float least = rows * frame.px(kLeastCell + kSpace4);
+    const float matrix = std::max(room.y - heading - plots - frame.px(kSpace12), least);
     const float right = low.x + room.x;
     const Columns columns = columns_in({low, {right, low.y}}, view.columns.size(), frame);
     for (std::size_t a = 0; a < view.columns.size(); ++a)
@@ -355,7 +347,7 @@ void draw_body(const NumericsView& view, float whole, const Frame& frame, view::
             frame);
     const float top = low.y + heading;
     draw_matrix(view, columns, {{low.x, top}, {right, top + matrix}}, frame, out);
-    const float foot = top + matrix + frame.px(kGap);
+    const float foot = top + matrix + frame.px(kSpace12);
     draw_plots(view, columns, {{low.x, foot}, {right, foot + plots}}, frame, out);
     ImGui::SetCursorScreenPos({low.x, foot + plots - 1.0F});
     ImGui::Dummy({1.0F, 1.0F});

@@ -14,11 +14,8 @@ namespace {
 using view::PositionsView;
 
 // Design units.
-constexpr float kGap = 12.0F;
-constexpr float kPad = 8.0F;
 constexpr float kSmallShare = 0.3F;  // of the height
-constexpr float kLeastSmall = 150.0F;
-constexpr float kLeastHero = 200.0F;
+constexpr float kLeastSmall = 150.0F, kLeastHero = 200.0F;
 
 void draw_controls(const PositionsView& view, const Frame& frame, view::Actions& out) {
     view::SetPositions action{view.controls};
@@ -43,8 +40,8 @@ void draw_distances(const PositionsView& view, const view::PlotView& plot, Posit
 
 /// All kinds in a row; what is told of has a frame.
 void draw_small(const PositionsView& view, const Box& at, const Frame& frame, view::Actions& out) {
-    const float gap = frame.px(kGap);
-    const float pad = frame.px(kPad);
+    const float gap = frame.px(kSpace12);
+    const float pad = frame.px(kSpace8);
     const auto count = static_cast<float>(view.plots.size());
     const float width = (at.size().x - gap * (count - 1.0F)) / count;
     for (std::size_t n = 0; n < view.plots.size(); ++n) {
@@ -63,7 +60,7 @@ void draw_small(const PositionsView& view, const Box& at, const Frame& frame, vi
 void draw_body(const PositionsView& view, const Frame& frame, view::Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float gap = frame.px(kGap);
+    const float gap = frame.px(kSpace12);
     const float small = std::max(room.y * kSmallShare, frame.px(kLeastSmall));
     const float hero = std::max(room.y - small - 2 * gap, frame.px(kLeastHero));
     const float right = low.x + room.x;

@@ -13,7 +13,6 @@ namespace {
 using view::ComparedNumber;
 
 // Design units.
-constexpr float kRow = 24.0F;
 constexpr float kRule = 20.0F;
 constexpr float kColumn = 112.0F;  // of numbers, or verdicts
 constexpr float kNumbers = 84.0F;  // of numbers alone
@@ -73,16 +72,11 @@ void draw_verdict(const Row& row, bool scaled, const std::optional<view::Verdict
 
 // --- bars and Jacobians
 
-using view::BarView;
-using view::SaturationSideView;
+using view::BarView, view::SaturationSideView;
 using Bars = std::vector<BarView>;
 
 // Design units.
-constexpr float kWidestBar = 56.0F;
-constexpr float kAxisWidth = 40.0F;
-constexpr float kHeading = 22.0F;
-constexpr float kNote = 17.0F;
-constexpr float kLargestCell = 64.0F;
+constexpr float kWidestBar = 56.0F, kAxisWidth = 40.0F, kNote = 17.0F, kLargestCell = 64.0F;
 
 /// Where the bars stand: the area between 0 and 100 %, cut into a slot for each key.
 struct Slots {
@@ -195,7 +189,7 @@ bool draw_bars(const Bars& bars, view::Color color, ImVec2 low, ImVec2 high, con
 
 void draw_heading(const SaturationSideView& side, ImVec2 low, ImVec2 high, const Frame& frame) {
     const Font& font = frame.fonts.strong;
-    const ImVec2 foot{high.x, low.y + frame.px(kHeading)};
+    const ImVec2 foot{high.x, low.y + frame.px(kTableRow)};
     draw_text_in(frame, font, low, foot, Align::left, frame.theme.role(side.role), side.title);
     const float after = low.x + frame.text_width(font, side.title) + frame.px(10);
     if (frame.text_width(frame.fonts.small, side.formula) <= high.x - after)
@@ -216,11 +210,11 @@ float cell_in(const view::GridView& grid, ImVec2 room, const Frame& frame) {
 
 }  // namespace
 
-float median_table_height(const Frame& frame) { return frame.px(5 * kRow + kRule); }
+float median_table_height(const Frame& frame) { return frame.px(5 * kTitleRow + kRule); }
 
 void draw_median_table(const view::SaturationTable& table, ImVec2 low, float width,
                        const Frame& frame) {
-    const float height = frame.px(kRow);
+    const float height = frame.px(kTitleRow);
     const auto row = [&](std::size_t n) {
         const float y = low.y + height * static_cast<float>(n);
         return Row{frame, {low.x, y}, {low.x + width, y + height}, kColumn};
@@ -239,7 +233,7 @@ void draw_median_table(const view::SaturationTable& table, ImVec2 low, float wid
 
 void draw_row_numbers(const view::SaturationDetails& details, const Box& box, const Frame& frame) {
     const float lines = static_cast<float>(details.rows.size() + 1);
-    const float height = std::min(frame.px(kRow), (box.high.y - box.low.y) / lines);
+    const float height = std::min(frame.px(kTitleRow), (box.high.y - box.low.y) / lines);
     Row row{frame, box.low, {box.high.x, box.low.y + height}, kNumbers};
     draw_heads(row, details.caption);
     for (const ComparedNumber& number : details.rows) {
@@ -256,7 +250,7 @@ void draw_side_bars(const SaturationSideView& side, const Box& box, const Frame&
     const float note = frame.px(kNote);
     const ImVec2 foot{high.x, high.y - 2 * note};
     const bool numbered = draw_bars(side.bars, frame.theme.role(side.role),
-                                    {low.x, low.y + frame.px(kHeading)}, foot, frame);
+                                    {low.x, low.y + frame.px(kTableRow)}, foot, frame);
     const auto line = [&](float top, const std::string& text) {
         draw_fitted(frame, frame.fonts.small, {low.x, top}, {high.x, top + note}, Align::left,
                     frame.theme.muted, text);

@@ -14,17 +14,12 @@
 namespace attn::ui {
 namespace {
 
-using view::HeroView;
-using view::Point;
+using view::HeroView, view::Point;
 
 // Design units.
-constexpr float kTitle = 24.0F;
 constexpr float kRange = 16.0F;
 constexpr float kLane = 26.0F;  // of the handle, above the area
-constexpr float kGrip = 20.0F;
-constexpr float kTicks = 20.0F;
-constexpr float kChanges = 22.0F;
-constexpr float kCaption = 18.0F;
+constexpr float kGrip = 20.0F, kTicks = 20.0F, kChanges = 22.0F, kCaption = 18.0F;
 constexpr double kGapInk = 0.16;
 
 // --- what stands in the area
@@ -218,7 +213,7 @@ void draw_title(const HeroView& hero, const Box& box, const Frame& frame) {
     const ImVec2 low = box.low, high = box.high;
     const Font& strong = frame.fonts.strong;
     const float room = frame.text_width(strong, hero.headline);
-    const ImVec2 foot{high.x, low.y + frame.px(kTitle)};
+    const ImVec2 foot{high.x, low.y + frame.px(kTitleRow)};
     draw_text_in(frame, strong, low, foot, Align::right, frame.theme.text, hero.headline);
     draw_text_in(
         frame, frame.fonts.body, low, foot, Align::left, frame.theme.text,
@@ -231,7 +226,7 @@ void draw_title(const HeroView& hero, const Box& box, const Frame& frame) {
 
 void draw_hero(const HeroView& hero, const Box& box, bool faded, const Frame& frame,
                view::Actions& out) {
-    const float top = box.low.y + frame.px(kTitle + kRange + kLane + 4);
+    const float top = box.low.y + frame.px(kTitleRow + kRange + kLane + 4);
     const float foot = box.high.y - frame.px(kTicks + kChanges + kCaption);
     const PlotCanvas canvas{
         hero.plot,

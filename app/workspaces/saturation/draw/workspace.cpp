@@ -13,21 +13,14 @@ namespace {
 using view::SaturationView;
 
 // Design units.
-constexpr float kFormula = 20.0F;
 constexpr float kWords = 48.0F;  // height of the formula and the words beside it
-constexpr float kGap = 24.0F;
-constexpr float kSmallGap = 12.0F;
-constexpr float kLeft = 0.62F;  // of the width: the curves
-constexpr float kHero = 0.6F;   // of the workspace's height
-constexpr float kLeastHero = 260.0F;
-constexpr float kLeastPlot = 124.0F;
-constexpr float kDetails = 236.0F;
+constexpr float kLeft = 0.62F;   // of the width: the curves
+constexpr float kHero = 0.6F;    // of the workspace's height
+constexpr float kLeastHero = 260.0F, kLeastPlot = 124.0F, kDetails = 236.0F;
 constexpr float kNarrowest = 900.0F;   // below it what stands beside the curves goes under them
 constexpr float kNarrowSide = 640.0F;  // height of that
-constexpr float kLeastBars = 120.0F;
-constexpr float kMostBars = 300.0F;
+constexpr float kLeastBars = 120.0F, kMostBars = 300.0F;
 constexpr float kBarsShare = 0.46F;  // of bars and Jacobians, at least
-constexpr float kPanelCaption = 22.0F;
 
 float width_of(const Box& box) { return box.high.x - box.low.x; }
 
@@ -36,14 +29,15 @@ float width_of(const Box& box) { return box.high.x - box.low.x; }
 /// The formula on the left of the words, in the middle of their height; its width with the gap.
 float draw_formula_beside(const SaturationView& view, float height, const Frame& frame) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const auto box = fitted_math(frame, view.tex, kFormula, ImGui::GetContentRegionAvail().x / 3);
+    const auto box =
+        fitted_math(frame, view.tex, kFormulaSize, ImGui::GetContentRegionAvail().x / 3);
     if (!box) {
         frame.painter.text(frame.fonts.strong, at, frame.theme.text, view.formula);
-        return frame.text_width(frame.fonts.strong, view.formula) + frame.px(kGap);
+        return frame.text_width(frame.fonts.strong, view.formula) + frame.px(kSpace24);
     }
     const float slack = std::max(height - box->ascent - box->descent, 0.0F) / 2;
     draw_formula(frame, *box, {at.x, at.y + slack + box->ascent});
-    return box->width + frame.px(kGap);
+    return box->width + frame.px(kSpace24);
 }
 
 void draw_words(const SaturationView& view, const Frame& frame) {
@@ -76,7 +70,7 @@ void draw_followed(const view::PlotView& plot, const char* id, const Box& box,
 
 void draw_small_plots(const SaturationView& view, const Box& at, const Frame& frame,
                       view::Actions& out) {
-    const float gap = frame.px(kSmallGap);
+    const float gap = frame.px(kSpace12);
     const auto count = static_cast<float>(view.plots.size());
     const float width = (width_of(at) - gap * (count - 1.0F)) / count;
     for (std::size_t n = 0; n < view.plots.size(); ++n) {
@@ -97,7 +91,7 @@ void draw_details(const SaturationView& view, const Box& at, const Frame& frame,
     const float top = at.low.y + frame.px(44);
     const float middle = at.low.x + width_of(at) * 0.46F;
     draw_followed(view.details.raw, "raw plot",
-                  {{at.low.x, top}, {middle - frame.px(kGap), at.high.y}}, view, frame, out);
+                  {{at.low.x, top}, {middle - frame.px(kSpace24), at.high.y}}, view, frame, out);
     draw_row_numbers(view.details, {{middle, top}, at.high}, frame);
 }
 
@@ -106,18 +100,17 @@ void draw_details(const SaturationView& view, const Box& at, const Frame& frame,
 /// Table, bars, Jacobians, downwards; the Jacobians as large as their width allows.
 void draw_aside(const SaturationView& view, const Box& at, const Frame& frame) {
     draw_median_table(view.table, at.low, width_of(at), frame);
-    const float gap = frame.px(kGap);
+    const float gap = frame.px(kSpace24);
     const float half = (width_of(at) - gap) / 2;
-    const float top = at.low.y + median_table_height(frame) + frame.px(kSmallGap);
-    draw_fitted(frame, frame.fonts.body, {at.low.x, top},
-                {at.high.x, top + frame.px(kPanelCaption)}, Align::left, frame.theme.text,
-                view.row_caption);
-    const float bars = top + frame.px(kPanelCaption);
+    const float top = at.low.y + median_table_height(frame) + frame.px(kSpace12);
+    draw_fitted(frame, frame.fonts.body, {at.low.x, top}, {at.high.x, top + frame.px(kTableRow)},
+                Align::left, frame.theme.text, view.row_caption);
+    const float bars = top + frame.px(kTableRow);
     const float wanted = jacobian_height(view.scaled, half, frame);
-    const float room = at.high.y - bars - frame.px(kSmallGap);
+    const float room = at.high.y - bars - frame.px(kSpace12);
     const float least = std::max(frame.px(kLeastBars), room * kBarsShare);
     const float height = within(room - wanted, least, frame.px(kMostBars));
-    const float jacobians = bars + height + frame.px(kSmallGap);
+    const float jacobians = bars + height + frame.px(kSpace12);
     for (const view::SaturationSideView* side : {&view.scaled, &view.unscaled}) {
         const float x = side == &view.scaled ? at.low.x : at.low.x + half + gap;
         draw_side_bars(*side, {{x, bars}, {x + half, bars + height}}, frame);
@@ -136,7 +129,7 @@ struct Layout {
 Layout make_layout(const SaturationView& view, float whole, const Frame& frame) {
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float gap = frame.px(kSmallGap);
+    const float gap = frame.px(kSpace12);
     const bool wide = room.x >= frame.px(kNarrowest);
     const float left = wide ? std::round(room.x * kLeft) : room.x;
     const float least = frame.px(view.look.details ? kDetails : kLeastPlot);
@@ -147,7 +140,7 @@ Layout make_layout(const SaturationView& view, float whole, const Frame& frame) 
     at.hero = {origin, {origin.x + left, origin.y + hero}};
     at.below = {{origin.x, at.hero.high.y + gap}, {origin.x + left, at.hero.high.y + gap + below}};
     if (wide)
-        at.aside = {{origin.x + left + frame.px(kGap), origin.y},
+        at.aside = {{origin.x + left + frame.px(kSpace24), origin.y},
                     {origin.x + room.x, at.below.high.y}};
     else
         at.aside = {{origin.x, at.below.high.y + gap},

@@ -14,14 +14,9 @@
 namespace attn::ui {
 namespace {
 
-using view::CellRef;
-using view::GridView;
-using view::Slot;
-using view::StepView;
+using view::CellRef, view::GridView, view::Slot, view::StepView;
 
 // Design units.
-constexpr float kGap = 8.0F;
-constexpr float kTitle = 20.0F;
 constexpr float kLeastPitch = 12.0F;  // of the numbers along an arm
 constexpr float kRoomyPitch = 36.0F;  // of columns beside which a row's number has room
 constexpr float kNarrowestBar = 96.0F;
@@ -109,8 +104,8 @@ void draw_side_title(const Cross& cross, const Placed& one) {
     float foot = place.origin.y;
     if (numbered) draw_column_labels(cross.canvas(one), foot);
     if (numbered) foot -= frame.px(kLabelHeight);
-    const ImVec2 low{place.origin.x, foot - frame.px(kTitle)};
-    const float room = end_of_title(cross, place) - low.x - frame.px(kGap);
+    const ImVec2 low{place.origin.x, foot - frame.px(kTextRow)};
+    const float room = end_of_title(cross, place) - low.x - frame.px(kSpace8);
     const std::string title = fit_text(frame, frame.fonts.strong, grid.title, room);
     frame.painter.text(frame.fonts.strong, low, frame.theme.role(grid.role), title);
     const float after = frame.text_width(frame.fonts.strong, title) + frame.px(6);
@@ -134,7 +129,7 @@ float roof_of_left(const Cross& cross) {
     for (const Placed& one : cross.operands()) {
         if (one.grid.slot != Slot::left) continue;
         const float numbers = is_numbered(cross.frame, one) ? kLabelHeight : 0.0F;
-        roof = std::min(roof, one.place.origin.y - cross.frame.px(kTitle + numbers));
+        roof = std::min(roof, one.place.origin.y - cross.frame.px(kTextRow + numbers));
     }
     return roof;
 }
@@ -157,7 +152,7 @@ void draw_top_title(const Cross& cross, const Placed& one) {
     const Font& font = is_low ? frame.fonts.small : frame.fonts.strong;
     const float foot = std::min(place.origin.y + height, roof_of_left(cross));
     const float head = std::min(place.origin.y, foot - font.px);
-    float right = place.origin.x - frame.px(kGap);
+    float right = place.origin.x - frame.px(kSpace8);
     if (grid.rows > 1 && place.cell.y >= frame.px(kLeastPitch) &&
         !meets_columns(cross, place.origin.y + height)) {
         draw_row_labels(cross.canvas(one), place.origin.x);
@@ -168,7 +163,7 @@ void draw_top_title(const Cross& cross, const Placed& one) {
     draw_text_in(frame, font, {left, head}, {right, foot}, Align::right,
                  frame.theme.role(grid.role), title);
     if (grid.action.empty()) return;
-    const float end = right - frame.text_width(font, title) - frame.px(kGap * 2);
+    const float end = right - frame.text_width(font, title) - frame.px(kSpace8 * 2);
     const std::string action = grid.action + " ↓";
     if (frame.text_width(frame.fonts.small, action) > end - left) return;
     draw_text_in(frame, frame.fonts.small, {left, head}, {end, foot}, Align::right,
@@ -208,7 +203,7 @@ void draw_foot(const Cross& cross, const Placed& one, view::Actions& out) {
     const auto& [grid, place] = one;
     const Frame& frame = cross.frame;
     const GridCanvas canvas = cross.canvas(one);
-    const ImVec2 low{place.origin.x, canvas.end().y + frame.px(kGap)};
+    const ImVec2 low{place.origin.x, canvas.end().y + frame.px(kSpace8)};
     const bool aside = grid.slot == Slot::right;
     float x = low.x;
     if (!aside) {
@@ -216,12 +211,12 @@ void draw_foot(const Cross& cross, const Placed& one, view::Actions& out) {
         x += frame.text_width(frame.fonts.strong, grid.title) + frame.px(6);
         frame.painter.text(frame.fonts.small, {x, low.y + frame.px(2)}, frame.theme.muted,
                            grid.shape);
-        x += frame.text_width(frame.fonts.small, grid.shape) + frame.px(kGap * 2);
+        x += frame.text_width(frame.fonts.small, grid.shape) + frame.px(kSpace8 * 2);
     }
     const Hint hint = hint_of(cross);
     const bool meets = !hint.words.empty() && low.y + frame.px(kFootHeight) > hint.low.y;
     const float edge = aside ? cross.origin.x + cross.room.x : canvas.end().x;
-    const float end = meets ? std::min(edge, hint.low.x - frame.px(kGap * 2)) : edge;
+    const float end = meets ? std::min(edge, hint.low.x - frame.px(kSpace8 * 2)) : edge;
     if (end - x > frame.px(kNarrowestBar))
         if (const auto on = draw_color_bar(canvas, {x, low.y + frame.px(2)}, end - x))
             out.push_back(view::ScaleRows{*on});

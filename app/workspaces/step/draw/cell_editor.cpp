@@ -11,12 +11,10 @@ namespace {
 
 using view::Key;
 
-constexpr float kAir = 4.0F;  // design units, beside and above the digits
-
 /// The largest face with which a usual number stands in a cell of that size, as in the grid itself.
 Font editor_font(ImVec2 cell, const Frame& frame) {
     const Fonts& fonts = frame.fonts;
-    const float air = 2 * frame.px(kAir);
+    const float air = 2 * frame.px(kSpace4);
     for (const Font* font : {&fonts.digits_large, &fonts.digits_medium, &fonts.digits})
         if (frame.text_width(*font, "−0.603") + air <= cell.x && font->px + 2.0F <= cell.y)
             return *font;
@@ -29,8 +27,8 @@ struct EditorPlace {
 };
 EditorPlace editor_place(const std::string& draft, ImVec2 low, ImVec2 cell, const Font& font,
                          const Frame& frame) {
-    const float room = frame.text_width(font, draft + "0") + 2 * frame.px(kAir);
-    const ImVec2 size{std::max(cell.x, room), std::max(cell.y, font.px + 2 * frame.px(kAir))};
+    const float room = frame.text_width(font, draft + "0") + 2 * frame.px(kSpace4);
+    const ImVec2 size{std::max(cell.x, room), std::max(cell.y, font.px + 2 * frame.px(kSpace4))};
     const float left = ImGui::GetWindowPos().x;
     return {{std::max(left, std::round(low.x - (size.x - cell.x) / 2)),
              std::round(low.y - (size.y - cell.y) / 2)},
@@ -42,7 +40,7 @@ bool edit_text(std::string& draft, ImVec2 size, const Font& font, const Frame& f
     const float pad = std::max(0.0F, (size.y - font.px) / 2);
     push_font(font);
     const float spare = size.x - frame.text_width(font, draft);
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {std::max(frame.px(kAir), spare / 2), pad});
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {std::max(frame.px(kSpace4), spare / 2), pad});
     ImGui::SetNextItemWidth(size.x);
     if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
     push_no_tab_stop();

@@ -14,21 +14,15 @@
 namespace attn::ui {
 namespace {
 
-using view::Actions;
-using view::ControlsView;
+using view::Actions, view::ControlsView;
 
 // Design units.
-constexpr float kPresetWidth = 168.0F;
-constexpr float kNarrowPreset = 128.0F;
-constexpr float kLeastSentence = 168.0F;
-constexpr float kControlsGap = 12.0F;
-constexpr float kNarrowRow = 720.0F;
+constexpr float kPresetWidth = 168.0F, kNarrowPreset = 128.0F, kLeastSentence = 168.0F,
+                kNarrowRow = 720.0F;
 constexpr float kLossWidth = 208.0F;  // "L = ½ Σ (output − target)²"
-constexpr float kToggle = 28.0F;      // its height
 
 // Temperatures the slider reaches; any other can be typed.
-constexpr double kLowTemperature = 0.05;
-constexpr double kHighTemperature = 100.0;
+constexpr double kLowTemperature = 0.05, kHighTemperature = 100.0;
 
 void preset_combo(const ControlsView& view, float width, const Frame& frame, Actions& out) {
     std::vector<std::string> names;
@@ -199,7 +193,7 @@ struct RowPlan {
 };
 
 RowPlan plan_row(const ControlsView& view, float room, const Frame& frame) {
-    const float gap = frame.px(kControlsGap);
+    const float gap = frame.px(kSpace12);
     RowPlan plan;
     plan.preset = frame.px(room < frame.px(kNarrowRow) ? kNarrowPreset : kPresetWidth);
     float taken = plan.preset + gap + button_width(frame, "Model ▾") + gap;
@@ -218,7 +212,7 @@ RowPlan plan_row(const ControlsView& view, float room, const Frame& frame) {
 void place_next(float& x, float width, float height, ImVec2 low, const Frame& frame) {
     const float y = low.y + (ImGui::GetWindowHeight() - height) / 2;
     ImGui::SetCursorScreenPos({std::round(x), std::round(y)});
-    x += width + frame.px(kControlsGap);
+    x += width + frame.px(kSpace12);
 }
 
 ModelButton model_button(const Frame& frame, Actions& out, bool open) {
@@ -249,7 +243,7 @@ ModelButton draw_controls(const ControlsView& view, const Frame& frame, Actions&
         if (!is_there(item, view) || (plan.left_out & bit_of(item)) != 0) continue;
         const bool flips =
             item == RowItem::scaling || item == RowItem::causal || item == RowItem::gradients;
-        place_next(x, row_item_width(item, view, frame), flips ? frame.px(kToggle) : field, low,
+        place_next(x, row_item_width(item, view, frame), flips ? frame.px(kChipRow) : field, low,
                    frame);
         draw_row_item(item, view, frame, out);
     }

@@ -17,13 +17,11 @@ namespace {
 using view::StepView;
 
 // Design units.
-constexpr float kFormula = 20.0F;
 constexpr float kBaseline = 25.0F;  // of title and formula: a fraction's numerator stands above
 constexpr float kSentence = 47.0F;  // beneath the limits of a sum
 constexpr float kHeadingHeight = 64.0F;
 constexpr float kLowHeight = 46.0F;  // without the sentence, which the bottom line says too
 constexpr float kLowWindow = 700.0F;
-constexpr float kHeadingGap = 24.0F;   // between title, formula and badge
 constexpr float kLeastTitle = 120.0F;  // of a title that is cut for its formula
 
 /// The line of title and formula: from `low` to `right`, of which `taken` is where they end.
@@ -65,7 +63,7 @@ void draw_badge(const StepView& view, const Frame& frame, const TitleLine& line)
     const Font& font = frame.fonts.small;
     const std::string& whole = view.controls.badge;
     const std::string badge =
-        shortened(frame, font, whole, line.right - line.taken - frame.px(kHeadingGap));
+        shortened(frame, font, whole, line.right - line.taken - frame.px(kSpace24));
     if (badge.empty()) return;
     const ImVec2 at{line.right - frame.text_width(font, badge), line.baseline - font.ascent()};
     frame.painter.text(font, at, view.controls.toy ? frame.theme.warning : frame.theme.muted,
@@ -81,17 +79,12 @@ float draw_title(const StepView& view, const Frame& frame, const TitleLine& line
                     view.title, room);
 }
 
-using view::Mark;
-using view::Progress;
-using view::RibbonItem;
+using view::Mark, view::Progress, view::RibbonItem;
 
 // Design units.
 constexpr float kArrow = 16.0F;
 constexpr float kLeastArrow = 10.0F;  // no arrow in less
-constexpr float kLeastGap = 4.0F;
-constexpr float kRibbonWidest = 160.0F;
-constexpr float kSmallLabel = 12.0F;
-constexpr float kSmallShape = 11.0F;
+constexpr float kRibbonWidest = 160.0F, kSmallLabel = 12.0F, kSmallShape = 11.0F;
 constexpr float kMarkRoom = 14.0F;  // ● or ○ before the shape
 constexpr float kMarkRadius = 4.0F;
 
@@ -131,7 +124,7 @@ bool try_slots(RibbonSetting& setting, const std::vector<RibbonItem>& items, flo
     }
     const float taken = std::accumulate(setting.widths.begin(), setting.widths.end(), 0.0F);
     const float gap = (room - taken) / std::max(count - 1, 1.0F);
-    setting.gap = within(gap, frame.px(kLeastGap), frame.px(kArrow));
+    setting.gap = within(gap, frame.px(kSpace4), frame.px(kArrow));
     return gap >= frame.px(kLeastArrow);
 }
 
@@ -195,10 +188,10 @@ std::optional<OperandId> draw_heading(const StepView& view, const Frame& frame) 
     const ImVec2 low = ImGui::GetCursorScreenPos();
     TitleLine line{low, low.x + ImGui::GetContentRegionAvail().x, low.x,
                    std::round(low.y + frame.px(kBaseline))};
-    const float gap = frame.px(kHeadingGap);
+    const float gap = frame.px(kSpace24);
     const float title = frame.text_width(frame.fonts.title, view.title);
     const float room = line.right - low.x - gap - std::max(title, frame.px(kLeastTitle));
-    const auto formula = fitted_math(frame, view.tex, kFormula, room);
+    const auto formula = fitted_math(frame, view.tex, kFormulaSize, room);
     line.taken = draw_title(view, frame, line, formula ? formula->width + gap : 0.0F);
     std::optional<OperandId> pointed;
     if (formula) {

@@ -12,18 +12,15 @@
 namespace attn::ui {
 namespace {
 
-using view::HeadPicture;
-using view::HeadsView;
+using view::HeadPicture, view::HeadsView;
 
 // Design units.
 constexpr float kStrip = 96.0F;
-constexpr float kInset = 4.0F;        // room for the ring
 constexpr float kLargest = 72.0F;     // side of a picture
 constexpr float kLeastAlone = 48.0F;  // smaller ones stand in two columns
 constexpr float kPair = 38.0F;
-constexpr float kLine = 15.0F;  // of a title
-constexpr float kUnder = 5.0F;  // a picture, for its ring
-constexpr float kHeadsGap = 12.0F;
+constexpr float kLine = 15.0F;     // of a title
+constexpr float kUnder = 5.0F;     // a picture, for its ring
 constexpr float kFlattest = 0.4F;  // of a picture, its height over its width
 
 /// How the pictures stand.
@@ -39,14 +36,14 @@ Setting set_pictures(const HeadsView& view, const Frame& frame, float height) {
     Setting setting;
     const auto is_named = [](const HeadPicture& head) { return !head.name.empty(); };
     setting.lines = std::ranges::any_of(view.heads, is_named) ? 2.0F : 1.0F;
-    const float around = frame.px(kLine) * setting.lines + frame.px(kHeadsGap);
+    const float around = frame.px(kLine) * setting.lines + frame.px(kSpace12);
     setting.side = std::min(frame.px(kLargest), std::floor(height / count - around));
     if (setting.side < frame.px(kLeastAlone)) {
         setting.columns = 2;
         setting.side = frame.px(kPair);
         setting.lines = 1.0F;
     }
-    setting.pitch = setting.side + frame.px(kLine) * setting.lines + frame.px(kHeadsGap);
+    setting.pitch = setting.side + frame.px(kLine) * setting.lines + frame.px(kSpace12);
     return setting;
 }
 
@@ -77,7 +74,7 @@ void draw_titles(const HeadPicture& head, const Setting& setting, const Frame& f
     const Font& font = frame.fonts.small;
     const view::Color color = head.shown ? frame.theme.accent : frame.theme.muted;
     const auto line = [&](float n, const std::string& words) {
-        const float top = low.y + setting.side + frame.px(kInset + kUnder) + frame.px(kLine) * n;
+        const float top = low.y + setting.side + frame.px(kSpace4 + kUnder) + frame.px(kLine) * n;
         draw_text_in(frame, font, {low.x, top}, {low.x + width, top + frame.px(kLine)},
                      Align::center, color, fit_text(frame, font, words, width));
     };
@@ -90,11 +87,11 @@ void draw_head(const HeadsView& view, const HeadPicture& head, const Setting& se
                const Frame& frame, ImVec2 low, float width, view::Actions& out) {
     ImGui::SetCursorScreenPos(low);
     ImGui::PushID(static_cast<int>(head.head));
-    const bool clicked = ImGui::InvisibleButton("head", {width, setting.pitch - frame.px(kInset)});
+    const bool clicked = ImGui::InvisibleButton("head", {width, setting.pitch - frame.px(kSpace4)});
     if (pressed_by_key(frame) || clicked) out.push_back(view::ShowHead{head.head, view.batch});
     tooltip_beside(frame, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), Beside::right,
                    head.name.empty() ? head.title : head.title + ": " + head.name, head.tooltip);
-    const view::Point corner{low.x + (width - setting.side) / 2, low.y + frame.px(kInset)};
+    const view::Point corner{low.x + (width - setting.side) / 2, low.y + frame.px(kSpace4)};
     draw_picture(head, frame, square_of(view, corner, setting.side));
     draw_titles(head, setting, frame, low, width);
     ImGui::PopID();

@@ -8,19 +8,11 @@
 namespace attn::ui {
 namespace {
 
-using view::GridView;
-using view::Slot;
-using view::StepView;
+using view::GridView, view::Slot, view::StepView;
 
 // Design units.
-constexpr float kLayoutGap = 8.0F;
-constexpr float kWidestCell = 160.0F;
-constexpr float kHighestCell = 128.0F;
-constexpr float kWidestArmCell = 64.0F;
-constexpr float kHighestArmCell = 32.0F;
-constexpr float kHighestRow = 28.0F;  // one row that stands above for a matrix
-constexpr float kLegend = 36.0F;
-constexpr float kRight = 132.0F;
+constexpr float kWidestCell = 160.0F, kHighestCell = 128.0F, kWidestArmCell = 64.0F,
+                kHighestArmCell = 32.0F, kLegend = 36.0F, kRight = 132.0F;
 constexpr float kRightTitle = 40.0F;  // what stands above a matrix there
 constexpr float kMostLabels = 176.0F;
 constexpr float kLabelAir = 6.0F;  // a figure's words are a little wider than the screen's
@@ -32,10 +24,8 @@ constexpr float kMostAspect = 1.6F;  // of a cell: width to height
 constexpr float kLowAspect = 2.5F;   // of one that is low, while its number asks for the width
 constexpr float kNumbered = 41.0F;
 constexpr float kLabelled = 12.0F;  // a column that its label, upright, has room above
-constexpr float kLowCanvas = 300.0F;
-constexpr float kLowLegend = 34.0F;
-constexpr float kLayoutLowWindow = 560.0F;
-constexpr float kLowestWindow = 420.0F;
+constexpr float kLowCanvas = 300.0F, kLowLegend = 34.0F, kLayoutLowWindow = 560.0F,
+                kLowestWindow = 420.0F;
 constexpr std::size_t kFewTokens = 16;  // that a low window has the room for beside chips and title
 constexpr float kWholePixels = 16.0F;
 
@@ -80,7 +70,7 @@ CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImV
     layout.arms = arms;
     layout.right = std::min(frame.px(kRight), available.x * kMostArm);
     layout.legend = frame.px(available.y < frame.px(kLowCanvas) ? kLowLegend : kLegend);
-    const float gap = frame.px(kLayoutGap);
+    const float gap = frame.px(kSpace8);
     const Tokens tokens{some(view.queries.size()), some(view.keys.size())};
     ImVec2 cell{frame.px(kWidestCell), frame.px(kHighestCell)};
     for (int pass = 0; pass < 4; ++pass) {
@@ -105,7 +95,7 @@ CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available
         available.x * kLeastArm,
         std::max(available.y * kLeastArm, std::min(frame.px(kLeastAbove), available.y * kMostArm))};
     const auto spare_of = [&](const CanvasLayout& layout) {
-        return ImVec2{available.x - layout.hero.high.x - layout.right - frame.px(kLayoutGap),
+        return ImVec2{available.x - layout.hero.high.x - layout.right - frame.px(kSpace8),
                       available.y - layout.hero.high.y - layout.legend};
     };
     const ImVec2 spare = spare_of(fit(view, frame, available, least));
@@ -141,7 +131,7 @@ std::vector<std::size_t> in_slot(const StepView& view, Slot slot) {
 void place_left(const StepView& view, const Frame& frame, float row_height, CanvasLayout& layout) {
     const std::vector<std::size_t> left = in_slot(view, Slot::left);
     if (left.empty()) return;
-    const float gap = frame.px(kLayoutGap);
+    const float gap = frame.px(kSpace8);
     const auto count = static_cast<float>(left.size());
     const float each = (layout.arms.x - gap * (count - 1)) / count;
     float right = layout.hero.low.x - gap;
@@ -156,7 +146,7 @@ void place_left(const StepView& view, const Frame& frame, float row_height, Canv
 
 float row_height_above(const GridView& grid, float room, const Frame& frame) {
     if (grid.as_bars) return room;
-    const float most = frame.px(grid.rows == 1 ? kHighestRow : kHighestArmCell);
+    const float most = frame.px(grid.rows == 1 ? kChipRow : kHighestArmCell);
     return std::min(room / some(grid.rows), most);
 }
 
@@ -165,18 +155,17 @@ void place_top(const StepView& view, const Frame& frame, const GridPlace& hero, 
                CanvasLayout& layout) {
     const std::vector<std::size_t> top = in_slot(view, Slot::top);
     if (top.empty()) return;
-    const float gap = frame.px(kLayoutGap) / 2;
+    const float gap = frame.px(kSpace8) / 2;
     const auto count = static_cast<float>(top.size());
     float room = layout.arms.y - gap * (count - 1);
     float rows = 0.0F;
     for (const std::size_t n : top)
         if (!view.operands[n].as_bars) rows += 1.0F;
     const float each = room / std::max(rows + (rows < count ? 1.0F : 0.0F), 1.0F);
-    float foot = layout.hero.low.y - frame.px(kLayoutGap);
+    float foot = layout.hero.low.y - frame.px(kSpace8);
     for (auto n = top.rbegin(); n != top.rend(); ++n) {
         const GridView& grid = view.operands[*n];
-        const float share =
-            grid.as_bars ? room - std::min(each, frame.px(kHighestRow)) * rows : each;
+        const float share = grid.as_bars ? room - std::min(each, frame.px(kChipRow)) * rows : each;
         const float height = row_height_above(grid, share, frame);
         foot -= height * static_cast<float>(grid.rows);
         const float width = hero.cell.x * static_cast<float>(in.columns) / some(grid.columns);
@@ -188,8 +177,8 @@ void place_top(const StepView& view, const Frame& frame, const GridPlace& hero, 
 GridPlace at_right(const GridView& grid, const Box& hero, float row_height, float room,
                    const Frame& frame) {
     const float width =
-        std::min((room - frame.px(kLayoutGap)) / some(grid.columns), frame.px(kWidestArmCell));
-    return {{hero.high.x + frame.px(kLayoutGap), hero.low.y}, {width, row_height}};
+        std::min((room - frame.px(kSpace8)) / some(grid.columns), frame.px(kWidestArmCell));
+    return {{hero.high.x + frame.px(kSpace8), hero.low.y}, {width, row_height}};
 }
 
 /// One below the other; a matrix of the hero's rows has them at the same height, one of parameters has square cells.

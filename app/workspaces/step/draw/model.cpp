@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <functional>
 
 #include "app/common/draw/draw.h"
@@ -13,22 +12,15 @@
 namespace attn::ui {
 namespace {
 
-using view::Actions;
-using view::CallField;
-using view::CallGroup;
-using view::ControlsView;
-using view::FieldNow;
-using view::FieldValue;
+using view::Actions, view::CallField, view::CallGroup, view::ControlsView, view::FieldNow,
+    view::FieldValue;
 
 // Design units.
 constexpr float kWidth = 320.0F;  // of a column
 constexpr float kLeastWidth = 244.0F;
 constexpr float kTallest = 560.0F;     // from here on columns stand beside each other
 constexpr float kColumnSpace = 24.0F;  // columns
-constexpr float kPad = 16.0F;
-constexpr float kRow = 36.0F;
-constexpr float kHeading = 26.0F;
-constexpr float kGroupGap = 8.0F;     // above a heading
+constexpr float kRow = 36.0F, kHeading = 26.0F;
 constexpr float kModelGap = 6.0F;     // under the button
 constexpr Index kMostFileHeads = 64;  // that the slider reaches
 
@@ -341,7 +333,7 @@ ModelLayout laid_out(const std::vector<Group>& groups, float most, const Frame& 
     };
     for (const Group& group : groups) {
         const float height = heading + row * static_cast<float>(group.rows.size());
-        if (top > 0.0F) top += frame.px(kGroupGap);
+        if (top > 0.0F) top += frame.px(kSpace8);
         if (top > 0.0F && top + std::min(height, most) > most) go_on();
         layout.placed.push_back({group.heading, nullptr, column, top});
         top += heading;
@@ -359,7 +351,7 @@ ModelLayout laid_out(const std::vector<Group>& groups, float most, const Frame& 
 /// As many columns as it needs to be low; where the window has no room for them, fewer, which scroll.
 ModelLayout layout_of(const std::vector<Group>& groups, float room, const Frame& frame) {
     const float between = frame.px(kColumnSpace);
-    const float across = ImGui::GetIO().DisplaySize.x - 2 * frame.px(kPad) + between;
+    const float across = ImGui::GetIO().DisplaySize.x - 2 * frame.px(kSpace16) + between;
     const auto beside =
         static_cast<std::size_t>(std::max(1.0F, across / (frame.px(kLeastWidth) + between)));
     float most = std::min(frame.px(kTallest), room);
@@ -420,7 +412,7 @@ constexpr ImGuiWindowFlags kPopover =
 void draw_model(const ControlsView& view, const ModelButton& button, const Frame& frame,
                 Actions& out) {
     const std::vector<Group> groups = groups_of(view, button.left_out);
-    const float pad = frame.px(kPad);
+    const float pad = frame.px(kSpace16);
     const float top = button.high.y + frame.px(kModelGap);
     const float room = ImGui::GetIO().DisplaySize.y - top - 2 * pad;
     const ModelLayout layout = layout_of(groups, room, frame);

@@ -16,15 +16,10 @@
 namespace attn::ui {
 namespace {
 
-using view::CellRef;
-using view::ChipLook;
-using view::Point;
-using view::SentenceView;
-using view::WordChip;
+using view::CellRef, view::ChipLook, view::Point, view::SentenceView, view::WordChip;
 
 // Design units.
-constexpr float kRadius = 4.0F;
-constexpr float kThinArc = 1.0F;
+constexpr float kRadius = 4.0F, kThinArc = 1.0F;
 constexpr float kThickArc = 5.0F;  // more of a weight of 1
 constexpr float kLowestArc = 7.0F;
 constexpr float kLoop = 12.0F;      // an arc from a word to itself
@@ -204,15 +199,10 @@ void draw_words(const Scene& scene) {
     if (shown != scene.view.words) tooltip(frame, scene.view.words);
 }
 
-using view::SentenceView;
-using view::WordChip;
+using view::SentenceView, view::WordChip;
 
 // Design units.
-constexpr float kArcs = 24.0F;
-constexpr float kChip = 22.0F;
-constexpr float kLineGap = 3.0F;
-constexpr float kWordsGap = 4.0F;
-constexpr float kLeastChip = 6.0F;
+constexpr float kArcs = 24.0F, kLineGap = 3.0F, kLeastChip = 6.0F;
 constexpr float kBetween = 32.0F;                   // the queries' words and the keys'
 constexpr float kSentenceLayoutLowWindow = 800.0F;  // under this many design units high
 constexpr float kLowerWindow = 640.0F;
@@ -383,8 +373,8 @@ SentenceLayout finished(const SentenceView& view, std::vector<ChipPlace> places,
     const auto keys = places.begin() + static_cast<std::ptrdiff_t>(view.queries.chips.size());
     layout.queries.assign(places.begin(), keys);
     layout.keys.assign(keys, places.end());
-    layout.words = layout.arcs + frame.px(kChip) * static_cast<float>(lines) +
-                   frame.px(kLineGap) * static_cast<float>(lines - 1) + frame.px(kWordsGap);
+    layout.words = layout.arcs + frame.px(kTableRow) * static_cast<float>(lines) +
+                   frame.px(kLineGap) * static_cast<float>(lines - 1) + frame.px(kSpace4);
     layout.height = layout.words + frame.fonts.body.px + frame.px(4);
     return layout;
 }
@@ -413,7 +403,7 @@ SentenceLayout lay_out_sentence(const SentenceView& view, const Frame& frame, fl
     if (has_room_for_matrix_alone(view.queries.chips.size(), frame))
         return words_alone(view, frame);
     const bool low = is_lower_than(kSentenceLayoutLowWindow, frame);
-    const float chip = frame.px(kChip);
+    const float chip = frame.px(kTableRow);
     Lines lines{.width = width,
                 .between = frame.px(kBetween),
                 .line = chip + frame.px(kLineGap),

@@ -15,8 +15,7 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kControls = 40.0F;
-constexpr float kRibbon = 56.0F;
+constexpr float kControls = 40.0F, kRibbon = 56.0F;
 
 void hairline(ImVec2 from, ImVec2 to, const Frame& frame) {
     frame.painter.line(from, to, frame.theme.line, frame.px(1));

@@ -14,21 +14,11 @@
 namespace attn::ui {
 namespace {
 
-using view::TensorDetail;
-using view::TensorLine;
-using view::TensorsView;
+using view::TensorDetail, view::TensorLine, view::TensorsView;
 
 // Design units.
-constexpr float kGap = 12.0F;
-constexpr float kRow = 26.0F;
-constexpr float kFilter = 220.0F;
-constexpr float kAxesList = 220.0F;
-constexpr float kOption = 110.0F;
-constexpr float kOptionsRow = 34.0F;
-constexpr float kDetail = 380.0F;
-constexpr float kNarrow = 1000.0F;
-constexpr float kBins = 64.0F;
-constexpr float kRoles = 300.0F;
+constexpr float kRow = 26.0F, kFilter = 220.0F, kAxesList = 220.0F, kOption = 110.0F,
+                kDetail = 380.0F, kNarrow = 1000.0F, kBins = 64.0F, kRoles = 300.0F;
 
 void draw_option(const view::TensorOption& option, bool beside, const Frame& frame,
                  view::Actions& out) {
@@ -279,7 +269,7 @@ float draw_question(const TensorsView& view, const Box& box, const Frame& frame,
     float widest = 0.0F;
     for (const auto& answer : view.answers)
         widest = std::max(widest, button_width(frame, answer.title));
-    float top = box.low.y + frame.px(kGap) / 2;
+    float top = box.low.y + frame.px(kSpace12) / 2;
     panel("question", {{box.low.x, top}, {box.high.x, top + row}},
           [&] { wrapped_words(frame, frame.fonts.title, frame.theme.text, view.question); });
     top += row;
@@ -291,7 +281,7 @@ float draw_question(const TensorsView& view, const Box& box, const Frame& frame,
             ImGui::SetCursorScreenPos({box.low.x, y});
             if (button(frame, answer.title.c_str(), answer.title, {answer.meaning, answer.tip}))
                 out.push_back(answer.action);
-            const float left = box.low.x + widest + frame.px(kGap);
+            const float left = box.low.x + widest + frame.px(kSpace12);
             draw_text_in(frame, frame.fonts.body, {left, y}, {box.high.x, y + frame.px(kRow)},
                          Align::left, frame.theme.muted,
                          fit_text(frame, frame.fonts.body, answer.meaning, box.high.x - left));
@@ -304,7 +294,7 @@ void draw_body(const TensorsView& view, const view::AppState& state, const Box& 
                const Frame& frame, view::Actions& out) {
     const float words = draw_words_of(view, box, frame);
     const float top =
-        draw_question(view, {{box.low.x, words}, box.high}, frame, out) + frame.px(kGap) / 2;
+        draw_question(view, {{box.low.x, words}, box.high}, frame, out) + frame.px(kSpace12) / 2;
     if (!view.empty.empty()) {
         panel("nothing", {{box.low.x, top}, box.high},
               [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.empty); });
@@ -314,13 +304,13 @@ void draw_body(const TensorsView& view, const view::AppState& state, const Box& 
     const float detail = view.detail ? std::max(share * box.size().x,
                                                 std::min(frame.px(kDetail), box.size().x * 0.36F))
                                      : 0.0F;
-    const float split = box.high.x - detail - (view.detail ? frame.px(kGap) : 0.0F);
+    const float split = box.high.x - detail - (view.detail ? frame.px(kSpace12) : 0.0F);
     const float head = top + frame.px(kRow);
     draw_heads_row(view, {{box.low.x, top}, {split, head}}, frame, out);
     panel("rows", {{box.low.x, head + frame.px(2)}, {split, box.high.y - frame.px(8)}},
           [&] { draw_lines(view, state, frame, out); });
     if (!view.detail) return;
-    const Box at{{split + frame.px(kGap), top}, box.high};
+    const Box at{{split + frame.px(kSpace12), top}, box.high};
     panel("detail", at, [&] { draw_detail(view, at, frame, out); });
 }
 
@@ -329,9 +319,9 @@ void draw_body(const TensorsView& view, const view::AppState& state, const Box& 
 std::string draw_tensors_workspace(const view::AppState& state, const WorkArea& r,
                                    const Frame& frame, view::Actions& out) {
     const TensorsView view = build_tensors_view(state);
-    const float top = bar_panel(r, frame.px(kRoomBar + (view.can_read ? kOptionsRow : 0)), frame,
+    const float top = bar_panel(r, frame.px(kRoomBar + (view.can_read ? kControlRow : 0)), frame,
                                 [&](const Frame& chrome) { draw_bar(view, chrome, out); });
-    const Box box = canvas_box(r, top + frame.px(kGap));  // there is no panel at the right
+    const Box box = canvas_box(r, top + frame.px(kSpace12));  // there is no panel at the right
     panel("tensors", box, [&] { draw_body(view, state, box, frame, out); });
     return view::computed_words(state);
 }

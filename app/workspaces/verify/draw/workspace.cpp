@@ -11,16 +11,12 @@
 namespace attn::ui {
 namespace {
 
-using view::CheckedLine;
-using view::VerifyView;
+using view::CheckedLine, view::VerifyView;
 
 // Design units.
-constexpr float kVerifyFoot = 8.0F;
 constexpr float kVerifyGap = 20.0F;
 constexpr float kVerifyTable = 0.44F;  // of the width
-constexpr float kVerifyRow = 24.0F;
-constexpr float kFaults = 200.0F;
-constexpr float kScales = 170.0F;
+constexpr float kFaults = 200.0F, kScales = 170.0F;
 constexpr float kShares[] = {0.22F, 0.18F, 0.18F, 0.16F, 0.26F};
 constexpr float kFewShares[] = {0.32F, 0.28F, 0.0F, 0.0F, 0.40F};  // where all have no room
 constexpr float kRoomForAll = 400.0F;
@@ -55,7 +51,7 @@ bool draw_verify_row(const Frame& frame, const char* id, const Box& box, bool sh
 
 Box next_row(const Frame& frame) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    return {low, {low.x + ImGui::GetContentRegionAvail().x, low.y + frame.px(kVerifyRow)}};
+    return {low, {low.x + ImGui::GetContentRegionAvail().x, low.y + frame.px(kTitleRow)}};
 }
 
 void draw_arrays(const VerifyView& view, const Frame& frame, view::Actions& out) {
@@ -139,7 +135,7 @@ void draw_verify_bar(const VerifyView& view, const Frame& frame, view::Actions& 
 
 void draw_verify_body(const VerifyView& view, const view::AppState& state, const Box& box,
                       const Frame& frame, view::Actions& out) {
-    const float top = draw_point(view.point, box, frame) + frame.px(kVerifyFoot);
+    const float top = draw_point(view.point, box, frame) + frame.px(kSpace8);
     if (!view.ready) return;
     const float split = view.grid ? box.low.x + box.size().x * kVerifyTable : box.high.x;
     const Box table{{box.low.x, top},
@@ -169,7 +165,7 @@ std::string draw_verify_workspace(const view::AppState& state, const WorkArea& r
     const VerifyView view = build_verify_view(state);
     const float top = bar_panel(r, frame.px(kRoomBar), frame,
                                 [&](const Frame& chrome) { draw_verify_bar(view, chrome, out); });
-    const Box box = canvas_box(r, top + frame.px(12), frame.px(kVerifyFoot));
+    const Box box = canvas_box(r, top + frame.px(12), frame.px(kSpace8));
     panel("verify", box, [&] {
         if (view.lacks.empty())
             draw_verify_body(view, state, box, frame, out);
