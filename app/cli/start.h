@@ -25,7 +25,7 @@ struct StartOptions {
     std::vector<std::string> files;  // FILE, as parsed: settle_start() takes the one
     std::string file;                // tensors, a session or a preset
     std::string session;             // the same, by another name
-    std::string map_file;            // the same, for the Large workspace
+    std::string map_file;            // the same, for the Map workspace
     std::string replay;              // a file
     std::string preset;
     std::string sentence;

@@ -83,6 +83,17 @@ struct SetNarrow {
     static constexpr Meta kMeta{"", Kind::moment};
     friend void carry_out(AppState& state, const SetNarrow& action);
 };
+/// A group's digit was pressed: the next key is one of its letters. none: it no longer is.
+struct HoldKey {
+    Key key;
+    static constexpr Meta kMeta{"", Kind::moment};
+    friend void carry_out(AppState& state, const HoldKey& action);
+};
+/// What just happened was read: an empty bottom line. A warning or an error stays until the next action.
+struct FadeMessage {
+    static constexpr Meta kMeta{"", Kind::moment};
+    friend void carry_out(AppState& state, const FadeMessage& action);
+};
 struct SetReducedMotion {
     bool on;
     static constexpr Meta kMeta{"set_reduced_motion", Kind::plain, fields<&SetReducedMotion::on>};
@@ -289,12 +300,12 @@ struct Tick {
 
 using WindowActions =
     ActionList<SetWorkspace, BeginGesture, EndGesture, Undo, Redo, ClearSelection, CopyArithmetic,
-               SetTheme, SetUiScale, StartAtScale, ShowInspector, SetNarrow, SetReducedMotion,
-               SetPresenter, ShowHelp, ShowAbout, ShowGlossary, SetGlossaryQuery, ChooseTerm,
-               ShowPalette, SetPaletteQuery, MovePalette, OfferRecovery, AnswerRecovery, SetRecent,
-               ShowPrompt, DraftPrompt, SaveSession, SessionSaved, SaveRuns, ExportFigure, Notify,
-               JobProgress, TakeScreenshot, StartTour, GoToTourPage, Predict, ShowTourAction,
-               EndTour, AskQuit, OfferQuit, AnswerQuit, Quit, FocusControl, TypeInto, MoveInList,
-               Tick>;
+               SetTheme, SetUiScale, StartAtScale, ShowInspector, SetNarrow, HoldKey, FadeMessage,
+               SetReducedMotion, SetPresenter, ShowHelp, ShowAbout, ShowGlossary, SetGlossaryQuery,
+               ChooseTerm, ShowPalette, SetPaletteQuery, MovePalette, OfferRecovery, AnswerRecovery,
+               SetRecent, ShowPrompt, DraftPrompt, SaveSession, SessionSaved, SaveRuns,
+               ExportFigure, Notify, JobProgress, TakeScreenshot, StartTour, GoToTourPage, Predict,
+               ShowTourAction, EndTour, AskQuit, OfferQuit, AnswerQuit, Quit, FocusControl,
+               TypeInto, MoveInList, Tick>;
 
 }  // namespace attn::view

@@ -77,6 +77,22 @@ TEST_CASE("1 and 2 change the workspace while an editable cell is selected") {
     CHECK(step_look(app.pressed(Key::enter)).editing);
 }
 
+TEST_CASE(
+    "a digit goes to the first of its group and waits for a letter; within the group it only "
+    "waits") {
+    App app;
+    CHECK(app.pressed(Key::digit2).workspace == "saturation");
+    CHECK(app.pressed(Key::n).workspace == "numerics");
+    CHECK(app.pressed(Key::digit2).workspace == "numerics");
+    CHECK(app.pressed(Key::g).workspace == "gradients");
+    app.ui.press(Key::digit2);
+    CHECK(app.pressed(Key::escape).workspace == "gradients");  // ends the waiting
+    CHECK(app.pressed(Key::n).workspace == "gradients");
+    app.ui.press(Key::digit1);
+    app.ui.press(Key::k);  // no letter of the group
+    CHECK(last<view::SetScaling>(app.ui.press(Key::s)));
+}
+
 TEST_CASE("the palette finds a command, Enter runs it, Escape closes it") {
     App app;
     REQUIRE(app.pressed(Key::k, true).show_palette);
@@ -93,7 +109,7 @@ TEST_CASE("a workspace that is registered stands on the rail and is drawn") {
     view::AppState state = view::initial_state();
     state.workspaces = test::workspaces_with_probe();
     const ui::WorkspacePanel probe{
-        test::kProbeWorkspace.key, ui::workspace_panels().front()->icon,
+        test::kProbeWorkspace.key,
         [](const view::AppState&, const ui::WorkArea&, const ui::Frame&, view::Actions& out) {
             out.push_back(view::SetSeed{99});
             return std::string();
@@ -118,7 +134,8 @@ TEST_CASE("a workspace that is registered stands on the rail and is drawn") {
     ui.frames(1);
     CHECK(state.document().seed == 99);
     CHECK(last<view::SetWorkspace>(ui.press(Key::digit1)));
-    CHECK(last<view::SetWorkspace>(ui.press(test::kProbeWorkspace.digit)));
+    ui.press(Key::digit5);
+    CHECK(said<view::SetWorkspace>(ui.press(test::kProbeWorkspace.letter)).workspace == "probe");
 }
 
 TEST_CASE("letters typed into the palette are words, not commands") {

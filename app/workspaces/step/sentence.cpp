@@ -215,7 +215,7 @@ struct Share {
     double weight = 0.0;
 };
 /// Keys with exactly the same weight.
-using Group = std::vector<Share>;
+using Equals = std::vector<Share>;
 
 /// A share as a whole percentage, and what it adds to a sum that a reader makes; none where it is a bound.
 struct Percentage {
@@ -272,7 +272,7 @@ std::string opening(const RowStory& story) {
 }
 
 /// "the, cat, sat and 2 more".
-std::string names(const RowStory& story, const Group& group) {
+std::string names(const RowStory& story, const Equals& group) {
     std::vector<std::string> listed;
     for (std::size_t n = 0; n < std::min(group.size(), kMostListed); ++n)
         listed.push_back(story.key(group[n]));
@@ -281,8 +281,8 @@ std::string names(const RowStory& story, const Group& group) {
     return joined(listed, " and ");
 }
 
-std::vector<Group> grouped(const std::vector<Share>& shares) {
-    std::vector<Group> groups;
+std::vector<Equals> grouped(const std::vector<Share>& shares) {
+    std::vector<Equals> groups;
     for (const Share& share : shares) {
         if (groups.empty() || groups.back().front().weight != share.weight) groups.emplace_back();
         groups.back().push_back(share);
@@ -292,12 +292,12 @@ std::vector<Group> grouped(const std::vector<Share>& shares) {
 
 /// How many of the groups are named: while there is room, until most of the row is told; one key that would
 /// be left alone is named too.
-std::size_t count_named(const std::vector<Group>& groups, double sum) {
+std::size_t count_named(const std::vector<Equals>& groups, double sum) {
     std::size_t keys = groups.front().size();
     double told = groups.front().front().weight * static_cast<double>(keys);
     std::size_t named = 1;
     for (; named < groups.size(); ++named) {
-        const Group& next = groups[named];
+        const Equals& next = groups[named];
         const bool full = keys + next.size() > kMostListed || told >= kEnough * sum;
         const bool last = named + 1 == groups.size() && next.size() == 1;
         if ((full && !last) || next.front().weight < kWorthListing) break;
@@ -325,10 +325,10 @@ struct Listing {
     }
 };
 
-std::string rest_words(std::span<const Group> rest, Listing& listing) {
+std::string rest_words(std::span<const Equals> rest, Listing& listing) {
     std::size_t keys = 0;
     double share = 0.0;
-    for (const Group& group : rest) {
+    for (const Equals& group : rest) {
         keys += group.size();
         share += group.front().weight * static_cast<double>(group.size());
     }
@@ -340,11 +340,11 @@ std::string rest_words(std::span<const Group> rest, Listing& listing) {
 }
 
 std::string listed(const RowStory& story) {
-    const std::vector<Group> groups = grouped(story.shares);
+    const std::vector<Equals> groups = grouped(story.shares);
     const std::size_t named = count_named(groups, story.sum);
     Listing listing;
     for (std::size_t n = 0; n < named; ++n) {
-        const Group& group = groups[n];
+        const Equals& group = groups[n];
         const Percentage share = percentage(group.front().weight);
         listing.add(share, group.size());
         listing.parts.push_back(names(story, group) + " " + share.words +

@@ -127,20 +127,7 @@ std::string draw_step_workspace(const view::AppState& state, const WorkArea& r, 
     return view::computed_words(state);
 }
 
-void draw_step_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                    float thin) {
-    const float step = size / 3;
-    for (int row = 0; row < 3; ++row)
-        for (int column = 0; column < 3; ++column) {
-            const view::Point a{low.x + step * static_cast<float>(column),
-                                low.y + step * static_cast<float>(row)};
-            const view::Point b{a.x + step - thin * 2, a.y + step - thin * 2};
-            if (row == column) painter.rect(a, b, color);
-            if (row != column) painter.outline(a, b, color, thin);
-        }
-}
-
 extern const WorkspacePanel kStepPanel;
-const WorkspacePanel kStepPanel{"step", draw_step_icon, draw_step_workspace};
+const WorkspacePanel kStepPanel{"step", draw_step_workspace};
 
 }  // namespace attn::ui
