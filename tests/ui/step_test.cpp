@@ -24,7 +24,7 @@ view::AppState with_words(int count, Stage stage) {
     return state_after({view::SetSentence{sentence}, view::GoToStage{stage}});
 }
 
-constexpr ui::WordColumns kColumns{{20.0F, 120.0F}, 80.0F, 28.0F, 80.0F};
+const ui::WordColumns kColumns{{20.0F, 120.0F}, 80.0F, 28.0F, 80.0F};
 
 /// The sentence of one state over columns at the top left of a window.
 struct Sentence {

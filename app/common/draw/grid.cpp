@@ -69,7 +69,7 @@ constexpr float kRoomyCell = 56.0F;
 constexpr float kBeforeSides = 8;   // between a grid and the first column at its right
 constexpr float kBetweenSides = 4;  // between these columns
 constexpr float kSideBar = 6.0F;
-constexpr float kSideBarWidth = 34.0F;
+constexpr float kSideBarWidth = 30.0F;
 
 void draw_title(const GridCanvas& canvas) {
     const Frame& frame = canvas.frame;

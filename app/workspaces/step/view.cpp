@@ -225,7 +225,10 @@ std::vector<SideVector> row_sides(const AppState& state, const StepView& view) {
     for (std::size_t n = 0; n < view.rows.size(); ++n) {
         const double evenness = view.rows[n].evenness;
         sides[0].bars.push_back(evenness);
-        if (std::isfinite(evenness)) sides[0].cells[n] = cell_number(evenness, 2);
+        if (!std::isfinite(evenness)) continue;
+        std::string& cell = sides[0].cells[n];
+        cell = cell_number(evenness, 2);
+        if (cell.starts_with("0.")) cell.erase(0, 1);
     }
     for (SideVector& side : stage_grid(state, state.stage).sides) sides.push_back(std::move(side));
     if (!state.document().inputs->params[Param::sinks].empty())  // Σ first: what the sink leaves

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "app/common/draw/axis_labels.h"
-#include "app/common/draw/grid_parts.h"
 
 namespace attn::ui {
 namespace {
@@ -39,12 +38,12 @@ constexpr float kWholePixels = 16.0F;
 
 // Of weights, over whose columns the sentence stands.
 constexpr float kChip = 28.0F;
-constexpr float kLeastChip = 40.0F;
+constexpr float kChipAir = 6.0F;
 constexpr float kArcs = 80.0F;
 constexpr float kLeastForArcs = 480.0F;
 constexpr float kBars = 52.0F;
 constexpr float kLowBars = 0.1F;  // of the canvas
-constexpr float kEvenness = 84.0F;
+constexpr float kEvenness = 92.0F;
 constexpr float kWordAspect = 1.7F;
 
 /// How many there are, one at least.
@@ -97,12 +96,11 @@ CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImV
     const Tokens tokens{some(view.queries.size()), some(view.keys.size())};
     ImVec2 cell{frame.px(kWidestCell), frame.px(kHighestCell)};
     for (int pass = 0; pass < 4; ++pass) {
-        const AxisLabels keys{view.keys, cell.x, Role::key, {}, {}};
-        const float flat = frame.px(kLabelHeight);
         layout.chips =
-            of_words && cell.x >= frame.px(kLeastChip) && column_labels_height(keys, frame) <= flat;
-        const float head = layout.chips ? frame.px(kChip) + layout.arcs + frame.px(kLayoutGap)
-                                        : column_labels_height(keys, frame);
+            of_words && frame.widest(frame.fonts.small, view.keys) + frame.px(kChipAir) <= cell.x;
+        const float head =
+            layout.chips ? frame.px(kChip) + layout.arcs + frame.px(kLayoutGap)
+                         : column_labels_height({view.keys, cell.x, Role::key, {}, {}}, frame);
         // Narrower cells turn the labels more: at the end their room does not shrink again.
         layout.head = pass < 2 ? head : std::max(layout.head, head);
         layout.labels = label_width(view, frame, cell.y);

@@ -25,7 +25,7 @@ constexpr double kLeastArc = 0.002;  // no arc of a smaller weight
 constexpr float kLoop = 16.0F;       // an arc from a word to itself
 constexpr float kLowestArc = 14.0F;
 constexpr int kArcSteps = 32;
-constexpr float kChipAir = 1.0F;
+constexpr float kBetweenChips = 1.0F;
 
 struct Scene {
     const SentenceView& view;
@@ -36,10 +36,10 @@ struct Scene {
         return at.low.x + (static_cast<float>(n) + 0.5F) * at.pitch;
     }
     Point low(std::size_t n) const {
-        return {at.low.x + static_cast<float>(n) * at.pitch + frame.px(kChipAir), at.low.y};
+        return {at.low.x + static_cast<float>(n) * at.pitch + frame.px(kBetweenChips), at.low.y};
     }
     Point high(std::size_t n) const {
-        return {at.low.x + static_cast<float>(n + 1) * at.pitch - frame.px(kChipAir),
+        return {at.low.x + static_cast<float>(n + 1) * at.pitch - frame.px(kBetweenChips),
                 at.low.y + at.height};
     }
 };
@@ -80,6 +80,15 @@ void draw_arcs(const Scene& scene) {
         draw_arc(scene, static_cast<std::size_t>(query - chips.begin()), n, chips[n].weight);
 }
 
+/// One for all words: the usual one where each of them fits.
+const Font& chip_font(const Scene& scene) {
+    const Font& usual = scene.frame.fonts.strong;
+    const auto fits = [&](const WordChip& chip) {
+        return scene.frame.text_width(usual, chip.text) + scene.frame.px(4) <= scene.at.pitch;
+    };
+    return std::ranges::all_of(scene.view.attended().chips, fits) ? usual : scene.frame.fonts.small;
+}
+
 void draw_chip(const Scene& scene, const WordChip& chip, std::size_t n) {
     const Frame& frame = scene.frame;
     const view::Theme& theme = frame.theme;
@@ -89,8 +98,8 @@ void draw_chip(const Scene& scene, const WordChip& chip, std::size_t n) {
     const Point high = scene.high(n);
     const float radius = frame.px(kRadius);
     frame.painter.rect(low, high, plain ? theme.raised : chip.fill, radius);
-    draw_fitted(frame, frame.fonts.strong, {low.x + frame.px(2), low.y},
-                {high.x - frame.px(2), high.y}, Align::center, ink, chip.text);
+    draw_fitted(frame, chip_font(scene), {low.x, low.y}, {high.x, high.y}, Align::center, ink,
+                chip.text);
     if (chip.look == ChipLook::masked) {
         const float y = (low.y + high.y) / 2;
         frame.painter.line({low.x + frame.px(2), y}, {high.x - frame.px(2), y}, ink, frame.px(1));

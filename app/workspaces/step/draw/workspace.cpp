@@ -18,6 +18,7 @@ constexpr float kBar = 48.0F;
 constexpr float kLowBar = 36.0F;
 constexpr float kLowBarWindow = 560.0F;
 constexpr float kBeforeControls = 16.0F;
+constexpr float kWordsAndHeads = 1240.0F;
 constexpr float kUnderHeadline = 72.0F;  // under the headline
 constexpr float kLeastControls = 96.0F;  // "Model" alone
 
@@ -80,7 +81,9 @@ std::optional<view::CellRef> draw_stage_map(const view::AppState& state, const F
 Pointed draw_middle(const view::AppState& state, const view::StepView& view, const Box& box,
                     const Frame& frame, view::Actions& out) {
     const view::HeadsView heads = build_heads_view(state);
-    const float strip = heads_width(heads, frame);
+    // Under the words the columns have that room, unless there is room for both; the bar switches heads too.
+    const bool words = !view.sentence.empty() && box.size().x < frame.px(kWordsAndHeads);
+    const float strip = words ? 0.0F : heads_width(heads, frame);
     const auto prediction = build_predict_view(state);
     Pointed pointed;
     if (strip > 0.0F)
