@@ -326,9 +326,9 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     add_value(app, "--workspace", options.workspace, "W", view::workspace_keys(view::workspaces()));
     add_value(app, "--check", options.check, "FILE",
               "a file of results to compare with FILE, or with the reference, in Verify");
-    add_value(app, "--map", options.map_file, "FILE", "a file to open in the Large workspace");
+    add_value(app, "--map", options.map_file, "FILE", "a file to open in the Map workspace");
     add_value(app, "--planted", options.planted, "N",
-              "the Large workspace with a generated matrix of so many tokens");
+              "the Map workspace with a generated matrix of so many tokens");
     add_value(app, "--go-to", options.go_to, "QUERY,KEY", "the cell of a large matrix to look at");
     add_value(app, "--tour", options.tour, "NAME", "a guided tour, by its key: attention");
     add_value(app, "--stage", options.stage, "KEY", "the stage to show");
@@ -338,6 +338,15 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     add_value(app, "--scale", options.scale, "S", "size of everything, 1 to 2");
     add_value(app, "--size", options.size, "WxH", "pixels, 1600x1000 unless given");
     add_call_options(app, options.reading);
+}
+
+bool asks_for_nothing(const StartOptions& options) {
+    const std::string* const names[] = {&options.file,   &options.session,   &options.map_file,
+                                        &options.replay, &options.preset,    &options.sentence,
+                                        &options.check,  &options.workspace, &options.go_to,
+                                        &options.tour,   &options.stage,     &options.select};
+    return !options.planted && model_option(options).empty() &&
+           std::ranges::all_of(names, &std::string::empty);
 }
 
 Result<Start> read_start(const StartOptions& options, Streams io) {

@@ -42,6 +42,10 @@ struct StartAtScale {
 using ShowInspector = Put<in_state, &AppState::inspector, "show_inspector", "on">;
 /// The window has no room for an inspector beside the canvas.
 using SetNarrow = Put<in_state, &AppState::narrow>;
+/// A group's digit was pressed: the next key is one of its letters. none: it no longer is.
+using HoldKey = Put<in_state, &AppState::held>;
+/// What just happened was read: an empty bottom line. A warning or an error stays until the next action.
+struct FadeMessage {};
 struct SetReducedMotion {
     bool on;
 };
@@ -123,6 +127,7 @@ struct Notify {
 };
 struct TakeScreenshot {};
 /// By its key; the one that was put away resumes.
+/// "": the first one.
 struct StartTour {
     std::string name;
 };
@@ -169,7 +174,7 @@ using WindowActions = ActionList<
           ShowHelp, ShowAbout, ShowGlossary, SetGlossaryQuery, ChooseTerm, ShowPalette,
           SetPaletteQuery, SaveSession, SaveRuns, ExportFigure, TakeScreenshot, StartTour,
           GoToTourPage, Predict, ShowTourAction, EndTour, Quit>,
-    Moments<SetNarrow, MovePalette, OfferRecovery, AnswerRecovery, SetRecent, ShowPrompt,
+    Moments<SetNarrow, HoldKey, FadeMessage, MovePalette, OfferRecovery, AnswerRecovery, SetRecent, ShowPrompt,
             DraftPrompt, SessionSaved, Notify, JobProgress, AskQuit, OfferQuit, AnswerQuit,
             FocusControl, TypeInto, MoveInList, Tick>>;
 template <ListedIn<WindowActions> A>

@@ -3,128 +3,75 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 
 namespace attn::view {
 namespace {
-
-// A ramp is three stops in OKLCh, joined by straight lines in OKLab, the space in which equal steps
-// look equal. Lightness never turns within a half, so the ramps also read in grey and to colour-blind
-// eyes; blue against orange is the pair that all common kinds of colour blindness keep apart.
-// Source: Ottosson 2020, https://bottosson.github.io/posts/oklab
-struct Lch {
-    double lightness, chroma, hue_degrees;
-};
-struct Lab {
-    double L, a, b;
-};
-using Ramp = std::array<Lch, 3>;
-using LabRamp = std::array<Lab, 3>;
-
-// The middle is 0: close to the background, so that what is far from 0 stands out.
-constexpr Ramp kDivergingDark{{{0.74, 0.135, 255}, {0.25, 0.018, 255}, {0.74, 0.135, 58}}};
-constexpr Ramp kDivergingLight{{{0.47, 0.16, 258}, {0.965, 0.006, 85}, {0.47, 0.13, 45}}};
-// From the background to the purple of the weights and beyond; the middle is as light as both ends' mean.
-constexpr Ramp kUnitDark{{{0.235, 0.020, 280}, {0.5525, 0.15, 298}, {0.87, 0.09, 312}}};
-constexpr Ramp kUnitLight{{{0.965, 0.008, 300}, {0.6725, 0.12, 300}, {0.38, 0.17, 295}}};
-
-Lab to_lab(const Lch& c) {
-    const double hue = c.hue_degrees * std::numbers::pi / 180.0;
-    return {c.lightness, c.chroma * std::cos(hue), c.chroma * std::sin(hue)};
-}
-
-LabRamp to_lab(const Ramp& c) { return {to_lab(c[0]), to_lab(c[1]), to_lab(c[2])}; }
-
-const LabRamp& ramp(ColorScale scale, ThemeName name) {
-    static const std::array diverging{to_lab(kDivergingDark), to_lab(kDivergingLight)};
-    static const std::array unit{to_lab(kUnitDark), to_lab(kUnitLight)};
-    return (scale == ColorScale::diverging ? diverging : unit)[name == ThemeName::dark ? 0 : 1];
-}
-
-constexpr std::size_t kParts = 4096;
-
-/// From where on light is rounded to the code n + 1: the sRGB curve at (n + ½) / 255.
-std::array<double, 255> make_steps() {
-    std::array<double, 255> steps{};
-    for (std::size_t n = 0; n < steps.size(); ++n) {
-        const double s = (static_cast<double>(n) + 0.5) / 255.0;
-        steps[n] = s <= 0.04045 ? s / 12.92 : std::pow((s + 0.055) / 1.055, 2.4);
-    }
-    return steps;
-}
-
-/// The code at the lower end of each of equal parts of the light: for most of a part the code itself.
-std::array<std::uint8_t, kParts + 1> make_starts(const std::array<double, 255>& steps) {
-    std::array<std::uint8_t, kParts + 1> starts{};
-    for (std::size_t n = 0; n < starts.size(); ++n)
-        starts[n] = static_cast<std::uint8_t>(
-            std::ranges::upper_bound(steps, static_cast<double>(n) / kParts) - steps.begin());
-    return starts;
-}
-
-/// sRGB of linear light, rounded. A look-up takes a fraction of a power's time.
-std::uint8_t encode(double linear) {
-    static const std::array<double, 255> steps = make_steps();
-    static const std::array<std::uint8_t, kParts + 1> starts = make_starts(steps);
-    const double light = std::clamp(linear, 0.0, 1.0);
-    std::size_t code = starts[static_cast<std::size_t>(light * kParts)];
-    while (code < steps.size() && steps[code] <= light) ++code;
-    return static_cast<std::uint8_t>(code);
-}
-
-double cube(double x) { return x * x * x; }
-
-Color to_rgb(const Lab& c) {
-    const double l = cube(c.L + 0.3963377774 * c.a + 0.2158037573 * c.b);
-    const double m = cube(c.L - 0.1055613458 * c.a - 0.0638541728 * c.b);
-    const double s = cube(c.L - 0.0894841775 * c.a - 1.2914855480 * c.b);
-    return {encode(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
-            encode(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
-            encode(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s), 255};
-}
-
-// ---- themes
 
 constexpr Color rgb(std::uint32_t hex) {
     return {static_cast<std::uint8_t>(hex >> 16), static_cast<std::uint8_t>(hex >> 8),
             static_cast<std::uint8_t>(hex), 255};
 }
 
+// Nine stops, joined by straight lines. L* never turns within a half, so the maps also read in grey and to colour-blind
+// eyes. They end at mid lightness: one colour of numerals serves a whole matrix.
+using Ramp = std::array<Color, 9>;
+
+// Slate below 0, sand above it, both quiet; 0 is close to the background.
+constexpr Ramp kDivergingDark{rgb(0x25709e), rgb(0x2d5d7f), rgb(0x2e4b61),
+                              rgb(0x2c3945), rgb(0x26282a), rgb(0x403628),
+                              rgb(0x57452b), rgb(0x6e542d), rgb(0x87652f)};
+constexpr Ramp kDivergingLight{rgb(0x5b9ccd), rgb(0x85b1d7), rgb(0xabc7e2),
+                               rgb(0xcedded), rgb(0xf1f4f7), rgb(0xe8d9c8),
+                               rgb(0xd8c0a1), rgb(0xc8a77c), rgb(0xb68f57)};
+// From the background to the violet of the weights, L* even in the root of the weight.
+constexpr Ramp kUnitDark{rgb(0x1f1924), rgb(0x2c1e3d), rgb(0x382455), rgb(0x442a6c), rgb(0x4f3085),
+                         rgb(0x5a369e), rgb(0x653db7), rgb(0x7044d0), rgb(0x7a4ceb)};
+constexpr Ramp kUnitLight{rgb(0xf9f7fb), rgb(0xf2e7fc), rgb(0xe9d7fb), rgb(0xe0c7f9), rgb(0xd6b8f7),
+                          rgb(0xcca9f5), rgb(0xc19af2), rgb(0xb58cf0), rgb(0xa97ded)};
+
+const Ramp& ramp(ColorScale scale, ThemeName name) {
+    const bool dark = name == ThemeName::dark;
+    if (scale == ColorScale::diverging) return dark ? kDivergingDark : kDivergingLight;
+    return dark ? kUnitDark : kUnitLight;
+}
+
+// ---- themes
+
 constexpr Theme kDark{
     .name = ThemeName::dark,
-    .background = rgb(0x0e1217),
-    .surface = rgb(0x151a21),
-    .raised = rgb(0x1f262f),
-    .line = rgb(0x2b343f),
-    .control = rgb(0x73808d),
-    .text = rgb(0xe6ebf0),
-    .muted = rgb(0x98a4b0),
-    .accent = rgb(0x35cdc6),
-    .on_accent = rgb(0x0e1217),
+    .background = rgb(0x0d1015),
+    .surface = rgb(0x13171d),
+    .raised = rgb(0x1c222b),
+    .line = rgb(0x232a33),
+    .control = rgb(0x66727f),
+    .text = rgb(0xeceff3),
+    .muted = rgb(0x9aa5b1),
+    .accent = rgb(0xe8785a),
+    .on_accent = rgb(0x0d1015),
     .good = rgb(0x7ccf5a),
     .warning = rgb(0xf0c05a),
-    .bad = rgb(0xff8078),
+    .bad = rgb(0xff8191),
     .masked = rgb(0x2a332e),
     .nan = rgb(0xff5ca8),
     .input = rgb(0xe7f1f1),
-    .query = rgb(0x70dafd),
-    .key = rgb(0xfde636),
-    .value = rgb(0xa6d8ab),
+    .query = rgb(0x90c7d5),
+    .key = rgb(0xe7e755),
+    .value = rgb(0xd8ebcb),
     .score = rgb(0xcc7b9f),
-    .weight = rgb(0x9e73ff),
-    .output = rgb(0xd6715f),
+    .weight = rgb(0xa779ec),
+    .output = rgb(0xd1a7a7),
 };
 
 constexpr Theme kLight{
     .name = ThemeName::light,
-    .background = rgb(0xfbf9f5),
-    .surface = rgb(0xf3f0ea),
-    .raised = rgb(0xe8e4dc),
-    .line = rgb(0xd6d1c7),
-    .control = rgb(0x767d84),
-    .text = rgb(0x1c2127),
-    .muted = rgb(0x5a626b),
-    .accent = rgb(0x006d75),
+    .background = rgb(0xfbfaf7),
+    .surface = rgb(0xf3f1ec),
+    .raised = rgb(0xe7e4dc),
+    .line = rgb(0xdcd8cf),
+    .control = rgb(0x7c766b),
+    .text = rgb(0x1b1f24),
+    .muted = rgb(0x5b636c),
+    .accent = rgb(0x0054f9),
     .on_accent = rgb(0xffffff),
     .good = rgb(0x2c6b14),
     .warning = rgb(0x7a5200),
@@ -132,13 +79,15 @@ constexpr Theme kLight{
     .masked = rgb(0xd9dfd5),
     .nan = rgb(0xd4006a),
     .input = rgb(0x16242b),
-    .query = rgb(0x12495c),
-    .key = rgb(0x6d6506),
-    .value = rgb(0x184530),
-    .score = rgb(0xaa4057),
-    .weight = rgb(0x7b2ee1),
-    .output = rgb(0x520301),
+    .query = rgb(0x15706e),
+    .key = rgb(0x676900),
+    .value = rgb(0x2f4432),
+    .score = rgb(0xb81757),
+    .weight = rgb(0x55127e),
+    .output = rgb(0x520200),
 };
+
+constexpr double kReadable = 4.5;
 
 std::array<double, 256> make_linear() {
     std::array<double, 256> values{};
@@ -199,23 +148,21 @@ double position_of(const ColorRange& range, double value) {
 }
 
 Color color_at(ColorScale scale, double position, ThemeName name) {
-    const LabRamp& stops = ramp(scale, name);
-    const double t = 2.0 * std::clamp(position, 0.0, 1.0);
-    const std::size_t half = t < 1.0 ? 0 : 1;
-    const double f = t - static_cast<double>(half);
-    const Lab& a = stops[half];
-    const Lab& b = stops[half + 1];
-    return to_rgb({a.L + (b.L - a.L) * f, a.a + (b.a - a.a) * f, a.b + (b.b - a.b) * f});
+    const Ramp& stops = ramp(scale, name);
+    const double t = std::clamp(position, 0.0, 1.0) * static_cast<double>(stops.size() - 1);
+    const std::size_t n = std::min(static_cast<std::size_t>(t), stops.size() - 2);
+    return blend(stops[n], stops[n + 1], t - static_cast<double>(n));
 }
 
 Color color_of(const ColorRange& range, double value, ThemeName name) {
     return color_at(range.scale, position_of(range, value), name);
 }
 
-Color ink_on(Color fill, ThemeName) {
-    constexpr Color kBlack{0, 0,
-                           0};  // with white, one of them always has a contrast of 4.58 at least
+Color ink_on(Color fill, ThemeName name) {
+    constexpr Color kBlack{0, 0, 0};  // with white, one of them always has a contrast of 4.58
     constexpr Color kWhite{255, 255, 255};
+    const Color numeral = name == ThemeName::dark ? rgb(0xf3f0fa) : rgb(0x191426);
+    if (contrast(fill, numeral) >= kReadable) return numeral;
     return contrast(fill, kWhite) >= contrast(fill, kBlack) ? kWhite : kBlack;
 }
 

@@ -23,17 +23,18 @@ struct ColorRange {
 /// Where a value stands between the ends of the colour bar, 0…1: from low to high as the curve has it, of the diverging
 /// scale on both sides of the middle. Clamped. NaN and an empty range give the middle.
 double position_of(const ColorRange& range, double value);
-/// The colour at such a place. The unit scale's lightness (OKLab) grows evenly along the bar.
+/// The colour at such a place. The unit scale's lightness (L*) grows evenly along the bar.
 Color color_at(ColorScale scale, double position, ThemeName name);
 
 /// The range of a grid: diverging ±max|finite value| (1 when all are 0), unit 0…1, or to the largest
 /// where that is more, as after dropout.
 ColorRange range_of(ColorScale scale, std::span<const float> values);
 
-/// Perceptually uniform, safe for colour-blind eyes. Values outside the range are clamped; not
+/// Safe for colour-blind eyes. Values outside the range are clamped; not
 /// finite: theme.masked / theme.nan are the caller's choice.
 Color color_of(const ColorRange& range, double value, ThemeName name);
-/// Black or white ink, whichever is easier to read on `fill`.
+/// The colour of the numerals of a theme, which reads on every colour of both maps; on others black or white where those
+/// read better.
 Color ink_on(Color fill, ThemeName name);
 
 }  // namespace attn::view

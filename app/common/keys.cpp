@@ -42,7 +42,9 @@ std::string_view key_name(Key key) { return kRows[static_cast<std::size_t>(key)]
 
 std::string to_string(const Chord& chord) {
     if (chord.key == Key::none) return {};
-    std::string text = chord.ctrl ? "Ctrl+" : "";
+    std::string text(key_name(chord.first));
+    if (!text.empty()) text += ' ';
+    if (chord.ctrl) text += "Ctrl+";
     if (chord.shift) text += "Shift+";
     return text += key_name(chord.key);
 }

@@ -81,9 +81,10 @@ struct Chord {
     Key key = Key::none;
     bool ctrl = false;
     bool shift = false;
+    Key first = Key::none;  // is pressed before it, and let go
     bool operator==(const Chord&) const = default;
 };
-/// "Ctrl+Shift+Z".
+/// "Ctrl+Shift+Z"; "2 S": one after the other.
 std::string to_string(const Chord& chord);
 
 }  // namespace attn::view

@@ -12,6 +12,7 @@
 #include "app/common/describe.h"
 #include "app/common/document/document.h"
 #include "app/common/document/opened.h"
+#include "app/common/keys.h"
 #include "app/common/place.h"
 #include "app/common/theme.h"
 #include "core/backend.h"
@@ -248,7 +249,8 @@ struct AppState {
     std::optional<Message> notice;  // of the system; before `message` until the next action
     std::optional<Gesture> gesture;
     Focus focus;
-    bool narrow = false;  // the window has no room for an inspector beside the canvas
+    Key held = Key::none;  // a group's digit was pressed: the letter of a workspace comes next
+    bool narrow = false;   // the window has no room for an inspector beside the canvas
     Effects effects;
 
     std::vector<Edit> history;  // history[now] is the present

@@ -22,7 +22,8 @@ inline constexpr std::string_view kNamesOf<ThemeName>[] = {"dark", "light"};
 /// Every colour of the window. Contrast on `background`, `surface` and `raised`: of text, which roles are
 /// too, >= 4.5:1, of `control` >= 3:1. Role colours are the same thing in formulas, headers, strips and
 /// curves: Q cyan, K yellow, V green, A purple, ΔE00 >= 18 between each two of these, also under
-/// deuteranopia and protanopia. Blue and orange are the signs of numbers and no role's.
+/// deuteranopia and protanopia. Slate and sand are the signs of numbers and no role's;
+/// the accent stands as far from these four.
 struct Theme {
     ThemeName name;
     Color background;  // near-black blue-grey, or paper

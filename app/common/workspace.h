@@ -21,6 +21,11 @@ class Fields;
 struct SessionReader;
 struct SetWorkspace;
 
+/// What workspaces are for, in the order of learning. A digit each.
+enum class Group : std::uint8_t { compute, why, models, variants, check };
+inline constexpr std::string_view kGroupNames[] = {"Compute", "Why", "Models", "Variants", "Check"};
+Key digit_of(Group group);
+
 /// A picture that `render --all` draws.
 struct Shot {
     std::string_view name;  // after the workspace's key: "step-<name>-dark.png"; "": key alone
@@ -48,11 +53,14 @@ constexpr KeptValue kept(const Controls<T>&) {
 /// tests loop over these rows. A row stands in workspace.cpp of its folder, which the list of app/workspaces names; what it
 /// looks like in its twin (draw/workspace.h). A member that is left out does nothing.
 struct WorkspaceInfo {
-    std::string_view key;                    // sessions, journals, command line, file names
-    std::string_view title;                  // on the rail, in help and palette
-    std::string_view tip;                    // what it is for, one sentence
-    Key digit;                               // goes there
+    std::string_view key;        // sessions, journals, command line, file names
+    std::string_view also = {};  // what the command line calls it, where that is another word
+    std::string_view title;      // on the rail, in help and palette
+    std::string_view tip;        // what it is for, one sentence
+    Group group;
+    Key letter;                              // goes there, after the group's digit
     bool shows_document = false;             // a document that was opened may be shown here
+    bool shows_first = false;                // before the others, where the shown one cannot
     ActionTypes actions = {};                // that it brings
     std::span<const KeptValue> values = {};  // that a session has of it, where `write` is left out
     std::span<const RequestKind> requests = {};
@@ -138,9 +146,13 @@ struct WorkspaceInfo {
 
 /// Row of the workspace that is shown.
 const WorkspaceInfo& shown_workspace(const AppState& state);
-/// nullptr when there is none of that key.
+/// "2 S".
+Chord chord_of(const WorkspaceInfo& workspace);
+/// The first of a group; nullptr where it is empty.
+const WorkspaceInfo* first_of(WorkspaceList among, Group group);
+/// By its key or by what the command line calls it; nullptr when there is none.
 const WorkspaceInfo* find_workspace(WorkspaceList among, std::string_view key);
-/// "step, saturation or large".
+/// "step, saturation or map".
 std::string workspace_keys(WorkspaceList among);
 /// Where the shown workspace cannot show the document, goes to the first that can.
 void leave_lacking_workspace(AppState& state);

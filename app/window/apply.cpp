@@ -89,6 +89,12 @@ void carry_out(AppState& state, const StartAtScale& action) {
     if (std::isfinite(action.scale)) state.ui_scale = std::clamp(action.scale, 1.0, 2.0);
 }
 
+void carry_out(AppState& state, const FadeMessage&) {
+    if (state.message.severity == Severity::info) state.message.words.clear();
+    if (state.notice && state.notice->severity == Severity::info) state.notice.reset();
+    state.held = Key::none;
+}
+
 void carry_out(AppState& state, const SetReducedMotion& action) {
     state.reduced_motion = action.on;
     say(state, action.on ? "Reduced motion: stages change at once." : "Stages cross-fade.");
@@ -279,8 +285,23 @@ const WorkspaceInfo& shown_workspace(const AppState& state) {
     return *find_workspace(state.workspaces, state.workspace);
 }
 
+Key digit_of(Group group) {
+    return static_cast<Key>(static_cast<int>(Key::digit1) + static_cast<int>(group));
+}
+
+Chord chord_of(const WorkspaceInfo& workspace) {
+    return {workspace.letter, false, false, digit_of(workspace.group)};
+}
+
+const WorkspaceInfo* first_of(WorkspaceList among, Group group) {
+    const auto found = std::ranges::find(among, group, &WorkspaceInfo::group);
+    return found == among.end() ? nullptr : *found;
+}
+
 const WorkspaceInfo* find_workspace(WorkspaceList among, std::string_view key) {
-    const auto found = std::ranges::find(among, key, &WorkspaceInfo::key);
+    const auto found = std::ranges::find_if(among, [&](const WorkspaceInfo* row) {
+        return row->key == key || (!row->also.empty() && row->also == key);
+    });
     return found == among.end() ? nullptr : *found;
 }
 
@@ -288,7 +309,7 @@ std::string workspace_keys(WorkspaceList among) {
     std::string keys;
     for (std::size_t n = 0; n < among.size(); ++n) {
         keys += n == 0 ? "" : n + 1 == among.size() ? " or " : ", ";
-        keys += among[n]->key;
+        keys += among[n]->also.empty() ? among[n]->key : among[n]->also;
     }
     return keys;
 }
@@ -299,8 +320,10 @@ void leave_lacking_workspace(AppState& state) {
     const auto shows = [&](const WorkspaceInfo* row) {
         return row->shows_document && row->lacks(state).empty();
     };
-    const auto found = std::ranges::find_if(state.workspaces, shows);
-    if (found != state.workspaces.end()) state.workspace = (*found)->key;
+    const WorkspaceInfo* to = nullptr;
+    for (const WorkspaceInfo* row : state.workspaces)
+        if (shows(row) && (to == nullptr || (row->shows_first && !to->shows_first))) to = row;
+    if (to != nullptr) state.workspace = to->key;
 }
 
 SetWorkspace go_to(const WorkspaceInfo& workspace) { return {std::string(workspace.key)}; }

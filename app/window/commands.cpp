@@ -28,16 +28,29 @@ Action escape_action(const AppState& state) {
     if (state.show_help) return ShowHelp{false};
     if (state.glossary.shown) return ShowGlossary{false};
     if (state.show_about) return ShowAbout{false};
+    if (state.held != Key::none) return HoldKey{Key::none};
     if (auto inner = shown_workspace(state).escape(state)) return *std::move(inner);
     if (state.presenter) return SetPresenter{false};
     if (state.narrow && is_side_shown(state)) return inspector_action(state, false);
     return ClearSelection{};
 }
 
-void add_workspaces(const CommandAdder& add, const AppState& state) {
+/// "Step, Masks, Lookup".
+std::string titles_of(const AppState& state, Group group) {
+    std::string titles;
     for (const WorkspaceInfo* workspace : state.workspaces)
-        add(std::string(workspace->title) + " workspace", plain(workspace->digit),
-            go_to(*workspace));
+        if (workspace->group == group)
+            titles += fmt::format("{}{}", titles.empty() ? "" : ", ", workspace->title);
+    return titles;
+}
+
+void add_workspaces(const CommandAdder& add, const AppState& state) {
+    for (std::size_t n = 0; n < std::size(kGroupNames); ++n)
+        if (const auto* first = first_of(state.workspaces, static_cast<Group>(n)))
+            add(fmt::format("{}: {}", kGroupNames[n], titles_of(state, first->group)),
+                plain(digit_of(first->group)), go_to(*first));
+    for (const WorkspaceInfo* workspace : state.workspaces)
+        add(std::string(workspace->title) + " workspace", chord_of(*workspace), go_to(*workspace));
 }
 
 void add_files(const CommandAdder& add, const AppState& state) {
@@ -62,7 +75,7 @@ void add_copies(const CommandAdder& add, const AppState& state) {
 void add_looks(const CommandAdder& add, const AppState& state) {
     const bool dark = state.theme == ThemeName::dark;
     add(dark ? "Light theme" : "Dark theme", plain(Key::t),
-        SetTheme{dark ? ThemeName::light : ThemeName::dark});
+        SetTheme{dark ? ThemeName::light : ThemeName::dark}, true, {}, plain(Key::f2));
     add("Larger", ctrl(Key::plus), SetUiScale{state.ui_scale + kScaleStep}, state.ui_scale < 2.0);
     add("Smaller", ctrl(Key::minus), SetUiScale{state.ui_scale - kScaleStep}, state.ui_scale > 1.0);
     add("Normal size", ctrl(Key::zero), SetUiScale{1.0});

@@ -216,7 +216,7 @@ void restore(AppState& state, const AppState& session) {
          &AppState::tours, &AppState::recent, &AppState::session_file, &AppState::recovery,
          &AppState::recovery_shown, &AppState::quit_asked, &AppState::quits_when_saved,
          &AppState::prompt, &AppState::notice, &AppState::gesture, &AppState::focus,
-         &AppState::narrow, &AppState::effects, &AppState::history, &AppState::now,
+         &AppState::held, &AppState::narrow, &AppState::effects, &AppState::history, &AppState::now,
          &AppState::edits, &AppState::opened, &AppState::trace, &AppState::gradients,
          &AppState::trace_ms, &AppState::backend_used, &AppState::gradients_by,
          &AppState::device_document);

@@ -5,11 +5,12 @@
 using namespace attn;
 using attn::test::App, view::compare_look, view::Key;
 
-TEST_CASE("B pins in Step, F3 compares; Space blinks, V shows both, arrows select in both") {
+TEST_CASE("B pins in Step, 4 C compares; Space blinks, V shows both, arrows select in both") {
     App app;
     REQUIRE(compare_look(app.pressed(Key::b)).pins.size() == 1);
     view::apply(app.state, view::SetScaling{false});
-    app.ui.press(Key::f3);
+    app.ui.press(Key::digit4);
+    app.ui.press(Key::c);
     app.ui.frames(2);
     CHECK(app.state.workspace == "compare");
     CHECK(view::build_compare_view(app.state).grids.size() == 3);
@@ -22,7 +23,8 @@ TEST_CASE("B pins in Step, F3 compares; Space blinks, V shows both, arrows selec
 
 TEST_CASE("a click on a matrix selects the pair in all of them") {
     App app;
-    app.ui.press(Key::f3);
+    app.ui.press(Key::digit4);
+    app.ui.press(Key::c);
     app.ui.press(Key::b);
     app.ui.frames(2);
     const auto found =

@@ -11,7 +11,7 @@ namespace {
 struct Heads : App {
     explicit Heads(ImVec2 size = test::kAppSize) : App(size) {
         view::apply(state, view::LoadPreset{"three-heads"});
-        ui.press(Key::digit8);
+        ui.press(Key::digit3);
         ui.frames(3);
     }
 };
@@ -19,7 +19,7 @@ struct Heads : App {
 }  // namespace
 
 TEST_CASE(
-    "key 8 shows Heads; a click on a small picture chooses that head, one on a weight the pair") {
+    "key 3 shows Heads; a click on a small picture chooses that head, one on a weight the pair") {
     Heads app;
     CHECK(app.state.workspace == "heads");
     REQUIRE(heads_look(app.state).result);

@@ -11,14 +11,14 @@ namespace {
 
 struct Kinds : App {
     explicit Kinds(ImVec2 size = test::kAppSize) : App(size) {
-        ui.press(Key::digit5);
+        ui.press(Key::digit4);
         ui.frames(3);
     }
 };
 
 }  // namespace
 
-TEST_CASE("key 5 shows Kinds; a click on a weight selects the pair") {
+TEST_CASE("key 4 shows Variants; a click on a weight selects the pair") {
     Kinds app;
     CHECK(app.state.workspace == "kinds");
     REQUIRE(kinds_look(app.state).result);

@@ -1,4 +1,4 @@
-// What the map of the Large workspace draws: labels, captions, profiles, legend, line of the pass.
+// What the map of the Map workspace draws: labels, captions, profiles, legend, line of the pass.
 
 #include "app/common/map/draw/parts.h"
 #include "app/workspaces/large/draw/panel.h"

@@ -4,7 +4,7 @@
 
 namespace attn::test {
 
-/// Hand-made states of the Large workspace: nothing is computed.
+/// Hand-made states of the Map workspace: nothing is computed.
 
 /// What looks at a square matrix of `tokens`, all of it in a canvas of 1000 × 700.
 view::MapLook sample_look(Index tokens);

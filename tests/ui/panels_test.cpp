@@ -27,7 +27,12 @@ TEST_CASE("a click on the ribbon goes to that stage") {
         ui::draw_ribbon(sample_ribbon(), frame, out);
     });
     ui.frames(2);
-    CHECK(said<view::GoToStage>(ui.click({620.0F, 36.0F})).stage == Stage::scores);
+    std::vector<Stage> met;
+    for (float x = 18.0F; x < 400.0F; x += 6.0F)
+        if (const auto* go = last<view::GoToStage>(ui.click({x, 36.0F}))) met.push_back(go->stage);
+    CHECK(std::ranges::is_sorted(met));
+    CHECK(met.front() == Stage::x);
+    CHECK(met.back() == Stage::scores);
 }
 
 TEST_CASE("a linked number lights its cell under the pointer and selects it on a click") {
@@ -76,6 +81,22 @@ TEST_CASE("1 and 2 change the workspace while an editable cell is selected") {
     CHECK(step_look(app.pressed(Key::enter)).editing);
 }
 
+TEST_CASE(
+    "a digit goes to the first of its group and waits for a letter; within the group it only "
+    "waits") {
+    App app;
+    CHECK(app.pressed(Key::digit2).workspace == "saturation");
+    CHECK(app.pressed(Key::n).workspace == "numerics");
+    CHECK(app.pressed(Key::digit2).workspace == "numerics");
+    CHECK(app.pressed(Key::g).workspace == "gradients");
+    app.ui.press(Key::digit2);
+    CHECK(app.pressed(Key::escape).workspace == "gradients");  // ends the waiting
+    CHECK(app.pressed(Key::n).workspace == "gradients");
+    app.ui.press(Key::digit1);
+    app.ui.press(Key::k);  // no letter of the group
+    CHECK(last<view::SetScaling>(app.ui.press(Key::s)));
+}
+
 TEST_CASE("the palette finds a command, Enter runs it, Escape closes it") {
     App app;
     REQUIRE(app.pressed(Key::k, true).show_palette);
@@ -92,7 +113,7 @@ TEST_CASE("a workspace that is registered stands on the rail and is drawn") {
     view::AppState state = view::initial_state();
     state.workspaces = test::workspaces_with_probe();
     const ui::WorkspacePanel probe{
-        test::kProbeWorkspace.key, ui::workspace_panels().front()->icon,
+        test::kProbeWorkspace.key,
         [](const view::AppState&, const ui::WorkArea&, const ui::Frame&, view::Actions& out) {
             out.push_back(view::SetSeed{99});
             return std::string();
@@ -117,7 +138,8 @@ TEST_CASE("a workspace that is registered stands on the rail and is drawn") {
     ui.frames(1);
     CHECK(state.document().seed == 99);
     CHECK(last<view::SetWorkspace>(ui.press(Key::digit1)));
-    CHECK(last<view::SetWorkspace>(ui.press(test::kProbeWorkspace.digit)));
+    ui.press(Key::digit5);
+    CHECK(said<view::SetWorkspace>(ui.press(test::kProbeWorkspace.letter)).workspace == "probe");
 }
 
 TEST_CASE("letters typed into the palette are words, not commands") {

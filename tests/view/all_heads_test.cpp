@@ -213,7 +213,7 @@ TEST_CASE("more scores than Step computes are heads here; too many for a matrix 
     state = state_of(document_of({layer_of(1, 5000, 1)}, "long.npz")).value();
     CHECK(heads_lacks(state) ==
           "All heads of all layers have 25,000,000 weights, more than the 16,777,216 that are "
-          "computed at once: Step shows one layer (key 1).");
+          "computed at once: Step shows one layer (1 S).");
 }
 
 TEST_CASE("two pinned heads: A, B, A − B, and KL of each row") {

@@ -201,7 +201,7 @@ TEST_CASE("Lookup's similarity times the factor is the score, or says which scor
             CHECK(view.body.lacks ==
                   "The score here is “" + std::string(info(score).title) +
                       "”, which no dot product and no cosine of q and k ranks as it does: Step "
-                      "shows these scores of up to 64 tokens (key 1).");
+                      "shows these scores of up to 64 tokens (1 S).");
             continue;
         }
         REQUIRE(view.body.lacks == "");

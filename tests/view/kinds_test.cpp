@@ -201,7 +201,7 @@ TEST_CASE("weights that are no shares of 1 are said as numbers; what cannot be c
     CHECK(build_kinds_view(state).b.weights.sides.empty());
     CHECK(build_kinds_view(state).a.weights.sides.size() == 1);
     CHECK(kinds_lacks(preset_state("empty")) ==
-          "There is no sentence yet: type one in Step (key 1).");
+          "There is no sentence yet: type one in Step (1 S).");
     CHECK(kinds_lacks(initial_state()).empty());
 }
 

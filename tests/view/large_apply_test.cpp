@@ -1,4 +1,4 @@
-// Actions of the Large workspace: what they change, how they are written down, what the worker is asked.
+// Actions of the Map workspace: what they change, how they are written down, what the worker is asked.
 
 #include <nlohmann/json.hpp>
 

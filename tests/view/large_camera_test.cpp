@@ -1,4 +1,4 @@
-// Where the camera of the Large workspace stands.
+// Where the camera of the Map workspace stands.
 #include <doctest/doctest.h>
 
 #include "app/common/map/camera.h"

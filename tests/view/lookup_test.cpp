@@ -221,7 +221,7 @@ TEST_CASE("an empty document is said on the pages that need one, and the others 
             view.similarity.body.lacks + view.alignment.body.lacks + view.permutation.body.lacks;
         CAPTURE(static_cast<int>(page));
         REQUIRE(state.document().size.tk == 0);
-        CHECK(has(all, "type one in Step (key 1)"));
+        CHECK(has(all, "type one in Step (1 S)"));
     }
     CHECK_FALSE(build_lookup_view(lookup_state()).memory.point.empty());
 }

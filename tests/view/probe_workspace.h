@@ -19,7 +19,8 @@ inline constexpr view::WorkspaceInfo kProbeWorkspace{
     .key = "probe",
     .title = "Probe",
     .tip = "A workspace of a test.",
-    .digit = view::Key::del,
+    .group = view::Group::check,
+    .letter = view::Key::p,
     .shows_document = false,
     .lacks = [](const view::AppState&) { return std::string(); },
     .enter =

@@ -24,7 +24,7 @@ TEST_CASE("a workspace that is registered is entered by its key and found by its
     const AppState state = state_with_probe();
     for (const Command& command : commands(state))
         if (command.words == "Probe workspace") {
-            CHECK(command.chord == plain(test::kProbeWorkspace.digit));
+            CHECK(to_string(command.chord) == "5 P");
             CHECK(after(state, {command.action}).message.words == "in the probe");
         }
     CHECK(lists(commands(state), "Probe workspace"));
@@ -76,9 +76,26 @@ TEST_CASE("a key that no workspace has is refused with the keys there are") {
                                      workspace_keys(test::workspaces_with_probe()) + ".");
     CHECK(state.workspace == "step");
     const std::string keys = workspace_keys(workspaces());
-    CHECK(keys.starts_with("step, saturation, large, masks, "));
-    CHECK(keys.ends_with(", gradients or verify"));
+    CHECK(keys ==
+          "step, masks, lookup, saturation, gradients, learn, numerics, heads, tensors, map, "
+          "variants, compare, positions, verify or cost");
     CHECK(std::ranges::count(keys, ',') == std::ssize(workspaces()) - 2);
+}
+
+TEST_CASE(
+    "workspaces stand group by group, each letter once a group; both names of a workspace go "
+    "there") {
+    for (std::size_t n = 1; n < workspaces().size(); ++n) {
+        const WorkspaceInfo& row = *workspaces()[n];
+        CHECK(row.group >= workspaces()[n - 1]->group);
+        CHECK(std::ranges::count_if(workspaces(), [&](const WorkspaceInfo* other) {
+                  return chord_of(*other) == chord_of(row);
+              }) == 1);
+    }
+    for (const auto& [name, key] : {std::pair{"map", "large"}, {"variants", "kinds"}}) {
+        CHECK(after(initial_state(), {SetWorkspace{name}}).workspace == key);
+        CHECK(after(initial_state(), {SetWorkspace{key}}).workspace == key);
+    }
 }
 
 TEST_CASE("going from Step to Large and back keeps the pair that was looked at") {

@@ -225,7 +225,7 @@ bool refuse_given(AppState& state, bool temperature) {
     warn(state,
          fmt::format(
              "{} gives {}: {}.", document.title, info(document.given.front()->stage).key,
-             raw ? "how they are scaled is chosen in Tensors (key 9)" : "they were scaled before"));
+             raw ? "how they are scaled is chosen in Tensors (3 T)" : "they were scaled before"));
     return true;
 }
 

@@ -101,13 +101,13 @@ bool is_without_values(const Document& document) {
 
 std::string empty_words(const Document& document) {
     if (!document.no_attention.empty())
-        return fmt::format("No attention can be made of {}: Tensors says why (key 9).",
+        return fmt::format("No attention can be made of {}: Tensors says why (3 T).",
                            document.title);
     if (!document.given.empty())
         return fmt::format(
-            "{} holds {} without the queries and keys that make them: Heads shows them (key 8).",
+            "{} holds {} without the queries and keys that make them: Heads shows them (3 H).",
             document.title, document.given.front()->stage == Stage::weights ? "weights" : "scores");
-    return "There is no sentence yet: type one in Step (key 1).";
+    return "There is no sentence yet: type one in Step (1 S).";
 }
 
 namespace {
@@ -202,8 +202,8 @@ std::string stages_lack(const Document& document) {
             grouped(size.tk),
             has_map(document) ? ": those from QKᵀ to softmax are a map, without gradients" : "");
     if (is_without_values(document))
-        return fmt::format("These are queries and keys without values: {}Heads shows {} (key 8).",
-                           has_map(document) ? "Large shows their weights (key 3), and " : "",
+        return fmt::format("These are queries and keys without values: {}Heads shows {} (3 H).",
+                           has_map(document) ? "Map shows their weights (3 M), and " : "",
                            has_map(document) ? "those of every head" : "their weights");
     return {};
 }

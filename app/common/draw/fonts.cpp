@@ -42,7 +42,7 @@ constexpr ImWchar kReplacement[] = {0xFFFD, 0xFFFD, 0};
 
 // Design units at scale 1.
 constexpr float kSmall = 12.0F, kBody = 14.0F, kMediumDigits = 16.0F, kTitle = 20.0F,
-                kValue = 28.0F;
+                kHeadline = 23.3F /* 20 an em */, kValue = 28.0F;
 constexpr std::array kFormulas{14.4F, 16.0F, 20.0F};  // the first: scripts of the last
 
 /// Glyphs are taken from the first source that has them.
@@ -94,11 +94,11 @@ Font load(const Faces& faces, Face face, float px, const ImWchar* ranges) {
 
 template <class AnyFonts>
 auto all_of(AnyFonts& fonts) {
-    return std::array{
-        &fonts.small,         &fonts.body,         &fonts.title,    &fonts.strong,
-        &fonts.digits_small,  &fonts.digits,       &fonts.value,    &fonts.italic[0],
-        &fonts.digits_medium, &fonts.digits_large, &fonts.roman[0], &fonts.italic[1],
-        &fonts.roman[1],      &fonts.italic[2],    &fonts.roman[2], &fonts.large_sign};
+    return std::array{&fonts.small,         &fonts.body,         &fonts.title,    &fonts.strong,
+                      &fonts.digits_small,  &fonts.digits,       &fonts.value,    &fonts.italic[0],
+                      &fonts.digits_medium, &fonts.digits_large, &fonts.roman[0], &fonts.italic[1],
+                      &fonts.roman[1],      &fonts.italic[2],    &fonts.roman[2], &fonts.large_sign,
+                      &fonts.headline};
 }
 
 /// Letters without mathematics: the best that a machine without fonts can do.
@@ -108,7 +108,7 @@ Fonts built_in(float scale) {
     ImFont* const built_in = ImGui::GetIO().Fonts->AddFontDefault(&config);
     Fonts fonts;
     for (Font* const font : all_of(fonts)) *font = {{Face::sans, config.SizePixels}, built_in};
-    fonts.strong.face = Face::bold;
+    fonts.strong.face = fonts.headline.face = Face::bold;
     for (Font* const font : {&fonts.digits_small, &fonts.digits, &fonts.digits_medium,
                              &fonts.digits_large, &fonts.value})
         font->face = Face::mono;
@@ -135,6 +135,7 @@ Fonts load_all(const Faces& faces, float scale) {
     fonts.small = one(Face::sans, kSmall, kMathematics);
     fonts.title = one(Face::sans, kTitle, kMathematics);
     fonts.strong = one(Face::bold, kBody, kMathematics);
+    fonts.headline = one(Face::bold, kHeadline, kMathematics);
     fonts.digits = one(Face::mono, kBody, kMathematics);
     fonts.digits_small = one(Face::mono, kSmall, kMathematics);
     fonts.digits_medium = one(Face::mono, kMediumDigits, kFigures);

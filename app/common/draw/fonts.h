@@ -19,6 +19,7 @@ struct Font : view::Font {
 struct Fonts {
     Font small, body, title;  // words
     Font strong;              // body size, bold: symbols, headings
+    Font headline;            // the one sentence of a canvas, bold
     Font digits_small, digits;
     Font digits_medium, digits_large, value;  // figures and their signs alone
     /// Symbols that slant and that do not: of scripts, of the inspector, of headings; and large signs.

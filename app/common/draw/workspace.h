@@ -45,14 +45,9 @@ struct WorkArea {
 /// Fills the box of the panel: a drawer has an edge towards what it covers.
 void fill_side(const WorkArea& area, float top, const Frame& frame);
 
-/// A few lines in a box of `size`, `thin` wide: no font has such icons.
-using Icon = void (*)(view::Painter& painter, view::Point low, float size, view::Color color,
-                      float thin);
-
 /// The twin of a workspace's row (app/common/workspace.h): what it looks like.
 struct WorkspacePanel {
     std::string_view key;
-    Icon icon;
     /// Draws it within `area`. Returns what stands at the right end of the bottom line.
     std::string (*draw)(const view::AppState& state, const WorkArea& area, const Frame& frame,
                         view::Actions& out);

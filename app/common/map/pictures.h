@@ -6,7 +6,7 @@
 
 namespace attn::view {
 
-// What lies on the canvas of the Large workspace.
+// What lies on the canvas of the Map workspace.
 
 /// The tiles of the picture that is shown, coarse first.
 std::span<const std::shared_ptr<const large::Tile>> drawn_tiles(const MapLook& look);

@@ -9,7 +9,7 @@
 
 namespace attn::view {
 
-// Words and lists of the Large workspace that several of its parts use.
+// Words and lists of the Map workspace that several of its parts use.
 
 /// What the generator offers.
 inline constexpr std::array<Index, 6> kPlantedSizes{4096, 16384, 65536, 131072, 262144, 1048576};

@@ -15,9 +15,9 @@ namespace attn::ui {
 
 // The panels around the canvas. Each fills the current window.
 
-/// Workspaces, theme and help.
-void draw_rail(const view::AppState& state, PanelList panels, const Frame& frame,
-               view::Actions& out);
+/// Workspaces by group, search, help and theme. In a narrow or low window the workspaces of the shown group alone.
+void draw_rail(const view::AppState& state, const Frame& frame, view::Actions& out);
+float rail_width(const Frame& frame);
 /// What just happened, and at the right end, quietly, what stands behind the picture.
 void draw_bottom_line(const view::Message& message, const std::string& aside, const Frame& frame);
 

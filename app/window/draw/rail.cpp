@@ -1,6 +1,5 @@
 #include <algorithm>
-#include <array>
-#include <cmath>
+#include <numeric>
 #include <string>
 
 #include "app/common/draw/draw.h"
@@ -10,103 +9,206 @@
 namespace attn::ui {
 namespace {
 
+using view::AppState;
+using view::Group;
 using view::ThemeName;
 
 // Design units.
-constexpr float kItemHeight = 60.0F;
-constexpr float kWordsHeight = 48.0F;  // a lower item has its icon alone
-constexpr float kLeastHeight = 22.0F;
-constexpr int kFootItems = 2;
-constexpr float kIcon = 20.0F;
-constexpr int kArcSteps = 24;
+constexpr float kWide = 144.0F;
+constexpr float kFolded = 64.0F;
+constexpr float kLeastWidth = 1440.0F;  // of a window that has all words beside it
+constexpr float kLeastHeight = 600.0F;
+constexpr float kEdge = 20.0F;  // left of the words
+constexpr float kInset = 8.0F;  // of what is pressed
+constexpr float kHead = 56.0F;  // the program's name
+constexpr float kFoldedHead = 8.0F;
+constexpr float kTitle = 26.0F;  // a group's name
+constexpr float kItem = 28.0F;
+constexpr float kGroupGap = 14.0F;
+constexpr float kGroup = 42.0F;  // a group where they are folded: digit and name
+constexpr float kWithin = 22.0F;
+constexpr float kTwoLines = 28.0F;
+constexpr float kFoldedFoot = 22.0F;
+constexpr float kLastAir = 12.0F;
 
-/// Half of a disc is dark.
-void draw_theme_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                     float thin) {
-    const view::Point middle{low.x + size / 2, low.y + size / 2};
-    const float radius = size * 0.4F;
-    painter.ring(middle, radius, color, thin * 1.5F);
-    std::array<view::Point, kArcSteps + 1> arc;
-    for (int n = 0; n <= kArcSteps; ++n) {
-        const float angle = 3.14159265F * (static_cast<float>(n) / kArcSteps - 0.5F);
-        arc[static_cast<std::size_t>(n)] = {middle.x + radius * std::cos(angle),
-                                            middle.y + radius * std::sin(angle)};
-    }
-    painter.polygon(arc, color);
-}
+enum class Look : std::uint8_t { title, item, group, within, foot };
 
-void draw_help_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                    float thin) {
-    painter.ring({low.x + size / 2, low.y + size / 2}, size * 0.45F, color, thin * 1.5F);
-}
-
-struct RailItem {
-    std::string id, words, tip;
-    Icon icon;
+/// One line of the rail.
+struct Entry {
+    Look look;
+    std::string id, words, cap, tip;
+    bool current = false;
+    bool waits = false;  // its letter may be pressed now
+    view::Action action;
+    float height = 0.0F;  // design units
+    float above = 0.0F;   // that stay empty
 };
 
-/// The height of an item: all of them fit, as icons alone where the window is low.
-float item_height(std::size_t workspaces, const Frame& frame) {
-    const auto count = static_cast<float>(workspaces + kFootItems);
-    const float room = ImGui::GetContentRegionAvail().y / count - ImGui::GetStyle().ItemSpacing.y;
-    return within(std::floor(room), frame.px(kLeastHeight), frame.px(kItemHeight));
+bool is_folded(const Frame& frame) {
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    return display.x < frame.px(kLeastWidth) || display.y < frame.px(kLeastHeight);
 }
 
-bool draw_item(const RailItem& item, bool current, float height, const Frame& frame) {
-    const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 size{std::max(1.0F, ImGui::GetContentRegionAvail().x), height};
-    const float inset = frame.px(4);  // the ring has no room outside
-    const bool pressed = ImGui::InvisibleButton(item.id.c_str(), size);
-    const bool clicked = pressed_by_key(frame, {low.x + inset, low.y + inset},
-                                        {low.x + size.x - inset, low.y + size.y - inset}) ||
-                         pressed;
-    const bool hovered = ImGui::IsItemHovered();
-    tooltip(frame, item.words, item.tip);
-    const view::Theme& theme = frame.theme;
-    if (current) frame.painter.rect(low, {low.x + frame.px(2), low.y + size.y}, theme.accent);
-    const view::Color color = current ? theme.accent : hovered ? theme.text : theme.muted;
-    const float icon = frame.px(kIcon);
-    const bool words = height >= frame.px(kWordsHeight);
-    const float icon_top = words ? (height - frame.px(36)) / 2 : (height - icon) / 2;
-    const ImVec2 corner{std::round(low.x + (size.x - icon) / 2), low.y + std::round(icon_top)};
-    item.icon(frame.painter, corner, icon, color, frame.px(1));
-    if (item.icon == draw_help_icon)
-        draw_text_in(frame, frame.fonts.small, corner, {corner.x + icon, corner.y + icon},
-                     Align::center, color, "?");
-    if (words)
-        draw_text_in(frame, frame.fonts.small, {low.x, corner.y + frame.px(24)},
-                     {low.x + size.x, corner.y + frame.px(44)}, Align::center, color, item.words);
-    return clicked;
+/// The one whose letters are shown: of the digit that was pressed, else of the workspace.
+Group open_group(const AppState& state) { return view::shown_workspace(state).group; }
+
+Entry item_of(const AppState& state, const view::WorkspaceInfo& row, bool folded) {
+    const bool open = open_group(state) == row.group;
+    return {folded ? Look::within : Look::item,
+            std::string(row.key),
+            std::string(row.title),
+            open && !folded ? std::string(key_name(row.letter)) : std::string(),
+            std::string(row.tip) + "  Keys: " + to_string(chord_of(row)),
+            state.workspace == row.key,
+            open && state.held == digit_of(row.group),
+            go_to(row),
+            folded ? kWithin : kItem};
 }
 
-void draw_workspaces(const view::AppState& state, PanelList panels, float height,
-                     const Frame& frame, view::Actions& out) {
-    for (std::size_t n = 0; n < state.workspaces.size() && n < panels.size(); ++n) {
-        const view::WorkspaceInfo& row = *state.workspaces[n];
-        const RailItem item{std::string(row.key), std::string(row.title),
-                            std::string(row.tip) + "  Key: " + std::string(key_name(row.digit)),
-                            panels[n]->icon};
-        if (draw_item(item, state.workspace == row.key, height, frame)) out.push_back(go_to(row));
+std::vector<Entry> entries_of(const AppState& state, bool folded) {
+    std::vector<Entry> all;
+    for (std::size_t n = 0; n < std::size(view::kGroupNames); ++n) {
+        const auto group = static_cast<Group>(n);
+        const view::WorkspaceInfo* const first = first_of(state.workspaces, group);
+        if (first == nullptr) continue;
+        const std::string name(view::kGroupNames[n]);
+        const bool open = open_group(state) == group;
+        all.push_back({folded ? Look::group : Look::title, "group " + name, name,
+                       std::string(key_name(digit_of(group))), std::string(first->tip), open, false,
+                       go_to(*first), folded ? kGroup : kTitle,
+                       folded || n == 0 ? 0.0F : kGroupGap});
+        for (const view::WorkspaceInfo* row : state.workspaces)
+            if (row->group == group && (open || !folded))
+                all.push_back(item_of(state, *row, folded));
     }
+    return all;
+}
+
+std::vector<Entry> foot_of(const AppState& state, bool folded) {
+    const bool dark = state.theme == ThemeName::dark;
+    const float height = folded ? kFoldedFoot : kItem;
+    return {{Look::foot, "find", folded ? "Find" : "Find a word", "^K",
+             "Every command, workspace and term.  Key: Ctrl+K", state.show_palette, false,
+             view::ShowPalette{!state.show_palette}, height},
+            {Look::foot, "help", "Help", "F1", "Every key and command.  Key: F1", state.show_help,
+             false, view::ShowHelp{!state.show_help}, height},
+            {Look::foot, "theme", dark ? "Light" : "Dark", "F2",
+             dark ? "The light theme.  Keys: F2, T" : "The dark theme.  Keys: F2, T", false, false,
+             view::SetTheme{dark ? ThemeName::light : ThemeName::dark}, height}};
+}
+
+float height_of(const std::vector<Entry>& entries) {
+    return std::transform_reduce(entries.begin(), entries.end(), 0.0F, std::plus<>(),
+                                 [](const Entry& one) { return one.height + one.above; });
+}
+
+/// Four cells of a matrix of weights, and the name.
+void draw_name(const Frame& frame, ImVec2 low) {
+    const float cell = frame.px(8);
+    constexpr double kWeights[] = {0.1, 0.9, 0.5, 0.9};
+    for (int n = 0; n < 4; ++n) {
+        const ImVec2 at{low.x + frame.px(kEdge) + (cell + frame.px(1)) * static_cast<float>(n % 2),
+                        low.y + frame.px(16) + (cell + frame.px(1)) * static_cast<float>(n / 2)};
+        frame.painter.rect(at, {at.x + cell, at.y + cell},
+                           view::blend(frame.theme.raised, frame.theme.weight, kWeights[n]),
+                           frame.px(1));
+    }
+    draw_text_in(frame, frame.fonts.strong, {low.x + frame.px(kEdge + 26), low.y + frame.px(12)},
+                 {low.x + frame.px(kWide), low.y + frame.px(36)}, Align::left, frame.theme.text,
+                 "attnscope");
+}
+
+/// Whether it is pressed; the colour of its words.
+struct Touch {
+    bool pressed = false;
+    view::Color color;
+};
+Touch touch(const Entry& entry, ImVec2 low, ImVec2 size, const Frame& frame) {
+    ImGui::SetCursorScreenPos(low);
+    const bool clicked = ImGui::InvisibleButton(entry.id.c_str(), size);
+    const float inset = frame.px(4);  // the ring has no room outside
+    const bool keyed = pressed_by_key(frame, {low.x + inset, low.y + frame.px(2)},
+                                      {low.x + size.x - inset, low.y + size.y - frame.px(2)});
+    const bool hovered = ImGui::IsItemHovered();
+    tooltip_beside(frame, low, {low.x + size.x, low.y + size.y}, Beside::right, entry.words,
+                   entry.tip);
+    const view::Theme& theme = frame.theme;
+    const bool bright = entry.current || hovered || entry.look == Look::item;
+    return {clicked || keyed, bright ? theme.text : theme.muted};
+}
+
+void draw_mark(const Entry& entry, ImVec2 low, ImVec2 high, const Frame& frame) {
+    if (!entry.current || entry.look == Look::foot) return;
+    const float in = frame.px(entry.look == Look::item ? kInset : 4.0F);
+    frame.painter.rect({low.x + in, low.y}, {high.x - in, high.y}, frame.theme.raised, frame.px(6));
+    frame.painter.rect({low.x + in, low.y + frame.px(6)},
+                       {low.x + in + frame.px(2), high.y - frame.px(6)}, frame.theme.accent);
+}
+
+void draw_wide(const Entry& entry, view::Color color, ImVec2 low, ImVec2 high, const Frame& frame) {
+    const bool title = entry.look == Look::title;
+    const view::Font& font = title           ? frame.fonts.small
+                             : entry.current ? frame.fonts.strong
+                                             : frame.fonts.body;
+    draw_text_in(frame, font, {low.x + frame.px(kEdge), low.y}, high, Align::left,
+                 title ? frame.theme.muted : color, entry.words);
+    draw_text_in(frame, frame.fonts.digits_small, low, {high.x - frame.px(kEdge), high.y},
+                 Align::right,
+                 entry.waits               ? frame.theme.accent
+                 : title || !entry.current ? frame.theme.muted
+                                           : color,
+                 entry.cap);
+}
+
+void draw_folded(const Entry& entry, view::Color color, ImVec2 low, ImVec2 high,
+                 const Frame& frame) {
+    const view::Font& font = frame.fonts.small;
+    const bool digit = entry.look == Look::group && high.y - low.y >= frame.px(kTwoLines);
+    const float middle = digit ? low.y + (high.y - low.y) * 0.45F : low.y;
+    if (digit)
+        draw_text_in(frame, frame.fonts.digits, {low.x, low.y + frame.px(3)}, {high.x, middle},
+                     Align::center, entry.current ? frame.theme.accent : color, entry.cap);
+    const std::string words = entry.look == Look::foot ? entry.cap : entry.words;
+    draw_text_in(frame, font, {low.x, middle}, high, Align::center, color, words);
+}
+
+/// From `top` on, at `scale` times their heights; returns where they end.
+float draw_entries(const std::vector<Entry>& entries, float top, float scale, bool folded,
+                   const Frame& frame, view::Actions& out) {
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const float width = ImGui::GetWindowSize().x;
+    for (const Entry& entry : entries) {
+        top += entry.above * scale;
+        const ImVec2 low{origin.x, std::round(top)};
+        const ImVec2 high{origin.x + width, std::round(top + entry.height * scale)};
+        top += entry.height * scale;
+        Touch touched{false, frame.theme.muted};
+        if (entry.look != Look::title)
+            touched = touch(entry, low, {width, std::max(1.0F, high.y - low.y)}, frame);
+        draw_mark(entry, low, high, frame);
+        (folded ? draw_folded : draw_wide)(entry, touched.color, low, high, frame);
+        if (touched.pressed) out.push_back(entry.action);
+    }
+    return top;
 }
 
 }  // namespace
 
-void draw_rail(const view::AppState& state, PanelList panels, const Frame& frame,
-               view::Actions& out) {
-    const float height = item_height(std::min(state.workspaces.size(), panels.size()), frame);
-    draw_workspaces(state, panels, height, frame, out);
-    const float foot = kFootItems * (height + ImGui::GetStyle().ItemSpacing.y);
-    const float gap = ImGui::GetContentRegionAvail().y - foot;
-    if (gap > 0.0F) ImGui::Dummy({0.0F, gap});
-    const RailItem theme{"theme", "Theme", "Dark or light.  Ctrl+K finds every command.",
-                         draw_theme_icon};
-    const RailItem help{"help", "Help", "Every key and command.  Key: F1", draw_help_icon};
-    if (draw_item(theme, false, height, frame))
-        out.push_back(
-            view::SetTheme{state.theme == ThemeName::dark ? ThemeName::light : ThemeName::dark});
-    if (draw_item(help, state.show_help, height, frame))
-        out.push_back(view::ShowHelp{!state.show_help});
+float rail_width(const Frame& frame) { return frame.px(is_folded(frame) ? kFolded : kWide); }
+
+void draw_rail(const AppState& state, const Frame& frame, view::Actions& out) {
+    const bool folded = is_folded(frame);
+    const ImVec2 low = ImGui::GetWindowPos();
+    const float height = ImGui::GetWindowSize().y;
+    const auto entries = entries_of(state, folded);
+    const auto foot = foot_of(state, folded);
+    const float head = folded ? kFoldedHead : kHead;
+    const float wanted = frame.px(head + height_of(entries) + height_of(foot) + kLastAir);
+    const float scale = frame.scale * std::min(1.0F, height / std::max(wanted, 1.0F));
+    if (!folded) draw_name(frame, low);
+    draw_entries(entries, low.y + head * scale, scale, folded, frame, out);
+    draw_entries(foot, low.y + height - (height_of(foot) + kLastAir) * scale, scale, folded, frame,
+                 out);
 }
 
 }  // namespace attn::ui

@@ -17,7 +17,7 @@ namespace {
 using view::Actions, view::AppState;
 
 // Design units, on the 8-px grid.
-constexpr float kRail = 64.0F, kBottom = 32.0F, kPresentedFoot = 20.0F;
+constexpr float kBottom = 32.0F, kPresentedFoot = 20.0F;
 constexpr float kInspectorMost = 312.0F;  // with the strip of its handle: 328
 constexpr float kInspectorLeast = 240.0F, kStrip = 16.0F;
 constexpr float kNarrow = 1000.0F;  // a window under this many units gives up some air
@@ -56,7 +56,7 @@ Regions regions(const AppState& state, const std::optional<view::TourView>& tour
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const bool tight = display.x < frame.px(kNarrow);
     const float margin = frame.px(tight ? kSpace16 : kSpace24);
-    const float rail = std::min(frame.px(kRail), display.x / 2);
+    const float rail = std::min(rail_width(frame), display.x / 2);
     const float foot = std::max(display.y - frame.px(kBottom), display.y / 2);
     Regions r{{{0.0F, 0.0F}, {rail, display.y}},
               {{rail + margin, foot}, {display.x - margin, display.y}},
@@ -114,8 +114,7 @@ void draw_base(const AppState& state, PanelList panels, const Frame& frame, Acti
     fill(r.rail, frame.theme.surface, chrome);
     const float line = r.bottom.low.y;
     hairline({r.area.work.low.x, line}, {r.bottom.high.x, line}, chrome);
-    panel("rail", {{0.0F, frame.px(8)}, r.rail.high},
-          [&] { draw_rail(state, panels, chrome, out); });
+    panel("rail", r.rail, [&] { draw_rail(state, chrome, out); });
     draw_handle(state, r, chrome, out);
     const std::string aside = panel_of(state, panels).draw(state, r.area, frame, out);
     if (tour) {
@@ -181,8 +180,10 @@ bool belongs_to_text(const Chord& chord) {
     return !chord.ctrl || std::ranges::count(kTextEditing, chord.key) > 0;
 }
 
-bool is_down(const Chord& chord, const ImGuiIO& io) {
-    if (chord.key == Key::none || chord.ctrl != io.KeyCtrl || io.KeyAlt) return false;
+/// `first`: what was pressed before.
+bool is_down(const Chord& chord, Key first, const ImGuiIO& io) {
+    if (chord.key == Key::none || chord.first != first || chord.ctrl != io.KeyCtrl || io.KeyAlt)
+        return false;
     const bool shift_is_part_of_key = chord.key == Key::plus;
     if (!shift_is_part_of_key && chord.shift != io.KeyShift) return false;
     return is_pressed(chord.key, repeats(chord.key));
@@ -194,27 +195,53 @@ bool any_pressed() {
     return false;
 }
 
+/// A group's digit stays where one of its workspaces is shown: its letter comes next.
+std::optional<view::Group> group_of(Key key) {
+    for (std::size_t n = 0; n < std::size(view::kGroupNames); ++n)
+        if (view::digit_of(static_cast<view::Group>(n)) == key) return static_cast<view::Group>(n);
+    return std::nullopt;
+}
+
+/// The command that is pressed, and by which of its keys.
+struct Pressed {
+    const view::Command* command = nullptr;
+    Chord chord;
+};
+Pressed pressed_of(const std::vector<view::Command>& list, Key first, const view::AppState& state,
+                   const FocusRing& ring) {
+    const ImGuiIO& io = ImGui::GetIO();
+    for (const view::Command& command : list) {
+        const bool also = is_down(command.also, first, io);
+        if (!command.enabled || !(also || is_down(command.chord, first, io))) continue;
+        const Chord& chord = also ? command.also : command.chord;
+        if (!chord.ctrl && ring.is_taken(chord.key)) continue;
+        if (ring.hands().typing && belongs_to_text(chord)) continue;
+        const bool page =
+            command.action.is<view::ShowHelp>() || command.action.is<view::ShowAbout>();
+        if ((state.show_help || state.show_about) && !page) continue;
+        return {&command, chord};
+    }
+    return {};
+}
+
 /// The keys pressed in this frame as commands; none while a text field or an open list has them, and
 /// none that the focused control took.
 void read_keyboard(const view::AppState& state, const FocusRing& ring, view::Actions& out) {
-    const ImGuiIO& io = ImGui::GetIO();
     if (state.show_palette || state.glossary.shown || state.prompt)
         return;                     // they read their own keys
     if (ring.hands().list) return;  // so does a list
     if (!any_pressed()) return;
-    const bool typing = ring.hands().typing;
-    for (const view::Command& command : commands(state)) {
-        const bool also = is_down(command.also, io);
-        if (!command.enabled || !(also || is_down(command.chord, io))) continue;
-        const Chord& chord = also ? command.also : command.chord;
-        if (!chord.ctrl && ring.is_taken(chord.key)) continue;
-        if (typing && belongs_to_text(chord)) continue;
-        const bool page =
-            command.action.is<view::ShowHelp>() || command.action.is<view::ShowAbout>();
-        if ((state.show_help || state.show_about) && !page) continue;
-        out.push_back(command.action);
-        return;
-    }
+    const auto list = commands(state);
+    Pressed pressed = pressed_of(list, state.held, state, ring);
+    if (pressed.command == nullptr && state.held != Key::none)
+        pressed = pressed_of(list, Key::none, state, ring);
+    if (state.held != Key::none) out.push_back(view::HoldKey{Key::none});
+    if (pressed.command == nullptr) return;
+    const auto group = pressed.chord == view::plain(pressed.chord.key) ? group_of(pressed.chord.key)
+                                                                       : std::nullopt;
+    if (!group || view::shown_workspace(state).group != *group)
+        out.push_back(pressed.command->action);
+    if (group) out.push_back(view::HoldKey{pressed.chord.key});
 }
 
 // ---- the bottom line

@@ -196,7 +196,7 @@ Actions row_edits(const AppState& state, Stage stage, Index row,
 
 std::string compare_lacks(const AppState& state) {
     const Document& document = state.document();
-    if (is_empty(document)) return "There is no sentence yet: type one in Step (key 1).";
+    if (is_empty(document)) return "There is no sentence yet: type one in Step (1 S).";
     return stages_lack(document);
 }
 
@@ -233,11 +233,11 @@ void carry_out(AppState& state, const PinBaseline&) {
     if (same == look.pins.end() && look.pins.size() == kMostPins)
         return warn(state,
                     fmt::format("{} are pinned, as many as there are digits: unpin one in Compare "
-                                "(key F3).",
+                                "(4 C).",
                                 kMostPins));
     look.baseline = static_cast<std::size_t>(same - look.pins.begin());
     if (same == look.pins.end()) look.pins.push_back(pin_of(state));
-    say(state, fmt::format("Pinned as baseline {}: {}. F3 compares what comes next with it.",
+    say(state, fmt::format("Pinned as baseline {}: {}. 4 C compares what comes next with it.",
                            look.baseline + 1, look.pins[look.baseline].words));
 }
 
@@ -330,7 +330,8 @@ const WorkspaceInfo kCompareWorkspace{
     .key = "compare",
     .title = "Compare",
     .tip = "What was pinned beside the present: what differs, and by how much.",
-    .digit = Key::f3,
+    .group = Group::variants,
+    .letter = Key::c,
     .shows_document = true,
     .actions = CompareActions::kTypes,
     .values = kValues,

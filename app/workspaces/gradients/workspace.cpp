@@ -118,7 +118,7 @@ constexpr RequestKind kRequests[] = {
 
 std::string gradients_lacks(const AppState& state) {
     const Document& document = state.document();
-    if (is_empty(document)) return "There is no sentence yet: type one in Step (key 1).";
+    if (is_empty(document)) return "There is no sentence yet: type one in Step (1 S).";
     if (is_without_values(document))
         return "Values V are not there: no loss of the output has a gradient.";
     return stages_lack(document);
@@ -159,7 +159,8 @@ const WorkspaceInfo kGradientsWorkspace{
         "What the loss sends back to every stage and weight matrix, with and without ÷√d_k, and "
         "the Jacobian "
         "of any row.",
-    .digit = Key::f4,
+    .group = Group::why,
+    .letter = Key::g,
     .shows_document = true,
     .actions = GradientsActions::kTypes,
     .requests = kRequests,

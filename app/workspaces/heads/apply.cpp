@@ -196,7 +196,7 @@ void carry_out(AppState& state, const HeadsReady& action) {
 
 void carry_out(AppState& state, const CopyHeadMeasures&) {
     if (!has_current_heads(state))
-        return say(state, "There are no measures: go to Heads (key 8).", Severity::warning);
+        return say(state, "There are no measures: go to Heads (3 H).", Severity::warning);
     state.effects.clipboard = heads_csv(*heads_look(state).result, heads_look(state).sort);
     say(state, fmt::format("Copied the measures of {} heads as CSV.",
                            heads_look(state).result->heads.size()));

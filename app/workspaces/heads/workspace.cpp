@@ -50,8 +50,8 @@ std::string heads_lacks(const AppState& state) {
     const std::string fault = heads_fault(document);
     if (fault.empty()) return fault;
     if (!document.given.empty()) return fault + ".";
-    return fault + (is_without_values(document) ? ": Large shows one head (key 3)."
-                                                : ": Step shows one layer (key 1).");
+    return fault + (is_without_values(document) ? ": Map shows one head (3 M)."
+                                                : ": Step shows one layer (1 S).");
 }
 
 void describe(Visitor& visit, HeadsLook& look) {
@@ -313,7 +313,8 @@ const WorkspaceInfo kHeadsWorkspace{
     .key = "heads",
     .title = "Heads",
     .tip = "All heads of all layers: what each does, and two side by side.",
-    .digit = Key::digit8,
+    .group = Group::models,
+    .letter = Key::h,
     .shows_document = true,
     .actions = HeadsActions::kTypes,
     .values = kValues,

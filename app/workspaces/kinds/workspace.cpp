@@ -22,11 +22,11 @@ std::string kinds_lacks(const AppState& state) {
     const Dimensions& size = document.size;
     if (is_empty(document)) return empty_words(document);
     if (!document.inputs->projects() && document.inputs->v.empty())
-        return "These are queries and keys without values: Large shows their weights (key 3).";
+        return "These are queries and keys without values: Map shows their weights (3 M).";
     if (std::max(size.tq, size.tk) > kMostKindsTokens)
         return fmt::format("Kinds compares up to {} tokens, and this has {}{}.", kMostKindsTokens,
                            grouped(std::max(size.tq, size.tk)),
-                           has_map(document) ? ": Large shows its weights (key 3)" : "");
+                           has_map(document) ? ": Map shows its weights (3 M)" : "");
     return {};
 }
 
@@ -92,7 +92,7 @@ void add_pairs(const CommandAdder& add, const KindsControls& controls) {
 }
 
 void add_kinds_commands(std::vector<Command>& list, const AppState& state) {
-    const CommandAdder add{list, "Kinds", kinds_lacks(state).empty()};
+    const CommandAdder add{list, "Variants", kinds_lacks(state).empty()};
     const bool online = kinds_look(state).online;
     add(online ? "Compare two kinds" : "Online softmax, chunk by chunk", plain(Key::o),
         ShowOnline{!online});
@@ -150,9 +150,11 @@ void enter_kinds(AppState& state) {
 
 const WorkspaceInfo kKindsWorkspace{
     .key = "kinds",
-    .title = "Kinds",
+    .also = "variants",
+    .title = "Variants",
     .tip = "Two kinds of attention on the same tokens: what changes, and what it costs.",
-    .digit = Key::digit5,
+    .group = Group::variants,
+    .letter = Key::v,
     .shows_document = true,
     .actions = KindsActions::kTypes,
     .values = kValues,

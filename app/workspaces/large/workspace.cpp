@@ -99,7 +99,7 @@ void enter_large(AppState& state) {
 
 void add_large_commands(std::vector<Command>& list, const AppState& state) {
     const MapLook& look = map_look(state);
-    const CommandAdder add{list, "Large"};
+    const CommandAdder add{list, "Map"};
     add_moves(add, state);
     add_color_commands(add, look, Key::c, Key::l);
     add(shows_scores(look) ? std::string("Show the weights")
@@ -204,10 +204,13 @@ void carry_out(AppState& state, const DraftPlanted& action) {
 extern const WorkspaceInfo kLargeWorkspace;
 const WorkspaceInfo kLargeWorkspace{
     .key = "large",
-    .title = "Large",
+    .also = "map",
+    .title = "Map",
     .tip = "A map of all the weights of a matrix of any size.",
-    .digit = Key::digit3,
+    .group = Group::models,
+    .letter = Key::m,
     .shows_document = true,
+    .shows_first = true,
     .actions = LargeActions::kTypes,
     .lacks = large_lacks,
     .enter = enter_large,

@@ -73,7 +73,7 @@ void add_learn_maps(const AppState& state, LearnView& view) {
         if (!side.probe) continue;
         if (std::ssize(side.probe->example.tokens) > kMostLearnTokens) {
             view.map_words = fmt::format(
-                "The maps of {} tokens are not drawn here: open the moment in Heads or Large.",
+                "The maps of {} tokens are not drawn here: open the moment in Heads or Map.",
                 side.probe->example.tokens.size());
             continue;
         }

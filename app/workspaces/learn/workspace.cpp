@@ -264,7 +264,8 @@ const WorkspaceInfo kLearnWorkspace{
     .tip =
         "Two small transformers learn a task side by side, with and without ÷√d_k or any other "
         "setting.",
-    .digit = Key::zero,
+    .group = Group::why,
+    .letter = Key::l,
     .shows_document = false,
     .actions = LearnActions::kTypes,
     .values = kValues,

@@ -71,7 +71,7 @@ void set_order(AppState& state, std::vector<Index> order, const std::string& wor
 
 bool has_tokens(AppState& state) {
     if (state.document().size.tk > 0) return true;
-    say(state, "There are no tokens yet: type a sentence in Step (key 1).", Severity::warning);
+    say(state, "There are no tokens yet: type a sentence in Step (1 S).", Severity::warning);
     return false;
 }
 

@@ -18,7 +18,7 @@ ResultOf now_of(const AppState& state) {
 
 /// Why nothing of the document can be computed; "": it can.
 std::string document_fault(const Document& document) {
-    if (is_empty(document)) return "there is no sentence yet: type one in Step (key 1)";
+    if (is_empty(document)) return "there is no sentence yet: type one in Step (1 S)";
     return stages_lack(document);
 }
 
@@ -64,7 +64,7 @@ Result<Towers> towers_of(const AppState& state, SimilarityOf of) {
     if (score != Score::dot && score != Score::cosine)
         return bad_input(fmt::format(
             "the score here is “{}”, which no dot product and no cosine of q and k ranks as it "
-            "does: Step shows these scores of up to 64 tokens (key 1)",
+            "does: Step shows these scores of up to 64 tokens (1 S)",
             info(score).title));
     const Tensor& q = (*state.trace)[stage_or_source(Stage::q_rot, document.spec)];
     const Tensor& k = (*state.trace)[stage_or_source(Stage::k_rot, document.spec)];

@@ -287,7 +287,8 @@ const WorkspaceInfo kLookupWorkspace{
     .tip =
         "Attention as a soft dictionary: a query that is dragged, keys that interfere, tokens that "
         "are shuffled.",
-    .digit = Key::f2,
+    .group = Group::compute,
+    .letter = Key::l,
     .shows_document = false,
     .actions = LookupActions::kTypes,
     .values = kValues,

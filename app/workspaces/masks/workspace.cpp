@@ -226,7 +226,7 @@ std::string masks_lacks(const AppState& state) {
     if (tokens > kMostMaskTokens)
         return fmt::format("{} tokens are more than the {} whose mask can be painted{}.",
                            grouped(tokens), kMostMaskTokens,
-                           has_map(document) ? ": Large shows all the weights (key 3)" : "");
+                           has_map(document) ? ": Map shows all the weights (3 M)" : "");
     return stages_lack(document);
 }
 
@@ -305,7 +305,8 @@ const WorkspaceInfo kMasksWorkspace{
     .key = "masks",
     .title = "Masks",
     .tip = "Which pairs may attend: rules, paint, and what other conventions make of them.",
-    .digit = Key::digit4,
+    .group = Group::compute,
+    .letter = Key::m,
     .shows_document = true,
     .actions = MasksActions::kTypes,
     .values = kValues,

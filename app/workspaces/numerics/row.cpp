@@ -34,7 +34,7 @@ Result<std::vector<double>> document_logits(const AppState& state) {
     const Stage stage = input_stage(state);
     if (!is_kept(state, stage))
         return bad_input(
-            "the backend keeps no scores of the document; press 1, then choose another");
+            "the backend keeps no scores of the document; press 1 S, then choose another");
     const auto values = sheet_of(state, stage).values;
     if (values.rows < 1 || values.columns < 1) return bad_input("the document has no scores");
     const Tensor& sinks = state.document().inputs->params[Param::sinks];

@@ -97,7 +97,8 @@ const WorkspaceInfo kPositionsWorkspace{
     .key = "positions",
     .title = "Positions",
     .tip = "What sinusoidal, learned, RoPE and ALiBi positions do to q · k over the distance.",
-    .digit = Key::f5,
+    .group = Group::variants,
+    .letter = Key::p,
     .actions = PositionsActions::kTypes,
     .values = kValues,
     .enter =

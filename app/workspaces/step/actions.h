@@ -20,6 +20,8 @@ struct GoToEnd {
 };
 /// Space.
 struct TogglePlay {};
+/// What to do first is offered under the weights, until one of it is done.
+using ShowDoors = Put<step_look, &StepLook::doors, "show_doors", "on">;
 /// Each stage is guessed, one row of it, before it is shown.
 struct SetPredicting {
     bool on;
@@ -69,7 +71,7 @@ struct CancelCellEdit {};
 using StepActions =
     ActionList<Plain<StepBy, GoToEnd, TogglePlay, SetPredicting, GuessEntry, PickGuess, RevealGuess,
                      GuessAgain, ScaleRows, BeginCellEdit, DraftCell, CancelCellEdit, ExplainSource,
-                     ShowModel>,
+                     ShowModel, ShowDoors>,
                Edits<CommitCellEdit, CommitAndMove, LeaveCellEdit>, Moments<HoverOperand>>;
 template <ListedIn<StepActions> A>
 inline constexpr Meta kMetaOf<A> = StepActions::kMeta<A>;

@@ -317,7 +317,7 @@ TensorsView build_tensors_view(const AppState& state) {
     for (const TensorRow* row : tensor_rows(state)) view.lines.push_back(line_of(state, *row));
     if (listing.rows.empty())
         view.empty =
-            "There is no array yet: type a sentence in Step (key 1), or open a file (Ctrl+O).";
+            "There is no array yet: type a sentence in Step (1 S), or open a file (Ctrl+O).";
     else if (view.lines.empty())
         view.empty = fmt::format("No name has “{}”: Esc shows all {} arrays.", look.filter,
                                  listing.rows.size());

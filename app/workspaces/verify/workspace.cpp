@@ -355,7 +355,8 @@ const WorkspaceInfo kVerifyWorkspace{
     .tip =
         "Results of a kernel against an exact reference: where they differ, and which fault "
         "explains it.",
-    .digit = Key::f6,
+    .group = Group::check,
+    .letter = Key::v,
     .shows_document = true,
     .actions = VerifyActions::kTypes,
     .values = kKept,

@@ -134,15 +134,7 @@ std::string draw_compare_workspace(const view::AppState& state, const WorkArea& 
 }
 
 /// Two matrices side by side, one of them filled.
-void draw_compare_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                       float thin) {
-    const float width = (size - thin * 3) / 2;
-    painter.outline({low.x, low.y + size / 5}, {low.x + width, low.y + size * 4 / 5}, color, thin);
-    painter.rect({low.x + width + thin * 3, low.y + size / 5}, {low.x + size, low.y + size * 4 / 5},
-                 color);
-}
-
 extern const WorkspacePanel kComparePanel;
-const WorkspacePanel kComparePanel{"compare", draw_compare_icon, draw_compare_workspace};
+const WorkspacePanel kComparePanel{"compare", draw_compare_workspace};
 
 }  // namespace attn::ui

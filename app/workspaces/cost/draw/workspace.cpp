@@ -223,20 +223,7 @@ std::string draw_cost_workspace(const view::AppState& state, const WorkArea& r, 
 }
 
 /// A curve that climbs through a level line.
-void draw_cost_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                    float thin) {
-    painter.line(low, {low.x, low.y + size}, color, thin);
-    painter.line({low.x, low.y + size}, {low.x + size, low.y + size}, color, thin);
-    painter.line({low.x, low.y + size * 0.35F}, {low.x + size, low.y + size * 0.35F}, color, thin);
-    const view::Point steep[] = {{low.x + thin, low.y + size * 0.95F},
-                                 {low.x + size * 0.95F, low.y + size * 0.05F}};
-    const view::Point flat[] = {{low.x + thin, low.y + size * 0.95F},
-                                {low.x + size * 0.95F, low.y + size * 0.6F}};
-    painter.polyline(steep, color, thin * 2.0F);
-    painter.polyline(flat, color, thin * 2.5F);
-}
-
 extern const WorkspacePanel kCostPanel;
-const WorkspacePanel kCostPanel{"cost", draw_cost_icon, draw_cost_workspace};
+const WorkspacePanel kCostPanel{"cost", draw_cost_workspace};
 
 }  // namespace attn::ui

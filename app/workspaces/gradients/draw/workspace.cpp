@@ -201,22 +201,7 @@ std::string draw_gradients_workspace(const view::AppState& state, const WorkArea
 }
 
 /// Bars that grow shorter, and an arrow back.
-void draw_gradients_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                         float thin) {
-    const float bars[] = {0.9F, 0.6F, 0.35F};
-    for (int n = 0; n < 3; ++n) {
-        const float y = low.y + size * (0.05F + 0.25F * static_cast<float>(n));
-        painter.rect({low.x, y}, {low.x + size * bars[n], y + size * 0.13F}, color);
-    }
-    const float foot = low.y + size * 0.92F;
-    painter.line({low.x, foot}, {low.x + size, foot}, color, thin * 1.5F);
-    const view::Point tip[] = {{low.x + size * 0.18F, foot - size * 0.12F},
-                               {low.x, foot},
-                               {low.x + size * 0.18F, foot + size * 0.12F}};
-    painter.polyline(tip, color, thin * 1.5F);
-}
-
 extern const WorkspacePanel kGradientsPanel;
-const WorkspacePanel kGradientsPanel{"gradients", draw_gradients_icon, draw_gradients_workspace};
+const WorkspacePanel kGradientsPanel{"gradients", draw_gradients_workspace};
 
 }  // namespace attn::ui

@@ -98,21 +98,7 @@ std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r,
 }
 
 /// Four small matrices, one of them filled.
-void draw_heads_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                     float thin) {
-    const float step = size / 2;
-    for (int n = 0; n < 4; ++n) {
-        const view::Point a{low.x + step * static_cast<float>(n % 2),
-                            low.y + step * static_cast<float>(n / 2)};
-        const view::Point b{a.x + step - thin * 2, a.y + step - thin * 2};
-        if (n == 1)
-            painter.rect(a, b, color);
-        else
-            painter.outline(a, b, color, thin);
-    }
-}
-
 extern const WorkspacePanel kHeadsPanel;
-const WorkspacePanel kHeadsPanel{"heads", draw_heads_icon, draw_heads_workspace};
+const WorkspacePanel kHeadsPanel{"heads", draw_heads_workspace};
 
 }  // namespace attn::ui

@@ -39,14 +39,7 @@ std::string draw_kinds_workspace(const view::AppState& state, const WorkArea& r,
 }
 
 /// Two bars, one lower than the other.
-void draw_kinds_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                     float thin) {
-    const float half = std::floor(size / 2.0F);
-    painter.rect(low, {low.x + half - thin, low.y + size - half * 0.5F}, color);
-    painter.rect({low.x + half + thin, low.y + half * 0.5F}, {low.x + size, low.y + size}, color);
-}
-
 extern const WorkspacePanel kKindsPanel;
-const WorkspacePanel kKindsPanel{"kinds", draw_kinds_icon, draw_kinds_workspace};
+const WorkspacePanel kKindsPanel{"kinds", draw_kinds_workspace};
 
 }  // namespace attn::ui

@@ -100,19 +100,7 @@ std::string draw_large_workspace(const view::AppState& state, const WorkArea& r,
 }
 
 /// A map: a square, and a part of it drawn larger.
-void draw_large_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                     float thin) {
-    const float part = size * 0.3F;
-    const float lens = size * 0.62F;
-    const view::Point high{low.x + size, low.y + size};
-    painter.outline(low, {low.x + lens, low.y + lens}, color, thin);
-    painter.rect({low.x + thin * 3, low.y + thin * 3}, {low.x + part, low.y + part}, color);
-    painter.rect({high.x - lens + thin * 3, high.y - lens + thin * 3}, high, color);
-    painter.line({low.x + lens, low.y}, {high.x, high.y - lens}, color, thin * 1.5F);
-    painter.line({low.x, low.y + lens}, {high.x - lens, high.y}, color, thin * 1.5F);
-}
-
 extern const WorkspacePanel kLargePanel;
-const WorkspacePanel kLargePanel{"large", draw_large_icon, draw_large_workspace};
+const WorkspacePanel kLargePanel{"large", draw_large_workspace};
 
 }  // namespace attn::ui

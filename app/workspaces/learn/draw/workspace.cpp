@@ -381,20 +381,7 @@ std::string draw_learn_workspace(const view::AppState& state, const WorkArea& r,
 }
 
 /// A curve that falls, and one that stays.
-void draw_learn_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                     float thin) {
-    painter.line({low.x, low.y}, {low.x, low.y + size}, color, thin);
-    painter.line({low.x, low.y + size}, {low.x + size, low.y + size}, color, thin);
-    const float step = size / 4;
-    const float falls[] = {0.1F, 0.25F, 0.6F, 0.8F, 0.85F};
-    for (int n = 0; n < 4; ++n)
-        painter.line({low.x + step * static_cast<float>(n), low.y + size * falls[n]},
-                     {low.x + step * static_cast<float>(n + 1), low.y + size * falls[n + 1]}, color,
-                     thin * 1.8F);
-    painter.line({low.x, low.y + size * 0.12F}, {low.x + size, low.y + size * 0.22F}, color, thin);
-}
-
 extern const WorkspacePanel kLearnPanel;
-const WorkspacePanel kLearnPanel{"learn", draw_learn_icon, draw_learn_workspace};
+const WorkspacePanel kLearnPanel{"learn", draw_learn_workspace};
 
 }  // namespace attn::ui

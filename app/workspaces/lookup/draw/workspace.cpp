@@ -37,19 +37,7 @@ std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& r
 }
 
 /// A key and a value, and what leads from one to the other.
-void draw_lookup_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                      float thin) {
-    const float radius = size * 0.17F;
-    for (const float y : {0.22F, 0.78F}) {
-        const view::Point left{low.x + radius + thin, low.y + size * y};
-        const view::Point right{low.x + size - radius - thin, low.y + size * y};
-        painter.ring(left, radius, color, thin * 1.5F);
-        painter.line({left.x + radius, left.y}, {right.x - radius, right.y}, color, thin);
-        painter.circle(right, radius, color);
-    }
-}
-
 extern const WorkspacePanel kLookupPanel;
-const WorkspacePanel kLookupPanel{"lookup", draw_lookup_icon, draw_lookup_workspace};
+const WorkspacePanel kLookupPanel{"lookup", draw_lookup_workspace};
 
 }  // namespace attn::ui

@@ -385,22 +385,7 @@ std::string draw_masks_workspace(const view::AppState& state, const WorkArea& r,
 }
 
 /// Cells under a diagonal, and those that it leaves out.
-void draw_masks_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                     float thin) {
-    const float step = size / 3;
-    for (int row = 0; row < 3; ++row)
-        for (int column = 0; column < 3; ++column) {
-            const view::Point a{low.x + step * static_cast<float>(column),
-                                low.y + step * static_cast<float>(row)};
-            const view::Point b{a.x + step - thin * 2, a.y + step - thin * 2};
-            if (column <= row)
-                painter.rect(a, b, color);
-            else
-                painter.line({a.x, b.y}, {b.x, a.y}, color, thin);
-        }
-}
-
 extern const WorkspacePanel kMasksPanel;
-const WorkspacePanel kMasksPanel{"masks", draw_masks_icon, draw_masks_workspace};
+const WorkspacePanel kMasksPanel{"masks", draw_masks_workspace};
 
 }  // namespace attn::ui

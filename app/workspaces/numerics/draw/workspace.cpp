@@ -371,20 +371,7 @@ std::string draw_numerics_workspace(const view::AppState& state, const WorkArea&
 }
 
 /// Bars that grow, and one that goes through the ceiling.
-void draw_numerics_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                        float thin) {
-    const float step = size / 4;
-    painter.line({low.x, low.y + thin * 3}, {low.x + size, low.y + thin * 3}, color, thin);
-    painter.line({low.x, low.y + size}, {low.x + size, low.y + size}, color, thin);
-    constexpr float kHeights[] = {0.25F, 0.4F, 0.65F, 1.0F};
-    for (int n = 0; n < 4; ++n) {
-        const float x = low.x + step * static_cast<float>(n);
-        painter.rect({x, low.y + size * (1.0F - kHeights[n])}, {x + step - thin * 2, low.y + size},
-                     color);
-    }
-}
-
 extern const WorkspacePanel kNumericsPanel;
-const WorkspacePanel kNumericsPanel{"numerics", draw_numerics_icon, draw_numerics_workspace};
+const WorkspacePanel kNumericsPanel{"numerics", draw_numerics_workspace};
 
 }  // namespace attn::ui

@@ -84,22 +84,9 @@ std::string draw_positions_workspace(const view::AppState& state, const WorkArea
 }
 
 /// A wave that dies away over the distance.
-void draw_positions_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                         float thin) {
-    painter.line(low, {low.x, low.y + size}, color, thin);
-    painter.line({low.x, low.y + size * 0.6F}, {low.x + size, low.y + size * 0.6F}, color, thin);
-    std::vector<view::Point> wave;
-    for (int n = 0; n <= 16; ++n) {
-        const float t = static_cast<float>(n) / 16.0F;
-        const float y = 0.6F - 0.55F * std::exp(-1.6F * t) * std::cos(10.0F * t);
-        wave.push_back({low.x + thin + (size - thin) * t, low.y + size * y});
-    }
-    painter.polyline(wave, color, thin * 2.0F);
-}
-
 }  // namespace
 
 extern const WorkspacePanel kPositionsPanel;
-const WorkspacePanel kPositionsPanel{"positions", draw_positions_icon, draw_positions_workspace};
+const WorkspacePanel kPositionsPanel{"positions", draw_positions_workspace};
 
 }  // namespace attn::ui

@@ -183,23 +183,7 @@ std::string draw_saturation_workspace(const view::AppState& state, const WorkAre
 }
 
 /// Two axes and a curve that rises once.
-void draw_saturation_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                          float thin) {
-    constexpr int kSteps = 16;
-    painter.line(low, {low.x, low.y + size}, color, thin);
-    painter.line({low.x, low.y + size}, {low.x + size, low.y + size}, color, thin);
-    std::array<view::Point, kSteps + 1> curve;
-    for (int n = 0; n <= kSteps; ++n) {
-        const float t = static_cast<float>(n) / kSteps;
-        const float rise = t * t * (3.0F - 2.0F * t);
-        curve[static_cast<std::size_t>(n)] = {low.x + thin + t * (size - thin),
-                                              low.y + size * (0.9F - 0.8F * rise)};
-    }
-    painter.polyline(curve, color, thin * 1.5F);
-}
-
 extern const WorkspacePanel kSaturationPanel;
-const WorkspacePanel kSaturationPanel{"saturation", draw_saturation_icon,
-                                      draw_saturation_workspace};
+const WorkspacePanel kSaturationPanel{"saturation", draw_saturation_workspace};
 
 }  // namespace attn::ui

@@ -327,17 +327,7 @@ std::string draw_tensors_workspace(const view::AppState& state, const WorkArea& 
 }
 
 /// A table: a head and three rows.
-void draw_tensors_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                       float thin) {
-    painter.rect(low, {low.x + size, low.y + size / 4}, color);
-    painter.outline(low, {low.x + size, low.y + size}, color, thin);
-    for (const float part : {0.5F, 0.75F})
-        painter.line({low.x, low.y + size * part}, {low.x + size, low.y + size * part}, color,
-                     thin);
-    painter.line({low.x + size * 0.4F, low.y}, {low.x + size * 0.4F, low.y + size}, color, thin);
-}
-
 extern const WorkspacePanel kTensorsPanel;
-const WorkspacePanel kTensorsPanel{"tensors", draw_tensors_icon, draw_tensors_workspace};
+const WorkspacePanel kTensorsPanel{"tensors", draw_tensors_workspace};
 
 }  // namespace attn::ui

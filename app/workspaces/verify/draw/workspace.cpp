@@ -177,16 +177,7 @@ std::string draw_verify_workspace(const view::AppState& state, const WorkArea& r
 }
 
 /// A box that is ticked.
-void draw_verify_icon(view::Painter& painter, view::Point low, float size, view::Color color,
-                      float thin) {
-    painter.outline(low, {low.x + size, low.y + size}, color, thin);
-    const view::Point mark[] = {{low.x + size * 0.22F, low.y + size * 0.55F},
-                                {low.x + size * 0.42F, low.y + size * 0.75F},
-                                {low.x + size * 0.80F, low.y + size * 0.28F}};
-    painter.polyline(mark, color, thin * 2.2F);
-}
-
 extern const WorkspacePanel kVerifyPanel;
-const WorkspacePanel kVerifyPanel{"verify", draw_verify_icon, draw_verify_workspace};
+const WorkspacePanel kVerifyPanel{"verify", draw_verify_workspace};
 
 }  // namespace attn::ui
