@@ -83,6 +83,7 @@ void answer(Pass& pass, Probe& probe) {
 AttentionSpec attention_of(const Spec& spec, const Switches& switches) {
     AttentionSpec attention;
     attention.scale = switches.scaling ? ScaleKind::sqrt_dk : ScaleKind::none;
+    attention.temperature = spec.temperature;
     if (info(spec.task).causal) attention.mask.causal = CausalAlign::top_left;
     if (spec.positions == Positions::rotary) attention.rope = Rope{};
     attention.heads = attention.kv_heads = spec.heads;

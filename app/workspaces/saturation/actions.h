@@ -25,6 +25,10 @@ using SetSaturationLogits = SetField<std::vector<double>, saturation_controls, "
 /// Not undone.
 using ShowSaturationDetails =
     SetField<bool, saturation_look, "details", "show_saturation_details", Kind::plain, "on">;
+using ShowRawDerivative =
+    SetField<bool, saturation_look, "raw", "show_raw_derivative", Kind::plain, "on">;
+using ShowGradient =
+    SetField<GradientOf, saturation_look, "gradient", "show_saturation_gradient", Kind::plain, "of">;
 struct Redraw {
     static constexpr Meta kMeta{"redraw", Kind::edit};
     friend void carry_out(AppState& state, const Redraw& action);
@@ -43,10 +47,20 @@ struct SweepReady {
     static constexpr Meta kMeta{"", Kind::answer};
     friend void carry_out(AppState& state, const SweepReady& action);
 };
+/// The gradients for `sampling`.
+struct GradientSweepReady {
+    GradientSampling sampling;
+    std::shared_ptr<const std::vector<GradientPoint>> points{};  // null: `fault` says why
+    double elapsed_ms = 0.0;
+    std::string fault{};
+    static constexpr Meta kMeta{"", Kind::answer};
+    friend void carry_out(AppState& state, const GradientSweepReady& action);
+};
 
 using SaturationActions =
     ActionList<SetSaturationModel, SetSaturationWidth, PinSaturation, SetSaturationKeys,
                SetSaturationDraws, SetSaturationSeed, Redraw, SetSaturationLogits, ShowFiveBars,
-               ShowSaturationDetails, SweepReady>;
+               ShowSaturationDetails, ShowRawDerivative, ShowGradient, SweepReady,
+               GradientSweepReady>;
 
 }  // namespace attn::view
