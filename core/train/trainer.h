@@ -81,6 +81,9 @@ struct Probe {
     std::vector<float> shares;    // [T]: softmax of the logit of the target; 0 where there is none
     double loss = 0.0;            // NaN where the example has no target
     double accuracy = 0.0;        // the same
+    /// Of first weights (step 0), of each layer: standard deviation of what enters softmax, over all pairs that may attend.
+    /// Empty at other steps.
+    std::vector<double> logit_deviation;
 };
 
 /// A model at one moment as attention calls.

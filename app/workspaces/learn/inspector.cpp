@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -69,7 +70,7 @@ InspectorView row_page(const AppState& state) {
     }
     if (!rows.empty()) view.value = number(rows[0](i, j));
     if (rows.size() == 2) view.value = fmt::format("A {}, B {}", view.value, number(rows[1](i, j)));
-    view.formula = "a_ij = softmax_j(q_i·k_j · factor), factor 1/√d_k or 1";
+    view.formula = "a_ij = softmax_j(q_i·k_j · factor / τ), factor 1/√d_k or 1";
     view.table = std::move(table);
     return view;
 }
@@ -123,10 +124,16 @@ InspectorView matrices_page(const AppState& state) {
     view.empty = false;
     view.role = Role::query;
     view.title = fmt::format("gradients at step {}", grouped(shown_learn_step(state)));
-    view.formula = "‖∂L/∂W‖ (Frobenius) of the batch of that step, before it is clipped";
+    const Index step = shown_learn_step(state);
+    const LearnControls& controls = series.request.plan.controls;
+    view.formula = fmt::format(
+        "‖∂L/∂W‖ (Frobenius) of the batch of that step, before it is clipped; agree: how far batches "
+        "agree on it, 1 all alike, {} noise",
+        significant(learn_noise(controls.a), 2));
     InspectorTable table{"", "matrix", {}, {}, std::nullopt};
-    for (std::size_t run = 0; run < series.request.plan.controls.count(); ++run)
-        table.columns.push_back({run == 0 ? "A" : "B", Role::query});
+    for (const char* what : {"", " agree"})
+        for (std::size_t run = 0; run < controls.count(); ++run)
+            table.columns.push_back({fmt::format("{}{}", run == 0 ? "A" : "B", what), Role::query});
     const auto& names = series.sides[0].matrices.size() >= series.sides[1].matrices.size()
                             ? series.sides[0].matrices
                             : series.sides[1].matrices;
@@ -140,6 +147,12 @@ InspectorView matrices_page(const AppState& state) {
             const bool there = record && found != own.end() && m < record->gradient_norms.size();
             row.cells.push_back(
                 {there ? significant(record->gradient_norms[m], 3) : "–", Role::query, {}});
+        }
+        for (std::size_t run = 0; run < controls.count(); ++run) {
+            const double agree =
+                learn_agreement(series.sides[run], controls.of(run), step, matrix.name);
+            row.cells.push_back(
+                {std::isfinite(agree) ? significant(agree, 2) : "–", Role::query, {}});
         }
         table.rows.push_back(std::move(row));
     }

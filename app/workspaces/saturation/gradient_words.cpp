@@ -11,12 +11,14 @@
 namespace attn::view {
 namespace {
 
-/// Bounds that a sentence may name, of each power of ten.
-constexpr std::array<double, 4> kRungs{1.0, 1.5, 2.5, 5.0};
+/// Bounds that a sentence may name, of each power of ten: none lies where a factor of 16 keys at the stops falls, so that no
+/// seed takes it over one.
+constexpr std::array<double, 5> kRungs{1.0, 1.5, 2.5, 3.0, 5.5};
 constexpr double kAlike = 1.25;  // factors below it are none
 constexpr double kManyDead = 0.1;
 
-/// The largest bound at or below `factor` >= 1: "1.5", "25", "500", "10⁶".
+}  // namespace
+
 std::string bound_below(double factor) {
     const double power = std::pow(10.0, std::floor(std::log10(factor)));
     double bound = kAlike;
@@ -27,24 +29,19 @@ std::string bound_below(double factor) {
     return power_of_ten(static_cast<int>(std::floor(std::log10(bound))));
 }
 
-enum class Way : std::uint8_t { less, alike, more };
-struct Change {
-    Way way = Way::alike;
-    double factor = 1.0;  // >= 1
-};
-
-/// Of two positive numbers of which the second lies in low … high: the smaller change of the two ends.
-Change change_of(double scaled_low, double scaled_high, double low, double high) {
-    if (high < scaled_low) {
-        const double factor = high > 0.0 ? scaled_low / high : HUGE_VAL;
+Change change_of(const Interval& from, const Interval& to) {
+    if (to.high < from.low) {
+        const double factor = to.high > 0.0 ? from.low / to.high : HUGE_VAL;
         return factor < kAlike ? Change{} : Change{Way::less, factor};
     }
-    if (low > scaled_high && scaled_high > 0.0) {
-        const double factor = low / scaled_high;
+    if (to.low > from.high && from.high > 0.0) {
+        const double factor = to.low / from.high;
         return factor < kAlike ? Change{} : Change{Way::more, factor};
     }
     return {};
 }
+
+namespace {
 
 std::string typical_words(const Change& change) {
     if (change.way == Way::alike) return "about the same gradient";
@@ -77,8 +74,8 @@ std::string gradient_sentence(GradientOf of, const GradientPoint& point) {
                "or not.";
     if (point.d_k == 1) return "At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing.";
     const Change typical =
-        change_of(with.sure_low, with.sure_high, without.sure_low, without.sure_high);
-    const Change mean = change_of(with.mean, with.mean, without.mean, without.mean);
+        change_of({with.sure_low, with.sure_high}, {without.sure_low, without.sure_high});
+    const Change mean = change_of({with.mean, with.mean}, {without.mean, without.mean});
     const bool opposite = typical.way != mean.way;
     return fmt::format("Without ÷√{}, a typical {} passes {}, {} the mean is {}.", point.d_k,
                        of == GradientOf::w_q ? "batch" : "row", typical_words(typical),

@@ -174,7 +174,7 @@ void add_table(const GradientPoint& here, GradientsOverWidth& view) {
     view.medians.push_back(pair(R"(\max_j a_j)", "The largest weight",
                                 [](const GradientSide& s) { return s.p_max.median(); }));
     view.medians.push_back(pair(R"(\|\partial a / \partial z\|_F)",
-                                "Frobenius norm of softmax's Jacobian: at most 1/√2",
+                                "Frobenius norm of softmax's Jacobian: at most 1/2",
                                 [](const GradientSide& s) { return s.jacobian.median(); }));
     for (std::size_t n = 0; n < kGradientsOf; ++n) {
         const auto of = static_cast<GradientOf>(n);

@@ -65,6 +65,19 @@ GradientsOverWidth build_gradients_over_width(const AppState& state);
 std::string gradient_sentence(GradientOf of, const GradientPoint& point);
 /// What the distribution at that d_k looks like, or "".
 std::string gradient_closing(const GradientPoint& point);
+/// Where a number lies.
+struct Interval {
+    double low = 0.0, high = 0.0;
+};
+/// What became of a number, told so that it holds whatever both are within their intervals.
+enum class Way : std::uint8_t { less, alike, more };  // alike: by less than a quarter, or it cannot be told
+struct Change {
+    Way way = Way::alike;
+    double factor = 1.0;  // at least so many times less or more; infinite where it is 0
+};
+Change change_of(const Interval& from, const Interval& to);
+/// The largest bound of a coarse ladder at or below `factor` >= 1.25: "1.5", "25", "550", "10⁶".
+std::string bound_below(double factor);
 const Spread& spread_in(const GradientSide& side, GradientOf of);
 
 }  // namespace attn::view

@@ -88,7 +88,7 @@ std::vector<Shot> saturation_shots() {
 void describe(Visitor& visit, SaturationControls& controls) {
     SaturationSettings& settings = controls.settings;
     visit("model", settings.model, kModelNames,
-          {.words = "Model", .tip = "Where the raw scores z come from"});
+          {.words = "Model", .tip = "Where the raw scores s come from"});
     visit("logits", settings.logits);
     About keys{.tip = "n: how many keys the query looks at", .low = kFewestKeys, .high = kMostKeys};
     if (visit.reads() &&
