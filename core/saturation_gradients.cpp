@@ -85,8 +85,7 @@ Norms norms_of(const Row& row, double factor, std::vector<double>& a) {
     softmax_row(std::span<const double>(a), a, EmptyRows::zero);
     const auto top = static_cast<std::size_t>(std::ranges::max_element(a) - a.begin());
     double mean = 0.0, squares = 0.0, along = 0.0;
-    for (std::size_t j = 0; j < a.size(); ++j)
-        mean += a[j] * (row.upstream[j] - row.upstream[top]);
+    for (std::size_t j = 0; j < a.size(); ++j) mean += a[j] * (row.upstream[j] - row.upstream[top]);
     for (std::size_t j = 0; j < a.size(); ++j) {
         const double d_z = a[j] * (row.upstream[j] - row.upstream[top] - mean);
         squares += d_z * d_z;
@@ -114,8 +113,7 @@ struct Samples {
     }
     void close_batch(std::size_t batch) {
         const auto rows = std::span(q).subspan(batch * kGradientBatch, kGradientBatch);
-        w_q[batch] =
-            std::sqrt(std::inner_product(rows.begin(), rows.end(), rows.begin(), 0.0));
+        w_q[batch] = std::sqrt(std::inner_product(rows.begin(), rows.end(), rows.begin(), 0.0));
     }
 };
 
@@ -171,14 +169,21 @@ GradientPoint point_of(Index d_k, std::array<Samples, 2>& sides) {
         Samples& from = sides[static_cast<std::size_t>(n % 2)];
         GradientSide& to = n % 2 == 0 ? point.scaled : point.unscaled;
         switch (n / 2) {
-            case 0: to.p_max = sorted_spread(from.p_max); break;
-            case 1: to.jacobian = sorted_spread(from.jacobian); break;
+            case 0:
+                to.p_max = sorted_spread(from.p_max);
+                break;
+            case 1:
+                to.jacobian = sorted_spread(from.jacobian);
+                break;
             case 2:
                 to.z = sorted_spread(from.z);
                 to.s = spread_of(from.z, n % 2 == 0 ? root : 1.0);
                 break;
-            case 3: to.q = sorted_spread(from.q); break;
-            default: to.w_q = sorted_spread(from.w_q);
+            case 3:
+                to.q = sorted_spread(from.q);
+                break;
+            default:
+                to.w_q = sorted_spread(from.w_q);
         }
     };
     parallel_for(10, {}, tell);
@@ -199,9 +204,10 @@ Result<void> check_gradients(const GradientSampling& sampling, std::span<const I
     if (auto ok = check_count("the number of keys", sampling.keys, 1, kMaxSaturationKeys); !ok)
         return ok;
     if (sampling.rows % kGradientBatch != 0)
-        return bad_input(fmt::format("the number of rows is {}; expected a multiple of {}, the rows "
-                                     "of a batch",
-                                     sampling.rows, kGradientBatch));
+        return bad_input(
+            fmt::format("the number of rows is {}; expected a multiple of {}, the rows "
+                        "of a batch",
+                        sampling.rows, kGradientBatch));
     return check_count("the number of rows", sampling.rows, kGradientBatch, kMostGradientRows);
 }
 
@@ -212,8 +218,7 @@ Result<std::vector<GradientPoint>> gradient_sweep(const GradientSampling& sampli
     std::array<Samples, 2> sides{Samples(sampling.rows), Samples(sampling.rows)};
     std::vector<GradientPoint> points;
     for (const Index d_k : widths) {
-        if (!draw_samples(sampling, d_k, control, sides))
-            return failed("the sweep was cancelled");
+        if (!draw_samples(sampling, d_k, control, sides)) return failed("the sweep was cancelled");
         points.push_back(point_of(d_k, sides));
     }
     return points;

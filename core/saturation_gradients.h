@@ -15,8 +15,8 @@ namespace attn {
 // W_Q gets Σ_i x_i (∂L/∂q_i)ᵀ of a batch of rows; where their inputs x_i are orthonormal (one-hot tokens), its norm is
 // √Σ_i ‖∂L/∂q_i‖².
 
-inline constexpr Index kGradientBatch = 64;      // rows that share W_Q
-inline constexpr double kDeadGradient = 1e-3;    // a norm below it passes nothing
+inline constexpr Index kGradientBatch = 64;    // rows that share W_Q
+inline constexpr double kDeadGradient = 1e-3;  // a norm below it passes nothing
 inline constexpr Index kMostGradientRows = 1 << 20;
 
 struct GradientSampling {

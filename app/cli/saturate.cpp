@@ -24,7 +24,8 @@ constexpr std::string_view kFooter =
     "with\n"
     "--logits the weights a0, a1, ...\n"
     "--gradients: norms of dL/dz, dL/ds, dL/dq of a row and of dL/dW_Q of a batch of 64 rows with\n"
-    "one-hot tokens, where dL/da is drawn from N(0, 1); medians, means, and the share of rows whose\n"
+    "one-hot tokens, where dL/da is drawn from N(0, 1); medians, means, and the share of rows "
+    "whose\n"
     "norm is below 0.001.\n\n"
     "Examples:\n"
     "  attnscope saturate --gradients --dk 4,16,64,256,512,1024\n"
@@ -49,8 +50,8 @@ struct Quantity {
     Band SaturationSide::*band;
 };
 constexpr Quantity kQuantities[] = {
-    {"evenness", &SaturationSide::evenness},   {"p_max", &SaturationSide::max_probability},
-    {"slope", &SaturationSide::max_slope},     {"J_F", &SaturationSide::jacobian},
+    {"evenness", &SaturationSide::evenness},    {"p_max", &SaturationSide::max_probability},
+    {"slope", &SaturationSide::max_slope},      {"J_F", &SaturationSide::jacobian},
     {"J_F_raw", &SaturationSide::jacobian_raw},
 };
 
@@ -61,7 +62,8 @@ void declare(CLI::App& app, Words& words) {
     add_value(app, "--seed", words.seed, "S", "of the draws, default 1");
     add_value(app, "--logits", words.logits, "A,..", "s = logits × √d_k instead of draws");
     app.add_flag("--gradients", words.gradients, "four gradients of many rows");
-    add_value(app, "--rows", words.rows, "N", "rows of --gradients, whole batches of 64, default 20480");
+    add_value(app, "--rows", words.rows, "N",
+              "rows of --gradients, whole batches of 64, default 20480");
     add_value(app, "-o,--output", words.output, "FILE.csv",
               "write CSV instead of the table; - for standard output");
     app.footer(std::string(kFooter));
@@ -236,8 +238,7 @@ void print_gradients(const CLI::App& app, const Words& words, Streams io) {
     sampling.seed = parse_as<std::uint64_t>("--seed", words.seed, "a whole number from 0");
     const auto points = or_throw(gradient_sweep(sampling, parse_widths(words)));
     const std::string text = gradient_lines(points, !words.output.empty());
-    if (!words.output.empty())
-        return write_csv(words.output, text, 2 * points.size(), "rows", io);
+    if (!words.output.empty()) return write_csv(words.output, text, 2 * points.size(), "rows", io);
     io.out << text;
 }
 

@@ -149,9 +149,9 @@ std::string call_words(const train::Spec& spec, const train::Switches& switches)
     std::string silenced;
     for (std::size_t n = 0; n < switches.silenced.size(); ++n)
         if (switches.silenced[n])
-            silenced += fmt::format("{} {}.{}", silenced.empty() ? "" : ",",
-                                    static_cast<Index>(n) / spec.heads,
-                                    static_cast<Index>(n) % spec.heads);
+            silenced +=
+                fmt::format("{} {}.{}", silenced.empty() ? "" : ",",
+                            static_cast<Index>(n) / spec.heads, static_cast<Index>(n) % spec.heads);
     return silenced.empty() ? words : words + "; heads switched off, their output is 0:" + silenced;
 }
 

@@ -141,8 +141,7 @@ Probe probe(const Spec& spec, const State& moment, const Example& example) {
         probe.weights.push_back(
             weights_of(pass.worker.layer(layer), spec.heads, std::ssize(example.tokens)));
     for (Index layer = 0; moment.step == 0 && layer < spec.layers; ++layer)
-        probe.logit_deviation.push_back(
-            logit_deviation(pass, layer, std::ssize(example.tokens)));
+        probe.logit_deviation.push_back(logit_deviation(pass, layer, std::ssize(example.tokens)));
     answer(pass, probe);
     return probe;
 }

@@ -21,18 +21,66 @@ struct Known {
     double loose;  // of the unscaled medians: what so few rows and the digits leave open
 };
 constexpr Known kKnown[] = {
-    {4, {.294, .334}, {.263, .267}, {.281, .292}, {.132, .267}, {.234, .441}, {.262, .518},
-     {0, 0}, {.20, .37}, .02},
-    {16, {.301, .332}, {.268, .189}, {.285, .236}, {.067, .189}, {.259, .708}, {.280, .902},
-     {0, .015}, {.22, .69}, .03},
-    {64, {.303, .112}, {.270, .059}, {.286, .147}, {.034, .059}, {.267, .460}, {.285, 1.165},
-     {0, .15}, {.22, .93}, .06},
-    {256, {.304, .0052}, {.270, .0031}, {.287, .081}, {.017, .0031}, {.269, .050},
-     {.287, 1.286}, {0, .44}, {.23, 1.00}, .35},
-    {512, {.305, .0006}, {.270, .0004}, {.288, .061}, {.012, .0004}, {.270, .0080},
-     {.288, 1.389}, {0, .55}, {.22, 1.00}, .3},
-    {1024, {.304, 1.7e-5}, {.268, 7.7e-6}, {.286, .044}, {.008, 7.7e-6}, {.268, 2.5e-4},
-     {.286, 1.415}, {0, .66}, {.22, 1.00}, .5},
+    {4,
+     {.294, .334},
+     {.263, .267},
+     {.281, .292},
+     {.132, .267},
+     {.234, .441},
+     {.262, .518},
+     {0, 0},
+     {.20, .37},
+     .02},
+    {16,
+     {.301, .332},
+     {.268, .189},
+     {.285, .236},
+     {.067, .189},
+     {.259, .708},
+     {.280, .902},
+     {0, .015},
+     {.22, .69},
+     .03},
+    {64,
+     {.303, .112},
+     {.270, .059},
+     {.286, .147},
+     {.034, .059},
+     {.267, .460},
+     {.285, 1.165},
+     {0, .15},
+     {.22, .93},
+     .06},
+    {256,
+     {.304, .0052},
+     {.270, .0031},
+     {.287, .081},
+     {.017, .0031},
+     {.269, .050},
+     {.287, 1.286},
+     {0, .44},
+     {.23, 1.00},
+     .35},
+    {512,
+     {.305, .0006},
+     {.270, .0004},
+     {.288, .061},
+     {.012, .0004},
+     {.270, .0080},
+     {.288, 1.389},
+     {0, .55},
+     {.22, 1.00},
+     .3},
+    {1024,
+     {.304, 1.7e-5},
+     {.268, 7.7e-6},
+     {.286, .044},
+     {.008, 7.7e-6},
+     {.268, 2.5e-4},
+     {.286, 1.415},
+     {0, .66},
+     {.22, 1.00},
+     .5},
 };
 
 bool near(double found, double known, double loose) {
@@ -91,8 +139,7 @@ TEST_CASE("rows drawn in law are spread as rows of q and k that are multiplied o
         std::ranges::sort(norms);
         std::ranges::sort(p_max);
         const std::vector<Index> width{static_cast<Index>(d_k)};
-        const GradientSide found =
-            gradient_sweep({.keys = kKeys}, width).value().front().unscaled;
+        const GradientSide found = gradient_sweep({.keys = kKeys}, width).value().front().unscaled;
         // Kolmogorov and Smirnov: at every percentile the other's share is near it.
         const auto share = [](const std::vector<double>& sorted, double value) {
             return static_cast<double>(std::ranges::lower_bound(sorted, value) - sorted.begin()) /
@@ -110,10 +157,10 @@ TEST_CASE("rows drawn in law are spread as rows of q and k that are multiplied o
 
 TEST_CASE("the gradient of W_Q is the root of the sum of squares of a batch") {
     const std::vector<Index> width{16};
-    const GradientPoint one =
-        gradient_sweep({.rows = kGradientBatch}, width).value().front();
+    const GradientPoint one = gradient_sweep({.rows = kGradientBatch}, width).value().front();
     CHECK(one.scaled.w_q.median() == one.scaled.w_q.mean);
-    CHECK(one.scaled.w_q.median() >= 8.0 * one.scaled.q.mean);  // √64, and no mean is above its root mean square
+    CHECK(one.scaled.w_q.median() >=
+          8.0 * one.scaled.q.mean);  // √64, and no mean is above its root mean square
     CHECK(one.scaled.w_q.median() <= 8.0 * one.scaled.q.percentiles[100]);
     CHECK(one.scaled.s.median() == doctest::Approx(one.scaled.z.median() / 4.0));
     CHECK(one.unscaled.s.median() == one.unscaled.z.median());

@@ -48,7 +48,9 @@ TEST_CASE(
     CHECK(view.sides[1] == "not divided");
 }
 
-TEST_CASE("gradients: why a bar is longer without the division, and of a loss that no weight can change") {
+TEST_CASE(
+    "gradients: why a bar is longer without the division, and of a loss that no weight can "
+    "change") {
     const AppState state = gradients_state();
     const GradientsView view = build_gradients_view(state);
     const std::string why = why_words(*gradients_look(state).result, view);

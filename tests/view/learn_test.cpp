@@ -152,9 +152,9 @@ TEST_CASE("learn: after a switch the names say what holds, and means are of the 
 TEST_CASE("learn: how wide first logits are is measured, whatever norm, spread and temperature") {
     for (const char* norm : {"\"pre\"", "\"none\""})
         for (const char* spread : {"1", "0.5"}) {
-            const AppState state = small_learn_state(
-                {SetLearnField{"a", "norm", norm}, SetLearnField{"a", "initial_spread", spread},
-                 SetLearnField{"a", "temperature", "3"}});
+            const AppState state = small_learn_state({SetLearnField{"a", "norm", norm},
+                                                      SetLearnField{"a", "initial_spread", spread},
+                                                      SetLearnField{"a", "temperature", "3"}});
             const LearnControls& controls = learn_controls(state);
             std::string expected;
             for (std::size_t run = 0; run < 2; ++run) {
@@ -171,9 +171,11 @@ TEST_CASE("learn: how wide first logits are is measured, whatever norm, spread a
                                  ++j)
                                 values.push_back(z(0, h, i, j));
                     double mean = 0.0, squares = 0.0;
-                    for (const double value : values) mean += value / static_cast<double>(values.size());
+                    for (const double value : values)
+                        mean += value / static_cast<double>(values.size());
                     for (const double value : values) squares += std::pow(value - mean, 2);
-                    expected = significant(std::sqrt(squares / static_cast<double>(values.size())), 3);
+                    expected =
+                        significant(std::sqrt(squares / static_cast<double>(values.size())), 3);
                     CAPTURE(expected);
                     const std::vector<std::string> notes = learn_notes(state);
                     CHECK(has(notes.back(), "measured"));
@@ -199,7 +201,8 @@ TEST_CASE("learn: a longer gradient of W_Q without the division is explained whe
         said |= has(note, significant(norm(1), 3) + " against " + significant(norm(0), 3));
     CHECK(longer);
     CHECK(said);
-    for (const std::string& note : learn_notes(small_learn_state({SetLearnDifference{"seed"}, TrainTo{2}})))
+    for (const std::string& note :
+         learn_notes(small_learn_state({SetLearnDifference{"seed"}, TrainTo{2}})))
         CHECK_FALSE(has(note, "is longer"));
 }
 

@@ -296,7 +296,8 @@ TEST_CASE("it opens on the sampled model, and the five bars are one action away"
     CHECK(saturation_controls(acted(state, {Undo{}})).settings.logits.size() == 2);
 }
 
-TEST_CASE("four gradients: asked for while they are shown; tabs, table and bars are their numbers") {
+TEST_CASE(
+    "four gradients: asked for while they are shown; tabs, table and bars are their numbers") {
     AppState state = after(initial_state(), {SetWorkspace{"saturation"}, SetSaturationWidth{512}});
     CHECK_FALSE(requested_sweep(state));
     auto request = requested_gradient_sweep(state);
@@ -317,11 +318,10 @@ TEST_CASE("four gradients: asked for while they are shown; tabs, table and bars 
         REQUIRE(whole.gradients);
         const GradientsOverWidth& view = *whole.gradients;
         CHECK(whole.sentence == gradient_sentence(of, here));
-        CHECK(view.plot.marker_ys ==
-              std::vector<double>{spread_in(here.scaled, of).median(),
-                                  spread_in(here.unscaled, of).median(),
-                                  spread_in(here.scaled, of).mean,
-                                  spread_in(here.unscaled, of).mean});
+        CHECK(view.plot.marker_ys == std::vector<double>{spread_in(here.scaled, of).median(),
+                                                         spread_in(here.unscaled, of).median(),
+                                                         spread_in(here.scaled, of).mean,
+                                                         spread_in(here.unscaled, of).mean});
         CHECK(view.tabs[view.tab].of == of);
         CHECK(view.tabs[view.tab].plot.marker_ys[1] == view.plot.marker_ys[1]);
         CHECK(view.strips[1].ticks.size() == 99);

@@ -231,7 +231,8 @@ TEST_CASE("what an interval leaves open is not said") {
     CHECK(bound_below(3e6) == "10⁶");
 }
 
-TEST_CASE("the sentence of the four gradients is the same for seeds 1 to 20, and true of its numbers") {
+TEST_CASE(
+    "the sentence of the four gradients is the same for seeds 1 to 20, and true of its numbers") {
     const std::vector<Index> widths{1, 4, 16, 64, 256, 512, 1024};
     std::vector<std::vector<std::string>> first;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -239,7 +240,8 @@ TEST_CASE("the sentence of the four gradients is the same for seeds 1 to 20, and
         std::vector<std::vector<std::string>> said;
         for (const GradientPoint& point : points) {
             said.emplace_back();
-            for (const GradientOf of : {GradientOf::z, GradientOf::s, GradientOf::q, GradientOf::w_q}) {
+            for (const GradientOf of :
+                 {GradientOf::z, GradientOf::s, GradientOf::q, GradientOf::w_q}) {
                 said.back().push_back(gradient_sentence(of, point));
                 const Spread& with = spread_in(point.scaled, of);
                 const Spread& without = spread_in(point.unscaled, of);

@@ -96,13 +96,14 @@ std::string why_words(const LossGradients& result, const GradientsView& view) {
     std::vector<double> with = query_norms(result.sides[on]);
     std::vector<double> without = query_norms(result.sides[off]);
     const double typical[] = {quantile(with, 0.5), quantile(without, 0.5)};
-    const char* const rows = typical[1] < typical[0]   ? ", though a typical row of ∂L/∂Q gets less"
+    const char* const rows = typical[1] < typical[0] ? ", though a typical row of ∂L/∂Q gets less"
                              : typical[1] > typical[0] ? ", and so is a typical row of ∂L/∂Q"
                                                        : ", a typical row of ∂L/∂Q as long";
     return fmt::format(
-        "‖∂L/∂{}‖ is {} times as long without ÷√d_k{} (median {} against {}): it is a sum over rows, and ÷√d_k takes the factor 1/√{} = {} from each.",
-        row->symbol, significant(row->norms[off] / row->norms[on], 3),
-        rows, significant(typical[1], 3), significant(typical[0], 3), result.document->size.d_k,
+        "‖∂L/∂{}‖ is {} times as long without ÷√d_k{} (median {} against {}): it is a sum over "
+        "rows, and ÷√d_k takes the factor 1/√{} = {} from each.",
+        row->symbol, significant(row->norms[off] / row->norms[on], 3), rows,
+        significant(typical[1], 3), significant(typical[0], 3), result.document->size.d_k,
         significant(1.0 / std::sqrt(static_cast<double>(result.document->size.d_k)), 3));
 }
 

@@ -127,7 +127,8 @@ InspectorView matrices_page(const AppState& state) {
     const Index step = shown_learn_step(state);
     const LearnControls& controls = series.request.plan.controls;
     view.formula = fmt::format(
-        "‖∂L/∂W‖ (Frobenius) of the batch of that step, before it is clipped; agree: how far batches "
+        "‖∂L/∂W‖ (Frobenius) of the batch of that step, before it is clipped; agree: how far "
+        "batches "
         "agree on it, 1 all alike, {} noise",
         significant(learn_noise(controls.a), 2));
     InspectorTable table{"", "matrix", {}, {}, std::nullopt};

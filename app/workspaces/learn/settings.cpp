@@ -26,7 +26,8 @@ constexpr auto kLearnFields = std::to_array<LearnFieldInfo>({
     {"d_k", "d_k", Kind::whole, "Width of queries and keys of each head", true},
     {"d_v", "d_v", Kind::whole, "Width of values of each head; 0: as wide as keys"},
     {"scaling", "÷√d_k", Kind::flag, "Whether scores are divided by √d_k"},
-    {"temperature", "temperature τ", Kind::real, "Scores are divided by it too: √d_k does what ÷√d_k does"},
+    {"temperature", "temperature τ", Kind::real,
+     "Scores are divided by it too: √d_k does what ÷√d_k does"},
     {"initial_spread", "first W_Q, W_K ×", Kind::real,
      "g: their first weights are N(0, g²/rows), so that first scores are g² times as wide"},
     {"positions", "positions", Kind::names, "What tells a token where it stands"},
@@ -56,8 +57,8 @@ constexpr auto kLearnExperiments = std::to_array<LearnExperiment>({
      R"({"task":"induction","tokens":32,"symbols":16,"layers":2,"heads":2,"d_model":64,"d_k":64,)"
      R"("batch":16,"learning_rate":0.003,"warmup":50,"steps":400,"scaling":false})",
      "initial_spread", "0.35355339059327379"},
-    {"born_wide", "Divided, and the same with first scores as wide as without",
-     kInduction, "initial_spread", "2.8284271247461903"},
+    {"born_wide", "Divided, and the same with first scores as wide as without", kInduction,
+     "initial_spread", "2.8284271247461903"},
     {"narrow", "Narrow, ÷√d_k on and off: saturated when solved, not at birth (reverse, d_k 4)",
      R"({"task":"reverse","tokens":16,"symbols":16,"layers":1,"heads":1,"d_model":64,"d_k":4,)"
      R"("learning_rate":0.01,"steps":400})",
@@ -97,8 +98,8 @@ std::string other_learn_value(const train::Spec& a, std::string_view field) {
         return a.temperature != 1.0 ? "1" : a.d_k > 1 ? fmt::format("{}", std::sqrt(d_k)) : "2";
     if (field == "initial_spread")  // first scores as wide as with the other way of scaling
         return a.initial_spread != 1.0 ? "1"
-               : a.d_k > 1 ? fmt::format("{}", std::pow(d_k, a.scaling ? 0.25 : -0.25))
-                           : "0.5";
+               : a.d_k > 1             ? fmt::format("{}", std::pow(d_k, a.scaling ? 0.25 : -0.25))
+                                       : "0.5";
     if (field == "d_k") return a.d_k > 16 ? "8" : "128";
     if (field == "heads") return a.heads > 1 ? "1" : "4";
     if (field == "layers") return a.layers > 1 ? "1" : "2";

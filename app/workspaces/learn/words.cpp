@@ -55,9 +55,9 @@ std::string compared_words(const LearnPlan& plan, const std::array<Ending, 2>& e
     if (!std::isfinite(a.loss) || !std::isfinite(b.loss))
         return fmt::format("{} {}; {} {}", learn_name(plan, 0), right_words(a), learn_name(plan, 1),
                            right_words(b));
-    return fmt::format("{}{} {} right, {} {}",
-                       ended && is_no_difference(a, b) ? "no clear difference: " : "", learn_name(plan, 0),
-                       percent(a.accuracy), learn_name(plan, 1), percent(b.accuracy));
+    return fmt::format(
+        "{}{} {} right, {} {}", ended && is_no_difference(a, b) ? "no clear difference: " : "",
+        learn_name(plan, 0), percent(a.accuracy), learn_name(plan, 1), percent(b.accuracy));
 }
 
 /// Which rows are saturated: now, and from the first step on.
@@ -157,15 +157,18 @@ std::string agreement_words(const LearnSeries& series, std::size_t on, Index ste
 std::string longer_words(const LearnSeries& series, Index step,
                          const std::array<Ending, 2>& endings) {
     const LearnPlan& plan = series.request.plan;
-    const bool switched = std::ranges::any_of(plan.switches, [](auto& list) { return !list.empty(); });
+    const bool switched =
+        std::ranges::any_of(plan.switches, [](auto& list) { return !list.empty(); });
     if (plan.controls.differs != "scaling" || step < 1 || switched) return {};
     const std::size_t on = plan.controls.a.scaling ? 0 : 1, off = 1 - on;
     const double with = gradient_norm(series.sides[on], step, ".w_q");
     const double without = gradient_norm(series.sides[off], step, ".w_q");
     if (!(without > kLonger * with) || !(endings[off].saturated > endings[on].saturated)) return {};
     return fmt::format(
-        "‖∂L/∂W_Q‖ is longer without the division, {} against {}, though more rows are saturated and "
-        "pass next to nothing: it is a sum over rows, and the others lack the factor 1/√d_k = {}.{}",
+        "‖∂L/∂W_Q‖ is longer without the division, {} against {}, though more rows are saturated "
+        "and "
+        "pass next to nothing: it is a sum over rows, and the others lack the factor 1/√d_k = "
+        "{}.{}",
         significant(without, 3), significant(with, 3),
         significant(1.0 / std::sqrt(static_cast<double>(plan.controls.a.d_k)), 3),
         agreement_words(series, on, step));
@@ -180,7 +183,8 @@ double learn_agreement(const LearnSide& side, const train::Spec& spec, Index ste
     if (moment.step < kMeanSteps || moment.second.empty()) return std::nan("");
     double means = 0.0, squares = 0.0;
     for (const train::Matrix& matrix : side.matrices) {
-        if (matrix.name != name && !(name.starts_with('.') && matrix.name.ends_with(name))) continue;
+        if (matrix.name != name && !(name.starts_with('.') && matrix.name.ends_with(name)))
+            continue;
         const auto count = static_cast<std::size_t>(matrix.rows * matrix.columns);
         for (std::size_t n = matrix.offset; n < matrix.offset + count; ++n) {
             means += static_cast<double>(moment.first[n]) * static_cast<double>(moment.first[n]);
@@ -206,8 +210,8 @@ std::string learn_name(const LearnPlan& plan, std::size_t run) {
         if (each.head < 0) scaling = each.on ? "on" : "off";
     }
     if (!scaling.empty())
-        words += fmt::format(", then {}{}", plan.controls.differs == "scaling" ? "" : "÷√d_k ",
-                             scaling);
+        words +=
+            fmt::format(", then {}{}", plan.controls.differs == "scaling" ? "" : "÷√d_k ", scaling);
     return words + (heads ? ", heads switched" : "");
 }
 
@@ -240,9 +244,8 @@ std::string learn_point(const AppState& state) {
         ended ? fmt::format("After {} step{}", grouped(step), step == 1 ? "" : "s")
               : fmt::format("Step {} of {}", grouped(step), grouped(std::max(step, until)));
     return fmt::format("{}: {}.", when,
-                       controls.has_b()
-                           ? compared_words(look.series->request.plan, endings, ended)
-                           : right_words(endings[0]));
+                       controls.has_b() ? compared_words(look.series->request.plan, endings, ended)
+                                        : right_words(endings[0]));
 }
 
 std::vector<std::string> learn_notes(const AppState& state) {
@@ -254,8 +257,8 @@ std::vector<std::string> learn_notes(const AppState& state) {
     if (look.series && step > 0) {
         const auto endings = endings_at(*look.series, step);
         std::string first = saturation_words(*look.series, endings);
-        notes.push_back(first + fmt::format(" (The latter and right answers: {}.)",
-                                            over_words(endings[0])));
+        notes.push_back(
+            first + fmt::format(" (The latter and right answers: {}.)", over_words(endings[0])));
         notes.push_back(longer_words(*look.series, step, endings));
         notes.push_back(spread_words(*look.series));
         for (std::size_t run = 0; run < controls.count(); ++run)

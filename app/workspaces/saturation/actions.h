@@ -27,8 +27,8 @@ using ShowSaturationDetails =
     SetField<bool, saturation_look, "details", "show_saturation_details", Kind::plain, "on">;
 using ShowRawDerivative =
     SetField<bool, saturation_look, "raw", "show_raw_derivative", Kind::plain, "on">;
-using ShowGradient =
-    SetField<GradientOf, saturation_look, "gradient", "show_saturation_gradient", Kind::plain, "of">;
+using ShowGradient = SetField<GradientOf, saturation_look, "gradient", "show_saturation_gradient",
+                              Kind::plain, "of">;
 struct Redraw {
     static constexpr Meta kMeta{"redraw", Kind::edit};
     friend void carry_out(AppState& state, const Redraw& action);

@@ -70,7 +70,8 @@ std::string gradient_sentence(GradientOf of, const GradientPoint& point) {
     const Spread& with = spread_in(point.scaled, of);
     const Spread& without = spread_in(point.unscaled, of);
     if (with.percentiles[100] == 0.0 && without.percentiles[100] == 0.0)
-        return "With one key its weight is 1 whatever the score: softmax passes no gradient, scaled "
+        return "With one key its weight is 1 whatever the score: softmax passes no gradient, "
+               "scaled "
                "or not.";
     if (point.d_k == 1) return "At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing.";
     const Change typical =
@@ -87,7 +88,8 @@ std::string gradient_closing(const GradientPoint& point) {
     const double dead = point.unscaled.z.dead;
     if (!longer || dead <= std::max(kManyDead, point.scaled.z.dead)) return {};
     return fmt::format(
-        "{} rows pass nothing, few pass far too much: without ÷√d_k the signal is rare and violent, "
+        "{} rows pass nothing, few pass far too much: without ÷√d_k the signal is rare and "
+        "violent, "
         "not small.",
         dead > 0.5 ? "Most" : "Many");
 }

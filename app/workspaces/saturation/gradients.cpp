@@ -178,12 +178,11 @@ void add_table(const GradientPoint& here, GradientsOverWidth& view) {
                                 [](const GradientSide& s) { return s.jacobian.median(); }));
     for (std::size_t n = 0; n < kGradientsOf; ++n) {
         const auto of = static_cast<GradientOf>(n);
-        view.medians.push_back(
-            pair(kInfo[n].tex, kInfo[n].tip,
-                 [of](const GradientSide& s) { return spread_in(s, of).median(); }));
-        view.means.push_back(
-            pair(kInfo[n].tex, kInfo[n].tip,
-                 [of](const GradientSide& s) { return spread_in(s, of).mean; }));
+        view.medians.push_back(pair(kInfo[n].tex, kInfo[n].tip, [of](const GradientSide& s) {
+            return spread_in(s, of).median();
+        }));
+        view.means.push_back(pair(kInfo[n].tex, kInfo[n].tip,
+                                  [of](const GradientSide& s) { return spread_in(s, of).mean; }));
     }
     view.none = {"", "rows that pass nothing", share_text(here.scaled.z.dead),
                  share_text(here.unscaled.z.dead), "‖∂L/∂z‖ below 0.001"};
@@ -223,8 +222,8 @@ GradientsOverWidth build_gradients_over_width(const AppState& state) {
     GradientsOverWidth view;
     view.tab = static_cast<std::size_t>(of);
     view.ready = here != nullptr;
-    view.stale = !view.ready || have.sampling.keys != settings.keys ||
-                 have.sampling.seed != settings.seed;
+    view.stale =
+        !view.ready || have.sampling.keys != settings.keys || have.sampling.seed != settings.seed;
     const int top = top_power(have);
     for (std::size_t n = 0; n < kGradientsOf; ++n)
         view.tabs.push_back(tab_of(have, static_cast<GradientOf>(n), top));
@@ -244,7 +243,8 @@ GradientsOverWidth build_gradients_over_width(const AppState& state) {
     const double with = spread_in(here->scaled, of).median();
     const double without = spread_in(here->unscaled, of).median();
     view.typical = change_words(with, without);
-    if (without < with) view.lost = of == GradientOf::w_q ? "less in a typical batch" : "lost by a typical row";
+    if (without < with)
+        view.lost = of == GradientOf::w_q ? "less in a typical batch" : "lost by a typical row";
     add_table(*here, view);
     add_strips(*here, of, view);
     return view;

@@ -43,9 +43,9 @@ struct GradientsOverWidth {
     std::string sentence, note, closing;
     std::vector<GradientTab> tabs;
     std::size_t tab = 0;
-    PlotView plot;            // medians and means of the tab: with, without, mean with, mean without
-    std::string lost;         // between the medians, where less passes without
-    std::string dead_words;   // of the bars
+    PlotView plot;           // medians and means of the tab: with, without, mean with, mean without
+    std::string lost;        // between the medians, where less passes without
+    std::string dead_words;  // of the bars
     std::string dead_scaled;  // "with ÷√d_k: 0 % everywhere"
     std::vector<DeadBar> dead;
     std::string typical;  // "÷ 34", of the medians
@@ -70,7 +70,11 @@ struct Interval {
     double low = 0.0, high = 0.0;
 };
 /// What became of a number, told so that it holds whatever both are within their intervals.
-enum class Way : std::uint8_t { less, alike, more };  // alike: by less than a quarter, or it cannot be told
+enum class Way : std::uint8_t {
+    less,
+    alike,
+    more
+};  // alike: by less than a quarter, or it cannot be told
 struct Change {
     Way way = Way::alike;
     double factor = 1.0;  // at least so many times less or more; infinite where it is 0

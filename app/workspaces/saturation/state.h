@@ -37,7 +37,7 @@ inline constexpr std::string_view kGradientNames[] = {"z", "s", "q", "w_q"};
 struct SaturationLook {
     GradientOf gradient = GradientOf::q;
     bool details = false;  // softmax alone: its Jacobian, weights and the spread of scores
-    bool raw = false;      // in the details: the derivative by the raw score, more numbers of the row
+    bool raw = false;  // in the details: the derivative by the raw score, more numbers of the row
 };
 void describe(Visitor& visit, SaturationLook& look);
 

@@ -77,7 +77,8 @@ VerdictView verdict_view(const SaturationSide& side) {
     const Verdict verdict = verdict_of(side.evenness.median);
     for (const double end : {side.evenness.sure_low, side.evenness.sure_high})
         if (const Verdict other = verdict_of(end); other != verdict)
-            return {verdict, words(std::min(verdict, other)) + " or " + words(std::max(verdict, other))};
+            return {verdict,
+                    words(std::min(verdict, other)) + " or " + words(std::max(verdict, other))};
     return {verdict, words(verdict)};
 }
 

@@ -102,7 +102,7 @@ struct SaturationView {
     std::string logits;
     // what is computed
     std::optional<GradientsOverWidth> gradients;  // instead of all that follows, but the sentences
-    std::string tex, formula;  // the heading, typeset and plain
+    std::string tex, formula;                     // the heading, typeset and plain
     std::string sentence;
     std::string note;    // what the sentence's numbers are
     bool stale = false;  // medians and curves are of older settings: new ones are computed

@@ -30,13 +30,14 @@ std::string gradient_words(const Band& scaled, const Band& unscaled) {
         return ", and softmax passes no gradient, scaled or not.";
     if (unscaled.median == 0.0) return ", and the gradient that softmax passes is 0.";
     if (scaled.median == 0.0) return ", and only the unscaled softmax passes a gradient.";
-    const Change change = change_of({scaled.sure_low, scaled.sure_high},
-                                    {unscaled.sure_low, unscaled.sure_high});
+    const Change change =
+        change_of({scaled.sure_low, scaled.sure_high}, {unscaled.sure_low, unscaled.sure_high});
     if (change.way == Way::alike)
         return ", and the gradient that softmax passes is about the scaled one.";
     if (change.way == Way::less)
-        return fmt::format(", and the gradient that softmax passes is under 1/{} of the scaled one.",
-                           factor(bound_below(change.factor)));
+        return fmt::format(
+            ", and the gradient that softmax passes is under 1/{} of the scaled one.",
+            factor(bound_below(change.factor)));
     return fmt::format(
         "; the gradient that softmax passes is over {} times the scaled one: none is lost here.",
         bound_below(change.factor));
@@ -125,11 +126,10 @@ std::string saturation_sentence(const SaturationSettings& settings, const Satura
         return fmt::format(
             "At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing: {} either way.",
             largest_words(p));
-    return fmt::format(
-        "Without ÷√d_k, {} {}: {}{}",
-        drawn ? "scores spread like" : "the logits stay multiplied by", root_words(point.d_k),
-        largest_words(p),
-        gradient_words(point.scaled.jacobian, point.unscaled.jacobian));
+    return fmt::format("Without ÷√d_k, {} {}: {}{}",
+                       drawn ? "scores spread like" : "the logits stay multiplied by",
+                       root_words(point.d_k), largest_words(p),
+                       gradient_words(point.scaled.jacobian, point.unscaled.jacobian));
 }
 
 std::string sentence_note(const SaturationSettings& settings) {

@@ -44,8 +44,8 @@ void enter_saturation(AppState& state) {
 
 /// z, s, q, W_Q; stays at the ends.
 GradientOf next_gradient(const SaturationLook& look, int step) {
-    return static_cast<GradientOf>(std::clamp(static_cast<int>(look.gradient) + step, 0,
-                                              static_cast<int>(kGradientsOf) - 1));
+    return static_cast<GradientOf>(
+        std::clamp(static_cast<int>(look.gradient) + step, 0, static_cast<int>(kGradientsOf) - 1));
 }
 
 void add_saturation_commands(std::vector<Command>& list, const AppState& state) {
@@ -62,7 +62,8 @@ void add_saturation_commands(std::vector<Command>& list, const AppState& state) 
         SetSaturationModel{sampled ? SaturationModel::fixed_logits : SaturationModel::sampled});
     add("Five bars: the fixed logits of the demonstration", Key::b, ShowFiveBars{});
     add("Draw again", Key::r, Redraw{}, sampled);
-    add(details ? "Close the details: gradients" : "Details: softmax alone, its Jacobian and weights",
+    add(details ? "Close the details: gradients"
+                : "Details: softmax alone, its Jacobian and weights",
         Key::d, ShowSaturationDetails{!details}, sampled);
     const bool raw = saturation_look(state).raw;
     add(raw ? "Close the derivative by the raw score" : "The derivative by the raw score", Key::w,
@@ -206,8 +207,7 @@ Action run(const GradientSweepRequest& request, const RunControl& control) {
     auto points = gradient_sweep(request.sampling, request.widths, control);
     const std::chrono::duration<double, std::milli> elapsed =
         std::chrono::steady_clock::now() - begin;
-    if (!points)
-        return GradientSweepReady{request.sampling, nullptr, 0.0, points.error().sentence};
+    if (!points) return GradientSweepReady{request.sampling, nullptr, 0.0, points.error().sentence};
     using Points = std::vector<GradientPoint>;
     return GradientSweepReady{request.sampling, std::make_shared<const Points>(*std::move(points)),
                               elapsed.count(), ""};

@@ -45,8 +45,7 @@ float math_in_line(const Frame& frame, const std::string& tex, ImVec2 low, float
                    float room) {
     const auto box = fitted_math(frame, tex, 16.0F, room);
     if (!box) return 0.0F;
-    draw_formula(frame, *box,
-                 {low.x, low.y + (height + box->ascent - box->descent) / 2});
+    draw_formula(frame, *box, {low.x, low.y + (height + box->ascent - box->descent) / 2});
     return box->width;
 }
 
@@ -116,8 +115,8 @@ bool read_handle(const PlotCanvas& canvas, float top, float foot, const Gradient
     const Frame& frame = canvas.frame;
     const auto here = static_cast<Index>(canvas.plot.marker_x);
     ImGui::SetCursorScreenPos({canvas.low.x - frame.px(8), top});
-    ImGui::InvisibleButton("handle",
-                           {canvas.high.x - canvas.low.x + frame.px(16), std::max(foot - top, 1.0F)});
+    ImGui::InvisibleButton(
+        "handle", {canvas.high.x - canvas.low.x + frame.px(16), std::max(foot - top, 1.0F)});
     say_gesture(false, out);
     const bool held = ImGui::IsItemActive();
     if (held || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
@@ -205,8 +204,8 @@ void draw_tab(const GradientsOverWidth& view, std::size_t n, const Box& box, con
     ImGui::SetCursorScreenPos(box.low);
     ImGui::PushID(static_cast<int>(n));
     const bool pressed = ImGui::InvisibleButton("gradient", box.size());
-    const bool on = focus_stop(frame) && (take_key(frame, view::Key::enter) ||
-                                          take_key(frame, view::Key::space));
+    const bool on = focus_stop(frame) &&
+                    (take_key(frame, view::Key::enter) || take_key(frame, view::Key::space));
     if (pressed || on) out.push_back(view::ShowGradient{tab.of});
     tooltip(frame, tab.plain, tab.tooltip);
     ImGui::PopID();
@@ -236,8 +235,8 @@ void draw_tabs(const GradientsOverWidth& view, const Box& box, bool in_a_row, co
     const float gap = frame.px(kTabGap);
     const auto count = static_cast<float>(view.tabs.size());
     const ImVec2 size = box.size();
-    const ImVec2 step = in_a_row ? ImVec2{(size.x + gap) / count, 0.0F}
-                                 : ImVec2{0.0F, (size.y + gap) / count};
+    const ImVec2 step =
+        in_a_row ? ImVec2{(size.x + gap) / count, 0.0F} : ImVec2{0.0F, (size.y + gap) / count};
     const ImVec2 one = in_a_row ? ImVec2{step.x - gap, size.y} : ImVec2{size.x, step.y - gap};
     for (std::size_t n = 0; n < view.tabs.size(); ++n) {
         const auto at = static_cast<float>(n);
@@ -259,8 +258,8 @@ struct Writer {
         const float height = frame.px(kRow);
         for (const bool first : {true, false})
             draw_text_in(frame, font, {column(first) - frame.px(kColumn), y},
-                         {column(first), y + height}, Align::right,
-                         first ? with : frame.theme.text, first ? scaled : unscaled);
+                         {column(first), y + height}, Align::right, first ? with : frame.theme.text,
+                         first ? scaled : unscaled);
     }
     void head(const std::string& words, const char* scaled, const char* unscaled) {
         draw_text_in(frame, frame.fonts.small, {x, y}, {right, y + frame.px(kRow)}, Align::left,
@@ -277,8 +276,9 @@ struct Writer {
         ImGui::PopID();
         const float room = column(true) - frame.px(kColumn) - x;
         if (number.tex.empty())
-            draw_fitted(frame, frame.fonts.body, {x, y}, {x + room + frame.px(24), y + frame.px(kRow)},
-                        Align::left, frame.theme.text, number.plain);
+            draw_fitted(frame, frame.fonts.body, {x, y},
+                        {x + room + frame.px(24), y + frame.px(kRow)}, Align::left,
+                        frame.theme.text, number.plain);
         else
             math_in_line(frame, number.tex, {x, y}, frame.px(kRow), room);
         numbers(frame.fonts.digits, frame.theme.role(Role::weight), number.scaled, number.unscaled);
@@ -302,8 +302,8 @@ void draw_strip(const GradientsOverWidth& view, const view::GradientStrip& strip
     for (const double tick : strip.ticks)
         frame.painter.line({at(tick), top}, {at(tick), foot}, view::translucent(color, kTickInk),
                            frame.px(1));
-    frame.painter.line({at(strip.median), top - frame.px(3)}, {at(strip.median), foot + frame.px(2)},
-                       color, frame.px(2.5F));
+    frame.painter.line({at(strip.median), top - frame.px(3)},
+                       {at(strip.median), foot + frame.px(2)}, color, frame.px(2.5F));
     frame.painter.ring({at(strip.mean), (top + foot) / 2}, frame.px(3.5F), color, frame.px(1.5F));
 }
 
@@ -334,7 +334,7 @@ void draw_numbers(const GradientsOverWidth& view, const Box& box, const Frame& f
     draw_text_in(frame, frame.fonts.small, {at.x, at.y}, {at.right, at.y + frame.px(34)},
                  Align::right, frame.theme.muted,
                  view.tab == static_cast<std::size_t>(view::GradientOf::w_q) ? "typical batch"
-                                                                              : "typical row");
+                                                                             : "typical row");
     draw_text_in(frame, frame.fonts.value, {at.x, at.y}, {at.right, at.y + frame.px(34)},
                  Align::left, frame.theme.text, view.typical);
     at.y += frame.px(44);
