@@ -63,7 +63,7 @@ void declare(CLI::App& app, Words& words) {
     add_value(app, "--logits", words.logits, "A,..", "s = logits × √d_k instead of draws");
     app.add_flag("--gradients", words.gradients, "four gradients of many rows");
     add_value(app, "--rows", words.rows, "N",
-              "rows of --gradients, whole batches of 64, default 20480");
+              "rows of --gradients, whole batches of 64, default 51200");
     add_value(app, "-o,--output", words.output, "FILE.csv",
               "write CSV instead of the table; - for standard output");
     app.footer(std::string(kFooter));

@@ -14,7 +14,7 @@ namespace {
 /// Bounds that a sentence may name, of each power of ten: none lies where a factor of 16 keys at the stops falls, so that no
 /// seed takes it over one.
 constexpr std::array<double, 5> kRungs{1.0, 1.5, 2.5, 3.0, 5.5};
-constexpr double kAlike = 1.25;  // factors below it are none
+constexpr double kAlike = 1.33;  // factors below it are none
 constexpr double kManyDead = 0.1;
 
 }  // namespace

@@ -74,13 +74,13 @@ enum class Way : std::uint8_t {
     less,
     alike,
     more
-};  // alike: by less than a quarter, or it cannot be told
+};  // alike: by a factor under 1.33, or it cannot be told
 struct Change {
     Way way = Way::alike;
     double factor = 1.0;  // at least so many times less or more; infinite where it is 0
 };
 Change change_of(const Interval& from, const Interval& to);
-/// The largest bound of a coarse ladder at or below `factor` >= 1.25: "1.5", "25", "550", "10⁶".
+/// The largest bound of a coarse ladder at or below `factor` >= 1.33: "1.5", "25", "550", "10⁶".
 std::string bound_below(double factor);
 const Spread& spread_in(const GradientSide& side, GradientOf of);
 

@@ -282,34 +282,27 @@ Index next_stop(Index d_k, int steps) {
     return nearest_stop(std::exp2(next));
 }
 
-SaturationView build_saturation_view(const AppState& state) {
-    const SaturationControls& controls = saturation_controls(state);
+namespace {
+
+/// The four gradients, and their sentences in place of softmax's.
+void fill_gradients(const AppState& state, SaturationView& view) {
+    view.gradients = build_gradients_over_width(state);
+    view.sentence = view.gradients->sentence;
+    view.note = view.gradients->note;
+    view.status = view.gradients->status;
+    view.stale = view.gradients->stale;
+}
+
+void fill_softmax_alone(const AppState& state, SaturationView& view) {
+    const SaturationControls& controls = view.controls;
     const SaturationSettings& settings = controls.settings;
     const SaturationCurves& curves = saturation_curves(state);
     const Medians medians = medians_of(curves, controls);
     const SaturationPoint* const here = medians.here();
-    SaturationView view;
-    view.controls = controls;
-    view.look = saturation_look(state);
-    view.drawn = settings.model == SaturationModel::sampled;
-    view.model_words = model_words(settings);
-    view.logits = written_logits(settings.logits);
-    view.tex = fmt::format(R"(a = \mathrm{{softmax}}(\frac{{{}}}{{\sqrt{{d_k}}}}))",
-                           view.drawn ? R"(q \cdot k)" : "s");
-    view.formula = tex::plain_text(view.tex);
     view.sentence = here ? saturation_sentence(medians.settings, *here)
                          : fmt::format("Computing at d_k = {}: {}…", medians.d_k,
                                        median_words(medians.settings));
     view.note = sentence_note(medians.settings);
-    if (!shows_softmax_alone(state)) {
-        view.gradients = build_gradients_over_width(state);
-        view.sentence = view.gradients->sentence;
-        view.note = view.gradients->note;
-        view.status = view.gradients->status;
-        view.stale = view.gradients->stale;
-        return view;
-    }
-    const SaturationPair pair = saturation_at(settings, controls.d_k, controls.draw);
     view.hero = hero_view(medians);
     view.plots = small_plots(medians);
     view.table = table_view(medians);
@@ -317,12 +310,32 @@ SaturationView build_saturation_view(const AppState& state) {
     view.row_caption =
         view.drawn ? fmt::format("One draw of them: {} of 0…{}", controls.draw, settings.trials - 1)
                    : "The weights, key by key";
+    const SaturationPair pair = saturation_at(settings, controls.d_k, controls.draw);
     set_sides(view, pair, state.theme);
     view.status = status_words(curves, view.stale);
     if (view.look.raw)
         view.details = {raw_sentence(medians.points), raw_plot(medians),
                         view.drawn ? "of the draw beside" : "of the weights beside",
                         row_numbers(pair, medians.d_k)};
+}
+
+}  // namespace
+
+SaturationView build_saturation_view(const AppState& state) {
+    SaturationView view;
+    view.controls = saturation_controls(state);
+    view.look = saturation_look(state);
+    const SaturationSettings& settings = view.controls.settings;
+    view.drawn = settings.model == SaturationModel::sampled;
+    view.model_words = model_words(settings);
+    view.logits = written_logits(settings.logits);
+    view.tex = fmt::format(R"(a = \mathrm{{softmax}}(\frac{{{}}}{{\sqrt{{d_k}}}}))",
+                           view.drawn ? R"(q \cdot k)" : "s");
+    view.formula = tex::plain_text(view.tex);
+    if (shows_softmax_alone(state))
+        fill_softmax_alone(state, view);
+    else
+        fill_gradients(state, view);
     return view;
 }
 
