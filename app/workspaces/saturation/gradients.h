@@ -49,7 +49,7 @@ struct GradientsOverWidth {
     std::string dead_scaled;  // "with ÷√d_k: 0 % everywhere"
     std::vector<DeadBar> dead;
     std::string typical;  // "÷ 34", of the medians
-    std::string caption;  // "median of 20,480 rows"
+    std::string caption;  // "median"
     std::vector<GradientNumber> medians, means;
     GradientNumber none;  // rows that pass nothing
     std::array<GradientStrip, 2> strips;
