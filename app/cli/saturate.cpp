@@ -1,4 +1,4 @@
-// attnscope saturate: how far softmax saturates at each d_k, scaled and unscaled, as a table or CSV.
+// attnscope saturate: how far softmax saturates at each d_k and what that does to gradients, scaled and unscaled, as a table or CSV.
 
 #include <fmt/format.h>
 
@@ -11,18 +11,24 @@
 #include "app/files/outputs.h"
 #include "app/files/words.h"
 #include "core/saturation.h"
+#include "core/saturation_gradients.h"
 
 namespace attn::cli {
 namespace {
 
 constexpr std::string_view kFooter =
-    "z is the raw score (q·k, or logit √d_k), s softmax's input: z/√d_k scaled, z unscaled.\n"
-    "Columns: d_k; var_z; then for scaled and for unscaled: evenness = H / ln n, p_max,\n"
-    "slope = p_max(1 - p_max) = dp_max/ds_max, J_F_ds = norm of da/ds, J_F_dz = norm of da/dz.\n"
+    "s is the raw score (q·k, or logit √d_k), z what enters softmax: s/√d_k scaled, s unscaled.\n"
+    "Columns: d_k; var_s; then for scaled and for unscaled: evenness = H / ln n, p_max,\n"
+    "slope = p_max(1 - p_max) = dp_max/dz_max, J_F = norm of da/dz, J_F_raw = norm of da/ds.\n"
     "CSV: each with its quantiles _p10, _p50, _p90 over the trials (the table shows p50), and "
     "with\n"
-    "--logits the weights a0, a1, ...\n\n"
+    "--logits the weights a0, a1, ...\n"
+    "--gradients: norms of dL/dz, dL/ds, dL/dq of a row and of dL/dW_Q of a batch of 64 rows with\n"
+    "one-hot tokens, where dL/da is drawn from N(0, 1); medians, means, and the share of rows "
+    "whose\n"
+    "norm is below 0.001.\n\n"
     "Examples:\n"
+    "  attnscope saturate --gradients --dk 4,16,64,256,512,1024\n"
     "  attnscope saturate --dk 16,64,256 --keys 32 --trials 1000 -o sweep.csv\n"
     "  attnscope saturate --logits 0.5,0.9,0,1.2,0.6 --dk 64\n";
 
@@ -34,6 +40,8 @@ struct Words {
     std::string seed = "1";
     std::string logits;
     std::string output;
+    std::string rows = std::to_string(GradientSampling{}.rows);
+    bool gradients = false;
 };
 
 /// One number of a side, by name.
@@ -42,9 +50,9 @@ struct Quantity {
     Band SaturationSide::*band;
 };
 constexpr Quantity kQuantities[] = {
-    {"evenness", &SaturationSide::evenness},   {"p_max", &SaturationSide::max_probability},
-    {"slope", &SaturationSide::max_slope},     {"J_F_ds", &SaturationSide::jacobian},
-    {"J_F_dz", &SaturationSide::jacobian_raw},
+    {"evenness", &SaturationSide::evenness},    {"p_max", &SaturationSide::max_probability},
+    {"slope", &SaturationSide::max_slope},      {"J_F", &SaturationSide::jacobian},
+    {"J_F_raw", &SaturationSide::jacobian_raw},
 };
 
 void declare(CLI::App& app, Words& words) {
@@ -52,7 +60,10 @@ void declare(CLI::App& app, Words& words) {
     add_value(app, "--keys", words.keys, "N", "keys of the query, default 16");
     add_value(app, "--trials", words.trials, "N", "draws of q and k, default 200");
     add_value(app, "--seed", words.seed, "S", "of the draws, default 1");
-    add_value(app, "--logits", words.logits, "A,..", "z = logits × √d_k instead of draws");
+    add_value(app, "--logits", words.logits, "A,..", "s = logits × √d_k instead of draws");
+    app.add_flag("--gradients", words.gradients, "four gradients of many rows");
+    add_value(app, "--rows", words.rows, "N",
+              "rows of --gradients, whole batches of 64, default 51200");
     add_value(app, "-o,--output", words.output, "FILE.csv",
               "write CSV instead of the table; - for standard output");
     app.footer(std::string(kFooter));
@@ -108,7 +119,7 @@ std::string table_row(const SaturationPoint& point) {
 
 std::string table(const std::vector<SaturationPoint>& points) {
     std::string text = fmt::format("{:>7} {:>10} {:>10}{:>51}\n", "", "", "scaled", "unscaled");
-    text += fmt::format("{:>7} {:>10} ", "d_k", "var_z");
+    text += fmt::format("{:>7} {:>10} ", "d_k", "var_s");
     for (int side = 0; side < 2; ++side) {
         for (const Quantity& quantity : kQuantities) text += fmt::format(" {:>9}", quantity.name);
         text += side == 0 ? " " : "\n";
@@ -142,7 +153,7 @@ std::string weights_table(const SaturationSettings& settings, const std::vector<
 // --- CSV
 
 std::string csv_header(const SaturationSettings& settings) {
-    std::string text = "d_k,var_z";
+    std::string text = "d_k,var_s";
     for (const std::string_view side : {"scaled", "unscaled"})
         for (const Quantity& quantity : kQuantities)
             for (const std::string_view quantile : {"p10", "p50", "p90"})
@@ -169,12 +180,75 @@ std::string csv_row(const SaturationSettings& settings, const SaturationPoint& p
     return text + '\n';
 }
 
-void saturate(const CLI::App& app, const Words& words, Streams io) {
-    or_throw(files::check_extension({"-o", words.output}, ".csv"));
-    const auto settings = parse_settings(app, words);
+std::vector<Index> parse_widths(const Words& words) {
     std::vector<Index> widths;
     for (const std::string_view part : files::split(words.widths))
         widths.push_back(files::parse_whole_number({"--dk", std::string(part)}));
+    return widths;
+}
+
+// --- gradients
+
+struct GradientColumn {
+    std::string_view name;
+    Spread GradientSide::*spread;
+    double (*number)(const Spread& spread);
+};
+constexpr auto kMedian = [](const Spread& spread) { return spread.median(); };
+constexpr auto kMean = [](const Spread& spread) { return spread.mean; };
+constexpr auto kDead = [](const Spread& spread) { return spread.dead; };
+constexpr GradientColumn kGradientColumns[] = {
+    {"p_max", &GradientSide::p_max, kMedian}, {"J_F", &GradientSide::jacobian, kMedian},
+    {"dL/dz", &GradientSide::z, kMedian},     {"dL/ds", &GradientSide::s, kMedian},
+    {"dL/dq", &GradientSide::q, kMedian},     {"dL/dW_Q", &GradientSide::w_q, kMedian},
+    {"mean_dz", &GradientSide::z, kMean},     {"mean_ds", &GradientSide::s, kMean},
+    {"mean_dq", &GradientSide::q, kMean},     {"mean_dW_Q", &GradientSide::w_q, kMean},
+    {"dead_dz", &GradientSide::z, kDead},     {"dead_ds", &GradientSide::s, kDead},
+    {"dead_dq", &GradientSide::q, kDead},
+};
+
+/// A line for each side of each d_k.
+std::string gradient_lines(const std::vector<GradientPoint>& points, bool csv) {
+    std::string text = csv ? "d_k,side" : fmt::format("{:>7} {:<8}", "d_k", "");
+    for (const GradientColumn& column : kGradientColumns)
+        text += csv ? fmt::format(",{}", column.name) : fmt::format(" {:>9}", column.name);
+    text += '\n';
+    for (const GradientPoint& point : points)
+        for (const GradientSide* side : {&point.scaled, &point.unscaled}) {
+            const std::string_view name = side == &point.scaled ? "scaled" : "unscaled";
+            text += csv ? fmt::format("{},{}", point.d_k, name)
+                        : fmt::format("{:>7} {:<8}", point.d_k, name);
+            for (const GradientColumn& column : kGradientColumns) {
+                const double value = column.number(side->*column.spread);
+                text += csv ? fmt::format(",{}", value) : ' ' + table_cell(value);
+            }
+            text += '\n';
+        }
+    return text;
+}
+
+void print_gradients(const CLI::App& app, const Words& words, Streams io) {
+    for (const char* flag : {"--logits", "--trials"})
+        if (app.count(flag) > 0)
+            throw bad_input(fmt::format(
+                "{} was given with --gradients; expected --keys, --rows and --seed alone", flag));
+    GradientSampling sampling;
+    sampling.keys = files::parse_whole_number({"--keys", words.keys});
+    sampling.rows = files::parse_whole_number({"--rows", words.rows});
+    sampling.seed = parse_as<std::uint64_t>("--seed", words.seed, "a whole number from 0");
+    const auto points = or_throw(gradient_sweep(sampling, parse_widths(words)));
+    const std::string text = gradient_lines(points, !words.output.empty());
+    if (!words.output.empty()) return write_csv(words.output, text, 2 * points.size(), "rows", io);
+    io.out << text;
+}
+
+void saturate(const CLI::App& app, const Words& words, Streams io) {
+    or_throw(files::check_extension({"-o", words.output}, ".csv"));
+    if (words.gradients) return print_gradients(app, words, io);
+    if (app.count("--rows") > 0)
+        throw bad_input("--rows was given without --gradients; expected --trials");
+    const auto settings = parse_settings(app, words);
+    const std::vector<Index> widths = parse_widths(words);
     const auto points = or_throw(saturation_sweep(settings, widths));
     if (!words.output.empty()) {
         std::string text = csv_header(settings);

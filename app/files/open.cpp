@@ -141,6 +141,19 @@ train::Moment trained_moment(const view::TrainedOrigin& origin, const RunControl
     return course.keep();
 }
 
+/// "; not divided by √d_k, τ = 2; heads that are 0: 0.1": what of the call is not as a person expects.
+std::string call_words(const train::Spec& spec, const train::Switches& switches) {
+    std::string words = switches.scaling ? "" : "; not divided by √d_k";
+    if (spec.temperature != 1.0) words += fmt::format("; τ = {}", spec.temperature);
+    std::string silenced;
+    for (std::size_t n = 0; n < switches.silenced.size(); ++n)
+        if (switches.silenced[n])
+            silenced +=
+                fmt::format("{} {}.{}", silenced.empty() ? "" : ",",
+                            static_cast<Index>(n) / spec.heads, static_cast<Index>(n) % spec.heads);
+    return silenced.empty() ? words : words + "; heads switched off, their output is 0:" + silenced;
+}
+
 /// The attention calls of a model that was trained here, on what it reads.
 Opened open_trained(const view::TrainedOrigin& origin, const RunControl& control) {
     auto moment = trained_moment(origin, control);
@@ -154,7 +167,8 @@ Opened open_trained(const view::TrainedOrigin& origin, const RunControl& control
     document.title =
         fmt::format("{}, step {}", train::info(origin.spec.task).title, view::grouped(origin.step));
     document.note = fmt::format("{} training step{} on {}, seed {}", view::grouped(origin.step),
-                                origin.step == 1 ? "" : "s", document.name, origin.spec.seed);
+                                origin.step == 1 ? "" : "s", document.name, origin.spec.seed) +
+                    call_words(origin.spec, state.switches);
     document.tokens = std::move(layers.tokens);
     document.spec = layers.spec;
     document.layers = std::move(layers.inputs);

@@ -39,7 +39,8 @@ void clear_rows(MatrixView<float> to) {
 }  // namespace
 
 float Weights::factor() const {
-    return switches.scaling ? 1.0F / std::sqrt(static_cast<float>(plan.spec.d_k)) : 1.0F;
+    const float root = switches.scaling ? std::sqrt(static_cast<float>(plan.spec.d_k)) : 1.0F;
+    return 1.0F / root / static_cast<float>(plan.spec.temperature);
 }
 
 Turns::Turns(const Spec& spec) : d_k_(spec.d_k) {

@@ -91,7 +91,10 @@ std::vector<float> first_weights(const Plan& plan) {
         if (is_scale(matrix.name)) std::ranges::fill(values, 1.0F);
         if (!matrix.decays) continue;
         const bool table = m == plan.embedding || m == plan.positions;
-        const double deviation = table ? 1.0 : 1.0 / std::sqrt(static_cast<double>(matrix.rows));
+        const bool of_scores = matrix.name.ends_with(".w_q") || matrix.name.ends_with(".w_k");
+        const double deviation = table ? 1.0
+                                       : (of_scores ? plan.spec.initial_spread : 1.0) /
+                                             std::sqrt(static_cast<double>(matrix.rows));
         const std::uint64_t stream = mix(plan.spec.seed, hash_text(matrix.name));
         for (std::size_t n = 0; n < count; ++n)
             values[n] = static_cast<float>(deviation * normal(stream, n));

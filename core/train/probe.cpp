@@ -80,9 +80,31 @@ void answer(Pass& pass, Probe& probe) {
     probe.accuracy = count > 0.0 ? right / count : kNan;
 }
 
+/// Over the pairs of every head that may attend.
+double logit_deviation(const Pass& pass, Index layer, Index tokens) {
+    const Spec& spec = pass.plan.spec;
+    const LayerRows& rows = pass.worker.layer(layer);
+    double count = 0.0, sum = 0.0, squares = 0.0;
+    for (Index h = 0; h < spec.heads; ++h)
+        for (Index i = 0; i < tokens; ++i)
+            for (Index j = 0; j < (pass.plan.causal() ? i + 1 : tokens); ++j) {
+                const std::span<const float> q = rows.q.view().row(i), k = rows.k.view().row(j);
+                double z = 0.0;
+                for (Index c = h * spec.d_k; c < (h + 1) * spec.d_k; ++c)
+                    z += static_cast<double>(q[static_cast<std::size_t>(c)]) *
+                         static_cast<double>(k[static_cast<std::size_t>(c)]);
+                z *= static_cast<double>(pass.weights.factor());
+                count += 1.0;
+                sum += z;
+                squares += z * z;
+            }
+    return std::sqrt(std::max(squares / count - sum / count * sum / count, 0.0));
+}
+
 AttentionSpec attention_of(const Spec& spec, const Switches& switches) {
     AttentionSpec attention;
     attention.scale = switches.scaling ? ScaleKind::sqrt_dk : ScaleKind::none;
+    attention.temperature = spec.temperature;
     if (info(spec.task).causal) attention.mask.causal = CausalAlign::top_left;
     if (spec.positions == Positions::rotary) attention.rope = Rope{};
     attention.heads = attention.kv_heads = spec.heads;
@@ -118,6 +140,8 @@ Probe probe(const Spec& spec, const State& moment, const Example& example) {
     for (Index layer = 0; layer < spec.layers; ++layer)
         probe.weights.push_back(
             weights_of(pass.worker.layer(layer), spec.heads, std::ssize(example.tokens)));
+    for (Index layer = 0; moment.step == 0 && layer < spec.layers; ++layer)
+        probe.logit_deviation.push_back(logit_deviation(pass, layer, std::ssize(example.tokens)));
     answer(pass, probe);
     return probe;
 }

@@ -28,6 +28,8 @@ constexpr auto kLimits = std::to_array<Limits>({
     {"d_model", 2, 512},
     {"d_k", 1, 512},
     {"d_v", 0, 512},
+    {"temperature", 0.001, 1000},
+    {"initial_spread", 0, 100},
     {"learning_rate", 0, 10},
     {"warmup", 0, 1'000'000},
     {"weight_decay", 0, 10},

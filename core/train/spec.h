@@ -51,9 +51,11 @@ struct Spec {
     Index layers = 2;
     Index heads = 4;
     Index d_model = 128;
-    Index d_k = 32;       // of each head; free of d_model
-    Index d_v = 0;        // of each head; 0: d_k
-    bool scaling = true;  // ÷√d_k
+    Index d_k = 32;               // of each head; free of d_model
+    Index d_v = 0;                // of each head; 0: d_k
+    bool scaling = true;          // ÷√d_k
+    double temperature = 1.0;     // scores are divided by it too
+    double initial_spread = 1.0;  // g: W_Q and W_K start as N(0, g²/rows), so q·k has g² √d_k
     Positions positions = Positions::learned;
     bool mlp = false;  // GELU, 4 d_model wide
     NormPlace norm = NormPlace::pre;

@@ -35,6 +35,8 @@ void for_fields(AnySpec& spec, const Visit& visit) {
     visit("d_k", spec.d_k);
     visit("d_v", spec.d_v);
     visit("scaling", spec.scaling);
+    visit("temperature", spec.temperature);
+    visit("initial_spread", spec.initial_spread);
     visit("positions", spec.positions);
     visit("mlp", spec.mlp);
     visit("norm", spec.norm);

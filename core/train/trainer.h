@@ -15,8 +15,8 @@ namespace attn::train {
 //   x = embedding[token] (+ positions)
 //   x += A V W_O of norm(x), each layer; with an MLP then x += gelu(norm(x) W_up + b_up) W_down + b_down
 //   logits = norm(x) W_out;   loss = mean over the answers of −ln softmax(logits)[answer]
-// Weights start as N(0, 1/rows), embedding and learned positions as N(0, 1), norms as 1 and 0, biases as 0: entries of q
-// and k then have variance 1, and q·k has variance d_k.
+// Weights start as N(0, 1/rows), W_Q and W_K times Spec::initial_spread g; embedding and learned positions as N(0, 1), norms as 1
+// and 0, biases as 0: with norms and g = 1 entries of q and k then have variance 1, and q·k has variance d_k.
 
 /// What can be changed while a model is trained.
 struct Switches {
@@ -81,6 +81,9 @@ struct Probe {
     std::vector<float> shares;    // [T]: softmax of the logit of the target; 0 where there is none
     double loss = 0.0;            // NaN where the example has no target
     double accuracy = 0.0;        // the same
+    /// Of first weights (step 0), of each layer: standard deviation of what enters softmax, over all pairs that may attend.
+    /// Empty at other steps.
+    std::vector<double> logit_deviation;
 };
 
 /// A model at one moment as attention calls.

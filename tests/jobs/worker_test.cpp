@@ -180,6 +180,7 @@ TEST_CASE("a state is asked for its request, which its answer fulfils") {
     rig.worker.update(state);
     rig.worker.settle();
     CHECK(rig.worker.take().empty());  // another workspace is shown
+    view::apply(state, view::ShowSaturationDetails{true});
     view::apply(state, view::SetWorkspace{"saturation"});
     rig.worker.update(state);
     view::apply(state, only<view::SweepReady>(rig.next()));

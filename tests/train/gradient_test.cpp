@@ -99,6 +99,8 @@ TEST_CASE("every gradient equals finite differences, whatever positions, norm, M
                     spec.norm = norm;
                     spec.mlp = mlp;
                     spec.scaling = scaling;
+                    spec.temperature = mlp ? 1.7 : 0.6;
+                    spec.initial_spread = mlp ? 0.8 : 1.2;
                     CAPTURE(key_of(positions));
                     CAPTURE(key_of(norm));
                     CAPTURE(mlp);

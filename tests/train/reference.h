@@ -119,7 +119,9 @@ class Model {
         }
         const auto d_k = static_cast<std::size_t>(spec_.d_k);
         const auto d_v = static_cast<std::size_t>(spec_.value_width());
-        const double factor = switches_.scaling ? 1.0 / std::sqrt(static_cast<double>(d_k)) : 1.0;
+        const double factor =
+            (switches_.scaling ? 1.0 / std::sqrt(static_cast<double>(d_k)) : 1.0) /
+            spec_.temperature;
         Table context(x.size(), std::vector<double>(v.front().size()));
         for (std::size_t h = 0; h < static_cast<std::size_t>(spec_.heads); ++h) {
             if (switches_.silenced[static_cast<std::size_t>(layer * spec_.heads) + h]) continue;

@@ -26,6 +26,8 @@ TEST_CASE("a specification comes back from its JSON") {
     spec.d_k = 6;
     spec.mlp = true;
     spec.scaling = false;
+    spec.temperature = 2.5;
+    spec.initial_spread = 0.5;
     spec.seed = 0xFFFF'FFFF'FFFF'FFFFU;
     spec.tokens = 48;
     spec.symbols = 20;

@@ -10,10 +10,12 @@ namespace {
 
 constexpr Index kFewDraws = 3;
 
-/// The workspace with its curves computed.
+/// Softmax alone, with its curves computed.
 struct Saturation : App {
     explicit Saturation(ImVec2 size = test::kAppSize) : App(size) {
-        settle({view::SetWorkspace{"saturation"}, view::SetSaturationDraws{kFewDraws}}, 3);
+        settle({view::ShowSaturationDetails{true}, view::SetWorkspace{"saturation"},
+                view::SetSaturationDraws{kFewDraws}},
+               3);
     }
 };
 
@@ -58,7 +60,8 @@ TEST_CASE("a click under the plot pins; keys go from stop to stop, pin, show det
     CHECK(saturation_controls(app.pressed(Key::right)).d_k == 128);
     CHECK(saturation_controls(app.pressed(Key::left)).d_k == 64);
     CHECK(saturation_controls(app.pressed(Key::c)).pin == 64);
-    CHECK(saturation_look(app.pressed(Key::d)).details);
+    CHECK(saturation_look(app.pressed(Key::w)).raw);
+    CHECK_FALSE(saturation_look(app.pressed(Key::d)).details);
     CHECK(saturation_controls(app.pressed(Key::b)).settings.model == SaturationModel::fixed_logits);
     CHECK(saturation_controls(app.state).d_k == 64);
 }
@@ -131,8 +134,35 @@ TEST_CASE("the workspace is drawn at every size, with and without curves and det
             if (fixed) app.ui.press(Key::b);
             app.ui.frames(2);
             CHECK(app.ui.drawn() > 500);
-            app.ui.press(Key::d);
+            app.ui.press(Key::w);
             app.settle();
             CHECK(app.ui.drawn() > 500);
         }
+}
+
+TEST_CASE(
+    "a click in the large plot moves d_k, a click on a picture shows that gradient; ↑ and ↓ too") {
+    App app;
+    app.settle({view::SetWorkspace{"saturation"}}, 3);
+    CHECK(app.ui.drawn() > 500);
+    const view::Actions actions = app.ui.drag({350.0F, 420.0F}, {600.0F, 420.0F});
+    CHECK(count<view::SetSaturationWidth>(actions) >= 2);
+    CHECK(count<view::PinSaturation>(actions) == 0);
+    CHECK(is_stop(saturation_controls(app.state).d_k));
+    const auto shown = test::click_until<view::ShowGradient>(app.ui, {700.0F, 300.0F},
+                                                             {1200.0F, 301.0F}, {20.0F, 20.0F});
+    REQUIRE(shown);
+    CHECK(saturation_look(app.state).gradient == shown->value);
+    app.act({view::ShowGradient{view::GradientOf::q}});
+    app.ui.click({20.0F, 880.0F});
+    CHECK(saturation_look(app.pressed(Key::down)).gradient == view::GradientOf::w_q);
+    CHECK(saturation_look(app.pressed(Key::up)).gradient == view::GradientOf::q);
+}
+
+TEST_CASE("the four gradients are drawn at every size") {
+    for (const ImVec2 size : test::kAppSizes) {
+        App app(size);
+        app.settle({view::SetWorkspace{"saturation"}}, 3);
+        CHECK(app.ui.drawn() > 500);
+    }
 }

@@ -48,6 +48,35 @@ TEST_CASE(
     CHECK(view.sides[1] == "not divided");
 }
 
+TEST_CASE(
+    "gradients: why a bar is longer without the division, and of a loss that no weight can "
+    "change") {
+    const AppState state = gradients_state();
+    const GradientsView view = build_gradients_view(state);
+    const std::string why = why_words(*gradients_look(state).result, view);
+    const GradientRow& row = row_of(view, "w_q");
+    const std::string times = significant(row.norms[1] / row.norms[0], 3) + " times as long";
+    CHECK(has(why, times) == (row.norms[1] > 1.05 * row.norms[0]));
+    CHECK(has(why, times));
+    Document document = state.document();  // every value sums to 1: so does every output
+    Inputs inputs = *document.inputs;
+    Tensor& w_o = inputs.params[Param::w_o];
+    if (!w_o.empty()) std::ranges::fill(w_o.values(), 0.0F);
+    for (Index n = 0; n < w_o.shape().t && n < w_o.shape().d; ++n) w_o(0, 0, n, n) = 1.0F;
+    Tensor& w_v = inputs.params[Param::w_v];
+    std::ranges::fill(w_v.values(), 0.25F);
+    std::ranges::fill(inputs.x.values(), 0.5F);
+    document.inputs = std::make_shared<const Inputs>(inputs);
+    AppState blind = state;
+    blind.history[blind.now].document = std::make_shared<const Document>(document);
+    play(blind, {SetLoss{LossKind::sum}});
+    REQUIRE(gradients_look(blind).result);
+    const GradientsView alike = build_gradients_view(blind);
+    CHECK(alike.notes.front().starts_with("This loss cannot depend on the weights"));
+    CHECK(has(alike.notes.front(), "W_V"));
+    CHECK(row_of(alike, "w_q").norms[0] == doctest::Approx(0.0));
+}
+
 TEST_CASE("gradients: finite differences agree for every loss") {
     for (const LossKind kind :
          {LossKind::sum, LossKind::cell, LossKind::squared, LossKind::cross_entropy}) {

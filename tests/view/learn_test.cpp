@@ -125,11 +125,85 @@ TEST_CASE("learn: the headline says what the numbers say, also that there is no 
     AppState same = small_learn_state(
         {SetLearnDifference{"seed"}, SetLearnField{"b", "seed", "1"}, TrainTo{3}});
     CHECK(has(learn_point(same), "no clear difference"));
+    play(same, {ShowLearnStep{1}});
+    CHECK(learn_point(same).starts_with("Step 1 of 3: "));  // no verdict before the runs are done
+    CHECK_FALSE(has(learn_point(same), "no clear difference"));
     AppState one = small_learn_state({SetLearnDifference{""}, TrainTo{3}});
     CHECK(has(learn_point(one), "After 3 steps: "));
     CHECK_FALSE(has(learn_point(one), "÷√d_k"));
     CHECK(build_learn_view(one).maps.size() == 1);
     CHECK(has(learn_point(small_learn_state()), "Space trains them"));
+}
+
+TEST_CASE("learn: after a switch the names say what holds, and means are of the steps since") {
+    AppState state = small_learn_state({TrainTo{8}, SwitchScaling{"a", 5, false}});
+    const LearnSeries& series = *learn_look(state).series;
+    CHECK(learn_name(series.request.plan, 0) == "÷√d_k on, then off");
+    CHECK(learn_name(series.request.plan, 1) == "÷√d_k off");
+    CHECK(has(learn_notes(state)[0], "means of its last 3 steps"));
+    const auto mean = train::ending_of(series.sides[0].records, 8, 3);
+    CHECK(has(learn_notes(state)[0], "then " + percent(mean.saturated)));
+    play(state, {SwitchLearnHead{"b", 6, 0, 0, false}});
+    CHECK(learn_name(learn_look(state).series->request.plan, 1) == "÷√d_k off, heads switched");
+    play(state, {SwitchScaling{"a", 5, true}});
+    CHECK(learn_name(learn_look(state).series->request.plan, 0) == "÷√d_k on");
+}
+
+TEST_CASE("learn: how wide first logits are is measured, whatever norm, spread and temperature") {
+    for (const char* norm : {"\"pre\"", "\"none\""})
+        for (const char* spread : {"1", "0.5"}) {
+            const AppState state = small_learn_state({SetLearnField{"a", "norm", norm},
+                                                      SetLearnField{"a", "initial_spread", spread},
+                                                      SetLearnField{"a", "temperature", "3"}});
+            const LearnControls& controls = learn_controls(state);
+            std::string expected;
+            for (std::size_t run = 0; run < 2; ++run) {
+                const train::Trainer trainer = *train::Trainer::make(controls.of(run));
+                const auto layers = train::layers_of(controls.of(run), *trainer.checkpoint(),
+                                                     trainer.sequences().fixed());
+                for (const auto& inputs : layers.inputs) {
+                    const auto trace = attend_exact(cast<double>(*inputs), layers.spec).value();
+                    const TensorD& z = trace[Stage::scaled];
+                    std::vector<double> values;
+                    for (Index h = 0; h < z.shape().h; ++h)
+                        for (Index i = 0; i < z.shape().t; ++i)
+                            for (Index j = 0; j < (layers.spec.mask.causal ? i + 1 : z.shape().d);
+                                 ++j)
+                                values.push_back(z(0, h, i, j));
+                    double mean = 0.0, squares = 0.0;
+                    for (const double value : values)
+                        mean += value / static_cast<double>(values.size());
+                    for (const double value : values) squares += std::pow(value - mean, 2);
+                    expected =
+                        significant(std::sqrt(squares / static_cast<double>(values.size())), 3);
+                    CAPTURE(expected);
+                    const std::vector<std::string> notes = learn_notes(state);
+                    CHECK(has(notes.back(), "measured"));
+                    CHECK(has(notes.back(), " " + expected));
+                }
+            }
+        }
+}
+
+TEST_CASE("learn: a longer gradient of W_Q without the division is explained where there is one") {
+    const AppState state = small_learn_state({SetLearnField{"a", "d_k", "256"}, TrainTo{2}});
+    const LearnSeries& series = *learn_look(state).series;
+    const auto norm = [&](std::size_t run) {
+        double squares = 0.0;
+        for (std::size_t m = 0; m < series.sides[run].matrices.size(); ++m)
+            if (series.sides[run].matrices[m].name.ends_with(".w_q"))
+                squares += std::pow(series.sides[run].records[1]->gradient_norms[m], 2);
+        return std::sqrt(squares);
+    };
+    const bool longer = norm(1) > 1.05 * norm(0);
+    bool said = false;
+    for (const std::string& note : learn_notes(state))
+        said |= has(note, significant(norm(1), 3) + " against " + significant(norm(0), 3));
+    CHECK(longer);
+    CHECK(said);
+    for (const std::string& note :
+         learn_notes(small_learn_state({SetLearnDifference{"seed"}, TrainTo{2}})))
+        CHECK_FALSE(has(note, "is longer"));
 }
 
 TEST_CASE("learn: settings are undone, B keeps its difference, wrong ones change nothing") {

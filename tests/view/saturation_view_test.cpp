@@ -1,3 +1,4 @@
+#include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/requests.h"
 #include "app/workspaces/saturation/view.h"
 #include "app/workspaces/saturation/words.h"
@@ -10,8 +11,10 @@ namespace {
 
 constexpr Index kFewDraws = 21;
 
+/// Softmax alone: the details.
 AppState saturation_state(SaturationModel model, Index d_k) {
     AppState state;
+    saturation_look(state).details = true;
     Edit edit;
     auto& controls = edit.controls.edit<SaturationControls>();
     controls.settings.model = model;
@@ -60,7 +63,7 @@ TEST_CASE("fixed logits at d_k = 64: five bars that add to 100.1 %, numbers of b
     CHECK(view.scaled.bars[3].bare == "32.4");
     CHECK(view.scaled.note == "p_max(1 − p_max) = 0.2190");
     AppState state = with_sweep(saturation_state(SaturationModel::fixed_logits, 64));
-    saturation_look(state).details = true;
+    saturation_look(state).raw = true;
     view = build_saturation_view(state);
     REQUIRE(view.table.rows.size() == 3);
     CHECK(number_of(view.table.rows, "p_max").scaled == "32.4 %");
@@ -69,9 +72,9 @@ TEST_CASE("fixed logits at d_k = 64: five bars that add to 100.1 %, numbers of b
     CHECK(number_of(view.table.rows, "evenness").unscaled == "21.8 %");
     CHECK(number_of(view.table.rows, "‖J‖_F").scaled == "0.4064");
     const std::vector<ComparedNumber>& more = view.details.rows;
-    CHECK(number_of(more, "∂p_max/∂s_max").scaled == "0.2190");
-    CHECK(number_of(more, "∂p_max/∂z_max").scaled == "0.0274");
-    CHECK(number_of(more, "∂p_max/∂z_max").unscaled == "0.0845");
+    CHECK(number_of(more, "∂p_max/∂z_max").scaled == "0.2190");
+    CHECK(number_of(more, "∂p_max/∂s_max").scaled == "0.0274");
+    CHECK(number_of(more, "∂p_max/∂s_max").unscaled == "0.0845");
     CHECK(number_of(more, "‖J‖_F").scaled == "0.4064");
     CHECK(number_of(more, "‖J‖₂").scaled == "0.2863");
     for (const ComparedNumber& row : more) CHECK_FALSE(row.formula.empty());
@@ -125,7 +128,7 @@ TEST_CASE("both Jacobians are drawn on one scale, which the larger one fills") {
 
 TEST_CASE("every plot has its curves, and its points are the curves at the handle") {
     AppState state = with_sweep(saturation_state(SaturationModel::sampled, 64));
-    saturation_look(state).details = true;
+    saturation_look(state).raw = true;
     const SaturationView view = build_saturation_view(state);
     REQUIRE(view.plots.size() == 3);
     std::vector<const PlotView*> plots{&view.hero.plot, &view.details.raw};
@@ -283,10 +286,55 @@ TEST_CASE("it opens on the sampled model, and the five bars are one action away"
     AppState state = initial_state();
     CHECK(saturation_controls(state).settings.model == SaturationModel::sampled);
     CHECK(saturation_controls(state).pin == 4);
+    CHECK_FALSE(shows_softmax_alone(state));
     acted(state, {SetSaturationLogits{{1.0, 2.0}}, SetSaturationWidth{8}, ShowFiveBars{}});
+    CHECK(shows_softmax_alone(state));
     const SaturationView view = build_saturation_view(state);
     REQUIRE(view.scaled.bars.size() == 5);
     CHECK(view.scaled.bars[3].text == "32.4 %");
     CHECK(view.unscaled.bars[3].text == "90.7 %");
     CHECK(saturation_controls(acted(state, {Undo{}})).settings.logits.size() == 2);
+}
+
+TEST_CASE(
+    "four gradients: asked for while they are shown; tabs, table and bars are their numbers") {
+    AppState state = after(initial_state(), {SetWorkspace{"saturation"}, SetSaturationWidth{512}});
+    CHECK_FALSE(requested_sweep(state));
+    auto request = requested_gradient_sweep(state);
+    REQUIRE(request);
+    CHECK(request->sampling.rows >= 10'000);
+    CHECK(build_saturation_view(state).sentence == "Computing at d_k = 512…");
+    request->sampling.rows = 640;
+    SaturationGradients& drawn = saturation_gradients(state);
+    drawn.sampling = {.rows = GradientSampling{}.rows};
+    drawn.points = std::make_shared<const std::vector<GradientPoint>>(
+        gradient_sweep(request->sampling, request->widths).value());
+    CHECK_FALSE(requested_gradient_sweep(state));
+    const GradientPoint& here = (*drawn.points)[9];
+    REQUIRE(here.d_k == 512);
+    for (const GradientOf of : {GradientOf::z, GradientOf::s, GradientOf::q, GradientOf::w_q}) {
+        play(state, {ShowGradient{of}});
+        const SaturationView whole = build_saturation_view(state);
+        REQUIRE(whole.gradients);
+        const GradientsOverWidth& view = *whole.gradients;
+        CHECK(whole.sentence == gradient_sentence(of, here));
+        CHECK(view.plot.marker_ys == std::vector<double>{spread_in(here.scaled, of).median(),
+                                                         spread_in(here.unscaled, of).median(),
+                                                         spread_in(here.scaled, of).mean,
+                                                         spread_in(here.unscaled, of).mean});
+        CHECK(view.tabs[view.tab].of == of);
+        CHECK(view.tabs[view.tab].plot.marker_ys[1] == view.plot.marker_ys[1]);
+        CHECK(view.strips[1].ticks.size() == 99);
+        CHECK(view.strips[1].median == spread_in(here.unscaled, of).median());
+        for (const GradientTab& tab : view.tabs) CHECK(tab.plot.y_high == view.plot.y_high);
+    }
+    const GradientsOverWidth view = *build_saturation_view(state).gradients;
+    REQUIRE(view.dead.size() == sweep_widths().size());
+    CHECK(view.dead[9].share == here.unscaled.z.dead);
+    CHECK(view.none.unscaled == view.dead[9].text);
+    CHECK(view.typical == change_words(here.scaled.w_q.median(), here.unscaled.w_q.median()));
+    CHECK(requested_gradient_sweep(after(state, {SetSaturationSeed{2}})));
+    CHECK(build_saturation_view(after(state, {SetSaturationKeys{4}})).stale);
+    CHECK(requested_sweep(after(state, {ShowSaturationDetails{true}})));
+    CHECK_FALSE(requested_gradient_sweep(after(state, {ShowSaturationDetails{true}})));
 }

@@ -86,11 +86,11 @@ TEST_CASE("journals have the names that they had") {
 TEST_CASE("a picture has no time of this machine") {
     AppState state = saturation();
     answer_all(state);
-    saturation_curves(state).elapsed_ms = 12.5;
+    saturation_gradients(state).elapsed_ms = 13.0;
     numerics_curves(state).elapsed_ms = 12.5;
-    CHECK(has(build_saturation_view(state).status, " in 12.5 ms"));
+    CHECK(has(build_saturation_view(state).status, " in 13 ms"));
     for (const WorkspaceInfo* const workspace : state.workspaces) workspace->still(state);
     CHECK_FALSE(has(build_saturation_view(state).status, "ms"));
     CHECK_FALSE(has(build_numerics_view(state).status, "ms"));
-    CHECK(saturation_curves(state).sweep != nullptr);
+    CHECK(saturation_gradients(state).points != nullptr);
 }

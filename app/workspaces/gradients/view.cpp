@@ -330,8 +330,9 @@ GradientsView build_gradients_view(const AppState& state) {
         fmt::format("L = {} = {} {}, {} {}.", loss_words(state), number(result.sides[0].loss),
                     view.sides[0], number(result.sides[1].loss), view.sides[1]);
     const JacobianNumbers row = jacobian_numbers(state);
-    view.notes = {chain_rule_words(state, gradients_look(state).tensor), parameters_words(view),
-                  row_sentence(state, row), flat_sentence(state.document(), row)};
+    view.notes = {why_words(result, view), chain_rule_words(state, gradients_look(state).tensor),
+                  parameters_words(view), row_sentence(state, row),
+                  flat_sentence(state.document(), row)};
     std::erase(view.notes, std::string());
     return view;
 }

@@ -82,6 +82,8 @@ std::vector<double> score_slopes(const AppState& state);
 /// Whether that row may attend to a key.
 bool may_attend_in_row(const AppState& state, Index key);
 CompetitionView build_competition(const AppState& state);
+/// Why the bars of W_Q stand as they do, with the rows that the view has; "" where nothing needs a word.
+std::string why_words(const LossGradients& result, const GradientsView& view);
 GradientsView build_gradients_view(const AppState& state);
 /// Of the row that is looked at; keys = 0: there is none.
 JacobianNumbers jacobian_numbers(const AppState& state);

@@ -35,9 +35,11 @@ void describe(Visitor& visit, LearnRuns& runs);
 void describe(Visitor& visit, LearnControls& controls);
 
 /// Fields in which B may differ.
-inline constexpr std::array<std::string_view, 14> kLearnDifferences{
-    "scaling", "d_k",     "heads",         "layers", "positions",    "mlp",       "norm",
-    "d_model", "symbols", "learning_rate", "warmup", "weight_decay", "optimiser", "seed"};
+inline constexpr std::array<std::string_view, 16> kLearnDifferences{
+    "scaling", "initial_spread", "temperature", "d_k",
+    "heads",   "layers",         "positions",   "mlp",
+    "norm",    "d_model",        "symbols",     "learning_rate",
+    "warmup",  "weight_decay",   "optimiser",   "seed"};
 
 inline constexpr std::array<std::string_view, 2> kLearnRunNames{"a", "b"};
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -69,7 +70,7 @@ InspectorView row_page(const AppState& state) {
     }
     if (!rows.empty()) view.value = number(rows[0](i, j));
     if (rows.size() == 2) view.value = fmt::format("A {}, B {}", view.value, number(rows[1](i, j)));
-    view.formula = "a_ij = softmax_j(q_i·k_j · factor), factor 1/√d_k or 1";
+    view.formula = "a_ij = softmax_j(q_i·k_j · factor / τ), factor 1/√d_k or 1";
     view.table = std::move(table);
     return view;
 }
@@ -115,34 +116,49 @@ InspectorView heads_page(const AppState& state) {
     return view;
 }
 
+/// Norm of a matrix's gradient at the step shown, of each run; then how far batches agree on it.
+TableRow matrix_row(const AppState& state, const std::string& name) {
+    const LearnSeries& series = *learn_look(state).series;
+    const LearnControls& controls = series.request.plan.controls;
+    TableRow row{name, {}};
+    const auto add = [&](double value, int digits) {
+        row.cells.push_back(
+            {std::isfinite(value) ? significant(value, digits) : "–", Role::query, {}});
+    };
+    for (std::size_t run = 0; run < controls.count(); ++run) {
+        const auto& own = series.sides[run].matrices;
+        const auto found = std::ranges::find(own, name, &train::Matrix::name);
+        const train::Record* record = record_of(state, run);
+        const auto m = static_cast<std::size_t>(found - own.begin());
+        const bool there = record && found != own.end() && m < record->gradient_norms.size();
+        add(there ? static_cast<double>(record->gradient_norms[m]) : std::nan(""), 3);
+    }
+    for (std::size_t run = 0; run < controls.count(); ++run)
+        add(learn_agreement(series.sides[run], controls.of(run), shown_learn_step(state), name), 2);
+    return row;
+}
+
 InspectorView matrices_page(const AppState& state) {
     const LearnSeries& series = *learn_look(state).series;
+    const LearnControls& controls = series.request.plan.controls;
     if (record_of(state, 0) == nullptr)
         return only_hint("Space trains: the gradient norm of every matrix is listed here.");
     InspectorView view;
     view.empty = false;
     view.role = Role::query;
     view.title = fmt::format("gradients at step {}", grouped(shown_learn_step(state)));
-    view.formula = "‖∂L/∂W‖ (Frobenius) of the batch of that step, before it is clipped";
+    view.formula = fmt::format(
+        "‖∂L/∂W‖ (Frobenius) of the batch of that step, before it is clipped; agree: how far "
+        "batches agree on it, 1 all alike, {} noise",
+        significant(learn_noise(controls.a), 2));
     InspectorTable table{"", "matrix", {}, {}, std::nullopt};
-    for (std::size_t run = 0; run < series.request.plan.controls.count(); ++run)
-        table.columns.push_back({run == 0 ? "A" : "B", Role::query});
+    for (const char* what : {"", " agree"})
+        for (std::size_t run = 0; run < controls.count(); ++run)
+            table.columns.push_back({fmt::format("{}{}", run == 0 ? "A" : "B", what), Role::query});
     const auto& names = series.sides[0].matrices.size() >= series.sides[1].matrices.size()
                             ? series.sides[0].matrices
                             : series.sides[1].matrices;
-    for (const train::Matrix& matrix : names) {
-        TableRow row{matrix.name, {}};
-        for (std::size_t run = 0; run < series.request.plan.controls.count(); ++run) {
-            const auto& own = series.sides[run].matrices;
-            const auto found = std::ranges::find(own, matrix.name, &train::Matrix::name);
-            const train::Record* record = record_of(state, run);
-            const auto m = static_cast<std::size_t>(found - own.begin());
-            const bool there = record && found != own.end() && m < record->gradient_norms.size();
-            row.cells.push_back(
-                {there ? significant(record->gradient_norms[m], 3) : "–", Role::query, {}});
-        }
-        table.rows.push_back(std::move(row));
-    }
+    for (const train::Matrix& matrix : names) table.rows.push_back(matrix_row(state, matrix.name));
     view.table = std::move(table);
     return view;
 }

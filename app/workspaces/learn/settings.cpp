@@ -1,10 +1,12 @@
 #include "app/workspaces/learn/settings.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/common/format.h"
 #include "core/io/json.h"
 #include "core/text.h"
 
@@ -24,6 +26,10 @@ constexpr auto kLearnFields = std::to_array<LearnFieldInfo>({
     {"d_k", "d_k", Kind::whole, "Width of queries and keys of each head", true},
     {"d_v", "d_v", Kind::whole, "Width of values of each head; 0: as wide as keys"},
     {"scaling", "÷√d_k", Kind::flag, "Whether scores are divided by √d_k"},
+    {"temperature", "temperature τ", Kind::real,
+     "Scores are divided by it too: √d_k does what ÷√d_k does"},
+    {"initial_spread", "first W_Q, W_K ×", Kind::real,
+     "g: their first weights are N(0, g²/rows), so that first scores are g² times as wide"},
     {"positions", "positions", Kind::names, "What tells a token where it stands"},
     {"mlp", "MLP", Kind::flag, "A GELU layer of 4·d_model after each attention"},
     {"norm", "norm", Kind::names, "pre: LayerNorm before attention, MLP and read-out"},
@@ -47,7 +53,13 @@ constexpr auto kLearnExperiments = std::to_array<LearnExperiment>({
      R"("steps":600})",
      "scaling", "false"},
     {"induction", "÷√d_k on and off: induction, d_k 64", kInduction, "scaling", "false"},
-    {"narrow", "÷√d_k on and off where it matters little: reverse, d_k 4",
+    {"born_alike", "Not divided, and the same with first scores as narrow as divided ones",
+     R"({"task":"induction","tokens":32,"symbols":16,"layers":2,"heads":2,"d_model":64,"d_k":64,)"
+     R"("batch":16,"learning_rate":0.003,"warmup":50,"steps":400,"scaling":false})",
+     "initial_spread", "0.35355339059327379"},
+    {"born_wide", "Divided, and the same with first scores as wide as without", kInduction,
+     "initial_spread", "2.8284271247461903"},
+    {"narrow", "Narrow, ÷√d_k on and off: saturated when solved, not at birth (reverse, d_k 4)",
      R"({"task":"reverse","tokens":16,"symbols":16,"layers":1,"heads":1,"d_model":64,"d_k":4,)"
      R"("learning_rate":0.01,"steps":400})",
      "scaling", "false"},
@@ -81,6 +93,13 @@ std::string other_learn_value(const train::Spec& a, std::string_view field) {
         return a.optimiser == train::Optimiser::adamw ? "\"sgd\"" : "\"adamw\"";
     if (field == "positions")
         return a.positions == train::Positions::none ? "\"learned\"" : "\"none\"";
+    const auto d_k = static_cast<double>(a.d_k);
+    if (field == "temperature")
+        return a.temperature != 1.0 ? "1" : a.d_k > 1 ? fmt::format("{}", std::sqrt(d_k)) : "2";
+    if (field == "initial_spread")  // first scores as wide as with the other way of scaling
+        return a.initial_spread != 1.0 ? "1"
+               : a.d_k > 1             ? fmt::format("{}", std::pow(d_k, a.scaling ? 0.25 : -0.25))
+                                       : "0.5";
     if (field == "d_k") return a.d_k > 16 ? "8" : "128";
     if (field == "heads") return a.heads > 1 ? "1" : "4";
     if (field == "layers") return a.layers > 1 ? "1" : "2";
@@ -141,6 +160,7 @@ std::string learn_run_words(const LearnControls& controls, std::size_t run) {
     const LearnFieldInfo* field = find_learn_field(controls.differs);
     if (field == nullptr) return {};
     std::string value = learn_value(controls.of(run), field->key);
+    if (field->kind == LearnFieldKind::real) value = significant(std::stod(value), 3);
     std::erase(value, '"');
     if (field->kind == LearnFieldKind::flag) value = value == "true" ? "on" : "off";
     return fmt::format("{} {}", field->label, value);

@@ -30,30 +30,44 @@ std::string right_words(const Ending& ending) {
     return fmt::format("{} right, loss {}", percent(ending.accuracy), number(ending.loss));
 }
 
-/// Of the runs at that step.
+constexpr Index kMeanSteps = 50;
+
+/// Of the runs at that step: means of as many steps of both, none from before the last switch.
 std::array<Ending, 2> endings_at(const LearnSeries& series, Index step) {
-    return {train::ending_of(series.sides[0].records, step),
-            train::ending_of(series.sides[1].records, step)};
+    Index count = kMeanSteps;
+    for (const auto& list : series.request.plan.switches)
+        for (const train::Switch& each : list)
+            if (each.step < step) count = std::min(count, step - each.step);
+    return {train::ending_of(series.sides[0].records, step, count),
+            train::ending_of(series.sides[1].records, step, count)};
 }
 
-std::string compared_words(const LearnPlan& plan, const std::array<Ending, 2>& endings) {
+/// All that was asked for is trained, and its end is looked at.
+bool is_at_end(const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    return look.plan && !is_learning(state) && shown_learn_step(state) == look.plan->until;
+}
+
+/// `ended`: a verdict can stand.
+std::string compared_words(const LearnPlan& plan, const std::array<Ending, 2>& endings,
+                           bool ended) {
     const auto& [a, b] = endings;
     if (!std::isfinite(a.loss) || !std::isfinite(b.loss))
         return fmt::format("{} {}; {} {}", learn_name(plan, 0), right_words(a), learn_name(plan, 1),
                            right_words(b));
-    return fmt::format("{}{} {} right, {} {}",
-                       is_no_difference(a, b) ? "no clear difference: " : "", learn_name(plan, 0),
-                       percent(a.accuracy), learn_name(plan, 1), percent(b.accuracy));
+    return fmt::format(
+        "{}{} {} right, {} {}", ended && is_no_difference(a, b) ? "no clear difference: " : "",
+        learn_name(plan, 0), percent(a.accuracy), learn_name(plan, 1), percent(b.accuracy));
 }
 
 /// Which rows are saturated: now, and from the first step on.
 std::string saturation_words(const LearnSeries& series, const std::array<Ending, 2>& endings) {
     const LearnControls& controls = series.request.plan.controls;
-    std::string words = "Rows whose largest weight is above 0.99:";
+    std::string words = "Of rows with two keys or more, largest weight above 0.99:";
     for (std::size_t run = 0; run < controls.count(); ++run) {
         const auto& records = series.sides[run].records;
         if (records.empty()) return {};
-        words += fmt::format("{} {}{} at step 0, {} now", run == 0 ? "" : ";",
+        words += fmt::format("{} {}{} at step 0, then {}", run == 0 ? "" : ";",
                              controls.has_b() ? learn_name(series.request.plan, run) + " " : "",
                              percent(records.front()->saturated), percent(endings[run].saturated));
     }
@@ -93,22 +107,112 @@ std::string spread_words(const LearnSeries& series) {
     return words + ".";
 }
 
-/// What the size of unscaled scores is at first weights: entries of q and k have variance 1.
-std::string variance_words(const LearnControls& controls) {
-    if (controls.differs != "scaling") return {};
-    const auto d_k = static_cast<double>(controls.a.d_k);
+/// How wide the logits are at first weights, as measured.
+std::string deviation_words(const LearnSeries& series) {
+    const LearnPlan& plan = series.request.plan;
+    std::string words;
+    for (std::size_t run = 0; run < plan.controls.count(); ++run) {
+        const auto& probe = series.sides[run].probe;
+        if (!probe || probe->logit_deviation.empty()) return {};
+        words += fmt::format("{} {}", run == 0 ? "" : ";", learn_run_words(plan.controls, run));
+        for (const double deviation : probe->logit_deviation)
+            words += fmt::format("{} {}", deviation == probe->logit_deviation.front() ? "" : ",",
+                                 significant(deviation, 3));
+    }
     return fmt::format(
-        "At first weights entries of q and k have variance 1, so q·k has standard deviation "
-        "√d_k = {}; divided by it: 1.",
-        significant(std::sqrt(d_k), 3));
+        "Standard deviation of what enters softmax at first weights, measured, layer by layer:{}.",
+        words);
+}
+
+/// Norm of the gradient of the matrices of all layers whose names end so, of the step before `step`; NaN where there is none.
+double gradient_norm(const LearnSide& side, Index step, std::string_view name) {
+    if (step < 1 || step > std::ssize(side.records)) return std::nan("");
+    const train::Record& record = *side.records[static_cast<std::size_t>(step - 1)];
+    double squares = 0.0;
+    for (std::size_t m = 0; m < side.matrices.size() && m < record.gradient_norms.size(); ++m)
+        if (side.matrices[m].name.ends_with(name))
+            squares += std::pow(static_cast<double>(record.gradient_norms[m]), 2);
+    return std::sqrt(squares);
+}
+
+constexpr double kLonger = 1.05;
+
+/// How far batches agree on the gradient of W_Q and of W_V of the run without the division, where that is known.
+std::string agreement_words(const LearnSeries& series, std::size_t on, Index step) {
+    const LearnControls& controls = series.request.plan.controls;
+    const auto of = [&](std::size_t run, std::string_view name) {
+        return learn_agreement(series.sides[run], controls.of(run), step, name);
+    };
+    const double q[] = {of(on, ".w_q"), of(1 - on, ".w_q")};
+    const double v = of(1 - on, ".w_v");
+    if (!std::isfinite(q[0] + q[1] + v)) return {};
+    return fmt::format(
+        " Batches agree on it {} against {}, and without the division on W_V {} (1: all alike; {}: "
+        "noise).",
+        significant(q[1], 2), significant(q[0], 2), significant(v, 2),
+        significant(learn_noise(controls.a), 2));
+}
+
+/// Why the gradient of W_Q can be longer in the run that is not divided, whose rows are more saturated: only where it is.
+std::string longer_words(const LearnSeries& series, Index step,
+                         const std::array<Ending, 2>& endings) {
+    const LearnPlan& plan = series.request.plan;
+    const bool switched =
+        std::ranges::any_of(plan.switches, [](auto& list) { return !list.empty(); });
+    if (plan.controls.differs != "scaling" || step < 1 || switched) return {};
+    const std::size_t on = plan.controls.a.scaling ? 0 : 1, off = 1 - on;
+    const double with = gradient_norm(series.sides[on], step, ".w_q");
+    const double without = gradient_norm(series.sides[off], step, ".w_q");
+    if (!(without > kLonger * with) || !(endings[off].saturated > endings[on].saturated)) return {};
+    return fmt::format(
+        "‖∂L/∂W_Q‖ is longer without the division, {} against {}, though more rows are saturated "
+        "and "
+        "pass next to nothing: it is a sum over rows, and the others lack the factor 1/√d_k = "
+        "{}.{}",
+        significant(without, 3), significant(with, 3),
+        significant(1.0 / std::sqrt(static_cast<double>(plan.controls.a.d_k)), 3),
+        agreement_words(series, on, step));
 }
 
 }  // namespace
 
+double learn_agreement(const LearnSide& side, const train::Spec& spec, Index step,
+                       std::string_view name) {
+    if (side.moments.empty() || spec.optimiser != train::Optimiser::adamw) return std::nan("");
+    const train::State& moment = *train::moment_at(side.moments, step);
+    if (moment.step < kMeanSteps || moment.second.empty()) return std::nan("");
+    double means = 0.0, squares = 0.0;
+    for (const train::Matrix& matrix : side.matrices) {
+        if (matrix.name != name && !(name.starts_with('.') && matrix.name.ends_with(name)))
+            continue;
+        const auto count = static_cast<std::size_t>(matrix.rows * matrix.columns);
+        for (std::size_t n = matrix.offset; n < matrix.offset + count; ++n) {
+            means += static_cast<double>(moment.first[n]) * static_cast<double>(moment.first[n]);
+            squares += static_cast<double>(moment.second[n]);
+        }
+    }
+    const auto t = static_cast<double>(moment.step);
+    return std::sqrt(means / squares * (1.0 - std::pow(spec.beta2, t))) /
+           (1.0 - std::pow(spec.beta1, t));
+}
+
+double learn_noise(const train::Spec& spec) {
+    return std::sqrt((1.0 - spec.beta1) / (1.0 + spec.beta1));
+}
+
 std::string learn_name(const LearnPlan& plan, std::size_t run) {
     std::string words = learn_run_words(plan.controls, run);
-    if (!words.empty() && !plan.switches[run].empty()) words += ", switched";
-    return words;
+    if (words.empty() || plan.switches[run].empty()) return words;
+    bool heads = false;
+    std::string scaling;
+    for (const train::Switch& each : plan.switches[run]) {
+        heads |= each.head >= 0;
+        if (each.head < 0) scaling = each.on ? "on" : "off";
+    }
+    if (!scaling.empty())
+        words +=
+            fmt::format(", then {}{}", plan.controls.differs == "scaling" ? "" : "÷√d_k ", scaling);
+    return words + (heads ? ", heads switched" : "");
 }
 
 std::string learn_title(const LearnPlan& plan, std::size_t run) {
@@ -134,8 +238,13 @@ std::string learn_point(const AppState& state) {
                                  learn_run_words(controls, 1))
                    : fmt::format("{}: one model. Space trains it.", task.title);
     const auto endings = endings_at(*look.series, step);
-    return fmt::format("After {} step{}: {}.", grouped(step), step == 1 ? "" : "s",
-                       controls.has_b() ? compared_words(look.series->request.plan, endings)
+    const bool ended = is_at_end(state);
+    const Index until = look.plan ? look.plan->until : step;
+    const std::string when =
+        ended ? fmt::format("After {} step{}", grouped(step), step == 1 ? "" : "s")
+              : fmt::format("Step {} of {}", grouped(step), grouped(std::max(step, until)));
+    return fmt::format("{}: {}.", when,
+                       controls.has_b() ? compared_words(look.series->request.plan, endings, ended)
                                         : right_words(endings[0]));
 }
 
@@ -148,14 +257,16 @@ std::vector<std::string> learn_notes(const AppState& state) {
     if (look.series && step > 0) {
         const auto endings = endings_at(*look.series, step);
         std::string first = saturation_words(*look.series, endings);
-        notes.push_back(first + fmt::format(" (Numbers of a step: {}.)", over_words(endings[0])));
+        notes.push_back(
+            first + fmt::format(" (The latter and right answers: {}.)", over_words(endings[0])));
+        notes.push_back(longer_words(*look.series, step, endings));
         notes.push_back(spread_words(*look.series));
         for (std::size_t run = 0; run < controls.count(); ++run)
             notes.push_back(switch_words(look.series->request.plan, run));
     } else {
         notes.push_back(fmt::format("{} {}", sentence(std::string(task.layout)),
                                     sentence(std::string(task.solved))));
-        notes.push_back(variance_words(controls));
+        if (look.series) notes.push_back(deviation_words(*look.series));
     }
     std::erase(notes, std::string());
     return notes;

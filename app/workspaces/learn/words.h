@@ -7,10 +7,16 @@
 
 namespace attn::view {
 
-/// "÷√d_k off", or "÷√d_k off, switched" where something of that run was switched; "" where A is alone.
+/// "÷√d_k off", or "÷√d_k on, then off" where something of that run was switched; "" where A is alone.
 std::string learn_name(const LearnPlan& plan, std::size_t run);
 /// "A: ÷√d_k off"; "A" where it is alone.
 std::string learn_title(const LearnPlan& plan, std::size_t run);
+/// How far batches agree on a gradient: ‖mean of gradients‖ beside the root of their mean squares, as AdamW keeps both, over the
+/// matrix of that name, or those whose names end in ".w_q". 1: every batch sends the same; learn_noise(): they have nothing in common. NaN where it is not known:
+/// SGD, or under 50 steps.
+double learn_agreement(const LearnSide& side, const train::Spec& spec, Index step,
+                       std::string_view name);
+double learn_noise(const train::Spec& spec);  // √((1 − β₁)/(1 + β₁))
 /// What the runs came to, from their numbers: "After 400 steps: ÷√d_k on 99.8 % right, …".
 std::string learn_point(const AppState& state);
 /// Saturation, switches, the spread over seeds, where B differs.

@@ -22,6 +22,9 @@ using SetSaturationLogits =
 /// Not undone.
 using ShowSaturationDetails =
     SetField<bool, saturation_look, "details", "show_saturation_details", "on">;
+using ShowRawDerivative = SetField<bool, saturation_look, "raw", "show_raw_derivative", "on">;
+using ShowGradient =
+    SetField<GradientOf, saturation_look, "gradient", "show_saturation_gradient", "of">;
 struct Redraw {};
 /// Five fixed logits at d_k = 64: 16.1, 24.0, 9.8, 32.4 and 17.8 %.
 struct ShowFiveBars {};
@@ -32,13 +35,20 @@ struct SweepReady {
     double elapsed_ms = 0.0;
     std::string fault{};
 };
+/// The gradients for `sampling`.
+struct GradientSweepReady {
+    GradientSampling sampling;
+    std::shared_ptr<const std::vector<GradientPoint>> points{};  // null: `fault` says why
+    double elapsed_ms = 0.0;
+    std::string fault{};
+};
 
 using SaturationActions =
-    ActionList<Plain<ShowSaturationDetails>,
+    ActionList<Plain<ShowSaturationDetails, ShowRawDerivative, ShowGradient>,
                Edits<SetSaturationModel, Redraw, SetSaturationLogits, ShowFiveBars>,
                Drags<SetSaturationWidth, PinSaturation, SetSaturationKeys, SetSaturationDraws,
                      SetSaturationSeed>,
-               Answers<SweepReady>>;
+               Answers<SweepReady, GradientSweepReady>>;
 template <ListedIn<SaturationActions> A>
 inline constexpr Meta kMetaOf<A> = SaturationActions::kMeta<A>;
 

@@ -7,7 +7,7 @@
 
 namespace attn::view {
 
-// The parts of the view. z raw score, s softmax's input, a weights, J = ∂a/∂s.
+// The parts of the view. s raw score, z softmax's input, a weights, J = ∂a/∂z.
 
 /// What all medians on screen are of.
 struct Medians {

@@ -90,7 +90,7 @@ std::string four_digits(double value) { return significant(value, 4); }
 
 PlotView variance_plot(const Medians& medians) {
     const bool drawn = medians.settings.model == SaturationModel::sampled;
-    const std::string z = drawn ? "q·k" : "z";
+    const std::string z = drawn ? "q·k" : "s";
     const PlotWords words{fmt::format("Var({}): the spread, squared", z),
                           "Sample variance (n − 1) of all raw scores, of the same divided by √d_k, "
                           "and the line d_k; both axes log",
@@ -130,11 +130,11 @@ double highest(const PlotView& plot) {
     return most;
 }
 
-/// ‖∂a/∂s‖_F, scaled against unscaled; the first curve is the scaled one. No bands.
+/// ‖∂a/∂z‖_F, scaled against unscaled; the first curve is the scaled one. No bands.
 PlotView gradient_plot(const Medians& medians) {
     const PlotWords words{
-        "‖∂a/∂s‖_F: the gradient that softmax passes, over d_k",
-        "Frobenius norm of the softmax Jacobian J with respect to its input s: at "
+        "‖∂a/∂z‖_F: the gradient that softmax passes, over d_k",
+        "Frobenius norm of the softmax Jacobian J with respect to its input z: at "
         "most 1/2. Drag the handle, or press ← and →: d_k = 1, 2, 4, … 4096",
         measure};
     PlotView plot = empty_plot(words, medians);
@@ -219,7 +219,7 @@ StopView stop_view(Index d_k, const Medians& medians) {
     if (d_k != medians.pin)
         stop.change = change_tick(unscaled_gradient(from), unscaled_gradient(to));
     stop.tooltip = fmt::format(
-        "‖∂a/∂s‖_F: unscaled {}, scaled {}.\nAgainst d_k = {}: {}.\nClick to compare with this "
+        "‖∂a/∂z‖_F: unscaled {}, scaled {}.\nAgainst d_k = {}: {}.\nClick to compare with this "
         "one.",
         measure(unscaled_gradient(to)), measure(to->scaled.jacobian.median), from->d_k,
         changes_of(*from, *to));
@@ -259,8 +259,8 @@ std::string measure(double value) {
 }
 
 PlotView raw_plot(const Medians& medians) {
-    const PlotWords words{"‖∂a/∂z‖_F: by the raw score z",
-                          "The same norm with respect to the raw score z, log axis: scaled it is "
+    const PlotWords words{"‖∂a/∂s‖_F: by the raw score s",
+                          "The same norm with respect to the raw score s, log axis: scaled it is "
                           "‖J‖_F / √d_k, unscaled it is ‖J‖_F",
                           measure};
     PlotView plot = empty_plot(words, medians);

@@ -25,4 +25,15 @@ std::optional<SweepRequest> requested_sweep(const AppState& state);
 /// SweepReady.
 Action run(const SweepRequest& request, const RunControl& control);
 
+/// The gradients over d_k of as many rows as GradientSampling has by itself.
+struct GradientSweepRequest {
+    GradientSampling sampling;
+    std::vector<Index> widths;  // wanted_widths()
+    bool operator==(const GradientSweepRequest&) const = default;
+};
+/// nullopt while they are not shown, or up to date.
+std::optional<GradientSweepRequest> requested_gradient_sweep(const AppState& state);
+/// GradientSweepReady.
+Action run(const GradientSweepRequest& request, const RunControl& control);
+
 }  // namespace attn::view

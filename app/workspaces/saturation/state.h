@@ -5,6 +5,7 @@
 
 #include "app/common/state.h"
 #include "core/saturation.h"
+#include "core/saturation_gradients.h"
 
 namespace attn::view {
 
@@ -27,9 +28,16 @@ void describe(Visitor& visit, SaturationControls& controls);
 /// Typed logits go to their model; the draw stays among the draws.
 Result<void> prepare(const AppState& state, SaturationControls& next, std::string_view changed);
 
+/// Of the loss by: the logits z that enter softmax, the raw scores s = q·k, the query, W_Q of a batch.
+enum class GradientOf : std::uint8_t { z, s, q, w_q };
+inline constexpr std::size_t kGradientsOf = 4;
+inline constexpr std::string_view kGradientNames[] = {"z", "s", "q", "w_q"};
+
 /// What is open in it.
 struct SaturationLook {
-    bool details = false;  // the derivative by the raw score, and more numbers of the row shown
+    GradientOf gradient = GradientOf::q;
+    bool details = false;  // softmax alone: its Jacobian, weights and the spread of scores
+    bool raw = false;  // in the details: the derivative by the raw score, more numbers of the row
 };
 void describe(Visitor& visit, SaturationLook& look);
 
@@ -40,8 +48,19 @@ struct SaturationCurves {
     double elapsed_ms = 0.0;                                    // 0: not told
 };
 
+/// The gradients over d_k, from a job.
+struct SaturationGradients {
+    std::shared_ptr<const std::vector<GradientPoint>> points;  // null until the first are ready
+    GradientSampling sampling;                                 // what they were drawn for
+    double elapsed_ms = 0.0;                                   // 0: not told
+};
+
 inline constexpr Controls<SaturationControls> saturation_controls;
 inline constexpr Look<SaturationLook> saturation_look;
 inline constexpr Look<SaturationCurves> saturation_curves;
+inline constexpr Look<SaturationGradients> saturation_gradients;
+
+/// Whether softmax alone is shown: fixed logits have no q and k that a gradient could reach.
+bool shows_softmax_alone(const AppState& state);
 
 }  // namespace attn::view

@@ -20,12 +20,12 @@ constexpr std::string_view kVerdictWords[] = {"healthy", "saturating", "saturate
 std::string model_words(const SaturationSettings& settings) {
     if (settings.model == SaturationModel::fixed_logits)
         return fmt::format(
-            "z = √d_k × [{}]. Nothing is drawn: the growth with √d_k is put in by hand, and ÷ √d_k "
+            "s = √d_k × [{}]. Nothing is drawn: the growth with √d_k is put in by hand, and ÷ √d_k "
             "takes it out exactly. The sampled model shows where it comes from.",
             listed(settings.logits));
     return fmt::format(
-        "z_j = q·k_j, every component of q and of {} keys drawn from N(0, 1). Nobody put √d_k in: "
-        "d_k products add up, so Var(z) = d_k. Curves: median and 10–90 % of {} draws.",
+        "s_j = q·k_j, every component of q and of {} keys drawn from N(0, 1). Nobody put √d_k in: "
+        "d_k products add up, so Var(s) = d_k. Curves: median and 10–90 % of {} draws.",
         settings.keys, settings.trials);
 }
 
@@ -69,9 +69,17 @@ ComparedNumber median_row(const char* label, const char* formula, const char* to
     return row;
 }
 
+/// Of the median; where so few draws leave it open, both that it may be.
 VerdictView verdict_view(const SaturationSide& side) {
+    const auto words = [](Verdict verdict) {
+        return std::string(kVerdictWords[static_cast<std::size_t>(verdict)]);
+    };
     const Verdict verdict = verdict_of(side.evenness.median);
-    return {verdict, std::string(kVerdictWords[static_cast<std::size_t>(verdict)])};
+    for (const double end : {side.evenness.sure_low, side.evenness.sure_high})
+        if (const Verdict other = verdict_of(end); other != verdict)
+            return {verdict,
+                    words(std::min(verdict, other)) + " or " + words(std::max(verdict, other))};
+    return {verdict, words(verdict)};
 }
 
 SaturationTable table_view(const Medians& medians) {
@@ -84,9 +92,9 @@ SaturationTable table_view(const Medians& medians) {
         median_row("evenness", "H / ln n",
                    "Entropy H = −Σ a ln a over its largest value: 100 % is uniform, 0 % one-hot.",
                    &SaturationSide::evenness, here, percent),
-        median_row("‖J‖_F", "J = ∂a/∂s",
+        median_row("‖J‖_F", "J = ∂a/∂z",
                    "Root of the sum of squares of the softmax Jacobian with respect to its input "
-                   "s: at most 1/2. The gradient that softmax passes.",
+                   "z: at most 1/2. The gradient that softmax passes.",
                    &SaturationSide::jacobian, here, measure)};
     table.rule = fmt::format("evenness ≥ {:.0f} % is healthy, < {:.0f} % saturated",
                              100.0 * kHealthyEvenness, 100.0 * kSaturatedEvenness);
@@ -105,7 +113,7 @@ BarView bar_of(const SaturationRow& row, std::size_t j) {
     bar.text = percent(bar.value);
     bar.bare = bar.text.substr(0, bar.text.find(' '));
     const std::string raw = number(row.scores[j] / row.raw_factor);
-    bar.tooltip = fmt::format("a_{0} = {1}\ns_{0} = {2}, z_{0} = {3}", j, number(bar.value),
+    bar.tooltip = fmt::format("a_{0} = {1}\nz_{0} = {2}, s_{0} = {3}", j, number(bar.value),
                               number(row.scores[j]), raw);
     return bar;
 }
@@ -124,7 +132,7 @@ std::string rounding_note(const std::vector<double>& weights) {
 SaturationSideView side_view(const SaturationRow& row, Index d_k, bool is_scaled) {
     SaturationSideView side;
     side.title = is_scaled ? "scaled" : "unscaled";
-    side.formula = is_scaled ? fmt::format("a = softmax(z / √{})", d_k) : "a = softmax(z)";
+    side.formula = is_scaled ? fmt::format("a = softmax(s / √{})", d_k) : "a = softmax(s)";
     side.role = is_scaled ? Role::weight : Role::score;
     for (std::size_t j = 0; j < row.weights.size(); ++j) side.bars.push_back(bar_of(row, j));
     side.rounding_note = rounding_note(row.weights);
@@ -196,7 +204,7 @@ GridView jacobian_view(const SaturationRow& row, const char* side, const ColorRa
     grid.rows = grid.columns = std::ssize(row.weights);
     grid.shape = size(grid.rows, grid.columns);
     grid.tooltip = fmt::format(
-        "Jacobian of the {} softmax: J[i,j] = ∂a_i/∂s_j = a_i (δ_ij − a_j), {}. Both Jacobians "
+        "Jacobian of the {} softmax: J[i,j] = ∂a_i/∂z_j = a_i (δ_ij − a_j), {}. Both Jacobians "
         "have one colour scale.",
         side, grid.shape);
     grid.role = grid.row_role = Role::weight;
@@ -229,18 +237,18 @@ std::vector<ComparedNumber> row_numbers(const SaturationPair& pair, Index d_k) {
     const RowMetrics& u = pair.unscaled.metrics;
     const double raw = pair.scaled.raw_factor;
     return {
-        {"∂p_max/∂s_max", "p_max(1 − p_max)",
-         "With respect to softmax's own input s. Not a sign of health: it is small for "
+        {"∂p_max/∂z_max", "p_max(1 − p_max)",
+         "With respect to softmax's own input z. Not a sign of health: it is small for "
          "uniform rows too, and largest at p_max = 1/2.",
          measure(s.max_slope), measure(u.max_slope)},
-        {"∂p_max/∂z_max", fmt::format("scaled: the same / √{}", d_k),
-         "With respect to the raw score z: scaling divides it by √d_k once more.",
+        {"∂p_max/∂s_max", fmt::format("scaled: the same / √{}", d_k),
+         "With respect to the raw score s: scaling divides it by √d_k once more.",
          measure(s.max_slope * raw), measure(u.max_slope)},
         {"‖J‖_F", "J = diag(a) − a aᵀ",
-         "Root of the sum of squares of the softmax Jacobian with respect to its input s.",
+         "Root of the sum of squares of the softmax Jacobian with respect to its input z.",
          measure(s.jacobian_frobenius), measure(u.jacobian_frobenius)},
-        {"‖∂a/∂z‖_F", fmt::format("scaled: J / √{}", d_k),
-         "The same norm with respect to the raw score z.", measure(s.jacobian_frobenius * raw),
+        {"‖∂a/∂s‖_F", fmt::format("scaled: J / √{}", d_k),
+         "The same norm with respect to the raw score s.", measure(s.jacobian_frobenius * raw),
          measure(u.jacobian_frobenius)},
         {"‖J‖₂", "largest eigenvalue of J", "The most that J stretches any change of s.",
          measure(s.jacobian_spectral), measure(u.jacobian_spectral)},
@@ -274,22 +282,23 @@ Index next_stop(Index d_k, int steps) {
     return nearest_stop(std::exp2(next));
 }
 
-SaturationView build_saturation_view(const AppState& state) {
-    const SaturationControls& controls = saturation_controls(state);
+namespace {
+
+/// The four gradients, and their sentences in place of softmax's.
+void fill_gradients(const AppState& state, SaturationView& view) {
+    view.gradients = build_gradients_over_width(state);
+    view.sentence = view.gradients->sentence;
+    view.note = view.gradients->note;
+    view.status = view.gradients->status;
+    view.stale = view.gradients->stale;
+}
+
+void fill_softmax_alone(const AppState& state, SaturationView& view) {
+    const SaturationControls& controls = view.controls;
     const SaturationSettings& settings = controls.settings;
     const SaturationCurves& curves = saturation_curves(state);
-    const SaturationPair pair = saturation_at(settings, controls.d_k, controls.draw);
     const Medians medians = medians_of(curves, controls);
     const SaturationPoint* const here = medians.here();
-    SaturationView view;
-    view.controls = controls;
-    view.look = saturation_look(state);
-    view.drawn = settings.model == SaturationModel::sampled;
-    view.model_words = model_words(settings);
-    view.logits = written_logits(settings.logits);
-    view.tex = fmt::format(R"(a = \mathrm{{softmax}}(\frac{{{}}}{{\sqrt{{d_k}}}}))",
-                           view.drawn ? R"(q \cdot k)" : "z");
-    view.formula = tex::plain_text(view.tex);
     view.sentence = here ? saturation_sentence(medians.settings, *here)
                          : fmt::format("Computing at d_k = {}: {}…", medians.d_k,
                                        median_words(medians.settings));
@@ -301,12 +310,32 @@ SaturationView build_saturation_view(const AppState& state) {
     view.row_caption =
         view.drawn ? fmt::format("One draw of them: {} of 0…{}", controls.draw, settings.trials - 1)
                    : "The weights, key by key";
+    const SaturationPair pair = saturation_at(settings, controls.d_k, controls.draw);
     set_sides(view, pair, state.theme);
     view.status = status_words(curves, view.stale);
-    if (view.look.details)
+    if (view.look.raw)
         view.details = {raw_sentence(medians.points), raw_plot(medians),
                         view.drawn ? "of the draw beside" : "of the weights beside",
                         row_numbers(pair, medians.d_k)};
+}
+
+}  // namespace
+
+SaturationView build_saturation_view(const AppState& state) {
+    SaturationView view;
+    view.controls = saturation_controls(state);
+    view.look = saturation_look(state);
+    const SaturationSettings& settings = view.controls.settings;
+    view.drawn = settings.model == SaturationModel::sampled;
+    view.model_words = model_words(settings);
+    view.logits = written_logits(settings.logits);
+    view.tex = fmt::format(R"(a = \mathrm{{softmax}}(\frac{{{}}}{{\sqrt{{d_k}}}}))",
+                           view.drawn ? R"(q \cdot k)" : "s");
+    view.formula = tex::plain_text(view.tex);
+    if (shows_softmax_alone(state))
+        fill_softmax_alone(state, view);
+    else
+        fill_gradients(state, view);
     return view;
 }
 

@@ -7,12 +7,13 @@
 #include "app/common/grid.h"
 #include "app/common/plot.h"
 #include "app/common/readout.h"
+#include "app/workspaces/saturation/gradients.h"
 #include "app/workspaces/saturation/state.h"
 
 namespace attn::view {
 
-// z raw score (q·k, or logit √d_k), s softmax's input (z/√d_k scaled, z unscaled), a = softmax(s),
-// J = ∂a/∂s.
+// s raw score (q·k, or logit √d_k), z logit that enters softmax (s/√d_k scaled, s unscaled), a = softmax(z),
+// J = ∂a/∂z.
 
 /// How far softmax has collapsed, told by the evenness H / ln n alone:
 ///   healthy from kHealthyEvenness on, saturated below kSaturatedEvenness, saturating between.
@@ -36,7 +37,7 @@ struct BarView {
 /// One side of the row that is drawn: scaled or unscaled.
 struct SaturationSideView {
     std::string title;    // "scaled"
-    std::string formula;  // "softmax(z / √64)"
+    std::string formula;  // "softmax(s / √64)"
     Role role = Role::weight;
     std::vector<BarView> bars;
     std::string rounding_note;  // "rounded: adds to 100.1 %", or "" when it adds to 100.0 %
@@ -71,7 +72,7 @@ struct StopView {
     std::string change;  // of the unscaled gradient from the pin to here: "÷188", "pin"
     std::string tooltip;
 };
-/// ‖∂a/∂s‖_F over d_k.
+/// ‖∂a/∂z‖_F over d_k.
 struct HeroView {
     PlotView plot;
     std::vector<GapView> gaps;
@@ -87,7 +88,7 @@ struct HeroView {
 /// What is behind "details".
 struct SaturationDetails {
     std::string sentence;
-    PlotView raw;  // ‖∂a/∂z‖_F
+    PlotView raw;  // ‖∂a/∂s‖_F
     std::string caption;
     std::vector<ComparedNumber> rows;  // of the row that is drawn
 };
@@ -100,7 +101,8 @@ struct SaturationView {
     std::string model_words;  // what this model is, one sentence
     std::string logits;
     // what is computed
-    std::string tex, formula;  // the heading, typeset and plain
+    std::optional<GradientsOverWidth> gradients;  // instead of all that follows, but the sentences
+    std::string tex, formula;                     // the heading, typeset and plain
     std::string sentence;
     std::string note;    // what the sentence's numbers are
     bool stale = false;  // medians and curves are of older settings: new ones are computed

@@ -7,11 +7,10 @@
 #include <fmt/ranges.h>
 
 #include "app/common/format.h"
+#include "app/workspaces/saturation/gradients.h"
 
 namespace attn::view {
 namespace {
-
-constexpr double kSame = 1.05;  // a ratio that is written as 1.0
 
 /// Of a largest weight: "94 %", "99.9 %" where a whole number would say all of it.
 std::string share_words(double p) {
@@ -25,20 +24,23 @@ std::string largest_words(double p) {
     return (p >= 0.5 ? "one key takes " : "the largest weight is ") + share_words(p);
 }
 
-/// ", and the gradient …": unscaled against scaled, neither of them NaN.
-std::string gradient_words(double scaled, double unscaled) {
-    if (unscaled == 0.0 && scaled == 0.0) return ", and softmax passes no gradient, scaled or not.";
-    if (unscaled == 0.0) return ", and the gradient that softmax passes is 0.";
-    const double ratio = scaled / unscaled;
-    if (ratio < kSame && ratio > 1.0 / kSame)
+/// ", and the gradient …": unscaled against scaled, neither of them NaN; as sure as the draws make it.
+std::string gradient_words(const Band& scaled, const Band& unscaled) {
+    if (unscaled.median == 0.0 && scaled.median == 0.0)
+        return ", and softmax passes no gradient, scaled or not.";
+    if (unscaled.median == 0.0) return ", and the gradient that softmax passes is 0.";
+    if (scaled.median == 0.0) return ", and only the unscaled softmax passes a gradient.";
+    const Change change =
+        change_of({scaled.sure_low, scaled.sure_high}, {unscaled.sure_low, unscaled.sure_high});
+    if (change.way == Way::alike)
         return ", and the gradient that softmax passes is about the scaled one.";
-    if (ratio > 1.0)
-        return fmt::format(", and the gradient that softmax passes is 1/{} of the scaled one.",
-                           factor(ratio_number(ratio)));
-    if (scaled == 0.0) return ", and only the unscaled softmax passes a gradient.";
+    if (change.way == Way::less)
+        return fmt::format(
+            ", and the gradient that softmax passes is under 1/{} of the scaled one.",
+            factor(bound_below(change.factor)));
     return fmt::format(
-        "; the gradient that softmax passes is {} times the scaled one: none is lost here.",
-        ratio_number(1.0 / ratio));
+        "; the gradient that softmax passes is over {} times the scaled one: none is lost here.",
+        bound_below(change.factor));
 }
 
 std::string nan_words(const SaturationPoint& point) {
@@ -52,7 +54,7 @@ std::string nan_words(const SaturationPoint& point) {
         point.d_k, side);
 }
 
-/// Of ‖∂a/∂z‖_F, scaled over unscaled, in logs; NaN where either is no positive number.
+/// Of ‖∂a/∂s‖_F, scaled over unscaled, in logs; NaN where either is no positive number.
 double log_gap(const SaturationPoint& point) {
     const double scaled = point.scaled.jacobian_raw.median;
     const double unscaled = point.unscaled.jacobian_raw.median;
@@ -124,18 +126,17 @@ std::string saturation_sentence(const SaturationSettings& settings, const Satura
         return fmt::format(
             "At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing: {} either way.",
             largest_words(p));
-    return fmt::format(
-        "Without ÷√d_k, {} {}: {}{}",
-        drawn ? "scores spread like" : "the logits stay multiplied by", root_words(point.d_k),
-        largest_words(p),
-        gradient_words(point.scaled.jacobian.median, point.unscaled.jacobian.median));
+    return fmt::format("Without ÷√d_k, {} {}: {}{}",
+                       drawn ? "scores spread like" : "the logits stay multiplied by",
+                       root_words(point.d_k), largest_words(p),
+                       gradient_words(point.scaled.jacobian, point.unscaled.jacobian));
 }
 
 std::string sentence_note(const SaturationSettings& settings) {
-    const std::string gradient = "Gradient: ‖∂a/∂s‖_F, where s is what softmax is given.";
+    const std::string gradient = "Gradient: ‖∂a/∂z‖_F, where z is what softmax is given.";
     if (settings.model == SaturationModel::fixed_logits)
         return fmt::format(
-            "z = √d_k × [{}]: the growth is put in by hand, and ÷√d_k takes it out exactly. {}",
+            "s = √d_k × [{}]: the growth is put in by hand, and ÷√d_k takes it out exactly. {}",
             listed(settings.logits), gradient);
     return fmt::format("Medians of {} draws of q and {} keys from N(0, 1), seed {}. {}",
                        grouped(settings.trials), settings.keys, settings.seed, gradient);
@@ -160,7 +161,7 @@ std::vector<double> raw_crossings(const std::vector<SaturationPoint>& sweep) {
 
 std::string raw_sentence(const std::vector<SaturationPoint>& sweep) {
     const std::string what =
-        "By the raw score z the chain rule adds a factor, ∂a/∂z = J/√d_k when scaled";
+        "By the raw score s the chain rule adds a factor, ∂a/∂s = J/√d_k when scaled";
     const std::string start =
         starts_lower(sweep) ? ": scaled starts lower because it contains 1/√d_k" : "";
     const std::vector<double> crossings = raw_crossings(sweep);

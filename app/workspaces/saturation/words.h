@@ -25,10 +25,10 @@ std::string root_words(Index d_k);
 std::string saturation_sentence(const SaturationSettings& settings, const SaturationPoint& point);
 /// What the numbers of the sentence are, and of what.
 std::string sentence_note(const SaturationSettings& settings);
-/// Why the derivative by the raw score z is smaller when scaled, and where the two curves cross.
+/// Why the derivative by the raw score s is smaller when scaled, and where the two curves cross.
 std::string raw_sentence(const std::vector<SaturationPoint>& sweep);
 
-/// The d_k at which the scaled curve of ‖∂a/∂z‖_F crosses the unscaled one, straight lines between the
+/// The d_k at which the scaled curve of ‖∂a/∂s‖_F crosses the unscaled one, straight lines between the
 /// points on two log axes. Where they only touch, as at d_k = 1, they do not cross.
 std::vector<double> raw_crossings(const std::vector<SaturationPoint>& sweep);
 

@@ -30,16 +30,22 @@ Result<void> check_controls(const SaturationControls& controls) {
     return check_saturation(settings, widths);
 }
 
-/// The same settings, and a point for every width.
-bool is_answered(const SweepRequest& wanted, const SaturationCurves& curves) {
-    if (!curves.sweep || !(curves.settings == wanted.settings)) return false;
-    return std::ranges::all_of(wanted.widths, [&](Index d_k) {
-        return std::ranges::find(*curves.sweep, d_k, &SaturationPoint::d_k) != curves.sweep->end();
-    });
+/// Whether there is a point for every width.
+template <class Point>
+bool has_widths(const std::vector<Point>* points, const std::vector<Index>& widths) {
+    return points != nullptr && std::ranges::all_of(widths, [&](Index d_k) {
+               return std::ranges::find(*points, d_k, &Point::d_k) != points->end();
+           });
 }
 
 void enter_saturation(AppState& state) {
-    say(state, "The same scores with and without ÷√d_k: ← and → move d_k, C pins it to compare.");
+    say(state, "The gradient with and without ÷√d_k: ← and → move d_k, ↑ and ↓ choose a gradient.");
+}
+
+/// z, s, q, W_Q; stays at the ends.
+GradientOf next_gradient(const SaturationLook& look, int step) {
+    return static_cast<GradientOf>(
+        std::clamp(static_cast<int>(look.gradient) + step, 0, static_cast<int>(kGradientsOf) - 1));
 }
 
 void add_saturation_commands(std::vector<Command>& list, const AppState& state) {
@@ -56,12 +62,24 @@ void add_saturation_commands(std::vector<Command>& list, const AppState& state) 
         SetSaturationModel{sampled ? SaturationModel::fixed_logits : SaturationModel::sampled});
     add("Five bars: the fixed logits of the demonstration", Key::b, ShowFiveBars{});
     add("Draw again", Key::r, Redraw{}, sampled);
-    add(details ? "Close the details" : "Details: the derivative by the raw score", Key::d,
-        ShowSaturationDetails{!details});
+    add(details ? "Close the details: gradients"
+                : "Details: softmax alone, its Jacobian and weights",
+        Key::d, ShowSaturationDetails{!details}, sampled);
+    const bool raw = saturation_look(state).raw;
+    add(raw ? "Close the derivative by the raw score" : "The derivative by the raw score", Key::w,
+        ShowRawDerivative{!raw}, shows_softmax_alone(state));
+    const bool alone = shows_softmax_alone(state);
+    add("Next gradient", Key::down, ShowGradient{next_gradient(saturation_look(state), 1)}, !alone);
+    add("Gradient before", Key::up, ShowGradient{next_gradient(saturation_look(state), -1)},
+        !alone);
 }
 
 std::vector<Shot> saturation_shots() {
-    return {{"", {}}, {"details", {ShowSaturationDetails{true}}}, {"five-bars", {ShowFiveBars{}}}};
+    return {{"", {}},
+            {"w-q", {ShowGradient{GradientOf::w_q}}},
+            {"details", {ShowSaturationDetails{true}}},
+            {"raw", {ShowSaturationDetails{true}, ShowRawDerivative{true}}},
+            {"five-bars", {ShowFiveBars{}}}};
 }
 
 }  // namespace
@@ -71,7 +89,7 @@ std::vector<Shot> saturation_shots() {
 void describe(Visitor& visit, SaturationControls& controls) {
     SaturationSettings& settings = controls.settings;
     visit("model", settings.model, kModelNames,
-          {.words = "Model", .tip = "Where the raw scores z come from"});
+          {.words = "Model", .tip = "Where the raw scores s come from"});
     visit("logits", settings.logits);
     About keys{.tip = "n: how many keys the query looks at", .low = kFewestKeys, .high = kMostKeys};
     if (visit.reads() &&
@@ -97,8 +115,14 @@ void describe(Visitor& visit, SaturationControls& controls) {
 }
 
 void describe(Visitor& visit, SaturationLook& look) {
+    visit("gradient", look.gradient, kGradientNames,
+          {.words = "gradient", .tip = "By what the loss is derived"});
     visit("details", look.details,
-          {.tip = "The derivative by the raw score z\nWhy it starts lower when scaled, where the "
+          {.tip = "Softmax alone\nIts Jacobian, the weights of a draw, the spread of the scores: "
+                  "what passes them both ways."});
+    visit("raw", look.raw,
+          {.words = "by the raw score",
+           .tip = "The derivative by the raw score s\nWhy it starts lower when scaled, where the "
                   "curves cross, and more numbers of the row that is drawn."});
     bool side = false;  // that older sessions had in focus
     if (visit.reads()) visit("scaling", side);
@@ -134,13 +158,20 @@ void carry_out(AppState& state, const SweepReady& action) {
     saturation_curves(state) = {action.sweep, action.settings, action.elapsed_ms};
 }
 
+void carry_out(AppState& state, const GradientSweepReady& action) {
+    if (!action.fault.empty()) return say(state, action.fault, Severity::error);
+    saturation_gradients(state) = {action.points, action.sampling, action.elapsed_ms};
+}
+
 // ---- requests
 
 std::optional<SweepRequest> requested_sweep(const AppState& state) {
-    if (state.workspace != "saturation") return std::nullopt;
+    if (state.workspace != "saturation" || !shows_softmax_alone(state)) return std::nullopt;
     const SweepRequest wanted{saturation_controls(state).settings,
                               wanted_widths(saturation_controls(state))};
-    if (is_answered(wanted, saturation_curves(state))) return std::nullopt;
+    const SaturationCurves& have = saturation_curves(state);
+    if (have.settings == wanted.settings && has_widths(have.sweep.get(), wanted.widths))
+        return std::nullopt;
     return wanted;
 }
 
@@ -153,6 +184,33 @@ Action run(const SweepRequest& request, const RunControl& control) {
     using Points = std::vector<SaturationPoint>;
     return SweepReady{request.settings, std::make_shared<const Points>(*std::move(sweep)),
                       elapsed.count(), ""};
+}
+
+bool shows_softmax_alone(const AppState& state) {
+    return saturation_look(state).details ||
+           saturation_controls(state).settings.model == SaturationModel::fixed_logits;
+}
+
+std::optional<GradientSweepRequest> requested_gradient_sweep(const AppState& state) {
+    if (state.workspace != "saturation" || shows_softmax_alone(state)) return std::nullopt;
+    const SaturationSettings& settings = saturation_controls(state).settings;
+    GradientSweepRequest wanted{{.keys = settings.keys, .seed = settings.seed},
+                                wanted_widths(saturation_controls(state))};
+    const SaturationGradients& have = saturation_gradients(state);
+    if (have.sampling == wanted.sampling && has_widths(have.points.get(), wanted.widths))
+        return std::nullopt;
+    return wanted;
+}
+
+Action run(const GradientSweepRequest& request, const RunControl& control) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto points = gradient_sweep(request.sampling, request.widths, control);
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - begin;
+    if (!points) return GradientSweepReady{request.sampling, nullptr, 0.0, points.error().sentence};
+    using Points = std::vector<GradientPoint>;
+    return GradientSweepReady{request.sampling, std::make_shared<const Points>(*std::move(points)),
+                              elapsed.count(), ""};
 }
 
 std::vector<Index> sweep_widths() {
@@ -174,13 +232,15 @@ namespace {
 
 constexpr std::string_view kSaturationMouse[] = {
     "Drag the handle, or over any of the curves: d_k goes to the next power of two.",
-    "Click a number under the large plot: the gradient is compared with that d_k.",
+    "Click one of the four gradients: the large plot shows it.",
+    "In the details, click a number under the large plot: the Jacobian is compared with that d_k.",
     "Click the logits, the keys, the draws or the seed: they can be typed.",
     "Point at a bar: its score and weight.",
     "Point at a curve or a number: what it is.",
 };
 constexpr RequestKind kRequests[] = {
     request_kind<requested_sweep>("curves"),
+    request_kind<requested_gradient_sweep>("gradients over d_k"),
 };
 constexpr KeptValue kKept[] = {kept(saturation_controls), kept(saturation_look)};
 
@@ -204,7 +264,11 @@ const WorkspaceInfo kSaturationWorkspace{
     .requests = kRequests,
     .enter = enter_saturation,
     .add_commands = add_saturation_commands,
-    .still = [](AppState& state) { saturation_curves(state).elapsed_ms = 0.0; },
+    .still =
+        [](AppState& state) {
+            saturation_curves(state).elapsed_ms = 0.0;
+            saturation_gradients(state).elapsed_ms = 0.0;
+        },
     .moved = drag_saturation,
     .shots = saturation_shots,
     .mouse = kSaturationMouse,

@@ -160,9 +160,9 @@ std::optional<std::string> draw_number(const LearnFieldView& field, float width,
 std::optional<std::string> draw_real(const LearnFieldView& field, float width, const Frame& frame,
                                      view::Actions& out) {
     const SliderWords words_of{"", view::significant(field.number, 3), "0.000123"};
-    const double high = std::min(field.high, 10.0);
-    const auto to = real_slider(frame, "##real", words_of, std::max(field.number, kLeastRate),
-                                kLeastRate, high, width, {field.label, field.tip}, out);
+    const double low = std::max(field.low, kLeastRate);
+    const auto to = real_slider(frame, "##real", words_of, std::max(field.number, low), low,
+                                std::min(field.high, 100.0), width, {field.label, field.tip}, out);
     return to ? std::optional(nlohmann::json(*to).dump()) : std::nullopt;
 }
 

@@ -25,14 +25,14 @@ void draw_redraw(const SaturationView& view, const Frame& frame, view::Actions& 
 
 void draw_sampling(const SaturationView& view, const Frame& frame, view::Actions& out) {
     field_control<view::SetSaturationKeys>(view.controls, frame, out);
-    field_control<view::SetSaturationDraws>(view.controls, frame, out);
+    if (!view.gradients) field_control<view::SetSaturationDraws>(view.controls, frame, out);
     field_control<view::SetSaturationSeed>(view.controls, frame, out);
-    draw_redraw(view, frame, out);
+    if (!view.gradients) draw_redraw(view, frame, out);
 }
 
 /// The old logits stay where what was typed is no list of numbers.
 void draw_logits(const SaturationView& view, const Frame& frame, view::Actions& out) {
-    const Tip tip{"the logits z / √d_k, one for each key",
+    const Tip tip{"the logits s / √d_k, one for each key",
                   "Click to type numbers with commas between them. Scaled, softmax is given these; "
                   "unscaled, these × √d_k."};
     const auto text = list_field(frame, "logits", "logits", view.logits, tip, out);
@@ -62,7 +62,8 @@ void draw_saturation_controls(const SaturationView& view, const Frame& frame, vi
     else
         draw_logits(view, frame, out);
     draw_five_bars(frame, out);
-    field_control<view::ShowSaturationDetails>(view.look, frame, out);
+    if (view.drawn) field_control<view::ShowSaturationDetails>(view.look, frame, out);
+    if (!view.gradients) field_control<view::ShowRawDerivative>(view.look, frame, out);
 }
 
 }  // namespace attn::ui

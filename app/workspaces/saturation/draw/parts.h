@@ -3,13 +3,18 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/draw/workspace.h"
+#include "app/workspaces/saturation/gradients.h"
 #include "app/workspaces/saturation/view.h"
 
 namespace attn::ui {
 
-// What the workspace is put together of: hero.cpp, aside.cpp.
+// What the workspace is put together of: gradients.cpp; of softmax alone hero.cpp, aside.cpp.
 
-/// ‖∂a/∂s‖_F over d_k: the gap between the curves shaded, a handle on d_k, and below the axis how the
+/// The four gradients over d_k, from the cursor on. `whole`: height of the workspace.
+void draw_gradients_page(const view::GradientsOverWidth& view, float whole, const Frame& frame,
+                         view::Actions& out);
+
+/// ‖∂a/∂z‖_F over d_k: the gap between the curves shaded, a handle on d_k, and below the axis how the
 /// unscaled gradient changes from the pinned d_k. The handle and the pin are dragged; they stop at powers of two.
 void draw_hero(const view::HeroView& hero, const Box& box, bool faded, const Frame& frame,
                view::Actions& out);

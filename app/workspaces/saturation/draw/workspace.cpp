@@ -40,10 +40,11 @@ float draw_formula_beside(const SaturationView& view, float height, const Frame&
     return box->width + frame.px(kSpace24);
 }
 
+/// Headline and muted line, and where the four are not shown the formula beside them.
 void draw_words(const SaturationView& view, const Frame& frame) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = frame.px(kWords);
-    const float left = draw_formula_beside(view, height, frame);
+    const float left = view.gradients ? 0.0F : draw_formula_beside(view, height, frame);
     ImGui::SetCursorScreenPos({at.x + left, at.y});
     ImGui::BeginGroup();
     const view::Color color = view.stale ? frame.theme.muted : frame.theme.text;
@@ -132,7 +133,7 @@ Layout make_layout(const SaturationView& view, float whole, const Frame& frame) 
     const float gap = frame.px(kSpace12);
     const bool wide = room.x >= frame.px(kNarrowest);
     const float left = wide ? std::round(room.x * kLeft) : room.x;
-    const float least = frame.px(view.look.details ? kDetails : kLeastPlot);
+    const float least = frame.px(view.look.raw ? kDetails : kLeastPlot);
     const float most = std::max(room.y - gap - least, frame.px(kLeastHero));
     const float hero = within(whole * kHero, frame.px(kLeastHero), most);
     const float below = std::max(room.y - hero - gap, least);
@@ -151,7 +152,7 @@ Layout make_layout(const SaturationView& view, float whole, const Frame& frame) 
 void draw_body(const SaturationView& view, float whole, const Frame& frame, view::Actions& out) {
     const Layout at = make_layout(view, whole, frame);
     draw_hero(view.hero, at.hero, view.stale, frame, out);
-    if (view.look.details)
+    if (view.look.raw)
         draw_details(view, at.below, frame, out);
     else
         draw_small_plots(view, at.below, frame, out);
@@ -167,7 +168,10 @@ void draw_saturation_panel(const SaturationView& view, bool controls, const Fram
     ImGui::BeginChild("saturation", {0.0F, 0.0F}, false, ImGuiWindowFlags_NoBackground);
     if (controls) draw_saturation_controls(view, around(frame), out);
     draw_words(view, frame);
-    draw_body(view, whole, frame, out);
+    if (view.gradients)
+        draw_gradients_page(*view.gradients, whole, frame, out);
+    else
+        draw_body(view, whole, frame, out);
     ImGui::EndChild();
 }
 

@@ -1,0 +1,384 @@
+// The four gradients over d_k: one large, its dead rows below on the same axis, all four as pictures beside it, and the numbers.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
+#include "app/common/draw/math.h"
+#include "app/common/draw/plot_parts.h"
+#include "app/common/draw/typing.h"
+#include "app/workspaces/saturation/actions.h"
+#include "app/workspaces/saturation/draw/parts.h"
+
+namespace attn::ui {
+namespace {
+
+using view::GradientsOverWidth;
+using view::Point;
+
+// Design units.
+constexpr float kTitle = 22.0F;
+constexpr float kTicks = 20.0F;
+constexpr float kBarsShare = 0.2F;  // of the height: the rows that pass nothing
+constexpr float kClosing = 26.0F;
+constexpr float kTabs = 200.0F;
+constexpr float kTable = 272.0F;
+constexpr float kGap = 24.0F;
+constexpr float kTabGap = 10.0F;
+constexpr float kRow = 21.0F;
+constexpr float kColumn = 74.0F;  // of numbers
+constexpr float kLane = 34.0F;    // of a strip
+constexpr float kAllBeside = 860.0F;
+constexpr float kTabsBeside = 620.0F;
+constexpr float kRowOfTabs = 132.0F;
+constexpr double kLostInk = 0.10;
+constexpr double kTickInk = 0.45;
+
+float width_of(const Box& box) { return box.high.x - box.low.x; }
+
+/// Typeset in a line that begins at `low`; its width.
+float math_in_line(const Frame& frame, const std::string& tex, ImVec2 low, float height,
+                   float room) {
+    const auto box = fitted_math(frame, tex, 16.0F, room);
+    if (!box) return 0.0F;
+    draw_formula(frame, *box, {low.x, low.y + (height + box->ascent - box->descent) / 2});
+    return box->width;
+}
+
+// --- the large plot
+
+/// Between the medians where less passes without.
+void draw_lost(const PlotCanvas& canvas, const std::string& words) {
+    const view::CurveView& with = canvas.plot.curves[0];
+    const view::CurveView& without = canvas.plot.curves[1];
+    std::vector<Point> upper, lower;
+    for (std::size_t n = 0; n < with.x.size(); ++n) {
+        if (!(without.y[n] < with.y[n])) continue;
+        const float x = canvas.x(with.x[n]);
+        upper.push_back({x, canvas.y(with.y[n])});
+        lower.push_back({x, std::min(canvas.y(without.y[n]), canvas.high.y)});
+    }
+    if (upper.size() < 2) return;
+    const Frame& frame = canvas.frame;
+    frame.painter.band(upper, lower, view::translucent(frame.theme.text, kLostInk));
+    const float half = frame.text_width(frame.fonts.small, words) / 2 + frame.px(4);
+    const float x = canvas.high.x - half - frame.px(8);
+    const float y = upper.back().y + frame.px(22);
+    if (!words.empty() && x - half > canvas.x(canvas.plot.marker_x) + frame.px(4))
+        draw_text_in(frame, frame.fonts.small, {x - half, y}, {x + half, y + frame.px(16)},
+                     Align::center, frame.theme.muted, words);
+}
+
+/// The numbers of the points at the handle, those that would touch left out, the medians first.
+void draw_values(const PlotCanvas& canvas) {
+    const Frame& frame = canvas.frame;
+    const view::PlotView& plot = canvas.plot;
+    const Font& font = frame.fonts.digits;
+    TakenSpans taken(frame.px(1));
+    for (std::size_t n = 0; n < plot.curves.size(); ++n) {
+        if (std::isnan(plot.marker_ys[n])) continue;
+        const bool left = n % 2 == 0;
+        const float y = within(canvas.y(plot.marker_ys[n]), canvas.low.y, canvas.high.y);
+        const float top = std::max(canvas.low.y, y - font.px - frame.px(6));
+        if (!taken.take(top, top + font.px)) continue;
+        const float width = frame.text_width(font, plot.marker_texts[n]);
+        float x = canvas.x(plot.marker_x) + (left ? -frame.px(8) - width : frame.px(8));
+        x = within(x, canvas.low.x, canvas.high.x - width);
+        frame.painter.rect({x - 3, top - 1}, {x + width + 3, top + font.px + 1},
+                           view::translucent(frame.theme.background, 0.8), frame.px(3));
+        frame.painter.text(font, {x, top}, frame.theme.role(plot.curves[n].role),
+                           plot.marker_texts[n]);
+    }
+}
+
+void draw_grip(const PlotCanvas& canvas, float top, bool held) {
+    const Frame& frame = canvas.frame;
+    const view::Theme& theme = frame.theme;
+    const std::string text = fmt::format("← d_k = {} →", canvas.plot.marker_x);
+    const float half = frame.text_width(frame.fonts.strong, text) / 2 + frame.px(8);
+    const float line = std::round(canvas.x(canvas.plot.marker_x));
+    const float x = within(line, canvas.low.x + half, canvas.high.x - half);
+    const view::Color fill = held ? view::blend(theme.accent, theme.text, 0.25) : theme.accent;
+    frame.painter.rect({x - half, top}, {x + half, top + frame.px(20)}, fill, frame.px(6));
+    draw_text_in(frame, frame.fonts.strong, {x - half, top}, {x + half, top + frame.px(20)},
+                 Align::center, theme.on_accent, text);
+    frame.painter.line({line, top + frame.px(20)}, {line, canvas.low.y}, theme.accent, frame.px(1));
+}
+
+/// All that lies over the x axis is one control. True while it is held.
+bool read_handle(const PlotCanvas& canvas, float top, float foot, const GradientsOverWidth& view,
+                 view::Actions& out) {
+    const Frame& frame = canvas.frame;
+    const auto here = static_cast<Index>(canvas.plot.marker_x);
+    ImGui::SetCursorScreenPos({canvas.low.x - frame.px(8), top});
+    ImGui::InvisibleButton(
+        "handle", {canvas.high.x - canvas.low.x + frame.px(16), std::max(foot - top, 1.0F)});
+    say_gesture(false, out);
+    const bool held = ImGui::IsItemActive();
+    if (held || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    const Index d_k = view::nearest_stop(canvas.value_at(ImGui::GetMousePos().x));
+    if (held && d_k != here) out.push_back(view::SetSaturationWidth{d_k});
+    if (!held)
+        tooltip(frame, fmt::format("d_k = {}", d_k),
+                view.tabs[view.tab].tooltip + "\nClick or drag: d_k goes there.");
+    if (!focus_stop(frame)) return held;
+    if (const int steps = arrow_steps(frame); steps != 0)
+        if (const Index next = view::next_stop(here, steps); next != here)
+            out.push_back(view::SetSaturationWidth{next});
+    return held;
+}
+
+// --- rows that pass nothing
+
+void draw_dead(const PlotCanvas& canvas, const GradientsOverWidth& view, float top, float foot) {
+    const Frame& frame = canvas.frame;
+    const view::Theme& theme = frame.theme;
+    const Font& font = frame.fonts.digits_small;
+    draw_fitted(frame, frame.fonts.small, {canvas.low.x, top}, {canvas.high.x, top + frame.px(18)},
+                Align::left, theme.text, view.dead_words);
+    draw_fitted(frame, frame.fonts.small, {canvas.low.x, top + frame.px(18)},
+                {canvas.high.x, top + frame.px(34)}, Align::left, theme.role(Role::weight),
+                view.dead_scaled);
+    const float ceiling = top + frame.px(36) + font.px;
+    frame.painter.line({canvas.low.x, foot}, {canvas.high.x, foot}, theme.line, frame.px(1));
+    TakenSpans taken(frame.px(4));
+    const float half = std::max(2.0F, (canvas.x(2.0) - canvas.x(1.0)) * 0.27F);
+    const auto draw = [&](const view::DeadBar& bar, bool here) {
+        const float x = canvas.x(static_cast<double>(bar.d_k));
+        const float y = foot - (foot - ceiling) * static_cast<float>(bar.share);
+        frame.painter.rect({x - half, std::min(y, foot - 1)}, {x + half, foot},
+                           here ? theme.text : theme.muted);
+        const float width = frame.text_width(font, bar.text) / 2 + 1;
+        if (taken.take(x - width, x + width))
+            draw_text_in(frame, font, {x - width, y - font.px - frame.px(4)}, {x + width, y},
+                         Align::center, here ? theme.text : theme.muted, bar.text);
+    };
+    for (const bool here : {true, false})  // the handle's number before the others
+        for (const view::DeadBar& bar : view.dead)
+            if ((static_cast<double>(bar.d_k) == canvas.plot.marker_x) == here) draw(bar, here);
+}
+
+void draw_large(const GradientsOverWidth& view, const Box& box, const Frame& frame,
+                view::Actions& out) {
+    const view::GradientTab& tab = view.tabs[view.tab];
+    const float after = box.low.x + frame.px(10) +
+                        math_in_line(frame, tab.tex, box.low, frame.px(kTitle), width_of(box));
+    draw_fitted(frame, frame.fonts.body, {after, box.low.y},
+                {box.high.x, box.low.y + frame.px(kTitle)}, Align::left, frame.theme.muted,
+                view.plot.title);
+    const float grip = box.low.y + frame.px(kTitle + 2);
+    const float bars = std::max((box.high.y - box.low.y) * kBarsShare, frame.px(76));
+    const float axis = box.high.y - frame.px(kClosing + kTicks);
+    const PlotCanvas canvas{view.plot,
+                            frame,
+                            {box.low.x + y_labels_width(view.plot, frame), grip + frame.px(26)},
+                            {box.high.x - curve_names_width(view.plot, frame),
+                             std::max(axis - bars - frame.px(8), grip + frame.px(60))},
+                            view.stale ? 0.45 : 1.0};
+    draw_y_axis(canvas);
+    draw_lost(canvas, view.lost);
+    draw_curves(canvas);
+    draw_marker(canvas);
+    draw_values(canvas);
+    draw_curve_names(canvas);
+    const float from = canvas.high.y + frame.px(8);
+    draw_dead(canvas, view, from, axis);
+    PlotCanvas below = canvas;
+    below.high.y = axis;
+    draw_x_axis(below);
+    const bool held = read_handle(canvas, grip, axis, view, out);
+    draw_grip(canvas, grip, held);
+    draw_fitted(frame, frame.fonts.strong, {box.low.x, box.high.y - frame.px(kClosing)}, box.high,
+                Align::left, frame.theme.text, view.closing);
+}
+
+// --- the four
+
+void draw_tab(const GradientsOverWidth& view, std::size_t n, const Box& box, const Frame& frame,
+              view::Actions& out) {
+    const view::GradientTab& tab = view.tabs[n];
+    ImGui::SetCursorScreenPos(box.low);
+    ImGui::PushID(static_cast<int>(n));
+    const bool pressed = ImGui::InvisibleButton("gradient", box.size());
+    const bool on = focus_stop(frame) &&
+                    (take_key(frame, view::Key::enter) || take_key(frame, view::Key::space));
+    if (pressed || on) out.push_back(view::ShowGradient{tab.of});
+    tooltip(frame, tab.plain, tab.tooltip);
+    ImGui::PopID();
+    const view::Theme& theme = frame.theme;
+    const bool shown = n == view.tab;
+    frame.painter.rect(box.low, box.high, shown ? theme.raised : theme.surface, frame.px(6));
+    frame.painter.outline(box.low, box.high, shown ? theme.accent : theme.line,
+                          frame.px(shown ? 1.5F : 1.0F), frame.px(6));
+    const float pad = frame.px(8);
+    const float width = math_in_line(frame, tab.tex, {box.low.x + pad, box.low.y + frame.px(3)},
+                                     frame.px(kTitle), width_of(box));
+    draw_fitted(frame, frame.fonts.small, {box.low.x + 2 * pad + width, box.low.y + frame.px(3)},
+                {box.high.x - pad, box.low.y + frame.px(3 + kTitle)}, Align::right, theme.muted,
+                tab.words);
+    const PlotCanvas canvas{tab.plot,
+                            frame,
+                            {box.low.x + pad, box.low.y + frame.px(kTitle + 8)},
+                            {box.high.x - frame.px(62), box.high.y - pad},
+                            view.stale ? 0.45 : 1.0};
+    draw_curves(canvas);
+    draw_marker(canvas);
+    draw_curve_labels(canvas);
+}
+
+void draw_tabs(const GradientsOverWidth& view, const Box& box, bool in_a_row, const Frame& frame,
+               view::Actions& out) {
+    const float gap = frame.px(kTabGap);
+    const auto count = static_cast<float>(view.tabs.size());
+    const ImVec2 size = box.size();
+    const ImVec2 step =
+        in_a_row ? ImVec2{(size.x + gap) / count, 0.0F} : ImVec2{0.0F, (size.y + gap) / count};
+    const ImVec2 one = in_a_row ? ImVec2{step.x - gap, size.y} : ImVec2{size.x, step.y - gap};
+    for (std::size_t n = 0; n < view.tabs.size(); ++n) {
+        const auto at = static_cast<float>(n);
+        const ImVec2 low{box.low.x + at * step.x, box.low.y + at * step.y};
+        draw_tab(view, n, {low, {low.x + one.x, low.y + one.y}}, frame, out);
+    }
+}
+
+// --- the numbers
+
+/// A table that is written from its top on.
+struct Writer {
+    const Frame& frame;
+    float x, right, y;
+
+    float column(bool scaled) const { return scaled ? right - frame.px(kColumn) : right; }
+    void numbers(const Font& font, view::Color with, const std::string& scaled,
+                 const std::string& unscaled) const {
+        const float height = frame.px(kRow);
+        for (const bool first : {true, false})
+            draw_text_in(frame, font, {column(first) - frame.px(kColumn), y},
+                         {column(first), y + height}, Align::right, first ? with : frame.theme.text,
+                         first ? scaled : unscaled);
+    }
+    void head(const std::string& words, const char* scaled, const char* unscaled) {
+        draw_text_in(frame, frame.fonts.small, {x, y}, {right, y + frame.px(kRow)}, Align::left,
+                     frame.theme.muted, words);
+        numbers(frame.fonts.small, frame.theme.role(Role::weight), scaled, unscaled);
+        y += frame.px(kRow);
+        frame.painter.line({x, y - 1}, {right, y - 1}, frame.theme.line, frame.px(1));
+    }
+    void row(const view::GradientNumber& number) {
+        ImGui::SetCursorScreenPos({x, y});
+        ImGui::PushID(static_cast<int>(y));
+        ImGui::InvisibleButton("number", {right - x, frame.px(kRow)});
+        tooltip(frame, number.plain, number.tooltip);
+        ImGui::PopID();
+        const float room = column(true) - frame.px(kColumn) - x;
+        if (number.tex.empty())
+            draw_fitted(frame, frame.fonts.body, {x, y},
+                        {x + room + frame.px(24), y + frame.px(kRow)}, Align::left,
+                        frame.theme.text, number.plain);
+        else
+            math_in_line(frame, number.tex, {x, y}, frame.px(kRow), room);
+        numbers(frame.fonts.digits, frame.theme.role(Role::weight), number.scaled, number.unscaled);
+        y += frame.px(kRow);
+    }
+};
+
+/// One tick for every percent, on the log axis; what lies below it at its left end.
+void draw_strip(const GradientsOverWidth& view, const view::GradientStrip& strip, ImVec2 low,
+                float right, const Frame& frame) {
+    const view::Theme& theme = frame.theme;
+    const view::Color color = strip.scaled ? theme.role(Role::weight) : theme.text;
+    const float top = low.y + frame.px(14), foot = low.y + frame.px(kLane - 4);
+    draw_text_in(frame, frame.fonts.small, low, {right, top}, Align::left, color, strip.name);
+    const auto at = [&](double value) {
+        const double share = std::log(std::max(value, view.strip_low) / view.strip_low) /
+                             std::log(view.strip_high / view.strip_low);
+        return low.x + (right - low.x) * static_cast<float>(within(share, 0.0, 1.0));
+    };
+    frame.painter.line({low.x, foot}, {right, foot}, theme.line, frame.px(1));
+    for (const double tick : strip.ticks)
+        frame.painter.line({at(tick), top}, {at(tick), foot}, view::translucent(color, kTickInk),
+                           frame.px(1));
+    frame.painter.line({at(strip.median), top - frame.px(3)},
+                       {at(strip.median), foot + frame.px(2)}, color, frame.px(2.5F));
+    frame.painter.ring({at(strip.mean), (top + foot) / 2}, frame.px(3.5F), color, frame.px(1.5F));
+}
+
+void draw_strips(const GradientsOverWidth& view, Writer& at) {
+    const Frame& frame = at.frame;
+    ImGui::SetCursorScreenPos({at.x, at.y});
+    ImGui::InvisibleButton("strips", {at.right - at.x, frame.px(2 * kLane + kRow)});
+    tooltip(frame, view.strip_words,
+            "Line: median. Ring: mean. What is below the axis stands at its left end.");
+    for (const view::GradientStrip& strip : view.strips) {
+        draw_strip(view, strip, {at.x, at.y}, at.right, frame);
+        at.y += frame.px(kLane);
+    }
+    const auto end = [&](Align align, double value) {
+        draw_text_in(frame, frame.fonts.digits_small, {at.x, at.y}, {at.right, at.y + frame.px(16)},
+                     align, frame.theme.muted, fmt::format("{:g}", value));
+    };
+    end(Align::left, view.strip_low);
+    end(Align::right, view.strip_high);
+    draw_fitted(frame, frame.fonts.small, {at.x, at.y + frame.px(16)},
+                {at.right, at.y + frame.px(32)}, Align::left, frame.theme.muted,
+                "a tick for every percent; ○ mean");
+    at.y += frame.px(40);
+}
+
+void draw_numbers(const GradientsOverWidth& view, const Box& box, const Frame& frame) {
+    Writer at{frame, box.low.x, box.high.x, box.low.y};
+    draw_text_in(frame, frame.fonts.small, {at.x, at.y}, {at.right, at.y + frame.px(34)},
+                 Align::right, frame.theme.muted,
+                 view.tab == static_cast<std::size_t>(view::GradientOf::w_q) ? "typical batch"
+                                                                             : "typical row");
+    draw_text_in(frame, frame.fonts.value, {at.x, at.y}, {at.right, at.y + frame.px(34)},
+                 Align::left, frame.theme.text, view.typical);
+    at.y += frame.px(44);
+    draw_strips(view, at);
+    at.head("median", "with", "without");
+    for (const view::GradientNumber& number : view.medians) at.row(number);
+    at.y += frame.px(8);
+    at.head("mean", "", "");
+    for (const view::GradientNumber& number : view.means) at.row(number);
+    at.y += frame.px(8);
+    at.row(view.none);
+}
+
+}  // namespace
+
+void draw_gradients_page(const GradientsOverWidth& view, float whole, const Frame& frame,
+                         view::Actions& out) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float gap = frame.px(kGap);
+    const float height = std::max(room.y, std::min(whole, frame.px(380)));
+    const float foot = low.y + height;
+    float right = low.x + room.x;
+    float end = foot;
+    const bool numbers = view.ready && room.x >= frame.px(kAllBeside);
+    if (numbers) {
+        draw_numbers(view, {{right - frame.px(kTable), low.y}, {right, foot}}, frame);
+        right -= frame.px(kTable) + gap;
+    }
+    const bool beside = room.x >= frame.px(kTabsBeside);
+    if (beside) {
+        draw_tabs(view, {{right - frame.px(kTabs), low.y}, {right, foot}}, false, frame, out);
+        right -= frame.px(kTabs) + gap;
+    } else {
+        end = foot + gap + frame.px(kRowOfTabs);
+        draw_tabs(view, {{low.x, foot + gap}, {right, end}}, true, frame, out);
+    }
+    draw_large(view, {low, {right, foot}}, frame, out);
+    if (view.ready && !numbers) {
+        draw_numbers(view, {{low.x, end + gap}, {low.x + room.x, end + gap}}, frame);
+        end += gap + frame.px(560);
+    }
+    ImGui::SetCursorScreenPos({low.x, end - 1.0F});
+    ImGui::Dummy({1.0F, 1.0F});
+}
+
+}  // namespace attn::ui

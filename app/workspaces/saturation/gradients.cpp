@@ -1,0 +1,253 @@
+#include "app/workspaces/saturation/gradients.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/workspaces/saturation/parts.h"
+#include "app/workspaces/saturation/requests.h"
+#include "app/workspaces/saturation/words.h"
+#include "core/tex.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kFloor = 1e-5;  // of the log axes
+
+struct GradientInfo {
+    const char* tex;
+    const char* words;
+    const char* tip;
+};
+constexpr GradientInfo kInfo[kGradientsOf] = {
+    {R"(\|\partial L / \partial z\|)", "before softmax",
+     "By the logits z that enter softmax: ∂L/∂z_j = a_j (∂L/∂a_j − Σ_i a_i ∂L/∂a_i)"},
+    {R"(\|\partial L / \partial s\|)", "the raw score",
+     "By the raw scores s = q·k: ∂L/∂z, divided by √d_k once more where z = s/√d_k"},
+    {R"(\|\partial L / \partial q\|)", "the query", "∂L/∂q = Σ_j ∂L/∂s_j k_j"},
+    {R"(\|\partial L / \partial W_Q\|)", "of a batch",
+     "W_Q of a batch of 64 rows with one-hot tokens: √Σ_i ‖∂L/∂q_i‖²"},
+};
+const GradientInfo& info_of(GradientOf of) { return kInfo[static_cast<std::size_t>(of)]; }
+
+/// "0.270", "0.0004", "7.7·10⁻⁶".
+std::string short_number(double value) {
+    if (value == 0.0) return "0";
+    if (value >= 9.995) return fmt::format("{:.1f}", value);
+    if (value >= 0.0995) return fmt::format("{:.3f}", value);
+    if (value >= 0.00095) return fmt::format("{:.4f}", value);
+    return significant(value, 2);
+}
+
+std::string share_text(double share) {
+    const double percents = 100.0 * share;
+    if (share > 0.0 && percents < 0.05) return "< 0.1 %";
+    return fmt::format("{:.{}f} %", percents, percents > 0.0 && percents < 9.95 ? 1 : 0);
+}
+
+/// What there is, of the widths that are wanted.
+struct Have {
+    std::vector<GradientPoint> points;
+    GradientSampling sampling;
+    Index d_k = 1;
+
+    const GradientPoint* here() const {
+        const auto found = std::ranges::find(points, d_k, &GradientPoint::d_k);
+        return found == points.end() ? nullptr : &*found;
+    }
+};
+
+Have have_of(const AppState& state) {
+    const SaturationGradients& drawn = saturation_gradients(state);
+    Have have{{}, drawn.sampling, saturation_controls(state).d_k};
+    if (!drawn.points) return have;
+    const std::vector<Index> widths = wanted_widths(saturation_controls(state));
+    for (const GradientPoint& point : *drawn.points)
+        if (std::ranges::binary_search(widths, point.d_k)) have.points.push_back(point);
+    return have;
+}
+
+template <class Value>
+void add_curve(PlotView& plot, std::string label, Role role, bool dashed, const Have& have,
+               Value value) {
+    CurveView curve{std::move(label), role, dashed, {}, {}, {}, {}};
+    for (const GradientPoint& point : have.points) {
+        curve.x.push_back(static_cast<double>(point.d_k));
+        curve.y.push_back(value(point));
+    }
+    const GradientPoint* here = have.here();
+    plot.marker_ys.push_back(here ? value(*here) : kNone);
+    plot.marker_texts.push_back(here ? short_number(value(*here)) : "…");
+    plot.curves.push_back(std::move(curve));
+}
+
+/// The next power of ten above all that is drawn, of any gradient.
+int top_power(const Have& have) {
+    double most = 1.0;
+    for (const GradientPoint& point : have.points)
+        for (const GradientSide* side : {&point.scaled, &point.unscaled})
+            for (std::size_t of = 0; of < kGradientsOf; ++of) {
+                const Spread& spread = spread_in(*side, static_cast<GradientOf>(of));
+                most = std::max({most, spread.mean, spread.median()});
+            }
+    return static_cast<int>(std::ceil(std::log10(most)));
+}
+
+PlotView empty_plot(const Have& have, int top) {
+    PlotView plot;
+    plot.x_low = 1.0;
+    plot.x_high = static_cast<double>(kWidestSweep);
+    for (const Index d_k : sweep_widths()) {
+        plot.x_ticks.push_back(static_cast<double>(d_k));
+        plot.x_tick_labels.push_back(std::to_string(d_k));
+    }
+    plot.marker_x = static_cast<double>(have.d_k);
+    plot.log_y = true;
+    plot.y_low = kFloor;
+    plot.y_high = std::pow(10.0, top);
+    for (int power = -5; power <= top; ++power) {
+        plot.y_ticks.push_back(std::pow(10.0, power));
+        plot.y_tick_labels.push_back(significant(plot.y_ticks.back(), 1));
+    }
+    return plot;
+}
+
+void add_medians(PlotView& plot, const Have& have, GradientOf of) {
+    add_curve(plot, "with ÷√d_k", Role::weight, false, have,
+              [of](const GradientPoint& p) { return spread_in(p.scaled, of).median(); });
+    add_curve(plot, "without", Role::input, false, have,
+              [of](const GradientPoint& p) { return spread_in(p.unscaled, of).median(); });
+}
+
+PlotView large_plot(const Have& have, GradientOf of, int top) {
+    PlotView plot = empty_plot(have, top);
+    plot.title = info_of(of).words;
+    plot.tooltip = info_of(of).tip;
+    add_medians(plot, have, of);
+    add_curve(plot, "mean, with", Role::weight, true, have,
+              [of](const GradientPoint& p) { return spread_in(p.scaled, of).mean; });
+    add_curve(plot, "mean, without", Role::input, true, have,
+              [of](const GradientPoint& p) { return spread_in(p.unscaled, of).mean; });
+    return plot;
+}
+
+GradientTab tab_of(const Have& have, GradientOf of, int top) {
+    GradientTab tab;
+    tab.of = of;
+    tab.tex = info_of(of).tex;
+    tab.plain = tex::plain_text(tab.tex);
+    tab.words = info_of(of).words;
+    tab.plot = empty_plot(have, top);
+    add_medians(tab.plot, have, of);
+    tab.scaled = tab.plot.marker_texts[0];
+    tab.unscaled = tab.plot.marker_texts[1];
+    tab.tooltip = info_of(of).tip;
+    return tab;
+}
+
+void add_dead(const Have& have, GradientsOverWidth& view) {
+    double most = 0.0;
+    for (const GradientPoint& point : have.points) {
+        if (point.d_k != nearest_stop(static_cast<double>(point.d_k))) continue;
+        view.dead.push_back({point.d_k, point.unscaled.z.dead, share_text(point.unscaled.z.dead)});
+        most = std::max(most, point.scaled.z.dead);
+    }
+    view.dead_words = "rows that pass nothing: ‖∂L/∂z‖ < 0.001, without ÷√d_k";
+    view.dead_scaled = most == 0.0 ? "with ÷√d_k: 0 % everywhere"
+                                   : fmt::format("with ÷√d_k: at most {}", share_text(most));
+}
+
+GradientNumber number_of(const char* tex, std::string scaled, std::string unscaled,
+                         const char* tip) {
+    return {tex, tex::plain_text(tex), std::move(scaled), std::move(unscaled), tip};
+}
+
+void add_table(const GradientPoint& here, GradientsOverWidth& view) {
+    const auto pair = [&](const char* tex, const char* tip, const auto& value) {
+        return number_of(tex, short_number(value(here.scaled)), short_number(value(here.unscaled)),
+                         tip);
+    };
+    view.medians.push_back(pair(R"(\max_j a_j)", "The largest weight",
+                                [](const GradientSide& s) { return s.p_max.median(); }));
+    view.medians.push_back(pair(R"(\|\partial a / \partial z\|_F)",
+                                "Frobenius norm of softmax's Jacobian: at most 1/2",
+                                [](const GradientSide& s) { return s.jacobian.median(); }));
+    for (std::size_t n = 0; n < kGradientsOf; ++n) {
+        const auto of = static_cast<GradientOf>(n);
+        view.medians.push_back(pair(kInfo[n].tex, kInfo[n].tip, [of](const GradientSide& s) {
+            return spread_in(s, of).median();
+        }));
+        view.means.push_back(pair(kInfo[n].tex, kInfo[n].tip,
+                                  [of](const GradientSide& s) { return spread_in(s, of).mean; }));
+    }
+    view.none = {"", "rows that pass nothing", share_text(here.scaled.z.dead),
+                 share_text(here.unscaled.z.dead), "‖∂L/∂z‖ below 0.001"};
+}
+
+void add_strips(const GradientPoint& here, GradientOf of, GradientsOverWidth& view) {
+    for (std::size_t n = 0; n < 2; ++n) {
+        const Spread& spread = spread_in(n == 0 ? here.scaled : here.unscaled, of);
+        view.strips[n] = {n == 0 ? "with" : "without",
+                          n == 0,
+                          {spread.percentiles.begin() + 1, spread.percentiles.end() - 1},
+                          spread.median(),
+                          spread.mean};
+    }
+    view.strip_words = fmt::format("{} at d_k = {}: a tick for every percent of the {}",
+                                   tex::plain_text(info_of(of).tex), here.d_k,
+                                   of == GradientOf::w_q ? "batches" : "rows");
+    view.strip_low = kFloor;
+    view.strip_high = view.plot.y_high;
+}
+
+std::string status_of(const SaturationGradients& drawn, bool stale) {
+    if (!drawn.points) return "computing the gradients…";
+    if (stale) return "computing… (the numbers are of the settings before)";
+    std::string words =
+        fmt::format("{} rows × {} widths", grouped(drawn.sampling.rows), drawn.points->size());
+    return drawn.elapsed_ms > 0.0 ? fmt::format("{} in {:.0f} ms", words, drawn.elapsed_ms) : words;
+}
+
+}  // namespace
+
+GradientsOverWidth build_gradients_over_width(const AppState& state) {
+    const Have have = have_of(state);
+    const GradientPoint* here = have.here();
+    const SaturationSettings& settings = saturation_controls(state).settings;
+    const GradientOf of = saturation_look(state).gradient;
+    GradientsOverWidth view;
+    view.tab = static_cast<std::size_t>(of);
+    view.ready = here != nullptr;
+    view.stale =
+        !view.ready || have.sampling.keys != settings.keys || have.sampling.seed != settings.seed;
+    const int top = top_power(have);
+    for (std::size_t n = 0; n < kGradientsOf; ++n)
+        view.tabs.push_back(tab_of(have, static_cast<GradientOf>(n), top));
+    view.plot = large_plot(have, of, top);
+    add_dead(have, view);
+    view.note = fmt::format(
+        "{} rows, {} keys; q, k and ∂L/∂a from N(0, 1), seed {}. Solid: median, dashed: mean.",
+        grouped(have.sampling.rows), have.sampling.keys, have.sampling.seed);
+    view.caption = "median";
+    view.status = status_of(saturation_gradients(state), view.stale);
+    if (here == nullptr) {
+        view.sentence = fmt::format("Computing at d_k = {}…", have.d_k);
+        return view;
+    }
+    view.sentence = gradient_sentence(of, *here);
+    view.closing = gradient_closing(*here);
+    const double with = spread_in(here->scaled, of).median();
+    const double without = spread_in(here->unscaled, of).median();
+    view.typical = change_words(with, without);
+    if (without < with)
+        view.lost = of == GradientOf::w_q ? "less in a typical batch" : "lost by a typical row";
+    add_table(*here, view);
+    add_strips(*here, of, view);
+    return view;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "app/common/plot.h"
+#include "app/workspaces/saturation/state.h"
+
+namespace attn::view {
+
+// What the loss sends back over d_k, with ÷√d_k and without. z logits that enter softmax, s = q·k.
+
+/// One of the four, as a picture: medians over d_k. All four are on one scale.
+struct GradientTab {
+    GradientOf of = GradientOf::z;
+    std::string tex, plain;  // ‖∂L/∂q‖
+    std::string words;       // "the query"
+    PlotView plot;
+    std::string scaled, unscaled;  // medians at the handle
+    std::string tooltip;
+};
+/// A d_k, and the share of rows that pass nothing there without ÷√d_k.
+struct DeadBar {
+    Index d_k = 1;
+    double share = 0.0;
+    std::string text;  // "55 %"
+};
+/// Every row at the handle: one tick for each percent of them.
+struct GradientStrip {
+    std::string name;
+    bool scaled = false;
+    std::vector<double> ticks;  // percentiles 1 … 99
+    double median = 0.0, mean = 0.0;
+};
+struct GradientNumber {
+    std::string tex, plain;
+    std::string scaled, unscaled;
+    std::string tooltip;
+};
+struct GradientsOverWidth {
+    bool ready = false, stale = false;
+    std::string sentence, note, closing;
+    std::vector<GradientTab> tabs;
+    std::size_t tab = 0;
+    PlotView plot;           // medians and means of the tab: with, without, mean with, mean without
+    std::string lost;        // between the medians, where less passes without
+    std::string dead_words;  // of the bars
+    std::string dead_scaled;  // "with ÷√d_k: 0 % everywhere"
+    std::vector<DeadBar> dead;
+    std::string typical;  // "÷ 34", of the medians
+    std::string caption;  // "median"
+    std::vector<GradientNumber> medians, means;
+    GradientNumber none;  // rows that pass nothing
+    std::array<GradientStrip, 2> strips;
+    std::string strip_words;
+    double strip_low = 1e-5, strip_high = 10.0;
+    std::string status;
+};
+GradientsOverWidth build_gradients_over_width(const AppState& state);
+
+/// "Without ÷√512, a typical row passes under 1/30 of the gradient, yet the mean is over 3 times as long." Of the gradient that
+/// is given, from both medians with their confidence, and both means; bounds of a coarse ladder, so that it does not hang on
+/// the seed. One sentence, true of every input.
+std::string gradient_sentence(GradientOf of, const GradientPoint& point);
+/// What the distribution at that d_k looks like, or "".
+std::string gradient_closing(const GradientPoint& point);
+/// Where a number lies.
+struct Interval {
+    double low = 0.0, high = 0.0;
+};
+/// What became of a number, told so that it holds whatever both are within their intervals.
+enum class Way : std::uint8_t {
+    less,
+    alike,
+    more
+};  // alike: by a factor under 1.33, or it cannot be told
+struct Change {
+    Way way = Way::alike;
+    double factor = 1.0;  // at least so many times less or more; infinite where it is 0
+};
+Change change_of(const Interval& from, const Interval& to);
+/// The largest bound of a coarse ladder at or below `factor` >= 1.33: "1.5", "25", "550", "10⁶".
+std::string bound_below(double factor);
+const Spread& spread_in(const GradientSide& side, GradientOf of);
+
+}  // namespace attn::view
