@@ -21,6 +21,9 @@ Result<void> prepare(const AppState& state, CallSettings& next, std::string_view
 using SetScore = SetField<Score, document_call, "score", "set_score", Kind::edit>;
 using SetSoftCap = SetField<double, document_call, "softcap", "set_softcap", Kind::drag>;
 using SetSinks = SetField<bool, document_call, "sinks", "set_sinks", Kind::edit, "on">;
+using SetScaleOperands =
+    SetField<bool, document_call, "scale_q_k", "set_scale_q_k", Kind::edit, "on">;
+using SetSinusoid = SetField<bool, document_call, "sinusoid", "set_sinusoid", Kind::edit, "on">;
 using SetRope = SetField<RopeTurn, document_call, "rope", "set_rope", Kind::edit>;
 using SetRopeBase = SetField<double, document_call, "rope_base", "set_rope_base", Kind::drag>;
 using SetAlibi = SetField<bool, document_call, "alibi", "set_alibi", Kind::edit, "on">;
@@ -39,9 +42,10 @@ struct CopyQueryWeights {
     friend void carry_out(AppState& state, const CopyQueryWeights& action);
 };
 
-using CallActions = ActionList<SetScore, SetSoftCap, SetSinks, SetRope, SetRopeBase, SetAlibi,
-                               SetQueryOffset, SetKeyHeads, SetValueWidth, SetDropout,
-                               SetDropoutSeed, SetTraining, CopyQueryWeights>;
+using CallActions =
+    ActionList<SetScore, SetSoftCap, SetSinks, SetScaleOperands, SetSinusoid, SetRope, SetRopeBase,
+               SetAlibi, SetQueryOffset, SetKeyHeads, SetValueWidth, SetDropout, SetDropoutSeed,
+               SetTraining, CopyQueryWeights>;
 
 /// Where a slider goes, and what the switch beside it sets; `on` 0: it has no switch. Any other number can be typed.
 struct CallReach {
