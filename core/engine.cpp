@@ -48,6 +48,7 @@ double score_factor(const AttentionSpec& spec, Index d_k) {
         case ScaleKind::sqrt_dk:
             return 1.0 / std::sqrt(static_cast<double>(d_k)) / spec.temperature;
         case ScaleKind::none:
+        case ScaleKind::q_and_k:
             return 1.0 / spec.temperature;
         case ScaleKind::value:
             return spec.scale_value / spec.temperature;

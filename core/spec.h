@@ -38,8 +38,9 @@ struct Rope {
 /// Radians a position of column pair c of `dims` columns that turn.
 double rope_frequency(const Rope& rope, Index c, Index dims);
 
-/// sqrt_dk: 1/√d_k. none: 1. value: AttentionSpec::scale_value.
-enum class ScaleKind : std::uint8_t { sqrt_dk, none, value };
+/// sqrt_dk: 1/√d_k. none: 1. value: AttentionSpec::scale_value. q_and_k: each query and key is multiplied by d_k^(−1/4)
+/// before their dot product, whose scores are so divided by √d_k (Radford et al. 2022, arXiv:2212.04356, Whisper's code).
+enum class ScaleKind : std::uint8_t { sqrt_dk, none, value, q_and_k };
 
 /// Where the diagonal starts when Tq ≠ Tk. top_left: query i stands at position i (PyTorch's is_causal).
 /// bottom_right: at i + Tk − Tq, so that the last query sees every key (decoding).

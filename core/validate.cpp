@@ -49,6 +49,10 @@ std::string check_options(const AttentionSpec& spec) {
                "temperature is {}: it must be a number from 1e-18 to 1e18", spec.temperature),
         unless(spec.scale != ScaleKind::value || std::abs(spec.scale_value) <= kLargestFactor,
                "scale is {}: it must be a number from -1e18 to 1e18", spec.scale_value),
+        unless(spec.scale != ScaleKind::q_and_k || spec.score == Score::dot,
+               "scale is q_and_k with score {}: it scales the queries and keys of dot products, so "
+               "score dot is expected",
+               info(spec.score).key),
         unless(spec.dropout >= 0.0 && spec.dropout < 1.0,
                "dropout is {}: it must be at least 0 and below 1", spec.dropout),
         unless(spec.heads >= 1, "heads is {}: it must be at least 1", spec.heads),

@@ -136,7 +136,7 @@ def weights_of(q, k, options, mask):
         q, k = (rotated(x, options["rope"], options.get("rope-base", 10000.0), options.get("rope-dims")) for x in (q, k))
     k = k.repeat(q.shape[1] // k.shape[1], 1)
     scale = options.get("scale", "sqrt_dk")
-    scale = {"sqrt_dk": q.shape[-1] ** -0.5, "none": 1.0}.get(scale, scale)
+    scale = {"sqrt_dk": q.shape[-1] ** -0.5, "q_and_k": q.shape[-1] ** -0.5, "none": 1.0}.get(scale, scale)
     scores = q @ k.swapaxes(-1, -2) * scale / options.get("temperature", 1.0)
     if options.get("softcap"):
         scores = options["softcap"] * numpy.tanh(scores / options["softcap"])

@@ -17,7 +17,10 @@ constexpr Letter kLetters[] = {{"x", Stage::x},           {"q", Stage::q},
                                {"k", Stage::k},           {"v", Stage::v},
                                {"a", Stage::weights},     {"s", Stage::scaled},
                                {"scores", Stage::scores}, {"context", Stage::context},
-                               {"output", Stage::output}, {"weights", Stage::weights}};
+                               {"output", Stage::output}, {"weights", Stage::weights},
+                               {"q′", Stage::q_rot},      {"k′", Stage::k_rot}};
+
+constexpr std::string_view kPrime = "′";
 
 bool is_level_bar(const MathStroke& stroke) { return stroke.points.size() == 2; }
 
@@ -180,7 +183,12 @@ class Setter {
     }
 
     MathBox script(const Node& node, const Level& level) const {
-        const Node& base = node.parts[0];
+        Node base = node.parts[0];
+        Node prime = base;  // of a letter: it stands over the index
+        prime.text = kPrime;
+        const bool primed = base.kind == tex::Kind::symbol && base.text.size() > kPrime.size() &&
+                            base.text.ends_with(kPrime);
+        if (primed) base.text.resize(base.text.size() - kPrime.size());
         Level own = level;
         if (!level.operand) own.operand = operand_of(node);
         MathBox box = set(base, own);
@@ -192,8 +200,11 @@ class Setter {
         const float slant =
             base.form == Form::italic && base.kind == tex::Kind::symbol ? 0.06F : 0.0F;
         const Level small = script_of(own);
+        if (primed) append(box, set(prime, own), box.width, 0.0F);
+        const float above = primed ? box.width + 0.03F * em : x;
         if (!is_blank(node.parts[1])) append(box, row(node.parts[1], small), x, low);
-        if (!is_blank(node.parts[2])) append(box, row(node.parts[2], small), x + slant * em, -high);
+        if (!is_blank(node.parts[2]))
+            append(box, row(node.parts[2], small), above + slant * em, -high);
         return box;
     }
 

@@ -42,9 +42,9 @@ std::string no_pair_words(const AppState& state, Pair pair, std::string_view mat
                        pair.key, matrix, size.tq, size.tk);
 }
 
-std::string pair_name(const Document& document, Pair pair) {
-    return fmt::format("{} → {}", axis_label(document, Axis::query, pair.query),
-                       axis_label(document, Axis::key, pair.key));
+std::string pair_name(const AppState& state, Pair pair) {
+    return fmt::format("{} → {}", axis_label(state, Axis::query, pair.query),
+                       axis_label(state, Axis::key, pair.key));
 }
 
 std::optional<Pair> selected_pair(const AppState& state) {

@@ -25,7 +25,7 @@ Pair nearest_pair(const AppState& state, Pair pair);
 /// "There is no pair 5 → 2: the weights are 4 × 4, counted from 0."; `matrix`: "the weights are".
 std::string no_pair_words(const AppState& state, Pair pair, std::string_view matrix);
 /// "sat → cat"
-std::string pair_name(const Document& document, Pair pair);
+std::string pair_name(const AppState& state, Pair pair);
 
 /// Of the selected cell, where it stands for a pair.
 std::optional<Pair> selected_pair(const AppState& state);

@@ -11,8 +11,8 @@ GridView pair_grid(const AppState& state, MatrixView<const float> values, const 
     Sheet sheet;
     sheet.id = Stage::weights;
     sheet.values = values;
-    sheet.row_labels = axis_labels(state.document(), Axis::query, values.rows);
-    sheet.column_labels = axis_labels(state.document(), Axis::key, values.columns);
+    sheet.row_labels = axis_labels(state, Axis::query, values.rows);
+    sheet.column_labels = axis_labels(state, Axis::key, values.columns);
     sheet.role = Role::weight;
     GridView grid = make_grid(state, sheet, style);
     grid.title = std::move(title);

@@ -22,10 +22,10 @@ std::string subscript(std::size_t n) {
 }
 
 /// The words along an axis; none where it counts numbers.
-std::span<const std::string> tokens_along(const Document& document, Axis axis) {
-    if (axis == Axis::query) return document.tokens;
-    if (axis != Axis::key) return {};
-    return document.tokens_kv.empty() ? document.tokens : document.tokens_kv;
+std::span<const std::string> tokens_along(const Document& document, Axis axis, Index batch) {
+    if (axis != Axis::query && axis != Axis::key) return {};
+    if (axis == Axis::key && !document.tokens_kv.empty()) return document.tokens_kv;
+    return tokens_of(document, batch);
 }
 
 /// "the", and "the₂" where the same token stands `before` times before it.
@@ -87,8 +87,8 @@ Sheet sheet_with(const AppState& state, const OperandId& id, MatrixView<const fl
     Sheet sheet;
     sheet.id = id;
     sheet.values = values;
-    sheet.row_labels = axis_labels(state.document(), rows_of(id), sheet.values.rows);
-    sheet.column_labels = axis_labels(state.document(), columns_of(id), sheet.values.columns);
+    sheet.row_labels = axis_labels(state, rows_of(id), sheet.values.rows);
+    sheet.column_labels = axis_labels(state, columns_of(id), sheet.values.columns);
     sheet.role = std::visit([](auto key) { return info(key).role; }, id);
     sheet.row_role = role_of(rows_of(id));
     sheet.column_role = role_of(columns_of(id));
@@ -115,9 +115,14 @@ HeadColumns head_columns(const AppState& state, Param param) {
     return head_columns(state.document().size, param, state.head);
 }
 
-std::vector<std::string> axis_labels(const Document& document, Axis axis, Index count) {
+std::vector<std::string> axis_labels(const AppState& state, Axis axis, Index count) {
+    return axis_labels(state.document(), axis, count, state.batch);
+}
+
+std::vector<std::string> axis_labels(const Document& document, Axis axis, Index count,
+                                     Index batch) {
     std::vector<std::string> labels;
-    const auto tokens = tokens_along(document, axis);
+    const auto tokens = tokens_along(document, axis, batch);
     if (tokens.empty() || std::ssize(tokens) < count) {  // not every file names its tokens
         for (Index n = 0; n < count; ++n) labels.push_back(std::to_string(n));
         return labels;
@@ -127,8 +132,12 @@ std::vector<std::string> axis_labels(const Document& document, Axis axis, Index 
     return labels;
 }
 
-std::string axis_label(const Document& document, Axis axis, Index n) {
-    const auto tokens = tokens_along(document, axis);
+std::string axis_label(const AppState& state, Axis axis, Index n) {
+    return axis_label(state.document(), axis, n, state.batch);
+}
+
+std::string axis_label(const Document& document, Axis axis, Index n, Index batch) {
+    const auto tokens = tokens_along(document, axis, batch);
     if (n < 0 || n >= std::ssize(tokens)) return std::to_string(n);
     const auto end = tokens.begin() + n;
     return labelled(*end, static_cast<std::size_t>(std::count(tokens.begin(), end, *end)),
@@ -221,7 +230,7 @@ std::string head_words(Index head, Index heads) {
 }
 
 std::string cell_name(const AppState& state, const CellRef& cell) {
-    const auto label = [&](Axis axis, Index n) { return axis_label(state.document(), axis, n); };
+    const auto label = [&](Axis axis, Index n) { return axis_label(state, axis, n); };
     std::string head;
     CellRef shown = cell;
     if (is_joined(state, cell)) {
@@ -264,7 +273,7 @@ std::vector<Operand> operands_of(const Document& document, Stage stage) {
     if (stage == Stage::scores)
         for (const Param param : info(document.spec.score).params)
             operands.push_back({param, Lights::whole});
-    if (stage == Stage::weights && !document.inputs->params[Param::sinks].empty())
+    if (stage == Stage::weights && has_sinks(document))
         operands.push_back({Param::sinks, Lights::own_head});
     return operands;
 }

@@ -79,8 +79,12 @@ std::vector<Operand> operands_of(const Document& document, Stage stage);
 /// Whether the trace holds the tensor. A backend need not keep every stage.
 bool is_kept(const AppState& state, const OperandId& id);
 /// The words along an axis, a repeated one numbered: "the", "the₂". Of widths: "0", "1", ….
-std::vector<std::string> axis_labels(const Document& document, Axis axis, Index count);
+std::vector<std::string> axis_labels(const Document& document, Axis axis, Index count,
+                                     Index batch = 0);
+/// Of the sequence that is shown.
+std::vector<std::string> axis_labels(const AppState& state, Axis axis, Index count);
 /// The n-th of them, short enough for the name of a cell; of any n.
-std::string axis_label(const Document& document, Axis axis, Index n);
+std::string axis_label(const Document& document, Axis axis, Index n, Index batch = 0);
+std::string axis_label(const AppState& state, Axis axis, Index n);
 
 }  // namespace attn::view

@@ -96,12 +96,14 @@ void set_scale(CallOptions& call, const Value& value) {
     const std::optional<double> number = parse_number<double>(value.text);
     if (value.text == "sqrt_dk")
         call.spec.scale = ScaleKind::sqrt_dk;
+    else if (value.text == "q_and_k")
+        call.spec.scale = ScaleKind::q_and_k;
     else if (value.text == "none")
         call.spec.scale = ScaleKind::none;
     else if (number)
         call.spec.scale = ScaleKind::value, call.spec.scale_value = *number;
     else
-        throw expected(value, "sqrt_dk, none or a number");
+        throw expected(value, "sqrt_dk, q_and_k, none or a number");
 }
 
 void set_d_k(CallOptions& call, const Value& value) {
@@ -248,7 +250,9 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
     {"score", "S", "", kScore, "how a pair is scored (default dot); `--score ?` names the others",
      set_score},
     {"scale", "C", "", kScore,
-     "scores are multiplied by: sqrt_dk (1/√d_k, default), none, or a number", set_scale},
+     "scores are multiplied by: sqrt_dk (1/√d_k, default), none, or a number; q_and_k: q and k by "
+     "d_k^(−1/4) each",
+     set_scale},
     {"d-k", "N", "", kScore,
      "width of a query, for the scale 1/√N of raw scores whose queries are not in the file",
      set_d_k},

@@ -36,6 +36,7 @@ std::string said_score(const AttentionSpec& spec) {
 }
 std::string said_scale(const AttentionSpec& spec) {
     if (spec.scale == ScaleKind::value) return fmt::format("{}", spec.scale_value);
+    if (spec.scale == ScaleKind::q_and_k) return "q_and_k";
     return spec.scale == ScaleKind::none ? "none" : "";
 }
 std::string said_rope(const AttentionSpec& spec) {

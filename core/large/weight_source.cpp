@@ -57,7 +57,7 @@ WeightSource make_source(Operand q, Operand k, const Params& params, const Atten
         q = shared(rotate(*spec.rope, *q, size.query_offset));
         k = shared(rotate(*spec.rope, *k, 0));
     }
-    Operands made = make_operands(spec.score, params, *q, *k);
+    Operands made = make_operands(spec, params, *q, *k);
     if (!made.q.empty()) q = shared(std::move(made.q));
     if (!made.k.empty()) k = shared(std::move(made.k));
     const std::span<const float> sinks = params[Param::sinks].values();

@@ -75,6 +75,13 @@ score::Function<Scalar> function_of(Score score) {
     return {};
 }
 
+template <class Scalar>
+TensorOf<Scalar> times(double factor, TensorOf<Scalar> x) {
+    for (Scalar& value : x.values())
+        value = static_cast<Scalar>(factor * static_cast<double>(value));
+    return x;
+}
+
 }  // namespace
 
 std::span<const ScoreInfo> score_table() { return kScores; }
@@ -85,6 +92,7 @@ std::vector<Feature> features(const AttentionSpec& spec, const Params& params,
                               std::initializer_list<std::string_view> but) {
     const std::pair<bool, Feature> all[] = {
         {spec.score != Score::dot, {info(spec.score).key, info(spec.score).title}},
+        {spec.scale == ScaleKind::q_and_k, {"scale q_and_k", "A scale of queries and keys"}},
         {spec.rope.has_value(), {"rope", "RoPE"}},
         {spec.softcap.has_value(), {"softcap", "Soft cap"}},
         {spec.alibi, {"alibi", "ALiBi"}},
@@ -100,10 +108,23 @@ std::vector<Feature> features(const AttentionSpec& spec, const Params& params,
     return found;
 }
 
+double operand_factor(const AttentionSpec& spec, Index d_k) {
+    return spec.scale == ScaleKind::q_and_k ? std::pow(static_cast<double>(d_k), -0.25) : 1.0;
+}
+
+double product_factor(const AttentionSpec& spec, Index d_k) {
+    const double each = operand_factor(spec, d_k);
+    return score_factor(spec, d_k) * each * each;
+}
+
 template <class Scalar>
-OperandsOf<Scalar> make_operands(Score score, const ParamsOf<Scalar>& params,
+OperandsOf<Scalar> make_operands(const AttentionSpec& spec, const ParamsOf<Scalar>& params,
                                  const TensorOf<Scalar>& q, const TensorOf<Scalar>& k) {
-    const auto make = function_of<Scalar>(score).operands;
+    if (spec.scale == ScaleKind::q_and_k) {  // of the dot product alone
+        const double factor = operand_factor(spec, q.shape().d);
+        return {times(factor, q), times(factor, k)};
+    }
+    const auto make = function_of<Scalar>(spec.score).operands;
     return make ? make(params, q, k) : OperandsOf<Scalar>{};
 }
 
@@ -111,6 +132,10 @@ template <class Scalar>
 void operands_backward(const CallOf<Scalar>& call, const TensorOf<Scalar>& q,
                        const TensorOf<Scalar>& k, OperandsOf<Scalar>& d,
                        ParamsOf<Scalar>& d_params) {
+    if (call.spec().scale == ScaleKind::q_and_k) {
+        const double factor = operand_factor(call.spec(), q.shape().d);
+        d = {times(factor, std::move(d.q)), times(factor, std::move(d.k))};
+    }
     if (const auto back = function_of<Scalar>(call.spec().score).operands_backward)
         back(call.inputs().params, q, k, d, d_params);
 }
@@ -154,7 +179,7 @@ PairRule pair_rule(const AttentionSpec& spec, const Dimensions& size, Index h) {
 }
 
 #define ATTN_SCORE_FOR(Scalar)                                                                   \
-    template OperandsOf<Scalar> make_operands(Score, const ParamsOf<Scalar>&,                    \
+    template OperandsOf<Scalar> make_operands(const AttentionSpec&, const ParamsOf<Scalar>&,     \
                                               const TensorOf<Scalar>&, const TensorOf<Scalar>&); \
     template void operands_backward(const CallOf<Scalar>&, const TensorOf<Scalar>&,              \
                                     const TensorOf<Scalar>&, OperandsOf<Scalar>&,                \

@@ -46,14 +46,19 @@ struct OperandsOf {
 };
 using Operands = OperandsOf<float>;
 
+/// What each query and key is multiplied by before the product: d_k^(−1/4) of ScaleKind::q_and_k, else 1.
+double operand_factor(const AttentionSpec& spec, Index d_k);
+/// What S is of the product of q and k themselves: score_factor() times the square of operand_factor().
+double product_factor(const AttentionSpec& spec, Index d_k);
+
 /// q̂ and k̂ of q [B,H,Tq,d_k] and k [B,Hkv,Tk,d_k], already rotated where RoPE is on.
 template <class Scalar>
-OperandsOf<Scalar> make_operands(Score score, const ParamsOf<Scalar>& params,
+OperandsOf<Scalar> make_operands(const AttentionSpec& spec, const ParamsOf<Scalar>& params,
                                  const TensorOf<Scalar>& q, const TensorOf<Scalar>& k);
 template <class Scalar>
 OperandsOf<Scalar> make_operands(const CallOf<Scalar>& call, const TensorOf<Scalar>& q,
                                  const TensorOf<Scalar>& k) {
-    return make_operands(call.spec().score, call.inputs().params, q, k);
+    return make_operands(call.spec(), call.inputs().params, q, k);
 }
 
 /// From the gradients of the operands to those of q and k, in place, and to d_params of the score's transform.

@@ -92,13 +92,15 @@ class Analysis {
     }
 
     /// Error of q·k, and of what else a score is made of.
-    void score(const InputsD& in, Score score, bool rotated, Index d_k) {
+    void score(const InputsD& in, const AttentionSpec& spec, Index d_k) {
         const double q = row_norm(t_[Stage::q]), k = row_norm(t_[Stage::k]);
-        const double e_q = e(rotated ? Stage::q_rot : Stage::q);
-        const double e_k = e(rotated ? Stage::k_rot : Stage::k);
+        const double e_q = e(stage_or_source(Stage::q_rot, spec));
+        const double e_k = e(stage_or_source(Stage::k_rot, spec));
+        const double scaled = std::pow(operand_factor(spec, d_k), 2);  // each rounded once more
         const double root = std::sqrt(real(d_k));
         const double dot = sum(d_k) * q * k + root * (e_q * k + e_k * q);
-        e(Stage::scores) = dot * growth(in, score, q, k);
+        const double rounded = scaled == 1.0 ? 0.0 : 2.0 * u_ * q * k;
+        e(Stage::scores) = scaled * (dot + rounded) * growth(in, spec.score, q, k);
     }
 
     // S = scores · factor, B = cap tanh(S / cap) − slope |p − j|; a softmax of them.
@@ -204,7 +206,7 @@ Bounds forward_bounds(const Subject& subject, const TraceD& stages, double round
     Analysis analysis(stages, roundoff);
     analysis.project(in);
     if (spec.rope) analysis.rotate(real(std::max(size.tk, size.tq + size.query_offset)));
-    analysis.score(in, spec.score, spec.rope.has_value(), size.d_k);
+    analysis.score(in, spec, size.d_k);
     // A fault in the factor makes the scaled scores larger, and their errors.
     const double scores = top(stages[Stage::scores]);
     const double grown = scores > 0.0 ? top(stages[Stage::scaled]) / scores : 0.0;

@@ -154,6 +154,8 @@ TensorD scores_of(const Subject& subject, const TensorD& q, const TensorD& k) {
             in.params[param.param] = subject.inputs.params[param.param];
     AttentionSpec spec;
     spec.score = subject.spec.score;
+    spec.scale = subject.spec.scale;
+    spec.scale_value = subject.spec.scale_value;
     spec.heads = q.shape().h;
     spec.kv_heads = k.shape().h;
     // The subject was such a call itself.

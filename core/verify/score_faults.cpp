@@ -145,7 +145,8 @@ bool changes_a_row(const Subject& subject, const Results& results, const TraceD&
 Reason wrong_scale(const Trial& trial, const Take& take) {
     const Subject& subject = trial.subject;
     const Dimensions& size = subject.size;
-    const double right = score_factor(subject.spec, size.d_k);
+    const double right = product_factor(subject.spec, size.d_k);
+    const double of_operands = std::pow(operand_factor(subject.spec, size.d_k), 2);
     const auto one_over_root = [](Index n) { return 1.0 / std::sqrt(static_cast<double>(n)); };
     struct Wrong {
         std::string words;
@@ -161,12 +162,14 @@ Reason wrong_scale(const Trial& trial, const Take& take) {
         {"the temperature left out", right * subject.spec.temperature},
         {"multiplied by √d_k instead", 1.0 / right},
     };
-    if (const auto fitted = fitted_factor(trial); fitted && !is_base_two(*fitted / right))
-        wrong.push_back({"fitted to the results", *fitted});
+    if (const auto of_scores = fitted_factor(trial)) {
+        const double fitted = *of_scores * of_operands;
+        if (!is_base_two(fitted / right)) wrong.push_back({"fitted to the results", fitted});
+    }
     Replay replay = replay_of(subject);
     for (const Wrong& each : wrong) {
         if (std::abs(each.factor - right) <= 1e-6 * std::abs(right)) continue;
-        replay.factor = each.factor;
+        replay.factor = each.factor / of_operands;
         if (!take(fmt::format("{}: scores times {} instead of {}", each.words,
                               factor_words(each.factor), factor_words(right)),
                   run(subject, replay)))

@@ -263,7 +263,7 @@ MadeRow with_next_head(const Trial& trial, const Row& row, const Tail& tail, boo
     const TensorD& k = subject.reference[rope ? Stage::k_rot : Stage::k];
     const TensorD& v = subject.reference[Stage::v];
     const Dimensions& size = subject.size;
-    const double factor = score_factor(subject.spec, size.d_k);
+    const double factor = product_factor(subject.spec, size.d_k);
     const Index head = row.b * size.kv_heads + row.h / (size.heads / size.kv_heads);
     std::vector<Entry> entries;
     for (Index p = 0; p < tail.end(); ++p) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/scores/score.h"
 #include "core/verify/faults.h"
 
 namespace attn::verify {
@@ -113,15 +114,17 @@ std::optional<TraceD> with_short_sums(const Subject& subject, FloatFormat format
     const TensorD q = rounded_to(format, t[rope ? Stage::q_rot : Stage::q]);
     const TensorD k = rounded_to(format, t[rope ? Stage::k_rot : Stage::k]);
     Replay replay = replay_of(subject);
+    const double of_operands = std::pow(operand_factor(subject.spec, subject.size.d_k), 2);
     const Shape shape = replay.scores.shape();
     const std::vector<Index> heads = grouped_heads(subject.size);
     for (Index b = 0; b < shape.b; ++b)
         for (Index h = 0; h < shape.h; ++h)
             for (Index i = 0; i < shape.t; ++i)
                 for (Index j = 0; j < shape.d; ++j)
-                    replay.scores(b, h, i, j) = short_dot(
-                        format, q, k,
-                        {b, h, i, heads[static_cast<std::size_t>(h)], j, subject.size.d_k});
+                    replay.scores(b, h, i, j) =
+                        of_operands * short_dot(format, q, k,
+                                                {b, h, i, heads[static_cast<std::size_t>(h)], j,
+                                                 subject.size.d_k});
     return run(subject, replay);
 }
 

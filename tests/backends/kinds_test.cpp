@@ -201,14 +201,21 @@ TEST_CASE("scaling queries and keys by d_k to the -1/4 each is scaling scores by
     const auto quarter = static_cast<float>(std::pow(64.0, -0.25));
     for (Tensor* each : {&scaled.q, &scaled.k})
         for (float& value : each->values()) value *= quarter;
-    AttentionSpec none;
+    AttentionSpec none, q_and_k;
     none.scale = ScaleKind::none;
+    q_and_k.scale = ScaleKind::q_and_k;
     const Trace a = attend(inputs, {}).value();
-    const Trace b = attend(scaled, none).value();
     CHECK(largest_of(a[Stage::weights]) > 1.0 / 7.0);
-    for (std::size_t n = 0; n < a[Stage::weights].values().size(); ++n)
-        CHECK(b[Stage::weights].values()[n] ==
-              doctest::Approx(a[Stage::weights].values()[n]).epsilon(1e-5));
+    const Trace by_hand = attend(scaled, none).value(), by_spec = attend(inputs, q_and_k).value();
+    for (const Trace* b : {&by_hand, &by_spec})
+        for (const auto& [one, other] :
+             {std::pair(Stage::weights, Stage::weights), std::pair(Stage::scores, Stage::scaled)})
+            for (std::size_t n = 0; n < a[other].values().size(); ++n)
+                CHECK((*b)[one].values()[n] == doctest::Approx(a[other].values()[n]).epsilon(1e-5));
+    q_and_k.score = Score::cosine;
+    CHECK(must_fail(attend(inputs, q_and_k)).sentence ==
+          "scale is q_and_k with score cosine: it scales the queries and keys of dot products, so "
+          "score dot is expected");
 }
 
 TEST_CASE("cosine: lengths do not count, and a query of zeros attends to all alike") {

@@ -10,7 +10,7 @@ TEST_CASE("a value that cannot be is named with what was expected") {
     check_option_refused({"--temperature", "-1"}, "temperature is -1");
     check_option_refused({"--temperature", "nan"}, "temperature is nan");
     check_option_refused({"--scale", "sqrt"},
-                         "--scale is 'sqrt'; expected sqrt_dk, none or a number");
+                         "--scale is 'sqrt'; expected sqrt_dk, q_and_k, none or a number");
     for (const ScoreInfo& score : score_table())
         check_option_refused({"--score", "cos"}, std::string(score.key));
     check_option_refused({"--score", "cos"}, "--score is 'cos'; expected dot, cosine, general");

@@ -173,6 +173,15 @@ void add_positions(Maker& make, const Extents& n) {
     both.dropout = 0.3;
 }
 
+void add_scaled_operands(Maker& make, const Extents& n) {
+    make.given("queries and keys scaled", n).spec.scale = ScaleKind::q_and_k;
+    AttentionSpec& turned = make.given("queries and keys turned, then scaled", n).spec;
+    turned.scale = ScaleKind::q_and_k;
+    turned.temperature = 0.5;
+    turned.rope = Rope{};
+    turned.mask.causal = CausalAlign::bottom_right;
+}
+
 void add_windows(Maker& make, const Extents& n) {
     AttentionSpec& sides = make.given("window sides", n).spec;
     sides.mask.window_left = 2;
@@ -238,7 +247,7 @@ std::vector<Case> kind_cases(Sizes sizes) {
                      {2, 6, 2, 13, 9, 8, 3},
                      {1, 4, 1, 9, 33, 16, 31},
                      {1, 2, 1, 131, 137, 22, 19}},
-                    {add_scores, add_positions, add_windows, add_sinks});
+                    {add_scores, add_positions, add_scaled_operands, add_windows, add_sinks});
 }
 
 std::vector<Case> engine_cases(Sizes sizes) {

@@ -5,6 +5,8 @@
 #include "app/common/document/call_actions.h"
 #include "app/common/document/reference.h"
 #include "app/common/document/toy.h"
+#include "app/workspaces/step/view.h"
+#include "core/rng.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;
@@ -72,7 +74,8 @@ const Actions& every_field() {
     static const Actions kAll{SetKeyHeads{2},     SetValueWidth{3},  SetScore{Score::additive},
                               SetSoftCap{1.5},    SetSinks{true},    SetRope{RopeTurn::interleaved},
                               SetRopeBase{100.0}, SetAlibi{true},    SetQueryOffset{2},
-                              SetDropout{0.25},   SetDropoutSeed{9}, SetTraining{false}};
+                              SetDropout{0.25},   SetDropoutSeed{9}, SetTraining{false},
+                              SetSinusoid{false}};
     return kAll;
 }
 
@@ -97,6 +100,73 @@ TEST_CASE("a soft cap bends scores to cap · tanh(S / cap)") {
     CHECK(!after(state, {SetSoftCap{0.0}}).document().spec.softcap);
     CHECK(refused(state, SetSoftCap{-1.0}) ==
           "Softcap is -1: it must be a number from 1e-18 to 1e18.");
+}
+
+TEST_CASE("queries and keys times d_k^(−1/4) each: their scores are ÷ √d_k, and S is as before") {
+    const AppState by_scores = seeded(2);
+    const AppState state = after(by_scores, {SetScaleOperands{true}});
+    for (const Stage stage : {Stage::scores, Stage::scaled})
+        check_pairs(state, stage, [&](Index h, Index i, Index j) {
+            return dot(by_scores, Stage::q, h, i, Stage::k, h, j) / 2.0;  // √d_k
+        });
+    CHECK((*state.trace)[Stage::q] == (*by_scores.trace)[Stage::q]);
+    CHECK(state.document().spec.scale == ScaleKind::q_and_k);
+    CHECK(call_of(reopened_alike(state).document()) == call_of(state.document()));
+    CHECK(after(state, {Undo{}}).shared_document() == by_scores.shared_document());
+    CHECK(
+        document_to_json(after(by_scores, {through_journal(SetScaleOperands{true})}).document()) ==
+        document_to_json(state.document()));
+    CHECK(after(state, {SetScaleOperands{false}}).document().spec.scale == ScaleKind::sqrt_dk);
+    CHECK(refused(state, SetScore{Score::cosine}) ==
+          "Scale is q_and_k with score cosine: it scales the queries and keys of dot products, so "
+          "score dot is expected.");
+    const auto said = [&](Stage stage) {
+        return build_step_view(after(state, {GoToStage{stage}}));
+    };
+    CHECK(said(Stage::scores).formula == "scores[i,j] = (d_k^-1/4 q_i) · (d_k^-1/4 k_j)");
+    CHECK(has(said(Stage::scores).words, "Each was multiplied by 4^(−¼) = 0.7071 before."));
+    CHECK(said(Stage::scaled).words ==
+          "The scores go on as they are: queries and keys were scaled before their product.");
+    CHECK(said(Stage::scaled).formula == "S = scores");
+}
+
+TEST_CASE("without the sinusoid a computed row of X is its word's vector; a given row stays") {
+    const AppState given = seeded(1, {SetCell{{Stage::x, 2, 1}, 9.0}});
+    const AppState state = after(given, {SetSinusoid{false}});
+    for (Index i = 0; i < 4; ++i)
+        for (Index c = 0; c < 5; ++c) {
+            const double word = word_value(hash_text(std::string(1, "abcd"[i])), c);
+            const float with = given.document().inputs->x(0, 0, i, c);
+            if (i != 2) CHECK(with == near(word + position_value(i, c)));
+            CHECK(state.document().inputs->x(0, 0, i, c) == (i == 2 ? with : near(word)));
+        }
+    CHECK(has(state.document().note, "else from the words alone"));
+    CHECK(build_step_view(state).formula == "X = embedding(token)");
+    const AppState wider = after(state, {SetModelWidth{6}});
+    CHECK(wider.document().inputs->x(0, 0, 1, 5) == near(word_value(hash_text("b"), 5)));
+    CHECK(after(state, {SetSinusoid{true}}).document().inputs->x == given.document().inputs->x);
+    CHECK(reopened(state).document().inputs->x == state.document().inputs->x);
+}
+
+TEST_CASE("RoPE that is switched off and on again is as it was, a file's with its scaling") {
+    Document document = document_of({normal_inputs({1, 2, 4, 4}, 5)}, "x.npz");
+    document.spec.rope = Rope{RopePairs::half, 500.0, 2, {RopeScale::linear, 4.0}};
+    const AppState file = state_of(document).value();
+    const auto again = [](const AppState& state) {
+        return call_of(after(state, {SetRope{RopeTurn::half}}).document());
+    };
+    const AppState off = after(file, {SetRope{RopeTurn::off}});
+    CHECK_FALSE(off.document().spec.rope);
+    CHECK(again(off) == call_of(file.document()));
+    CHECK(again(off).rope_scaled);
+    const auto session = nlohmann::json::parse(document_to_json(off.document()));
+    const auto reference = reference_from_json(session, "session");
+    REQUIRE(reference);
+    CHECK(again(state_of(resolved(file.document(), *reference).value()).value()) ==
+          call_of(file.document()));
+    const AppState toy = seeded(1, {SetRope{RopeTurn::half}, SetRopeBase{50.0}});
+    CHECK(again(after(toy, {SetRope{RopeTurn::off}, SetSentence{"a b"}})).rope_base == 50.0);
+    CHECK(again(seeded(1)).rope_base == 10000.0);
 }
 
 TEST_CASE("RoPE turns pairs of columns by position · base^(−2c/d_k), halves or neighbours") {
@@ -306,7 +376,7 @@ TEST_CASE("every field is undone, done again, journaled and kept by a session") 
         CHECK(opened.document().inputs->params.tensors == next.document().inputs->params.tensors);
         state = next;
     }
-    CHECK(call_fields().size() == every_field().size());
+    CHECK(call_fields().size() == every_field().size() + 1);  // scale_q_k: of dot products alone
 }
 
 TEST_CASE("another sentence, other sizes and another seed keep what was chosen") {
@@ -389,6 +459,12 @@ TEST_CASE(
     CHECK(
         fault(R"("score": "cosin")") ==
         R"(p.json has 'score' = "cosin": expected one of dot, cosine, general, additive, student_t)");
+    CHECK(fault(R"("rope_base": 50)") ==
+          "p.json has 'rope_base' without RoPE: expected 'rope' as well, half or interleaved");
+    CHECK(fault(R"("rope": "off", "rope_dims": 2)") ==
+          "p.json has 'rope_dims' without RoPE: expected 'rope' as well, half or interleaved");
+    CHECK(fault(R"("rope": "half", "rope_scaled": true)") ==
+          "p.json has 'rope_scaled': a sentence's RoPE has no scaling, which is a model's");
     CHECK(fault(R"("d_v": 2, "W_V": [[1, 2, 3, 4]])") ==
           "p.json W_V has 1 rows, expected d_model = 4");
 }

@@ -90,7 +90,8 @@ TEST_CASE("a wrong document names the key or the row and what was expected") {
     CHECK(has(fault(kHead + R"("X": [[1, "x"], [1, 2]]})"), "X row 0 has \"x\" in column 1"));
     CHECK(has(fault(kHead + R"("X": [[1, 1e39], [1, 2]]})"), "1e+39 in column 1: a float holds"));
     CHECK(has(fault(kHead + R"("heads": 17})"), "heads is 17: it must be 1 to 16"));
-    CHECK(has(fault(kHead + R"("scale": "sqrt"})"), "expected \"sqrt_dk\", \"none\" or a number"));
+    CHECK(has(fault(kHead + R"("scale": "sqrt"})"),
+              "expected \"sqrt_dk\", \"q_and_k\", \"none\" or a number"));
     CHECK(has(fault(kHead + R"("causal": "left"})"), "\"top-left\" or \"bottom-right\""));
     CHECK(has(fault(kHead + R"("temperature": 0})"), "temperature is 0"));
     CHECK(has(fault(kHead + R"("X_kv": [[1]]})"), "no words for it: give 'source'"));

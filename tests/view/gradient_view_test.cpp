@@ -343,3 +343,17 @@ TEST_CASE("parameters and their gradients stand on the canvas") {
         CHECK(std::ranges::count(titles, "∂L/∂" + name_of(param)) == 1);
     }
 }
+
+TEST_CASE("a pair that the mask forbids is a masked cell of the gradients behind the mask") {
+    const AppState state = after(initial_state(), {SetCausal{true}, ShowGradients{true}});
+    for (const auto& [stage, hides] :
+         {std::pair(Stage::scores, true), std::pair(Stage::scaled, true),
+          std::pair(Stage::masked, true), std::pair(Stage::weights, false),
+          std::pair(Stage::q, false)}) {
+        CAPTURE(info(stage).key);
+        const GridView grid = build_step_view(after(state, {GoToStage{stage}})).result;
+        for (Index i = 0; i < grid.rows; ++i)
+            for (Index j = 0; j < grid.columns; ++j)
+                CHECK((grid.at(i, j).look == CellLook::masked) == (hides && j > i));
+    }
+}

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "app/workspaces/step/gradient_view.h"
 #include "app/workspaces/step/grids.h"
 #include "tests/view/view_test.h"
 
@@ -50,6 +51,18 @@ TEST_CASE("each picture has the colours that the canvas gives that head, by row 
                 for (Index j = 0; j < grid.columns; ++j)
                     CHECK(pixel(image, i, j) == grid.at(i, j).fill);
         }
+    }
+    for (const Stage stage : {Stage::scaled, Stage::weights, Stage::context}) {
+        const AppState values = after(with_heads(2, stage), {SetCausal{true}, ScaleRows{true}});
+        const AppState state = after(values, {ShowGradients{true}, ShowHead{1}});
+        const HeadPicture head = build_heads_view(state).heads[1];
+        CHECK(head.picture.key != build_heads_view(values).heads[1].picture.key);
+        CHECK(head.tooltip.starts_with("largest in size of ∂L/∂"));
+        const Image image = head.picture.paint();
+        const GridView grid = gradient_grid(state, stage);
+        for (Index i = 0; i < grid.rows; ++i)
+            for (Index j = 0; j < grid.columns; ++j)
+                CHECK(pixel(image, i, j) == grid.at(i, j).fill);
     }
     const AppState plain = with_heads(2, Stage::weights);
     const AppState state = after(plain, {ScaleRows{true}, ShowHead{1}});

@@ -97,7 +97,8 @@ void check_operands(const AttentionSpec& spec, const Params& params, const std::
     const AppState state = looking(spec, params);
     const Inputs& in = *state.document().inputs;
     const Row q = row_of(in.q, kCell.row);
-    const double factor = 1.0 / std::sqrt(8.0);
+    const bool as_is = spec.scale == ScaleKind::q_and_k;
+    const double factor = as_is ? 1.0 : 1.0 / std::sqrt(8.0);
     Row scaled;
     double sum = 0.0;
     for (Index j = 0; j < kTokens; ++j) {
@@ -118,7 +119,8 @@ void check_operands(const AttentionSpec& spec, const Params& params, const std::
             fmt::format("a = exp(S − L), S = {} · factor, L = logsumexp of the row", product), how,
             fmt::format("S, a: score {}  weight {}", number(s), number(std::exp(s - l))),
             "products",
-            fmt::format("÷ √d_k: {}·{} = {}", number(s / factor), number(factor), number(s)),
+            fmt::format("{}: {}·{} = {}", as_is ? "× 1" : "÷ √d_k", number(s / factor),
+                        number(factor), number(s)),
             fmt::format("− L: {} − {} = {}", number(s), number(l), number(s - l)),
             fmt::format("exp: exp({} − {}) = {}", number(s), number(l), number(std::exp(s - l)))});
     const std::string python = map_inspector(state).as_python;
@@ -150,6 +152,17 @@ TEST_CASE(
                    [](const Row& q, Row k) {
                        k.pop_back();
                        return Vectors{divided(q), divided(k)};
+                   });
+    AttentionSpec scaled;
+    scaled.scale = ScaleKind::q_and_k;
+    const auto quarter = [](Row row) {
+        for (double& value : row) value *= std::pow(8.0, -0.25);
+        return row;
+    };
+    check_operands(scaled, {}, "q′·k′", "q′ and k′ are q and k times d_k^(−¼).",
+                   [&](const Row& q, Row k) {
+                       k.pop_back();
+                       return Vectors{quarter(q), quarter(k)};
                    });
     AttentionSpec general;
     general.score = Score::general;

@@ -65,6 +65,19 @@ TEST_CASE("scripts are 0.72 as large, 0.22 em lower or 0.40 em higher, never too
     CHECK(word(laid_out("q_{i_j}", {20.0F, 11.0F}), "j").font.px == Approx(11.0));
 }
 
+TEST_CASE("a prime stands over its letter's index, and the letter is that of what RoPE turned") {
+    const MathBox box = laid_out("q'_i \\cdot k'_j");
+    CHECK(word(box, "i").at.x < end(word(box, "q")) + 0.1F * kEm);
+    CHECK(word(box, "′").at.x == Approx(end(word(box, "q"))));
+    CHECK(drop(word(box, "′")) == Approx(0.0));
+    for (const char* letter : {"q", "′", "i"})
+        CHECK(word(box, letter).operand == OperandId(Stage::q_rot));
+    CHECK(word(box, "k").operand == OperandId(Stage::k_rot));
+    CHECK(operand_named("q") == OperandId(Stage::q));
+    const MathBox high = laid_out("q'^2");
+    CHECK(word(high, "2").at.x >= end(word(high, "′")));
+}
+
 TEST_CASE("a fraction's bar is on the axis, with 0.15 em above and below it") {
     const MathBox box = laid_out("\\frac{a}{M b}");
     const MathStroke& line = bar(box);

@@ -8,6 +8,7 @@
 
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/call_actions.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/controls.h"
 #include "tests/support/cases.h"
@@ -158,6 +159,8 @@ inline std::vector<AppState> sample_states() {
     states.push_back(after(initial_state(), {SetSentence{"Über die Brücke läuft 猫 🐈 Über"},
                                              SetHeads{8}, ShowHead{5}}));
     states.push_back(after(initial_state(), {SetSentence{numbered("word", 64)}, SetKeyWidth{64}}));
+    states.push_back(after(initial_state(), {SetSentence{"the cat sat || a dog"}, ShowHead{0, 1},
+                                             SetSinusoid{false}, SetHeads{2}}));
     states.push_back(after(preset_state("cross-attention"), {SetSentence{"who did it"}}));
     for (AppState& call : call_states()) states.push_back(std::move(call));
     return states;

@@ -1,5 +1,7 @@
 #include "app/common/document/toy.h"
+#include "app/workspaces/step/explain.h"
 #include "app/workspaces/step/heads.h"
+#include "app/workspaces/step/sentence.h"
 #include "core/rng.h"
 #include "tests/view/view_test.h"
 
@@ -221,4 +223,48 @@ TEST_CASE("a head that was changed is not called by what it was built for") {
     CHECK(names({SetSeed{8}}).empty());
     CHECK(names({SetSentence{"to be"}}).empty());
     CHECK(reopened(state).document().head_names == state.document().head_names);
+}
+
+TEST_CASE("two sentences are a batch, the shorter one padded, each with its own words") {
+    const AppState one = after(initial_state(), {SetSeed{4}, SetSentence{"the cat sat down"}});
+    const AppState state = after(one, {SetSentence{"the cat sat down || a dog"}});
+    const Document& document = state.document();
+    CHECK(document.inputs->x.shape() == Shape{2, 1, 4, 4});
+    CHECK(document.spec.mask.padding == std::vector<Index>{4, 2});
+    for (const auto stage : {Stage::scores, Stage::weights, Stage::output})
+        for (Index i = 0; i < 4; ++i)  // the first sentence is what it was alone
+            for (Index j = 0; j < 4; ++j)
+                CHECK((*state.trace)[stage](0, 0, i, j) == (*one.trace)[stage](0, 0, i, j));
+    const AppState dog = after(one, {SetSentence{"a dog"}});
+    const AppState next = after(state, {ShowHead{0, 1}, GoToStage{Stage::weights}});
+    for (Index i = 0; i < 4; ++i)
+        for (Index j = 0; j < 4; ++j) {
+            const float a = (*state.trace)[Stage::weights](1, 0, i, j);
+            if (j >= 2) CHECK(a == 0.0F);
+            if (i < 2 && j < 2) CHECK(a == (*dog.trace)[Stage::weights](0, 0, i, j));
+        }
+    using Words = std::vector<std::string>;
+    const auto shown = [](const AppState& of) { return build_step_view(of).result.row_labels; };
+    CHECK(shown(after(state, {GoToStage{Stage::weights}})) == Words{"the", "cat", "sat", "down"});
+    CHECK(shown(next) == Words{"a", "dog", "[pad]", "[pad]₂"});
+    CHECK(build_sentence_view(next).queries.chips[1].text == "dog");
+    CHECK(has(explain(next, {Stage::x, 1, 0}).formula, "word vector of “dog” + position 1"));
+    CHECK(build_step_view(next).controls.batches == 2);
+    CHECK(reopened(next).document().inputs->x == document.inputs->x);
+    CHECK(reopened(after(next, {SetPadding{std::nullopt}})).document().spec.mask.padding.empty());
+    const AppState edited = after(next, {SetCell{{Stage::x, 1, 0}, 7.0}});
+    CHECK(edited.document().inputs->x(1, 0, 1, 0) == 7.0F);
+    CHECK(edited.document().inputs->x(0, 0, 1, 0) == document.inputs->x(0, 0, 1, 0));
+    CHECK(after(edited, {SetSentence{"one || a dog"}}).document().inputs->x(1, 0, 1, 0) == 7.0F);
+    CHECK(after(edited, {SetKeyWidth{6}, SetModelWidth{5}}).document().inputs->x(1, 0, 1, 0) ==
+          7.0F);
+    CHECK(after(edited, {SetSentence{"a dog"}}).document().size.batch == 1);
+    for (const auto& [typed, words] :
+         {std::pair("a || b || c",
+                    "A batch has two sentences at most: || stands between them once."),
+          std::pair("a ||", "|| stands between two sentences, and none stands behind it."),
+          std::pair("|| a", "|| stands between two sentences, and none stands before it.")})
+        CHECK(after(one, {SetSentence{typed}}).message.words == words);
+    CHECK(after(preset_state("cross-attention"), {SetSentence{"a || b"}}).message.words ==
+          "A sentence that reads another one is no batch: leave out ||.");
 }

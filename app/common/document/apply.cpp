@@ -12,6 +12,7 @@
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
+#include "core/scores/score.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -71,6 +72,10 @@ void set_width(AppState& state, const WidthChange& change, Index d_model, Index 
 
 /// "divided by √4 = 2", "multiplied by 0.3".
 std::string factor_words(const Document& document) {
+    if (document.spec.scale == ScaleKind::q_and_k)
+        return fmt::format("products of queries and keys times {}^(−¼) = {} each",
+                           document.size.d_k,
+                           significant(operand_factor(document.spec, document.size.d_k), 4));
     if (document.spec.scale == ScaleKind::value)
         return "multiplied by " + significant(document.spec.scale_value, 4);
     return fmt::format("divided by √{} = {}", document.size.d_k,

@@ -25,13 +25,15 @@ CallSettings call_of(const Document& document) {
     CallSettings call;
     call.score = spec.score;
     call.softcap = spec.softcap.value_or(0.0);
-    call.sinks = !document.inputs->params[Param::sinks].empty();
+    call.sinks = has_sinks(document);
     if (spec.rope) {
         call.rope = spec.rope->pairs == RopePairs::half ? RopeTurn::half : RopeTurn::interleaved;
         call.rope_base = spec.rope->base;
         call.rope_dims = spec.rope->dims.value_or(0);
         call.rope_scaled = spec.rope->scaling.kind != RopeScale::none;
     }
+    call.scale_q_k = spec.scale == ScaleKind::q_and_k;
+    call.sinusoid = document.sinusoid;
     call.alibi = spec.alibi;
     call.query_offset = spec.query_offset.value_or(0);
     call.kv_heads = document.size.kv_heads;
@@ -76,10 +78,12 @@ std::string call_field_lacks(const Document& document, std::string_view field) {
         return fmt::format(
             "{} holds queries and keys without values: it is no call that could be set.",
             document.title);
-    const bool tensors = field == "sinks" || field == "kv_heads" || field == "d_v";
+    const bool tensors =
+        field == "sinks" || field == "kv_heads" || field == "d_v" || field == "sinusoid";
     if (!tensors || is_toy(document)) return {};
     return fmt::format(
-        "Sinks, key/value heads and d_v are tensors of {}: they can be set for a toy sentence.",
+        "{} of {}: they can be set for a toy sentence.",
+        field == "sinusoid" ? "Token vectors are" : "Sinks, key/value heads and d_v are tensors",
         document.title);
 }
 
@@ -88,6 +92,35 @@ Result<void> prepare(const AppState&, CallSettings& next, std::string_view chang
         return bad_input("RoPE is off, so that it has no base: choose half or interleaved first");
     return {};
 }
+
+namespace {
+
+/// Of a toy: sizes, score, sinks and positions decide its tensors.
+void set_tensors(Document& document, const CallSettings& was, const CallSettings& call) {
+    const bool learned = !info(was.score).params.empty() || !info(call.score).params.empty();
+    if (learned || call.sinks != was.sinks || call.kv_heads != was.kv_heads ||
+        call.d_v != was.d_v) {
+        ToyShape to = toy_shape(document);
+        to.score = call.score;
+        to.sinks = call.sinks;
+        to.kv_heads = call.kv_heads;
+        to.d_v = call.d_v;
+        reshape(document, to);
+    }
+    if (call.sinusoid != was.sinusoid) set_sinusoid(document, call.sinusoid);
+}
+
+/// RoPE as it was before it was switched off, its pairs as `call` says.
+void turn_again(const Document& before, CallSettings& call) {
+    Document turned = before;
+    turned.spec.rope = before.rope_before;
+    const CallSettings again = call_of(turned);
+    call.rope_base = again.rope_base;
+    call.rope_dims = again.rope_dims;
+    call.rope_scaled = again.rope_scaled;
+}
+
+}  // namespace
 
 void set_call_field(AppState& state, const KeptField& field, const FieldValue& value) {
     const Document& before = state.document();
@@ -99,17 +132,15 @@ void set_call_field(AppState& state, const KeptField& field, const FieldValue& v
     if (!words) return say(state, words.error());
     if (call == was) return;
     Document document = before;
-    set_options(document.spec, call);
-    const bool learned = !info(was.score).params.empty() || !info(call.score).params.empty();
-    if (is_toy(before) && (learned || call.sinks != was.sinks || call.kv_heads != was.kv_heads ||
-                           call.d_v != was.d_v)) {
-        ToyShape to = toy_shape(before);
-        to.score = call.score;
-        to.sinks = call.sinks;
-        to.kv_heads = call.kv_heads;
-        to.d_v = call.d_v;
-        reshape(document, to);
+    if (call.rope == RopeTurn::off && before.spec.rope) document.rope_before = before.spec.rope;
+    if (call.rope != RopeTurn::off && !before.spec.rope && before.rope_before) {
+        turn_again(before, call);
+        document.spec.rope = before.rope_before;
     }
+    set_options(document.spec, call);
+    if (call.scale_q_k != was.scale_q_k)
+        document.spec.scale = call.scale_q_k ? ScaleKind::q_and_k : ScaleKind::sqrt_dk;
+    if (is_toy(before)) set_tensors(document, was, call);
     edit_spec(state, std::move(document), *words);
 }
 
@@ -140,6 +171,7 @@ void carry_out(AppState& state, const CopyQueryWeights&) {
 namespace {
 
 bool always(const CallSettings&) { return true; }
+bool products(const CallSettings& call) { return call.score == Score::dot; }
 bool turns(const CallSettings& call) { return call.rope != RopeTurn::off; }
 bool drops(const CallSettings& call) { return call.dropout > 0.0; }
 
@@ -159,6 +191,8 @@ constexpr CallField kFields[] = {
     row<SetScore>(CallGroup::score, always),
     row<SetSoftCap>(CallGroup::score, always, {0.1, 100.0, 1.0}),
     row<SetSinks>(CallGroup::score, always),
+    row<SetScaleOperands>(CallGroup::score, products),
+    row<SetSinusoid>(CallGroup::positions, always),
     row<SetRope>(CallGroup::positions, always),
     row<SetRopeBase>(CallGroup::positions, turns, {1.0, 1e6}),
     row<SetAlibi>(CallGroup::positions, always),

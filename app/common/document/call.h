@@ -18,13 +18,15 @@ std::span<const std::string_view> score_keys();
 
 struct CallSettings {
     Score score = Score::dot;
-    double softcap = 0.0;  // 0: none
-    bool sinks = false;    // one logit a head
+    double softcap = 0.0;    // 0: none
+    bool sinks = false;      // one logit a head
+    bool scale_q_k = false;  // each by d_k^(−1/4), in place of their scores
     RopeTurn rope = RopeTurn::off;
     double rope_base = 10000.0;
     Index rope_dims = 0;       // 0: all d_k
     bool rope_scaled = false;  // as the model's file says
     bool alibi = false;
+    bool sinusoid = true;    // of a toy: each position's is added to its word vector
     Index query_offset = 0;  // 0: as the causal mask says
     Index kv_heads = 1, d_v = 1;
     double dropout = 0.0;
@@ -33,7 +35,7 @@ struct CallSettings {
     bool operator==(const CallSettings&) const = default;
 };
 
-/// What the options alone have, so that any document can be given it: all but what changes tensors.
+/// What the options alone have, so that any document can be given it: all but what changes tensors, and the scale.
 inline void describe_options(Visitor& visit, CallSettings& call) {
     visit("score", call.score, score_keys(),
           {.words = "score", .tip = "How a query and a key become one number"});
@@ -76,6 +78,15 @@ inline void describe(Visitor& visit, CallSettings& call) {
           {.words = "sinks",
            .tip = "Sinks: one logit a head beside each row of scores\nIt takes its share of the "
                   "weight and has no value: rows add up to less than 1."});
+    visit("scale_q_k", call.scale_q_k,
+          {.words = "q, k × d_k^(−¼)",
+           .tip = "Queries and keys are scaled, not their scores\nEach is multiplied by d_k^(−¼) "
+                  "before the dot product, as in Whisper: the scores are the same but for rounding "
+                  "and are never larger than what softmax is given."});
+    visit("sinusoid", call.sinusoid,
+          {.words = "sinusoid",
+           .tip = "Sinusoidal positions\nX = word vector + position, sin and cos of position / "
+                  "10000^(c/32). Off: the word vector alone."});
     visit("kv_heads", call.kv_heads,
           {.words = "kv heads",
            .tip = "G: key/value heads\nheads / G query heads share each: grouped-query attention; "
@@ -90,7 +101,7 @@ inline void describe(Visitor& visit, CallSettings& call) {
 }
 
 CallSettings call_of(const Document& document);
-/// All but sinks, key/value heads and d_v. What a call leaves at its default stays unset.
+/// What describe_options() names. What a call leaves at its default stays unset.
 void set_options(AttentionSpec& spec, const CallSettings& call);
 
 }  // namespace attn::view

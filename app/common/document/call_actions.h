@@ -21,6 +21,8 @@ Result<void> prepare(const AppState& state, CallSettings& next, std::string_view
 using SetScore = SetField<Score, document_call, "score", "set_score">;
 using SetSoftCap = SetField<double, document_call, "softcap", "set_softcap">;
 using SetSinks = SetField<bool, document_call, "sinks", "set_sinks", "on">;
+using SetScaleOperands = SetField<bool, document_call, "scale_q_k", "set_scale_q_k", "on">;
+using SetSinusoid = SetField<bool, document_call, "sinusoid", "set_sinusoid", "on">;
 using SetRope = SetField<RopeTurn, document_call, "rope", "set_rope">;
 using SetRopeBase = SetField<double, document_call, "rope_base", "set_rope_base">;
 using SetAlibi = SetField<bool, document_call, "alibi", "set_alibi", "on">;
@@ -34,10 +36,10 @@ using SetTraining = SetField<bool, document_call, "training", "set_training", "o
 /// W_K := W_Q, a copy: every key of a toy is made as the query of the same vector.
 struct CopyQueryWeights {};
 
-using CallActions =
-    ActionList<Edits<SetScore, SetSinks, SetRope, SetAlibi, SetTraining, CopyQueryWeights>,
-               Drags<SetSoftCap, SetRopeBase, SetQueryOffset, SetKeyHeads, SetValueWidth,
-                     SetDropout, SetDropoutSeed>>;
+using CallActions = ActionList<Edits<SetScore, SetSinks, SetScaleOperands, SetSinusoid, SetRope,
+                                     SetAlibi, SetTraining, CopyQueryWeights>,
+                               Drags<SetSoftCap, SetRopeBase, SetQueryOffset, SetKeyHeads,
+                                     SetValueWidth, SetDropout, SetDropoutSeed>>;
 template <ListedIn<CallActions> A>
 inline constexpr Meta kMetaOf<A> = CallActions::kMeta<A>;
 

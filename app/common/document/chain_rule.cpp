@@ -1,7 +1,7 @@
 #include "app/common/document/chain_rule.h"
 
 #include <algorithm>
-#include <array>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -14,26 +14,10 @@
 namespace attn::view {
 namespace {
 
-bool has_param(const Inputs& inputs, Param param) { return !inputs.params[param].empty(); }
-
 std::string with_replaced(std::string text, std::string_view from, std::string_view to) {
     for (std::size_t at = text.find(from); at != std::string::npos;
          at = text.find(from, at + to.size()))
         text.replace(at, from.size(), to);
-    return text;
-}
-
-/// A formula of rows of Q and K; after RoPE the score is taken of the rotated ones, q′ and k′.
-std::string rotated(const AttentionSpec& spec, std::string_view tex) {
-    std::string text(tex);
-    if (!spec.rope) return text;
-    constexpr std::array<std::array<std::string_view, 2>, 6> kLetters{{{"q_i", "q'_i"},
-                                                                       {"k_j", "k'_j"},
-                                                                       {"Q^", "Q'^"},
-                                                                       {"K^", "K'^"},
-                                                                       {"(Q\\", "(Q'\\"},
-                                                                       {"(K\\", "(K'\\"}}};
-    for (const auto& [plain, turned] : kLetters) text = with_replaced(text, plain, turned);
     return text;
 }
 
@@ -53,7 +37,7 @@ std::string projection_tex(const Document& document, Stage stage) {
     const Param bias = stage == Stage::q ? Param::b_q : stage == Stage::k ? Param::b_k : Param::b_v;
     std::string tex(info(stage).tex);
     if (stage != Stage::q && !in.x_kv.empty()) tex = with_replaced(tex, "X", "X_{kv}");
-    return has_param(in, bias) ? tex + " + " + tex_symbol(bias) : tex;
+    return has_param(document, bias) ? tex + " + " + tex_symbol(bias) : tex;
 }
 
 std::string biased_tex(const AttentionSpec& spec) {
@@ -62,27 +46,34 @@ std::string biased_tex(const AttentionSpec& spec) {
     return "B_{i,j} = " + capped + (spec.alibi ? R"( - \mathrm{slope}_h \cdot |p_i - j|)" : "");
 }
 
-std::string weights_tex(const Inputs& inputs) {
-    const std::string sink =
-        has_param(inputs, Param::sinks) ? R"( + \exp(\mathrm{sink}_h - m_i))" : "";
+std::string weights_tex(const Document& document) {
+    const std::string sink = has_sinks(document) ? R"( + \exp(\mathrm{sink}_h - m_i))" : "";
     return R"(A_{i,j} = \frac{\exp(M_{i,j} - m_i)}{\sum_{j'} \exp(M_{i,j'} - m_i))" + sink + "}";
 }
 
 std::string output_tex(const Document& document) {
     const std::string_view joined =
         document.size.heads == 1 ? R"(\mathrm{context})" : R"(\mathrm{concat}(\mathrm{heads}))";
-    const Inputs& in = *document.inputs;
-    if (!has_param(in, Param::w_o))
+    if (!has_param(document, Param::w_o))
         return fmt::format(R"(Y = {}\text{{, there is no }} W_O)", joined);
     return fmt::format(R"(Y = {}\,W_O)", joined) +
-           (has_param(in, Param::b_o) ? " + " + tex_symbol(Param::b_o) : "");
+           (has_param(document, Param::b_o) ? " + " + tex_symbol(Param::b_o) : "");
 }
 
 // ---- backward
 
+/// scores[i,j]; of ScaleKind::q_and_k with the factor of each side.
+std::string_view score_tex(const AttentionSpec& spec) {
+    return spec.scale == ScaleKind::q_and_k
+               ? R"(\mathrm{scores}_{i,j} = (d_k^{-1/4} \, q_i) \cdot (d_k^{-1/4} \, k_j))"
+               : info(spec.score).tex;
+}
+
 /// ∂L/∂q of the score function, of q′ where RoPE is on.
 std::string operand_formula(const Document& document, bool of_keys) {
-    std::string tex = rotated(document.spec, gradient_tex(document.spec.score, of_keys));
+    std::string tex = as_read(document.spec, gradient_tex(document.spec.score, of_keys), "'");
+    if (document.spec.scale == ScaleKind::q_and_k)
+        tex = with_replaced(std::move(tex), R"(= \sum)", R"(= \frac{1}{\sqrt{d_k}} \sum)");
     return of_keys ? over_group(document.size, std::move(tex)) : tex;
 }
 
@@ -97,7 +88,7 @@ std::string scaled_formula(const AttentionSpec& spec) {
 std::string own_formula(const AppState& state, Stage stage) {
     const Document& document = state.document();
     const AttentionSpec& spec = document.spec;
-    const bool mixes = has_param(*document.inputs, Param::w_o);
+    const bool mixes = has_param(document, Param::w_o);
     const std::string factor = tex_factor(spec);
     const std::string equals = tex_gradient(stage) + " = ";
     switch (stage) {
@@ -150,7 +141,7 @@ std::string param_formula(const AppState& state, Param param) {
         return fmt::format(R"({} = \mathrm{{context}}^\top\,{})", tex_gradient(param),
                            tex_gradient(Stage::output));
     const std::string_view tex = gradient_tex(param);
-    return info(param).use == ParamUse::score ? rotated(document.spec, tex) : std::string(tex);
+    return info(param).use == ParamUse::score ? as_read(document.spec, tex, "'") : std::string(tex);
 }
 
 /// The stage that is made with it; nullopt of the last.
@@ -162,6 +153,26 @@ std::optional<Stage> made_with(const Document& document, const OperandId& id) {
 }
 
 }  // namespace
+
+std::string as_read(const AttentionSpec& spec, std::string_view text, std::string_view prime) {
+    if (!spec.rope) return std::string(text);
+    const auto is_word = [&](std::size_t n) {
+        return n < text.size() && (std::isalnum(static_cast<unsigned char>(text[n])) != 0);
+    };
+    const auto begins = [&](std::size_t n) {  // no index of another letter, no command
+        if (n == 0) return true;
+        const char before = text[n - 1];
+        const bool space = before == ',' && n > 1 && text[n - 2] == '\\';
+        return space || (!is_word(n - 1) && before != '_' && before != ',' && before != '\\');
+    };
+    std::string read;
+    for (std::size_t n = 0; n < text.size(); ++n) {
+        read += text[n];
+        const bool letter = std::string_view("qkQK").find(text[n]) != std::string_view::npos;
+        if (letter && begins(n) && !is_word(n + 1)) read += prime;
+    }
+    return read;
+}
 
 std::string tex_symbol(const OperandId& id) {
     const Stage* stage = std::get_if<Stage>(&id);
@@ -210,12 +221,17 @@ std::string tex_scaled(const AttentionSpec& spec) {
 std::string forward_formula(const Document& document, Stage stage) {
     const AttentionSpec& spec = document.spec;
     switch (stage) {
+        case Stage::x:
+        case Stage::x_kv:
+            return document.sinusoid
+                       ? std::string(info(stage).tex)
+                       : tex_symbol(stage) + R"( = \mathrm{embedding}(\mathrm{token}))";
         case Stage::q:
         case Stage::k:
         case Stage::v:
             return projection_tex(document, stage);
         case Stage::scores:
-            return rotated(spec, info(spec.score).tex);
+            return as_read(spec, score_tex(spec), "'");
         case Stage::scaled:
             return "S = " + tex_scaled(spec);
         case Stage::biased:
@@ -223,7 +239,7 @@ std::string forward_formula(const Document& document, Stage stage) {
         case Stage::masked:
             return with_replaced(std::string(info(stage).tex), "S_", spec.biases() ? "B_" : "S_");
         case Stage::weights:
-            return weights_tex(*document.inputs);
+            return weights_tex(document);
         case Stage::context:
             return spec.drops() ? with_replaced(std::string(info(stage).tex), "A_", R"(\tilde{A}_)")
                                 : std::string(info(stage).tex);

@@ -8,6 +8,10 @@ namespace attn::view {
 
 // Formulas of stages and of their gradients, as they are in a document.
 
+/// `text` with q, k, Q and K as the score reads them: with `prime` behind each where RoPE turned them ("'" in TeX), unless
+/// it is an index of another letter.
+std::string as_read(const AttentionSpec& spec, std::string_view text, std::string_view prime = "′");
+
 /// As in formulas, in TeX: "W_Q", "\mathrm{scores}".
 std::string tex_symbol(const OperandId& id);
 /// ∂L/∂ of a stage or parameter as TeX, at the place that the indices say, "\text{cat}, j"; "": of the whole matrix.

@@ -76,6 +76,14 @@ class Titles {
 
 bool is_toy(const Document& document) { return std::holds_alternative<ToyOrigin>(document.origin); }
 
+const std::vector<std::string>& tokens_of(const Document& document, Index batch) {
+    return batch > 0 && !document.tokens_next.empty() ? document.tokens_next : document.tokens;
+}
+
+bool has_param(const Document& document, Param param) {
+    return !document.inputs->params[param].empty();
+}
+
 const ModelOrigin* model_of(const Document& document) {
     return std::get_if<ModelOrigin>(&document.origin);
 }

@@ -137,9 +137,11 @@ struct Document {
     std::string title;     // "The cat sat down", "heads.npz"
     std::string note;      // one line on where the numbers come from: "toy weights, hand-set"
     std::string sentence;  // a toy's
-    std::vector<std::string> tokens;     // queries; empty: known by their number
-    std::vector<std::string> tokens_kv;  // keys, where they are others; empty: the same
-    std::uint64_t seed = 1;              // a toy's
+    std::vector<std::string> tokens;       // queries; empty: known by their number
+    std::vector<std::string> tokens_kv;    // keys, where they are others; empty: the same
+    std::vector<std::string> tokens_next;  // of a toy's second sentence, as many; empty: it has one
+    std::uint64_t seed = 1;                // a toy's
+    bool sinusoid = true;  // a toy's computed rows of X have that of their position added
     std::string hand_set;  // a toy's: the preset whose W it has, by title; "": seeded or edited
     std::vector<std::string> head_names;  // what each head was built to do; empty: nothing is known
     // sizes as a person sets them; `size` has all of them as validated
@@ -147,7 +149,8 @@ struct Document {
     Index d_k = 4;  // of each head
     Index heads = 1;
     AttentionSpec spec;
-    bool painted = false;  // spec.mask.custom was set here, not in the file
+    std::optional<Rope> rope_before;  // that was switched off: of the file, or set before
+    bool painted = false;             // spec.mask.custom was set here, not in the file
     std::vector<std::shared_ptr<const Inputs>> layers;     // never empty; widths may differ
     Index layer = 0;                                       // the one that is looked at
     std::shared_ptr<const Inputs> inputs;                  // layers[layer]; never null
@@ -169,6 +172,10 @@ struct Document {
 };
 
 bool is_toy(const Document& document);
+/// Its queries' words in that entry of the batch.
+const std::vector<std::string>& tokens_of(const Document& document, Index batch);
+bool has_param(const Document& document, Param param);
+inline bool has_sinks(const Document& document) { return has_param(document, Param::sinks); }
 /// nullptr: it is not a model's.
 const ModelOrigin* model_of(const Document& document);
 /// A model reads an image there: its tokens are a class token and patches, row by row.

@@ -57,7 +57,7 @@ struct Part {
 bool same_scale(const Document& a, const Document& b) {
     if (a.spec.scale != b.spec.scale || a.spec.temperature != b.spec.temperature) return false;
     if (a.spec.scale == ScaleKind::value) return a.spec.scale_value == b.spec.scale_value;
-    return a.spec.scale == ScaleKind::none || a.size.d_k == b.size.d_k;
+    return a.spec.scale != ScaleKind::sqrt_dk || a.size.d_k == b.size.d_k;
 }
 
 bool same_rope(const std::optional<Rope>& a, const std::optional<Rope>& b) {
@@ -105,7 +105,8 @@ bool is_edited(Stage stage, const Part& before, const Part& after) {
         case Stage::k_rot:
             return !same_rope(was.rope, is.rope);
         case Stage::scores:
-            return was.score != is.score;
+            return was.score != is.score ||
+                   (was.scale == ScaleKind::q_and_k) != (is.scale == ScaleKind::q_and_k);
         case Stage::scaled:
             return !same_scale(before.document, after.document);
         case Stage::biased:
@@ -258,8 +259,9 @@ std::pair<std::string, std::string> told_apart(float before, float after) {
 /// "sat 0.40 → 0.52", "The 0.40 → sat 0.52".
 std::string from_to(const AppState& state, const Largest& was, const Largest& is) {
     const auto [before, after] = told_apart(was.weight, is.weight);
-    const std::string old_key = axis_label(*state.effect->before.document, Axis::key, was.key);
-    const std::string key = axis_label(state.document(), Axis::key, is.key);
+    const std::string old_key =
+        axis_label(*state.effect->before.document, Axis::key, was.key, state.batch);
+    const std::string key = axis_label(state, Axis::key, is.key);
     if (was.key == is.key && was.weight == is.weight)
         return fmt::format("still {} {}", key, cell_number(is.weight, 2));
     if (old_key == key) return fmt::format("{} {} → {}", key, before, after);
@@ -273,7 +275,7 @@ std::string row_words(const AppState& state) {
     const MatrixView<const float> is = sheet_of(state, Stage::weights).values;
     if (is.rows == 0 || is.columns == 0) return {};
     const Index row = looked_at(state, is.rows);
-    const std::string query = axis_label(state.document(), Axis::query, row);
+    const std::string query = axis_label(state, Axis::query, row);
     const auto isnan = [](float weight) { return std::isnan(weight); };
     if (std::ranges::any_of(is.row(row), isnan))
         return fmt::format("weights of {} are NaN: a NaN or ∞ reached softmax, or no key is left",
@@ -287,8 +289,7 @@ std::string row_words(const AppState& state) {
         there ? largest_of(old.matrix(state.batch, state.head).row(row)) : std::nullopt;
     if (!was || was->weight == 0.0F)
         return fmt::format("largest weight of {}: {} {}", query,
-                           axis_label(state.document(), Axis::key, now->key),
-                           cell_number(now->weight, 2));
+                           axis_label(state, Axis::key, now->key), cell_number(now->weight, 2));
     return fmt::format("largest weight of {}: {}", query, from_to(state, *was, *now));
 }
 

@@ -8,7 +8,8 @@ namespace attn::view {
 
 HeadsInput heads_input(const Document& document) {
     HeadsInput input{document.layers, document.given, document.spec, document.size, {}};
-    if (document.tokens_kv.empty()) input.tokens = document.tokens;
+    const bool alike = document.tokens_kv.empty() && document.tokens_next.empty();
+    if (alike) input.tokens = document.tokens;
     if (const ModelOrigin* const model = model_of(document)) input.rows = model->changes.rows;
     if (document.effects) input.effects = &document.effects->run;
     input.own_heads = has_own_heads(document);

@@ -102,12 +102,16 @@ void read_scale(Fields& fields, AttentionSpec& spec) {
         spec.scale_value = found->get<double>();
         return;
     }
-    if (*found == "sqrt_dk" || *found == "none") {
-        spec.scale = *found == "none" ? ScaleKind::none : ScaleKind::sqrt_dk;
-        return;
-    }
-    fields.complain(fmt::format("has 'scale' = {}: expected \"sqrt_dk\", \"none\" or a number",
-                                quoted(*found)));
+    for (const auto& [key, kind] :
+         {std::pair("sqrt_dk", ScaleKind::sqrt_dk), std::pair("q_and_k", ScaleKind::q_and_k),
+          std::pair("none", ScaleKind::none)})
+        if (*found == key) {
+            spec.scale = kind;
+            return;
+        }
+    fields.complain(
+        fmt::format("has 'scale' = {}: expected \"sqrt_dk\", \"q_and_k\", \"none\" or a number",
+                    quoted(*found)));
 }
 
 void read_causal(Fields& fields, MaskSpec& mask) {
@@ -166,6 +170,10 @@ CallSettings read_spec(Fields& fields, AttentionSpec& spec) {
     CallSettings call;
     JsonReader reader(fields);
     describe_options(reader, call);
+    for (const std::string_view key : {"rope_base", "rope_dims", "rope_scaled"})
+        if (call.rope == RopeTurn::off && fields.find(key) != nullptr)
+            fields.complain(fmt::format(
+                "has '{}' without RoPE: expected 'rope' as well, half or interleaved", key));
     set_options(spec, call);
     return call;
 }
@@ -174,16 +182,19 @@ void read_sizes(Fields& fields, Document& document) {
     std::string source;
     fields.need("sentence", document.sentence);
     fields.read("source", source);
-    document.tokens = tokenize(document.sentence);
+    if (!tokenize(document.sentence).empty())
+        if (auto read = read_sentence(document); !read)
+            fields.complain(": " + read.error().sentence);
     document.tokens_kv = tokenize(source);
+    if (!document.tokens_next.empty() && !document.tokens_kv.empty())
+        fields.complain(": a sentence that reads a 'source' is no batch: leave out ||");
     document.d_model = 4;
     fields.read("d_model", document.d_model);
     document.d_model = width_of_rows(fields, "X", document.d_model);
     document.d_k = document.d_model;
     fields.read("d_k", document.d_k);
     fields.read("heads", document.heads);
-    for (std::string wrong : {check_tokens("the sentence", document.tokens),
-                              check_tokens("the source", document.tokens_kv),
+    for (std::string wrong : {check_tokens("the source", document.tokens_kv),
                               check_sizes(document.d_model, document.d_k, document.heads)})
         if (!wrong.empty()) fields.complain(": " + wrong);
 }
@@ -201,15 +212,19 @@ void read_head_names(Fields& fields, Document& document) {
     }
 }
 
-Tensor read_vectors(Fields& fields, std::string_view key, const std::vector<std::string>& tokens,
-                    Index d_model) {
+Tensor read_vectors(Fields& fields, std::string_view key, const Document& document) {
+    const auto& tokens = key == "X" ? document.tokens : document.tokens_kv;
+    const Index d_model = document.d_model;
     if (tokens.empty() && fields.find(key) != nullptr)
         fields.complain(fmt::format("has {} but no words for it: give '{}'", key,
                                     key == "X" ? "sentence" : "source"));
     if (!fields.fine() || tokens.empty()) return {};
-    const Index count = static_cast<Index>(tokens.size());
-    Tensor given = read_matrix(fields, key, {count, "one for each token", d_model, "d_model"});
-    return given.empty() ? toy_vectors(tokens, d_model) : given;
+    const Stage stage = key == "X" ? Stage::x : Stage::x_kv;
+    Tensor x = vectors_of(document, stage, d_model);
+    const Tensor given = read_matrix(
+        fields, key, {x.shape().b * x.shape().t, "one for each token", d_model, "d_model"});
+    if (!given.empty()) std::ranges::copy(given.values(), x.values().begin());
+    return x;
 }
 
 /// Key/value heads and d_v, which are as many as heads and d_k where nothing else is said.
@@ -277,8 +292,10 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
     fields.need("note", document.note);
     read_sizes(fields, document);
     fields.read("seed", document.seed);
+    fields.read("sinusoid", document.sinusoid);
     read_head_names(fields, document);
-    read_spec(fields, document.spec);
+    if (read_spec(fields, document.spec).rope_scaled)
+        fields.complain("has 'rope_scaled': a sentence's RoPE has no scaling, which is a model's");
     document.painted = read_paint(fields, document.spec.mask.custom);
     read_list(fields, "targets", document.targets);
     const ToyShape shape = read_shape(fields, document);
@@ -286,8 +303,8 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
     document.spec.kv_heads = shape.kv_heads;
     Inputs inputs;
     if (fields.fine()) {
-        inputs.x = read_vectors(fields, "X", document.tokens, document.d_model);
-        inputs.x_kv = read_vectors(fields, "X_kv", document.tokens_kv, document.d_model);
+        inputs.x = read_vectors(fields, "X", document);
+        inputs.x_kv = read_vectors(fields, "X_kv", document);
         read_weights(fields, shape, document, inputs.params);
     }
     if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());

@@ -138,7 +138,8 @@ std::string loss_words(const AppState& state, const Loss& loss) {
     const Document& document = state.document();
     const std::string sequence =
         document.size.batch > 1 ? fmt::format("sequence {}, ", loss.cell.batch) : "";
-    const std::string row = sequence + axis_label(document, Axis::query, loss.cell.row);
+    const std::string row =
+        sequence + axis_label(document, Axis::query, loss.cell.row, loss.cell.batch);
     if (loss.kind == LossKind::cross_entropy)
         return fmt::format("−ln softmax(output[{}])[{}]", row, loss.cell.column);
     return fmt::format("output[{}, {}]", row, loss.cell.column);

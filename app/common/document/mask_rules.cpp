@@ -124,7 +124,7 @@ std::string painted_words(const AppState& state, const Document& before, const M
     for (std::size_t n = 0; n < values.size(); ++n) changed += values[n] != old.values()[n];
     const char* what = stroke.allowed ? "allowed" : "forbidden";
     if (changed == 1 && stroke.from == stroke.to)
-        return fmt::format("Painted: {} {}", pair_name(state.document(), stroke.to), what);
+        return fmt::format("Painted: {} {}", pair_name(state, stroke.to), what);
     return fmt::format("Painted: {} pair{} {}", changed, changed == 1 ? "" : "s", what);
 }
 
@@ -135,7 +135,7 @@ void say_forbidden(AppState& state, Pair pair) {
             return say(state,
                        fmt::format("{} stays forbidden by the {} rule, {}: paint cannot allow it, "
                                    "B turns the rules into paint.",
-                                   pair_name(state.document(), pair), verdict.name, verdict.words));
+                                   pair_name(state, pair), verdict.name, verdict.words));
 }
 
 // ---- rule by rule

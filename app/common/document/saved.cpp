@@ -129,6 +129,7 @@ Result<Document> resolved(Document document, const DocumentReference& reference)
                                      document.title, reference.layer, layers));
     const Document opened = document;
     document.spec = with_kind_of(document.spec, reference);
+    if (!document.spec.rope) document.rope_before = opened.spec.rope;
     document.painted = reference.painted;
     document.layer = reference.layer;
     document.inputs = document.layers[static_cast<std::size_t>(reference.layer)];

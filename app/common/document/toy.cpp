@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -27,9 +28,27 @@ std::string check_size(std::string_view name, Index value, Index most) {
 }
 
 /// One entry of X.
-float vector_value(std::uint64_t word_hash, Index position, Index column) {
-    return static_cast<float>(word_value(word_hash, column) + position_value(position, column));
+float vector_value(std::uint64_t word_hash, Index position, Index column, bool sinusoid) {
+    return static_cast<float>(word_value(word_hash, column) +
+                              (sinusoid ? position_value(position, column) : 0.0));
 }
+
+/// Of every row of X or X_kv, one sequence after the other.
+std::vector<std::string> all_tokens(const Document& document, Stage x) {
+    if (x == Stage::x_kv) return document.tokens_kv;
+    std::vector<std::string> tokens = document.tokens;
+    tokens.insert(tokens.end(), document.tokens_next.begin(), document.tokens_next.end());
+    return tokens;
+}
+
+/// Row `row` of all sequences' X, which has no heads.
+std::span<float> row_of(Tensor& x, Index row) {
+    return x.matrix(row / x.shape().t, 0).row(row % x.shape().t);
+}
+std::span<const float> row_of(const Tensor& x, Index row) {
+    return x.matrix(row / x.shape().t, 0).row(row % x.shape().t);
+}
+Index rows_in(const Tensor& x) { return x.shape().b * x.shape().t; }
 
 /// A parameter is `parts` blocks beside each other, or beneath each other where they are rows of the joined heads.
 struct Blocks {
@@ -91,32 +110,35 @@ Params reshaped_params(const Document& document, const ToyShape& to) {
     return params;
 }
 
-Tensor resized_vectors(const Tensor& old, const std::vector<std::string>& tokens, Index d_model) {
+Tensor resized_vectors(const Document& document, Stage stage, Index d_model) {
+    const Tensor& old = tensor_of(*document.inputs, stage);
     if (old.empty()) return {};
-    Tensor x = toy_vectors(tokens, d_model);
-    for (Index i = 0; i < x.shape().t; ++i)
-        for (Index c = 0; c < std::min(d_model, old.shape().d); ++c)
-            x(0, 0, i, c) = old(0, 0, i, c);
+    Tensor x = vectors_of(document, stage, d_model);
+    for (Index i = 0; i < rows_in(x); ++i)
+        std::copy_n(row_of(old, i).begin(), std::min(d_model, old.shape().d), row_of(x, i).begin());
     return x;
 }
 
-/// The row of the old X that a word of the new sentence keeps; −1: none.
-Index kept_row(const Document& old, const std::vector<std::string>& tokens, Index i) {
-    const std::string& word = tokens[static_cast<std::size_t>(i)];
-    if (i < std::ssize(old.tokens) && old.tokens[static_cast<std::size_t>(i)] == word) return i;
-    const auto found = std::ranges::find(old.tokens, word);
-    if (found == old.tokens.end()) return -1;
-    const Index row = found - old.tokens.begin();
-    return is_computed(old.inputs->x, old.tokens, row) ? -1 : row;
+/// The row of the old X that row `i` of the new sentences keeps; −1: none.
+Index kept_row(const Document& old, const Document& made, Index i) {
+    const Index length = std::ssize(made.tokens), old_length = std::ssize(old.tokens);
+    const std::vector<std::string> words = all_tokens(old, Stage::x);
+    const std::string word = all_tokens(made, Stage::x)[static_cast<std::size_t>(i)];
+    const Index same = i / length * old_length + i % length;
+    if (i % length < old_length && same < std::ssize(words) &&
+        words[static_cast<std::size_t>(same)] == word)
+        return same;
+    const auto found = std::ranges::find(words, word);
+    if (found == words.end()) return -1;
+    const Index row = found - words.begin();
+    return is_computed(old, Stage::x, row) ? -1 : row;
 }
 
-Tensor retyped_vectors(const Document& old, const std::vector<std::string>& tokens) {
-    Tensor x = toy_vectors(tokens, old.d_model);
-    for (Index i = 0; i < x.shape().t; ++i) {
-        const Index row = kept_row(old, tokens, i);
-        for (Index c = 0; row >= 0 && c < old.d_model; ++c)
-            x(0, 0, i, c) = old.inputs->x(0, 0, row, c);
-    }
+Tensor retyped_vectors(const Document& old, const Document& made) {
+    Tensor x = vectors_of(made, Stage::x, old.d_model);
+    for (Index i = 0; i < rows_in(x); ++i)
+        if (const Index row = kept_row(old, made, i); row >= 0)
+            std::ranges::copy(row_of(old.inputs->x, row), row_of(x, i).begin());
     return x;
 }
 
@@ -129,11 +151,12 @@ bool is_grown(const std::vector<std::string>& old, const std::vector<std::string
 std::string vectors_note(const Document& document) {
     const Tensor& x = document.inputs->x;
     Index given = 0;
-    for (Index i = 0; i < x.shape().t; ++i) given += !is_computed(x, document.tokens, i);
-    if (given == 0) return "X from the words and their positions";
-    if (given == x.shape().t) return "X given";
-    return fmt::format("X given in {} of {} rows, else from the words and their positions", given,
-                       x.shape().t);
+    for (Index i = 0; i < rows_in(x); ++i) given += !is_computed(document, Stage::x, i);
+    const std::string from =
+        document.sinusoid ? "from the words and their positions" : "from the words alone";
+    if (given == 0) return "X " + from;
+    if (given == rows_in(x)) return "X given";
+    return fmt::format("X given in {} of {} rows, else {}", given, rows_in(x), from);
 }
 
 std::string weights_note(const Document& document) {
@@ -159,21 +182,50 @@ double position_value(Index position, Index column) {
     return sinusoid(position, column, kWaveWidth, 10000.0);
 }
 
-Tensor toy_vectors(const std::vector<std::string>& tokens, Index d_model) {
-    const Index count = static_cast<Index>(tokens.size());
-    Tensor x({1, 1, count, d_model});
-    for (Index i = 0; i < count; ++i) {
+Tensor toy_vectors(const std::vector<std::string>& tokens, Index d_model, bool sinusoid,
+                   Index batch) {
+    const Index count = std::ssize(tokens) / batch;
+    Tensor x({batch, 1, count, d_model});
+    for (Index i = 0; i < rows_in(x); ++i) {
         const std::uint64_t word = hash_text(tokens[static_cast<std::size_t>(i)]);
-        for (Index c = 0; c < d_model; ++c) x(0, 0, i, c) = vector_value(word, i, c);
+        for (Index c = 0; c < d_model; ++c)
+            row_of(x, i)[static_cast<std::size_t>(c)] = vector_value(word, i % count, c, sinusoid);
     }
     return x;
 }
 
-bool is_computed(const Tensor& x, const std::vector<std::string>& tokens, Index row) {
-    const std::uint64_t word = hash_text(tokens[static_cast<std::size_t>(row)]);
+Tensor vectors_of(const Document& document, Stage x, Index d_model) {
+    const Index batch = x == Stage::x && !document.tokens_next.empty() ? 2 : 1;
+    return toy_vectors(all_tokens(document, x), d_model, document.sinusoid, batch);
+}
+
+bool is_computed(const Document& document, Stage stage, Index row) {
+    const Tensor& x = tensor_of(*document.inputs, stage);
+    const Index length = x.shape().t;
+    const auto& tokens = stage == Stage::x ? tokens_of(document, row / length) : document.tokens_kv;
+    const std::uint64_t word = hash_text(tokens[static_cast<std::size_t>(row % length)]);
     for (Index c = 0; c < x.shape().d; ++c)
-        if (x(0, 0, row, c) != vector_value(word, row, c)) return false;
+        if (row_of(x, row)[static_cast<std::size_t>(c)] !=
+            vector_value(word, row % length, c, document.sinusoid))
+            return false;
     return true;
+}
+
+void set_sinusoid(Document& document, bool on) {
+    const Document before = document;
+    Inputs inputs = *document.inputs;
+    document.sinusoid = on;
+    for (const Stage stage : {Stage::x, Stage::x_kv}) {
+        Tensor& x = stage == Stage::x ? inputs.x : inputs.x_kv;
+        if (x.empty()) continue;
+        const Tensor anew = vectors_of(document, stage, x.shape().d);
+        for (Index i = 0; i < rows_in(x); ++i)
+            if (is_computed(before, stage, i))
+                std::ranges::copy(row_of(anew, i), row_of(x, i).begin());
+    }
+    set_inputs(document, std::move(inputs));
+    document.name = "custom";
+    document.note = toy_note(document);
 }
 
 double weight_value(std::uint64_t seed, Param param, Index head, Index row, Index column) {
@@ -186,13 +238,9 @@ double weight_value(std::uint64_t seed, Param param, Index head, Index row, Inde
 ToyShape toy_shape(const Document& document) {
     const Params& params = document.inputs->params;
     const AttentionSpec& spec = document.spec;
-    return {document.d_model,
-            document.d_k,
-            params[Param::w_v].shape().d / spec.kv_heads,
-            document.heads,
-            spec.kv_heads,
-            spec.score,
-            !params[Param::sinks].empty()};
+    return {document.d_model,   document.d_k,  params[Param::w_v].shape().d / spec.kv_heads,
+            document.heads,     spec.kv_heads, spec.score,
+            has_sinks(document)};
 }
 
 Params toy_weights(std::uint64_t seed, const ToyShape& shape) {
@@ -209,8 +257,8 @@ Params toy_weights(std::uint64_t seed, const ToyShape& shape) {
 void reshape(Document& document, const ToyShape& to) {
     const ToyShape was = toy_shape(document);
     Inputs inputs = *document.inputs;
-    inputs.x = resized_vectors(inputs.x, document.tokens, to.d_model);
-    inputs.x_kv = resized_vectors(inputs.x_kv, document.tokens_kv, to.d_model);
+    inputs.x = resized_vectors(document, Stage::x, to.d_model);
+    inputs.x_kv = resized_vectors(document, Stage::x_kv, to.d_model);
     inputs.params = reshaped_params(document, to);
     document.d_model = to.d_model;
     document.d_k = to.d_k;
@@ -234,11 +282,18 @@ Result<Document> retyped(const Document& old, std::string_view sentence) {
     spec.mask.padding.clear();  // it counted the old words
     spec.mask.custom.reset();
     return make_document(sentence, old.d_model, old.d_k, old.heads, old.seed, spec)
+        .and_then([&](Document made) -> Result<Document> {
+            if (!old.tokens_kv.empty() && !made.tokens_next.empty())
+                return bad_input("a sentence that reads another one is no batch: leave out ||");
+            return made;
+        })
         .map([&](Document made) {
+            made.sinusoid = old.sinusoid;
             Inputs inputs = *made.inputs;
-            inputs.x = retyped_vectors(old, made.tokens);
+            inputs.x = retyped_vectors(old, made);
             inputs.x_kv = old.inputs->x_kv;
             made.tokens_kv = old.tokens_kv;
+            made.rope_before = old.rope_before;
             made.spec.kv_heads = old.spec.kv_heads;
             inputs.params = toy_weights(old.seed, toy_shape(old));
             if (old.hand_set.empty() || is_grown(old.tokens, made.tokens)) {
@@ -266,6 +321,33 @@ std::string check_tokens(std::string_view name, const std::vector<std::string>& 
                        kMaxTokens);
 }
 
+Result<void> read_sentence(Document& document) {
+    document.tokens = tokenize(document.sentence);
+    document.tokens_next.clear();
+    auto& first = document.tokens;
+    auto& next = document.tokens_next;
+    const auto between = std::ranges::find(first, kNextSentence);
+    const bool two = between != first.end();
+    if (two) next.assign(between + 1, first.end()), first.erase(between, first.end());
+    if (std::ranges::find(next, kNextSentence) != next.end())
+        return bad_input("a batch has two sentences at most: || stands between them once");
+    if (two && (first.empty() || next.empty()))
+        return bad_input(fmt::format("|| stands between two sentences, and none stands {} it",
+                                     first.empty() ? "before" : "behind"));
+    if (first.empty())
+        return bad_input("the sentence is empty: type at least one word and press Enter");
+    if (std::string wrong = check_tokens("the sentence", first.size() < next.size() ? next : first);
+        !wrong.empty())
+        return bad_input(std::move(wrong));
+    if (!two) return {};
+    if (document.spec.mask.padding.empty())
+        document.spec.mask.padding = {std::ssize(first), std::ssize(next)};
+    const std::size_t length = std::max(first.size(), next.size());
+    first.resize(length, std::string(kPadToken));
+    next.resize(length, std::string(kPadToken));
+    return {};
+}
+
 std::string check_sizes(Index d_model, Index d_k, Index heads) {
     for (std::string wrong :
          {check_size("d_model", d_model, kMaxModelWidth), check_size("d_k", d_k, kMaxKeyWidth),
@@ -278,12 +360,10 @@ Result<Document> make_document(std::string_view sentence, Index d_model, Index d
                                std::uint64_t seed, const AttentionSpec& spec) {
     Document document;
     document.sentence = valid_utf8(sentence);
-    document.tokens = tokenize(document.sentence);
-    if (document.tokens.empty())
-        return bad_input("the sentence is empty: type at least one word and press Enter");
-    std::string wrong = check_tokens("the sentence", document.tokens);
-    if (wrong.empty()) wrong = check_sizes(d_model, d_k, heads);
-    if (!wrong.empty()) return bad_input(std::move(wrong));
+    document.spec = spec;
+    if (auto read = read_sentence(document); !read) return tl::unexpected(read.error());
+    if (std::string wrong = check_sizes(d_model, d_k, heads); !wrong.empty())
+        return bad_input(std::move(wrong));
 
     document.name = "custom";
     document.title = shortened(document.sentence, kMostTitle);
@@ -291,10 +371,9 @@ Result<Document> make_document(std::string_view sentence, Index d_model, Index d
     document.d_k = d_k;
     document.heads = heads;
     document.seed = seed;
-    document.spec = spec;
     document.spec.heads = document.spec.kv_heads = heads;
     Inputs inputs;
-    inputs.x = toy_vectors(document.tokens, d_model);
+    inputs.x = vectors_of(document, Stage::x, d_model);
     inputs.params = toy_weights(seed, {d_model, d_k, d_k, heads, heads, spec.score});
     set_inputs(document, std::move(inputs));
     document.note = toy_note(document);

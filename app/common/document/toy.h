@@ -18,8 +18,19 @@ double word_value(std::uint64_t word_hash, Index column);
 inline constexpr Index kWaveWidth = 32;
 /// sin(p / 10000^(c/32)) for even c, cos of the same angle as column c − 1 for odd c.
 double position_value(Index position, Index column);
-/// X = word + position, [1,1,T,d_model].
-Tensor toy_vectors(const std::vector<std::string>& tokens, Index d_model);
+/// X = word + position, or the word alone, [B,1,T,d_model] of B · T words, one sequence after the other.
+Tensor toy_vectors(const std::vector<std::string>& tokens, Index d_model, bool sinusoid = true,
+                   Index batch = 1);
+/// X or X_kv of the document's words.
+Tensor vectors_of(const Document& document, Stage x, Index d_model);
+
+/// Between two sentences, which make a batch: "The cat sat down || A dog". The shorter one is filled up with kPadToken,
+/// and its mask's padding says how many keys are words.
+inline constexpr std::string_view kNextSentence = "||";
+inline constexpr std::string_view kPadToken = "[pad]";
+/// Fills tokens, tokens_next and, of two sentences, the mask's padding from the sentence. Errors: no word, none on a side
+/// of kNextSentence, a third sentence, more than kMaxTokens.
+Result<void> read_sentence(Document& document);
 
 /// One entry of a parameter matrix by its head, its row and its column, each of W_Q, W_K, W_V's columns and of
 /// W_O's rows counted within the head: N(0, 1/(2·row + 4)), two decimals. The variance falls with the row in place of
@@ -46,8 +57,10 @@ void reshape(Document& document, const ToyShape& to);
 /// that was given, and a computed one is computed for its new place. W stays, but hand-set ones only where the old
 /// sentence begins the new one: they were made for it.
 Result<Document> retyped(const Document& document, std::string_view sentence);
-/// Whether x(row, ·) is exactly word vector + position.
-bool is_computed(const Tensor& x, const std::vector<std::string>& tokens, Index row);
+/// Whether row `row` of all sequences' X, or of X_kv, is exactly what its word gives: word vector + position, see Document::sinusoid.
+bool is_computed(const Document& document, Stage x, Index row);
+/// With or without the sinusoid in the computed rows of X and X_kv.
+void set_sinusoid(Document& document, bool on);
 /// Where the numbers of a toy come from: "toy weights, not trained: …".
 std::string toy_note(const Document& document);
 

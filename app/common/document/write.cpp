@@ -39,7 +39,8 @@ std::string entry_json(float value) {
 
 std::string matrix_json(const Tensor& tensor) {
     std::string text = "[\n";
-    const auto matrix = tensor.matrix(0, 0);
+    const Shape shape = tensor.shape();
+    const MatrixView<const float> matrix{tensor.data(), shape.b * shape.t, shape.d, shape.d};
     for (Index i = 0; i < matrix.rows; ++i) {
         text += "    [";
         for (Index c = 0; c < matrix.columns; ++c)
@@ -61,6 +62,7 @@ void add(Rows& rows, const std::string& key, T value) {
 /// Key and JSON text of everything in the spec that is not as by default.
 void add_spec(Rows& rows, const AttentionSpec& spec) {
     if (spec.scale == ScaleKind::none) rows.emplace_back("scale", "\"none\"");
+    if (spec.scale == ScaleKind::q_and_k) rows.emplace_back("scale", "\"q_and_k\"");
     if (spec.scale == ScaleKind::value) rows.emplace_back("scale", json(spec.scale_value).dump());
     if (spec.temperature != 1.0) rows.emplace_back("temperature", json(spec.temperature).dump());
     if (spec.mask.causal)
@@ -179,10 +181,13 @@ std::string document_to_json(const Document& document, const std::filesystem::pa
     if (shape.kv_heads != shape.heads) add(rows, "kv_heads", shape.kv_heads);
     if (shape.d_v != shape.d_k) add(rows, "d_v", shape.d_v);
     add(rows, "seed", document.seed);
+    if (!document.sinusoid) add(rows, "sinusoid", document.sinusoid);
     rows.emplace_back("hand_set", text_json(document.hand_set));
     if (!document.head_names.empty())
         rows.emplace_back("head_names", json(document.head_names).dump());
     add_spec(rows, document.spec);
+    if (!document.tokens_next.empty() && document.spec.mask.padding.empty())
+        rows.emplace_back("padding", "[]");  // switched off
     add_call(rows, document);
     if (document.spec.mask.global_tokens > 0)
         add(rows, "global_tokens", document.spec.mask.global_tokens);

@@ -41,7 +41,7 @@ AttentionSpec spec_of(AttentionSpec spec, MapForm form) {
     spec.softcap.reset();
     spec.alibi = false;
     if (form != MapForm::scores) return spec;
-    spec.scale = ScaleKind::none;
+    if (spec.scale != ScaleKind::q_and_k) spec.scale = ScaleKind::none;  // of the operands
     spec.temperature = 1.0;
     return spec;
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/chain_rule.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
 
@@ -46,8 +47,13 @@ OperandNames operand_names(const AttentionSpec& spec) {
     const bool turned = spec.rope.has_value();
     const bool general = spec.score == Score::general;
     const bool cosine = spec.score == Score::cosine;
-    OperandNames names{turned || general || cosine ? "q′" : "q", turned || cosine ? "k′" : "k", ""};
+    const bool scaled = spec.scale == ScaleKind::q_and_k;
+    OperandNames names{as_read(spec, "q"), as_read(spec, "k"), ""};
+    if (!turned && (cosine || scaled || general)) names.q = "q′";
+    if (!turned && (cosine || scaled)) names.k = "k′";
     if (turned) names.how = "q′ and k′ are q and k turned by their positions";
+    if (scaled)
+        names.how += turned ? ", then times d_k^(−¼)" : "q′ and k′ are q and k times d_k^(−¼)";
     if (cosine)
         names.how += turned ? ", then divided by their lengths"
                             : "q′ and k′ are q and k divided by their lengths";
@@ -67,14 +73,15 @@ std::string bias_words(const AttentionSpec& spec) {
 
 std::string_view score_name(const AttentionSpec& spec) {
     if (spec.biases()) return "biased score";
-    return spec.scale == ScaleKind::none && spec.temperature == 1.0 ? "score" : "scaled score";
+    const bool as_is = spec.scale == ScaleKind::none || spec.scale == ScaleKind::q_and_k;
+    return as_is && spec.temperature == 1.0 ? "score" : "scaled score";
 }
 
 std::string factor_words(const AttentionSpec& spec) {
     const std::string temperature =
         spec.temperature == 1.0 ? "" : fmt::format(" ÷ {}", number(spec.temperature));
     if (spec.scale == ScaleKind::sqrt_dk) return "÷ √d_k" + temperature;
-    if (spec.scale == ScaleKind::none) return temperature.empty() ? "× 1" : temperature.substr(1);
+    if (spec.scale != ScaleKind::value) return temperature.empty() ? "× 1" : temperature.substr(1);
     return fmt::format("× {}", number(spec.scale_value)) + temperature;
 }
 

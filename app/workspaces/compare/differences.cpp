@@ -14,6 +14,8 @@ std::string on_off(bool on) { return on ? "on" : "off"; }
 
 std::string scaling_words(const Document& document) {
     if (document.spec.scale == ScaleKind::none) return "off";
+    if (document.spec.scale == ScaleKind::q_and_k)
+        return fmt::format("q and k × {}^(−¼)", document.size.d_k);
     if (document.spec.scale == ScaleKind::value) return "× " + number(document.spec.scale_value);
     return fmt::format("÷ √{}", document.size.d_k);
 }

@@ -8,7 +8,7 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/compare/view.h"
-#include "core/call.h"
+#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
@@ -32,7 +32,7 @@ std::string not_linear(const Document& document) {
 ReachRow row_of_scores(const AppState& state, Index row) {
     const auto scores = sheet_of(state, Stage::masked).values;
     const auto keys = sheet_of(state, Stage::k).values;
-    const double factor = score_factor(state.document().spec, keys.columns);
+    const double factor = product_factor(state.document().spec, keys.columns);
     ReachRow reach;
     reach.width = keys.columns;
     for (Index j = 0; j < scores.columns; ++j) {
@@ -82,7 +82,7 @@ void add_word(const AppState& state, Reach& reach) {
         return;
     }
     const auto q = sheet_of(state, Stage::q).values;
-    const double factor = score_factor(document.spec, q.columns);
+    const double factor = product_factor(document.spec, q.columns);
     std::vector<double> slope;
     for (Index m = 0; m < keys_of.rows; ++m) {
         double sum = 0.0;
@@ -129,8 +129,8 @@ ReachLine query_line(const Reach& reach) {
 
 ReachLine word_line(const AppState& state, const Reach& reach) {
     ReachLine line = change_line(
-        fmt::format("word {}", axis_label(state.document(), Axis::key, reach.column)), "x",
-        reach.word, reach.why_no_word, reach.no_word_edit,
+        fmt::format("word {}", axis_label(state, Axis::key, reach.column)), "x", reach.word,
+        reach.why_no_word, reach.no_word_edit,
         "Δx = Δs · g / ‖g‖², g = W_K q · scale / τ: of this row only the score of this key moves. "
         "It also changes this word's key for the other queries, its value, and, where it is a "
         "query too, its own row; other heads as well.");

@@ -60,10 +60,6 @@ GridView side_grid(const AppState& state, const char* letter) {
     return grid;
 }
 
-bool has_sink(const AppState& state) {
-    return !state.document().inputs->params[Param::sinks].empty();
-}
-
 /// A row of weights as a distribution: with the share of the sink after its keys, where one takes part.
 std::vector<float> distribution_of(std::span<const float> row, bool sink) {
     std::vector<float> shares(row.begin(), row.end());
@@ -76,7 +72,8 @@ std::vector<float> distribution_of(std::span<const float> row, bool sink) {
 
 SideVector row_numbers(const AppState& state, const AppState& pinned, const ComparedStage& stage,
                        bool kl) {
-    const std::string_view sink = has_sink(pinned) || has_sink(state) ? ", the sink with them" : "";
+    const std::string_view sink =
+        has_sinks(pinned.document()) || has_sinks(state.document()) ? ", the sink with them" : "";
     SideVector side{kl ? "KL" : "TV",
                     kl ? fmt::format("KL(A‖B) = Σ_j A ln(A / B) of each row{}, in nats; ∞ where B "
                                      "is 0 at a key where A is not",
@@ -87,8 +84,8 @@ SideVector row_numbers(const AppState& state, const AppState& pinned, const Comp
                     {},
                     Role::score};
     for (Index i = 0; i < stage.a.rows; ++i) {
-        const auto a = distribution_of(stage.a.row(i), has_sink(pinned));
-        const auto b = distribution_of(stage.b.row(i), has_sink(state));
+        const auto a = distribution_of(stage.a.row(i), has_sinks(pinned.document()));
+        const auto b = distribution_of(stage.b.row(i), has_sinks(state.document()));
         const bool empty = std::ranges::all_of(a, [](float weight) { return weight == 0.0F; });
         const double value = kl ? row_divergence(a, b) : total_variation(a, b);
         side.cells.push_back(kl && empty ? "–" : cell_number(value, 2));
@@ -166,7 +163,7 @@ void add_compare_controls(const AppState& state, CompareView& view) {
 InspectorTable compare_table(const AppState& state, const ComparedStage& stage) {
     const StageInfo& row = info(compare_look(state).stage);
     const auto [i, chosen] = compare_look(state).cell;
-    const auto labels = axis_labels(state.document(), row.columns, stage.b.columns);
+    const auto labels = axis_labels(state, row.columns, stage.b.columns);
     InspectorTable table{"the row in A and in B",
                          row.columns == Axis::key ? "key" : "column",
                          {{"A", row.role}, {"B", row.role}, {"B − A", Role::score}},

@@ -318,7 +318,7 @@ void carry_out(AppState& state, const ApplyTargetWeight& action) {
     const CellRef first{stage, action.word ? reach.column : reach.row, 0};
     AppState trial = state;  // one number after the other, which is one step here
     for (const Action& edit : row_edits(state, stage, first.row, change)) apply(trial, edit);
-    const std::string row = axis_label(state.document(), info(stage).rows, first.row);
+    const std::string row = axis_label(state, info(stage).rows, first.row);
     const std::string target = number(compare_look(state).target);
     if (trial.shared_document() == state.shared_document())
         return say(state, fmt::format("The weight is {} already.", target));

@@ -91,7 +91,7 @@ struct OpenKeys {
     bool unknown = false;  // one has the weight NaN
 };
 OpenKeys add_tokens(const AppState& state, const std::vector<double>& p, CompetitionView& view) {
-    const auto labels = axis_labels(state.document(), Axis::key, std::ssize(p));
+    const auto labels = axis_labels(state, Axis::key, std::ssize(p));
     OpenKeys open;
     for (std::size_t k = 0; k < p.size(); ++k) {
         const bool may = may_attend_in_row(state, static_cast<Index>(k));
@@ -128,7 +128,7 @@ CompetitionView build_competition(const AppState& state) {
     const CompetitionToken& raised = view.at(view.raised);
     for (CompetitionToken& token : view.tokens) fill_token(raised, token);
     view.title = fmt::format("Row {}: what raising the score of {} does to the others",
-                             axis_label(document, Axis::query, view.row), raised.label);
+                             axis_label(state, Axis::query, view.row), raised.label);
     view.formula = fmt::format(
         "∂p_k/∂s_j = p_k (δ_kj − p_j), j = {}; s: the score as softmax sees it, scaled{} and "
         "masked",

@@ -76,12 +76,12 @@ InspectorView gradients_inspector(const AppState& state) {
     }
     const GradientsLook& look = gradients_look(state);
     const Document& document = state.document();
-    const auto labels = axis_labels(document, Axis::key, static_cast<Index>(p.size()));
+    const auto labels = axis_labels(state, Axis::key, static_cast<Index>(p.size()));
     const auto raised = static_cast<std::size_t>(std::min<Index>(look.raised, std::ssize(p) - 1));
     view.empty = false;
     view.role = Role::weight;
     view.title = fmt::format("row {}: the score of {} is raised by 1",
-                             axis_label(document, Axis::query, look.row), labels[raised]);
+                             axis_label(state, Axis::query, look.row), labels[raised]);
     const double slope = score_slopes(state)[raised];
     view.formula = slope_formula(document, slope);
     const bool open = may_attend_in_row(state, static_cast<Index>(raised));

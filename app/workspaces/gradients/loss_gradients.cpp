@@ -59,7 +59,8 @@ std::string scale_words(const AttentionSpec& spec) {
     const bool warm = spec.temperature != 1.0;
     const std::string over = warm ? "÷" + significant(spec.temperature, 4) : "";
     if (spec.scale == ScaleKind::none) return warm ? over : "not divided";
-    const std::string scaled = spec.scale == ScaleKind::sqrt_dk
+    const std::string scaled = spec.scale == ScaleKind::q_and_k ? std::string("q, k × d_k^(−¼)")
+                               : spec.scale == ScaleKind::sqrt_dk
                                    ? std::string("÷√d_k")
                                    : fmt::format("× {}", significant(spec.scale_value, 4));
     return warm ? scaled + " " + over : scaled;
@@ -156,7 +157,8 @@ Action run(const LossGradientsRequest& request, const RunControl& control) {
     const Document& document = *request.document;
     const InputsD inputs = cast<double>(*document.inputs);
     AttentionSpec other = document.spec;
-    other.scale = other.scale == ScaleKind::sqrt_dk ? ScaleKind::none : ScaleKind::sqrt_dk;
+    const bool by_width = other.scale == ScaleKind::sqrt_dk || other.scale == ScaleKind::q_and_k;
+    other.scale = by_width ? ScaleKind::none : ScaleKind::sqrt_dk;
     const AttentionSpec* const specs[] = {&document.spec, &other};
     for (std::size_t n = 0; n < 2; ++n) {
         auto side = side_of(document, inputs, request.loss, *specs[n]);

@@ -106,8 +106,6 @@ void add_gradient_rows(const AppState& state, const LossGradients& result, Gradi
     for (int power = first; power <= last; ++power) view.ticks.push_back(power_of_ten(power));
 }
 
-bool has_sinks(const Document& document) { return !document.inputs->params[Param::sinks].empty(); }
-
 /// What holds of the sums of J.
 std::string jacobian_sums(const Document& document) {
     if (has_sinks(document)) return "The sink takes part, so that no row or column need sum to 0";
@@ -204,7 +202,7 @@ std::string one_key_sentence(const Document& document, const JacobianNumbers& ro
 /// What the row passes to its scores, and what goes around softmax.
 std::string row_sentence(const AppState& state, const JacobianNumbers& row) {
     if (row.keys == 0) return {};
-    const std::string token = axis_label(state.document(), Axis::query, gradients_look(state).row);
+    const std::string token = axis_label(state, Axis::query, gradients_look(state).row);
     if (row.keys == 1) return one_key_sentence(state.document(), row, token);
     std::string words =
         fmt::format("Row {}: p_max = {}, ‖J‖₂ = {}, {} times the {}.", token, number(row.p_max),
@@ -307,7 +305,7 @@ GradientsView build_gradients_view(const AppState& state) {
                    "Σ dY ∘ output"};
     view.losses.resize(static_cast<std::size_t>(loss_count(state)));
     view.loss = static_cast<int>(loss_of(state).kind);
-    view.row_names = axis_labels(state.document(), Axis::query, state.document().size.tq);
+    view.row_names = axis_labels(state, Axis::query, state.document().size.tq);
     view.row = static_cast<int>(look.row);
     view.status = computed_words(state);
     view.stale = requested_loss_gradients(state).has_value();

@@ -198,8 +198,8 @@ HeadLinesView head_lines(const AppState& state, HeadPlace place) {
     const auto& values = drawn.matrix.values;
     HeadLinesView view;
     view.title = shown_name(heads_look(state).show, place);
-    view.queries = axis_labels(state.document(), Axis::query, values.rows);
-    view.keys = axis_labels(state.document(), Axis::key, values.columns);
+    view.queries = axis_labels(state, Axis::query, values.rows);
+    view.keys = axis_labels(state, Axis::key, values.columns);
     view.query = std::min(heads_look(state).pair.row, values.rows - 1);
     view.key = std::min(heads_look(state).pair.column, values.columns - 1);
     Undrawn undrawn;
@@ -217,8 +217,8 @@ HeadTextView head_text(const AppState& state, HeadPlace place) {
     const Index query = std::min(heads_look(state).pair.row, values.rows - 1);
     const Index key = std::min(heads_look(state).pair.column, values.columns - 1);
     const bool same = same_tokens(state, values);
-    const auto queries = axis_labels(state.document(), Axis::query, values.rows);
-    const auto keys = axis_labels(state.document(), Axis::key, values.columns);
+    const auto queries = axis_labels(state, Axis::query, values.rows);
+    const auto keys = axis_labels(state, Axis::key, values.columns);
     HeadTextView view;
     view.title =
         fmt::format("{}: what {} {}", shown_name(heads_look(state).show, place),
@@ -270,14 +270,14 @@ HeadDimensionsView head_dimensions(const AppState& state, HeadPlace place) {
     Sheet sheet;
     sheet.id = Stage::weights;
     sheet.values = {products.data(), k.rows, k.columns, k.columns};
-    sheet.row_labels = axis_labels(state.document(), Axis::key, k.rows);
+    sheet.row_labels = axis_labels(state, Axis::key, k.rows);
     for (const TurnedDimension& each : order)
         sheet.column_labels.push_back(column_label(spec, each));
     sheet.role = sheet.column_role = Role::score;
     sheet.row_role = Role::key;
     GridView grid = make_grid(state, sheet, {ColorScale::diverging, false, {}});
-    grid.title = fmt::format("{}: {} · every key", head_name(place),
-                             axis_label(state.document(), Axis::query, query));
+    grid.title =
+        fmt::format("{}: {} · every key", head_name(place), axis_label(state, Axis::query, query));
     grid.tooltip = "q_d k_d of each key and dimension";
     grid.editable = false;
     grid.selected.reset();

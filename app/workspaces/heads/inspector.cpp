@@ -70,7 +70,7 @@ void add_pair(const AppState& state, InspectorView& view, HeadPlace place) {
     if (!is_inside(weights, pair)) return;
     const bool may = may_attend_at(state, place, pair);
     add_line(view, "pair",
-             {Piece{pair_name(state.document(), {pair.row, pair.column})},
+             {Piece{pair_name(state, {pair.row, pair.column})},
               Piece{may ? "" : "  (masked)", {}, true}});
     constexpr std::pair<Stage, const char*> kScores[] = {
         {Stage::scores, "score"}, {Stage::scaled, "scaled score"}, {Stage::biased, "biased score"}};
@@ -179,7 +179,7 @@ InspectorView of_two(const AppState& state, const HeadFacts& a, const HeadFacts&
         const float at_b = second(pair.row, pair.column);
         const double by = double{at_a} - at_b;
         view.value = fmt::format("A − B = {}", number(by));
-        add_line(view, "pair", {Piece{pair_name(state.document(), {pair.row, pair.column})}});
+        add_line(view, "pair", {Piece{pair_name(state, {pair.row, pair.column})}});
         add_line(view, "A", {Piece{number(at_a), Role::weight}});
         add_line(view, "B", {Piece{number(at_b), Role::weight}});
         if (show == HeadShow::weights)

@@ -174,7 +174,7 @@ std::string compare_point(const AppState& state) {
     const std::string_view what = look.show == HeadShow::weights ? "weight" : info(look.show).title;
     if (most == 0.0) return fmt::format("No {} of A differs from B's.{}", what, kl);
     return fmt::format("A and B differ most at {}: A − B = {}.{}",
-                       pair_name(state.document(), {at.row, at.column}), number(most), kl);
+                       pair_name(state, {at.row, at.column}), number(most), kl);
 }
 
 }  // namespace

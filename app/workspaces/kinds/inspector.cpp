@@ -49,7 +49,7 @@ InspectorTable key_table(const AppState& state, const KindsResult& result, large
                           {"B", Role::weight}},
                          {},
                          {}};
-    const auto keys = axis_labels(state.document(), Axis::key, result.a.weights().columns);
+    const auto keys = axis_labels(state, Axis::key, result.a.weights().columns);
     std::vector<std::vector<std::string>> texts;
     for (const KindComputed* side : {&result.a, &result.b})
         for (const bool scores : {true, false}) {
@@ -104,7 +104,7 @@ InspectorView kinds_inspector(const AppState& state) {
     if (!result || !is_current(*result, state) || !result->whole()) return view;
     const large::Cell cell = shown_pair(state);
     view.empty = false;
-    view.title = pair_name(state.document(), {cell.row, cell.column});
+    view.title = pair_name(state, {cell.row, cell.column});
     view.value =
         fmt::format("A {}  B {}", weight_words(*result, KindsSide::a, cell.row, cell.column),
                     weight_words(*result, KindsSide::b, cell.row, cell.column));

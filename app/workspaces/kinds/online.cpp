@@ -179,9 +179,9 @@ void add_result(const Passing& at, OnlineView& view) {
 // ---- words
 
 std::string keys_words(const Passing& at, const OnlineStep& step) {
-    const std::string first = axis_label(at.state.document(), Axis::key, step.first);
+    const std::string first = axis_label(at.state, Axis::key, step.first);
     if (step.last - step.first == 1) return "Key " + first;
-    const std::string last = axis_label(at.state.document(), Axis::key, step.last - 1);
+    const std::string last = axis_label(at.state, Axis::key, step.last - 1);
     return "Keys " + first + (step.last - step.first == 2 ? " and " : " … ") + last;
 }
 
@@ -253,13 +253,12 @@ OnlineView build_online_view(const AppState& state) {
     }
     view.taken = at->taken;
     view.chunks = at->chunks();
-    view.heading =
-        fmt::format("row {} of {}: {}", axis_label(state.document(), Axis::query, at->row),
-                    view.side == KindsSide::a ? "A" : "B", kind_words(at->side.kind));
+    view.heading = fmt::format("row {} of {}: {}", axis_label(state, Axis::query, at->row),
+                               view.side == KindsSide::a ? "A" : "B", kind_words(at->side.kind));
     view.sentence = sentence_of(*at);
     view.step = at->taken == 0 ? fmt::format("before chunk 0 of 0…{}", at->chunks() - 1)
                                : fmt::format("chunk {} of 0…{}", at->taken - 1, at->chunks() - 1);
-    const auto labels = axis_labels(state.document(), Axis::key, at->result.call.k.shape().t);
+    const auto labels = axis_labels(state, Axis::key, at->result.call.k.shape().t);
     for (std::size_t j = 0; j < labels.size(); ++j)
         view.keys.push_back(key_of(*at, static_cast<Index>(j), labels[j]));
     const double m = at->now().largest;

@@ -139,7 +139,7 @@ GridView output_grid(const AppState& state, const KindsResult& result) {
     const std::vector<double> b = of(KindsSide::b);
     std::vector<double> change;
     for (std::size_t c = 0; c < a.size(); ++c) change.push_back(b[c] - a[c]);
-    const std::string name = axis_label(state.document(), Axis::query, row);
+    const std::string name = axis_label(state, Axis::query, row);
     GridView grid = vector_grid(state, {{"A", a}, {"B", b}, {"B − A", change}},
                                 fmt::format("output of {}", name));
     grid.tooltip = "O = A V: the weights of this row times the values";
@@ -177,10 +177,10 @@ std::string placed(double value, const std::string& where) {
 std::vector<KindRow> error_rows(const AppState& state, const KindsResult& result) {
     const OutputError& error = result.error;
     const KindsDifference& most = result.difference;
-    const std::string row = axis_label(state.document(), Axis::query, error.row);
+    const std::string row = axis_label(state, Axis::query, error.row);
     return {{"weights, largest change", "max |B − A|",
              "The largest change of one weight, ringed in the third matrix.", "", "",
-             placed(most.value, pair_name(state.document(), {most.row, most.column}))},
+             placed(most.value, pair_name(state, {most.row, most.column}))},
             {"weights, change of a row", "mean of ½ Σ_j |B − A|",
              "Where both rows sum to 1 it is the share that goes to other keys.", "", "",
              number(moved_share(result))},

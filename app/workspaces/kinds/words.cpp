@@ -85,9 +85,9 @@ constexpr double kRounding = 1e-12;
 /// dropout."; "" where there is nothing.
 std::string left_out_words(const Document& document) {
     std::vector<std::string> names;
-    for (const Feature& feature :
-         features(document.spec, document.inputs->params,
-                  {"window_left", "window_right", "global_tokens", "query_offset"}))
+    for (const Feature& feature : features(
+             document.spec, document.inputs->params,
+             {"scale q_and_k", "window_left", "window_right", "global_tokens", "query_offset"}))
         names.push_back(feature.key == "softcap" ? "soft cap"
                         : feature.key == "sinks" ? "sinks"
                         : feature.key == info(document.spec.score).key
@@ -189,7 +189,7 @@ std::string kinds_sentence(const AppState& state) {
     const std::string a = side_words(result.a_kind, result.b_kind);
     const std::string b = side_words(result.b_kind, result.a_kind);
     return fmt::format("B ({}) differs most from A ({}) at {}{}: {} against {}; {}.{}", b, a,
-                       pair_name(state.document(), {most.row, most.column}), ties,
+                       pair_name(state, {most.row, most.column}), ties,
                        weight_words(result, KindsSide::b, most.row, most.column),
                        weight_words(result, KindsSide::a, most.row, most.column), output,
                        not_number_words(result));
@@ -224,7 +224,7 @@ std::string kinds_note(const KindsResult& result) {
 
 std::string pair_words(const AppState& state) {
     const large::Cell cell = shown_pair(state);
-    const std::string name = pair_name(state.document(), {cell.row, cell.column});
+    const std::string name = pair_name(state, {cell.row, cell.column});
     const auto& result = kinds_look(state).result;
     if (!result || !is_current(*result, state) || !result->whole()) return name + ".";
     return fmt::format("{}: A {}, B {}.", name,

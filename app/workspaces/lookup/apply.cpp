@@ -180,8 +180,7 @@ void carry_out(AppState& state, const MoveToken& action) {
     std::erase(order, action.token);
     order.insert(order.begin() + place, action.token);
     set_order(state, std::move(order),
-              fmt::format("{} at place {}", axis_label(state.document(), Axis::key, action.token),
-                          place));
+              fmt::format("{} at place {}", axis_label(state, Axis::key, action.token), place));
 }
 
 void carry_out(AppState& state, const ShuffleTokens& action) {
@@ -196,7 +195,7 @@ void carry_out(AppState& state, const OrderTokens& action) {
     if (!has_tokens(state)) return;
     std::vector<Index> order = first_places(state.document().size.tk);
     if (action.order == TokenOrder::reversed) std::ranges::reverse(order);
-    const auto labels = axis_labels(state.document(), Axis::key, std::ssize(order));
+    const auto labels = axis_labels(state, Axis::key, std::ssize(order));
     if (action.order == TokenOrder::sorted)
         std::ranges::stable_sort(order, {},
                                  [&](Index n) { return labels[static_cast<std::size_t>(n)]; });

@@ -95,16 +95,11 @@ std::shared_ptr<const SimilarityResult> compute_similarity(const AppState& state
 // ---- permutation
 
 /// X without the positions that a toy's computed rows have.
-Tensor words_alone(const Tensor& x, const std::vector<std::string>& tokens, bool toy) {
-    Tensor words = x;
-    if (!toy || x.empty() || std::ssize(tokens) != x.shape().t) return words;
-    for (Index row = 0; row < x.shape().t; ++row) {
-        if (!is_computed(x, tokens, row)) continue;
-        const std::uint64_t hash = hash_text(tokens[static_cast<std::size_t>(row)]);
-        for (Index c = 0; c < x.shape().d; ++c)
-            words(0, 0, row, c) = static_cast<float>(word_value(hash, c));
-    }
-    return words;
+Tensor words_alone(const Document& document, Stage stage) {
+    if (!is_toy(document)) return tensor_of(*document.inputs, stage);
+    Document alone = document;
+    set_sinusoid(alone, false);
+    return tensor_of(*alone.inputs, stage);
 }
 
 void add_waves(Tensor& x) {
@@ -125,12 +120,10 @@ Inputs placed(const AppState& state, const TokenPlaces& order, PermutationPositi
     const bool keys_only = shuffles_keys_only(document);
     const TokenPlaces still = first_places(document.size.tq);
     const TokenPlaces& queries = keys_only ? still : order;
-    const bool toy = is_toy(document);
     Inputs out;
     out.params = in.params;
-    const auto& kv_tokens = document.tokens_kv.empty() ? document.tokens : document.tokens_kv;
-    out.x = reordered(words_alone(in.x, document.tokens, toy), state.batch, queries);
-    out.x_kv = reordered(words_alone(in.x_kv, kv_tokens, toy), state.batch, order);
+    out.x = reordered(words_alone(document, Stage::x), state.batch, queries);
+    out.x_kv = reordered(words_alone(document, Stage::x_kv), state.batch, order);
     out.q = reordered(in.q, state.batch, queries);
     out.k = reordered(in.k, state.batch, order);
     out.v = reordered(in.v, state.batch, order);

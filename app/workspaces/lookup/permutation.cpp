@@ -42,7 +42,7 @@ std::string permutation_point(const AppState& state, const PermutationResult& re
                            position_words(result.position));
     return fmt::format("With {} the same order changes weights by up to {}, at {}: places count.",
                        position_words(result.position), number(result.largest),
-                       pair_name(state.document(), {result.row, result.column}));
+                       pair_name(state, {result.row, result.column}));
 }
 
 /// What is shuffled, and what of the document is left out.
@@ -125,7 +125,7 @@ PermutationView build_permutation_view(const AppState& state) {
     view.position_names = {"none", "sinusoidal", "RoPE", "ALiBi", "causal mask"};
     view.next_seed = next_shuffle(state);
     const auto order = token_order(state);
-    const auto labels = axis_labels(state.document(), Axis::key, std::ssize(order));
+    const auto labels = axis_labels(state, Axis::key, std::ssize(order));
     Index moved = 0;
     for (std::size_t place = 0; place < order.size(); ++place) {
         const Index token = order[place];

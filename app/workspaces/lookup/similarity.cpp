@@ -23,8 +23,8 @@ std::string measure_title(const SimilarityView& view, const Document& document) 
 }
 
 /// Whether S = Sᵀ, in numbers.
-std::string symmetry_words(const Document& document, MatrixView<const float> s, const char* name) {
-    if (s.rows != s.columns || !document.tokens_kv.empty())
+std::string symmetry_words(const AppState& state, MatrixView<const float> s, const char* name) {
+    if (s.rows != s.columns || !state.document().tokens_kv.empty())
         return fmt::format(
             "{} is {}: its rows and columns are other tokens, so symmetry has no meaning.", name,
             size(s.rows, s.columns));
@@ -41,8 +41,8 @@ std::string symmetry_words(const Document& document, MatrixView<const float> s, 
     if (most == 0.0)
         return fmt::format("{} is symmetric: max |{} − {}ᵀ| is exactly 0.", name, name, name);
     return fmt::format("{} is not symmetric: max |{} − {}ᵀ| = {}: {} is {} and {} is {}.", name,
-                       name, name, number(most), pair_name(document, {row, column}),
-                       number(s(row, column)), pair_name(document, {column, row}),
+                       name, name, number(most), pair_name(state, {row, column}),
+                       number(s(row, column)), pair_name(state, {column, row}),
                        number(s(column, row)));
 }
 
@@ -94,7 +94,7 @@ std::vector<BestKeys> disagreements(const SimilarityResult& result) {
     return all;
 }
 
-std::string disagreement_words(const Document& document, const SimilarityResult& result) {
+std::string disagreement_words(const AppState& state, const SimilarityResult& result) {
     const auto all = disagreements(result);
     const Index rows = result.dot.shape().t;
     if (all.empty() && rows == 1)
@@ -109,14 +109,14 @@ std::string disagreement_words(const Document& document, const SimilarityResult&
         "“Similar” is not “largest dot”: the best key differs in {} of {} rows:", all.size(), rows);
     for (std::size_t n = 0; n < std::min(all.size(), kMostDisagreements); ++n)
         words += fmt::format("{} {} (dot {}, cosine {})", n == 0 ? "" : ";",
-                             axis_label(document, Axis::query, all[n].query),
-                             axis_label(document, Axis::key, all[n].dot),
-                             axis_label(document, Axis::key, all[n].cosine));
+                             axis_label(state, Axis::query, all[n].query),
+                             axis_label(state, Axis::key, all[n].dot),
+                             axis_label(state, Axis::key, all[n].cosine));
     return words + (all.size() > kMostDisagreements ? "; …" : ".");
 }
 
 /// The largest entry, in words.
-std::string largest_words(const Document& document, const SimilarityView& view,
+std::string largest_words(const AppState& state, const SimilarityView& view,
                           MatrixView<const float> s) {
     std::optional<std::pair<Index, Index>> at;
     for (Index i = 0; i < s.rows; ++i)
@@ -124,7 +124,7 @@ std::string largest_words(const Document& document, const SimilarityView& view,
             if (!std::isnan(s(i, j)) && (!at || s(i, j) > s(at->first, at->second))) at = {i, j};
     if (!at) return "Every similarity is NaN.";
     return fmt::format("Two towers, no values: of all {} pairs {} is the most similar by {}, {}.",
-                       grouped(s.rows * s.columns), pair_name(document, {at->first, at->second}),
+                       grouped(s.rows * s.columns), pair_name(state, {at->first, at->second}),
                        view.measure == SimilarityMeasure::dot ? "dot product" : "cosine",
                        number(s(at->first, at->second)));
 }
@@ -155,27 +155,27 @@ SimilarityView base_view(const AppState& state) {
     return view;
 }
 
-std::string row_tip(const Document& document, const SimilarityResult& result,
+std::string row_tip(const AppState& state, const SimilarityResult& result,
                     const AlignmentRowView& row, Index query) {
     if (row.none) return "A similarity of this query is NaN: it has no best key.";
     const auto dot = result.dot.matrix(0, 0);
     const auto cosine = result.cosine.matrix(0, 0);
     const auto one = [&](const char* name, Index key) {
-        return fmt::format("{}: {}, dot {}, cosine {}", name, axis_label(document, Axis::key, key),
+        return fmt::format("{}: {}, dot {}, cosine {}", name, axis_label(state, Axis::key, key),
                            number(dot(query, key)), number(cosine(query, key)));
     };
     return one("largest dot", row.dot) + "\n" + one("largest cosine", row.cosine);
 }
 
 /// Of the query that is looked at.
-std::string query_words(const Document& document, const SimilarityResult& result, Index query) {
+std::string query_words(const AppState& state, const SimilarityResult& result, Index query) {
     const auto best = best_keys(result, query);
-    const std::string name = axis_label(document, Axis::query, query);
+    const std::string name = axis_label(state, Axis::query, query);
     if (!best)
         return fmt::format("{} has a similarity that is NaN: it is aligned with no key.", name);
     const auto dot = result.dot.matrix(0, 0).row(query);
     const auto cosine = result.cosine.matrix(0, 0).row(query);
-    const std::string key = axis_label(document, Axis::key, best->dot);
+    const std::string key = axis_label(state, Axis::key, best->dot);
     const auto by_dot = static_cast<std::size_t>(best->dot);
     const auto by_cosine = static_cast<std::size_t>(best->cosine);
     if (by_dot == by_cosine)
@@ -184,7 +184,7 @@ std::string query_words(const Document& document, const SimilarityResult& result
     return fmt::format(
         "{} is aligned with {} by dot product ({}, cosine {}), with {} by cosine ({}, dot {}).",
         name, key, number(dot[by_dot]), number(cosine[by_dot]),
-        axis_label(document, Axis::key, best->cosine), number(cosine[by_cosine]),
+        axis_label(state, Axis::key, best->cosine), number(cosine[by_cosine]),
         number(dot[by_cosine]));
 }
 
@@ -205,15 +205,14 @@ SimilarityView build_similarity_view(const AppState& state) {
     if (!view.body.lacks.empty()) return view;
     const Document& document = state.document();
     const auto scores = result->scores(view.measure).matrix(0, 0);
-    view.body.point = largest_words(document, view, scores);
-    view.body.notes = {symmetry_words(document, scores, "S"),
-                       disagreement_words(document, *result)};
+    view.body.point = largest_words(state, view, scores);
+    view.body.notes = {symmetry_words(state, scores, "S"), disagreement_words(state, *result)};
     const bool product = view.of == SimilarityOf::qk && view.measure == SimilarityMeasure::dot;
     if (const std::string merged = merged_words(document); product && !merged.empty())
         view.body.notes.push_back(merged);
     if (view.softmax != SimilaritySoftmax::none)
         view.body.notes.push_back(
-            symmetry_words(document, result->shown(view.measure, view.softmax).matrix(0, 0), "A"));
+            symmetry_words(state, result->shown(view.measure, view.softmax).matrix(0, 0), "A"));
     add_grids(state, *result, view);
     return view;
 }
@@ -224,10 +223,9 @@ AlignmentView build_alignment_view(const AppState& state) {
     const SimilarityResult* const result = lookup_look(state).similarity.get();
     view.body.lacks = lacks_words(result);
     if (!view.body.lacks.empty()) return view;
-    const Document& document = state.document();
     const auto dot = result->dot.matrix(0, 0);
-    const auto queries = axis_labels(document, Axis::query, dot.rows);
-    view.keys = axis_labels(document, Axis::key, dot.columns);
+    const auto queries = axis_labels(state, Axis::query, dot.rows);
+    view.keys = axis_labels(state, Axis::key, dot.columns);
     for (Index i = 0; i < dot.rows; ++i) {
         AlignmentRowView row;
         row.query = queries[static_cast<std::size_t>(i)];
@@ -237,13 +235,13 @@ AlignmentView build_alignment_view(const AppState& state) {
         row.dot = by_dot.value_or(0);
         row.cosine = by_cosine.value_or(0);
         row.agree = row.dot == row.cosine;
-        row.tooltip = row_tip(document, *result, row, i);
+        row.tooltip = row_tip(state, *result, row, i);
         view.rows.push_back(std::move(row));
     }
     view.row = std::min<Index>(lookup_look(state).row, std::max<Index>(dot.rows, 1) - 1);
     view.column = lookup_look(state).column;
-    view.body.point = query_words(document, *result, view.row);
-    view.body.notes = {disagreement_words(document, *result)};
+    view.body.point = query_words(state, *result, view.row);
+    view.body.notes = {disagreement_words(state, *result)};
     return view;
 }
 

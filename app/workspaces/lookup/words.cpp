@@ -52,7 +52,7 @@ std::string position_words(PermutationPosition position) {
 
 std::string cell_sentence(const AppState& state) {
     const LookupLook& look = lookup_look(state);
-    return pair_name(state.document(), {look.row, look.column}) + ".";
+    return pair_name(state, {look.row, look.column}) + ".";
 }
 
 }  // namespace attn::view

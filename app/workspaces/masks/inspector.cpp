@@ -54,7 +54,7 @@ std::string score_symbol(const AppState& state) {
 }
 
 InspectorTable table_of(const AppState& state, const Row& row) {
-    const auto labels = axis_labels(state.document(), Axis::key, state.document().size.tk);
+    const auto labels = axis_labels(state, Axis::key, state.document().size.tk);
     const bool empty = is_empty(row) && !row.sink;
     InspectorTable table{
         "",
@@ -142,7 +142,7 @@ InspectorView inspect_mask(const AppState& state) {
     const Pair& pair = masks_look(state).pair;
     InspectorView view;
     view.empty = false;
-    view.title = pair_name(state.document(), masks_look(state).pair);
+    view.title = pair_name(state, masks_look(state).pair);
     view.role = Role::weight;
     const bool allowed = may_attend(document.spec.mask, document.size, state.batch, state.head,
                                     pair.query, pair.key);
@@ -179,7 +179,7 @@ void add_convention(const AppState& state, const ConventionInfo& info,
 InspectorTable both_weights(const AppState& state, const ConventionScores& scores,
                             const ConventionResult& first, const ConventionResult& second) {
     const Index i = masks_look(state).pair.query;
-    const auto labels = axis_labels(state.document(), Axis::key, state.document().size.tk);
+    const auto labels = axis_labels(state, Axis::key, state.document().size.tk);
     InspectorTable table{"the first, the second",
                          "key",
                          {{"mask", {}}, {"1st", Role::weight}, {"2nd", Role::weight}},
@@ -207,7 +207,7 @@ InspectorView inspect_conventions(const AppState& state) {
     const auto second = result_of(scores, chosen_convention(state, 1).convention);
     InspectorView view;
     view.empty = false;
-    view.title = pair_name(state.document(), masks_look(state).pair);
+    view.title = pair_name(state, masks_look(state).pair);
     view.role = Role::weight;
     view.value = fmt::format("{} | {}", number(first.weights(0, 0, i, j)),
                              number(second.weights(0, 0, i, j)));

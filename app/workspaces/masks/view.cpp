@@ -92,8 +92,8 @@ void add_hover(const AppState& state, MasksView& view) {
     const bool allowed = may_attend(document.spec.mask, document.size, state.batch, state.head,
                                     pair->query, pair->key);
     view.hover_title =
-        fmt::format("{} → {}: {}", axis_label(document, Axis::query, pair->query),
-                    axis_label(document, Axis::key, pair->key), allowed ? "allowed" : "forbidden");
+        fmt::format("{} → {}: {}", axis_label(state, Axis::query, pair->query),
+                    axis_label(state, Axis::key, pair->key), allowed ? "allowed" : "forbidden");
     for (const RuleVerdict& verdict : rule_verdicts(state, *pair))
         view.hover_words +=
             fmt::format("{}{} {}: {}", view.hover_words.empty() ? "" : "\n", verdict.name,
@@ -137,8 +137,8 @@ GridView pair_grid(const AppState& state, const PairValues& pairs) {
     Sheet sheet;
     sheet.id = Stage::weights;
     sheet.values = pairs.values;
-    sheet.row_labels = axis_labels(document, Axis::query, document.size.tq);
-    sheet.column_labels = axis_labels(document, Axis::key, document.size.tk);
+    sheet.row_labels = axis_labels(state, Axis::query, document.size.tq);
+    sheet.column_labels = axis_labels(state, Axis::key, document.size.tk);
     sheet.role = pairs.role;
     GridView grid = make_grid(state, sheet, {pairs.colors, false, pairs.hidden});
     grid.title = pairs.title;

@@ -52,7 +52,7 @@ std::string sums_words(const AppState& state, const std::vector<bool>& empty) {
     const double rounding = 1e-5 * static_cast<double>(state.document().size.tk);
     if (std::abs(sums.low - 1.0) <= rounding && std::abs(sums.high - 1.0) <= rounding)
         return fmt::format("; {} of weights sums to 1", which);
-    const bool sinks = !state.document().inputs->params[Param::sinks].empty();
+    const bool sinks = has_sinks(state.document());
     return fmt::format("; rows of weights sum to {} … {}{}", number(sums.low), number(sums.high),
                        sinks ? ", the sink takes the rest" : "");
 }
@@ -67,8 +67,7 @@ std::string empty_words(const AppState& state, const std::vector<bool>& empty) {
 
 /// What softmax gives a row without a key, by the policy and the sink.
 std::string empty_result(const AppState& state) {
-    if (!state.document().inputs->params[Param::sinks].empty())
-        return "the sink takes all, its weights are 0";
+    if (has_sinks(state.document())) return "the sink takes all, its weights are 0";
     if (state.document().spec.empty_rows == EmptyRows::nan)
         return "its weights are NaN, and so is all that is made of them";
     return "its weights are 0 and sum to 0, its context is 0";
@@ -78,7 +77,7 @@ std::string empty_result(const AppState& state) {
 
 std::string masks_row_name(const AppState& state, Index row) {
     if (state.document().tokens.empty()) return fmt::format("row {}", row);
-    return fmt::format("row {} ({})", row, axis_label(state.document(), Axis::query, row));
+    return fmt::format("row {} ({})", row, axis_label(state, Axis::query, row));
 }
 
 std::vector<bool> empty_rows(const AppState& state, std::span<const std::uint8_t> allowed) {

@@ -200,11 +200,11 @@ std::string pair_words(const AppState& state, Pair pair) {
     const Document& document = state.document();
     for (const RuleVerdict& verdict : rule_verdicts(state, pair))
         if (!verdict.allows)
-            return fmt::format("{}: forbidden by the {} rule, {}.", pair_name(document, pair),
+            return fmt::format("{}: forbidden by the {} rule, {}.", pair_name(state, pair),
                                verdict.name, verdict.words);
     const auto weight = value_at(state, {Stage::weights, pair.query, pair.key});
     const bool any = document.spec.mask.any();
-    return fmt::format("{}: {}{}.", pair_name(document, pair),
+    return fmt::format("{}: {}{}.", pair_name(state, pair),
                        any ? "allowed by every rule" : "allowed, no rule is set",
                        weight ? ", weight " + number(*weight) : "");
 }

@@ -50,9 +50,9 @@ Result<std::vector<double>> document_logits(const AppState& state) {
 
 std::string document_row_words(const AppState& state) {
     const Index queries = state.document().size.tq;
-    const bool sinks = !state.document().inputs->params[Param::sinks].empty();
+    const bool sinks = has_sinks(state.document());
     return fmt::format("query {}, {}{}",
-                       axis_label(state.document(), Axis::query, shared_query(state, queries)),
+                       axis_label(state, Axis::query, shared_query(state, queries)),
                        head_words(state.head, state.document().size.heads),
                        sinks ? ", the last that of the sink" : "");
 }

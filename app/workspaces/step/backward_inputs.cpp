@@ -22,7 +22,7 @@ Chain score_chain(const AppState& state, Stage side, const std::string& pair, In
     const Stage other = read_by_scores(state, query ? Stage::k : Stage::q);
     Chain chain = chain_of(Stage::scores, pair, other,
                            fmt::format("{}, {}", query ? "j" : "i", column), std::move(counts));
-    if (state.document().spec.score == Score::dot) return chain;
+    if (is_plain_product(state.document().spec)) return chain;
     const std::string slope = fmt::format(R"(\frac{{\partial \mathrm{{score}}}}{{\partial {}}})",
                                           tex_symbol(read_by_scores(state, side)));
     chain.right = side_of("w", slope, "∂score/∂" + name_of(read_by_scores(state, side)));
@@ -30,7 +30,7 @@ Chain score_chain(const AppState& state, Stage side, const std::string& pair, In
 }
 
 Expr score_factor(const AppState& state, Stage side, Slice slice, Index i, Index j, Index c) {
-    if (state.document().spec.score != Score::dot)
+    if (!is_plain_product(state.document().spec))
         return plain(score_slope(state, slice, side, i, j, c));
     if (side == Stage::k)
         return stage_expr(state, From::values, read_by_scores(state, Stage::q), slice, i, c);

@@ -80,7 +80,7 @@ std::vector<GridView> gradient_canvas(const AppState& state, Stage stage) {
 }
 
 /// "cap 30, ALiBi": what makes biased scores of scaled ones.
-std::string bias_words(const AttentionSpec& spec) {
+std::string bias_names(const AttentionSpec& spec) {
     std::string words = spec.softcap ? "cap " + significant(*spec.softcap, 4) : "";
     if (spec.alibi) words += words.empty() ? "ALiBi" : ", ALiBi";
     return words;
@@ -89,7 +89,7 @@ std::string bias_words(const AttentionSpec& spec) {
 std::string action_of(const AppState& state, Stage stage) {
     if (stage == Stage::weights) return "softmax";
     if (stage == Stage::scaled) return scale_words(state.document());
-    if (stage == Stage::biased) return bias_words(state.document().spec);
+    if (stage == Stage::biased) return bias_names(state.document().spec);
     if (stage == Stage::dropped)
         return fmt::format("dropout {}", significant(state.document().spec.dropout, 2));
     return {};

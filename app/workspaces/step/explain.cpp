@@ -150,7 +150,7 @@ Expr cell_expr(const AppState& state, const CellRef& cell) {
 }
 
 std::string label_of(const AppState& state, Axis axis, Index n) {
-    return axis_label(state.document(), axis, n);
+    return axis_label(state, axis, n);
 }
 
 std::string tex_label(const AppState& state, Axis axis, Index n) {

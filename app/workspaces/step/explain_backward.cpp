@@ -238,7 +238,7 @@ void explain_competition(const AppState& state, Explanation& explanation) {
     explanation.asides.push_back(
         slope(state, {Stage::weights, cell.row, cell.column}, score,
               combine(Op::product, {own, combine(Op::difference, {constant(1.0), own})})));
-    const bool sinks = !state.document().inputs->params[Param::sinks].empty();
+    const bool sinks = has_sinks(state.document());
     if (other == nullptr) {
         explanation.notes.push_back(
             pair + (sinks ? " has no other key beside it: what it gains, the sink loses."

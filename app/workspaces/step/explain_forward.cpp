@@ -64,7 +64,7 @@ void forward_context(const AppState& state, Explanation& explanation) {
     const Dimensions size = document.size;
     std::vector<std::uint8_t> takes_part(static_cast<std::size_t>(size.tk));
     fill_contributing(document.spec, size, state.batch, state.head, cell.row, takes_part);
-    const auto keys = axis_labels(document, Axis::key, size.tk);
+    const auto keys = axis_labels(state, Axis::key, size.tk);
     const std::string query = tex_label(state, Axis::query, cell.row);
     Chain chain{side_of("a", fmt::format("{}[{}, j]", tex_symbol(weights), query), "a"),
                 side_of("v", fmt::format("V[j, {}]", cell.column), "v")};
@@ -119,6 +119,8 @@ void forward_scaled(const AppState& state, Explanation& explanation) {
     const AttentionSpec& spec = state.document().spec;
     set_formula(explanation, tex_scaled(spec));
     if (spec.scale == ScaleKind::none) explanation.notes.emplace_back("Scaling is off.");
+    if (spec.scale == ScaleKind::q_and_k)
+        explanation.notes.emplace_back("Queries and keys were scaled before their product.");
     end_with(explanation, scaled_expr(spec, state.document().d_k,
                                       cell_expr(state, {Stage::scores, cell.row, cell.column})));
 }
@@ -230,7 +232,7 @@ TableRow masked_row(std::string label, const CellRef& weight, double value) {
 
 /// score, score − max, exp and share of each key: all that a pencil needs for any of its weights.
 InspectorTable softmax_columns(const SoftmaxTable& softmax, Index chosen) {
-    auto keys = axis_labels(softmax.state.document(), Axis::key, softmax.keys);
+    auto keys = axis_labels(softmax.state, Axis::key, softmax.keys);
     if (std::ssize(softmax.m) > softmax.keys) keys.emplace_back("sink");
     std::vector<double> shifted, exps, shares;
     for (std::size_t j = 0; j < softmax.m.size(); ++j) {
@@ -275,7 +277,7 @@ InspectorTable softmax_columns(const SoftmaxTable& softmax, Index chosen) {
 /// How the score of the pair came about: raw, scaled, then biased. Only what the backend keeps.
 void add_score_steps(const AppState& state, Explanation& explanation) {
     const AttentionSpec& spec = state.document().spec;
-    const bool dot = spec.score == Score::dot;
+    const bool dot = is_plain_product(spec);
     const Stage q = read_by_scores(state, Stage::q), k = read_by_scores(state, Stage::k);
     if (!missing_of(state, {q, k, Stage::scores, Stage::scaled}).empty()) return;
     const auto add = [&](Stage stage, const std::string& label, const std::string& latex) {
@@ -290,13 +292,8 @@ void add_score_steps(const AppState& state, Explanation& explanation) {
         step.link = part.cell;
         explanation.steps.push_back(std::move(step));
     };
-    add(Stage::scores,
-        !dot        ? "score"
-        : spec.rope ? "q′·k′"
-                    : "q·k",
-        !dot        ? R"(\mathrm{score})"
-        : spec.rope ? "q' \\cdot k'"
-                    : "q \\cdot k");
+    add(Stage::scores, dot ? as_read(spec, "q·k") : "score",
+        dot ? as_read(spec, R"(q \cdot k)", "'") : R"(\mathrm{score})");
     add(Stage::scaled, "S", "S");
     if (spec.biases() && is_kept(state, Stage::biased)) add(Stage::biased, "B", "B");
 }
@@ -384,12 +381,16 @@ void explain_vector(const AppState& state, Explanation& explanation, Stage stage
         return;
     }
     const Document& document = state.document();
-    const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
+    const auto& tokens = stage == Stage::x ? tokens_of(document, state.batch) : document.tokens_kv;
     const std::string& token = tokens[static_cast<std::size_t>(cell.row)];
-    set_formula(explanation, tex::text_of(fmt::format("word vector of “{}” + position {}",
-                                                      shown_token(token, kMostNamed), cell.row)));
-    end_with(explanation, combine(Op::sum, {plain(word_value(hash_text(token), cell.column)),
-                                            plain(position_value(cell.row, cell.column))}));
+    const Expr word = plain(word_value(hash_text(token), cell.column));
+    const std::string of_word = fmt::format("word vector of “{}”", shown_token(token, kMostNamed));
+    if (!document.sinusoid) {
+        set_formula(explanation, tex::text_of(of_word));
+        return (void)end_with(explanation, word);
+    }
+    set_formula(explanation, tex::text_of(fmt::format("{} + position {}", of_word, cell.row)));
+    end_with(explanation, combine(Op::sum, {word, plain(position_value(cell.row, cell.column))}));
     explanation.notes.push_back(fmt::format("Position: {}({} ÷ 10000^({}/{})).",
                                             cell.column % 2 == 0 ? "sin" : "cos", cell.row,
                                             cell.column - cell.column % 2, kWaveWidth));

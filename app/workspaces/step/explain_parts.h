@@ -112,7 +112,11 @@ Projection projection_of(const AppState& state, Param param);
 Stage read_by_scores(const AppState& state, Stage side);
 /// ∂scores[i, j]/∂ column c of the query's (Stage::q) or the key's side, of one head; in double.
 double score_slope(const AppState& state, Slice slice, Stage side, Index i, Index j, Index c);
-/// The same in words; "" of a dot product.
+/// Whether it is the other side's number itself: of dot products of q and k as they are.
+inline bool is_plain_product(const AttentionSpec& spec) {
+    return spec.score == Score::dot && spec.scale != ScaleKind::q_and_k;
+}
+/// The same in words; "" of a plain product.
 std::string slope_words(const AttentionSpec& spec, Stage side);
 
 // Parts of explain_gradient(), each with what it reads kept.

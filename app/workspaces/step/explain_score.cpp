@@ -2,7 +2,6 @@
 // Backward all kinds have one chain: d_q[i, c] = Σ_j d_scores[i, j] · ∂scores[i, j]/∂q[i, c]; core/scores has the same.
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <numeric>
 
@@ -72,24 +71,6 @@ struct Pair {
         return t;
     }
 };
-
-/// `text` with the letters of what the score reads: q′ and k′ of rotated ones. `prime` is "'" in TeX.
-std::string as_read(const AttentionSpec& spec, std::string text, std::string_view prime = "′") {
-    const auto parts_word = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ',' || c == '\\';
-    };
-    if (!spec.rope) return text;
-    std::string read;
-    for (std::size_t n = 0; n < text.size(); ++n) {
-        read += text[n];
-        const bool letter = text[n] == 'q' || text[n] == 'k';
-        const bool begins = n == 0 || !parts_word(text[n - 1]);
-        const bool ends =
-            n + 1 == text.size() || !std::isalnum(static_cast<unsigned char>(text[n + 1]));
-        if (letter && begins && ends) read += prime;
-    }
-    return read;
-}
 
 double direction_slope(const Numbers& own, const Numbers& other, std::size_t c) {
     const double length = std::sqrt(dot(own, own));
@@ -169,6 +150,23 @@ Chain score_chain(const AppState& state, const CellRef& cell) {
         chain.add(cell_expr(state, {q, cell.row, c}), cell_expr(state, {k, cell.column, c}),
                   std::to_string(c));
     return chain;
+}
+
+/// Σ_c (s q_c) (s k_c), s = d_k^(−1/4).
+void forward_scaled_operands(const AppState& state, Explanation& explanation, Chain chain) {
+    const Expr root =
+        combine(Op::power, {constant(static_cast<double>(state.document().d_k)), constant(-0.25)});
+    const Expr s =
+        add_step(explanation, "s", "s", root, "what each query and key is multiplied by");
+    for (Side* side : {&chain.left, &chain.right}) {
+        for (Expr& number : side->numbers)
+            number = plain(evaluate(combine(Op::product, {s, number})));
+        side->heading = "s·" + side->heading;
+        side->name = "s·" + side->name;
+        side->tex = R"(s \cdot )" + side->tex;
+    }
+    explanation.notes.emplace_back("s = d_k^(−¼): s² = 1 ÷ √d_k.");
+    add_sum(state, explanation, std::move(chain), "c");
 }
 
 Expr length_of(const std::vector<Expr>& row) {
@@ -279,6 +277,8 @@ void explain_score(const AppState& state, Explanation& explanation) {
     const Chain chain = score_chain(state, explanation.cell);
     switch (state.document().spec.score) {
         case Score::dot:
+            if (state.document().spec.scale == ScaleKind::q_and_k)
+                return forward_scaled_operands(state, explanation, chain);
             return add_sum(state, explanation, chain, "c");
         case Score::cosine:
             return forward_cosine(state.document().spec, explanation, chain);
@@ -301,7 +301,8 @@ double score_slope(const AppState& state, Slice slice, Stage side, Index i, Inde
     const auto column = static_cast<std::size_t>(c);
     switch (state.document().spec.score) {
         case Score::dot:
-            return other[column];
+            return std::pow(operand_factor(state.document().spec, state.document().d_k), 2) *
+                   other[column];
         case Score::cosine:
             return direction_slope(own, other, column);
         case Score::general:
@@ -320,6 +321,8 @@ std::string slope_words(const AttentionSpec& spec, Stage side) {
     const bool query = side == Stage::q;
     const char own = query ? 'q' : 'k', other = query ? 'k' : 'q';
     std::string words;
+    if (spec.scale == ScaleKind::q_and_k)
+        words = fmt::format("∂score/∂{} = {} ÷ √d_k.", own, other);
     if (spec.score == Score::cosine)
         words = fmt::format(
             "∂score/∂{0} = ({1} ÷ ‖{1}‖ − cos θ · {0} ÷ ‖{0}‖) ÷ ‖{0}‖, and 0 where a row has "

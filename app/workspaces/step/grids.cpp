@@ -40,8 +40,7 @@ void add_row_sums(GridView& grid, const MatrixView<const float>& a) {
 
 /// What softmax needs of each masked row: its maximum and Σ exp.
 void add_softmax_sides(const AppState& state, GridView& grid) {
-    const std::string sink =
-        state.document().inputs->params[Param::sinks].empty() ? "" : ", the sink with them";
+    const std::string sink = has_sinks(state.document()) ? ", the sink with them" : "";
     SideVector largest =
         side("m", "m_i = max_j M[i,j], the largest score of the row" + sink, grid.role);
     SideVector sums =
@@ -57,7 +56,7 @@ void add_softmax_sides(const AppState& state, GridView& grid) {
 GridView word_or_position(const AppState& state, Stage stage, bool word) {
     Sheet sheet = sheet_of(state, stage);
     const Document& document = state.document();
-    const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
+    const auto& tokens = stage == Stage::x ? tokens_of(document, state.batch) : document.tokens_kv;
     std::vector<float> values;
     for (Index i = 0; i < sheet.values.rows; ++i) {
         const std::uint64_t hash = hash_text(tokens[static_cast<std::size_t>(i)]);
@@ -146,6 +145,11 @@ IsMasked hidden_pairs(const Document& document, Stage stage, Index batch, Index 
     return hidden;
 }
 
+IsMasked hidden_gradients(const Document& document, Stage stage, Index batch, Index head) {
+    const bool before = stage >= Stage::scores && stage <= Stage::masked;
+    return before ? hidden_pairs(document, Stage::masked, batch, head) : IsMasked();
+}
+
 bool has_rows_of(const OperandId& id, Axis axis) {
     const Stage* const stage = std::get_if<Stage>(&id);
     return stage != nullptr && info(*stage).rows == axis;
@@ -179,10 +183,10 @@ std::string shown_head_words(const AppState& state, Stage stage) {
 bool is_embedding(const AppState& state, Stage stage, Index row) {
     const Document& document = state.document();
     if (!is_toy(document)) return false;
-    const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
+    const auto& tokens = stage == Stage::x ? tokens_of(document, state.batch) : document.tokens_kv;
     if (row >= std::ssize(tokens)) return false;
-    const Inputs& inputs = *document.inputs;
-    return is_computed(stage == Stage::x ? inputs.x : inputs.x_kv, tokens, row);
+    const bool next = stage == Stage::x && !document.tokens_next.empty() && state.batch > 0;
+    return is_computed(document, stage, next ? std::ssize(tokens) + row : row);
 }
 
 GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
@@ -255,7 +259,7 @@ GridView joined_grid(const AppState& state) {
     const std::vector<float> values = joined_context(state);
     const Index width = sheet.values.columns * heads;
     sheet.values = {values.data(), sheet.values.rows, width, width};
-    sheet.column_labels = axis_labels(state.document(), Axis::d_v, width);
+    sheet.column_labels = axis_labels(state, Axis::d_v, width);
     GridView grid = make_grid(state, sheet, {});
     grid.first_column = -state.head * state.document().size.d_v;
     grid.title = "concat(heads)";
@@ -275,11 +279,16 @@ std::vector<GridView> embedding_grids(const AppState& state, Stage stage) {
     for (Index i = 0; i < rows; ++i)
         if (!is_embedding(state, stage, i)) return {};
     if (rows == 0) return {};
+    if (!state.document().sinusoid) return {};
     return {word_or_position(state, stage, true), word_or_position(state, stage, false)};
 }
 
 GridView gradient_grid(const AppState& state, const OperandId& id) {
-    GridView grid = make_grid(state, gradient_sheet_of(state, id), {});
+    const Stage* const stage = std::get_if<Stage>(&id);
+    const IsMasked hidden =
+        stage ? hidden_gradients(state.document(), *stage, state.batch, state.head) : IsMasked();
+    GridView grid =
+        make_grid(state, gradient_sheet_of(state, id), {ColorScale::diverging, false, hidden});
     grid.title = "∂L/∂" + name_of(id);
     grid.tooltip = fmt::format("gradient of L = {} with respect to {}\n{}", loss_words(state),
                                name_of(id), tex::plain_text(gradient_formula(state, id)));

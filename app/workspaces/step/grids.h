@@ -28,6 +28,8 @@ std::vector<std::uint8_t> allowed_pairs(const Document& document, Index batch, I
 std::vector<std::uint8_t> allowed_pairs(const AppState& state);
 /// 1 where a pair is forbidden, from the masked stage on; empty where the stage hides none.
 IsMasked hidden_pairs(const Document& document, Stage stage, Index batch, Index head);
+/// The same of gradients: of all that the mask stands behind, from the scores to what it masked.
+IsMasked hidden_gradients(const Document& document, Stage stage, Index batch, Index head);
 /// Whether it is a stage whose rows are of that axis.
 bool has_rows_of(const OperandId& id, Axis axis);
 /// Whether its rows are queries and its columns keys.

@@ -17,14 +17,15 @@
 namespace attn::view {
 namespace {
 
-/// One head of one stage. It shares what it is of: a picture may be painted after the state has gone on.
+/// One head of one stage, or of its gradient. It shares what it is of: a picture may be painted after the state has gone on.
 struct OneHead {
     std::shared_ptr<const Document> document;
     std::shared_ptr<const Trace> trace;
     Stage stage = Stage::weights;
     Index batch = 0;
     Index head = 0;
-    bool by_row = false;  // each row has colours of its own
+    bool by_row = false;    // each row has colours of its own
+    bool gradient = false;  // `trace` holds gradients
 
     Index part() const {  // along the stage's own head axis
         const Dimensions& size = document->size;
@@ -38,17 +39,28 @@ struct OneHead {
     }
 };
 
+/// Values, or gradients where the canvas shows them.
+std::shared_ptr<const Trace> shown_trace(const AppState& state) {
+    return state.show_gradients ? state.gradients : state.trace;
+}
+
 /// The stage whose matrices are drawn: the one on the canvas, and where that joins the heads, their weights.
 /// nullopt: nothing of a single head is known yet.
 std::optional<Stage> pictured_stage(const AppState& state) {
     const Stage shown = state.stage;
     const Stage stage = shown == Stage::output ? weight_stage(state.document()) : shown;
-    if (info(stage).heads == HeadAxis::none || !is_kept(state, stage)) return std::nullopt;
+    if (info(stage).heads == HeadAxis::none || (*shown_trace(state))[stage].empty())
+        return std::nullopt;
     return stage;
 }
 
-IsMasked hidden_pairs(const OneHead& one) {
-    return hidden_pairs(*one.document, one.stage, one.batch, one.head);
+IsMasked hidden_of(const OneHead& one) {
+    return one.gradient ? hidden_gradients(*one.document, one.stage, one.batch, one.head)
+                        : hidden_pairs(*one.document, one.stage, one.batch, one.head);
+}
+
+ColorScale colors_of(const OneHead& one) {
+    return one.gradient ? ColorScale::diverging : info(one.stage).colors;
 }
 
 /// Row after row: a tensor's matrix has no gaps.
@@ -59,8 +71,8 @@ std::span<const float> entries_of(const MatrixView<const float>& matrix) {
 /// As the canvas colours the cells of that head: one pixel a cell.
 Image paint(const OneHead& one, ThemeName name) {
     const MatrixView<const float> matrix = one.values();
-    const IsMasked hidden = hidden_pairs(one);
-    const ColorRange whole = range_of(info(one.stage).colors, entries_of(matrix));
+    const IsMasked hidden = hidden_of(one);
+    const ColorRange whole = range_of(colors_of(one), entries_of(matrix));
     Image image{static_cast<int>(matrix.columns), static_cast<int>(matrix.rows), {}};
     std::size_t n = 0;
     for (Index i = 0; i < matrix.rows; ++i) {
@@ -83,16 +95,24 @@ std::uint64_t key_of(const OneHead& one, ThemeName name) {
     add(static_cast<Index>(name));
     add(matrix.columns);
     add(one.by_row ? 1 : 0);
+    add(one.gradient ? 1 : 0);
     for (const float value : entries_of(matrix)) add(std::bit_cast<std::uint32_t>(value));
-    for (const std::uint8_t hidden : hidden_pairs(one)) add(hidden);
+    for (const std::uint8_t hidden : hidden_of(one)) add(hidden);
     return key;
 }
 
-/// What a person calls it: "weights", "scores", "Q".
-std::string words_for(Stage stage) {
+/// What a person calls it: "weights", "scores", "Q", "∂L/∂A".
+std::string words_for(Stage stage, bool gradient) {
+    if (gradient) return "∂L/∂" + name_of(stage);
     if (stage == Stage::weights) return "weights";
     if (stage == Stage::dropped) return "weights after dropout";
     return name_of(stage);
+}
+
+Index largest_in_size(std::span<const float> values) {
+    std::vector<float> sizes(values.begin(), values.end());
+    for (float& value : sizes) value = std::abs(value);
+    return largest_entry(sizes);
 }
 
 /// "largest of weights: golden → my 97.1 %".
@@ -103,13 +123,15 @@ std::string strongest_words(const OneHead& one) {
         std::ranges::count_if(values, [](float value) { return std::isnan(value); });
     if (not_numbers == std::ssize(values)) return "All its numbers are NaN.";
     const Document& document = *one.document;
-    const Index best = largest_entry(values);
+    const Index best = one.gradient ? largest_in_size(values) : largest_entry(values);
     const double value = values[static_cast<std::size_t>(best)];
-    const bool weighs = one.stage == Stage::weights || one.stage == Stage::dropped;
+    const bool weighs =
+        !one.gradient && (one.stage == Stage::weights || one.stage == Stage::dropped);
     std::string words =
-        fmt::format("largest of {}: {} → {} {}", words_for(one.stage),
-                    axis_label(document, info(one.stage).rows, best / matrix.columns),
-                    axis_label(document, info(one.stage).columns, best % matrix.columns),
+        fmt::format("largest {}of {}: {} → {} {}", one.gradient ? "in size " : "",
+                    words_for(one.stage, one.gradient),
+                    axis_label(document, info(one.stage).rows, best / matrix.columns, one.batch),
+                    axis_label(document, info(one.stage).columns, best % matrix.columns, one.batch),
                     weighs ? percent(value) : number(value));
     if (not_numbers > 0) words += fmt::format("; {} numbers are NaN", not_numbers);
     return words;
@@ -124,13 +146,9 @@ HeadPicture picture_of(const AppState& state, std::optional<Stage> stage, Index 
     if (head < std::ssize(names)) picture.name = names[static_cast<std::size_t>(head)];
     picture.tooltip = "Click: this head on the canvas.";
     if (!stage) return picture;
-    const bool unit = info(*stage).colors == ColorScale::unit;
-    const OneHead one{state.shared_document(),
-                      state.trace,
-                      *stage,
-                      state.batch,
-                      head,
-                      unit && step_look(state).rows_scaled};
+    OneHead one{state.shared_document(), shown_trace(state), *stage, state.batch, head};
+    one.gradient = state.show_gradients;
+    one.by_row = colors_of(one) == ColorScale::unit && step_look(state).rows_scaled;
     picture.drawn = true;
     picture.tooltip = strongest_words(one);
     picture.picture = {key_of(one, state.theme),
@@ -147,10 +165,10 @@ HeadsView build_heads_view(const AppState& state) {
     const std::optional<Stage> stage = pictured_stage(state);
     view.batch = state.batch;
     if (stage) {
-        const Shape& shape = (*state.trace)[*stage].shape();
+        const Shape& shape = (*shown_trace(state))[*stage].shape();
         view.rows = shape.t;
         view.columns = shape.d;
-        view.caption = words_for(*stage);
+        view.caption = words_for(*stage, state.show_gradients);
     }
     for (Index head = 0; head < size.heads; ++head)
         view.heads.push_back(picture_of(state, stage, head));

@@ -92,13 +92,11 @@ class Walk {
         return keys;
     }
 
-    bool has_sinks() const { return !state_.document().inputs->params[Param::sinks].empty(); }
-
     /// Rows whose weights depend on scores: with one logit or none there is nothing to share.
     std::set<Index> sharing(const std::set<Index>& rows) const {
         std::set<Index> some;
         for (const Index row : rows)
-            if (open_keys(row).size() > (has_sinks() ? 0U : 1U)) some.insert(row);
+            if (open_keys(row).size() > (has_sinks(state_.document()) ? 0U : 1U)) some.insert(row);
         return some;
     }
 
@@ -175,9 +173,9 @@ void add_links(const AppState& state, const Region& region, std::vector<SourceLi
     }
     const Axis axis = info(std::get<Stage>(region.id)).rows;
     for (const Index row : region.rows)
-        links.push_back(link_to(
-            state.document(), region.id,
-            fmt::format("{}[{}]", name, axis_label(state.document(), axis, row)), row, column));
+        links.push_back(link_to(state.document(), region.id,
+                                fmt::format("{}[{}]", name, axis_label(state, axis, row)), row,
+                                column));
 }
 
 /// Inputs of tokens first, then weight matrices, as the stage table lists them.
@@ -190,7 +188,7 @@ std::string mask_words(const AppState& state, const CellRef& cell) {
     if (stage < Stage::masked) return {};
     const std::set<Index> open = Walk(state).open_keys(cell.row);
     if (!open.contains(cell.column)) return "the mask forbids this pair, no input changes it";
-    const bool sinks = !state.document().inputs->params[Param::sinks].empty();
+    const bool sinks = has_sinks(state.document());
     if (stage != Stage::masked && open.size() == 1 && !sinks)
         return "the query may attend to this key alone, no input changes it";
     return {};

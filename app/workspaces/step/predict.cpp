@@ -73,8 +73,7 @@ Prediction* open_guess(AppState& state) {
 
 std::string question_of(const AppState& state, const Prediction& of) {
     const StageInfo& stage = info(of.stage);
-    const Document& document = state.document();
-    const std::string row = axis_label(document, stage.rows, of.row);
+    const std::string row = axis_label(state, stage.rows, of.row);
     if (of.revealed)
         return fmt::format("Row “{}” of {}: the guess, and what it is.", row, stage.symbol);
     if (is_share(of.stage))
@@ -225,7 +224,7 @@ std::optional<PredictView> build_predict_view(const AppState& state) {
     view.role = stage.role;
     for (const double value : view.guess) view.guess_words.push_back(number(value));
     if (!view.revealed) {
-        say_guess(view, share, !state.document().inputs->params[Param::sinks].empty());
+        say_guess(view, share, has_sinks(state.document()));
         return view;
     }
     for (const float value : sheet.values.row(prediction->row)) {

@@ -173,9 +173,8 @@ void weigh(SentenceView& view, const AppState& state, const std::string& query) 
 }
 
 std::string place_words(const AppState& state, const LookedAt& place) {
-    const Document& document = state.document();
-    const auto query = [&] { return axis_label(document, Axis::query, *place.query); };
-    const auto key = [&] { return axis_label(document, Axis::key, *place.key); };
+    const auto query = [&] { return axis_label(state, Axis::query, *place.query); };
+    const auto key = [&] { return axis_label(state, Axis::key, *place.key); };
     if (place.query && place.key) return fmt::format("Query {}, key {}.", query(), key());
     if (place.query) return fmt::format("Query {}.", query());
     if (place.key) return fmt::format("Key {}.", key());
@@ -239,10 +238,8 @@ struct RowStory {
     double sum = 0.0;
     bool names_head = true;
 
-    std::string name() const { return axis_label(state.document(), Axis::query, query); }
-    std::string key(const Share& share) const {
-        return axis_label(state.document(), Axis::key, share.key);
-    }
+    std::string name() const { return axis_label(state, Axis::query, query); }
+    std::string key(const Share& share) const { return axis_label(state, Axis::key, share.key); }
     bool dropped() const { return told_weights(state) == Stage::dropped; }
 };
 
@@ -411,19 +408,19 @@ SentenceView build_sentence_view(const AppState& state) {
     view.query = place.query;
     if (view.weighed && !view.query) view.query = 0;
     const Index middle = view.query.value_or(place.key.value_or(0));
-    view.queries =
-        row_of({shown, axis_labels(document, Axis::query, size.tq), document.tokens, Axis::query},
-               view, middle);
+    view.queries = row_of({shown, axis_labels(state, Axis::query, size.tq),
+                           tokens_of(document, state.batch), Axis::query},
+                          view, middle);
     if (has_own_keys(document)) {
         const Index key = place.key.value_or(0);
-        view.keys = row_of(
-            {shown, axis_labels(document, Axis::key, size.tk), document.tokens_kv, Axis::key}, view,
-            key);
+        view.keys =
+            row_of({shown, axis_labels(state, Axis::key, size.tk), document.tokens_kv, Axis::key},
+                   view, key);
     }
     mark_key(view, place);
     view.words = view.weighed ? attention_words(state, *view.query) : place_words(state, place);
     if (view.query && (view.weighed || state.stage == Stage::masked))
-        weigh(view, state, axis_label(document, Axis::query, *view.query));
+        weigh(view, state, axis_label(state, Axis::query, *view.query));
     say_left_out(view.queries, size.tq);
     if (has_own_keys(document)) say_left_out(view.keys, size.tk);
     return view;
@@ -445,7 +442,7 @@ std::string attention_words(const AppState& state, Index query) {
     std::string words = spread_words(story);
     if (story.masked > 0 && !story.shares.empty())
         words += fmt::format("; {} masked", story.masked);
-    const bool sinks = !state.document().inputs->params[Param::sinks].empty();
+    const bool sinks = has_sinks(state.document());
     if (sinks && !story.dropped() && story.not_numbers == 0)
         words += fmt::format("; the sink takes {}", percentage(1.0 - story.sum).words);
     return words + ".";

@@ -17,10 +17,6 @@ namespace {
 
 // What the canvas shows, in one sentence that holds for this document's mask, scale, heads and numbers.
 
-bool has_param(const Document& document, Param param) {
-    return !document.inputs->params[param].empty();
-}
-
 std::string given_words(const Document& document, Stage stage) {
     const bool edited = std::ranges::any_of(
         document.edits, [&](const InputEdit& edit) { return edit.tensor == OperandId(stage); });
@@ -39,11 +35,12 @@ std::string vector_words(const AppState& state, Stage stage) {
     if (computed == 0)
         return fmt::format("Each token is a row of numbers, {}: change any of them.",
                            given_words(document, stage));
-    if (computed == rows) return std::string(info(stage).words);
+    const char* const vector = document.sinusoid ? "its word vector plus its position"
+                                                 : "its word vector, without its position";
+    if (computed == rows) return fmt::format("Each token is a row of numbers: {}.", vector);
     return fmt::format(
-        "Each token is a row of numbers: its word vector plus its position, but in {} of {} rows, "
-        "which {} given or edited.",
-        rows - computed, rows, rows - computed == 1 ? "was" : "were");
+        "Each token is a row of numbers: {}, but in {} of {} rows, which {} given or edited.",
+        vector, rows - computed, rows, rows - computed == 1 ? "was" : "were");
 }
 
 /// "Every token asks a question: its row of X times W_Q, plus b_Q."
@@ -76,6 +73,9 @@ std::string scaled_words(const Document& document) {
         return warm.empty()
                    ? "Scaling is off: the scores go on as they are."
                    : fmt::format("Scaling is off: the scores are divided by{} alone.", warm);
+    if (spec.scale == ScaleKind::q_and_k)
+        return fmt::format("The scores {}: queries and keys were scaled before their product.",
+                           warm.empty() ? "go on as they are" : "are divided by" + warm);
     const std::string then = warm.empty() ? "" : " and divided by" + warm;
     if (spec.scale == ScaleKind::value)
         return fmt::format("The scores are multiplied by {}{}.", significant(spec.scale_value, 4),
@@ -87,6 +87,13 @@ std::string scaled_words(const Document& document) {
         dot ? ": for independent numbers of mean 0 and variance 1 that root is the standard "
               "deviation of a dot product"
             : "");
+}
+
+std::string score_words(const Document& document) {
+    const std::string words(info(document.spec.score).words);
+    if (document.spec.scale != ScaleKind::q_and_k) return words;
+    return fmt::format("{} Each was multiplied by {}^(−¼) = {} before.", words, document.size.d_k,
+                       significant(operand_factor(document.spec, document.size.d_k), 4));
 }
 
 /// "Columns c and c + 4 of every query turn together, by its position times 10000^(−2c/8)."
@@ -209,7 +216,7 @@ std::string words_of(const AppState& state, Stage stage) {
     if (stage == Stage::x || stage == Stage::x_kv) return vector_words(state, stage);
     if (projected) return projection_words(document, stage);
     if (stage == Stage::q_rot || stage == Stage::k_rot) return rotated_words(document, stage);
-    if (stage == Stage::scores) return std::string(info(document.spec.score).words);
+    if (stage == Stage::scores) return score_words(document);
     if (stage == Stage::scaled) return scaled_words(document);
     if (stage == Stage::biased) return biased_words(state);
     if (stage == Stage::masked) return masked_words(state);

@@ -34,9 +34,11 @@ constexpr std::string_view kEmptyHint = "Type a sentence and press Enter.";
 
 std::string step_label(const Document& document, const StageInfo& stage) {
     if (stage.stage == Stage::scores && document.spec.score != Score::dot) return "scores";
-    if (stage.stage == Stage::scores && document.spec.rope) return "Q′K′ᵀ";
+    const bool scaled = document.spec.scale == ScaleKind::q_and_k;
+    if (stage.stage == Stage::scores && (document.spec.rope || scaled))
+        return fmt::format("{}{}", document.spec.rope ? "Q′K′ᵀ" : "QKᵀ", scaled ? "÷√d_k" : "");
     if (stage.stage != Stage::scaled) return std::string(stage.step);
-    if (document.spec.scale == ScaleKind::none) return "÷1";
+    if (document.spec.scale == ScaleKind::none || scaled) return "÷1";
     if (document.spec.scale == ScaleKind::value)
         return "×" + significant(document.spec.scale_value, 3);
     return std::string(stage.step);
@@ -72,6 +74,11 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
 
 // ---- controls
 
+std::string operand_words(const Document& document) {
+    return fmt::format("q, k × {}^(−¼) = {}", document.d_k,
+                       significant(operand_factor(document.spec, document.d_k), 4));
+}
+
 /// "÷ √4 = 2", "× 0.5", "not scaled": without the temperature.
 std::string factor_words(const Document& document) {
     if (!document.given.empty() && is_empty(document))
@@ -82,6 +89,7 @@ std::string factor_words(const Document& document) {
         words = fmt::format("÷ √{} = {}", document.d_k,
                             significant(std::sqrt(static_cast<double>(document.d_k)), 4));
     if (spec.scale == ScaleKind::value) words = "× " + significant(spec.scale_value, 4);
+    if (spec.scale == ScaleKind::q_and_k) words = operand_words(document);
     return words;
 }
 
@@ -195,7 +203,7 @@ RowMetrics metrics_of(std::span<const float> row, Index allowed, bool sinks) {
 }
 
 std::vector<RowReadouts> row_readouts(const AppState& state) {
-    const bool sinks = !state.document().inputs->params[Param::sinks].empty();
+    const bool sinks = has_sinks(state.document());
     const Sheet sheet = sheet_of(state, Stage::weights);
     const std::vector<std::uint8_t> allowed = allowed_pairs(state);
     std::vector<RowReadouts> rows;
@@ -231,7 +239,7 @@ std::vector<SideVector> row_sides(const AppState& state, const StepView& view) {
         if (cell.starts_with("0.")) cell.erase(0, 1);
     }
     for (SideVector& side : stage_grid(state, state.stage).sides) sides.push_back(std::move(side));
-    if (!state.document().inputs->params[Param::sinks].empty())  // Σ first: what the sink leaves
+    if (has_sinks(state.document()))  // Σ first: what the sink leaves
         std::ranges::rotate(sides, sides.begin() + 2);
     if (!is_kept(state, Stage::masked) || state.stage != Stage::weights) return sides;
     for (SideVector& side : stage_grid(state, Stage::masked).sides)
@@ -309,7 +317,8 @@ std::string reason_not_kept(const AppState& state, Stage stage) {
 
 std::string scale_words(const Document& document) {
     const AttentionSpec& spec = document.spec;
-    std::string words = factor_words(document);
+    const bool before = spec.scale == ScaleKind::q_and_k;
+    std::string words = before ? "scaled before" : factor_words(document);
     if (spec.temperature != 1.0) words += ", ÷ " + significant(spec.temperature, 4);
     return words;
 }
@@ -338,8 +347,8 @@ StepView build_step_view(const AppState& state) {
     if (!view.operands.empty() && view.operands[0].slot == Slot::hero)
         view.result.slot = Slot::right;
     const Document& document = state.document();
-    view.queries = axis_labels(document, Axis::query, document.size.tq);
-    view.keys = axis_labels(document, Axis::key, document.size.tk);
+    view.queries = axis_labels(state, Axis::query, document.size.tq);
+    view.keys = axis_labels(state, Axis::key, document.size.tk);
     focus_grids(state, view);
     light_operand(state, view);
     view.fade = step_look(state).fade;

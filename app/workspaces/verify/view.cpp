@@ -95,7 +95,7 @@ std::vector<std::string> labels_along(const AppState& state, const DiffRow& row,
                                            : 0;
     const Index drawn = (count + block - 1) / block;
     if (block == 1 && count == there && !(about == nullptr && axis == Axis::key))
-        return axis_labels(document, own, count);
+        return axis_labels(state, own, count);
     std::vector<std::string> labels;
     for (Index n = 0; n < drawn; ++n) labels.push_back(fmt::format("{}", n * block));
     return labels;

@@ -52,12 +52,14 @@ void sentence_field(const ControlsView& view, float width, const Frame& frame, A
         const char *hint, *heading, *tip;
     };
     const Words words =
-        view.reads_image  ? Words{"Path of a PNG, press Enter; or drop one", "Image",
+        view.reads_image ? Words{"Path of a PNG, press Enter; or drop one", "Image",
                                  "The PNG that the model reads. Press Enter, or drop one here."}
-        : view.reads_text ? Words{"Type a text for the model", "Text",
-                                  "Every layer is computed as you type. Enter: typing is done."}
-                          : Words{"Type a sentence, press Enter", "Sentence",
-                                  "One token for each word. Press Enter to compute it."};
+        : view.reads_text
+            ? Words{"Type a text for the model", "Text",
+                    "Every layer is computed as you type. Enter: typing is done."}
+            : Words{"Type a sentence, press Enter", "Sentence",
+                    "One token for each word; a b || c: a batch of two sentences. Press "
+                    "Enter to compute it."};
     const bool entered = ImGui::InputTextWithHint("##sentence", words.hint, &draft,
                                                   ImGuiInputTextFlags_EnterReturnsTrue);
     pop_no_tab_stop();
