@@ -32,6 +32,7 @@ struct SelectWorst {
     friend void carry_out(AppState& state, const SelectWorst& action);
 };
 using SetErrorScale = SetField<ErrorScale, verify_look, "scale", "set_error_scale", Kind::plain>;
+using SetAllowed = SetField<Allowed, verify_look, "allowed", "set_allowed_error", Kind::plain>;
 /// A cell of a stage that is checked, in Step with its whole arithmetic. A head is one of the queries'.
 struct OpenCheckedInStep {
     Stage stage;
@@ -49,6 +50,6 @@ struct ResultsChecked {
 };
 
 using VerifyActions = ActionList<CheckFile, PlantFault, ShowChecked, SelectChecked, SelectWorst,
-                                 SetErrorScale, OpenCheckedInStep, ResultsChecked>;
+                                 SetErrorScale, SetAllowed, OpenCheckedInStep, ResultsChecked>;
 
 }  // namespace attn::view
