@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -20,14 +21,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// A stream that is closed from the start gets /dev/null: else the next file that is opened takes its
-/// number, and what is printed goes into that file.
+/// number, and what is printed goes into that file. Standard output gets it to read only, so that what is printed fails.
 void open_closed_streams() {
-    while (true) {
-        const int fd = ::open("/dev/null", O_RDWR);
-        if (fd > STDERR_FILENO || fd < 0) {
-            if (fd >= 0) ::close(fd);
-            return;
-        }
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(stream, F_GETFD) >= 0) continue;
+        ::open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR);  // the lowest number: it
     }
 }
 
@@ -38,12 +36,13 @@ int run(attn::cli::Args args, attn::cli::Streams io, Clock::time_point started) 
     return attn::run_desktop(std::get<attn::cli::DesktopOptions>(options), io, started);
 }
 
-/// What was printed must have arrived: on a full disk the exit code says that it did not.
+/// What was printed must have arrived: where it is closed, or a disk full, the exit code says that it did not.
 int flushed(int code, attn::cli::Streams io) {
     if (io.out.flush() || code != attn::cli::kSuccess) return code;
-    return attn::cli::report({"standard output cannot be written in full: the disk may be full",
-                              attn::ErrorKind::failure},
-                             "attnscope", io);
+    return attn::cli::report(
+        {"standard output cannot be written in full: it is closed, or the disk is full",
+         attn::ErrorKind::failure},
+        "attnscope", io);
 }
 
 }  // namespace
@@ -51,6 +50,7 @@ int flushed(int code, attn::cli::Streams io) {
 int main(int argc, char** argv) {
     const auto started = Clock::now();
     open_closed_streams();
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error like a full disk
     const attn::gl::ComputeBackend gl;
     std::vector<const attn::Backend*> backends(attn::backends().begin(), attn::backends().end());
     backends.push_back(&gl);

@@ -51,6 +51,22 @@ std::string complaint_about_count(const CLI::ParseError& error, const CLI::App& 
     return fmt::format("{} has no value; expected {}", name, option->get_type_name());
 }
 
+/// What a person may well type nothing for.
+constexpr std::string_view kMayBeEmpty[] = {"--text", "--sentence"};
+
+/// Of the first value that is "": what was expected; "" where there is none.
+std::string complaint_about_empty(const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options()) {
+        const std::string name = option->get_name();
+        if (std::ranges::count(option->results(), "") == 0 || std::ranges::count(kMayBeEmpty, name))
+            continue;
+        const std::string type = option->get_type_name();
+        return fmt::format("{} is ''; expected {}", name,
+                           option->get_positional() ? "a file" : type);
+    }
+    return {};
+}
+
 }  // namespace
 
 std::optional<int> parse(CLI::App& app, Args args, Streams io) {
@@ -76,6 +92,8 @@ std::optional<int> parse(CLI::App& app, Args args, Streams io) {
     }
     const std::vector<std::string> extra = app.remaining();
     if (!extra.empty()) return bad_usage(complaint_about(extra, app));
+    if (std::string empty = complaint_about_empty(app); !empty.empty())
+        return bad_usage(std::move(empty));
     return std::nullopt;
 }
 
@@ -110,6 +128,9 @@ void add_attention_options(CLI::App& app, AttentionWords& words) {
 }
 
 void add_call_options(CLI::App& app, AttentionWords& words) {
+    app.parse_complete_callback([&app, &words] {  // what was not typed
+        std::erase_if(words, [&](const auto& each) { return app.count("--" + each.first) == 0; });
+    });
     add_options(app, words, [](const files::AttentionOption& option) {
         return option.group != files::kOperationGroup;
     });

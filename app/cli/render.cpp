@@ -34,7 +34,7 @@ struct RenderOptions {
     bool is_timed() const { return time_drag > 0 || time_step > 0; }
 };
 
-std::string draw(Studio& studio, view::AppState state, jobs::Jobs& jobs) {
+std::string draw(Studio& studio, view::AppState& state, jobs::Jobs& jobs) {
     for (std::optional<view::MapCanvas> room; room != view::map_look(state).canvas;) {
         room = view::map_look(state).canvas;  // a map that is there leaves itself less of it
         or_throw(complete(state, jobs));
@@ -43,9 +43,7 @@ std::string draw(Studio& studio, view::AppState state, jobs::Jobs& jobs) {
     return or_throw(studio.picture(state));
 }
 
-void draw_to(const std::string& output, Studio& studio, const view::AppState& state,
-             jobs::Jobs& jobs, Streams io) {
-    const std::string bytes = draw(studio, state, jobs);
+void write_to(const std::string& output, const std::string& bytes, Streams io) {
     if (output == "-")
         io.out << bytes;
     else
@@ -92,7 +90,7 @@ void draw_all(Studio& studio, const Start& start, const std::filesystem::path& f
                     folder /
                     file_of(*workspace, shot,
                             view::kNamesOf<view::ThemeName>[static_cast<std::size_t>(theme)]);
-                draw_to(path.string(), studio, shown, jobs, io);
+                write_to(path.string(), draw(studio, shown, jobs), io);
                 io.out << path.string() << '\n';
             }
 }
@@ -106,6 +104,7 @@ void render(RenderOptions& options, Streams io) {
     or_throw(settle_start(options.start, {&output, 1}));
     StartOptions wanted = options.start;
     wanted.needs_attention = wanted.workspace != "tensors";
+    wanted.by = files::OptionsBy::window_flags;
     auto start = or_throw(read_start(wanted, io));
     for (const std::string& warning : start.warnings)
         io.err << "attnscope render: " << warning << '\n';
@@ -123,9 +122,14 @@ void render(RenderOptions& options, Streams io) {
                              drags ? options.time_drag : options.time_step, jobs, io);
     if (options.all) return draw_all(*studio, start, options.output, io);
     // A picture of the window shows the sentence in its place; a figure would have nothing else on it.
-    if (std::string why = view::shown_workspace(state).lacks(state); !chrome && !why.empty())
-        throw failed(std::move(why));
-    draw_to(options.output, *studio, state, jobs, io);
+    const auto check_shown = [&] {
+        if (std::string why = view::shown_workspace(state).lacks(state); !why.empty())
+            throw bad_input(std::move(why));
+    };
+    if (!chrome) check_shown();
+    const std::string bytes = draw(*studio, state, jobs);
+    if (!options.start.check.empty()) check_shown();
+    write_to(options.output, bytes, io);
 }
 
 }  // namespace

@@ -145,25 +145,22 @@ void check_text(const StartOptions& options) {
 std::string reading_json(const StartOptions& options) {
     auto given = nlohmann::ordered_json::object();
     for (const auto& [name, value] : options.reading)
-        if (!value.empty())
-            given[name] = name == "tokens" ? std::filesystem::absolute(value).string() : value;
+        given[name] = name == "tokens" ? std::filesystem::absolute(value).string() : value;
     return given.empty() ? "" : given.dump();
 }
 
 /// They are for a file of tensors.
 void check_reading(const StartOptions& options) {
-    const auto given = std::ranges::find_if(options.reading,
-                                            [](const auto& each) { return !each.second.empty(); });
-    if (given == options.reading.end()) return;
+    if (options.reading.empty()) return;
     files::OptionValues values;  // a wrong one is named as it was typed
     for (const auto& [name, value] : options.reading)
-        if (!value.empty()) values[name] = {fmt::format("--{}", name), value};
+        values[name] = {fmt::format("--{}", name), value};
     files::check_values(values);
     const auto path = one_file(options);
     const bool model = is_model_folder(path);
     if (!path.empty() && files::holds_tensors(path) && !model) return;
     throw bad_input(fmt::format(
-        "--{} is for a file of tensors; {}", given->first,
+        "--{} is for a file of tensors; {}", options.reading.begin()->first,
         path.empty() ? "no file is given"
                      : fmt::format("'{}' is {}", path, model ? "a model's folder" : "none")));
 }

@@ -121,6 +121,13 @@ std::vector<NpzEntry> trace_entries(const files::FileCall& call, const Trace& fo
     std::vector<NpzEntry> entries = stage_entries(forward, keep);
     add_call(call, keep & held_stages(forward), entries);
     if (!gradient) return entries;
+    const auto& upstream = call.upstream;
+    if (const Shape s = upstream.gradient.shape(); !upstream.gradient.empty()) {
+        if (upstream.stage == Stage::context)
+            entries.push_back({"dO", {s.b, s.h, s.t, s.d}, upstream.gradient.values()});
+        else
+            entries.push_back({"dY", {s.b, s.t, s.d}, upstream.gradient.values()});
+    }
     add_stages(*gradient, keep, "d_", entries);
     add_param_gradients(call, gradient->params, entries);
     return entries;

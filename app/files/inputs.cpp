@@ -18,6 +18,14 @@ Index kv_heads_of(const CallOptions& options) {
     return options.kv_heads.value_or(options.heads.value_or(1));
 }
 
+std::string heads_unsaid(const LayerReader& layer, const std::string& name,
+                         const std::vector<Index>& extents) {
+    return fmt::format(
+        "{}: {} is {}, its heads side by side, and how many they are is not in the file: give "
+        "--heads H",
+        layer.shown(), name, to_string(extents));
+}
+
 /// How many heads K and V have where a projection gives them side by side: as wide ones as Q's, unless it is said.
 Index projected_kv_heads(const LayerReader& layer) {
     const CallOptions& options = layer.options;
@@ -25,11 +33,7 @@ Index projected_kv_heads(const LayerReader& layer) {
     if (!layer.listing.projected || options.layout || !layer.reader.has(query))
         return kv_heads_of(options);
     const auto extents = layer.reader.axes_of(query);
-    if (!options.heads)
-        throw bad_input(
-            fmt::format("{}: {} is {}, its heads side by side, and how many they are is "
-                        "not in the file: give --heads H",
-                        layer.shown(), query, to_string(extents)));
+    if (!options.heads) throw bad_input(heads_unsaid(layer, query, extents));
     if (options.kv_heads || *options.heads < 1 || !layer.reader.has(key))
         return kv_heads_of(options);
     const Index width = std::max<Index>(extents.back() / *options.heads, 1);
@@ -41,7 +45,12 @@ void read_packed(const LayerReader& layer, Inputs& in, std::vector<std::string>&
     const std::string name = layer.name("qkv");
     const std::string what = fmt::format("{}: {}", layer.reader.path(), name);
     const auto extents = layer.reader.axes_of(name);
-    const auto packed = unpack(extents, layer.options, what);
+    CallOptions options = layer.options;
+    if (name.ends_with("c_attn.output") && !options.layout) {  // of GPT-2: q, then k, then v
+        if (!options.heads) throw bad_input(heads_unsaid(layer, name, extents));
+        options.layout = HeadAxes::joined;
+    }
+    const auto packed = unpack(extents, options, what);
     const auto values = layer.reader.numbers(name);
     in.q = gather(packed.parts[0], values);
     in.k = gather(packed.parts[1], values);

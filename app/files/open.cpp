@@ -13,6 +13,7 @@
 #include "app/window/session.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/arrays/foreign.h"
+#include "core/io/arrays/mapped.h"
 #include "core/io/json.h"
 #include "core/kernels/projections.h"
 #include "core/text.h"
@@ -271,13 +272,13 @@ Result<Document> document_of(TensorFile file, const std::filesystem::path& path)
 
 namespace {
 
-/// What was opened, for a window, in which options are chosen.
-Opened in_window(Opened opened) {
-    opened.notes = without_flags(std::move(opened.notes));
+/// What was opened, with its sentences as `said` puts them.
+Opened said_so(Opened opened, std::string (*said)(std::string)) {
+    opened.notes = said(std::move(opened.notes));
     if (!opened.document || opened.document->no_attention.empty()) return opened;
     Document document = *opened.document;
-    document.no_attention = without_flags(std::move(document.no_attention));
-    document.note = without_flags(std::move(document.note));
+    document.no_attention = said(std::move(document.no_attention));
+    document.note = said(std::move(document.note));
     opened.document = std::make_shared<const Document>(std::move(document));
     return opened;
 }
@@ -301,6 +302,7 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
             return open_json(
                 path, {backends, workspaces, opener_over(models, backends, workspaces, by), {}});
         // Of files of other programs it says more than that they are none of ours.
+        or_throw(check_readable(path));
         if (auto known = foreign_file(path); !known.empty()) throw bad_input(std::move(known));
         throw bad_input(
             fmt::format("{}; expected tensors ({}), a session, a preset (.json) or a model's "
@@ -310,10 +312,12 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
     return [=](const view::OpenRequest& request, const RunControl& control) {
         auto opened = caught([&] { return open(request, control); });
         if (by == OptionsBy::flags) return opened;
-        return opened.map(in_window).map_error([](Error error) {
-            error.sentence = without_flags(std::move(error.sentence));
-            return error;
-        });
+        const auto said = by == OptionsBy::controls ? without_flags : without_scale;
+        return opened.map([&](Opened it) { return said_so(std::move(it), said); })
+            .map_error([&](Error error) {
+                error.sentence = said(std::move(error.sentence));
+                return error;
+            });
     };
 }
 

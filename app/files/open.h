@@ -11,7 +11,11 @@ namespace attn::files {
 bool holds_tensors(const std::string& path);
 
 /// How options are given where a sentence proposes them: as "--layout joined", or in the Tensors workspace.
-enum class OptionsBy : std::uint8_t { flags, controls };
+enum class OptionsBy : std::uint8_t {
+    flags,
+    window_flags,  // of a command whose --scale is the window's
+    controls
+};
 
 /// Whatever a person opens: tensors (.npz) or a generated matrix become a document, a session brings everything, a
 /// preset is a document, a model's folder one over a text. The model that was opened last is kept. What cannot be read is an error that names the file. For app/jobs and the command line.

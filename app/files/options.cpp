@@ -212,8 +212,10 @@ void set_role(CallOptions& call, const Value& value) {
             throw expected(
                 value, fmt::format("NAME=ROLE,... with a role of {}, of layer N l<N>. before it",
                                    choices(role_names())));
-        call.roles.insert_or_assign(std::string(one.substr(0, sign)),
-                                    std::string(one.substr(sign + 1)));
+        const std::string name(one.substr(0, sign)), role(one.substr(sign + 1));
+        if (const auto [at, is_new] = call.roles.emplace(name, role); !is_new && at->second != role)
+            throw bad_input(fmt::format("{} reads {} as {} and as {}; expected one role",
+                                        value.shown, shortened(name), at->second, role));
     }
 }
 void set_group(CallOptions& call, const Value& value) {
@@ -439,6 +441,16 @@ std::string without_flags(std::string sentence) {
         for (std::size_t at = 0; (at = sentence.find(flag, at)) != sentence.npos;
              at += words.size())
             sentence.replace(at, flag.size(), words);
+    return sentence;
+}
+
+std::string without_scale(std::string sentence) {
+    constexpr std::string_view kWidth = "N the width of a query";
+    const std::size_t scale = sentence.find("--scale none"), width = sentence.find("--d-k N");
+    if (scale == sentence.npos || width == sentence.npos || width < scale) return sentence;
+    sentence.erase(scale, width - scale);
+    if (const std::size_t end = sentence.find(kWidth); end != sentence.npos)
+        sentence.insert(end + kWidth.size(), ", or 1 where they are scaled already");
     return sentence;
 }
 

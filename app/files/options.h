@@ -90,6 +90,9 @@ std::string with_option_names(std::string sentence);
 /// layout joined".
 std::string without_flags(std::string sentence);
 
+/// The same for a command whose --scale is the size of the window: of the ways to say how scores are scaled --d-k is left.
+std::string without_scale(std::string sentence);
+
 /// A whole number: "--threads is 'x'; expected a whole number".
 Index parse_whole_number(const Value& value);
 

@@ -229,26 +229,56 @@ constexpr struct {
     std::string_view option;
     Stage past;
 } kMakers[] = {
-    {"score", Stage::scores},         {"rope", Stage::scores},
-    {"rope-base", Stage::scores},     {"rope-dims", Stage::scores},
-    {"scale", Stage::scaled},         {"d-k", Stage::scaled},
-    {"temperature", Stage::scaled},   {"softcap", Stage::biased},
-    {"alibi", Stage::biased},         {"causal", Stage::weights},
-    {"window", Stage::weights},       {"window-left", Stage::weights},
-    {"window-right", Stage::weights}, {"global-tokens", Stage::weights},
-    {"block", Stage::weights},        {"padding", Stage::weights},
-    {"empty-rows", Stage::weights},   {"sinks", Stage::weights},
+    {"score", Stage::scores},
+    {"rope", Stage::scores},
+    {"rope-base", Stage::scores},
+    {"rope-dims", Stage::scores},
+    {"rope-scaling", Stage::scores},
+    {"scale", Stage::scaled},
+    {"d-k", Stage::scaled},
+    {"temperature", Stage::scaled},
+    {"softcap", Stage::biased},
+    {"alibi", Stage::biased},
+    {"causal", Stage::weights},
+    {"window", Stage::weights},
+    {"window-left", Stage::weights},
+    {"window-right", Stage::weights},
+    {"global-tokens", Stage::weights},
+    {"block", Stage::weights},
+    {"padding", Stage::weights},
+    {"empty-rows", Stage::weights},
+    {"sinks", Stage::weights},
 };
 
-/// "causal and window change nothing: weights are given"; "": all count.
-std::string idle_note(const OptionValues& given, Stage stage) {
-    std::vector<std::string_view> idle;
-    for (const auto& row : kMakers)
-        if (stage >= row.past && given.contains(row.option)) idle.push_back(row.option);
+/// Options of the axes of V.
+constexpr std::string_view kOfValues[] = {"kv-heads", "layout"};
+
+/// Of the pairs themselves, which bring their heads.
+void check_heads(const ArrayReader& reader, const CallOptions& options, const TensorFile& file) {
+    const Index heads = file.given.front().values.shape().h;
+    if (!options.heads || *options.heads == heads) return;
+    throw bad_input(fmt::format("{}: heads is {}, but {} are of {}; leave it out", reader.path(),
+                                *options.heads, title_of(file.given.front().stage), heads));
+}
+
+std::string idle_words(std::vector<std::string_view> idle, Stage stage) {
     if (idle.empty()) return {};
     return fmt::format("{} change{} no number: {} are given", fmt::join(idle, ", "),
                        idle.size() == 1 ? "s" : "", title_of(stage));
 }
+
+}  // namespace
+
+std::string idle_note(const OptionValues& given, Stage stage, bool values) {
+    std::vector<std::string_view> idle;
+    for (const auto& row : kMakers)
+        if (stage >= row.past && given.contains(row.option)) idle.push_back(row.option);
+    for (const std::string_view name : kOfValues)
+        if (!values && given.contains(name)) idle.push_back(name);
+    return idle_words(std::move(idle), stage);
+}
+
+namespace {
 
 /// The scale of raw scores, which only a person knows.
 void settle_scale(const std::string& what, const CallOptions& options, AttentionSpec& spec) {
@@ -412,6 +442,7 @@ void read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePair
         }
         file.roles.emplace(pairs.names[n], title_of(pairs.stage));
     }
+    check_heads(reader, beside.options, file);
     add_beside(reader, beside, file);
     settle_sizes(reader, pairs.stage, file);
     file.notes.push_back(fmt::format(
@@ -427,7 +458,8 @@ void read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePair
                                          pairs.names.front(), to_string(axes), axes.front(),
                                          axes.front() == 1 ? "" : "s"));
     if (!pairs.titles.empty()) file.notes.push_back(titles_note(pairs));
-    if (std::string idle = idle_note(beside.given, pairs.stage); !idle.empty())
+    if (std::string idle = idle_note(beside.given, pairs.stage, !file.layers.front().v.empty());
+        !idle.empty())
         file.notes.push_back(std::move(idle));
 }
 

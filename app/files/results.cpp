@@ -15,7 +15,27 @@ namespace {
 
 constexpr std::string_view kLogsumexp = "logsumexp";
 
-bool is_result(std::string_view name) { return find_stage(name).has_value() || name == kLogsumexp; }
+/// Of the gradients that every program has a name for.
+constexpr std::pair<std::string_view, std::string_view> kGradients[] = {
+    {"dQ", "d_q"}, {"dK", "d_k"}, {"dV", "d_v"}};
+
+/// "d_q" of "dQ".
+std::string_view gradient_key(std::string_view name) {
+    for (const auto& [theirs, key] : kGradients)
+        if (name == theirs) return key;
+    return name;
+}
+
+bool is_gradient(std::string_view name) {
+    const std::string_view key = gradient_key(name);
+    if (!key.starts_with("d_")) return false;
+    return find_stage(key.substr(2)).has_value() ||
+           std::ranges::count(param_table(), key.substr(2), &ParamInfo::key) > 0;
+}
+
+bool is_result(std::string_view name) {
+    return find_stage(name).has_value() || name == kLogsumexp || is_gradient(name);
+}
 
 /// "l3." of "l3.weights", "" of a plain name.
 std::string_view prefix_of(std::string_view name) {
@@ -87,6 +107,45 @@ void read_output(const Source& source, ResultFile& file) {
     std::swap(file.results[Stage::context], output);
 }
 
+/// "d_q", or "dQ" where the file calls it so.
+std::string name_of_gradient(const ArrayReader& reader, const std::string& prefix,
+                             const std::string& key) {
+    for (const auto& [theirs, ours] : kGradients)
+        if (key == ours && !reader.has(prefix + key)) return std::string(theirs);
+    return key;
+}
+
+/// Those of a score's parameters only beside the parameters: two of them have one name.
+void read_gradients(const Source& source, ResultFile& file) {
+    for (const StageInfo& stage : stage_table()) {
+        const bool joined = stage.heads == HeadAxis::none;
+        const std::string key = fmt::format("d_{}", stage.key);
+        source.read(name_of_gradient(source.reader, source.prefix, key),
+                    joined ? Axes{.layout = Layout::tokens} : source.axes_of(stage),
+                    file.gradients[stage.stage]);
+    }
+    for (const ParamInfo& param : param_table())
+        if (param.use != ParamUse::score || !file.inputs.params[param.param].empty())
+            source.read(fmt::format("d_{}", param.key),
+                        {.layout = param.bias ? Layout::bias : Layout::weight},
+                        file.gradients.params[param.param]);
+}
+
+/// dO or dY, or what a trace has of the gradient at output or at context.
+void read_upstream_of(const Source& source, ResultFile& file) {
+    if (file.upstream && !file.upstream->gradient.empty()) return;
+    file.upstream.reset();
+    Upstream given{Stage::context, {}};
+    source.read("dO", source.axes_of(info(Stage::context)), given.gradient);
+    if (given.gradient.empty()) {
+        given.stage = Stage::output;
+        source.read("dY", {.layout = Layout::tokens}, given.gradient);
+    }
+    for (const Stage stage : {Stage::output, Stage::context})
+        if (given.gradient.empty()) given = {stage, file.gradients[stage]};
+    if (!given.gradient.empty()) file.upstream = std::move(given);
+}
+
 void read_stages(const Source& source, ResultFile& file) {
     for (const StageInfo& stage : stage_table()) {
         const bool input = stage.stage == Stage::x || stage.stage == Stage::x_kv;
@@ -120,6 +179,7 @@ void read_call_inputs(const std::string& path, const OptionValues& given, const 
         throw bad_input(fmt::format("{}: operation is {}; diff knows softmax attention alone",
                                     file.path, info(read.operation->operation).key));
     file.inputs = std::move(read.layers.front());
+    file.upstream = std::move(read.upstreams.front());
     file.spec = std::move(read.spec);
     const bool stages = !listing.stand_ins.empty() && !listing.packed;
     file.input_names = stages ? InputNames::stages : InputNames::call;
@@ -130,11 +190,17 @@ void read_call_inputs(const std::string& path, const OptionValues& given, const 
     forget_notes(listing, file);
 }
 
+/// Of arrays and axes: what is computed they do not say.
+constexpr std::string_view kReading[] = {"heads", "kv-heads", "layout", "role",
+                                         "group", "tokens",   "d-k"};
+
 CallOptions read_options(const ArrayReader& reader, const OptionValues& given, ResultFile& file) {
     const auto text = reader.text("options", "a JSON object");
     OptionValues merged = given;
     if (text) {
         auto own = options_from_json(*text, reader.path());
+        file.says_call = std::ranges::any_of(
+            own, [](const auto& each) { return std::ranges::count(kReading, each.first) == 0; });
         merged.insert(own.begin(), own.end());
     }
     CallOptions options = call_options(merged);
@@ -156,12 +222,22 @@ std::optional<Dimensions> sizes_of(const ResultFile& file) {
     return size;
 }
 
+/// What says something of results that have no queries and keys beside them.
+void read_beside(const Source& source, ResultFile& file) {
+    source.read("sinks", {.layout = Layout::bias}, file.inputs.params[Param::sinks]);
+    if (const auto size = sizes_of(file))
+        read_mask(source.reader, "mask", *size, "", file.spec.mask);
+    else if (source.reader.has("mask"))
+        file.notes.push_back(
+            fmt::format("{}: mask is not used: no weights tell its sizes", file.path));
+}
+
 /// In which short formats results were saved. `output` with heads is called context here.
 void read_formats(const ArrayReader& reader, const std::string& prefix, ResultFile& file) {
     constexpr std::pair<std::string_view, FloatFormat> kShort[] = {{"float16", FloatFormat::fp16},
                                                                    {"bfloat16", FloatFormat::bf16}};
     for (const std::string& key : file.keys) {
-        std::string name = prefix + key;
+        std::string name = prefix + name_of_gradient(reader, prefix, key);
         if (key == "context" && !reader.has(name)) name = prefix + "output";
         const std::string dtype = reader.dtype_of(name);
         for (const auto& [short_name, format] : kShort)
@@ -173,6 +249,12 @@ void name_results(ResultFile& file) {
     for (const StageInfo& stage : stage_table())
         if (!file.results[stage.stage].empty()) file.keys.emplace_back(stage.key);
     if (!file.results.logsumexp.empty()) file.keys.emplace_back(kLogsumexp);
+    for (const StageInfo& stage : stage_table())
+        if (!file.gradients[stage.stage].empty())
+            file.keys.push_back(fmt::format("d_{}", stage.key));
+    for (const ParamInfo& param : param_table())
+        if (!file.gradients.params[param.param].empty())
+            file.keys.push_back(fmt::format("d_{}", param.key));
 }
 
 void name_unused(const ArrayReader& reader, const Listing& listing, ResultFile& file) {
@@ -188,13 +270,17 @@ void fill(ArrayReader& reader, const OptionValues& given, Index layer, ResultFil
     const std::string prefix = find_prefix(reader, layer);
     Listing listing = list_layers(reader.names(), reader.path());
     listing.options = says_options(reader);
-    read_stages({reader, prefix, read_options(reader, given, file)}, file);
+    const Source source{reader, prefix, read_options(reader, given, file)};
+    read_stages(source, file);
     name_unused(reader, listing, file);
     const Index first = layer < 0 ? listing.layers.front() : layer;
     if (has_inputs(reader, listing, first))
         read_call_inputs(path, given, listing, layer, file);
-    else if (const auto size = sizes_of(file))
-        read_mask(reader, "mask", *size, "", file.spec.mask);
+    else
+        read_beside(source, file);
+    read_gradients(source, file);
+    read_upstream_of(source, file);
+    file.says_call = file.says_call || file.spec.mask.custom;
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ void mark_read(const StoredStage& stored, Listing& listing, TensorFile& file) {
 bool can_be_shown(Stage stage) { return stage != Stage::scores; }
 
 void compare_stored(const std::string& path, Stored how, std::vector<StoredStage> stored,
-                    TensorFile& file) {
+                    const OptionValues& typed, TensorFile& file) {
     std::vector<std::string_view> keys;
     for (const StoredStage& each : stored) keys.push_back(info(each.stage).key);
     const std::string_view makers = file.layers.front().projects() ? "X and W" : "Q and K";
@@ -198,13 +198,16 @@ void compare_stored(const std::string& path, Stored how, std::vector<StoredStage
                                          shown ? fmt::format("those that {} give", makers)
                                                : std::string("those that are stored"),
                                          (*found)[s].size, place_words((*found)[s], file)));
-    if (shown) file.given = std::move(stored[s].layers);
+    if (!shown) return;
+    const std::string idle = idle_note(typed, stored[s].stage, true);
+    if (!idle.empty()) file.notes.back() += fmt::format("; of what is shown {}", idle);
+    file.given = std::move(stored[s].layers);
 }
 
 }  // namespace
 
-void settle_stored(ArrayReader& reader, Stored stored, const CallOptions& options, Listing& listing,
-                   TensorFile& file) {
+void settle_stored(ArrayReader& reader, Stored stored, const CallOptions& options,
+                   const OptionValues& typed, Listing& listing, TensorFile& file) {
     if (!file.given.empty()) return adopt_causal(file.given, reader.path(), file);
     if (options.operation) return;
     std::vector<StoredStage> stages;
@@ -213,7 +216,7 @@ void settle_stored(ArrayReader& reader, Stored stored, const CallOptions& option
     if (stages.empty()) return;
     for (const StoredStage& each : stages) mark_read(each, listing, file);
     adopt_causal(stages.front().layers, reader.path(), file);
-    compare_stored(reader.path(), stored, std::move(stages), file);
+    compare_stored(reader.path(), stored, std::move(stages), typed, file);
 }
 
 }  // namespace attn::files

@@ -353,7 +353,7 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
     read_mask(reader, file_array(listing, "mask"), file.size,
               ": convert a float mask with mask > -inf or mask == 0", file.spec.mask);
     if (asked.stored != Stored::ignored)
-        settle_stored(reader, asked.stored, options, listing, file);
+        settle_stored(reader, asked.stored, options, asked.typed, listing, file);
     read_documents(reader, file_array(listing, "cu_seqlens"), file.size, file.spec.mask,
                    file.notes);
     read_operation(reader, listing, options, file);

@@ -184,6 +184,7 @@ Leftovers::Leftovers(const fs::path& folder) {
     for (const auto& entry : fs::directory_iterator(folder, fault)) {
         const std::string name = entry.path().filename().string();
         if (!name.starts_with(kStart) || entry.path().extension() != ".json") continue;
+        if (!entry.is_regular_file(fault)) continue;
         if (const int lock = take_lock(entry.path()); lock >= 0)
             files_.emplace_back(entry.path(), lock);
     }

@@ -1,6 +1,10 @@
 #include "app/keep/places.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
+
+#include "core/io/file.h"
 
 namespace attn::keep {
 namespace {
@@ -27,6 +31,13 @@ fs::path place(const char* variable, const char* beneath_home) {
 }  // namespace
 
 fs::path config_folder() { return place("XDG_CONFIG_HOME", ".config"); }
+Result<std::string> read_kept(const fs::path& file) {
+    std::error_code ignored;
+    const fs::file_status status = fs::status(file, ignored);
+    if (!fs::exists(status) || fs::is_regular_file(status)) return read_text_file(file);
+    return bad_input(fmt::format("{} is no regular file", file.string()));
+}
+
 fs::path state_folder() { return place("XDG_STATE_HOME", ".local/state"); }
 
 }  // namespace attn::keep

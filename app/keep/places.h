@@ -1,6 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+
+#include "core/result.h"
 
 namespace attn::keep {
 
@@ -11,5 +14,8 @@ namespace attn::keep {
 std::filesystem::path config_folder();
 /// What is worth keeping between runs, but not a setting: $XDG_STATE_HOME/attnscope, else ~/.local/state/attnscope.
 std::filesystem::path state_folder();
+
+/// The text of a file there. What is no regular file, a pipe that may never end, is not opened: an input error.
+Result<std::string> read_kept(const std::filesystem::path& file);
 
 }  // namespace attn::keep

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/keep/places.h"
 #include "core/io/file.h"
 #include "core/io/paths.h"
 
@@ -9,7 +10,7 @@ namespace attn::keep {
 
 std::vector<std::string> read_recent(const std::filesystem::path& file) {
     std::vector<std::string> recent;
-    const auto text = read_text_file(file);
+    const auto text = read_kept(file);
     const auto json = text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
     if (!json.is_array()) return recent;
     for (const auto& each : json) {
@@ -32,6 +33,7 @@ std::vector<std::string> with_recent(std::vector<std::string> recent, const std:
 
 void write_recent(const std::filesystem::path& file, const std::vector<std::string>& recent) {
     std::error_code ignored;
+    if (writes_in_place(file)) return;  // a pipe, which may wait for ever
     std::filesystem::create_directories(file.parent_path(), ignored);
     const auto text =
         nlohmann::json(recent).dump(2, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -4,6 +4,7 @@
 
 #include "app/common/fields.h"
 #include "app/common/json.h"
+#include "app/keep/places.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 
@@ -16,7 +17,7 @@ Settings settings_of(const view::AppState& state, const Settings& before) {
 Result<std::optional<Settings>> read_settings(const std::filesystem::path& file) {
     std::error_code fault;
     if (!std::filesystem::exists(file, fault)) return std::nullopt;
-    const auto text = read_text_file(file);
+    const auto text = read_kept(file);
     if (!text) return tl::unexpected(text.error());
     const auto json = parse_json(*text, file.string());
     if (!json) return tl::unexpected(json.error());

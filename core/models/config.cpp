@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <set>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "core/io/arrays/foreign.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
+#include "core/models/config_keys.h"
 #include "core/text.h"
 
 namespace attn {
@@ -29,7 +31,9 @@ class ConfigReader {
 
     /// Under the first of the names that is there.
     const json* find(std::initializer_list<std::string_view> names) {
+        know(names);
         for (const std::string_view name : names) {
+            if (!asked_.contains(name)) continue;
             const auto found = config_.find(std::string(name));
             if (found != config_.end() && !found->is_null()) {
                 key_ = name;
@@ -37,6 +41,21 @@ class ConfigReader {
             }
         }
         return nullptr;
+    }
+    /// Settings of the family, whether they count or not.
+    void know(std::initializer_list<std::string_view> names) {
+        for (const std::string_view name : names)
+            if (family_ == nullptr || is_own_key(*family_, name)) asked_.emplace(name);
+    }
+    /// Its keys alone are read from now on.
+    void set_family(const ModelFamily* family) { family_ = family; }
+    /// Those that nobody asked for, but for what is no setting.
+    std::vector<std::string> unused() const {
+        std::vector<std::string> keys;
+        for (const auto& each : config_.items())
+            if (!asked_.contains(each.key()) && !is_no_setting(each.key()))
+                keys.push_back(each.key());
+        return keys;
     }
     /// Said to be none.
     bool is_null(std::string_view name) const {
@@ -123,6 +142,8 @@ class ConfigReader {
     std::string where_;
     std::string_view key_;
     std::string fault_;
+    const ModelFamily* family_ = nullptr;
+    std::set<std::string, std::less<>> asked_;
 };
 
 const ModelFamily* find_family(std::string_view key) {
@@ -183,6 +204,8 @@ void read_rope(ConfigReader& reader, ModelConfig& config) {
     config.rope_base = reader.positive({"rope_theta"}, config.rope_base);
     const json* found = reader.find({"rope_scaling", "rope_parameters"});
     if (found == nullptr) return;
+    if (const json* other = reader.find({"rope_parameters"}); other != nullptr && *other != *found)
+        reader.wrong(*other, "none beside 'rope_scaling'");
     const auto type = found->is_object()
                           ? found->value("rope_type", found->value("type", json("default")))
                           : json("");
@@ -274,6 +297,8 @@ bool windows_every_layer(ConfigReader& reader, const ModelConfig& config) {
 void read_window(ConfigReader& reader, ModelConfig& config) {
     constexpr Index kKeys = 4096;  // where it is not said
     const WindowRule rule = config.family->window;
+    if (rule != WindowRule::ignored) reader.know({"sliding_window"});
+    if (rule == WindowRule::switched) reader.know({"max_window_layers", "layer_types"});
     if (rule == WindowRule::ignored || reader.is_null("sliding_window")) return;
     if (rule == WindowRule::switched &&
         (!reader.flag("use_sliding_window", false) || !windows_every_layer(reader, config)))
@@ -410,12 +435,14 @@ Result<ModelConfig> parse_model_config(std::string_view text, std::string_view w
     ModelConfig config;
     read_family(reader, config);
     if (config.family == nullptr) return tl::unexpected(reader.finish().error());
+    reader.set_family(config.family);
     read_sizes(reader, config);
     read_activation(reader, config);
     read_window(reader, config);
     read_image(reader, config);
     refuse_others(reader, config);
     read_task(reader, config);
+    config.unused = reader.unused();
     if (auto fine = reader.finish(); !fine) return tl::unexpected(fine.error());
     return config;
 }

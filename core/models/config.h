@@ -119,6 +119,7 @@ struct ModelConfig {
     // whether projections to q, k, v, from attention's heads, and of the MLP have a bias; not set: where the file has one
     std::optional<bool> qkv_bias, out_bias, mlp_bias;
     std::optional<ImageInput> image;  // of families that read images
+    std::vector<std::string> unused;  // keys that are no settings of the family
 };
 
 /// `where` names the file in errors. A family that is not known is refused with those that are; so is a setting that would

@@ -9,6 +9,7 @@
 #endif
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/engine.h"
 #include "core/io/arrays/array_file.h"
@@ -347,6 +348,10 @@ std::vector<std::string> Model::notes() const {
                 ? "it predicts no tokens: there is no 'lm_head.weight', and 'tie_word_embeddings' "
                   "is false"
                 : fmt::format("it predicts no tokens: config.json says {}", config_.other_task));
+    if (const auto& unused = config_.unused; !unused.empty())
+        notes.push_back(fmt::format("'{}' of config.json {} not used: no setting{} of {}",
+                                    fmt::join(unused, "', '"), unused.size() == 1 ? "is" : "are",
+                                    unused.size() == 1 ? "" : "s", config_.family->words));
     if (tokenizer_ && tokenizer_->longest())
         notes.push_back(fmt::format("a text is cut to {} tokens: 'truncation' of tokenizer.json",
                                     *tokenizer_->longest()));

@@ -252,7 +252,7 @@ Result<Tokenizer> Tokenizer::parse_byte_pairs(std::string_view vocab_json,
     });
     if (!made) return tl::unexpected(made.error());
     (*made)["model"] = {{"type", "BPE"}, {"vocab", *vocab}, {"merges", std::move(merges)}};
-    return parse(made->dump(), where);
+    return parse(made->dump(), fmt::format("{} and merges.txt", where));
 }
 
 Result<Tokenizer> Tokenizer::parse_word_pieces(std::string_view vocab_txt, std::string_view where,

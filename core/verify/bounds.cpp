@@ -167,6 +167,7 @@ Index columns(const TensorD& tensor, Index unknown) {
 }  // namespace
 
 Tolerance Bounds::of(std::string_view key) const {
+    if (const auto at = gradients.find(key); at != gradients.end()) return at->second;
     const std::optional<Stage> stage = find_stage(key);
     return stage ? stages[index_of(*stage)] : logsumexp;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "core/numerics.h"
@@ -13,8 +15,10 @@ namespace attn::verify {
 struct Bounds {
     std::array<Tolerance, kStageCount> stages;
     Tolerance logsumexp;
+    std::map<std::string, Tolerance, std::less<>>
+        gradients;  // by key: "d_q"; of another: logsumexp's
 
-    /// By the key of a stage, or "logsumexp".
+    /// By the key of a stage, "logsumexp", or that of a gradient.
     Tolerance of(std::string_view key) const;
     void widen(std::string_view key, Tolerance by);
 };

@@ -24,17 +24,25 @@ double largest(const TensorD& tensor) {
     return most > 0.0 ? most : 1.0;
 }
 
-/// Against `expected`; errors in units of the reference's largest value of each stage.
-Measured measure(const Subject& subject, const Results& results, const TraceD& expected,
-                 const Bounds& bounds) {
+/// What is compared with what a fault makes of it: stages, or gradients.
+struct Compared {
+    const Results& results;
+    const TraceD& reference;
+    std::vector<Named> (*shared)(const Results& actual, const TraceD& expected);
+    std::function<TraceD(TraceD planted)> of;  // a planted forward pass
+    const Results& shown;                      // what faults may take numbers from
+};
+
+/// Against `expected`; errors in units of the reference's largest value of each array.
+Measured measure(const Compared& compared, const TraceD& expected, const Bounds& bounds) {
     Measured made;
-    const std::vector<Named> shared = shared_stages(results, expected);
+    const std::vector<Named> shared = compared.shared(compared.results, expected);
+    const std::vector<Named> right = compared.shared(compared.results, compared.reference);
     double squares = 0.0;
-    for (const Named& stage : shared) {
-        const auto key = find_stage(stage.key);
-        const TensorD& unit = key ? subject.reference[*key] : subject.reference.logsumexp;
+    for (std::size_t n = 0; n < shared.size(); ++n) {
+        const Named& stage = shared[n];
         made.stages.push_back(total_errors(*stage.actual, *stage.expected, bounds.of(stage.key)));
-        const double error = made.stages.back().rms / largest(unit);
+        const double error = made.stages.back().rms / largest(*right[n].expected);
         squares += error * error;
         made.beyond += made.stages.back().beyond;
     }
@@ -47,17 +55,20 @@ void complete(TraceD& planted, const TraceD& reference) {
     for (std::size_t s = 0; s < kStageCount; ++s)
         if (planted.stages[s].shape() != reference.stages[s].shape())
             planted.stages[s] = reference.stages[s];
+    for (std::size_t p = 0; p < kParamCount; ++p)
+        if (planted.params.tensors[p].shape() != reference.params.tensors[p].shape())
+            planted.params.tensors[p] = reference.params.tensors[p];
     if (planted.logsumexp.shape() != reference.logsumexp.shape())
         planted.logsumexp = reference.logsumexp;
 }
 
 class Trials {
   public:
-    Trials(const Subject& subject, const Results& results, const BoundsOf& bounds)
+    Trials(const Subject& subject, Compared compared, const BoundsOf& bounds)
         : subject_(subject),
-          results_(results),
+          compared_(std::move(compared)),
           bounds_(bounds),
-          before_(measure(subject, results, subject.reference, bounds(subject.reference))) {}
+          before_(measure(compared_, compared_.reference, bounds(compared_.reference))) {}
 
     Outcome attempt(const Fault& fault) const {
         Outcome outcome;
@@ -65,7 +76,7 @@ class Trials {
         outcome.before = outcome.after = before_.error;
         Index tried = 0;
         outcome.reason =
-            fault.plant({subject_, results_}, [&](std::string variant, TraceD planted) {
+            fault.plant({subject_, compared_.shown}, [&](std::string variant, TraceD planted) {
                 ++tried;
                 return consider(std::move(variant), std::move(planted), outcome);
             });
@@ -79,10 +90,11 @@ class Trials {
   private:
     /// False: this way explains everything, no other needs to be tried.
     bool consider(std::string variant, TraceD planted, Outcome& outcome) const {
-        complete(planted, subject_.reference);
+        planted = compared_.of(std::move(planted));
+        complete(planted, compared_.reference);
         if (!differs(planted)) return true;
         const Bounds bounds = bounds_(planted);
-        const Measured after = measure(subject_, results_, planted, bounds);
+        const Measured after = measure(compared_, planted, bounds);
         const bool better = !outcome.tried || after.error < outcome.after || after.beyond == 0;
         outcome.tried = true;
         if (!better) return true;
@@ -95,19 +107,20 @@ class Trials {
 
     /// Whether results could show it.
     bool differs(const TraceD& planted) const {
-        const Bounds bounds = bounds_(subject_.reference);
-        for (const Named& stage : shared_stages(results_, planted)) {
-            const auto key = find_stage(stage.key);
-            const TensorD& right = key ? subject_.reference[*key] : subject_.reference.logsumexp;
-            if (total_errors(cast<float>(*stage.expected), right, bounds.of(stage.key)).beyond > 0)
+        const Bounds bounds = bounds_(compared_.reference);
+        const std::vector<Named> shared = compared_.shared(compared_.results, planted);
+        const std::vector<Named> right = compared_.shared(compared_.results, compared_.reference);
+        for (std::size_t n = 0; n < shared.size(); ++n)
+            if (total_errors(cast<float>(*shared[n].expected), *right[n].expected,
+                             bounds.of(shared[n].key))
+                    .beyond > 0)
                 return true;
-        }
         return false;
     }
 
     std::vector<StageChange> changes(const TraceD& planted, const Measured& after) const {
         std::vector<StageChange> made;
-        const std::vector<Named> shared = shared_stages(results_, planted);
+        const std::vector<Named> shared = compared_.shared(compared_.results, planted);
         for (std::size_t s = 0; s < shared.size(); ++s)
             made.push_back({shared[s].key, before_.stages[s].max, after.stages[s].max,
                             before_.stages[s].beyond, after.stages[s].beyond});
@@ -115,7 +128,7 @@ class Trials {
     }
 
     const Subject& subject_;
-    const Results& results_;
+    Compared compared_;
     const BoundsOf& bounds_;
     Measured before_;
 };
@@ -137,6 +150,16 @@ void name(Diagnosis& diagnosis) {
             diagnosis.named.push_back(n);
 }
 
+Diagnosis diagnose_by(const Trials& trials, const RunControl& control) {
+    Diagnosis diagnosis;
+    for (const Fault& fault : fault_table()) {
+        if (control.stop.stop_requested()) return diagnosis;
+        diagnosis.outcomes.push_back(trials.attempt(fault));
+    }
+    name(diagnosis);
+    return diagnosis;
+}
+
 }  // namespace
 
 double Outcome::factor() const {
@@ -146,14 +169,24 @@ double Outcome::factor() const {
 
 Diagnosis diagnose(const Subject& subject, const Results& results, const BoundsOf& bounds,
                    const RunControl& control) {
-    const Trials trials(subject, results, bounds);
-    Diagnosis diagnosis;
-    for (const Fault& fault : fault_table()) {
-        if (control.stop.stop_requested()) return diagnosis;
-        diagnosis.outcomes.push_back(trials.attempt(fault));
-    }
-    name(diagnosis);
-    return diagnosis;
+    const auto as_it_is = [](TraceD planted) { return planted; };
+    return diagnose_by(
+        Trials(subject, {results, subject.reference, shared_stages, as_it_is, results}, bounds),
+        control);
+}
+
+Diagnosis diagnose_gradients(const Subject& subject, const Backward& backward,
+                             const Results& gradients, const BoundsOf& bounds,
+                             const RunControl& control) {
+    const auto of = [&](const TraceD& planted) {
+        TraceD whole = planted;
+        complete(whole, subject.reference);
+        return planted_gradients(subject, backward, whole);
+    };
+    const Results nothing;
+    return diagnose_by(
+        Trials(subject, {gradients, backward.reference, shared_gradients, of, nothing}, bounds),
+        control);
 }
 
 Result<Planted> plant(const Subject& subject, const Fault& fault) {

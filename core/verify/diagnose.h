@@ -7,6 +7,7 @@
 #include "core/threads.h"
 #include "core/verify/bounds.h"
 #include "core/verify/faults.h"
+#include "core/verify/gradients.h"
 
 namespace attn::verify {
 
@@ -57,6 +58,12 @@ using BoundsOf = std::function<Bounds(const TraceD& expected)>;
 /// Once `control` was stopped the rest of the table is not tried.
 Diagnosis diagnose(const Subject& subject, const Results& results, const BoundsOf& bounds,
                    const RunControl& control = {});
+
+/// The same on gradients that differ while nothing else does: the fault is in the backward pass, which goes back from weights
+/// that have it. Faults that change rows by themselves are not tried.
+Diagnosis diagnose_gradients(const Subject& subject, const Backward& backward,
+                             const Results& gradients, const BoundsOf& bounds,
+                             const RunControl& control = {});
 
 /// Results as a program with one fault would save them.
 struct Planted {

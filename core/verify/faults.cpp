@@ -98,6 +98,9 @@ constexpr auto kFaults = std::to_array<Fault>({
     {"batch", "sequences take K or V of another one", "see the batch stride of K and V", "a common mistake", wrong_batch},
     {"layout", "arrays are [B,T,H,d] and are read as [B,H,T,d]", "say which layout they have, or transpose axes 1 and 2",
      "flash-attention has [B,T,H,d], scaled_dot_product_attention [B,H,T,d]", swapped_layout},
+    {"not_written", "the whole output is 0 or NaN",
+     "0: see that the kernel runs, and writes the array that is saved; NaN: look for ∞ − ∞ or 0/0 in every row",
+     "a common mistake", not_written},
     {"low_precision", "a part is computed in a short format",
      "accumulate in float32, and compare with a tolerance of the format", "a common mistake", low_precision},
 });

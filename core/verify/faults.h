@@ -94,6 +94,9 @@ Reason short_accumulator(const Trial& trial, const Take& take);
 Reason active_dropout(const Trial& trial, const Take& take);
 Reason unscaled_dropout(const Trial& trial, const Take& take);
 Reason low_precision(const Trial& trial, const Take& take);
+Reason not_written(const Trial& trial, const Take& take);
+/// 0 or NaN where every number of context, or of output where there is none, is that; else nullopt.
+std::optional<double> whole_value(const Results& results);
 
 /// Every stage as an eager kernel gives it whose every array is of the format.
 TraceD in_short_format(const Subject& subject, FloatFormat format);

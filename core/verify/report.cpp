@@ -5,52 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/cast.h"
 #include "core/verify/extent.h"
+#include "core/verify/sides.h"
 
 namespace attn::verify {
 namespace {
-
-/// "" where two calls have the same inputs, else what differs.
-std::string different_inputs(const Inputs& a, const Inputs& b) {
-    const auto differs = [](const Tensor& x, const Tensor& y) {
-        return x.shape() != y.shape() ||
-               !std::ranges::equal(x.values(), y.values(), [](float m, float n) {
-                   return m == n || (std::isnan(m) && std::isnan(n));
-               });
-    };
-    std::vector<std::string_view> names;
-    const auto check = [&](std::string_view name, const Tensor& x, const Tensor& y) {
-        if (differs(x, y)) names.push_back(name);
-    };
-    check("X", a.x, b.x), check("X_kv", a.x_kv, b.x_kv);
-    check("Q", a.q, b.q), check("K", a.k, b.k), check("V", a.v, b.v);
-    for (const ParamInfo& param : param_table())
-        check(param.npz, a.params[param.param], b.params[param.param]);
-    return fmt::format("{}", fmt::join(names, ", "));
-}
-
-/// The file that brings the inputs; nullptr: none does.
-Result<const Side*> input_file(const std::vector<Side>& read) {
-    const auto having = [&](InputNames names) {
-        std::vector<const Side*> found;
-        for (const Side& file : read)
-            if (file.input_names == names) found.push_back(&file);
-        return found;
-    };
-    const auto calls = having(InputNames::call);
-    if (calls.size() == 2)
-        if (const std::string names = different_inputs(calls[0]->inputs, calls[1]->inputs);
-            !names.empty())
-            return bad_input(
-                fmt::format("{} and {} have different inputs: {}; results of different inputs "
-                            "cannot be compared",
-                            calls[0]->path, calls[1]->path, names));
-    if (!calls.empty()) return calls.front();
-    const auto stages = having(InputNames::stages);
-    return stages.empty() ? nullptr : stages.front();
-}
 
 /// The call, and what the reference makes of it. Without V what needs it is left out.
 Result<Subject> subject_of(const Side& file) {
@@ -62,16 +24,6 @@ Result<Subject> subject_of(const Side& file) {
         return tl::unexpected(Error{fmt::format("{}: {}", file.path, subject.error().sentence),
                                     subject.error().kind});
     return subject;
-}
-
-/// q, k and v that are inputs in one file and results in the other are compared as results.
-void share_inputs(const Side& source, std::vector<Side>& read) {
-    for (Side& file : read) {
-        if (&file == &source || file.input_names != InputNames::stages) continue;
-        file.results[Stage::q] = file.inputs.q;
-        file.results[Stage::k] = file.inputs.k;
-        file.results[Stage::v] = file.inputs.v;
-    }
 }
 
 /// More pairs of a query and a key than these are compared but not diagnosed: each way of each fault computes them all in
@@ -98,6 +50,24 @@ class Comparer {
     const Side& actual() const { return read_.back(); }
     bool two() const { return read_.size() == 2; }
 
+    /// What is not taken is said.
+    void adopt_options(const Side& source) {
+        for (const Side& other : read_) {
+            if (!other.says_call || same_call(source.spec, other.spec)) continue;
+            if (source.says_call) {
+                report_.notes.push_back(fmt::format(
+                    "{} says other options ({}) than {} ({}), which are taken", other.path,
+                    options_words(other), source.path, options_words(source)));
+                continue;
+            }
+            report_.notes.push_back(fmt::format("the options are those of {}", other.path));
+            Side& into = read_[static_cast<std::size_t>(&source - read_.data())];
+            const AttentionSpec own = std::exchange(into.spec, other.spec);
+            into.spec.heads = own.heads, into.spec.kv_heads = own.kv_heads;
+            into.options = other.options;
+        }
+    }
+
     Result<void> begin() {
         const auto source = input_file(read_);
         if (!source) return tl::unexpected(source.error());
@@ -110,6 +80,7 @@ class Comparer {
             read_formats();
             return {};
         }
+        adopt_options(**source);
         share_inputs(**source, read_);
         auto subject = subject_of(**source);
         if (!subject) return tl::unexpected(subject.error());
@@ -119,7 +90,26 @@ class Comparer {
         report_.options = (*source)->options;
         if (!(*source)->has_values) leave_out_values();
         read_formats();
+        begin_gradients(**source);
         return {};
+    }
+
+    /// The upstream gradient of the inputs' side comes first, then what a trace has of it at output or at context.
+    void begin_gradients(const Side& source) {
+        const auto has = [](const Side& side) { return has_gradients(side.gradients); };
+        if (std::ranges::none_of(read_, has)) return;
+        const Upstream* upstream = source.upstream ? &*source.upstream : nullptr;
+        for (const Side& side : read_)
+            if (upstream == nullptr && side.upstream) upstream = &*side.upstream;
+        const auto leave = [&](std::string_view why) {
+            report_.notes.push_back(
+                fmt::format("gradients are not compared with the reference: {}", why));
+        };
+        if (upstream == nullptr) return leave("where they start, dO or dY, is not given");
+        if (!source.has_values) return leave("there is no V");
+        auto made = make_backward(*subject_, *upstream);
+        if (!made) return leave(made.error().sentence);
+        backward_ = *std::move(made);
     }
 
     void leave_out_values() {
@@ -171,6 +161,43 @@ class Comparer {
         return largest;
     }
 
+    /// Of gradients; those that are not short were computed from what is.
+    Bounds gradient_bounds_of(const Side& side, const TraceD& expected) const {
+        if (given_) return *given_;
+        double roundoff = kFloatRoundoff;
+        if (!side.formats.empty())
+            roundoff = std::exp2(-1.0 - info(format_of(side, "")).fraction_bits);
+        if (backward_) return gradient_bounds(*subject_, *backward_, expected, roundoff);
+        Bounds bounds;
+        for (const Named& one : shared_gradients(side.gradients, expected))
+            bounds.gradients[std::string(one.key)] = gradient_tolerance(*one.expected, roundoff);
+        return bounds;
+    }
+
+    /// B's against A's, and against the reference's where A has none.
+    Result<void> compare_gradients(const TraceD& a, std::vector<std::string_view>& compared) {
+        const TraceD& right = backward_ ? backward_->reference : a;
+        const Bounds own = gradient_bounds_of(actual(), right);
+        const auto add = [&](const TraceD& expected, const std::string& from,
+                             const Bounds* other) -> Result<void> {
+            for (const Named& one : shared_gradients(actual().gradients, expected)) {
+                if (std::ranges::count(compared, one.key) > 0) continue;
+                const Tolerance most = own.of(one.key);
+                if (auto added = add_row(one.key, *one.actual, *one.expected, from,
+                                         other && !given_ ? most + other->of(one.key) : most);
+                    !added)
+                    return added;
+                compared.push_back(one.key);
+            }
+            return {};
+        };
+        if (two()) {
+            const Bounds other = gradient_bounds_of(read_.front(), right);
+            if (auto added = add(a, read_.front().path, &other); !added) return added;
+        }
+        return backward_ ? add(backward_->reference, "reference", nullptr) : Result<void>{};
+    }
+
     void read_formats() {
         if (given_) return;
         for (const Side& side : read_)
@@ -205,7 +232,7 @@ class Comparer {
                 "{} is {} in {} and {} {} {}{}", key, to_string(mine.shape()), actual().path,
                 to_string(theirs.shape()), from == "reference" ? "by the" : "in", from,
                 layout_words(mine.shape(), theirs.shape())));
-        const auto stage = find_stage(key);
+        const auto stage = stage_of(key);
         const bool pairs = stage && info(*stage).columns == Axis::key;
         report_.rows.push_back(
             {std::string(key), from, *std::move(compared),
@@ -238,6 +265,8 @@ class Comparer {
                     return added;
                 compared.push_back(stage.key);
             }
+        const TraceD gradients = two() ? cast<double>(read_.front().gradients) : TraceD{};
+        if (auto added = compare_gradients(gradients, compared); !added) return added;
         name_the_rest(compared);
         return check_something(compared);
     }
@@ -304,7 +333,25 @@ class Comparer {
         made.beyond = cells_beyond(file.results, subject_->reference, bounds(subject_->reference));
         if (!report_.equal && made.beyond > 0 && !too_large())
             made.diagnosis = diagnose(*subject_, file.results, bounds, control_);
+        if (backward_) examine_gradients(file, made);
         return made;
+    }
+
+    /// Where the forward pass is right, they are diagnosed.
+    void examine_gradients(const Side& file, Examined& made) const {
+        const BoundsOf bounds = [&](const TraceD& expected) {
+            return gradient_bounds_of(file, expected);
+        };
+        const Bounds right = bounds(backward_->reference);
+        Index beyond = 0;
+        for (const Named& one : shared_gradients(file.gradients, backward_->reference)) {
+            if (one.actual->shape() != one.expected->shape()) return;
+            beyond += total_errors(*one.actual, *one.expected, right.of(one.key)).beyond;
+        }
+        if (!report_.equal && beyond > 0 && made.beyond == 0 && !too_large())
+            made.diagnosis =
+                diagnose_gradients(*subject_, *backward_, file.gradients, bounds, control_);
+        made.beyond += beyond;
     }
 
     bool too_large() const { return subject_ && subject_->allowed.count() > kMostDiagnosedPairs; }
@@ -376,6 +423,7 @@ class Comparer {
     Keeping keeping_;
     const RunControl& control_;
     std::optional<Subject> subject_;
+    std::optional<Backward> backward_;     // where gradients are compared with it
     std::map<FloatFormat, Bounds> short_;  // what an array of that format may be off by
     DiffReport report_;
 };

@@ -22,19 +22,25 @@ enum class InputNames : std::uint8_t {
 /// What one side brings to a comparison: results under the names of stages, and perhaps the inputs that they were made
 /// from.
 struct Side {
-    std::string path;  // as sentences name it: a file, or whatever made the results
-    Trace results;     // q, k and v are not among them where they are the inputs
-    Inputs inputs;     // as input_names says
+    std::string path;                  // as sentences name it: a file, or whatever made the results
+    Trace results;                     // q, k and v are not among them where they are the inputs
+    Trace gradients;                   // d_q as q, …, of parameters in its params
+    std::optional<Upstream> upstream;  // where they start; not set: not known
+    Inputs inputs;                     // as input_names says
     InputNames input_names = InputNames::none;
     bool has_values = false;  // V, or what it is made from
     AttentionSpec spec;       // with the side's own mask in it
     std::string options;      // as they were given, "causal=top-left, window=3"; "" for none
+    bool says_call = false;   // its file itself says options of the call, or a mask
     std::map<std::string, FloatFormat, std::less<>>
         formats;                      // of results that were saved in a short format
     std::vector<std::string> keys;    // of the results, in the order of the table
     std::vector<std::string> unused;  // names that mean nothing here
     std::vector<std::string> notes;   // one line each
 };
+
+/// Whether both say the same of a call; heads are its inputs' own.
+bool same_call(const AttentionSpec& a, const AttentionSpec& b);
 
 /// One array of the results and what it is compared with.
 struct DiffRow {
@@ -74,7 +80,8 @@ struct Keeping {
     bool keep = false;  // DiffRow::actual and expected
 };
 /// One side against the reference of its inputs, or the second of two against the first, and against the reference where
-/// the first has no such array. `bounds`: the tolerance that was given; not set: what float32 may be off by, and a short
+/// the first has no such array. The options are those of the side with the inputs; where another alone says some, that one's.
+/// `bounds`: the tolerance that was given; not set: what float32 may be off by, and a short
 /// format in which results were saved, of two sides the sum. Inputs in both must be equal. An error names the sides and what does not fit.
 /// Stopped by `control` between two faults of the diagnosis: then the report is not to be used.
 Result<DiffReport> compare_sides(std::vector<Side> sides, std::optional<Bounds> bounds,

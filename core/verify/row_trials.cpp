@@ -33,6 +33,11 @@ std::vector<double> mixed(const Row& row, const std::vector<double>& weights) {
     return context;
 }
 
+/// Only gradients are looked at.
+bool is_nothing(const Results& results) {
+    return held_stages(results).none() && results.logsumexp.empty();
+}
+
 }  // namespace
 
 RowTrials::RowTrials(const Trial& trial, const Take& take) : trial_(trial), take_(take) {
@@ -40,7 +45,8 @@ RowTrials::RowTrials(const Trial& trial, const Take& take) : trial_(trial), take
 }
 
 bool RowTrials::possible() const {
-    return !subject().spec.drops() && subject().inputs.params[Param::sinks].empty() &&
+    return !is_nothing(results()) && !subject().spec.drops() &&
+           subject().inputs.params[Param::sinks].empty() &&
            !subject().reference[Stage::context].empty();
 }
 
@@ -142,6 +148,7 @@ bool RowTrials::attempt(const std::string& variant, const MakeRow& make) {
 }
 
 Reason RowTrials::reason() const {
+    if (is_nothing(results())) return "gradients alone do not tell which rows it would change";
     if (!possible()) return "a call with dropout, with sinks or without V is not tried";
     return taken_ ? "" : "no way of it comes near the rows that differ";
 }

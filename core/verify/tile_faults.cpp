@@ -366,6 +366,7 @@ bool attempt_one_tile(RowTrials& rows, Index tile) {
 Reason skipped_tile(const Trial& trial, const Take& take) {
     RowTrials rows(trial, take);
     if (!rows.possible()) return rows.reason();
+    if (whole_value(trial.results)) return "the whole output is 0 or NaN: no tile is right";
     if (!attempt_unwritten(trial, rows) || !attempt_skipped(rows)) return {};
     if (const auto causal = causal_of(trial.subject)) attempt_causal(rows, *causal, kSkipped);
     return rows.reason();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -186,6 +187,34 @@ Reason unscaled_dropout(const Trial& trial, const Take& take) {
     if (std::abs(found->ratio - 1.0) > 1e-3) return "the weights that are left are scaled";
     take("dropped weights are 0, the others are not divided by 1 − p",
          with_factors(subject, replay, found->factors, 1.0));
+    return {};
+}
+
+std::optional<double> whole_value(const Results& results) {
+    const Tensor& shown = results[results[Stage::context].empty() ? Stage::output : Stage::context];
+    if (shown.empty()) return std::nullopt;
+    const auto all = [&](auto is) { return std::ranges::all_of(shown.values(), is); };
+    if (all([](float x) { return x == 0.0F; })) return 0.0;
+    if (all([](float x) { return std::isnan(x); })) return std::numeric_limits<double>::quiet_NaN();
+    return std::nullopt;
+}
+
+Reason not_written(const Trial& trial, const Take& take) {
+    const auto attempt = [&](double value, bool weights, bool logsumexp) {
+        TraceD planted = trial.subject.reference;
+        for (const Stage stage : {Stage::weights, Stage::dropped, Stage::context, Stage::output})
+            if (weights || stage > Stage::dropped)
+                std::ranges::fill(planted[stage].values(), value);
+        if (logsumexp) std::ranges::fill(planted.logsumexp.values(), value);
+        return take(
+            fmt::format("{}{}context and output are {} everywhere", logsumexp ? "logsumexp, " : "",
+                        weights ? "weights, " : "", std::isnan(value) ? "NaN" : "0"),
+            std::move(planted));
+    };
+    for (const double value : {0.0, std::numeric_limits<double>::quiet_NaN()})
+        for (const bool weights : {false, true})
+            for (const bool logsumexp : {false, true})
+                if (!attempt(value, weights, logsumexp)) return {};
     return {};
 }
 

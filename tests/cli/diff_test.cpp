@@ -32,6 +32,7 @@ struct Arrays {
             std::vector<Index> extents{s.b, s.h, s.t, s.d};
             if (name.ends_with("output")) extents = {s.b, s.t, s.d};
             if (name.ends_with("logsumexp")) extents = {s.b, s.h, s.t};
+            if (name == "sinks") extents = {s.d};
             entries.push_back({name, extents, tensor.values()});
         }
         const std::string path = (scratch / file).string();
@@ -216,6 +217,103 @@ TEST_CASE("an own trace brings its inputs as q, k and v") {
     CHECK(command({"diff", in, out, "--causal", "--rope", "half"}).code == 0);
     const Ran ran = ends(1, {"diff", out, "--causal", "--rope", "interleaved", "--json"});
     CHECK(named_of(ran) == json{"rope_pairing"});
+}
+
+TEST_CASE("an own trace of weights brings its sinks") {
+    const Scratch scratch;
+    const std::string in =
+        inputs_of(some_inputs()).add("sinks", Tensor({1, 1, 1, 2}, 0.5F)).write(scratch, "in.npz");
+    const std::string out = scratch.at("out.npz");
+    succeeds({"trace", in, "-o", out, "--keep", "scores,weights"});
+    const Ran ran = succeeds({"diff", out});
+    CHECK(says(ran.out, ", as with a sink or dropout"));
+}
+
+TEST_CASE("the options of a trace are taken where the inputs say none, else what differs is said") {
+    const Scratch scratch;
+    const Inputs in = some_inputs();
+    const std::string a = inputs_of(in).write(scratch, "in.npz"), b = scratch.at("out.npz");
+    succeeds({"trace", a, "-o", b, "--causal", "--window", "2"});
+    const std::string note = "note: the options are those of " + b + "\n";
+    CHECK(says(succeeds({"diff", a, b}).err, note));
+    CHECK(says(succeeds({"diff", b, a}).err, note));
+    CHECK_FALSE(says(succeeds({"diff", a, b, "--causal", "--window", "2"}).err, "options are"));
+    const std::string other = scratch.at("other.npz");
+    succeeds({"trace", a, "-o", other, "--block", "3"});
+    const Ran ran = ends(1, {"diff", other, b});
+    CHECK(says(ran.err, b + " says other options (causal=top-left, window=2) than " + other +
+                            " (block=3), which are taken"));
+}
+
+namespace {
+
+Arrays& add_gradients(Arrays& arrays, const Trace& gradients) {
+    return arrays.add("dQ", gradients[Stage::q])
+        .add("dK", gradients[Stage::k])
+        .add("dV", gradients[Stage::v]);
+}
+/// Of a call, from dO.
+Trace gradients_of(const Inputs& in, const AttentionSpec& spec, const Tensor& d_o) {
+    return attend_backward(in, spec, attend(in, spec, "staged").value(), {Stage::context, d_o},
+                           "staged")
+        .value();
+}
+
+}  // namespace
+
+TEST_CASE("gradients are compared where dO is given, and what is wrong with them is named") {
+    const Scratch scratch;
+    const Inputs in = some_inputs();
+    const Tensor d_o = test::normal_tensor<float>({1, 2, 6, 8}, 9);
+    const std::string a = inputs_of(in).add("dO", d_o).write(scratch, "in.npz");
+    const auto written = [&](const Trace& gradients) {
+        Arrays arrays;
+        return add_gradients(arrays, gradients).write(scratch, "out.npz");
+    };
+    const Trace right = gradients_of(in, causal_spec(), d_o);
+    const Ran fine = succeeds({"diff", a, written(right), "--causal"});
+    CHECK(last_line(fine.out) == "equal within tolerance: 3 arrays");
+    AttentionSpec unscaled = causal_spec();
+    unscaled.scale = ScaleKind::none;
+    const std::pair<AttentionSpec, std::string> faults[] = {{{}, "mask_dropped"},
+                                                            {unscaled, "scale"}};
+    for (const auto& [spec, key] : faults)
+        CHECK(named_of(ends(1, {"diff", a, written(gradients_of(in, spec, d_o)), "--causal",
+                                "--json"})) == json{key});
+    // one number, a twentieth of the largest
+    Trace off = right;
+    off[Stage::k](0, 1, 2, 3) += 0.05F;
+    const Ran ran = ends(1, {"diff", a, written(off), "--causal"});
+    CHECK(says(ran.out, "worst cell  d_k[0, 1, 2, 3]"));
+    CHECK(says(last_line(ran.out), "different: 1 of 3 arrays beyond tolerance"));
+    // without dO only two files can be compared
+    const std::string plain = inputs_of(in).write(scratch, "plain.npz");
+    CHECK(says(command({"diff", plain, written(right), "--causal"}).err,
+               "gradients are not compared with the reference: where they start, dO or dY, is not "
+               "given"));
+    const std::string one = written(right);
+    Arrays arrays;
+    const std::string other = add_gradients(arrays, off).write(scratch, "other.npz");
+    succeeds({"diff", one, one});
+    ends(1, {"diff", one, other});
+}
+
+TEST_CASE("a trace with gradients keeps where they start") {
+    const Scratch scratch;
+    const Inputs in = some_inputs();
+    const std::string once = scratch.at("once.npz"), twice = scratch.at("twice.npz");
+    const std::string a =
+        inputs_of(in).add("dO", test::normal_tensor<float>({1, 2, 6, 8}, 9)).write(scratch, "in.npz");
+    succeeds({"trace", a, "-o", once, "--causal", "--grad"});
+    CHECK(last_line(succeeds({"diff", once}).out) == "equal within tolerance: 14 arrays");
+    succeeds({"trace", once, "-o", twice, "--grad"});
+    const Npz first = read_npz(once).value(), second = read_npz(twice).value();
+    for (const char* name : {"dO", "d_q", "d_k", "d_v"})
+        CHECK(floats(first, name) == floats(second, name));
+    // of ones at output, all parameters among them
+    succeeds({"trace", golden("two_heads.npz"), "-o", once, "--grad", "--heads", "2"});
+    const Ran all = succeeds({"diff", golden("two_heads.npz"), once, "--heads", "2"});
+    for (const char* key : {"d_x_kv ", "d_w_o ", "d_b_q ", "d_output "}) CHECK(says(all.out, key));
 }
 
 TEST_CASE("weights alone: what they can show is said, and only that") {

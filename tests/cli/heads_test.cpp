@@ -133,3 +133,38 @@ TEST_CASE("heads: a file is read as the options of trace say") {
                   "attnscope heads: --window is 'x'; expected a whole number");
     check_refused({"heads", path, "--operation", "linear"}, "there is no option --operation");
 }
+
+TEST_CASE("heads: options that change nothing of given weights are named, wrong ones refused") {
+    const Scratch scratch;
+    const std::vector<float> even(8, 0.5F);
+    const std::vector<Index> shape{2, 2, 2};
+    REQUIRE(write_npz(scratch / "w.npz", std::vector<NpzEntry>{{"weights", shape, even}}));
+    const std::string path = scratch.at("w.npz");
+    struct Row {
+        Arguments options;
+        std::string says;
+    };
+    const Row idle[] = {
+        {{"--causal"}, "causal changes no number: weights are given"},
+        {{"--rope", "half", "--rope-scaling", "linear,2"}, "rope, rope-scaling change no number"},
+        {{"--layout", "joined"}, "layout changes no number"},
+        {{"--kv-heads", "1", "--heads", "2"}, "kv-heads changes no number"}};
+    for (const Row& row : idle)
+        CHECK(says(succeeds(joined({"heads", path}, row.options)).err, row.says));
+    check_refused({"heads", path, "--heads", "7"},
+                  path + ": heads is 7, but weights are of 2; leave it out");
+    // stored beside Q and K
+    const std::vector<float> odd{1, 0, 0, 1, 1, 0, 0, 1};
+    REQUIRE(write_npz(
+        scratch / "b.npz",
+        std::vector<NpzEntry>{{"Q", shape, odd}, {"K", shape, odd}, {"weights", shape, even}}));
+    CHECK(says(succeeds({"heads", scratch.at("b.npz"), "--scale", "none"}).err,
+               "; of what is shown scale changes no number: weights are given"));
+    check_refused({"heads", scratch.at("b.npz"), "--role", "Q=K,Q=V"},
+                  "--role reads Q as K and as V; expected one role");
+    // render has another --scale
+    REQUIRE(write_npz(scratch / "s.npz", std::vector<NpzEntry>{{"scores", shape, odd}}));
+    check_refused({"render", scratch.at("s.npz"), "-o", scratch.at("x.svg")},
+                  "how they are scaled is not in the file: give --d-k N (times 1/√N, N the width "
+                  "of a query, or 1 where they are scaled already)");
+}

@@ -31,8 +31,27 @@ done
 
 # Streams that are closed from the start are not taken for files that the program opens.
 "$app" trace "$input" -o open.npz >/dev/null 2>&1
-"$app" trace "$input" -o closed.npz <&- >&- 2>&-
+got=0
+"$app" trace "$input" -o closed.npz <&- >&- 2>&- || got=$?
+((got == 1)) || fail "exit code $got, though the summary is lost"
 cmp open.npz closed.npz || fail "the file is another one when all streams are closed"
+refuses 1 'it is closed' "$app" heads "$input" >&-
+
+# A file that may not grow further is a failure, and nothing is left of it.
+mkdir limited
+printf '{"task":"induction"}' >spec.json
+for words in "trace $input -o limited/x.npz" "heads $input -o limited/x.csv" \
+    "render $input -o limited/x.png" "train spec.json -o limited/run --steps 1"; do
+    # shellcheck disable=SC2086  # several words
+    (ulimit -f 0 && refuses 1 'File too large' "$app" $words >/dev/null)
+done
+[[ -z $(find limited -type f) ]] || fail "left: $(find limited)"
+
+# A pipe has no name that can be opened twice.
+refuses 2 'is a pipe or device; expected a file, or - for standard input' "$app" trace <(cat "$input") -o x.npz
+refuses 2 'is a pipe or device' "$app" heads <(cat "$input")
+ln -s loop loop
+refuses 2 'Too many levels' "$app" heads loop
 
 # - is standard input and output, and makes no file.
 "$app" trace - -o - <"$input" 2>summary.txt | cat >piped.npz

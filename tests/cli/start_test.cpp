@@ -103,7 +103,7 @@ TEST_CASE("a file's arrays and tokens are read as --role, --tokens and --layout 
     cli::StartOptions options = settled({path});
     options.needs_attention = true;
     CHECK_FALSE(read_start(options));
-    options.reading = {{"role", "asks=Q"}, {"tokens", words}, {"layout", ""}};
+    options.reading = {{"role", "asks=Q"}, {"tokens", words}};
     REQUIRE(cli::settle_start(options, {}));
     const auto start = must(read_start(options));
     const auto& ready = *start.actions.back().as<view::DocumentReady>();

@@ -46,6 +46,23 @@ TEST_CASE("words that are missing or too many are named") {
                   "-o is x.npz for 2 inputs; expected a folder");
 }
 
+TEST_CASE("an empty value is no value") {
+    const std::string qkv = golden("qkv.npz");
+    struct Row {
+        Arguments words;
+        std::string says;
+    };
+    const Row rows[] = {
+        {{"heads", ""}, "FILE is ''; expected a file"},
+        {{"render", "", "-o", "x.svg"}, "FILE is ''; expected a file"},
+        {{"heads", qkv, "--rope", ""}, "--rope is ''; expected PAIRS"},
+        {{"render", qkv, "--score", "", "-o", "x.svg"}, "--score is ''; expected S"},
+        {{"heads", qkv, "--sort", ""}, "--sort is ''; expected MEASURE"},
+        {{"diff", qkv, "--tolerance", ""}, "--tolerance is ''; expected ABS"},
+        {{"trace", qkv, "-o", ""}, "--output is ''; expected OUT.npz"}};
+    for (const Row& row : rows) check_refused(row.words, row.says);
+}
+
 TEST_CASE("a value with line breaks is still refused in one line") {
     check_option_refused({"--scale", "a\nb"}, "--scale is 'a b'");
     check_refused({"trace", "no\x1b[31m\nfile", "-o", "x.npz"}, "cannot read no [31m file");

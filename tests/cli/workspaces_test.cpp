@@ -87,15 +87,25 @@ TEST_CASE("a workspace that lacks something has no figure: render says what, and
     REQUIRE(write_npz(file, entries));
     const std::string picture = scratch.at("out.png");
     const Rendered none = render({file, "--workspace", "gradients", "-o", picture});
-    CHECK(none.ran.code == cli::kFailure);
+    CHECK(none.ran.code == cli::kBadInput);
     CHECK(none.shown.empty());
     CHECK(says(none.ran.err, "300 × 300 scores are too many"));
     CHECK_FALSE(std::filesystem::exists(picture));
     const Rendered window = render({file, "--workspace", "gradients", "--chrome", "-o", picture});
     CHECK(window.ran.code == cli::kSuccess);  // the window says it there
     const Rendered empty = render({"--workspace", "heads", "--preset", "empty", "-o", picture});
-    CHECK(empty.ran.code == cli::kFailure);
+    CHECK(empty.ran.code == cli::kBadInput);
     CHECK(says(empty.ran.err, "no sentence yet"));
+    // a check that cannot be done, in a figure or in the window
+    const std::string text = scratch.at("a.txt");
+    REQUIRE(write_file_atomically(text, "no arrays"));
+    for (const Arguments& more : {Arguments{}, Arguments{"--chrome"}}) {
+        const Rendered check =
+            render(joined({"--preset", "three-heads", "--check", text, "-o", picture}, more));
+        CHECK(check.ran.code == cli::kBadInput);
+        CHECK(says(check.ran.err, "a.txt is no file of arrays"));
+    }
+    CHECK_FALSE(std::filesystem::exists(picture));
 }
 
 TEST_CASE("what a session said when it was saved is no outcome of render") {

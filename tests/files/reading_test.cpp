@@ -136,6 +136,18 @@ TEST_CASE("outputs of projections, as nnsight names them, are heads side by side
                         "scale and positions of that call are not in the file"));
 }
 
+TEST_CASE("c_attn.output is all of Q, then K, then V") {
+    const Scratch scratch;
+    const Floats qkv = counted(24);
+    write(scratch / "n.npz", {{"transformer.h.0.attn.c_attn.output", {1, 2, 12}, qkv}});
+    const std::string path = scratch.at("n.npz");
+    CHECK(sentence_in(read_tensors(path)).ends_with("is not in the file: give --heads H"));
+    const auto file = must(read_tensors(path, given({{"heads", "2"}})));
+    CHECK(file.layers[0].q(0, 1, 0, 0) == qkv[2]);
+    CHECK(file.layers[0].k(0, 0, 1, 1) == qkv[12 + 5]);
+    CHECK(file.layers[0].v(0, 1, 1, 0) == qkv[12 + 10]);
+}
+
 TEST_CASE("cu_seqlens parts packed documents") {
     const Scratch scratch;
     const Floats q = counted(5);

@@ -9,6 +9,7 @@
 #include "app/common/document/heads.h"
 #include "app/files/tensors.h"
 #include "app/window/session.h"
+#include "app/workspaces/step/view.h"
 #include "tests/files/opened.h"
 #include "tests/support/results.h"
 
@@ -81,10 +82,19 @@ TEST_CASE("stored weights that are others are shown as they are, with the differ
     CHECK(result.layers[0].q.shape() == Shape{1, 1, 2, 1});
     CHECK(result.layers[0].gradient_fault == "the weights are those that the file stores");
     CHECK(view::stages_lack(state.document()).empty());  // the others see the call of Q and K
+    const auto step_words = [&](Stage stage) {
+        view::apply(state, view::GoToStage{stage});
+        return view::build_step_view(state).words;
+    };
+    constexpr auto kStored = "the weights that the file stores differ and are in Heads.";
+    CHECK(says(step_words(Stage::context), kStored));
+    CHECK_FALSE(says(step_words(Stage::masked), kStored));
+    CHECK(says(step_words(Stage::weights), kStored));
     // of another call all is computed; undo brings them back
     view::apply(state, view::SetScaling{false});
     CHECK(state.document().given.empty());
     CHECK(heads_of(state).weights({0, 0})(1, 0) == 0.5F);
+    CHECK_FALSE(says(step_words(Stage::weights), kStored));
     view::apply(state, view::Undo{});
     CHECK(heads_of(state).weights({0, 0})(1, 0) == 0.25F);
     std::ofstream(scratch / "s.json") << view::session_to_json(state, scratch / "");

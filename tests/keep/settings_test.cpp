@@ -2,10 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <fstream>
 
+#include "app/keep/autosave.h"
 #include "app/keep/places.h"
+#include "app/keep/recent.h"
 #include "core/io/file.h"
 #include "tests/io/scratch.h"
 #include "tests/support/results.h"
@@ -54,4 +58,14 @@ TEST_CASE("keep: places are those of XDG, and of HOME where these are not absolu
     CHECK(state_folder() == "/home/someone/.local/state/attnscope");
     ::unsetenv("HOME");
     CHECK(state_folder().empty());
+}
+
+TEST_CASE("keep: a pipe in the place of a kept file is not opened") {
+    const Scratch scratch;
+    for (const char* name : {"settings.json", "recent.json", "unsaved-1-2.json"})
+        REQUIRE(::mkfifo(scratch.at(name).c_str(), 0600) == 0);
+    CHECK(says(sentence_in(read_settings(scratch / "settings.json")), "is no regular file"));
+    CHECK(read_recent(scratch / "recent.json").empty());
+    write_recent(scratch / "recent.json", {"a"});
+    CHECK_FALSE(Leftovers(scratch.path()).first());
 }

@@ -130,6 +130,39 @@ TEST_CASE("a setting that would change the numbers is refused by its name") {
           "c.json has 'architectures' = \"LlamaForCausalLM\"; expected a list of names of classes");
 }
 
+TEST_CASE("keys that are no settings of the family are listed, and do not count") {
+    using Keys = std::vector<std::string>;
+    const auto read = [](const std::string& said) {
+        return must(parse_model_config("{" + said + "}", "c.json"));
+    };
+    const std::string sizes =
+        R"("hidden_size":8,"num_hidden_layers":1,"num_attention_heads":4,"vocab_size":9)";
+    const auto gpt2 = read(
+        std::string(kGpt2) +
+        R"(,"hidden_act":"relu","intermediate_size":5,"head_dim":3,"num_key_value_heads":1,"n_ctx":4)");
+    CHECK(gpt2.unused ==
+          Keys{"head_dim", "hidden_act", "intermediate_size", "num_key_value_heads"});
+    CHECK(gpt2.activation == Activation::gelu_tanh);
+    CHECK_FALSE(gpt2.hidden);
+    CHECK_FALSE(gpt2.head_width);
+    CHECK(gpt2.kv_heads == 3);
+    const auto llama = read(
+        R"("model_type":"llama","activation_function":"relu","sliding_window":3,"attention_dropout":0.1,"foo":1,)" +
+        sizes);
+    CHECK(llama.unused == Keys{"activation_function", "foo", "sliding_window"});
+    CHECK(llama.activation == Activation::silu);
+    CHECK(
+        read(
+            R"("model_type":"qwen2","sliding_window":3,"max_window_layers":2,"num_key_value_heads":4,)" +
+            sizes)
+            .unused.empty());
+    CHECK(
+        fault_of(
+            R"({"model_type":"llama","rope_scaling":{"type":"linear","factor":2},"rope_parameters":{"rope_type":"default"},)" +
+            sizes + "}") ==
+        R"(c.json has 'rope_parameters' = {"rope_type":"default"}; expected none beside 'rope_scaling')");
+}
+
 TEST_CASE("what is wrong with a config is named") {
     CHECK(fault_of("{}") ==
           "c.json has no 'model_type', which says what the model is; known are GPT-2, Llama, "

@@ -357,6 +357,17 @@ PlantedCase tokens_first() {
     return made;
 }
 
+PlantedCase not_written(float value, bool weights) {
+    PlantedCase made = Maker({.tq = 20, .tk = 20})
+                           .done(weights ? std::vector<std::vector<Stage>>{{}}
+                                         : std::vector<std::vector<Stage>>{{}, {Stage::context}});
+    for (const Stage stage : {Stage::weights, Stage::context, Stage::output})
+        if (weights || stage != Stage::weights)
+            std::ranges::fill(made.results[stage].values(), value);
+    if (weights) std::ranges::fill(made.results.logsumexp.values(), value);
+    return made;
+}
+
 /// By key of the table.
 const std::map<std::string_view, std::vector<std::function<PlantedCase()>>>& cases() {
     static const std::map<std::string_view, std::vector<std::function<PlantedCase()>>> all{
@@ -386,6 +397,9 @@ const std::map<std::string_view, std::vector<std::function<PlantedCase()>>>& cas
         {"value_group", {next_values}},
         {"dropout_unscaled", {unscaled}},
         {"low_precision", {short_operands, short_weights}},
+        {"not_written",
+         {[] { return not_written(0.0F, false); }, [] { return not_written(NAN, false); },
+          [] { return not_written(NAN, true); }}},
         {"causal_unasked", {[] { return other_mask({}, causal); }}},
         {"tile_skipped",
          {kernel(Bug::first_tile_skipped), kernel(Bug::diagonal_tile_skipped, true),

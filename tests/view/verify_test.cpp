@@ -217,12 +217,59 @@ TEST_CASE("verify: a long matrix is drawn in blocks, each with its worst number"
     CHECK(view.lines.front().cells[4] == "2 of 16,900");
 }
 
+TEST_CASE("verify: a tolerance that is chosen is the one that counts") {
+    const AppState first = verify_state();
+    Tensor weights = exact_weights(first);
+    weights(0, 0, 2, 1) += 5e-4F;
+    AppState state = verify_state({CheckFile{"kernel.npz"}}, file_of_weights(weights));
+    CHECK(build_verify_view(state).bad);
+    play(state, {SetAllowed{Allowed::e3}}, file_of_weights(weights));
+    CHECK_FALSE(build_verify_view(state).bad);
+    CHECK(shown_array(state)->comparison.tolerance.absolute == 1e-3);
+    play(state, {SetAllowed{Allowed::e4}}, file_of_weights(weights));
+    CHECK(build_verify_view(state).bad);
+}
+
+TEST_CASE("verify: what the window sets is the call that a file's results are held to") {
+    const AppState plain = preset_state("the-cat-sat-down");
+    const Inputs inputs = *plain.document().inputs;
+    AttentionSpec causal = plain.document().spec;
+    causal.mask.causal = CausalAlign::top_left;
+    verify::Side side;
+    side.path = "all.npz";
+    side.results[Stage::weights] =
+        cast<float>((*attend_exact(cast<double>(inputs), causal))[Stage::weights]);
+    side.keys = {"weights"};
+    side.inputs = inputs;
+    side.input_names = verify::InputNames::call;
+    side.has_values = true;
+    side.spec = plain.document().spec;  // the file says no mask
+    const Opener open = [&](const OpenRequest&, const RunControl&) -> Result<Opened> {
+        Opened opened;
+        opened.side = std::make_shared<const verify::Side>(side);
+        return opened;
+    };
+    auto document = std::make_shared<Document>(plain.document());
+    document->origin = FileOrigin{"all.npz"};
+    const auto opened = std::make_shared<Opened>();
+    opened->document = document;
+    AppState state = after(plain, {OpenFile{"all.npz"}, DocumentReady{"all.npz", "", opened}});
+    play(state, {SetWorkspace{"verify"}}, open);
+    CHECK(build_verify_view(state).bad);
+    play(state, {SetCausalMask{CausalChoice::top_left}}, open);
+    const VerifyView view = build_verify_view(state);
+    CHECK_FALSE(view.bad);
+    CHECK(std::ranges::count(view.findings, "Options: those of the window.", &Finding::words) == 1);
+}
+
 TEST_CASE("verify: a session brings back what is checked") {
-    const AppState state = verify_state(
-        {PlantFault{"softmax_axis"}, ShowChecked{"context"}, SetErrorScale{ErrorScale::relative}});
+    const AppState state =
+        verify_state({PlantFault{"softmax_axis"}, ShowChecked{"context"},
+                      SetErrorScale{ErrorScale::relative}, SetAllowed{Allowed::e5}});
     AppState read = reopened(state, {state.backends, state.workspaces});
     CHECK(verify_look(read).fault == "softmax_axis");
     CHECK(verify_look(read).array == "context");
     CHECK(verify_look(read).scale == ErrorScale::relative);
+    CHECK(verify_look(read).allowed == Allowed::e5);
     CHECK(read.workspace == "verify");
 }

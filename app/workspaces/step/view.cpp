@@ -306,6 +306,15 @@ std::string hint_of(const AppState& state) {
     return look.stepped_once || look.doors ? "" : std::string(kFirstHint);
 }
 
+/// What a file stores of this stage, or of one before it, is not what is shown here.
+std::string stored_words(const Document& document, Stage stage) {
+    if (document.given.empty() || is_empty(document)) return {};
+    const Stage stored = document.given.front()->stage;
+    if (stage < stored) return {};
+    return fmt::format(" Computed anew here: the {} that the file stores differ and are in Heads.",
+                       info(stored).key);
+}
+
 std::string reason_not_kept(const AppState& state, Stage stage) {
     if (const std::string reason = step_lacks(state); !reason.empty()) return reason;
     if (!(*state.trace)[stage].empty()) return {};
@@ -333,6 +342,7 @@ StepView build_step_view(const AppState& state) {
     if (const std::string said = read_out_words(state.document()); !said.empty())
         view.read_out = sentence(said);
     view.words = is_guessing(state) ? "" : words_of(state, stage);
+    if (!view.words.empty()) view.words += stored_words(state.document(), stage);
     view.hint = hint_of(state);
     view.doors = step_look(state).doors && !view.headline.empty();
     view.has_tour = !state.tours.empty();

@@ -22,6 +22,7 @@ struct SelectChecked {
 /// Of the array that is shown.
 struct SelectWorst {};
 using SetErrorScale = SetField<ErrorScale, verify_look, "scale", "set_error_scale">;
+using SetAllowed = SetField<Allowed, verify_look, "allowed", "set_allowed_error">;
 /// A cell of a stage that is checked, in Step with its whole arithmetic. A head is one of the queries'.
 struct OpenCheckedInStep {
     Stage stage;
@@ -29,9 +30,9 @@ struct OpenCheckedInStep {
 };
 using ResultsChecked = Put<verify_look, &VerifyLook::result>;
 
-using VerifyActions = ActionList<
-    Plain<PlantFault, ShowChecked, SelectChecked, SelectWorst, SetErrorScale, OpenCheckedInStep>,
-    Answers<ResultsChecked>>;
+using VerifyActions = ActionList<Plain<PlantFault, ShowChecked, SelectChecked, SelectWorst,
+                                       SetErrorScale, SetAllowed, OpenCheckedInStep>,
+                                 Answers<ResultsChecked>>;
 template <ListedIn<VerifyActions> A>
 inline constexpr Meta kMetaOf<A> = VerifyActions::kMeta<A>;
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/common/document/requests.h"
+#include "app/workspaces/verify/state.h"
 #include "core/verify/report.h"
 
 namespace attn::view {
@@ -15,6 +16,7 @@ struct CheckRequest {
     std::shared_ptr<const Trace> trace;  // of the document by the backend
     std::string backend;
     std::string file, fault;  // as VerifyLook has them
+    Allowed allowed = Allowed::precision;
     bool operator==(const CheckRequest&) const = default;
 };
 /// What came of it.

@@ -20,6 +20,17 @@ enum class ErrorScale : std::uint8_t {
     relative,    // |actual − expected| / |expected|
     ulp          // float32 numbers between the two
 };
+/// What |actual − expected| may be.
+enum class Allowed : std::uint8_t {
+    precision,  // what the precision of the numbers makes of it
+    e7,         // 1e-7 (1 + |expected|)
+    e6,
+    e5,
+    e4,
+    e3,
+    e2
+};
+inline constexpr double kAllowed[] = {0.0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2};
 /// One number of an array that is checked.
 struct CheckedCell {
     Index b = 0;
@@ -36,6 +47,7 @@ struct VerifyLook {
     std::string array;                // key; "": the first that differs, else the weights
     std::optional<CheckedCell> cell;  // nullopt: the worst of the array
     ErrorScale scale = ErrorScale::tolerance;
+    Allowed allowed = Allowed::precision;
 
     // of the moment: in no session and no journal
     std::shared_ptr<const Checked> result;  // null: not computed

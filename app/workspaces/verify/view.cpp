@@ -85,9 +85,9 @@ Worst worst_in(const DiffRow& row, const Blocks& blocks, CheckedCell head, Index
 std::vector<std::string> labels_along(const AppState& state, const DiffRow& row, Axis axis,
                                       Index count, Index block) {
     const Document& document = state.document();
-    const auto stage = find_stage(row.key);
+    const auto stage = verify::stage_of(row.key);
     const StageInfo* const about = stage ? &info(*stage) : nullptr;
-    const Axis own = about == nullptr    ? Axis::query
+    const Axis own = about == nullptr    ? row.key == "logsumexp" ? Axis::query : Axis::d_model
                      : axis == Axis::key ? about->columns
                                          : about->rows;
     const Index there = own == Axis::query ? document.size.tq

@@ -57,6 +57,9 @@ struct VerifyView {
 inline constexpr std::string_view kScaleWords[] = {"share of tolerance", "difference",
                                                    "relative error", "ULP"};
 
+inline constexpr std::string_view kAllowedWords[] = {"by precision", "1e-7", "1e-6", "1e-5",
+                                                     "1e-4",         "1e-3", "1e-2"};
+
 VerifyView build_verify_view(const AppState& state);
 InspectorView verify_inspector(const AppState& state);
 /// Why there is nothing to check; "": there is.

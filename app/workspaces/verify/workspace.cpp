@@ -98,9 +98,10 @@ std::optional<Action> escape_verify(const AppState& state) {
 }
 
 void forget_verify(AppState& state) {
-    const ErrorScale scale = verify_look(state).scale;
+    const VerifyLook was = verify_look(state);
     verify_look(state) = {};
-    verify_look(state).scale = scale;
+    verify_look(state).scale = was.scale;
+    verify_look(state).allowed = was.allowed;
 }
 
 /// Its file, from wherever the session is opened.
@@ -181,6 +182,17 @@ Result<Side> side_of_file(const std::string& path, const std::string& options,
     return *opened->side;
 }
 
+/// The file's side under the call that the window shows, which may be another by now.
+Result<Side> side_of_document(const FileOrigin& origin, const Document& document,
+                              const Opener& open, const RunControl& control) {
+    auto side = side_of_file(origin.path, origin.options, document, open, control);
+    if (!side) return side;
+    const AttentionSpec own = std::exchange(side->spec, document.spec);
+    side->says_call = true;
+    if (!verify::same_call(own, document.spec)) side->options = "those of the window";
+    return side;
+}
+
 /// As docs/diff.md says of two files: what is open is expected, the file is checked. Of a toy or a model only its inputs
 /// can be, and only where the file brings none.
 Result<std::vector<Side>> sides_with_file(const CheckRequest& request, const Opener& open,
@@ -191,12 +203,14 @@ Result<std::vector<Side>> sides_with_file(const CheckRequest& request, const Ope
     if (origin == nullptr) {
         sides.push_back(inputs_of(document));
     } else if (origin->path != request.file) {
-        auto expected = side_of_file(origin->path, origin->options, document, open, control);
+        auto expected = side_of_document(*origin, document, open, control);
         if (!expected) return tl::unexpected(expected.error());
         sides.push_back(*std::move(expected));
     }
     const std::string options = origin == nullptr ? std::string() : origin->options;
-    auto checked = side_of_file(request.file, options, document, open, control);
+    const bool same = origin != nullptr && origin->path == request.file;
+    auto checked = same ? side_of_document(*origin, document, open, control)
+                        : side_of_file(request.file, options, document, open, control);
     if (!checked) return tl::unexpected(checked.error());
     const bool own = checked->input_names != verify::InputNames::none;
     if (origin == nullptr && own) sides.clear();  // other inputs: it is checked by its own
@@ -228,7 +242,7 @@ Result<std::vector<Side>> sides_of(const CheckRequest& request, const Opener& op
                                    const RunControl& control) {
     if (!request.file.empty()) return sides_with_file(request, open, control);
     if (const FileOrigin* const origin = unedited_file(*request.document)) {
-        auto side = side_of_file(origin->path, origin->options, *request.document, open, control);
+        auto side = side_of_document(*origin, *request.document, open, control);
         if (!side) return tl::unexpected(side.error());
         if (!side->keys.empty()) return std::vector{*std::move(side)};
     }
@@ -246,7 +260,10 @@ Result<verify::DiffReport> report_of(const CheckRequest& request, const Opener& 
     if (!sides) not_planted = sides.error().sentence;
     if (request.fault.empty() || !sides) sides = sides_of(request, open, control);
     if (!sides) return tl::unexpected(sides.error());
-    return verify::compare_sides(*std::move(sides), std::nullopt, {.keep = true}, control);
+    std::optional<verify::Bounds> bounds;
+    if (const double most = kAllowed[static_cast<std::size_t>(request.allowed)]; most > 0.0)
+        bounds = verify::uniform_bounds({most, most});
+    return verify::compare_sides(*std::move(sides), bounds, {.keep = true}, control);
 } catch (const std::bad_alloc&) {
     return bad_input("there is not enough memory to compare these results");
 }
@@ -287,6 +304,11 @@ void describe(Visitor& visit, VerifyLook& look) {
     visit("array", look.array);
     visit("scale", look.scale, kScales,
           {.tip = "What the map shows (key: N)\n1 share of tolerance is all that is allowed"});
+    constexpr std::string_view kNames[] = {"precision", "1e-7", "1e-6", "1e-5",
+                                           "1e-4",      "1e-3", "1e-2"};
+    visit("allowed", look.allowed, kNames,
+          {.tip = "What |actual − expected| may be\nWhat the precision of the numbers makes of it, "
+                  "or t (1 + |expected|)"});
     const auto table = verify::fault_table();
     if (visit.reads() && !look.fault.empty() &&
         std::ranges::find(table, look.fault, &verify::Fault::key) == table.end())
@@ -332,8 +354,12 @@ void carry_out(AppState& state, const OpenCheckedInStep& action) {
 std::optional<CheckRequest> requested_check(const AppState& state) {
     if (state.workspace != "verify" || !verify_lacks(state).empty()) return std::nullopt;
     const VerifyLook& look = verify_look(state);
-    CheckRequest request{state.shared_document(), state.trace, state.backend_used, look.file,
-                         look.fault};
+    CheckRequest request{state.shared_document(),
+                         state.trace,
+                         state.backend_used,
+                         look.file,
+                         look.fault,
+                         look.allowed};
     if (look.result && look.result->request == request) return std::nullopt;
     return request;
 }
@@ -361,7 +387,13 @@ const WorkspaceInfo kVerifyWorkspace{
     .actions = VerifyActions::kTypes,
     .values = kKept,
     .requests = kRequests,
-    .lacks = verify_lacks,
+    .lacks =
+        [](const AppState& state) {
+            const auto& result = verify_look(state).result;
+            const bool stale = !result || state.workspace != "verify" || requested_check(state);
+            std::string why = verify_lacks(state);
+            return why.empty() && !stale ? result->error : why;
+        },
     .enter = enter_verify,
     .add_commands = add_verify_commands,
     .escape = escape_verify,

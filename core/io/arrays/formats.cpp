@@ -74,8 +74,8 @@ std::string array_format_words() { return array_file_words() + " or a folder"; }
 Result<Arrays> open_arrays(const fs::path& path) {
     const ArrayFormat* const named = find_format(path);
     std::error_code ignored;
-    if (named && !fs::is_regular_file(path, ignored)) return named->open(path);
     if (auto there = check_readable(path); !there) return tl::unexpected(there.error());
+    if (named && !fs::is_regular_file(path, ignored)) return named->open(path);
     const std::string bytes = first_bytes(path);
     const ArrayFormat* const format = named ? named : find_format_of(bytes);
     if (format && !begins_foreign(bytes)) return format->open(path);

@@ -30,8 +30,20 @@ Result<const char*> map(const fs::path& path, int fd, std::size_t size) {
 
 }  // namespace
 
+namespace {
+
+tl::unexpected<Error> no_file(const fs::path& path, mode_t mode) {
+    return bad_input(fmt::format("{} is {}; expected a file, or - for standard input",
+                                 path.string(), S_ISDIR(mode) ? "a folder" : "a pipe or device"));
+}
+
+}  // namespace
+
 Result<void> check_readable(const fs::path& path) {
     if (::access(path.c_str(), R_OK) != 0) return cannot_read(path, errno);
+    struct stat found {};
+    if (::stat(path.c_str(), &found) != 0) return cannot_read(path, errno);
+    if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) return no_file(path, found.st_mode);
     return {};
 }
 
@@ -44,9 +56,7 @@ Result<MappedFile> MappedFile::open(const fs::path& path) {
     const auto mapped = [&]() -> Result<const char*> {
         if (!known) return cannot_read(path, errno);
         if (S_ISREG(found.st_mode)) return map(path, fd, size);
-        return bad_input(fmt::format("{} is {}; expected a file, or - for standard input",
-                                     path.string(),
-                                     S_ISDIR(found.st_mode) ? "a folder" : "a pipe or device"));
+        return no_file(path, found.st_mode);
     }();
     ::close(fd);
     return mapped.map([&](const char* data) { return MappedFile(path, data, size); });

@@ -16,7 +16,7 @@ using view::CheckedLine, view::VerifyView;
 // Design units.
 constexpr float kVerifyGap = 20.0F;
 constexpr float kVerifyTable = 0.44F;  // of the width
-constexpr float kFaults = 200.0F, kScales = 170.0F;
+constexpr float kFaults = 200.0F, kScales = 170.0F, kAllowedWidth = 130.0F;
 constexpr float kShares[] = {0.22F, 0.18F, 0.18F, 0.16F, 0.26F};
 constexpr float kFewShares[] = {0.32F, 0.28F, 0.0F, 0.0F, 0.40F};  // where all have no room
 constexpr float kRoomForAll = 400.0F;
@@ -128,6 +128,8 @@ void draw_verify_bar(const VerifyView& view, const Frame& frame, view::Actions& 
         out.push_back(view::PlantFault{view.fault_keys[static_cast<std::size_t>(*n)]});
     field_control<view::SetErrorScale>(view.look, frame, out,
                                        {.choices = view::kScaleWords, .width = kScales});
+    field_control<view::SetAllowed>(view.look, frame, out,
+                                    {.choices = view::kAllowedWords, .width = kAllowedWidth});
     flow(frame, frame.text_width(frame.fonts.body, view.checked));
     ImGui::AlignTextToFramePadding();
     words(frame, frame.fonts.body, frame.theme.muted, view.checked);
