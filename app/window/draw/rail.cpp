@@ -79,12 +79,16 @@ bool draw_item(const RailItem& item, bool current, float height, const Frame& fr
     return clicked;
 }
 
+std::string tip_of(const view::WorkspaceInfo& row) {
+    const std::string tip(row.tip);
+    return row.digit == view::Key::none ? tip : tip + "  Key: " + std::string(key_name(row.digit));
+}
+
 void draw_workspaces(const view::AppState& state, PanelList panels, float height,
                      const Frame& frame, view::Actions& out) {
     for (std::size_t n = 0; n < state.workspaces.size() && n < panels.size(); ++n) {
         const view::WorkspaceInfo& row = *state.workspaces[n];
-        const RailItem item{std::string(row.key), std::string(row.title),
-                            std::string(row.tip) + "  Key: " + std::string(key_name(row.digit)),
+        const RailItem item{std::string(row.key), std::string(row.title), tip_of(row),
                             panels[n]->icon};
         if (draw_item(item, state.workspace == row.key, height, frame)) out.push_back(go_to(row));
     }
