@@ -14,6 +14,8 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
      "a small transformer on a task, with exact gradients", run_train},
     {"saturate", "[options] [-o FILE.csv]", "softmax saturation over d_k: table or CSV",
      run_saturate},
+    {"sheet", "NAME [--seed N] [--solutions] -o FILE.pdf", "exercises, numbers from a seed",
+     run_sheet},
     {"render", "[FILE] [options] -o OUT.png", "a picture of the window, without one", run_render},
     {"stages", "[--operation NAME] [--json]", "the table of stages: key, formula, shape, backends",
      run_stages},

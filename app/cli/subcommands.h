@@ -12,6 +12,7 @@ int run_diff(Args args, Streams io);
 int run_heads(Args args, Streams io);
 int run_render(Args args, Streams io);
 int run_saturate(Args args, Streams io);
+int run_sheet(Args args, Streams io);
 int run_stages(Args args, Streams io);
 int run_info(Args args, Streams io);
 int run_train(Args args, Streams io);

@@ -65,13 +65,15 @@ class CairoFigure : public Figure {
   public:
     /// `overlap`: by how much an image reaches under the one right of it and below it.
     CairoFigure(CairoPtr<cairo_surface_t> surface, const Page& page, double scale, float overlap)
-        : overlap_(overlap), surface_(std::move(surface)), cairo_(cairo_create(surface_.get())) {
+        : overlap_(overlap),
+          background_(page.background),
+          surface_(std::move(surface)),
+          cairo_(cairo_create(surface_.get())) {
         cairo_scale(cairo(), scale, scale);
         cairo_translate(cairo(), -page.low.x, -page.low.y);
         cairo_set_font_options(cairo(), type_.options());
         cairo_set_line_join(cairo(), CAIRO_LINE_JOIN_ROUND);
-        set_color(cairo(), page.background);
-        cairo_paint(cairo());
+        paint_background();
     }
 
     void text(const view::Font& font, Point at, Color color, std::string_view text) override {
@@ -186,6 +188,10 @@ class CairoFigure : public Figure {
   protected:
     cairo_t* cairo() const { return cairo_.get(); }
     cairo_surface_t* surface() const { return surface_.get(); }
+    void paint_background() {
+        set_color(cairo(), background_);
+        cairo_paint(cairo());
+    }
 
   private:
     void fill_path(cairo_antialias_t smoothing) {
@@ -226,6 +232,7 @@ class CairoFigure : public Figure {
     }
 
     float overlap_;
+    Color background_;
     Pieces pieces_;
     CairoPtr<cairo_surface_t> surface_;
     CairoPtr<cairo_t> cairo_;
@@ -238,6 +245,11 @@ class PdfFigure : public CairoFigure {
           bytes_(std::move(bytes)) {}
     /// cairo writes its last bytes while there is a place for them.
     ~PdfFigure() override { cairo_surface_finish(surface()); }
+
+    void turn_page() override {
+        cairo_show_page(cairo());
+        paint_background();
+    }
 
     Result<std::string> finish() override {
         cairo_show_page(cairo());

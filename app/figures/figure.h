@@ -36,6 +36,8 @@ struct Page {
 
 class Figure : public TypePainter {
   public:
+    /// PDF: what follows stands on another page of the same size. The other formats have one page, which goes on.
+    virtual void turn_page() {}
     /// The whole file. The last call: nothing can be drawn afterwards.
     virtual Result<std::string> finish() = 0;
 };

@@ -83,7 +83,6 @@ std::string draw_positions_workspace(const view::AppState& state, const WorkArea
     return view.status;
 }
 
-/// A wave that dies away over the distance.
 }  // namespace
 
 extern const WorkspacePanel kPositionsPanel;

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/common/exercise/exercise.h"
+#include "app/common/math.h"
+
+namespace attn::view {
+
+// A sheet as it is set, on screen and on paper: words, formulas, matrices and the blanks between them.
+
+/// Pixels. px: height of a line of words.
+struct ExerciseType {
+    float px = 16.0F;
+    float width = 640.0F;  // where lines break
+};
+
+/// A paragraph, or the blanks of a question; (0, 0) is its top left.
+struct ExerciseBlock {
+    struct Words {
+        Font font;
+        Point at;
+        std::string text;
+        bool muted = false;
+    };
+    struct Formula {
+        MathBox box;
+        Point baseline;
+    };
+    /// Where an entry of the answer is written; of choices, the choice: a box to tick and its words.
+    struct Blank {
+        Index row = 0, column = 0;
+        Point low, high;
+    };
+    std::vector<Words> words;
+    std::vector<Formula> formulas;
+    std::vector<std::vector<Point>> strokes;  // brackets
+    std::vector<Blank> blanks;
+    float width = 0.0F, height = 0.0F;
+};
+
+enum class ExerciseVoice : std::uint8_t { plain, muted, heading };
+ExerciseBlock lay_out_paragraph(const ExerciseParagraph& paragraph, const ExerciseType& type,
+                                Painter& measure, ExerciseVoice voice = ExerciseVoice::plain);
+/// Label, blanks, and how exact they are to be; or the choices.
+ExerciseBlock lay_out_blanks(const ExerciseQuestion& question, const ExerciseType& type,
+                             Painter& measure);
+/// "3  The weights A …": the number before the first paragraph.
+std::vector<ExerciseParagraph> numbered(const std::vector<ExerciseParagraph>& text,
+                                        std::size_t number);
+
+/// All but the blanks.
+void draw_exercise_block(const ExerciseBlock& block, Point at, const Theme& theme,
+                         Painter& painter);
+/// The square of a choice's blank.
+struct ExerciseTick {
+    Point low, high;
+};
+ExerciseTick tick_of(const ExerciseBlock::Blank& blank, float px);
+
+}  // namespace attn::view

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+
+#include "app/common/action.h"
+#include "app/workspaces/exercises/state.h"
+
+namespace attn::view {
+
+/// Another sheet, or another seed of it: what was entered is left.
+struct SetExercise {
+    std::string sheet;
+    std::uint64_t seed = 1;
+};
+/// Into a blank of a question, all from 0; of choices column is 0 and the text the index of the choice. "" empties it.
+struct EnterAnswer {
+    Index question, row, column;
+    std::string text;
+};
+/// Until one of its entries changes.
+struct CheckAnswer {
+    Index question;
+};
+struct ShowExerciseHint {
+    Index question;
+    bool on;
+};
+struct ShowSolution {
+    Index question;
+    bool on;
+};
+
+using ExercisesActions = ActionList<Plain<CheckAnswer, ShowExerciseHint, ShowSolution>,
+                                    Edits<EnterAnswer>, Drags<SetExercise>>;
+template <ListedIn<ExercisesActions> A>
+inline constexpr Meta kMetaOf<A> = ExercisesActions::kMeta<A>;
+
+}  // namespace attn::view

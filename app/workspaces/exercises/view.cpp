@@ -1,0 +1,69 @@
+#include "app/workspaces/exercises/view.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace attn::view {
+namespace {
+
+bool has(const std::vector<Index>& list, Index n) { return std::ranges::count(list, n) > 0; }
+
+std::vector<std::string> entries_of(const ExercisesControls& controls,
+                                    const ExerciseQuestion& question, Index n) {
+    std::vector<std::string> entries;
+    for (Index i = 0; i < question.answer.rows; ++i)
+        for (Index j = 0; j < question.answer.columns; ++j) {
+            const auto found = controls.entries.find(entry_key(n, i, j));
+            entries.push_back(found == controls.entries.end() ? "" : found->second);
+        }
+    return entries;
+}
+
+}  // namespace
+
+std::string entry_key(Index question, Index row, Index column) {
+    return fmt::format("{}.{}.{}", question, row, column);
+}
+
+Result<Exercise> exercise_of(const AppState& state) {
+    const ExercisesControls& controls = exercises_controls(state);
+    if (!exercise_sheets()) return tl::unexpected(exercise_sheets().error());
+    if (const ExerciseSheet* const sheet = find_exercise_sheet(controls.sheet))
+        return make_exercise(*sheet, controls.seed);
+    return bad_input(fmt::format("there is no sheet '{}': choose one of {}", controls.sheet,
+                                 exercise_sheet_keys()));
+}
+
+ExercisesView build_exercises_view(const AppState& state) {
+    ExercisesView view;
+    const ExercisesControls& controls = exercises_controls(state);
+    const ExercisesLook& look = exercises_look(state);
+    if (exercise_sheets())
+        for (const ExerciseSheet& sheet : *exercise_sheets()) {
+            view.titles.push_back(sheet.title);
+            view.keys.push_back(sheet.key);
+        }
+    auto exercise = exercise_of(state);
+    if (!exercise) {
+        view.lacks = exercise.error().sentence;
+        return view;
+    }
+    view.exercise = *std::move(exercise);
+    const auto chosen = std::ranges::find(view.keys, view.exercise.key);
+    view.choice = static_cast<int>(chosen - view.keys.begin());
+    Index right = 0;
+    for (const ExerciseQuestion& question : view.exercise.questions) {
+        const Index n = std::ssize(view.questions);
+        auto& shown = view.questions.emplace_back();
+        shown.entries = entries_of(controls, question, n);
+        if (has(look.checked, n)) shown.checked = check_answer(question, shown.entries);
+        if (shown.checked && shown.checked->right) ++right;
+        shown.hint = has(look.hints, n);
+        shown.solution = has(look.solutions, n);
+    }
+    view.status = fmt::format("{} of {} questions checked right", right, view.questions.size());
+    return view;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,134 @@
+#include "app/common/workspace.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/document/edits.h"
+#include "app/workspaces/exercises/actions.h"
+#include "app/workspaces/exercises/view.h"
+
+namespace attn::view {
+namespace {
+
+/// The question of that number; nullopt, and said why, where there is none.
+std::optional<ExerciseQuestion> question_at(AppState& state, Index n) {
+    const auto exercise = exercise_of(state);
+    if (!exercise) {
+        say_error(state, exercise.error().sentence);
+        return std::nullopt;
+    }
+    if (n >= 0 && n < std::ssize(exercise->questions))
+        return exercise->questions[static_cast<std::size_t>(n)];
+    say_error(state,
+              fmt::format("question {}: expected 0 to {}", n, std::ssize(exercise->questions) - 1));
+    return std::nullopt;
+}
+
+void put(std::vector<Index>& list, Index n, bool in) {
+    std::erase(list, n);
+    if (in) list.push_back(n);
+    std::ranges::sort(list);
+}
+
+std::string fault_of(const ExerciseQuestion& question, const EnterAnswer& action) {
+    const SmallMatrix& answer = question.answer;
+    if (action.row < 0 || action.row >= answer.rows || action.column < 0 ||
+        action.column >= answer.columns)
+        return fmt::format("question {} has no blank in row {}, column {}", action.question,
+                           action.row, action.column);
+    return "";
+}
+
+void add_exercises_commands(std::vector<Command>& list, const AppState& state) {
+    const CommandAdder add{list, "Exercises"};
+    if (!exercise_sheets()) return;
+    const ExercisesControls& now = exercises_controls(state);
+    for (const ExerciseSheet& sheet : *exercise_sheets())
+        add("Exercise: " + sheet.title, Key::none, SetExercise{sheet.key, now.seed});
+    add("New numbers", Key::r, SetExercise{now.sheet, now.seed + 1});
+}
+
+std::vector<Shot> exercises_shots() {
+    return {{"", {}},
+            {"solved",
+             {SetExercise{"causal-row", 7}, EnterAnswer{0, 0, 0, "1"}, CheckAnswer{0},
+              ShowExerciseHint{0, true}, ShowSolution{1, true}}}};
+}
+
+constexpr std::string_view kMouse[] = {
+    "Click a blank and type: a number, a fraction such as 1/3, or an expression such as exp(2).",
+    "Check says how many entries are right; Hint and Solution open beneath the question.",
+};
+constexpr KeptValue kValues[] = {kept(exercises_controls), kept(exercises_look)};
+
+}  // namespace
+
+void carry_out(AppState& state, const SetExercise& action) {
+    const ExerciseSheet* const sheet = find_exercise_sheet(action.sheet);
+    if (sheet == nullptr)
+        return say_error(state, fmt::format("there is no sheet '{}': choose one of {}",
+                                            action.sheet, exercise_sheet_keys()));
+    const ExercisesControls& now = exercises_controls(state);
+    if (now.sheet == action.sheet && now.seed == action.seed) return;
+    exercises_look(state) = {};
+    edit_controls(state, ExercisesControls{action.sheet, action.seed, {}},
+                  fmt::format("{}, seed {}", sheet->title, action.seed));
+}
+
+void carry_out(AppState& state, const EnterAnswer& action) {
+    const auto question = question_at(state, action.question);
+    if (!question) return;
+    if (const std::string why = fault_of(*question, action); !why.empty())
+        return say_error(state, why);
+    ExercisesControls next = exercises_controls(state);
+    const std::string key = entry_key(action.question, action.row, action.column);
+    next.entries.erase(key);
+    if (!action.text.empty()) next.entries[key] = action.text;
+    put(exercises_look(state).checked, action.question, false);
+    edit_controls(state, next,
+                  fmt::format("question {}: {}", action.question + 1,
+                              action.text.empty() ? "emptied" : action.text));
+}
+
+void carry_out(AppState& state, const CheckAnswer& action) {
+    const auto question = question_at(state, action.question);
+    if (!question) return;
+    put(exercises_look(state).checked, action.question, true);
+    const auto view = build_exercises_view(state);
+    say(state,
+        fmt::format("Question {}: {}", action.question + 1,
+                    view.questions[static_cast<std::size_t>(action.question)].checked->words));
+}
+
+void carry_out(AppState& state, const ShowExerciseHint& action) {
+    if (question_at(state, action.question))
+        put(exercises_look(state).hints, action.question, action.on);
+}
+
+void carry_out(AppState& state, const ShowSolution& action) {
+    if (question_at(state, action.question))
+        put(exercises_look(state).solutions, action.question, action.on);
+}
+
+extern const WorkspaceInfo kExercisesWorkspace;
+const WorkspaceInfo kExercisesWorkspace{
+    .key = "exercises",
+    .title = "Exercises",
+    .tip = "Sheets to compute by hand, with numbers from a seed, hints, checks and solutions.",
+    .group = Group::check,
+    .letter = Key::e,
+    .actions = ExercisesActions::kTypes,
+    .values = kValues,
+    .enter =
+        [](AppState& state) {
+            say(state,
+                "Exercises: click a blank and type; Check says what is right. Key R draws "
+                "new numbers.");
+        },
+    .add_commands = add_exercises_commands,
+    .shots = exercises_shots,
+    .mouse = kMouse,
+};
+
+}  // namespace attn::view

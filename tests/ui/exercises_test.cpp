@@ -1,0 +1,114 @@
+#include "app/workspaces/exercises/actions.h"
+#include "app/workspaces/exercises/view.h"
+#include "tests/ui/app.h"
+
+using namespace attn;
+using attn::test::App;
+using view::Key;
+
+namespace {
+
+struct Exercises : App {
+    explicit Exercises(const std::string& sheet, std::uint64_t seed, ImVec2 size = test::kAppSize)
+        : App("exercises", size) {
+        act({view::SetExercise{sheet, seed}});
+    }
+    view::ExercisesView shown() const { return view::build_exercises_view(state); }
+
+    /// What is answered, written as a person types it.
+    std::string answer(std::size_t question, std::size_t blank) const {
+        const view::ExerciseQuestion& of = shown().exercise.questions[question];
+        const double entry = of.answer.entries[blank];
+        return of.choices.empty() ? of.written(entry) : std::to_string(static_cast<int>(entry));
+    }
+    /// By the keyboard: Tab goes from blank to blank, over the three buttons, to the next question.
+    void solve() {
+        for (int n = 0; n < 3; ++n) ui.press(Key::tab);  // sheet, seed, new numbers: the bar
+        while (ui.press(Key::tab), !is_at_blank()) {
+        }
+        const std::size_t count = shown().questions.size();
+        for (std::size_t question = 0; question < count; ++question) {
+            fill(question);
+            CHECK(test::last<view::CheckAnswer>(ui.press(Key::enter)));
+            for (int n = 0; n < 3; ++n) ui.press(Key::tab);  // hint, solution, the next blank
+        }
+    }
+    /// From the first blank to the button Check.
+    void fill(std::size_t question) {
+        const view::ExercisesView view = shown();
+        const std::size_t choices = view.exercise.questions[question].choices.size();
+        for (std::size_t n = 0; n < std::max(choices, view.questions[question].entries.size());
+             ++n) {
+            if (choices == 0) {
+                ui.press(Key::enter);
+                ui.type(answer(question, n));
+                ui.frames(1);
+            } else if (answer(question, 0) == std::to_string(n)) {
+                ui.press(Key::enter);
+            }
+            ui.press(Key::tab);
+        }
+    }
+    /// Enter opens a field there; Escape closes it again.
+    bool is_at_blank() {
+        const bool blank = test::last<view::TypeInto>(ui.press(Key::enter)) != nullptr;
+        if (blank) ui.press(Key::escape);
+        return blank;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the five exercises of the texts are solved with Tab, Enter and typed numbers") {
+    for (const char* sheet :
+         {"identity-queries", "weights-memory", "equal-projections", "row-entropy", "scaling"})
+        for (const ImVec2 size : {ImVec2{1600.0F, 1000.0F}, ImVec2{1280.0F, 720.0F}}) {
+            CAPTURE(sheet);
+            Exercises app(sheet, 11, size);
+            app.solve();
+            for (const auto& question : app.shown().questions) {
+                REQUIRE(question.checked);
+                CHECK_MESSAGE(question.checked->right, question.checked->words);
+            }
+        }
+}
+
+TEST_CASE("a blank is clicked and typed into; Check says what is wrong, and what is right") {
+    Exercises app("weights-memory", 3);
+    const ImVec2 low{80.0F, 60.0F};
+    const ImVec2 high{900.0F, 400.0F};
+    const ImVec2 step{40.0F, 9.0F};
+    const auto typed = [&](const std::string& text) {
+        REQUIRE(test::click_until<view::TypeInto>(app.ui, low, high, step));
+        app.ui.type(text);
+        const auto entered = app.ui.press(Key::enter);
+        const auto said = test::said<view::EnterAnswer>(entered);
+        CHECK(said.question == 0);
+        CHECK(said.text == text);
+        REQUIRE(test::click_until<view::CheckAnswer>(app.ui, low, high, step));
+        return app.shown().questions[0].checked->words;
+    };
+    CHECK(typed("0") == "Not right.");
+    CHECK(typed(app.answer(0, 0)) == "Right.");
+    CHECK(test::click_until<view::ShowExerciseHint>(app.ui, low, high, step));
+    CHECK(app.shown().questions[0].hint);
+    CHECK(test::click_until<view::ShowSolution>(app.ui, low, high, step));
+    CHECK(app.shown().questions[0].solution);
+    app.ui.press(Key::r);
+    CHECK(app.shown().exercise.seed == 4);
+    CHECK(app.shown().questions[0].entries[0].empty());
+}
+
+TEST_CASE("every sheet is drawn at every size, with hints and solutions") {
+    REQUIRE(view::exercise_sheets());
+    for (const ImVec2 size : test::kAppSizes)
+        for (const auto& sheet : *view::exercise_sheets()) {
+            Exercises app(sheet.key, 5, size);
+            for (Index n = 0; n < std::ssize(app.shown().questions); ++n)
+                app.act({view::ShowExerciseHint{n, true}, view::ShowSolution{n, true},
+                         view::CheckAnswer{n}},
+                        0);
+            app.ui.frames(2);
+            CHECK(app.ui.drawn() > 500);
+        }
+}
