@@ -133,7 +133,6 @@ std::string draw_compare_workspace(const view::AppState& state, const WorkArea& 
     return view::computed_words(state);
 }
 
-/// Two matrices side by side, one of them filled.
 extern const WorkspacePanel kComparePanel;
 const WorkspacePanel kComparePanel{"compare", draw_compare_workspace};
 

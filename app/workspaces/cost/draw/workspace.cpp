@@ -222,7 +222,6 @@ std::string draw_cost_workspace(const view::AppState& state, const WorkArea& r, 
     return view.status;
 }
 
-/// A curve that climbs through a level line.
 extern const WorkspacePanel kCostPanel;
 const WorkspacePanel kCostPanel{"cost", draw_cost_workspace};
 

@@ -200,7 +200,6 @@ std::string draw_gradients_workspace(const view::AppState& state, const WorkArea
     return view.status;
 }
 
-/// Bars that grow shorter, and an arrow back.
 extern const WorkspacePanel kGradientsPanel;
 const WorkspacePanel kGradientsPanel{"gradients", draw_gradients_workspace};
 

@@ -97,7 +97,6 @@ std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r,
     return view::computed_words(state);
 }
 
-/// Four small matrices, one of them filled.
 extern const WorkspacePanel kHeadsPanel;
 const WorkspacePanel kHeadsPanel{"heads", draw_heads_workspace};
 

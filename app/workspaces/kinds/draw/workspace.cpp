@@ -38,7 +38,6 @@ std::string draw_kinds_workspace(const view::AppState& state, const WorkArea& r,
     return "float64";
 }
 
-/// Two bars, one lower than the other.
 extern const WorkspacePanel kKindsPanel;
 const WorkspacePanel kKindsPanel{"kinds", draw_kinds_workspace};
 

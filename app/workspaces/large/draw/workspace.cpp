@@ -99,7 +99,6 @@ std::string draw_large_workspace(const view::AppState& state, const WorkArea& r,
     return view.bottom_line;
 }
 
-/// A map: a square, and a part of it drawn larger.
 extern const WorkspacePanel kLargePanel;
 const WorkspacePanel kLargePanel{"large", draw_large_workspace};
 

@@ -380,7 +380,6 @@ std::string draw_learn_workspace(const view::AppState& state, const WorkArea& r,
     return view.progress;
 }
 
-/// A curve that falls, and one that stays.
 extern const WorkspacePanel kLearnPanel;
 const WorkspacePanel kLearnPanel{"learn", draw_learn_workspace};
 

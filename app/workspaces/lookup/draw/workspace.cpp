@@ -36,7 +36,6 @@ std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& r
     return view.status;
 }
 
-/// A key and a value, and what leads from one to the other.
 extern const WorkspacePanel kLookupPanel;
 const WorkspacePanel kLookupPanel{"lookup", draw_lookup_workspace};
 

@@ -384,7 +384,6 @@ std::string draw_masks_workspace(const view::AppState& state, const WorkArea& r,
     return view::computed_words(state);
 }
 
-/// Cells under a diagonal, and those that it leaves out.
 extern const WorkspacePanel kMasksPanel;
 const WorkspacePanel kMasksPanel{"masks", draw_masks_workspace};
 

@@ -370,7 +370,6 @@ std::string draw_numerics_workspace(const view::AppState& state, const WorkArea&
     return view.status;
 }
 
-/// Bars that grow, and one that goes through the ceiling.
 extern const WorkspacePanel kNumericsPanel;
 const WorkspacePanel kNumericsPanel{"numerics", draw_numerics_workspace};
 

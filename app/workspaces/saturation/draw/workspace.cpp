@@ -186,7 +186,6 @@ std::string draw_saturation_workspace(const view::AppState& state, const WorkAre
     return view.status;
 }
 
-/// Two axes and a curve that rises once.
 extern const WorkspacePanel kSaturationPanel;
 const WorkspacePanel kSaturationPanel{"saturation", draw_saturation_workspace};
 

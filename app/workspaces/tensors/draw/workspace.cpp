@@ -326,7 +326,6 @@ std::string draw_tensors_workspace(const view::AppState& state, const WorkArea& 
     return view::computed_words(state);
 }
 
-/// A table: a head and three rows.
 extern const WorkspacePanel kTensorsPanel;
 const WorkspacePanel kTensorsPanel{"tensors", draw_tensors_workspace};
 

@@ -178,7 +178,6 @@ std::string draw_verify_workspace(const view::AppState& state, const WorkArea& r
     return view.status;
 }
 
-/// A box that is ticked.
 extern const WorkspacePanel kVerifyPanel;
 const WorkspacePanel kVerifyPanel{"verify", draw_verify_workspace};
 
