@@ -274,12 +274,15 @@ GridView joined_grid(const AppState& state) {
     return grid;
 }
 
-std::vector<GridView> embedding_grids(const AppState& state, Stage stage) {
+bool are_embeddings(const AppState& state, Stage stage) {
     const Index rows = sheet_of(state, stage).values.rows;
     for (Index i = 0; i < rows; ++i)
-        if (!is_embedding(state, stage, i)) return {};
-    if (rows == 0) return {};
-    if (!state.document().sinusoid) return {};
+        if (!is_embedding(state, stage, i)) return false;
+    return rows > 0;
+}
+
+std::vector<GridView> embedding_grids(const AppState& state, Stage stage) {
+    if (!state.document().sinusoid || !are_embeddings(state, stage)) return {};
     return {word_or_position(state, stage, true), word_or_position(state, stage, false)};
 }
 

@@ -43,5 +43,7 @@ GridView grid_of(const AppState& state, Sheet sheet, const std::vector<float>& v
 std::string shown_head_words(const AppState& state, Stage stage);
 /// Whether x(row, ·) of that stage is exactly word vector + position.
 bool is_embedding(const AppState& state, Stage stage, Index row);
+/// Whether every row is.
+bool are_embeddings(const AppState& state, Stage stage);
 
 }  // namespace attn::view

@@ -249,10 +249,10 @@ std::vector<SideVector> row_sides(const AppState& state, const StepView& view) {
 
 // ---- title and formula
 
-/// Whether the canvas shows token vectors as they were given, not word + position.
+/// Whether the canvas shows token vectors some of which were given.
 bool are_given(const AppState& state, Stage stage) {
     return (stage == Stage::x || stage == Stage::x_kv) && is_kept(state, stage) &&
-           !is_empty(state.document()) && embedding_grids(state, stage).empty();
+           !is_empty(state.document()) && !are_embeddings(state, stage);
 }
 
 /// ": same word", what the head shown was built to do; "" where nothing is known.
