@@ -15,7 +15,7 @@
 namespace attn::view {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kFloor = 1e-5;  // of the log axes
 
 struct GradientInfo {
@@ -72,15 +72,15 @@ Have have_of(const AppState& state) {
 }
 
 template <class Value>
-void add_curve(PlotView& plot, std::string label, Role role, bool dashed, const Have& have,
-               Value value) {
+void add_width_curve(PlotView& plot, std::string label, Role role, bool dashed, const Have& have,
+                     Value value) {
     CurveView curve{std::move(label), role, dashed, {}, {}, {}, {}};
     for (const GradientPoint& point : have.points) {
         curve.x.push_back(static_cast<double>(point.d_k));
         curve.y.push_back(value(point));
     }
     const GradientPoint* here = have.here();
-    plot.marker_ys.push_back(here ? value(*here) : kNone);
+    plot.marker_ys.push_back(here ? value(*here) : kUnknown);
     plot.marker_texts.push_back(here ? short_number(value(*here)) : "…");
     plot.curves.push_back(std::move(curve));
 }
@@ -97,7 +97,7 @@ int top_power(const Have& have) {
     return static_cast<int>(std::ceil(std::log10(most)));
 }
 
-PlotView empty_plot(const Have& have, int top) {
+PlotView empty_width_plot(const Have& have, int top) {
     PlotView plot;
     plot.x_low = 1.0;
     plot.x_high = static_cast<double>(kWidestSweep);
@@ -117,21 +117,21 @@ PlotView empty_plot(const Have& have, int top) {
 }
 
 void add_medians(PlotView& plot, const Have& have, GradientOf of) {
-    add_curve(plot, "with ÷√d_k", Role::weight, false, have,
-              [of](const GradientPoint& p) { return spread_in(p.scaled, of).median(); });
-    add_curve(plot, "without", Role::input, false, have,
-              [of](const GradientPoint& p) { return spread_in(p.unscaled, of).median(); });
+    add_width_curve(plot, "with ÷√d_k", Role::weight, false, have,
+                    [of](const GradientPoint& p) { return spread_in(p.scaled, of).median(); });
+    add_width_curve(plot, "without", Role::input, false, have,
+                    [of](const GradientPoint& p) { return spread_in(p.unscaled, of).median(); });
 }
 
 PlotView large_plot(const Have& have, GradientOf of, int top) {
-    PlotView plot = empty_plot(have, top);
+    PlotView plot = empty_width_plot(have, top);
     plot.title = info_of(of).words;
     plot.tooltip = info_of(of).tip;
     add_medians(plot, have, of);
-    add_curve(plot, "mean, with", Role::weight, true, have,
-              [of](const GradientPoint& p) { return spread_in(p.scaled, of).mean; });
-    add_curve(plot, "mean, without", Role::input, true, have,
-              [of](const GradientPoint& p) { return spread_in(p.unscaled, of).mean; });
+    add_width_curve(plot, "mean, with", Role::weight, true, have,
+                    [of](const GradientPoint& p) { return spread_in(p.scaled, of).mean; });
+    add_width_curve(plot, "mean, without", Role::input, true, have,
+                    [of](const GradientPoint& p) { return spread_in(p.unscaled, of).mean; });
     return plot;
 }
 
@@ -141,7 +141,7 @@ GradientTab tab_of(const Have& have, GradientOf of, int top) {
     tab.tex = info_of(of).tex;
     tab.plain = tex::plain_text(tab.tex);
     tab.words = info_of(of).words;
-    tab.plot = empty_plot(have, top);
+    tab.plot = empty_width_plot(have, top);
     add_medians(tab.plot, have, of);
     tab.scaled = tab.plot.marker_texts[0];
     tab.unscaled = tab.plot.marker_texts[1];
