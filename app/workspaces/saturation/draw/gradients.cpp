@@ -60,11 +60,13 @@ void draw_lost(const PlotCanvas& canvas, const std::string& words) {
         if (!(without.y[n] < with.y[n])) continue;
         const float x = canvas.x(with.x[n]);
         upper.push_back({x, canvas.y(with.y[n])});
-        lower.push_back({x, std::min(canvas.y(without.y[n]), canvas.high.y)});
+        lower.push_back({x, canvas.y(without.y[n])});
     }
     if (upper.size() < 2) return;
     const Frame& frame = canvas.frame;
+    frame.painter.push_clip(canvas.low, canvas.high);
     frame.painter.band(upper, lower, view::translucent(frame.theme.text, kLostInk));
+    frame.painter.pop_clip();
     const float half = frame.text_width(frame.fonts.small, words) / 2 + frame.px(4);
     const float x = canvas.high.x - half - frame.px(8);
     const float y = upper.back().y + frame.px(22);
@@ -78,13 +80,13 @@ void draw_point_values(const PlotCanvas& canvas) {
     const Frame& frame = canvas.frame;
     const view::PlotView& plot = canvas.plot;
     const Font& font = frame.fonts.digits;
-    TakenSpans taken(frame.px(1));
+    std::array<TakenSpans, 2> taken{TakenSpans(frame.px(1)), TakenSpans(frame.px(1))};
     for (std::size_t n = 0; n < plot.curves.size(); ++n) {
         if (std::isnan(plot.marker_ys[n])) continue;
         const bool left = n % 2 == 0;
         const float y = within(canvas.y(plot.marker_ys[n]), canvas.low.y, canvas.high.y);
         const float top = std::max(canvas.low.y, y - font.px - frame.px(6));
-        if (!taken.take(top, top + font.px)) continue;
+        if (!taken[n % 2].take(top, top + font.px)) continue;
         const float width = frame.text_width(font, plot.marker_texts[n]);
         float x = canvas.x(plot.marker_x) + (left ? -frame.px(8) - width : frame.px(8));
         x = within(x, canvas.low.x, canvas.high.x - width);
@@ -317,15 +319,12 @@ void draw_strips(const GradientsOverWidth& view, Writer& at) {
         draw_strip(view, strip, {at.x, at.y}, at.right, frame);
         at.y += frame.px(kStripLane);
     }
-    const auto end = [&](Align align, double value) {
-        draw_text_in(frame, frame.fonts.digits_small, {at.x, at.y}, {at.right, at.y + frame.px(16)},
-                     align, frame.theme.muted, fmt::format("{:g}", value));
-    };
-    end(Align::left, view.strip_low);
-    end(Align::right, view.strip_high);
+    for (const Align end : {Align::left, Align::right})
+        draw_text_in(frame, frame.fonts.small, {at.x, at.y}, {at.right, at.y + frame.px(16)}, end,
+                     frame.theme.muted, view.strip_ends[end == Align::left ? 0 : 1]);
     draw_fitted(frame, frame.fonts.small, {at.x, at.y + frame.px(16)},
                 {at.right, at.y + frame.px(32)}, Align::left, frame.theme.muted,
-                "a tick for every percent; ○ mean");
+                "a tick for every percent; ring: mean");
     at.y += frame.px(40);
 }
 
@@ -335,7 +334,7 @@ void draw_numbers(const GradientsOverWidth& view, const Box& box, const Frame& f
                  Align::right, frame.theme.muted,
                  view.tab == static_cast<std::size_t>(view::GradientOf::w_q) ? "typical batch"
                                                                              : "typical row");
-    draw_text_in(frame, frame.fonts.value, {at.x, at.y}, {at.right, at.y + frame.px(34)},
+    draw_text_in(frame, frame.fonts.title, {at.x, at.y}, {at.right, at.y + frame.px(34)},
                  Align::left, frame.theme.text, view.typical);
     at.y += frame.px(44);
     draw_strips(view, at);
