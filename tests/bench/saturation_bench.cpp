@@ -2,6 +2,7 @@
 
 #include "core/normals.h"
 #include "core/saturation.h"
+#include "core/saturation_gradients.h"
 
 // The promises of the Saturation workspace: the whole sweep under 300 ms, one row under 2 ms.
 
@@ -17,6 +18,18 @@ void sweep(benchmark::State& state) {
     for (auto _ : state) benchmark::DoNotOptimize(saturation_sweep(settings, widths));
 }
 BENCHMARK(sweep)->Name("saturation_sweep/keys")->Arg(16)->Arg(64)->Unit(benchmark::kMillisecond);
+
+void gradients(benchmark::State& state) {
+    std::vector<Index> widths;
+    for (Index d_k = 1; d_k <= 4096; d_k *= 2) widths.push_back(d_k);
+    for (auto _ : state)
+        benchmark::DoNotOptimize(gradient_sweep({.keys = state.range(0)}, widths));
+}
+BENCHMARK(gradients)
+    ->Name("gradient_sweep/keys")
+    ->Arg(16)
+    ->Arg(256)
+    ->Unit(benchmark::kMillisecond);
 
 void row(benchmark::State& state) {
     const SaturationSettings settings = sampled(state.range(0));

@@ -1,4 +1,6 @@
 // What `trace` writes, and that it writes all of it or nothing.
+#include <algorithm>
+
 #include "core/io/file.h"
 #include "tests/cli/command.h"
 
@@ -102,6 +104,18 @@ TEST_CASE("- is standard output, and carries the file alone") {
     CHECK(csv.out == read_text_file(table).value());
     CHECK(csv.err == "standard output: 2 rows\n");
     CHECK(!std::filesystem::exists("-"));
+}
+
+TEST_CASE("saturate prints four gradients, and refuses what those are not drawn of") {
+    const Ran table = succeeds({"saturate", "--gradients", "--dk", "4,64", "--rows", "64"});
+    CHECK(std::ranges::count(table.out, '\n') == 5);  // two lines each
+    CHECK(says(table.out, "dL/dW_Q"));
+    const Ran csv = succeeds({"saturate", "--gradients", "--dk", "4", "--rows", "64", "-o", "-"});
+    CHECK(csv.out.starts_with("d_k,side,p_max,J_F,dL/dz,dL/ds,dL/dq,dL/dW_Q,mean_dz,"));
+    check_refused({"saturate", "--gradients", "--rows", "100"}, "a multiple of 64");
+    check_refused({"saturate", "--gradients", "--trials", "9"},
+                  "--trials was given with --gradients");
+    check_refused({"saturate", "--rows", "64"}, "--rows was given without --gradients");
 }
 
 TEST_CASE("a disk that is full or a folder that is missing is a failure that leaves nothing") {

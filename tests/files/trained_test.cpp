@@ -39,6 +39,18 @@ TEST_CASE("learn: a moment opens as a document whose weights are those of the ma
     CHECK(read.document().layer == 1);
 }
 
+TEST_CASE("learn: a moment keeps V, that nothing was divided, and which head is 0") {
+    AppState state =
+        test::small_learning({TrainTo{6}, SwitchLearnHead{"b", 4, 1, 0, false}, TrainTo{6}});
+    play(state, {OpenLearnMoment{"b", "step", 6}}, files::opener(backends(), workspaces()));
+    CHECK(state.document().spec.scale == ScaleKind::none);
+    CHECK(state.document().note.ends_with(
+        "; not divided by √d_k; heads switched off, their output is 0: 1.0"));
+    CHECK(state.document().layers[1]->params[Param::w_v].values()[0] != 0.0F);
+    CHECK(state.document().layers[1]->params[Param::w_o](0, 0, 0, 0) == 0.0F);
+    CHECK(state.document().layers[0]->params[Param::w_o](0, 0, 0, 0) != 0.0F);
+}
+
 TEST_CASE("learn: a run that was saved opens in Learn, and goes on to the same numbers") {
     const Scratch scratch;
     const AppState whole = test::small_learning({TrainTo{4}, SwitchScaling{"a", 2, false}});

@@ -3,6 +3,8 @@
 #include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/view.h"
 #include "app/workspaces/learn/words.h"
+#include "core/cast.h"
+#include "core/engine.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;

@@ -137,9 +137,17 @@ double gradient_norm(const LearnSide& side, Index step, std::string_view name) {
 
 constexpr double kLonger = 1.05;
 
+/// With and without ÷√d_k, from the first step to the last.
+bool compares_scaling(const LearnPlan& plan) {
+    return plan.controls.differs == "scaling" && plan.switches[0].empty() &&
+           plan.switches[1].empty();
+}
+
 /// How far batches agree on the gradient of W_Q and of W_V of the run without the division, where that is known.
-std::string agreement_words(const LearnSeries& series, std::size_t on, Index step) {
+std::string agreement_words(const LearnSeries& series, Index step) {
     const LearnControls& controls = series.request.plan.controls;
+    if (!compares_scaling(series.request.plan)) return {};
+    const std::size_t on = controls.a.scaling ? 0 : 1;
     const auto of = [&](std::size_t run, std::string_view name) {
         return learn_agreement(series.sides[run], controls.of(run), step, name);
     };
@@ -147,31 +155,27 @@ std::string agreement_words(const LearnSeries& series, std::size_t on, Index ste
     const double v = of(1 - on, ".w_v");
     if (!std::isfinite(q[0] + q[1] + v)) return {};
     return fmt::format(
-        " Batches agree on it {} against {}, and without the division on W_V {} (1: all alike; {}: "
-        "noise).",
-        significant(q[1], 2), significant(q[0], 2), significant(v, 2),
-        significant(learn_noise(controls.a), 2));
+        "How far batches agree on a gradient (1: all alike; {}: noise): of W_Q {} without the "
+        "division, {} with it; of W_V without it {}.",
+        significant(learn_noise(controls.a), 2), significant(q[1], 2), significant(q[0], 2),
+        significant(v, 2));
 }
 
 /// Why the gradient of W_Q can be longer in the run that is not divided, whose rows are more saturated: only where it is.
 std::string longer_words(const LearnSeries& series, Index step,
                          const std::array<Ending, 2>& endings) {
     const LearnPlan& plan = series.request.plan;
-    const bool switched =
-        std::ranges::any_of(plan.switches, [](auto& list) { return !list.empty(); });
-    if (plan.controls.differs != "scaling" || step < 1 || switched) return {};
+    if (!compares_scaling(plan) || step < 1) return {};
     const std::size_t on = plan.controls.a.scaling ? 0 : 1, off = 1 - on;
     const double with = gradient_norm(series.sides[on], step, ".w_q");
     const double without = gradient_norm(series.sides[off], step, ".w_q");
     if (!(without > kLonger * with) || !(endings[off].saturated > endings[on].saturated)) return {};
     return fmt::format(
         "‖∂L/∂W_Q‖ is longer without the division, {} against {}, though more rows are saturated "
-        "and "
-        "pass next to nothing: it is a sum over rows, and the others lack the factor 1/√d_k = "
-        "{}.{}",
+        "and pass next to nothing: it is a sum over rows, and the others lack the factor 1/√d_k = "
+        "{}.",
         significant(without, 3), significant(with, 3),
-        significant(1.0 / std::sqrt(static_cast<double>(plan.controls.a.d_k)), 3),
-        agreement_words(series, on, step));
+        significant(1.0 / std::sqrt(static_cast<double>(plan.controls.a.d_k)), 3));
 }
 
 }  // namespace
@@ -260,6 +264,7 @@ std::vector<std::string> learn_notes(const AppState& state) {
         notes.push_back(
             first + fmt::format(" (The latter and right answers: {}.)", over_words(endings[0])));
         notes.push_back(longer_words(*look.series, step, endings));
+        notes.push_back(agreement_words(*look.series, step));
         notes.push_back(spread_words(*look.series));
         for (std::size_t run = 0; run < controls.count(); ++run)
             notes.push_back(switch_words(look.series->request.plan, run));

@@ -15,7 +15,7 @@
 namespace attn::view {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kFloor = 1e-5;  // of the log axes
 
 struct GradientInfo {
@@ -72,32 +72,34 @@ Have have_of(const AppState& state) {
 }
 
 template <class Value>
-void add_curve(PlotView& plot, std::string label, Role role, bool dashed, const Have& have,
-               Value value) {
+void add_width_curve(PlotView& plot, std::string label, Role role, bool dashed, const Have& have,
+                     Value value) {
     CurveView curve{std::move(label), role, dashed, {}, {}, {}, {}};
     for (const GradientPoint& point : have.points) {
         curve.x.push_back(static_cast<double>(point.d_k));
         curve.y.push_back(value(point));
     }
     const GradientPoint* here = have.here();
-    plot.marker_ys.push_back(here ? value(*here) : kNone);
+    plot.marker_ys.push_back(here ? value(*here) : kUnknown);
     plot.marker_texts.push_back(here ? short_number(value(*here)) : "…");
     plot.curves.push_back(std::move(curve));
 }
 
-/// The next power of ten above all that is drawn, of any gradient.
-int top_power(const Have& have) {
+/// The next power of ten above all that is drawn of that gradient.
+int top_power(const Have& have, GradientOf of) {
     double most = 1.0;
     for (const GradientPoint& point : have.points)
         for (const GradientSide* side : {&point.scaled, &point.unscaled})
-            for (std::size_t of = 0; of < kGradientsOf; ++of) {
-                const Spread& spread = spread_in(*side, static_cast<GradientOf>(of));
-                most = std::max({most, spread.mean, spread.median()});
-            }
+            most = std::max({most, spread_in(*side, of).mean, spread_in(*side, of).median()});
     return static_cast<int>(std::ceil(std::log10(most)));
 }
 
-PlotView empty_plot(const Have& have, int top) {
+/// "0.001", "10⁻⁵", "100".
+std::string power_label(int power) {
+    return std::abs(power) < 5 ? significant(std::pow(10.0, power), 3) : power_of_ten(power);
+}
+
+PlotView empty_width_plot(const Have& have, int top) {
     PlotView plot;
     plot.x_low = 1.0;
     plot.x_high = static_cast<double>(kWidestSweep);
@@ -111,27 +113,27 @@ PlotView empty_plot(const Have& have, int top) {
     plot.y_high = std::pow(10.0, top);
     for (int power = -5; power <= top; ++power) {
         plot.y_ticks.push_back(std::pow(10.0, power));
-        plot.y_tick_labels.push_back(significant(plot.y_ticks.back(), 1));
+        plot.y_tick_labels.push_back(power_label(power));
     }
     return plot;
 }
 
 void add_medians(PlotView& plot, const Have& have, GradientOf of) {
-    add_curve(plot, "with ÷√d_k", Role::weight, false, have,
-              [of](const GradientPoint& p) { return spread_in(p.scaled, of).median(); });
-    add_curve(plot, "without", Role::input, false, have,
-              [of](const GradientPoint& p) { return spread_in(p.unscaled, of).median(); });
+    add_width_curve(plot, "with ÷√d_k", Role::weight, false, have,
+                    [of](const GradientPoint& p) { return spread_in(p.scaled, of).median(); });
+    add_width_curve(plot, "without", Role::input, false, have,
+                    [of](const GradientPoint& p) { return spread_in(p.unscaled, of).median(); });
 }
 
 PlotView large_plot(const Have& have, GradientOf of, int top) {
-    PlotView plot = empty_plot(have, top);
+    PlotView plot = empty_width_plot(have, top);
     plot.title = info_of(of).words;
     plot.tooltip = info_of(of).tip;
     add_medians(plot, have, of);
-    add_curve(plot, "mean, with", Role::weight, true, have,
-              [of](const GradientPoint& p) { return spread_in(p.scaled, of).mean; });
-    add_curve(plot, "mean, without", Role::input, true, have,
-              [of](const GradientPoint& p) { return spread_in(p.unscaled, of).mean; });
+    add_width_curve(plot, "mean, with", Role::weight, true, have,
+                    [of](const GradientPoint& p) { return spread_in(p.scaled, of).mean; });
+    add_width_curve(plot, "mean, without", Role::input, true, have,
+                    [of](const GradientPoint& p) { return spread_in(p.unscaled, of).mean; });
     return plot;
 }
 
@@ -141,8 +143,9 @@ GradientTab tab_of(const Have& have, GradientOf of, int top) {
     tab.tex = info_of(of).tex;
     tab.plain = tex::plain_text(tab.tex);
     tab.words = info_of(of).words;
-    tab.plot = empty_plot(have, top);
+    tab.plot = empty_width_plot(have, top);
     add_medians(tab.plot, have, of);
+    tab.plot.curves[0].label = "with";
     tab.scaled = tab.plot.marker_texts[0];
     tab.unscaled = tab.plot.marker_texts[1];
     tab.tooltip = info_of(of).tip;
@@ -171,7 +174,7 @@ void add_table(const GradientPoint& here, GradientsOverWidth& view) {
         return number_of(tex, short_number(value(here.scaled)), short_number(value(here.unscaled)),
                          tip);
     };
-    view.medians.push_back(pair(R"(\max_j a_j)", "The largest weight",
+    view.medians.push_back(pair(R"(p_{\mathrm{max}})", "The largest weight",
                                 [](const GradientSide& s) { return s.p_max.median(); }));
     view.medians.push_back(pair(R"(\|\partial a / \partial z\|_F)",
                                 "Frobenius norm of softmax's Jacobian: at most 1/2",
@@ -202,6 +205,7 @@ void add_strips(const GradientPoint& here, GradientOf of, GradientsOverWidth& vi
                                    of == GradientOf::w_q ? "batches" : "rows");
     view.strip_low = kFloor;
     view.strip_high = view.plot.y_high;
+    view.strip_ends = {"≤ " + view.plot.y_tick_labels.front(), view.plot.y_tick_labels.back()};
 }
 
 std::string status_of(const SaturationGradients& drawn, bool stale) {
@@ -224,10 +228,12 @@ GradientsOverWidth build_gradients_over_width(const AppState& state) {
     view.ready = here != nullptr;
     view.stale =
         !view.ready || have.sampling.keys != settings.keys || have.sampling.seed != settings.seed;
-    const int top = top_power(have);
+    int top = 0;
+    for (std::size_t n = 0; n < kGradientsOf; ++n)
+        top = std::max(top, top_power(have, static_cast<GradientOf>(n)));
     for (std::size_t n = 0; n < kGradientsOf; ++n)
         view.tabs.push_back(tab_of(have, static_cast<GradientOf>(n), top));
-    view.plot = large_plot(have, of, top);
+    view.plot = large_plot(have, of, top_power(have, of));
     add_dead(have, view);
     view.note = fmt::format(
         "{} rows, {} keys; q, k and ∂L/∂a from N(0, 1), seed {}. Solid: median, dashed: mean.",

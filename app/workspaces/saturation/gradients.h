@@ -53,6 +53,7 @@ struct GradientsOverWidth {
     std::vector<GradientNumber> medians, means;
     GradientNumber none;  // rows that pass nothing
     std::array<GradientStrip, 2> strips;
+    std::array<std::string, 2> strip_ends;  // "≤ 10⁻⁵", "10"
     std::string strip_words;
     double strip_low = 1e-5, strip_high = 10.0;
     std::string status;

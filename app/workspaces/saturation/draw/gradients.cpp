@@ -21,24 +21,24 @@ using view::GradientsOverWidth;
 using view::Point;
 
 // Design units.
-constexpr float kTitle = 22.0F;
-constexpr float kTicks = 20.0F;
-constexpr float kBarsShare = 0.2F;  // of the height: the rows that pass nothing
+constexpr float kTabTitle = 22.0F;
+constexpr float kWidthTicks = 20.0F;
+constexpr float kDeadShare = 0.2F;  // of the height: the rows that pass nothing
 constexpr float kClosing = 26.0F;
 constexpr float kTabs = 200.0F;
 constexpr float kTable = 272.0F;
-constexpr float kGap = 24.0F;
+constexpr float kPageGap = 24.0F;
 constexpr float kTabGap = 10.0F;
-constexpr float kRow = 21.0F;
-constexpr float kColumn = 74.0F;  // of numbers
-constexpr float kLane = 34.0F;    // of a strip
+constexpr float kLineHeight = 21.0F;
+constexpr float kNumberColumn = 74.0F;  // of numbers
+constexpr float kStripLane = 34.0F;     // of a strip
 constexpr float kAllBeside = 860.0F;
 constexpr float kTabsBeside = 620.0F;
 constexpr float kRowOfTabs = 132.0F;
 constexpr double kLostInk = 0.10;
 constexpr double kTickInk = 0.45;
 
-float width_of(const Box& box) { return box.high.x - box.low.x; }
+float box_width(const Box& box) { return box.high.x - box.low.x; }
 
 /// Typeset in a line that begins at `low`; its width.
 float math_in_line(const Frame& frame, const std::string& tex, ImVec2 low, float height,
@@ -60,11 +60,13 @@ void draw_lost(const PlotCanvas& canvas, const std::string& words) {
         if (!(without.y[n] < with.y[n])) continue;
         const float x = canvas.x(with.x[n]);
         upper.push_back({x, canvas.y(with.y[n])});
-        lower.push_back({x, std::min(canvas.y(without.y[n]), canvas.high.y)});
+        lower.push_back({x, canvas.y(without.y[n])});
     }
     if (upper.size() < 2) return;
     const Frame& frame = canvas.frame;
+    frame.painter.push_clip(canvas.low, canvas.high);
     frame.painter.band(upper, lower, view::translucent(frame.theme.text, kLostInk));
+    frame.painter.pop_clip();
     const float half = frame.text_width(frame.fonts.small, words) / 2 + frame.px(4);
     const float x = canvas.high.x - half - frame.px(8);
     const float y = upper.back().y + frame.px(22);
@@ -74,17 +76,17 @@ void draw_lost(const PlotCanvas& canvas, const std::string& words) {
 }
 
 /// The numbers of the points at the handle, those that would touch left out, the medians first.
-void draw_values(const PlotCanvas& canvas) {
+void draw_point_values(const PlotCanvas& canvas) {
     const Frame& frame = canvas.frame;
     const view::PlotView& plot = canvas.plot;
     const Font& font = frame.fonts.digits;
-    TakenSpans taken(frame.px(1));
+    std::array<TakenSpans, 2> taken{TakenSpans(frame.px(1)), TakenSpans(frame.px(1))};
     for (std::size_t n = 0; n < plot.curves.size(); ++n) {
         if (std::isnan(plot.marker_ys[n])) continue;
         const bool left = n % 2 == 0;
         const float y = within(canvas.y(plot.marker_ys[n]), canvas.low.y, canvas.high.y);
         const float top = std::max(canvas.low.y, y - font.px - frame.px(6));
-        if (!taken.take(top, top + font.px)) continue;
+        if (!taken[n % 2].take(top, top + font.px)) continue;
         const float width = frame.text_width(font, plot.marker_texts[n]);
         float x = canvas.x(plot.marker_x) + (left ? -frame.px(8) - width : frame.px(8));
         x = within(x, canvas.low.x, canvas.high.x - width);
@@ -95,7 +97,7 @@ void draw_values(const PlotCanvas& canvas) {
     }
 }
 
-void draw_grip(const PlotCanvas& canvas, float top, bool held) {
+void draw_width_grip(const PlotCanvas& canvas, float top, bool held) {
     const Frame& frame = canvas.frame;
     const view::Theme& theme = frame.theme;
     const std::string text = fmt::format("← d_k = {} →", canvas.plot.marker_x);
@@ -110,8 +112,8 @@ void draw_grip(const PlotCanvas& canvas, float top, bool held) {
 }
 
 /// All that lies over the x axis is one control. True while it is held.
-bool read_handle(const PlotCanvas& canvas, float top, float foot, const GradientsOverWidth& view,
-                 view::Actions& out) {
+bool read_width_handle(const PlotCanvas& canvas, float top, float foot,
+                       const GradientsOverWidth& view, view::Actions& out) {
     const Frame& frame = canvas.frame;
     const auto here = static_cast<Index>(canvas.plot.marker_x);
     ImGui::SetCursorScreenPos({canvas.low.x - frame.px(8), top});
@@ -166,13 +168,13 @@ void draw_large(const GradientsOverWidth& view, const Box& box, const Frame& fra
                 view::Actions& out) {
     const view::GradientTab& tab = view.tabs[view.tab];
     const float after = box.low.x + frame.px(10) +
-                        math_in_line(frame, tab.tex, box.low, frame.px(kTitle), width_of(box));
+                        math_in_line(frame, tab.tex, box.low, frame.px(kTabTitle), box_width(box));
     draw_fitted(frame, frame.fonts.body, {after, box.low.y},
-                {box.high.x, box.low.y + frame.px(kTitle)}, Align::left, frame.theme.muted,
+                {box.high.x, box.low.y + frame.px(kTabTitle)}, Align::left, frame.theme.muted,
                 view.plot.title);
-    const float grip = box.low.y + frame.px(kTitle + 2);
-    const float bars = std::max((box.high.y - box.low.y) * kBarsShare, frame.px(76));
-    const float axis = box.high.y - frame.px(kClosing + kTicks);
+    const float grip = box.low.y + frame.px(kTabTitle + 2);
+    const float bars = std::max((box.high.y - box.low.y) * kDeadShare, frame.px(76));
+    const float axis = box.high.y - frame.px(kClosing + kWidthTicks);
     const PlotCanvas canvas{view.plot,
                             frame,
                             {box.low.x + y_labels_width(view.plot, frame), grip + frame.px(26)},
@@ -183,15 +185,15 @@ void draw_large(const GradientsOverWidth& view, const Box& box, const Frame& fra
     draw_lost(canvas, view.lost);
     draw_curves(canvas);
     draw_marker(canvas);
-    draw_values(canvas);
+    draw_point_values(canvas);
     draw_curve_names(canvas);
     const float from = canvas.high.y + frame.px(8);
     draw_dead(canvas, view, from, axis);
     PlotCanvas below = canvas;
     below.high.y = axis;
     draw_x_axis(below);
-    const bool held = read_handle(canvas, grip, axis, view, out);
-    draw_grip(canvas, grip, held);
+    const bool held = read_width_handle(canvas, grip, axis, view, out);
+    draw_width_grip(canvas, grip, held);
     draw_fitted(frame, frame.fonts.strong, {box.low.x, box.high.y - frame.px(kClosing)}, box.high,
                 Align::left, frame.theme.text, view.closing);
 }
@@ -216,13 +218,13 @@ void draw_tab(const GradientsOverWidth& view, std::size_t n, const Box& box, con
                           frame.px(shown ? 1.5F : 1.0F), frame.px(6));
     const float pad = frame.px(8);
     const float width = math_in_line(frame, tab.tex, {box.low.x + pad, box.low.y + frame.px(3)},
-                                     frame.px(kTitle), width_of(box));
+                                     frame.px(kTabTitle), box_width(box));
     draw_fitted(frame, frame.fonts.small, {box.low.x + 2 * pad + width, box.low.y + frame.px(3)},
-                {box.high.x - pad, box.low.y + frame.px(3 + kTitle)}, Align::right, theme.muted,
+                {box.high.x - pad, box.low.y + frame.px(3 + kTabTitle)}, Align::right, theme.muted,
                 tab.words);
     const PlotCanvas canvas{tab.plot,
                             frame,
-                            {box.low.x + pad, box.low.y + frame.px(kTitle + 8)},
+                            {box.low.x + pad, box.low.y + frame.px(kTabTitle + 8)},
                             {box.high.x - frame.px(62), box.high.y - pad},
                             view.stale ? 0.45 : 1.0};
     draw_curves(canvas);
@@ -252,37 +254,37 @@ struct Writer {
     const Frame& frame;
     float x, right, y;
 
-    float column(bool scaled) const { return scaled ? right - frame.px(kColumn) : right; }
+    float column(bool scaled) const { return scaled ? right - frame.px(kNumberColumn) : right; }
     void numbers(const Font& font, view::Color with, const std::string& scaled,
                  const std::string& unscaled) const {
-        const float height = frame.px(kRow);
+        const float height = frame.px(kLineHeight);
         for (const bool first : {true, false})
-            draw_text_in(frame, font, {column(first) - frame.px(kColumn), y},
+            draw_text_in(frame, font, {column(first) - frame.px(kNumberColumn), y},
                          {column(first), y + height}, Align::right, first ? with : frame.theme.text,
                          first ? scaled : unscaled);
     }
     void head(const std::string& words, const char* scaled, const char* unscaled) {
-        draw_text_in(frame, frame.fonts.small, {x, y}, {right, y + frame.px(kRow)}, Align::left,
-                     frame.theme.muted, words);
+        draw_text_in(frame, frame.fonts.small, {x, y}, {right, y + frame.px(kLineHeight)},
+                     Align::left, frame.theme.muted, words);
         numbers(frame.fonts.small, frame.theme.role(Role::weight), scaled, unscaled);
-        y += frame.px(kRow);
+        y += frame.px(kLineHeight);
         frame.painter.line({x, y - 1}, {right, y - 1}, frame.theme.line, frame.px(1));
     }
     void row(const view::GradientNumber& number) {
         ImGui::SetCursorScreenPos({x, y});
         ImGui::PushID(static_cast<int>(y));
-        ImGui::InvisibleButton("number", {right - x, frame.px(kRow)});
+        ImGui::InvisibleButton("number", {right - x, frame.px(kLineHeight)});
         tooltip(frame, number.plain, number.tooltip);
         ImGui::PopID();
-        const float room = column(true) - frame.px(kColumn) - x;
+        const float room = column(true) - frame.px(kNumberColumn) - x;
         if (number.tex.empty())
             draw_fitted(frame, frame.fonts.body, {x, y},
-                        {x + room + frame.px(24), y + frame.px(kRow)}, Align::left,
+                        {x + room + frame.px(24), y + frame.px(kLineHeight)}, Align::left,
                         frame.theme.text, number.plain);
         else
-            math_in_line(frame, number.tex, {x, y}, frame.px(kRow), room);
+            math_in_line(frame, number.tex, {x, y}, frame.px(kLineHeight), room);
         numbers(frame.fonts.digits, frame.theme.role(Role::weight), number.scaled, number.unscaled);
-        y += frame.px(kRow);
+        y += frame.px(kLineHeight);
     }
 };
 
@@ -291,7 +293,7 @@ void draw_strip(const GradientsOverWidth& view, const view::GradientStrip& strip
                 float right, const Frame& frame) {
     const view::Theme& theme = frame.theme;
     const view::Color color = strip.scaled ? theme.role(Role::weight) : theme.text;
-    const float top = low.y + frame.px(14), foot = low.y + frame.px(kLane - 4);
+    const float top = low.y + frame.px(14), foot = low.y + frame.px(kStripLane - 4);
     draw_text_in(frame, frame.fonts.small, low, {right, top}, Align::left, color, strip.name);
     const auto at = [&](double value) {
         const double share = std::log(std::max(value, view.strip_low) / view.strip_low) /
@@ -310,22 +312,19 @@ void draw_strip(const GradientsOverWidth& view, const view::GradientStrip& strip
 void draw_strips(const GradientsOverWidth& view, Writer& at) {
     const Frame& frame = at.frame;
     ImGui::SetCursorScreenPos({at.x, at.y});
-    ImGui::InvisibleButton("strips", {at.right - at.x, frame.px(2 * kLane + kRow)});
+    ImGui::InvisibleButton("strips", {at.right - at.x, frame.px(2 * kStripLane + kLineHeight)});
     tooltip(frame, view.strip_words,
             "Line: median. Ring: mean. What is below the axis stands at its left end.");
     for (const view::GradientStrip& strip : view.strips) {
         draw_strip(view, strip, {at.x, at.y}, at.right, frame);
-        at.y += frame.px(kLane);
+        at.y += frame.px(kStripLane);
     }
-    const auto end = [&](Align align, double value) {
-        draw_text_in(frame, frame.fonts.digits_small, {at.x, at.y}, {at.right, at.y + frame.px(16)},
-                     align, frame.theme.muted, fmt::format("{:g}", value));
-    };
-    end(Align::left, view.strip_low);
-    end(Align::right, view.strip_high);
+    for (const Align end : {Align::left, Align::right})
+        draw_text_in(frame, frame.fonts.small, {at.x, at.y}, {at.right, at.y + frame.px(16)}, end,
+                     frame.theme.muted, view.strip_ends[end == Align::left ? 0 : 1]);
     draw_fitted(frame, frame.fonts.small, {at.x, at.y + frame.px(16)},
                 {at.right, at.y + frame.px(32)}, Align::left, frame.theme.muted,
-                "a tick for every percent; ○ mean");
+                "a tick for every percent; ring: mean");
     at.y += frame.px(40);
 }
 
@@ -335,7 +334,7 @@ void draw_numbers(const GradientsOverWidth& view, const Box& box, const Frame& f
                  Align::right, frame.theme.muted,
                  view.tab == static_cast<std::size_t>(view::GradientOf::w_q) ? "typical batch"
                                                                              : "typical row");
-    draw_text_in(frame, frame.fonts.value, {at.x, at.y}, {at.right, at.y + frame.px(34)},
+    draw_text_in(frame, frame.fonts.title, {at.x, at.y}, {at.right, at.y + frame.px(34)},
                  Align::left, frame.theme.text, view.typical);
     at.y += frame.px(44);
     draw_strips(view, at);
@@ -354,7 +353,7 @@ void draw_gradients_page(const GradientsOverWidth& view, float whole, const Fram
                          view::Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float gap = frame.px(kGap);
+    const float gap = frame.px(kPageGap);
     const float height = std::max(room.y, std::min(whole, frame.px(380)));
     const float foot = low.y + height;
     float right = low.x + room.x;

@@ -128,11 +128,12 @@ Index stop_under_mouse(const PlotCanvas& canvas) {
     return view::nearest_stop(canvas.value_at(ImGui::GetMousePos().x));
 }
 
-void explain_stop(const PlotCanvas& canvas, const HeroView& hero) {
+/// `click`: what a click does here.
+void explain_stop(const PlotCanvas& canvas, const HeroView& hero, const char* click) {
     const auto found =
         std::ranges::find(hero.stops, stop_under_mouse(canvas), &view::StopView::d_k);
     const view::StopView& stop = found == hero.stops.end() ? hero.stops.front() : *found;
-    tooltip(canvas.frame, fmt::format("d_k = {}", stop.d_k), stop.tooltip);
+    tooltip(canvas.frame, fmt::format("d_k = {}", stop.d_k), stop.tooltip + click);
 }
 
 /// The stop that the arrows go to from `d_k`, or that one.
@@ -153,7 +154,7 @@ bool read_handle(const PlotCanvas& canvas, const HeroView& hero, view::Actions& 
     if (held || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     const Index d_k = stop_under_mouse(canvas);
     if (held && d_k != here) out.push_back(view::SetSaturationWidth{d_k});
-    if (!held) explain_stop(canvas, hero);
+    if (!held) explain_stop(canvas, hero, "Click or drag: the handle goes there.");
     if (!focus_stop(frame)) return held;
     const Index next = stop_by_keys(frame, here);
     if (next != here) out.push_back(view::SetSaturationWidth{next});
@@ -202,7 +203,7 @@ void read_pin(const PlotCanvas& canvas, const HeroView& hero, float top, view::A
     say_gesture(false, out);
     const Index d_k = stop_under_mouse(canvas);
     if (ImGui::IsItemActive() && d_k != hero.pin) out.push_back(view::PinSaturation{d_k});
-    if (!ImGui::IsItemActive()) explain_stop(canvas, hero);
+    if (!ImGui::IsItemActive()) explain_stop(canvas, hero, "Click to compare with this one.");
     if (!focus_stop(frame)) return;
     const Index next = stop_by_keys(frame, hero.pin);
     if (next != hero.pin) out.push_back(view::PinSaturation{next});
