@@ -38,6 +38,7 @@ struct Entry {
     Look look;
     std::string id, words, cap, tip;
     bool current = false;
+    bool waits = false;  // its letter may be pressed now
     view::Action action;
     float height = 0.0F;  // design units
     float above = 0.0F;   // that stay empty
@@ -59,6 +60,7 @@ Entry item_of(const AppState& state, const view::WorkspaceInfo& row, bool folded
             open && !folded ? std::string(key_name(row.letter)) : std::string(),
             std::string(row.tip) + "  Keys: " + to_string(chord_of(row)),
             state.workspace == row.key,
+            open && state.held == digit_of(row.group),
             go_to(row),
             folded ? kWithin : kItem};
 }
@@ -72,7 +74,7 @@ std::vector<Entry> entries_of(const AppState& state, bool folded) {
         const std::string name(view::kGroupNames[n]);
         const bool open = open_group(state) == group;
         all.push_back({folded ? Look::group : Look::title, "group " + name, name,
-                       std::string(key_name(digit_of(group))), std::string(first->tip), open,
+                       std::string(key_name(digit_of(group))), std::string(first->tip), open, false,
                        go_to(*first), folded ? kGroup : kTitle,
                        folded || n == 0 ? 0.0F : kGroupGap});
         for (const view::WorkspaceInfo* row : state.workspaces)
@@ -86,12 +88,12 @@ std::vector<Entry> foot_of(const AppState& state, bool folded) {
     const bool dark = state.theme == ThemeName::dark;
     const float height = folded ? kFoldedFoot : kItem;
     return {{Look::foot, "find", folded ? "Find" : "Find a word", "^K",
-             "Every command, workspace and term.  Key: Ctrl+K", state.show_palette,
+             "Every command, workspace and term.  Key: Ctrl+K", state.show_palette, false,
              view::ShowPalette{!state.show_palette}, height},
             {Look::foot, "help", "Help", "F1", "Every key and command.  Key: F1", state.show_help,
-             view::ShowHelp{!state.show_help}, height},
+             false, view::ShowHelp{!state.show_help}, height},
             {Look::foot, "theme", dark ? "Light" : "Dark", "F2",
-             dark ? "The light theme.  Keys: F2, T" : "The dark theme.  Keys: F2, T", false,
+             dark ? "The light theme.  Keys: F2, T" : "The dark theme.  Keys: F2, T", false, false,
              view::SetTheme{dark ? ThemeName::light : ThemeName::dark}, height}};
 }
 
@@ -151,7 +153,11 @@ void draw_wide(const Entry& entry, view::Color color, ImVec2 low, ImVec2 high, c
     draw_text_in(frame, font, {low.x + frame.px(kEdge), low.y}, high, Align::left,
                  title ? frame.theme.muted : color, entry.words);
     draw_text_in(frame, frame.fonts.digits_small, low, {high.x - frame.px(kEdge), high.y},
-                 Align::right, title || !entry.current ? frame.theme.muted : color, entry.cap);
+                 Align::right,
+                 entry.waits               ? frame.theme.accent
+                 : title || !entry.current ? frame.theme.muted
+                                           : color,
+                 entry.cap);
 }
 
 void draw_folded(const Entry& entry, view::Color color, ImVec2 low, ImVec2 high,
