@@ -124,7 +124,8 @@ void label_scale(GridView& grid, bool by_row) {
     if (!by_row && keys > 1)
         add(1.0 / static_cast<double>(keys), fmt::format("1/{}", keys));  // spread evenly
     for (const double share : {0.1, 0.5, 0.01})
-        add(share, by_row ? fmt::format("{:g} %", 100.0 * share) : fmt::format("{:g}", share));
+        add(share,
+            by_row ? fmt::format("{:g} %", 100.0 * share) : fmt::format("{:g}", share).substr(1));
     if (range.high > 1.0) add(1.0, "1");
 }
 

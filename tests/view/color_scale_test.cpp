@@ -38,9 +38,9 @@ TEST_CASE("the bar of weights has its marks at the roots, 1/n among them") {
     const GridView grid = stage_grid(at_weights(), Stage::weights);
     CHECK(grid.low_label == "0");
     CHECK(grid.high_label == "1");
-    CHECK(place_of(grid, "0.01") == doctest::Approx(0.1));
-    CHECK(place_of(grid, "0.1") == doctest::Approx(std::sqrt(0.1)));
-    CHECK(place_of(grid, "0.5") == doctest::Approx(std::sqrt(0.5)));
+    CHECK(place_of(grid, ".01") == doctest::Approx(0.1));
+    CHECK(place_of(grid, ".1") == doctest::Approx(std::sqrt(0.1)));
+    CHECK(place_of(grid, ".5") == doctest::Approx(std::sqrt(0.5)));
     const std::string uniform = "1/" + std::to_string(grid.columns);
     CHECK(place_of(grid, uniform) ==
           doctest::Approx(std::sqrt(1.0 / static_cast<double>(grid.columns))));

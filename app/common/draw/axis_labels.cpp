@@ -65,8 +65,8 @@ Index stride_of(float pitch, float needed) {
 }
 
 view::Color color_of(const AxisLabels& labels, const Frame& frame, Index n) {
-    if (labels.selected == n) return frame.theme.accent;
-    return labels.focus == n ? frame.theme.text : frame.theme.role(labels.role);
+    const bool marked = labels.selected == n || labels.focus == n;
+    return marked ? frame.theme.role(labels.role) : frame.theme.text;
 }
 
 /// Every `stride`-th place, and the marked ones always: what is too near to those has none.

@@ -68,6 +68,8 @@ constexpr float kTitleHeight = 24.0F;  // design units
 constexpr float kRoomyCell = 56.0F;
 constexpr float kBeforeSides = 8;   // between a grid and the first column at its right
 constexpr float kBetweenSides = 4;  // between these columns
+constexpr float kSideBar = 6.0F;
+constexpr float kSideBarWidth = 30.0F;
 
 void draw_title(const GridCanvas& canvas) {
     const Frame& frame = canvas.frame;
@@ -94,16 +96,20 @@ float foot_width(const GridView& grid, const Frame& frame) {
            frame.px(8);
 }
 
-/// One number and, behind it, its bar.
+/// One number and, before it, its bar.
 void draw_side_cell(const GridCanvas& canvas, const view::SideVector& side, std::size_t row,
                     ImVec2 low, ImVec2 high) {
     const Frame& frame = canvas.frame;
-    if (row < side.bars.size() && side.bars[row] > 0.0) {
-        const float inset = std::max(1.0F, (high.y - low.y) * 0.15F);
-        const auto share = static_cast<float>(std::min(side.bars[row], 1.0));
-        frame.painter.rect({low.x, low.y + inset},
-                           {low.x + (high.x - low.x) * share, high.y - inset},
-                           view::translucent(frame.theme.role(side.role), 0.35), frame.px(2));
+    if (row < side.bars.size()) {
+        const float middle = (low.y + high.y) / 2;
+        const float half = std::min(frame.px(kSideBar), (high.y - low.y) * 0.6F) / 2;
+        const auto share = std::isnan(side.bars[row])
+                               ? 0.0F
+                               : static_cast<float>(std::clamp(side.bars[row], 0.0, 1.0));
+        const ImVec2 from{low.x, middle - half};
+        const float width = frame.px(kSideBarWidth);
+        frame.painter.rect(from, {low.x + width, middle + half}, frame.theme.line);
+        frame.painter.rect(from, {low.x + width * share, middle + half}, frame.theme.muted);
     }
     const Font& font = side_font(frame, canvas.place.cell.y);
     if (font.px > canvas.place.cell.y) return;
@@ -337,7 +343,8 @@ void draw_column_labels(const GridCanvas& canvas, float foot) {
 }
 
 float side_width(const view::SideVector& side, const Frame& frame, float cell_height) {
-    return std::max(frame.widest(side_font(frame, cell_height), side.cells),
+    const float bar = side.bars.empty() ? 0.0F : frame.px(kSideBarWidth + kBeforeSides);
+    return std::max(bar + frame.widest(side_font(frame, cell_height), side.cells),
                     frame.text_width(frame.fonts.small, side.title)) +
            frame.px(12);
 }
@@ -374,8 +381,9 @@ void draw_sides(const GridCanvas& canvas, float room) {
         const float right = x + side_width(side, frame, canvas.place.cell.y);
         if (right > end) return;
         const float top = canvas.place.origin.y;
-        draw_text_in(frame, frame.fonts.small, {x, top - head}, {right - frame.px(4), top},
-                     Align::right, frame.theme.role(side.role), side.title);
+        draw_text_in(
+            frame, frame.fonts.small, {x, top - head}, {right - frame.px(4), top}, Align::right,
+            side.bars.empty() ? frame.theme.role(side.role) : frame.theme.muted, side.title);
         for (std::size_t row = 0; row < side.cells.size(); ++row) {
             const float y = canvas.corner(static_cast<Index>(row), 0).y;
             draw_side_cell(canvas, side, row, {x, y}, {right, y + canvas.place.cell.y});

@@ -14,9 +14,10 @@ using view::GridView;
 
 constexpr float kSmallestDigits = 11.0F;  // design units: no text is smaller
 constexpr float kFewDecimals = 44.0F;  // narrower cells show two decimals, ".58" rather than "0.58"
-constexpr Index kLargestOfRow = 3;     // shown where not all numbers are
-constexpr int kUsualChars = 6;         // "−0.603": large figures are of one size in all matrices
-constexpr double kUnlit = 0.6;         // how far cells that are no source fade into the background
+constexpr Index kFewColumns = 5;
+constexpr Index kLargestOfRow = 3;  // shown where not all numbers are
+constexpr int kUsualChars = 6;      // "−0.603": large figures are of one size in all matrices
+constexpr double kZeroInk = 0.6;    // of a ".00"
 
 constexpr float kHatch = 10.0F;        // design units between the lines of a masked cell
 constexpr double kHatchAlone = 0.4;    // how strong they are
@@ -113,10 +114,12 @@ NumberSetting set_numbers(const GridView& grid, const GridPlace& place, const Fr
         return try_font(setting, frame, font, place.cell, room, chars);
     };
     const bool roomy = place.cell.x >= frame.px(kFewDecimals);
-    if (roomy &&
-        (fits(fonts.digits_large, {full}, gap * 2, kUsualChars) ||
-         fits(fonts.digits_medium, {full}, gap * 2, kUsualChars) ||
-         fits(fonts.digits, {full}, gap * 2, kUsualChars) || fits(fonts.digits_small, {full}, gap)))
+    // In a dense matrix of shares a zero before every point says nothing.
+    const bool zero = grid.range.scale != ColorScale::unit || grid.columns <= kFewColumns;
+    if (roomy && (fits(fonts.digits_large, {full, zero}, gap * 2, kUsualChars) ||
+                  fits(fonts.digits_medium, {full, zero}, gap * 2, kUsualChars) ||
+                  fits(fonts.digits, {full, zero}, gap * 2, kUsualChars) ||
+                  fits(fonts.digits_small, {full, zero}, gap)))
         return setting;
     for (const view::Font& font : {view::Font(fonts.digits_small), smallest_digits(frame)})
         for (const Spelling spelling : {Spelling{two}, {two, false}, {one}, {one, false}})
@@ -124,15 +127,12 @@ NumberSetting set_numbers(const GridView& grid, const GridPlace& place, const Fr
     return setting;
 }
 
-bool is_lit(const GridView& grid, std::size_t n) { return grid.lit.empty() || grid.lit[n]; }
-
-/// The colour of a cell on its way from the previous stage, dimmed when it is no source.
+/// The colour of a cell on its way from the previous stage.
 Color fill_of(const GridCanvas& canvas, const Fade& fade, std::size_t n) {
     const Color base = canvas.frame.theme.background;
     const Color to = canvas.grid.cells[n].fill;
     const Color from = fade.previous ? fade.previous->cells[n].fill : base;
-    const Color now = fade.fade < 1.0 ? blend(from, to, fade.fade) : to;
-    return is_lit(canvas.grid, n) ? now : blend(now, base, kUnlit);
+    return fade.fade < 1.0 ? blend(from, to, fade.fade) : to;
 }
 
 /// Calls `draw(n, top left)` for each cell, row by row.
@@ -211,11 +211,12 @@ void draw_look(const GridCanvas& canvas, const CellView& cell, ImVec2 low, bool 
                                      thin);
 }
 
-/// The colour that a cell's number stands on.
-Color ink_of(const GridCanvas& canvas, std::size_t n) {
-    if (is_lit(canvas.grid, n)) return canvas.grid.cells[n].ink;
-    const Color dimmed = blend(canvas.grid.cells[n].fill, canvas.frame.theme.background, kUnlit);
-    return ink_on(dimmed, canvas.frame.theme.name);
+/// The colour of a cell's number: of a weight that reads as 0 a quieter one.
+Color ink_of(const GridCanvas& canvas, std::size_t n, std::string_view text) {
+    const CellView& cell = canvas.grid.cells[n];
+    const bool weight = canvas.grid.range.scale == ColorScale::unit;
+    if (!weight || text.find_first_of("123456789") != text.npos) return cell.ink;
+    return cell.look == CellLook::number ? blend(cell.fill, cell.ink, kZeroInk) : cell.ink;
 }
 
 /// All points of a grid stand under each other within their columns.
@@ -225,13 +226,13 @@ void draw_number(const GridCanvas& canvas, const NumberSetting& setting, std::si
     const ImVec2 high{low.x + canvas.place.cell.x, low.y + canvas.place.cell.y};
     const std::string text = text_of(canvas.grid, cell, setting.spelling);
     if (cell.look != CellLook::number)
-        return draw_text_in(canvas.frame, setting.font, low, high, Align::center, ink_of(canvas, n),
-                            text);
+        return draw_text_in(canvas.frame, setting.font, low, high, Align::center,
+                            ink_of(canvas, n, text), text);
     const float block = setting.char_width * static_cast<float>(setting.before + setting.after);
     const int indent = setting.before - chars_before_point(text);
     const float x = (low.x + high.x - block) / 2 + setting.char_width * static_cast<float>(indent);
     canvas.frame.painter.text(setting.font, {x, (low.y + high.y - setting.font.px) / 2},
-                              ink_of(canvas, n), text);
+                              ink_of(canvas, n, text), text);
 }
 
 /// One number by itself, where it fits at all.
@@ -246,7 +247,8 @@ void draw_lone_number(const GridCanvas& canvas, std::size_t n, ImVec2 low) {
         const bool zero = text.find_first_of("123456789") == text.npos && cell.value != 0.0;
         if (cell.look == CellLook::number && (few || zero)) return;
         if (canvas.frame.text_width(font, text) + 2.0F > canvas.place.cell.x) continue;
-        return draw_text_in(canvas.frame, font, low, high, Align::center, ink_of(canvas, n), text);
+        return draw_text_in(canvas.frame, font, low, high, Align::center, ink_of(canvas, n, text),
+                            text);
     }
 }
 
