@@ -227,6 +227,7 @@ struct TakeScreenshot {
     friend void carry_out(AppState& state, const TakeScreenshot& action);
 };
 /// By its key; the one that was put away resumes.
+/// "": the first one.
 struct StartTour {
     std::string name;
     static constexpr Meta kMeta{"start_tour", Kind::plain, fields<&StartTour::name>};

@@ -149,7 +149,7 @@ double position_of(const ColorRange& range, double value) {
 
 Color color_at(ColorScale scale, double position, ThemeName name) {
     const Ramp& stops = ramp(scale, name);
-    const double t = std::clamp(position, 0.0, 1.0) * (stops.size() - 1);
+    const double t = std::clamp(position, 0.0, 1.0) * static_cast<double>(stops.size() - 1);
     const std::size_t n = std::min(static_cast<std::size_t>(t), stops.size() - 2);
     return blend(stops[n], stops[n + 1], t - static_cast<double>(n));
 }

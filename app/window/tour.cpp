@@ -244,8 +244,9 @@ std::optional<TourView> build_tour_view(const AppState& state) {
 }
 
 void carry_out(AppState& state, const StartTour& action) {
-    const auto found = std::ranges::find_if(
-        state.tours, [&](const auto& tour) { return tour->key == action.name; });
+    const auto found = std::ranges::find_if(state.tours, [&](const auto& tour) {
+        return action.name.empty() || tour->key == action.name;
+    });
     if (found == state.tours.end()) {
         std::string keys;
         for (const auto& tour : state.tours) keys += (keys.empty() ? "" : ", ") + tour->key;
@@ -253,7 +254,7 @@ void carry_out(AppState& state, const StartTour& action) {
                          fmt::format("There is no tour '{}': {}.", action.name,
                                      keys.empty() ? "none was found" : "choose one of " + keys));
     }
-    const bool resumes = state.tour.tour && state.tour.tour->key == action.name;
+    const bool resumes = state.tour.tour && state.tour.tour->key == (*found)->key;
     if (!resumes) state.tour = {}, state.tour.tour = *found;
     state.tour.on = true;
     open_page(state, state.tour.page);

@@ -301,7 +301,7 @@ TEST_CASE("the note beside the title is left out rather than cut to letters") {
     }
 }
 
-TEST_CASE("the note is a warning where the weights are toys, and quiet about a file") {
+TEST_CASE("the note stands out where the weights are toys, and is quiet about a file") {
     view::StepView view = sample_scores();
     for (const bool toy : {true, false}) {
         view.controls.toy = toy;
@@ -309,6 +309,60 @@ TEST_CASE("the note is a warning where the weights are toys, and quiet about a f
         const auto texts = texts_of(view, {1200.0F, 800.0F});
         const SeenText* const badge = find_text(texts, view.controls.badge);
         REQUIRE(badge);
-        CHECK(badge->color == (toy ? theme.warning : theme.muted));
+        CHECK(badge->color == (toy ? theme.text : theme.muted));
+    }
+}
+
+namespace {
+
+/// The part of the canvas, below bar and above bottom line, that the matrix of weights takes in height.
+float hero_share(App& app, float scale) {
+    const auto& windows = ImGui::GetCurrentContext()->Windows;
+    const auto found = std::find_if(windows.begin(), windows.end(), [](const ImGuiWindow* window) {
+        return std::string_view(window->Name).find("/canvas") != std::string_view::npos;
+    });
+    REQUIRE(found != windows.end());
+    const float heading = ImGui::GetIO().DisplaySize.y < 560.0F * scale   ? 30.0F
+                          : ImGui::GetIO().DisplaySize.y < 700.0F * scale ? 46.0F
+                                                                          : 64.0F;
+    const ImVec2 room{(*found)->Size.x, (*found)->Size.y - heading * scale};
+    const ui::CanvasLayout layout =
+        ui::lay_out_canvas(build_step_view(app.state), app.ui.style(), room);
+    CHECK(layout.hero.low.y >= 0.0F);
+    CHECK(layout.hero.high.x <= room.x);
+    CHECK(layout.hero.high.y <= room.y);
+    return (layout.hero.high.y - layout.hero.low.y) / (*found)->Size.y;
+}
+
+}  // namespace
+
+TEST_CASE("the weights take 35 % of the canvas in height at least, in low windows too") {
+    for (const float scale : {1.0F, 1.5F, 2.0F})
+        for (const int tokens : {4, 14, 40, 64})
+            for (const Stage stage : {Stage::weights, Stage::scores}) {
+                CAPTURE(scale);
+                CAPTURE(tokens);
+                CAPTURE(info(stage).key);
+                std::string sentence;
+                for (int n = 0; n < tokens; ++n) sentence += "word" + std::to_string(n) + " ";
+                App app({1280.0F, 720.0F}, scale);
+                app.act({view::SetSentence{sentence}, view::GoToStage{stage}}, 30);
+                CHECK(hero_share(app, scale) >= 0.35F);
+            }
+}
+
+TEST_CASE(
+    "the words of the weights are chips over the columns where they fit, with room for arcs") {
+    view::AppState state = view::initial_state();
+    view::apply(state, view::GoToStage{Stage::weights});
+    const NullUi ui;
+    const auto view = build_step_view(state);
+    for (const ImVec2 room : {ImVec2{1100.0F, 800.0F}, {1100.0F, 300.0F}, {150.0F, 800.0F}}) {
+        const ui::CanvasLayout layout = ui::lay_out_canvas(view, ui.style(), room);
+        CHECK(layout.chips == (room.x > 200.0F));
+        CHECK((layout.arcs > 0.0F) == (room.y > 500.0F));
+        CHECK(layout.operands.size() == 1);  // bars
+        CHECK(layout.operands[0].origin.x == layout.result.origin.x);
+        CHECK(layout.operands[0].cell.x == doctest::Approx(layout.result.cell.x));
     }
 }

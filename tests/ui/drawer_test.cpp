@@ -73,7 +73,7 @@ TEST_CASE("the inspector's links are stops of Tab: Enter goes to the stage of a 
     for (int n = 0; n < 90 && !went; ++n) {
         app.ui.press(Key::tab);
         // the controls and the ribbon, the rail
-        if (n < 12 + static_cast<int>(app.state.workspaces.size())) continue;
+        if (n < 24 + static_cast<int>(app.state.workspaces.size())) continue;
         app.ui.press(Key::enter);
         went = app.state.selected && app.state.selected->tensor != OperandId(Stage::scores);
     }

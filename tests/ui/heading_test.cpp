@@ -91,7 +91,8 @@ TEST_CASE("title, formula and sentence of a heading stand clear of each other") 
     Heading heading(1100.0F);
     for (const view::StepView& view : all_headings()) {
         heading.draw(view);
-        const SeenText* const title = heading.find(view.title);
+        const SeenText* const title =
+            heading.find(view.headline.empty() ? view.title : view.headline.front().text);
         const SeenText* const sentence = heading.find(view.words);
         CAPTURE(view.title);
         REQUIRE(title);

@@ -8,8 +8,14 @@ using view::step_look;
 
 namespace {
 
-const ImVec2 kPresets{160.0F, 26.0F};
-const ImVec2 kSentence{400.0F, 26.0F};
+const ImVec2 kSentence{900.0F, 24.0F};
+const ImVec2 kLargeScreen{2560.0F, 1440.0F};  // whose bar has room for the presets
+
+/// Beyond the stages the list of presets comes first.
+void open_presets(App& app) {
+    for (float x = 800.0F; x < 2400.0F && !ui::is_list_open(); x += 16.0F) app.ui.click({x, 24.0F});
+    REQUIRE(ui::is_list_open());
+}
 
 struct List {
     int chosen = 1;
@@ -24,11 +30,10 @@ struct List {
 }  // namespace
 
 TEST_CASE("an open list has the keyboard: arrows step nothing, Escape closes it and nothing else") {
-    App app;
+    App app(kLargeScreen);
     const view::CellRef chosen{Stage::x, 1, 1};
     view::apply(app.state, view::SelectCell{chosen});
-    app.ui.click(kPresets);
-    REQUIRE(ui::is_list_open());
+    open_presets(app);
     app.ui.press(Key::right);
     CHECK(app.pressed(Key::down).stage == Stage::x);
     CHECK(app.pressed(Key::s).now == 0);
@@ -39,10 +44,9 @@ TEST_CASE("an open list has the keyboard: arrows step nothing, Escape closes it 
 }
 
 TEST_CASE("arrow keys and Enter choose in an open list") {
-    App app;
+    App app(kLargeScreen);
     const std::string before = app.state.document().name;
-    app.ui.click(kPresets);
-    REQUIRE(ui::is_list_open());
+    open_presets(app);
     app.ui.press(Key::end);
     REQUIRE(app.state.focus.row == std::ssize(app.state.presets) - 1);
     app.ui.press(Key::enter);
@@ -142,7 +146,7 @@ TEST_CASE("Enter and Space press what is focused, and Space does not also play")
     App app;
     for (int n = 0; n < 2; ++n) app.ui.press(Key::tab);
     CHECK_FALSE(step_look(app.pressed(Key::space)).playing);
-    CHECK(app.state.workspace == "saturation");
+    CHECK(app.state.workspace == "masks");
 }
 
 TEST_CASE("the arrow keys change a focused choice and leave the stage alone") {
@@ -194,14 +198,14 @@ TEST_CASE("there is no tooltip while a cell is typed into or a list is open") {
         const ImGuiWindow* window = ImGui::FindWindowByName("##Tooltip_00");
         return window != nullptr && window->Active;
     };
-    App app;
-    app.ui.move_to({40.0F, 40.0F});
+    App app(kLargeScreen);
+    app.ui.move_to({60.0F, 96.0F});
     app.ui.frames(3);
     CHECK(is_shown());
     app.act({view::BeginCellEdit{{Stage::x, 1, 1}}}, 4);
     CHECK_FALSE(is_shown());
     app.ui.press(Key::escape);
-    app.ui.click(kPresets);
+    open_presets(app);
     app.ui.frames(3);
     CHECK_FALSE(is_shown());
 }
@@ -210,7 +214,7 @@ TEST_CASE("a cell that is typed into keeps its number when a stage is clicked") 
     App app;
     app.act({view::BeginCellEdit{{Stage::x, 1, 1}}}, 3);
     app.ui.type("2.5");
-    app.ui.click({900.0F, 80.0F});
+    app.ui.click({400.0F, 24.0F});
     CHECK(app.state.stage != Stage::x);
     CHECK(app.state.document().inputs->x(0, 0, 1, 1) == 2.5F);
 }

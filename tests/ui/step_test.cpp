@@ -3,7 +3,6 @@
 #include "app/common/workspace.h"
 #include "app/workspaces/step/draw/heads.h"
 #include "app/workspaces/step/draw/sentence.h"
-#include "app/workspaces/step/draw/sentence_layout.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -25,7 +24,9 @@ view::AppState with_words(int count, Stage stage) {
     return state_after({view::SetSentence{sentence}, view::GoToStage{stage}});
 }
 
-/// The sentence of one state at the top left of a window.
+const ui::WordColumns kColumns{{20.0F, 120.0F}, 80.0F, 28.0F, 80.0F};
+
+/// The sentence of one state over columns at the top left of a window.
 struct Sentence {
     view::SentenceView view;
     std::optional<view::CellRef> hovered;
@@ -34,13 +35,13 @@ struct Sentence {
     explicit Sentence(const view::AppState& state, ImVec2 size = {1000.0F, 1000.0F})
         : view(build_sentence_view(state)), ui(size) {
         ui.show_in_window([this](const ui::Frame& frame, view::Actions& out) {
-            hovered = ui::draw_sentence(view, frame, out);
+            hovered = ui::draw_sentence(view, kColumns, frame, out);
         });
         ui.frames(2);
     }
     /// Where a word is drawn, found by looking around.
     ImVec2 find(const view::CellRef& cell) {
-        for (float y = 4.0F; y < 90.0F; y += 6.0F)
+        for (float y = 124.0F; y < 150.0F; y += 6.0F)
             for (float x = 4.0F; x < 900.0F; x += 8.0F) {
                 ui.move_to({x, y});
                 if (hovered == cell) return {x, y};
@@ -49,16 +50,6 @@ struct Sentence {
         return {};
     }
 };
-
-ui::SentenceLayout layout_of(const view::SentenceView& view, float width, float height) {
-    ui::SentenceLayout layout;
-    NullUi ui({width, height});
-    ui.show_in_window([&](const ui::Frame& frame, view::Actions&) {
-        layout = ui::lay_out_sentence(view, frame, width);
-    });
-    ui.frame();
-    return layout;
-}
 
 }  // namespace
 
@@ -77,50 +68,12 @@ TEST_CASE("arcs are drawn from the weights on, never before") {
     CHECK(after > before + 3 * 24);  // three arcs at least, of as many points
 }
 
-TEST_CASE(
-    "the sentence takes 72 pixels at most, 44 in a very low window, the same at every stage") {
-    for (const int count : {1, 4, 12, 20, 40, 64})
-        for (const ImVec2 window :
-             {ImVec2{1040.0F, 1000.0F}, ImVec2{800.0F, 720.0F}, ImVec2{800.0F, 600.0F}}) {
-            const float most = window.y < 640.0F ? 44.0F : 72.0F;
-            const float first =
-                layout_of(build_sentence_view(with_words(count, Stage::x)), window.x, window.y)
-                    .height;
-            CHECK(first <= most);
-            for (const Stage stage : {Stage::k, Stage::scores, Stage::weights, Stage::output}) {
-                const auto view = build_sentence_view(with_words(count, stage));
-                CHECK(layout_of(view, window.x, window.y).height == first);
-            }
-        }
-}
-
-TEST_CASE("words stand inside, apart from each other, and their letters are not small") {
-    for (const int count : {4, 20, 40, 64})
-        for (const float width : {400.0F, 800.0F, 1040.0F}) {
-            const auto layout =
-                layout_of(build_sentence_view(with_words(count, Stage::weights)), width, 1000.0F);
-            CHECK(layout.font.px >= 11.0F);
-            std::vector<ui::ChipPlace> shown;
-            for (const ui::ChipPlace& chip : layout.queries)
-                if (!chip.is_empty()) shown.push_back(chip);
-            CHECK(shown.size() >= 4);
-            const bool all = shown.size() == layout.queries.size();
-            CHECK(layout.more.empty() == all);  // "…" where words are left out
-            for (std::size_t n = 0; n < shown.size(); ++n) {
-                CHECK(shown[n].high.x > shown[n].low.x);
-                CHECK(shown[n].high.x <= width + 0.5F);
-                if (n == 0) continue;
-                CHECK((shown[n - 1].high.x <= shown[n].low.x ||
-                       shown[n - 1].high.y <= shown[n].low.y));
-            }
-        }
-}
-
 TEST_CASE("Tab reaches the sentence once, and the arrow keys go from word to word") {
     const auto view = build_sentence_view(
         state_after({view::GoToStage{Stage::weights}, view::SelectCell{{Stage::weights, 1, 0}}}));
-    test::Panel panel(
-        [&](const ui::Frame& frame, view::Actions& out) { draw_sentence(view, frame, out); });
+    test::Panel panel([&](const ui::Frame& frame, view::Actions& out) {
+        draw_sentence(view, kColumns, frame, out);
+    });
     const auto selected = [](const view::Actions& actions) -> std::optional<Index> {
         const auto* cell = last<view::SelectCell>(actions);
         return cell ? std::optional(cell->cell.row) : std::nullopt;
@@ -131,6 +84,32 @@ TEST_CASE("Tab reaches the sentence once, and the arrow keys go from word to wor
     CHECK(selected(panel.ui.press(Key::left)) == 0);
     panel.ui.press(Key::escape);
     CHECK(!selected(panel.ui.press(Key::right)));
+}
+
+TEST_CASE("the doors are offered under the weights until one of them is gone through") {
+    const auto with_doors = [] {
+        App app;
+        app.act({view::GoToStage{Stage::weights}, view::ShowDoors{true}}, 30);
+        return app.state;
+    };
+    CHECK(build_step_view(with_doors()).doors);
+    CHECK_FALSE(build_step_view(state_after({view::ShowDoors{true}})).doors);  // at X
+    for (const auto& [x, door] : {std::pair{160.0F, 0}, {400.0F, 1}, {560.0F, 2}, {760.0F, 3}}) {
+        App app;
+        app.set(with_doors(), 30);
+        app.ui.click({x + 30.0F, 936.0F});
+        app.ui.frames(2);
+        CAPTURE(door);
+        CHECK_FALSE(step_look(app.state).doors);
+        if (door == 0) CHECK(step_look(app.state).playing);
+        if (door == 0) CHECK(app.state.stage == Stage::x);
+        if (door == 1) CHECK(app.state.workspace == "saturation");
+        if (door == 2) CHECK(app.state.prompt.has_value());
+        if (door == 3) CHECK(app.state.tour.on);
+    }
+    App by_key;
+    by_key.set(with_doors(), 30);
+    CHECK(by_key.pressed(Key::space).stage == Stage::x);
 }
 
 TEST_CASE("a click on a picture shows that head; a single head has no strip") {

@@ -3,6 +3,7 @@
 #include "app/workspaces/step/sentence.h"
 #include "app/workspaces/step/attention_words.h"
 #include "app/workspaces/step/grids.h"
+#include "app/workspaces/step/view.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;
@@ -49,6 +50,28 @@ TEST_CASE("large weights are told one by one, equal ones together, the rest coun
     CHECK(told({third, third, third}) == "w0 looks at all 3 words alike, 33 % each (rounded).");
     CHECK(told({0.504F, 0.254F, 0.242F}) == "w0 looks at w0 50 %, w1 25 %, w2 24 % (rounded).");
     CHECK(told({0.998F, 0.001F, 0.001F}) == "w0 looks at w0 over 99 %, and under 1 % on 2 others.");
+}
+
+TEST_CASE(
+    "the headline is what the sentence begins with, without head and rest, each part in its "
+    "colour") {
+    const auto headline = [](std::vector<float> row) {
+        const int count = static_cast<int>(row.size());
+        std::string words;
+        for (const HeadlinePart& part : attention_headline(
+                 weighing(after(words_of_length(count), {SetHeads{2}}), std::move(row)), 0))
+            words += part.role ? "<" + part.text + ">" : part.text;
+        return words;
+    };
+    CHECK(headline({0.56F, 0.1F, 0.04F, 0.3F}) ==
+          "<w0> looks at <w0>< 56 %>, <w3>< 30 %>, <w1>< 10 %>, <w2>< 4 %>");
+    CHECK(headline({0.4F, 0.1F, 0.4F, 0.1F}) == "<w0> looks at <w0 and w2>< 40 %> each");
+    CHECK(headline({0.25F, 0.25F, 0.25F, 0.25F}) == "w0 looks at all 4 words alike, 25 % each");
+    CHECK(headline({0.5F, kNan, 0.5F}) == "w0: 1 of its 3 weights are NaN");
+    CHECK(headline({0.0F, 0.0F}) == "w0 looks at no word: its weights are 0");
+    CHECK(build_step_view(weighing(words_of_length(2), {0.5F, 0.5F})).headline_tip ==
+          "w0 looks at all 2 words alike, 50 % each.");
+    CHECK(build_step_view(words_of_length(3)).headline.empty());  // at X
 }
 
 TEST_CASE("NaN, empty rows and a single key are said, not counted as shares") {

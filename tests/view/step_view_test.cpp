@@ -110,7 +110,8 @@ TEST_CASE("a sink stands in the sides of softmax, and the sum that it leaves sta
     }
 }
 
-TEST_CASE("softmax writes out the row that is looked at: scores above, their weights as bars") {
+TEST_CASE(
+    "softmax writes out the row that is looked at as bars over its columns, which are words") {
     AppState state = after(preset_state("cat-sat-mat"), {GoToStage{Stage::weights}});
     const auto rows_of = [](const StepView& view) {
         std::vector<GridView> rows;
@@ -120,14 +121,15 @@ TEST_CASE("softmax writes out the row that is looked at: scores above, their wei
     };
     apply(state, SelectCell{{Stage::weights, 1, 1}});
     std::vector<GridView> rows = rows_of(build_step_view(state));
-    REQUIRE(rows.size() == 2);
-    CHECK(rows[0].title == "M[sat, ·]");
-    CHECK(rows[0].action == "softmax");
-    CHECK(rows[0].ref(0, 2) == CellRef{Stage::masked, 1, 2});
-    CHECK(rows[1].as_bars);
-    CHECK(rows[1].at(0, 0).value == doctest::Approx(0.1978).epsilon(1e-3));
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0].as_bars);
+    CHECK(rows[0].title == "A[sat, ·]");
+    CHECK(rows[0].ref(0, 2) == CellRef{Stage::weights, 1, 2});
+    CHECK(rows[0].at(0, 0).value == doctest::Approx(0.1978).epsilon(1e-3));
+    CHECK(build_step_view(state).sentence.queries.chips.size() == 3);
     apply(state, HoverCell{CellRef{Stage::weights, 2, 0}});
-    CHECK(rows_of(build_step_view(state))[0].title == "M[mat, ·]");
+    CHECK(rows_of(build_step_view(state))[0].title == "A[mat, ·]");
+    CHECK(build_step_view(after(state, {StepBy{-1}})).sentence.empty());
 }
 
 TEST_CASE("known answers stand in the cells; one word, two outputs: bank by its neighbour") {

@@ -27,6 +27,12 @@ struct TogglePlay {
     static constexpr Meta kMeta{"toggle_play", Kind::plain};
     friend void carry_out(AppState& state, const TogglePlay& action);
 };
+/// What to do first is offered under the weights, until one of it is done.
+struct ShowDoors {
+    bool on;
+    static constexpr Meta kMeta{"show_doors", Kind::plain, fields<&ShowDoors::on>};
+    friend void carry_out(AppState& state, const ShowDoors& action);
+};
 /// Each stage is guessed, one row of it, before it is shown.
 struct SetPredicting {
     bool on;
@@ -116,6 +122,6 @@ struct CancelCellEdit {
 using StepActions =
     ActionList<StepBy, GoToEnd, TogglePlay, SetPredicting, GuessEntry, PickGuess, RevealGuess,
                GuessAgain, HoverOperand, ScaleRows, BeginCellEdit, DraftCell, CommitCellEdit,
-               CancelCellEdit, CommitAndMove, LeaveCellEdit, ExplainSource, ShowModel>;
+               CancelCellEdit, CommitAndMove, LeaveCellEdit, ExplainSource, ShowModel, ShowDoors>;
 
 }  // namespace attn::view

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/workspaces/step/state.h"
+#include "app/workspaces/step/view.h"
 
 namespace attn::view {
 
@@ -17,5 +17,8 @@ std::vector<std::uint8_t> allowed_keys(const AppState& state, Index query);
 /// Empty rows, NaN, masks and dropout are named; percentages that do not add up say that they are rounded.
 /// `query` must be a row of the weights, which the trace holds.
 std::string attention_words(const AppState& state, Index query);
+
+/// The same in parts, of the keys that have a percentage of their own: the headline.
+std::vector<HeadlinePart> attention_headline(const AppState& state, Index query);
 
 }  // namespace attn::view

@@ -42,7 +42,8 @@ void light_hovered(const AppState& state, GridView& grid) {
         light(grid, *hovered);
 }
 
-/// The query whose row is written out: the pointed one, else the selected one, else the first.
+}  // namespace
+
 Index focused_row(const AppState& state) {
     const auto row_of = [](const std::optional<CellRef>& cell) {
         return cell && has_rows_of(cell->tensor, Axis::query) ? std::optional(cell->row)
@@ -51,6 +52,8 @@ Index focused_row(const AppState& state) {
     const Index rows = state.document().size.tq;
     return std::min(row_of(state.hovered).value_or(row_of(state.selected).value_or(0)), rows - 1);
 }
+
+namespace {
 
 void put(std::vector<GridView>& grids, GridView grid, Slot slot, std::string action = {}) {
     grid.slot = slot;
@@ -122,6 +125,7 @@ void put_rows(const AppState& state, Stage stage, std::vector<GridView>& canvas)
         put(canvas, std::move(rows[n]), Slot::top,
             n + 1 == rows.size() ? action_of(state, stage) : "");
     if (stage != Stage::weights && stage != Stage::dropped) return;
+    if (stage == Stage::weights) canvas.clear();  // the scores of a weight stand in the inspector
     GridView bars = row_grid(stage_grid(state, stage), row);
     bars.as_bars = true;
     put(canvas, std::move(bars), Slot::top);

@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "app/common/colormap.h"
-#include "app/common/document/model_text.h"
 #include "app/common/format.h"
 #include "app/common/row_range.h"
 #include "app/common/sheet.h"
@@ -238,6 +237,7 @@ struct RowStory {
     Index masked = 0;
     Index not_numbers = 0;
     double sum = 0.0;
+    bool names_head = true;
 
     std::string name() const { return axis_label(state.document(), Axis::query, query); }
     std::string key(const Share& share) const {
@@ -266,7 +266,8 @@ RowStory story_of(const AppState& state, Index query) {
 /// "Head 3, after dropout: golden": who looks.
 std::string opening(const RowStory& story) {
     std::string words;
-    if (story.state.document().size.heads > 1) words = fmt::format("Head {}", story.state.head);
+    if (story.names_head && story.state.document().size.heads > 1)
+        words = fmt::format("Head {}", story.state.head);
     if (story.dropped()) words += words.empty() ? "After dropout" : ", after dropout";
     return words + (words.empty() ? "" : ": ") + story.name();
 }
@@ -376,7 +377,15 @@ std::string nan_words(const RowStory& story) {
                        count);
 }
 
+/// Some keys get more than others: what listed() says.
+bool is_spread(const RowStory& story) {
+    return story.not_numbers == 0 && story.shares.size() > 1 &&
+           story.shares.front().weight != 0.0 &&
+           story.shares.front().weight != story.shares.back().weight;
+}
+
 std::string spread_words(const RowStory& story) {
+    if (is_spread(story)) return fmt::format("{} looks at {}", opening(story), listed(story));
     if (story.not_numbers > 0) return nan_words(story);
     if (story.shares.empty())
         return fmt::format("{} may look at no word: its weights are 0", opening(story));
@@ -386,8 +395,7 @@ std::string spread_words(const RowStory& story) {
         return fmt::format("{} may look at {} only: {}", opening(story),
                            story.key(story.shares.front()),
                            percentage(story.shares.front().weight).words);
-    if (story.shares.front().weight == story.shares.back().weight) return even_words(story);
-    return fmt::format("{} looks at {}", opening(story), listed(story));
+    return even_words(story);
 }
 
 }  // namespace
@@ -414,8 +422,6 @@ SentenceView build_sentence_view(const AppState& state) {
     }
     mark_key(view, place);
     view.words = view.weighed ? attention_words(state, *view.query) : place_words(state, place);
-    if (const std::string said = read_out_words(document); !said.empty())
-        view.read_out = sentence(said);
     if (view.query && (view.weighed || state.stage == Stage::masked))
         weigh(view, state, axis_label(document, Axis::query, *view.query));
     say_left_out(view.queries, size.tq);
@@ -443,6 +449,22 @@ std::string attention_words(const AppState& state, Index query) {
     if (sinks && !story.dropped() && story.not_numbers == 0)
         words += fmt::format("; the sink takes {}", percentage(1.0 - story.sum).words);
     return words + ".";
+}
+
+std::vector<HeadlinePart> attention_headline(const AppState& state, Index query) {
+    RowStory story = story_of(state, query);
+    story.names_head = false;
+    if (!is_spread(story)) return {{spread_words(story)}};
+    std::vector<HeadlinePart> parts{{opening(story), Role::query}, {" looks at "}};
+    const std::vector<Equals> groups = grouped(story.shares);
+    for (std::size_t n = 0; n < count_named(groups, story.sum); ++n) {
+        const Equals& group = groups[n];
+        if (n > 0) parts.push_back({", "});
+        parts.push_back({names(story, group), Role::key});
+        parts.push_back({" " + percentage(group.front().weight).words, Role::weight});
+        if (group.size() > 1) parts.push_back({" each"});
+    }
+    return parts;
 }
 
 }  // namespace attn::view

@@ -40,7 +40,6 @@ struct SentenceView {
     WordRow keys;                // cross-attention's own; empty: the queries are the keys
     std::optional<Index> query;  // that is looked at
     bool weighed = false;        // its weights are known: arcs may be drawn
-    std::string read_out;        // what a model says of the text; "": nothing
     std::string words;           // "golden looks at golden 56 %, my 10 %, and 34 % on 17 others."
 
     bool empty() const { return queries.chips.empty(); }

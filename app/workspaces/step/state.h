@@ -55,6 +55,7 @@ struct StepLook {
     std::optional<OperandId> lit;  // the matrix whose symbol is under the pointer
     std::optional<EditFlash> flash;
     std::optional<Prediction> prediction;
+    bool doors = false;  // what to do first is offered under the weights
 };
 
 inline constexpr Look<StepLook> step_look;

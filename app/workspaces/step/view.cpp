@@ -9,8 +9,10 @@
 #include "app/common/document/chain_rule.h"
 #include "app/common/document/effect.h"
 #include "app/common/document/loss.h"
+#include "app/common/document/model_text.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
+#include "app/workspaces/step/attention_words.h"
 #include "app/workspaces/step/explain.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/predict.h"
@@ -220,7 +222,14 @@ std::vector<SideVector> row_sides(const AppState& state, const StepView& view) {
     };
     if (view.rows.empty()) return {};
     std::vector<SideVector> sides{column(0), column(1)};
-    for (const RowReadouts& row : view.rows) sides[0].bars.push_back(row.evenness);
+    for (std::size_t n = 0; n < view.rows.size(); ++n) {
+        const double evenness = view.rows[n].evenness;
+        sides[0].bars.push_back(evenness);
+        if (!std::isfinite(evenness)) continue;
+        std::string& cell = sides[0].cells[n];
+        cell = cell_number(evenness, 2);
+        if (cell.starts_with("0.")) cell.erase(0, 1);
+    }
     for (SideVector& side : stage_grid(state, state.stage).sides) sides.push_back(std::move(side));
     if (!state.document().inputs->params[Param::sinks].empty())  // Σ first: what the sink leaves
         std::ranges::rotate(sides, sides.begin() + 2);
@@ -261,6 +270,16 @@ void head(const AppState& state, const StageInfo& stage, StepView& view) {
         view.title += ", " + shown + head_name_words(state);
 }
 
+/// What the row that is looked at attends to, where the canvas shows weights.
+void headline(const AppState& state, StepView& view) {
+    const bool weighs = state.stage == Stage::weights || state.stage == Stage::dropped;
+    if (!weighs || state.show_gradients || is_guessing(state) || !is_kept(state, state.stage))
+        return;
+    const Index row = focused_row(state);
+    view.headline = attention_headline(state, row);
+    view.headline_tip = attention_words(state, row);
+}
+
 /// "1 → 3" at the cell that was just edited.
 std::optional<FlashView> flash_of(const AppState& state) {
     const auto& flash = step_look(state).flash;
@@ -275,7 +294,8 @@ std::optional<FlashView> flash_of(const AppState& state) {
 std::string hint_of(const AppState& state) {
     if (is_empty(state.document()))
         return is_toy(state.document()) ? std::string(kEmptyHint) : empty_words(state.document());
-    return step_look(state).stepped_once ? "" : std::string(kFirstHint);
+    const StepLook& look = step_look(state);
+    return look.stepped_once || look.doors ? "" : std::string(kFirstHint);
 }
 
 std::string reason_not_kept(const AppState& state, Stage stage) {
@@ -300,8 +320,13 @@ StepView build_step_view(const AppState& state) {
     for (const Stage on_ribbon : ribbon_stages(state.document()))
         view.ribbon.push_back(ribbon_item(state, on_ribbon));
     head(state, info(stage), view);
+    headline(state, view);
+    if (const std::string said = read_out_words(state.document()); !said.empty())
+        view.read_out = sentence(said);
     view.words = is_guessing(state) ? "" : words_of(state, stage);
     view.hint = hint_of(state);
+    view.doors = step_look(state).doors && !view.headline.empty();
+    view.has_tour = !state.tours.empty();
     view.controls = controls_of(state);
     view.flash = flash_of(state);
     view.map = map_form(state, stage) != MapForm::own;
@@ -323,6 +348,7 @@ StepView build_step_view(const AppState& state) {
     if (!weighs || state.show_gradients) return view;
     view.rows = row_readouts(state);
     view.result.sides = row_sides(state, view);
+    if (stage == Stage::weights) view.sentence = build_sentence_view(state);
     return view;
 }
 

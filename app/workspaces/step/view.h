@@ -8,6 +8,7 @@
 #include "app/common/document/loss.h"
 #include "app/common/grid.h"
 #include "app/common/readout.h"
+#include "app/workspaces/step/sentence.h"
 #include "app/workspaces/step/state.h"
 
 namespace attn::view {
@@ -64,6 +65,12 @@ struct ControlsView {
     std::optional<Index> padding = {};           // valid keys of the sequence shown
 };
 
+/// A part of the headline, in the colour of a role or of text.
+struct HeadlinePart {
+    std::string text;
+    std::optional<Role> role = {};
+};
+
 /// A number that was just edited.
 struct FlashView {
     CellRef cell;
@@ -73,11 +80,17 @@ struct FlashView {
 
 struct StepView {
     std::vector<RibbonItem> ribbon;
-    std::string title;             // "Raw scores"
+    std::string title;  // "Raw scores"
+    std::vector<HeadlinePart>
+        headline;                  // what the row looks at, in the title's place; empty: the title
+    std::string headline_tip;      // the same with all that it leaves out
+    std::string read_out;          // what a model says of the text; "": nothing
     std::string tex;               // its formula, in the subset that core/tex.h reads
     std::string formula;           // the same as plain text: "scores[i,j] = q_i · k_j"
     std::string words;             // one plain sentence
     std::string hint;              // first launch: what to press; "" afterwards
+    bool doors = false;            // what to do first is offered in its place
+    bool has_tour = false;         // that can be started
     std::string unavailable;       // why the stage is not kept; "" when it is
     bool map = false;              // the result is the map that Large has: no operands, no `result`
     std::optional<OperandId> lit;  // whose symbol is under the pointer
@@ -87,6 +100,7 @@ struct StepView {
         keys;                          // as along the scores: their place is kept at each stage
     std::optional<GridView> previous;  // what the result cross-fades from
     double fade = 1.0;
+    SentenceView sentence;          // of weights: its words are the columns; else empty
     std::vector<RowReadouts> rows;  // weights: per-row metrics
     ControlsView controls;
     std::optional<FlashView> flash;

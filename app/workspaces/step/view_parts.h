@@ -15,6 +15,8 @@ std::vector<GridView> canvas_of(const AppState& state, Stage stage);
 GridView result_of(const AppState& state, Stage stage);
 /// The pointed cell's row and column, else the selected one's, and the focused query of whatever has its row.
 void focus_grids(const AppState& state, StepView& view);
+/// The query whose row is written out: the pointed one, else the selected one, else the first.
+Index focused_row(const AppState& state);
 /// All of the matrix whose symbol is under the pointer, and nothing of the others.
 void light_operand(const AppState& state, StepView& view);
 /// Whether the output is mixed by W_O.

@@ -249,7 +249,10 @@ bool has_step_settled(const AppState& state) {
 }
 
 std::vector<Shot> step_shots() {
-    return {{"", {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 1, 2}}}}};
+    // The first screen too: a sentence in which "it" looks at "animal".
+    return {{"",
+             {LoadPreset{"the-animal-didnt-cross"}, GoToStage{Stage::weights},
+              SelectCell{{Stage::weights, 7, 1}}, ShowDoors{true}}}};
 }
 
 constexpr std::string_view kStepMouse[] = {
@@ -270,7 +273,7 @@ void leave_step(AppState& state) {
 }
 
 void tick_step(AppState& state, double seconds) {
-    constexpr double kFadeSeconds = 0.4;
+    constexpr double kFadeSeconds = 0.6;
     StepLook& look = step_look(state);
     look.fade = std::min(1.0, look.fade + seconds / kFadeSeconds);
     if (look.playing) look.play_clock_s += seconds;
@@ -350,11 +353,14 @@ void carry_out(AppState& state, const GoToEnd& action) {
     go_to_stage(state, action.last ? stages.back() : stages.front());
 }
 
+void carry_out(AppState& state, const ShowDoors& action) { step_look(state).doors = action.on; }
+
 void carry_out(AppState& state, const TogglePlay&) {
     StepLook& look = step_look(state);
+    const bool first = std::exchange(look.doors, false);  // "Watch it compute": from the start
     const std::vector<Stage> stages = ribbon_stages(state.document());
     const bool start = !look.playing;
-    if (start && state.stage == stages.back()) go_to_stage(state, stages.front());
+    if (start && (first || state.stage == stages.back())) go_to_stage(state, stages.front());
     look.playing = start;
     look.play_clock_s = 0.0;
 }

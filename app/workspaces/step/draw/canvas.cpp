@@ -8,8 +8,10 @@
 #include "app/common/draw/lens.h"
 #include "app/common/draw/workspace.h"
 #include "app/common/format.h"
+#include "app/workspaces/step/draw/doors.h"
 #include "app/workspaces/step/draw/heading.h"
 #include "app/workspaces/step/draw/layout.h"
+#include "app/workspaces/step/draw/sentence.h"
 
 namespace attn::ui {
 namespace {
@@ -27,7 +29,8 @@ constexpr float kRoomyPitch = 36.0F;  // of columns beside which a row's number 
 constexpr float kNarrowestBar = 96.0F;
 constexpr float kFootHeight = 26.0F;  // of a colour bar with its numbers
 constexpr double kFading = 0.4;       // of its time, the end: a flash fades
-constexpr float kHeight = 0.3F;       // of the spare height stands above words alone
+constexpr float kWordChip = 28.0F;
+constexpr float kHeight = 0.3F;  // of the spare height stands above words alone
 
 ImVec2 operator+(ImVec2 a, ImVec2 b) { return {a.x + b.x, a.y + b.y}; }
 
@@ -73,14 +76,37 @@ Cross cross_of(const StepView& view, const CanvasLayout& layout, const Frame& fr
     return cross;
 }
 
-/// The words of the hero's rows and columns, once, outside of what shares them.
-void draw_axes(const Cross& cross, const Placed& hero) {
+/// The words of the hero's rows and columns, once, outside of what shares them. Returns the cell of the one under the
+/// pointer.
+std::optional<CellRef> draw_axes(const Cross& cross, const Placed& hero, view::Actions& out) {
     const Placed* const left = cross.first_in(Slot::left);
     const Placed* const top = cross.first_in(Slot::top);
     const float right = (left ? left : &hero)->place.origin.x;
     GridPlace rows{{right, hero.place.origin.y}, hero.place.cell};
     draw_row_labels(GridCanvas{hero.grid, rows, cross.frame}, right);
-    draw_column_labels(cross.canvas(hero), (top ? top : &hero)->place.origin.y);
+    const float foot = (top ? top : &hero)->place.origin.y;
+    if (!cross.layout.chips) {
+        draw_column_labels(cross.canvas(hero), foot);
+        return std::nullopt;
+    }
+    const float chip = cross.frame.px(kWordChip);
+    const WordColumns at{{hero.place.origin.x, foot - chip - cross.frame.px(kGap)},
+                         hero.place.cell.x,
+                         chip,
+                         cross.layout.arcs};
+    return draw_sentence(cross.view.sentence, at, cross.frame, out);
+}
+
+/// The row of the selected cell, in the colour of queries. Nothing else is dimmed for it.
+void draw_selected_row(const Cross& cross) {
+    const auto& [grid, place] = cross.result();
+    if (!grid.selected || grid.rows < 2 || grid.row_role != Role::query) return;
+    const GridCanvas canvas = cross.canvas(cross.result());
+    const float out = cross.frame.px(1.5F);
+    const ImVec2 low = canvas.corner(grid.selected->first, 0);
+    const ImVec2 high = canvas.corner(grid.selected->first + 1, grid.columns);
+    cross.frame.painter.outline({low.x - out, low.y - out}, {high.x + out - 1, high.y + out - 1},
+                                cross.frame.theme.query, out);
 }
 
 /// Whether the columns of an arm at the left or right have numbers, or names, above them.
@@ -250,15 +276,19 @@ std::optional<CellRef> draw_matrices(const Cross& cross, view::Actions& out) {
     }
     const Fade fade{cross.view.previous ? &*cross.view.previous : nullptr, cross.view.fade};
     draw_one(cross, cross.result(), fade, hovered, out);
+    draw_selected_row(cross);
     return hovered;
 }
 
-void draw_around(const Cross& cross, view::Actions& out) {
+std::optional<CellRef> draw_around(const Cross& cross, view::Actions& out) {
     const Placed& hero = cross.hero();
-    draw_axes(cross, hero);
+    const auto hovered = draw_axes(cross, hero, out);
     draw_foot(cross, hero, out);
-    if (cross.view.result.slot == Slot::right) return draw_foot(cross, cross.result(), out);
-    draw_sides(cross.canvas(cross.result()), cross.layout.right);
+    if (cross.view.result.slot == Slot::right)
+        draw_foot(cross, cross.result(), out);
+    else
+        draw_sides(cross.canvas(cross.result()), cross.layout.right);
+    return hovered;
 }
 
 /// Calls `draw` with the matrix and the corner of every place where the cell of the tensor is drawn.
@@ -367,11 +397,12 @@ Pointed draw_canvas(const StepView& view, const std::optional<view::CellEdit>& e
         draw_reason(view.unavailable, frame);
         return {std::nullopt, symbol};
     }
-    const ImVec2 room = ImGui::GetContentRegionAvail();
+    ImVec2 room = ImGui::GetContentRegionAvail();
+    if (view.doors) room.y -= draw_doors(view, frame, out);
     const CanvasLayout layout = lay_out_canvas(view, frame, room);
     const Cross cross = cross_of(view, layout, frame, room);
-    const auto hovered = draw_matrices(cross, out);
-    draw_around(cross, out);
+    auto hovered = draw_matrices(cross, out);
+    if (const auto word = draw_around(cross, out)) hovered = word;
     draw_story(cross);
     draw_hint(cross);
     if (editing) {

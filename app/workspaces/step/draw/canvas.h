@@ -16,7 +16,9 @@
 
 namespace attn::ui {
 
-/// The stages with live shapes; a click goes there.
+/// What the stages take of `room`.
+float ribbon_width(const std::vector<view::RibbonItem>& items, float room, const Frame& frame);
+/// The stages in a row; a click goes there.
 void draw_ribbon(const std::vector<view::RibbonItem>& items, const Frame& frame,
                  view::Actions& out);
 

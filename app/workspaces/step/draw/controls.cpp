@@ -18,11 +18,10 @@ using view::Actions;
 using view::ControlsView;
 
 // Design units.
-constexpr float kPresetWidth = 168.0F;
-constexpr float kNarrowPreset = 128.0F;
+constexpr float kPresetWidth = 144.0F;
 constexpr float kLeastSentence = 168.0F;
+constexpr float kMostSentence = 420.0F;
 constexpr float kControlsGap = 12.0F;
-constexpr float kNarrowRow = 720.0F;
 constexpr float kLossWidth = 208.0F;  // "L = ½ Σ (output − target)²"
 constexpr float kToggle = 28.0F;      // its height
 
@@ -135,6 +134,8 @@ float row_item_width(RowItem item, const ControlsView& view, const Frame& frame)
     if (item == RowItem::gradients) return toggle_width(frame, "gradients");
     if (item == RowItem::causal) return toggle_width(frame, "causal");
     if (item == RowItem::loss) return frame.px(kLossWidth);
+    if (item == RowItem::preset) return frame.px(kPresetWidth);
+    if (item == RowItem::sentence) return frame.px(kLeastSentence);
     // Scaling: room for any d_k, so that nothing beside it moves when that is changed.
     return std::max(toggle_width(frame, "÷ √128 = 11.31"),
                     toggle_width(frame, scaling_words(view)));
@@ -143,7 +144,12 @@ float row_item_width(RowItem item, const ControlsView& view, const Frame& frame)
 }  // namespace
 
 void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, Actions& out) {
+    const float rest = ImGui::CalcItemWidth();
     switch (item) {
+        case RowItem::preset:
+            return preset_combo(view, rest, frame, out);
+        case RowItem::sentence:
+            return sentence_field(view, rest, frame, out);
         case RowItem::sequence:
             return place_field("##batch", "sequence", view.batch, view.batches,
                                {"The sequence of the batch that is shown", ""}, frame, out,
@@ -192,25 +198,32 @@ bool is_there(RowItem item, const ControlsView& view) {
     return true;
 }
 
-/// What the row holds at this width: the sentence takes what is left.
+/// What the row holds at this width: the sentence takes what is left, and the row ends at the right.
 struct RowPlan {
-    float preset = 0.0F, sentence = 0.0F;
+    float sentence = 0.0F;
+    float left = 0.0F;  // where it begins
     unsigned left_out = 0;
+
+    bool has(RowItem item, const ControlsView& view) const {
+        return is_there(item, view) && (left_out & bit_of(item)) == 0;
+    }
 };
 
 RowPlan plan_row(const ControlsView& view, float room, const Frame& frame) {
     const float gap = frame.px(kControlsGap);
     RowPlan plan;
-    plan.preset = frame.px(room < frame.px(kNarrowRow) ? kNarrowPreset : kPresetWidth);
-    float taken = plan.preset + gap + button_width(frame, "Model ▾") + gap;
+    float taken = button_width(frame, "Model ▾");
     for (unsigned n = 0; n < kRowItems; ++n)
         if (is_there(RowItem{n}, view)) taken += row_item_width(RowItem{n}, view, frame) + gap;
-    for (unsigned n = 0; n < kRowItems && taken + frame.px(kLeastSentence) > room; ++n) {
+    for (unsigned n = 0; n < kRowItems && taken > room; ++n) {
         if (!is_there(RowItem{n}, view)) continue;
         taken -= row_item_width(RowItem{n}, view, frame) + gap;
         plan.left_out |= bit_of(RowItem{n});
     }
-    plan.sentence = std::max(frame.px(kLeastSentence) / 2, room - taken);
+    const float least = frame.px(kLeastSentence);
+    if (plan.has(RowItem::sentence, view))
+        plan.sentence = std::min(least + room - taken, frame.px(kMostSentence));
+    plan.left = std::max(room - taken - std::max(plan.sentence - least, 0.0F), 0.0F);
     return plan;
 }
 
@@ -234,24 +247,23 @@ ModelButton model_button(const Frame& frame, Actions& out, bool open) {
 }  // namespace
 
 ModelButton draw_controls(const ControlsView& view, const Frame& frame, Actions& out) {
-    constexpr std::array kOrder{RowItem::layer,     RowItem::sequence,    RowItem::head,
-                                RowItem::scaling,   RowItem::temperature, RowItem::causal,
-                                RowItem::gradients, RowItem::loss};
+    constexpr std::array kOrder{
+        RowItem::preset,  RowItem::sentence,    RowItem::layer,  RowItem::sequence,  RowItem::head,
+        RowItem::scaling, RowItem::temperature, RowItem::causal, RowItem::gradients, RowItem::loss};
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const RowPlan plan = plan_row(view, ImGui::GetContentRegionAvail().x, frame);
     const float field = ImGui::GetFrameHeight();
-    float x = low.x;
-    place_next(x, plan.preset, field, low, frame);
-    preset_combo(view, plan.preset, frame, out);
-    place_next(x, plan.sentence, field, low, frame);
-    sentence_field(view, plan.sentence, frame, out);
+    float x = low.x + plan.left;
     for (const RowItem item : kOrder) {
-        if (!is_there(item, view) || (plan.left_out & bit_of(item)) != 0) continue;
+        if (!plan.has(item, view)) continue;
         const bool flips =
             item == RowItem::scaling || item == RowItem::causal || item == RowItem::gradients;
-        place_next(x, row_item_width(item, view, frame), flips ? frame.px(kToggle) : field, low,
-                   frame);
+        const float width =
+            item == RowItem::sentence ? plan.sentence : row_item_width(item, view, frame);
+        place_next(x, width, flips ? frame.px(kToggle) : field, low, frame);
+        ImGui::PushItemWidth(width);
         draw_row_item(item, view, frame, out);
+        ImGui::PopItemWidth();
     }
     place_next(x, 0.0F, field, low, frame);
     ModelButton model = model_button(frame, out, view.model_open);

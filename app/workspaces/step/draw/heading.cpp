@@ -9,7 +9,6 @@
 #include "app/common/draw/focus.h"
 #include "app/common/draw/math.h"
 #include "app/workspaces/step/draw/canvas.h"
-#include "app/workspaces/step/draw/layout.h"
 
 namespace attn::ui {
 namespace {
@@ -23,8 +22,26 @@ constexpr float kSentence = 47.0F;  // beneath the limits of a sum
 constexpr float kHeadingHeight = 64.0F;
 constexpr float kLowHeight = 46.0F;  // without the sentence, which the bottom line says too
 constexpr float kLowWindow = 700.0F;
-constexpr float kHeadingGap = 24.0F;   // between title, formula and badge
-constexpr float kLeastTitle = 120.0F;  // of a title that is cut for its formula
+// In the lowest windows one line.
+constexpr float kLowestWindow = 560.0F;
+constexpr float kLowestHeight = 30.0F;
+constexpr float kLowestBaseline = 18.0F;
+constexpr float kLowestFormula = 12.0F;
+constexpr float kLowestHeadline = 18.6F;  // 16 an em
+constexpr float kHeadingGap = 24.0F;      // between title, formula and badge
+constexpr float kLeastTitle = 120.0F;     // of a title that is cut for its formula
+constexpr float kBadgePad = 10.0F;
+constexpr float kBadge = 22.0F;
+
+bool is_lower_than(float height, const Frame& frame) {
+    return ImGui::GetIO().DisplaySize.y < frame.px(height);
+}
+
+Font headline_font(const Frame& frame) {
+    Font font = frame.fonts.headline;
+    if (is_lower_than(kLowestWindow, frame)) font.px = frame.px(kLowestHeadline);
+    return font;
+}
 
 /// The line of title and formula: from `low` to `right`, of which `taken` is where they end.
 struct TitleLine {
@@ -64,21 +81,72 @@ std::string shortened(const Frame& frame, const Font& font, const std::string& b
 void draw_badge(const StepView& view, const Frame& frame, const TitleLine& line) {
     const Font& font = frame.fonts.small;
     const std::string& whole = view.controls.badge;
+    const float pad = frame.px(kBadgePad);
     const std::string badge =
-        shortened(frame, font, whole, line.right - line.taken - frame.px(kHeadingGap));
+        shortened(frame, font, whole, line.right - line.taken - frame.px(kHeadingGap) - 2 * pad);
     if (badge.empty()) return;
-    const ImVec2 at{line.right - frame.text_width(font, badge), line.baseline - font.ascent()};
-    frame.painter.text(font, at, view.controls.toy ? frame.theme.warning : frame.theme.muted,
-                       badge);
+    const ImVec2 at{line.right - pad - frame.text_width(font, badge),
+                    line.baseline - font.ascent()};
+    const float middle = at.y + font.px / 2;
+    frame.painter.outline({at.x - pad, middle - frame.px(kBadge / 2)},
+                          {line.right, middle + frame.px(kBadge / 2)}, frame.theme.control,
+                          frame.px(1), frame.px(kBadge / 2));
+    frame.painter.text(font, at, view.controls.toy ? frame.theme.text : frame.theme.muted, badge);
     if (badge != whole) say_whole(frame, at, {line.right, at.y + font.px}, whole);
+}
+
+/// Part by part in their colours; what has no room ends in "…", and pointing at it says all of it. Returns where it ends.
+float draw_headline(const StepView& view, const Frame& frame, const TitleLine& line) {
+    const Font font = headline_font(frame);
+    ImVec2 at{line.low.x, line.baseline - font.ascent()};
+    for (const view::HeadlinePart& part : view.headline) {
+        const std::string shown = fit_text(frame, font, part.text, line.right - at.x);
+        frame.painter.text(font, at, part.role ? frame.theme.role(*part.role) : frame.theme.text,
+                           shown);
+        at.x += frame.text_width(font, shown);
+        if (shown != part.text) break;
+    }
+    say_whole(frame, {line.low.x, at.y}, {at.x, at.y + font.px}, view.headline_tip);
+    return at.x;
 }
 
 /// The title gives way to the formula, down to a few words.
 float draw_title(const StepView& view, const Frame& frame, const TitleLine& line, float formula) {
-    const Font& font = frame.fonts.title;
+    const Font font = headline_font(frame);
     const float room = std::max(line.right - line.low.x - formula, frame.px(kLeastTitle));
     return draw_cut(frame, font, {line.low.x, line.baseline - font.ascent()}, frame.theme.text,
                     view.title, room);
+}
+
+/// Title and formula; returns what the symbol under the pointer stands for.
+std::optional<OperandId> draw_title_line(const StepView& view, const Frame& frame,
+                                         TitleLine& line) {
+    const float gap = frame.px(kHeadingGap);
+    const float title = frame.text_width(headline_font(frame), view.title);
+    const float room = line.right - line.low.x - gap - std::max(title, frame.px(kLeastTitle));
+    const float size = is_lower_than(kLowestWindow, frame) ? kLowestFormula : kFormula;
+    const auto formula = fitted_math(frame, view.tex, size, room);
+    line.taken = draw_title(view, frame, line, formula ? formula->width + gap : 0.0F);
+    if (!formula) return std::nullopt;
+    const auto pointed = draw_formula(frame, *formula, {line.taken + gap, line.baseline});
+    line.taken += gap + formula->width;
+    return pointed;
+}
+
+/// What is shown; at its right end what a model says of the text, half the line at most.
+void draw_muted_line(const StepView& view, const Frame& frame, const TitleLine& line) {
+    const Font& font = frame.fonts.body;
+    const float y = line.low.y + frame.px(kSentence);
+    float right = line.right;
+    if (!view.read_out.empty()) {
+        const std::string shown =
+            fit_text(frame, font, view.read_out, (line.right - line.low.x) / 2);
+        const float from = right - frame.text_width(font, shown);
+        frame.painter.text(font, {from, y}, frame.theme.text, shown);
+        say_whole(frame, {from, y}, {right, y + font.px}, view.read_out);
+        right = from - frame.px(kHeadingGap);
+    }
+    draw_cut(frame, font, {line.low.x, y}, frame.theme.muted, view.words, right - line.low.x);
 }
 
 using view::Mark;
@@ -86,72 +154,55 @@ using view::Progress;
 using view::RibbonItem;
 
 // Design units.
-constexpr float kArrow = 16.0F;
-constexpr float kLeastArrow = 10.0F;  // no arrow in less
-constexpr float kLeastGap = 4.0F;
-constexpr float kRibbonWidest = 160.0F;
+constexpr float kChevron = 20.0F;  // between two items
+constexpr float kLeastChevron = 8.0F;
 constexpr float kSmallLabel = 12.0F;
-constexpr float kSmallShape = 11.0F;
-constexpr float kMarkRoom = 14.0F;  // ● or ○ before the shape
-constexpr float kMarkRadius = 4.0F;
+constexpr float kSmallestLabel = 11.0F;
+constexpr float kItemPad = 4.0F;
+constexpr float kMarkRoom = 13.0F;  // ● or ○ before the label
+constexpr float kMarkRadius = 3.5F;
 
 /// How the items stand beside each other.
 struct RibbonSetting {
-    Font label, shape;
+    view::Font label;
     std::vector<float> widths;
     float gap = 0.0F;  // between two of them
+
+    float whole() const {
+        return std::accumulate(widths.begin(), widths.end(),
+                               gap * static_cast<float>(widths.size() - 1));
+    }
 };
 
-/// What the mark takes of the shape's line.
-float mark_room(const RibbonItem& item, const Frame& frame) {
-    return item.mark == Mark::none ? 0.0F : frame.px(kMarkRoom);
-}
-
-std::vector<float> measured(const std::vector<RibbonItem>& items, const RibbonSetting& setting,
-                            const Frame& frame) {
-    std::vector<float> widths;
+RibbonSetting set_in(const std::vector<RibbonItem>& items, view::Font font, float gap,
+                     const Frame& frame) {
+    RibbonSetting setting{font, {}, gap};
     for (const RibbonItem& item : items)
-        widths.push_back(
-            std::max(frame.text_width(setting.label, item.label),
-                     frame.text_width(setting.shape, item.shape) + mark_room(item, frame)));
-    return widths;
+        setting.widths.push_back(frame.text_width(font, item.label) + frame.px(2 * kItemPad) +
+                                 (item.mark == Mark::none ? 0.0F : frame.px(kMarkRoom)));
+    return setting;
 }
 
-/// Slots of one width where every word fits in one, else as wide as the words.
-bool try_slots(RibbonSetting& setting, const std::vector<RibbonItem>& items, float room,
-               const Frame& frame) {
-    setting.widths = measured(items, setting, frame);
-    const float count = static_cast<float>(items.size());
-    const float even =
-        within((room - frame.px(kArrow) * (count - 1)) / count, 1.0F, frame.px(kRibbonWidest));
-    setting.gap = frame.px(kArrow);
-    if (std::ranges::max(setting.widths) <= even) {
-        setting.widths.assign(items.size(), even);
-        return true;
-    }
-    const float taken = std::accumulate(setting.widths.begin(), setting.widths.end(), 0.0F);
-    const float gap = (room - taken) / std::max(count - 1, 1.0F);
-    setting.gap = within(gap, frame.px(kLeastGap), frame.px(kArrow));
-    return gap >= frame.px(kLeastArrow);
-}
-
-/// In the usual fonts where they fit, else in smaller ones; words that are still too wide are cut.
+/// In the usual font where they fit, else in smaller ones; words that are still too wide are cut.
 RibbonSetting set_items(const std::vector<RibbonItem>& items, float room, const Frame& frame) {
-    RibbonSetting setting{frame.fonts.strong, frame.fonts.digits_small, {}, 0.0F};
-    if (try_slots(setting, items, room, frame)) return setting;
-    setting.label.px = frame.px(kSmallLabel);
-    setting.shape.px = frame.px(kSmallShape);
-    if (try_slots(setting, items, room, frame)) return setting;
+    RibbonSetting setting;
+    view::Font font = frame.fonts.strong;
+    for (const auto& [px, gap] : {std::pair{font.px, frame.px(kChevron)},
+                                  {font.px, frame.px(kLeastChevron)},
+                                  {frame.px(kSmallLabel), frame.px(kLeastChevron)},
+                                  {frame.px(kSmallestLabel), frame.px(2)}}) {
+        font.px = px;
+        setting = set_in(items, font, gap, frame);
+        if (setting.whole() <= room) return setting;
+    }
     const float gaps = setting.gap * static_cast<float>(items.size() - 1);
-    const float taken = std::accumulate(setting.widths.begin(), setting.widths.end(), 0.0F);
-    const float share = std::min(1.0F, std::max(room - gaps, 1.0F) / taken);
+    const float share = std::max(room - gaps, 1.0F) / std::max(setting.whole() - gaps, 1.0F);
     for (float& width : setting.widths) width *= share;
     return setting;
 }
 
 view::Color label_color(const Frame& frame, Progress progress) {
-    if (progress == Progress::current) return frame.theme.accent;
-    return progress == Progress::done ? frame.theme.text : frame.theme.muted;
+    return progress == Progress::ahead ? frame.theme.muted : frame.theme.text;
 }
 
 /// ● changed by the last edit, ○ the same.
@@ -167,54 +218,52 @@ void draw_item(const RibbonItem& item, const RibbonSetting& setting, const Frame
     const ImVec2 high{low.x + size.x, low.y + size.y};
     const bool current = item.progress == Progress::current;
     const bool hovered = ImGui::IsItemHovered() && !current;
-    if (hovered) frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
-    const float split = low.y + size.y * 0.56F;
-    const float mark = mark_room(item, frame);
-    const auto put = [&](const Font& font, view::Point from, float foot, view::Color color,
-                         const std::string& text) {
-        draw_text_in(frame, font, from, {high.x, foot}, Align::center, color,
-                     fit_text(frame, font, text, high.x - from.x + 1.0F));
-    };
-    put(setting.label, {low.x, low.y + frame.px(4)}, split, label_color(frame, item.progress),
-        item.label);
-    put(setting.shape, {low.x + mark, split}, high.y - frame.px(4), frame.theme.muted, item.shape);
-    if (item.mark != Mark::none) {
-        const float words = frame.text_width(setting.shape, item.shape);
-        const float left = std::max(low.x, (low.x + mark + high.x - words) / 2 - mark);
-        draw_mark(frame, item.mark,
-                  {left + frame.px(kMarkRadius), (split + high.y - frame.px(4)) / 2},
+    const ImVec2 inner{low.x, low.y + frame.px(6)};
+    if (hovered)
+        frame.painter.rect(inner, {high.x, high.y - frame.px(6)}, frame.theme.raised, frame.px(4));
+    const float mark = item.mark == Mark::none ? 0.0F : frame.px(kMarkRoom);
+    draw_fitted(frame, setting.label, {low.x + mark, low.y}, {high.x + 1.0F, high.y}, Align::center,
+                label_color(frame, item.progress), item.label);
+    if (item.mark != Mark::none)
+        draw_mark(frame, item.mark, {low.x + mark / 2 + frame.px(2), (low.y + high.y) / 2},
                   hovered ? frame.theme.raised : frame.theme.background);
-    }
-    if (current) frame.painter.rect({low.x, high.y - frame.px(2)}, high, frame.theme.accent);
+    if (current) frame.painter.rect({low.x, high.y - frame.px(3)}, high, frame.theme.accent);
+}
+
+/// ">" in the gap before `right`.
+void draw_chevron(const Frame& frame, float right, float gap, float middle) {
+    const float arm = frame.px(3);
+    const float x = right - gap / 2;
+    const view::Point mark[] = {
+        {x - arm / 2, middle - arm}, {x + arm / 2, middle}, {x - arm / 2, middle + arm}};
+    frame.painter.polyline(mark, frame.theme.control, frame.px(1.5F));
 }
 
 }  // namespace
 
 std::optional<OperandId> draw_heading(const StepView& view, const Frame& frame) {
-    if (has_room_for_matrix_alone(view.queries.size(), frame)) return std::nullopt;
     const ImVec2 low = ImGui::GetCursorScreenPos();
+    const bool lowest = is_lower_than(kLowestWindow, frame);
+    const bool is_low = is_lower_than(kLowWindow, frame);
     TitleLine line{low, low.x + ImGui::GetContentRegionAvail().x, low.x,
-                   std::round(low.y + frame.px(kBaseline))};
-    const float gap = frame.px(kHeadingGap);
-    const float title = frame.text_width(frame.fonts.title, view.title);
-    const float room = line.right - low.x - gap - std::max(title, frame.px(kLeastTitle));
-    const auto formula = fitted_math(frame, view.tex, kFormula, room);
-    line.taken = draw_title(view, frame, line, formula ? formula->width + gap : 0.0F);
+                   std::round(low.y + frame.px(lowest ? kLowestBaseline : kBaseline))};
     std::optional<OperandId> pointed;
-    if (formula) {
-        pointed = draw_formula(frame, *formula, {line.taken + gap, line.baseline});
-        line.taken += gap + formula->width;
-    }
+    if (view.headline.empty())
+        pointed = draw_title_line(view, frame, line);
+    else
+        line.taken = draw_headline(view, frame, line);
     draw_badge(view, frame, line);
-    const bool is_low = ImGui::GetIO().DisplaySize.y < frame.px(kLowWindow);
-    if (!is_low)
-        draw_cut(frame, frame.fonts.body, {low.x, low.y + frame.px(kSentence)}, frame.theme.muted,
-                 view.words, line.right - low.x);
-    const ImVec2 foot{low.x, low.y + frame.px(is_low ? kLowHeight : kHeadingHeight)};
+    if (!is_low) draw_muted_line(view, frame, line);
+    const float height = lowest ? kLowestHeight : is_low ? kLowHeight : kHeadingHeight;
+    const ImVec2 foot{low.x, low.y + frame.px(height)};
     ImGui::SetCursorScreenPos(foot);
     ImGui::Dummy({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
     ImGui::SetCursorScreenPos(foot);
     return pointed;
+}
+
+float ribbon_width(const std::vector<RibbonItem>& items, float room, const Frame& frame) {
+    return items.empty() ? 0.0F : std::min(room, set_items(items, room, frame).whole());
 }
 
 void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, view::Actions& out) {
@@ -229,15 +278,12 @@ void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, view:
         ImGui::PushID(info(item.stage).key.data());
         const bool clicked = ImGui::InvisibleButton("stage", size);
         if (pressed_by_key(frame) || clicked) out.push_back(view::GoToStage{item.stage});
-        tooltip(frame, item.label, item.tooltip);
+        tooltip(frame, item.label + "  " + item.shape, item.tooltip);
         draw_item(item, setting, frame, low, size);
         ImGui::PopID();
         low.x += size.x + setting.gap;
-        if (n + 1 == items.size() || setting.gap < frame.px(kLeastArrow)) continue;
-        const float y = low.y + room.y / 2;
-        draw_arrow(frame, {low.x - setting.gap + frame.px(1), y}, {low.x - frame.px(3), y},
-                   item.progress == Progress::done ? frame.theme.muted : frame.theme.control,
-                   frame.px(1));
+        if (n + 1 < items.size() && setting.gap >= frame.px(kLeastChevron))
+            draw_chevron(frame, low.x, setting.gap, low.y + room.y / 2);
     }
 }
 

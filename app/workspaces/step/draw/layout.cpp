@@ -34,10 +34,17 @@ constexpr float kNumbered = 41.0F;
 constexpr float kLabelled = 12.0F;  // a column that its label, upright, has room above
 constexpr float kLowCanvas = 300.0F;
 constexpr float kLowLegend = 34.0F;
-constexpr float kLayoutLowWindow = 560.0F;
-constexpr float kLowestWindow = 420.0F;
-constexpr std::size_t kFewTokens = 16;  // that a low window has the room for beside chips and title
 constexpr float kWholePixels = 16.0F;
+
+// Of weights, over whose columns the sentence stands.
+constexpr float kChip = 28.0F;
+constexpr float kChipAir = 6.0F;
+constexpr float kArcs = 80.0F;
+constexpr float kLeastForArcs = 480.0F;
+constexpr float kBars = 52.0F;
+constexpr float kLowBars = 0.1F;  // of the canvas
+constexpr float kEvenness = 92.0F;
+constexpr float kWordAspect = 1.7F;
 
 /// How many there are, one at least.
 template <class Count>
@@ -55,16 +62,19 @@ float whole(float cell, const Frame& frame) {
     return cell < frame.px(kWholePixels) ? cell : std::floor(cell);
 }
 
+/// Nothing stands beside the matrix but bars over its columns, which are words.
+bool is_of_words(const StepView& view) { return !view.sentence.empty(); }
+
 /// Wider than high rather than small: figures are.
-float widest_cell(float height, const Frame& frame) {
-    return std::max({height * kMostAspect, std::min(height * kLowAspect, frame.px(kNumbered)),
-                     frame.px(kLabelled)});
+float widest_cell(float height, float aspect, const Frame& frame) {
+    return std::max(
+        {height * aspect, std::min(height * kLowAspect, frame.px(kNumbered)), frame.px(kLabelled)});
 }
 
-ImVec2 hero_cell(ImVec2 room, Tokens tokens, const Frame& frame) {
+ImVec2 hero_cell(ImVec2 room, Tokens tokens, float aspect, const Frame& frame) {
     const float height = std::min(room.y / tokens.queries, frame.px(kHighestCell));
     const float width = std::min({room.x / tokens.keys, frame.px(kWidestCell)});
-    return {whole(std::min(width, widest_cell(height, frame)), frame),
+    return {whole(std::min(width, widest_cell(height, aspect, frame)), frame),
             whole(std::min(height, width), frame)};
 }
 
@@ -78,20 +88,26 @@ float label_width(const StepView& view, const Frame& frame, float pitch) {
 CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImVec2 arms) {
     CanvasLayout layout;
     layout.arms = arms;
-    layout.right = std::min(frame.px(kRight), available.x * kMostArm);
+    const bool of_words = is_of_words(view);
+    layout.right = std::min(frame.px(of_words ? kEvenness : kRight), available.x * kMostArm);
+    if (of_words && available.y >= frame.px(kLeastForArcs)) layout.arcs = frame.px(kArcs);
     layout.legend = frame.px(available.y < frame.px(kLowCanvas) ? kLowLegend : kLegend);
     const float gap = frame.px(kLayoutGap);
     const Tokens tokens{some(view.queries.size()), some(view.keys.size())};
     ImVec2 cell{frame.px(kWidestCell), frame.px(kHighestCell)};
     for (int pass = 0; pass < 4; ++pass) {
-        const float head = column_labels_height({view.keys, cell.x, Role::key, {}, {}}, frame);
+        layout.chips =
+            of_words && frame.widest(frame.fonts.small, view.keys) + frame.px(kChipAir) <= cell.x;
+        const float head =
+            layout.chips ? frame.px(kChip) + layout.arcs + frame.px(kLayoutGap)
+                         : column_labels_height({view.keys, cell.x, Role::key, {}, {}}, frame);
         // Narrower cells turn the labels more: at the end their room does not shrink again.
         layout.head = pass < 2 ? head : std::max(layout.head, head);
         layout.labels = label_width(view, frame, cell.y);
         const ImVec2 room{
             std::max(available.x - layout.labels - arms.x - layout.right - 2 * gap, 1.0F),
             std::max(available.y - layout.head - arms.y - layout.legend - gap, 1.0F)};
-        cell = hero_cell(room, tokens, frame);
+        cell = hero_cell(room, tokens, of_words ? kWordAspect : kMostAspect, frame);
     }
     layout.hero.low = {layout.labels + arms.x + gap, layout.head + arms.y + gap};
     layout.hero.high = {layout.hero.low.x + cell.x * tokens.keys,
@@ -99,8 +115,23 @@ CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImV
     return layout;
 }
 
+void move_by(CanvasLayout& layout, ImVec2 by) {
+    for (ImVec2* corner : {&layout.hero.low, &layout.hero.high})
+        *corner = {std::floor(corner->x + by.x), std::floor(corner->y + by.y)};
+}
+
+/// The sentence, the bars of one row and the matrix: one above the other, on one axis.
+CanvasLayout words_box(const StepView& view, const Frame& frame, ImVec2 available) {
+    CanvasLayout layout =
+        fit(view, frame, available, {0.0F, std::min(frame.px(kBars), available.y * kLowBars)});
+    const float spare = available.x - layout.hero.high.x - layout.right - frame.px(kLayoutGap);
+    move_by(layout, {std::max(spare, 0.0F) / 2, 0.0F});
+    return layout;
+}
+
 /// Arms take what large cells leave, up to a fifth; what is left then stands evenly around.
 CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available) {
+    if (is_of_words(view)) return words_box(view, frame, available);
     const ImVec2 least{
         available.x * kLeastArm,
         std::max(available.y * kLeastArm, std::min(frame.px(kLeastAbove), available.y * kMostArm))};
@@ -116,8 +147,7 @@ CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available
     const ImVec2 left = spare_of(layout);
     const ImVec2 aside{std::floor(std::max(left.x, 0.0F) / 2),
                        std::floor(std::max(left.y, 0.0F) / 3)};
-    for (ImVec2* corner : {&layout.hero.low, &layout.hero.high})
-        *corner = {std::floor(corner->x + aside.x), std::floor(corner->y + aside.y)};
+    move_by(layout, aside);
     layout.right += aside.x;
     return layout;
 }
@@ -211,12 +241,6 @@ void place_right(const StepView& view, const Frame& frame, float row_height, Can
 }
 
 }  // namespace
-
-bool has_room_for_matrix_alone(std::size_t tokens, const Frame& frame) {
-    const float height = ImGui::GetIO().DisplaySize.y;
-    return height < frame.px(kLowestWindow) ||
-           (height < frame.px(kLayoutLowWindow) && tokens > kFewTokens);
-}
 
 CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 available) {
     CanvasLayout layout = boxes_of(view, frame, available);

@@ -22,13 +22,12 @@ struct CanvasLayout {
     float head = 0.0F;    // height of the column labels, above the arm
     float right = 0.0F;   // width of what stands right of the hero
     float legend = 0.0F;  // height of what stands below it
+    bool chips = false;   // the column labels are the sentence's words
+    float arcs = 0.0F;    // room above these
 };
 
-/// Whether the window is so low, for so many tokens, that the sentence's chips and the heading give their room to the
-/// matrix: the ribbon names the stage, the bottom line says the words.
-bool has_room_for_matrix_alone(std::size_t tokens, const Frame& frame);
-
-/// As large as fits `available`. The boxes depend on the document's tokens alone: not on stage, head or widths.
+/// As large as fits `available`. The boxes depend on the document's tokens alone: not on stage, head or widths,
+/// but for the weights, over which the sentence stands in the operands' place.
 CanvasLayout lay_out_canvas(const view::StepView& view, const Frame& frame, ImVec2 available);
 
 }  // namespace attn::ui

@@ -295,6 +295,8 @@ std::vector<Group> groups_of(const ControlsView& view, unsigned left_out) {
         view, left_out,
         {RowItem::layer, RowItem::sequence, RowItem::head, RowItem::gradients, RowItem::loss},
         shown);
+    Group text{"Sentence"};
+    add_left_out(view, left_out, {RowItem::preset, RowItem::sentence}, text);
     Group score{"Score"};
     add_left_out(view, left_out, {RowItem::scaling, RowItem::temperature}, score);
     add_call(view, CallGroup::score, score);
@@ -304,8 +306,8 @@ std::vector<Group> groups_of(const ControlsView& view, unsigned left_out) {
     add_left_out(view, left_out, {RowItem::causal}, mask);
     Group dropout{"Dropout"};
     add_call(view, CallGroup::dropout, dropout);
-    std::vector<Group> groups{sizes_of(view),   score,           positions, mask, dropout,
-                              weights_of(view), std::move(shown)};
+    std::vector<Group> groups{text,    sizes_of(view),   score,           positions, mask,
+                              dropout, weights_of(view), std::move(shown)};
     std::erase_if(groups, [](const Group& group) { return group.rows.empty(); });
     return groups;
 }

@@ -9,16 +9,18 @@ namespace attn::ui {
 /// Controls that stand in the row while it has room for them, else in the popover, each a bit. In the order in which they
 /// leave it.
 enum class RowItem : unsigned {
-    sequence,
-    layer,
+    preset,
     temperature,
     gradients,
+    sentence,
+    sequence,
+    layer,
     causal,
     head,
     scaling,
     loss
 };
-inline constexpr unsigned kRowItems = 8;
+inline constexpr unsigned kRowItems = 10;
 constexpr unsigned bit_of(RowItem item) { return 1U << static_cast<unsigned>(item); }
 
 void draw_row_item(RowItem item, const view::ControlsView& view, const Frame& frame,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <imgui.h>
+
 #include <optional>
 
 #include "app/common/actions.h"
@@ -10,12 +12,17 @@
 
 namespace attn::ui {
 
-/// What the sentence takes in height: the same at every stage and whatever is looked at; 0 without words.
-float sentence_height(const view::SentenceView& view, const Frame& frame, float width);
+/// Where the words stand over the columns of a matrix, in pixels on screen.
+struct WordColumns {
+    ImVec2 low;           // top left of the first chip
+    float pitch = 0.0F;   // from one column to the next
+    float height = 0.0F;  // of a chip
+    float arcs = 0.0F;    // room for them above the chips; 0: none are drawn
+};
 
-/// The words as chips, arcs from the query to what it attends to, and the same in words; fills the current
-/// window. Appends SelectCell. Returns the cell that stands for the word under the pointer.
-std::optional<view::CellRef> draw_sentence(const view::SentenceView& view, const Frame& frame,
-                                           view::Actions& out);
+/// The words that are attended to as chips over their columns, and arcs from the query to them where it is one of them.
+/// Appends SelectCell. Returns the cell that stands for the word under the pointer.
+std::optional<view::CellRef> draw_sentence(const view::SentenceView& view, const WordColumns& at,
+                                           const Frame& frame, view::Actions& out);
 
 }  // namespace attn::ui

@@ -8,33 +8,35 @@
 #include "app/workspaces/step/draw/canvas.h"
 #include "app/workspaces/step/draw/heading.h"
 #include "app/workspaces/step/draw/heads.h"
-#include "app/workspaces/step/draw/sentence.h"
 #include "app/workspaces/step/map.h"
 
 namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kControls = 40.0F;
-constexpr float kRibbon = 56.0F;
+constexpr float kBar = 48.0F;
+constexpr float kLowBar = 36.0F;
+constexpr float kLowBarWindow = 560.0F;
+constexpr float kBeforeControls = 16.0F;
+constexpr float kWordsAndHeads = 1240.0F;
+constexpr float kUnderHeadline = 72.0F;  // under the headline
+constexpr float kLeastControls = 96.0F;  // "Model" alone
 
-void hairline(ImVec2 from, ImVec2 to, const Frame& frame) {
-    frame.painter.line(from, to, frame.theme.line, frame.px(1));
-}
-
-/// Controls and ribbon; returns where they end, and the button of the model's popover in `model`.
+/// The stages and the controls, in one bar; returns where it ends, and the button of the model's popover in `model`.
 float draw_top(const view::StepView& view, const WorkArea& r, const Frame& frame,
                ModelButton& model, view::Actions& out) {
     const Box& work = r.work;
-    const float height = frame.px(kControls);
-    panel("controls", {{work.low.x + r.margin, work.low.y}, {work.high.x - r.margin, height}},
+    const bool low = ImGui::GetIO().DisplaySize.y < frame.px(kLowBarWindow);
+    const float foot = frame.px(low ? kLowBar : kBar);
+    const ImVec2 from{work.low.x + r.margin, work.low.y};
+    const ImVec2 end{work.high.x - r.margin, foot};
+    const float room = std::max(1.0F, end.x - from.x - frame.px(kBeforeControls + kLeastControls));
+    const float split = from.x + ribbon_width(view.ribbon, room, frame);
+    panel("ribbon", {from, {split, foot}}, [&] { draw_ribbon(view.ribbon, frame, out); });
+    panel("controls", {{split + frame.px(kBeforeControls), work.low.y}, end},
           [&] { model = draw_controls(view.controls, frame, out); });
-    hairline({work.low.x, height}, {work.high.x, height}, frame);
-    const Box ribbon{{work.low.x + r.margin, height + frame.px(1)},
-                     {work.high.x - r.margin, height + frame.px(1 + kRibbon)}};
-    panel("ribbon", ribbon, [&] { draw_ribbon(view.ribbon, frame, out); });
-    hairline({work.low.x, ribbon.high.y}, {work.high.x, ribbon.high.y}, frame);
-    return ribbon.high.y;
+    frame.painter.line({work.low.x, foot}, {work.high.x, foot}, frame.theme.line, frame.px(1));
+    return foot;
 }
 
 /// The inspector, beside the canvas or over it.
@@ -75,25 +77,20 @@ std::optional<view::CellRef> draw_stage_map(const view::AppState& state, const F
     return cell_of(state, *view::map_look(state).hovered);
 }
 
-/// Sentence above, canvas beneath it, the heads at its right; what is under the pointer.
+/// The canvas, the heads at its right; what is under the pointer.
 Pointed draw_middle(const view::AppState& state, const view::StepView& view, const Box& box,
                     const Frame& frame, view::Actions& out) {
-    const view::SentenceView sentence = build_sentence_view(state);
     const view::HeadsView heads = build_heads_view(state);
-    const float strip = heads_width(heads, frame);
-    const auto prediction = build_predict_view(state);  // no arcs, which would say the row
-    const float foot =
-        box.low.y + (prediction ? 0.0F : sentence_height(sentence, frame, box.size().x));
-    const float gap = foot > box.low.y ? frame.px(8) : 0.0F;
+    // Under the words the columns have that room, unless there is room for both; the bar switches heads too.
+    const bool words = !view.sentence.empty() && box.size().x < frame.px(kWordsAndHeads);
+    const float strip = words ? 0.0F : heads_width(heads, frame);
+    const auto prediction = build_predict_view(state);
     Pointed pointed;
-    if (gap > 0.0F)
-        panel("sentence", {box.low, {box.high.x, foot}},
-              [&] { pointed.cell = draw_sentence(sentence, frame, out); });
     if (strip > 0.0F)
-        panel("heads", {{box.high.x - strip, foot + gap}, box.high},
+        panel("heads", {{box.high.x - strip, box.low.y + frame.px(kUnderHeadline)}, box.high},
               [&] { draw_heads(heads, around(frame), out); });
     const float right = box.high.x - strip - (strip > 0.0F ? frame.px(12) : 0.0F);
-    panel("canvas", {{box.low.x, foot + gap}, {right, box.high.y}}, [&] {
+    panel("canvas", {box.low, {right, box.high.y}}, [&] {
         if (prediction) {
             pointed.symbol = draw_heading(view, frame);
             return draw_prediction(*prediction, frame, out);
@@ -115,7 +112,8 @@ std::string draw_step_workspace(const view::AppState& state, const WorkArea& r, 
     ModelButton model;
     const float top = r.chrome ? draw_top(view, r, around(frame), model, out) : work.low.y;
     const float split = work.high.x - r.inspector;
-    const float above = std::min(r.margin, frame.px(16));
+    const bool low = ImGui::GetIO().DisplaySize.y < frame.px(kLowBarWindow);
+    const float above = std::min(r.margin, frame.px(low ? 4.0F : 16.0F));
     Pointed pointed = draw_middle(
         state, view, {{work.low.x + r.margin, top + above}, {split - r.margin, work.high.y}}, frame,
         out);

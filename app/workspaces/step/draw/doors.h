@@ -1,0 +1,13 @@
+#pragma once
+
+#include "app/common/actions.h"
+#include "app/common/draw/frame.h"
+#include "app/workspaces/step/view.h"
+
+namespace attn::ui {
+
+/// What to do first, at the foot of the current window; returns the height that it takes. 0, and nothing drawn, in a figure
+/// and where the window is low.
+float draw_doors(const view::StepView& view, const Frame& frame, view::Actions& out);
+
+}  // namespace attn::ui
