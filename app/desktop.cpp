@@ -38,6 +38,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kFramesAfterEvent = 3;
 constexpr double kFrameSeconds = 1.0 / 60.0;  // while something moves
 constexpr double kIdleSeconds = 30.0;
+constexpr double kMessageSeconds = 4.0;  // what just happened is said so long
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
@@ -108,6 +109,8 @@ class Desktop {
             script_.add({view::StartAtScale{scale}});
         script_.add(start.actions);
         script_.add(start.replay);
+        if (cli::asks_for_nothing(options.start))
+            script_.add(view::shown_workspace(state_).shots().front().actions);
         play();
         if (!options.save_session.empty()) state_.session_file = options.save_session;
         screen_.prepare(state_, window_->size().height, window_->content_scale());
@@ -191,7 +194,28 @@ class Desktop {
         if (frames_wanted_ > 0) return 0.0;
         if (view::is_animating(state_))
             return std::max(0.0, kFrameSeconds - seconds_between(last_frame_, Clock::now()));
-        return std::clamp(keeper_.due_in().value_or(kIdleSeconds), 0.001, kIdleSeconds);
+        const double idle = std::min(keeper_.due_in().value_or(kIdleSeconds),
+                                     message_left().value_or(kIdleSeconds));
+        return std::clamp(idle, 0.001, kIdleSeconds);
+    }
+
+    // ---- the bottom line
+
+    const view::Message& said() const { return state_.notice ? *state_.notice : state_.message; }
+
+    /// How long it is said yet; nullopt: it stays, or nothing is.
+    std::optional<double> message_left() const {
+        const bool empty = said().words.empty() && state_.held == view::Key::none;
+        if (empty || said().severity != view::Severity::info) return std::nullopt;
+        return kMessageSeconds - seconds_between(said_at_, Clock::now());
+    }
+
+    void fade_message() {
+        const std::string words = fmt::format("{} {}", key_name(state_.held), said().words);
+        if (words != std::exchange(said_, words)) said_at_ = Clock::now();
+        if (message_left().value_or(kMessageSeconds) > 0.0) return;
+        dispatch(view::FadeMessage{});
+        frames_wanted_ = kFramesAfterEvent;
     }
 
     /// Sleeps until something happens; whether a frame is due.
@@ -203,6 +227,7 @@ class Desktop {
             if (!script_.keep(answer)) dispatch(answer);
         }
         play();
+        fade_message();
         if (frames_wanted_ > 0) jobs_.update(state_);
         if (window_->events().take_news()) frames_wanted_ = kFramesAfterEvent;
         return frames_wanted_ > 0 || view::is_animating(state_);
@@ -332,6 +357,8 @@ class Desktop {
     std::optional<LineFile> journal_;
     std::optional<LineFile> frame_log_;
     Clock::time_point started_;
+    std::string said_;  // on the bottom line
+    Clock::time_point said_at_;
     Clock::time_point last_frame_;
     keep::Keeper keeper_;
     bool was_animating_ = false;

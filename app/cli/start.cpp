@@ -340,6 +340,15 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     add_call_options(app, options.reading);
 }
 
+bool asks_for_nothing(const StartOptions& options) {
+    const std::string* const names[] = {&options.file,   &options.session,   &options.map_file,
+                                        &options.replay, &options.preset,    &options.sentence,
+                                        &options.check,  &options.workspace, &options.go_to,
+                                        &options.tour,   &options.stage,     &options.select};
+    return !options.planted && model_option(options).empty() &&
+           std::ranges::all_of(names, &std::string::empty);
+}
+
 Result<Start> read_start(const StartOptions& options, Streams io) {
     Start start;
     start.state = view::initial_state();

@@ -52,6 +52,8 @@ struct StartOptions {
         false;  // a file that none can be made of is an error, not a table of its arrays
 };
 void add_start_options(CLI::App& app, StartOptions& options);
+/// Neither a file nor a place is named: the window opens as it likes.
+bool asks_for_nothing(const StartOptions& options);
 /// --text, --image, --off, --row and --patch.
 void add_model_options(CLI::App& app, StartOptions& options);
 
