@@ -15,7 +15,8 @@ draw() {
 
 sentence=the-animal-didnt-cross
 draw step-dark.png '{"action":"go_to_stage","stage":"weights"}
-{"action":"select_cell","cell":{"tensor":"weights","row":7,"column":1}}' --theme dark --preset "$sentence"
+{"action":"select_cell","cell":{"tensor":"weights","row":7,"column":1}}
+{"action":"show_doors","on":true}' --theme dark --preset "$sentence"
 draw step-light.png '{"action":"go_to_stage","stage":"scores"}
 {"action":"select_cell","cell":{"tensor":"scores","row":2,"column":1}}' --theme light
 draw saturation-dark.png '{"action":"set_workspace","workspace":"saturation"}' --theme dark
