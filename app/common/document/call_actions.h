@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/common/document/call.h"
+#include "app/common/document/mask_code.h"
 #include "app/common/set_field.h"
 
 namespace attn::view {
@@ -39,9 +40,19 @@ struct CopyQueryWeights {
     friend void carry_out(AppState& state, const CopyQueryWeights& action);
 };
 
+/// Python that computes the whole call again, to the clipboard: see call_code().
+struct CopyCall {
+    MaskCode code;
+    static constexpr Meta kMeta{"copy_call", Kind::plain};
+    friend void describe(Visitor& visit, CopyCall& action) {
+        visit("code", action.code, kMaskCodeNames);
+    }
+    friend void carry_out(AppState& state, const CopyCall& action);
+};
+
 using CallActions = ActionList<SetScore, SetSoftCap, SetSinks, SetRope, SetRopeBase, SetAlibi,
                                SetQueryOffset, SetKeyHeads, SetValueWidth, SetDropout,
-                               SetDropoutSeed, SetTraining, CopyQueryWeights>;
+                               SetDropoutSeed, SetTraining, CopyQueryWeights, CopyCall>;
 
 /// Where a slider goes, and what the switch beside it sets; `on` 0: it has no switch. Any other number can be typed.
 struct CallReach {

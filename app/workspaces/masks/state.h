@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/common/document/mask_code.h"
 #include "app/common/pair.h"
 #include "app/common/state.h"
 #include "core/tensor.h"
@@ -15,8 +16,6 @@ namespace attn::view {
 /// What the Masks workspace shows: the document's own mask, or what other conventions make of it.
 enum class MasksTab : std::uint8_t { compose, conventions };
 inline constexpr std::string_view kMasksTabNames[] = {"compose", "conventions"};
-enum class MaskCode : std::uint8_t { numpy, pytorch };
-inline constexpr std::string_view kMaskCodeNames[] = {"numpy", "pytorch"};
 
 /// A drag that paints.
 struct Brush {

@@ -14,7 +14,7 @@
 #include "app/common/sheet.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/masks/actions.h"
-#include "app/workspaces/masks/code.h"
+#include "app/common/document/mask_code.h"
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/view.h"
 #include "core/text.h"
