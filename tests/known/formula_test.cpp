@@ -20,7 +20,8 @@ SmallMatrix value(const std::string& formula) {
     return *made;
 }
 
-void check(const std::string& formula, Index rows, Index columns, const std::vector<double>& entries) {
+void check(const std::string& formula, Index rows, Index columns,
+           const std::vector<double>& entries) {
     CAPTURE(formula);
     const SmallMatrix made = value(formula);
     CHECK(made.rows == rows);

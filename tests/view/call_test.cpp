@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/document/call_actions.h"
+#include "app/common/document/call_code.h"
 #include "app/common/document/reference.h"
 #include "app/common/document/toy.h"
 #include "app/workspaces/step/view.h"
@@ -467,4 +468,20 @@ TEST_CASE(
           "p.json has 'rope_scaled': a sentence's RoPE has no scaling, which is a model's");
     CHECK(fault(R"("d_v": 2, "W_V": [[1, 2, 3, 4]])") ==
           "p.json W_V has 1 rows, expected d_model = 4");
+}
+
+TEST_CASE("the whole call is copied as code, or it is said why not") {
+    for (const MaskCode code : {MaskCode::numpy, MaskCode::pytorch}) {
+        const AppState copied = after(initial_state(), {CopyCall{code}});
+        CHECK(copied.effects.clipboard == call_code(copied.document(), code).value());
+        CHECK(has(*copied.effects.clipboard, "weights"));
+    }
+    const auto refused = [](const AppState& state, const char* why) {
+        const AppState asked = after(state, {CopyCall{MaskCode::numpy}});
+        CHECK_FALSE(asked.effects.clipboard);
+        CHECK(has(asked.message.words, why));
+    };
+    refused(after(initial_state(), {SetCell{{Stage::x, 0, 0}, std::nan("")}}), "NaN or infinity");
+    refused(call_state("step", [](Inputs&, AttentionSpec&) {}, {1, 8, 64, 64}), "expected at most");
+    refused(after(initial_state(), {SetSentence{""}}), "");
 }

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/workspaces/masks/code.h"
+#include "app/common/document/mask_code.h"
 #include "core/masks.h"
 #include "tests/view/sample_states.h"
 

@@ -1,5 +1,5 @@
+#include "app/common/document/mask_code.h"
 #include "app/workspaces/masks/actions.h"
-#include "app/workspaces/masks/code.h"
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/view.h"
 #include "tests/view/view_test.h"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/common/document/call.h"
+#include "app/common/document/mask_code.h"
 #include "app/common/set_field.h"
 
 namespace attn::view {
@@ -36,7 +37,13 @@ using SetTraining = SetField<bool, document_call, "training", "set_training", "o
 /// W_K := W_Q, a copy: every key of a toy is made as the query of the same vector.
 struct CopyQueryWeights {};
 
-using CallActions = ActionList<Edits<SetScore, SetSinks, SetScaleOperands, SetSinusoid, SetRope,
+/// Python that computes the whole call again, to the clipboard: see call_code().
+struct CopyCall {
+    MaskCode code;
+};
+
+using CallActions = ActionList<Plain<CopyCall>,
+                               Edits<SetScore, SetSinks, SetScaleOperands, SetSinusoid, SetRope,
                                      SetAlibi, SetTraining, CopyQueryWeights>,
                                Drags<SetSoftCap, SetRopeBase, SetQueryOffset, SetKeyHeads,
                                      SetValueWidth, SetDropout, SetDropoutSeed>>;

@@ -43,6 +43,9 @@ void add_call(const CommandAdder& add, const AppState& state) {
     const CallSettings call = call_of(state.document());
     for (const CallField& field : call_fields())
         if (field.counts(call)) add_call_field(add, state, field);
+    for (const auto& [words, code] :
+         {std::pair{"NumPy", MaskCode::numpy}, {"PyTorch", MaskCode::pytorch}})
+        add(fmt::format("Copy the whole call as {}", words), {}, CopyCall{code});
     add("W_K := W_Q: keys are projected as queries are", {}, CopyQueryWeights{},
         is_toy(state.document()));
 }

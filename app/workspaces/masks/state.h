@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/common/document/mask_code.h"
 #include "app/common/names.h"
 #include "app/common/pair.h"
 #include "app/common/state.h"
@@ -17,9 +18,6 @@ namespace attn::view {
 enum class MasksTab : std::uint8_t { compose, conventions };
 template <>
 inline constexpr std::string_view kNamesOf<MasksTab>[] = {"compose", "conventions"};
-enum class MaskCode : std::uint8_t { numpy, pytorch };
-template <>
-inline constexpr std::string_view kNamesOf<MaskCode>[] = {"numpy", "pytorch"};
 
 /// A drag that paints.
 struct Brush {

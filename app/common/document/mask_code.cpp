@@ -1,4 +1,4 @@
-#include "app/workspaces/masks/code.h"
+#include "app/common/document/mask_code.h"
 
 #include <algorithm>
 
@@ -24,6 +24,8 @@ constexpr Library kTorch{"import torch",
                          "dtype=torch.bool",
                          "# scaled_dot_product_attention(q, k, v, attn_mask=mask);\n"
                          "# nn.MultiheadAttention reads True as forbidden: give it ~mask"};
+
+const Library& library_of(MaskCode which) { return which == MaskCode::numpy ? kNumpy : kTorch; }
 
 /// Sequences and heads that have a mask of their own; 1: all share it.
 struct Sharing {
@@ -101,20 +103,24 @@ void add_rules(std::string& code, const Document& document, const Library& libra
 
 }  // namespace
 
-std::string mask_code(const Document& document, MaskCode which) {
-    const Library& library = which == MaskCode::numpy ? kNumpy : kTorch;
+std::string mask_lines(const Document& document, MaskCode which) {
+    const Library& library = library_of(which);
     const Dimensions& size = document.size;
     const Sharing own = sharing_of(document.spec.mask);
     const std::string shape =
         own.any() ? fmt::format("({}, {}, {}, {})", own.batch, own.heads, size.tq, size.tk)
                   : fmt::format("({}, {})", size.tq, size.tk);
-    std::string code = fmt::format("{}\n\n", library.import);
-    code += fmt::format("i = {}({})[:, None]  # queries\n", library.range, size.tq);
+    std::string code = fmt::format("i = {}({})[:, None]  # queries\n", library.range, size.tq);
     code += fmt::format("j = {}({})[None, :]  # keys\n", library.range, size.tk);
     code +=
         fmt::format("mask = {}({}, {})  # True: may attend\n", library.ones, shape, library.bools);
     add_rules(code, document, library, own.any());
-    return code + std::string(library.use) + "\n";
+    return code;
+}
+
+std::string mask_code(const Document& document, MaskCode which) {
+    const Library& library = library_of(which);
+    return fmt::format("{}\n\n{}{}\n", library.import, mask_lines(document, which), library.use);
 }
 
 }  // namespace attn::view

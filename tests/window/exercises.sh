@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# The five exercises of the texts, solved by mouse and keyboard; the journal played again gives the same state.
+#   exercises.sh ATTNSCOPE
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
+
+seed=11
+
+# answers SHEET: a line for each question: what it is answered by, "choice N" or "blanks ROWS NUMBER...".
+answers() {
+    "$app" sheet "$1" --seed $seed --json | python3 -c '
+import json, sys
+for question in json.load(sys.stdin)["questions"]:
+    rows = question["answer"]
+    if question["choices"]:
+        print("choice", len(question["choices"]), int(rows[0][0]))
+    else:
+        print("blanks", len(rows), *(round(entry, 6) for row in rows for entry in row))'
+}
+
+# tabs N KEY: the key N times.
+tabs() { for ((n = 0; n < $1; ++n)); do press "$2"; done; }
+
+# to_first_blank ROWS COUNT: Check of the first question is found by the mouse, the blank above it clicked, and from there
+# the keyboard goes back to the first.
+to_first_blank() {
+    mapfile -t places < <(points 108 108 1 60 420 8)
+    first_that '"action":"check_answer"' click "${places[@]}"
+    click 130 $((y - 24)) # from the first point of Check that is found, its upper edge
+    press Tab
+    tabs $((1 + ($1 - 1) * $2 / $1)) shift+Tab
+}
+
+# answer KIND ...: the question that the keyboard is at, and its check; ends at the next question.
+answer() {
+    local kind=$1 value
+    if [[ $kind == choice ]]; then
+        tabs "$3" Tab
+        does '"action":"enter_answer"' press Return
+        tabs $(($2 - $3)) Tab
+    else
+        for value in "${@:3}"; do
+            press Return
+            sleep 0.1
+            xdotool type --delay 40 -- "$value"
+            does '"action":"enter_answer"' press Tab
+        done
+    fi
+    does '"action":"check_answer"' press Return
+    tabs 3 Tab
+}
+
+# solve SHEET TITLE
+solve() {
+    does "\"action\":\"set_exercise\",\"sheet\":\"$1\"" palette "Exercise: $2"
+    mapfile -t questions < <(answers "$1")
+    read -ra first <<<"${questions[0]}"
+    to_first_blank "${first[1]}" $((${#first[@]} - 2))
+    for question in "${questions[@]}"; do
+        # shellcheck disable=SC2086  # words
+        answer $question
+    done
+    shows "${#questions[@]} of ${#questions[@]} questions checked right"
+}
+
+start --size 1280x800 --save-session recorded.json
+does '"action":"set_workspace","workspace":"exercises"' palette "Exercises workspace"
+does '"action":"set_exercise"' palette "New numbers"
+for ((n = 2; n < seed; ++n)); do does '"action":"set_exercise"' press r; done
+solve weights-memory "What n tokens"
+solve identity-queries "Q = I"
+solve equal-projections "W_Q"
+solve row-entropy "The entropy"
+solve scaling "Scaling on"
+quits_and_replays
