@@ -175,10 +175,14 @@ TEST_CASE(
 }
 
 TEST_CASE("the largest T that fits is exact, and a chunk never has more rows than there are") {
-    CostSizes sizes;  // 32 heads, fp32: 128 T² bytes
-    CHECK(tokens_within(Holding::materialised, sizes, 128.0 * 1000 * 1000, 1 << 20) == 1000);
-    CHECK(tokens_within(Holding::materialised, sizes, 128.0 * 1000 * 1000 - 1, 1 << 20) == 999);
-    CHECK(tokens_within(Holding::materialised, sizes, 127.0, 1 << 20) == std::nullopt);
+    CostSizes sizes;
+    // 32 heads, fp32: 128 T² of the weights, 4 · 32 · 128 · 4 T of Q, K, V and the context
+    const double most = 128.0 * 1000 * 1000 + 65536.0 * 1000;
+    CHECK(tokens_within(Holding::materialised, sizes, most, 1 << 20) == 1000);
+    CHECK(tokens_within(Holding::materialised, sizes, most - 1, 1 << 20) == 999);
+    CHECK(tokens_within(Holding::materialised, sizes, 65535.0, 1 << 20) == std::nullopt);
+    CHECK(tokens_within(Holding::fused, sizes, (65536.0 + 128.0) * 1000, 1 << 20) == 1000);
+    CHECK(tokens_within(Holding::kv_cache, sizes, 32768.0 * 1000, 1 << 20) == 1000);
     CHECK(tokens_within(Holding::fused, sizes, 1e18, 1 << 20) == Index{1} << 20);
     sizes[tq] = 1;  // decoding: T is the number of keys alone
     CHECK(with_tokens(sizes, 77)[tq] == 1);

@@ -1,4 +1,5 @@
 #include "core/lookup.h"
+#include "core/metrics.h"
 
 #include <doctest/doctest.h>
 
@@ -49,7 +50,7 @@ TEST_CASE("the largest dot product need not be the most similar key") {
     const Memory memory{2, 1, {1.2, 0.0, 3.0, 2.5}, {1, 2}};
     const auto read = must(read_memory(memory, std::vector<double>{1.5, 0.0}, 1.0));
     CHECK(read.best == std::vector<Index>{1});
-    CHECK(read.most_similar == 0);
+    CHECK(read.most_similar == std::vector<Index>{0});
     CHECK(read.cosines[0] == doctest::Approx(1.0));
     CHECK(read.cosines[1] == doctest::Approx(3.0 / std::hypot(3.0, 2.5)));
 }
@@ -62,10 +63,22 @@ TEST_CASE(
     CHECK(tie.hard == std::vector<double>{3.0});
     CHECK(tie.to_hard < 1e-12);
     const auto nothing = must(read_memory(memory, std::vector<double>{0.0, 0.0}, 1.0));
-    CHECK_FALSE(nothing.most_similar);
+    CHECK(nothing.most_similar.empty());
     CHECK(std::isnan(nothing.cosines[0]));
     CHECK(nothing.best.size() == 3);
     CHECK(nothing.to_mean < 1e-12);
+}
+
+TEST_CASE("the largest numbers: all that differ by rounding alone, NaN passed over") {
+    using Places = std::vector<Index>;
+    const double nan = std::nan("");
+    const double inf = std::numeric_limits<double>::infinity();
+    const std::pair<std::vector<double>, Places> rows[] = {
+        {{1, 3, 2}, {1}},       {{3, 3, nan}, {0, 1}}, {{1e9, 1e9 - 1e-4, 1e9 - 1}, {0, 1}},
+        {{0, 0, 0}, {0, 1, 2}}, {{-1, -2}, {0}},       {{inf, 5, inf}, {0, 2}},
+        {{-inf, -inf}, {0, 1}}, {{nan}, {}},           {{}, {}}};
+    for (const auto& [values, places] : rows)
+        CHECK(largest_places(std::span<const double>(values), 1e-12) == places);
 }
 
 TEST_CASE("a memory that cannot be read names why") {

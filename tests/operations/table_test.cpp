@@ -190,6 +190,10 @@ TEST_CASE("costs by hand: B 1, H 1, n 1000, d 64") {
     const auto cost = [&](Operation operation) { return info(operation).cost(size, {}, spec); };
     CHECK(attention_cost(size, {}).products == 4.0 * 1000 * 1000 * 64);
     CHECK(attention_cost(size, {}).kept_bytes() == 4.0 * 1000 * 1000);
+    // pairs 10⁶: dot 2·64, the squares of a distance as much and 64 + 3 besides
+    AttentionSpec student;
+    student.score = Score::student_t;
+    CHECK(attention_cost(size, student).flops() - attention_cost(size, {}).flops() == 67e6);
     spec.chunk = 100;
     CHECK(cost(Operation::chunked).products == 4.0 * 1000 * 1000 * 64);
     CHECK(cost(Operation::chunked).kept_bytes() == 4.0 * 1000 * (64 + 2 + 100));

@@ -75,14 +75,14 @@ TEST_CASE("the table, the cards and where the curves cross this machine's memory
     CHECK(row(view, "all").share == doctest::Approx(1.0));
     CHECK(view.cards[0].value == "8 GiB");
     CHECK(view.cards[0].formula == "B·H·Tq·Tk·s");
-    CHECK(view.cards[0].limit == "fits up to T = 11,585");  // √(16 GiB / 128)
+    CHECK(view.cards[0].limit == "with Q, K, V, context: T ≤ 11,332");  // 128 T² + 65,536 T
     CHECK(view.cards[0].selected);
     CHECK(view.cards[1].formula == "B·H·c·Tk·s");
     CHECK(view.cards[2].value == "1 MiB");
     CHECK(view.cards[3].value == "256 MiB");
     REQUIRE_FALSE(view.plot.marks.empty());
-    CHECK(view.plot.marks[0].x == 11585.0);
-    CHECK(view.plot.marks[0].text == "T = 11,585");
+    CHECK(view.plot.marks[0].x == 11332.0);
+    CHECK(view.plot.marks[0].text == "T = 11,332");
     CHECK(view.plot.levels[0].text == "this machine’s memory, 16 GiB");
     CHECK(view.plot.marker_texts[0] == "8 GiB");
     const CostView small = build_cost_view(cost_state(), 4.0 * kGiB);

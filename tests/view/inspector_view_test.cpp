@@ -273,7 +273,8 @@ TEST_CASE("how to change a number is said once; the gradient is labelled with it
 }
 
 TEST_CASE("copies are LaTeX and Python of the same arithmetic, tensors by words or letters") {
-    const InspectorView view = inspect(preset_state("cat-sat-mat"), {Stage::scaled, 0, 2});
+    const InspectorView view =
+        inspect(after(preset_state("cat-sat-mat"), {SetScaling{true}}), {Stage::scaled, 0, 2});
     CHECK(has(view.as_latex, "\\frac{1}{\\sqrt{2}}"));
     CHECK(has(view.as_python, "print(1 / np.sqrt(2))"));
     CHECK(tex_symbol(Stage::scores) == "\\mathrm{scores}");

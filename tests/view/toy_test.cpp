@@ -103,8 +103,7 @@ TEST_CASE("what a preset's note says of its weights is gone when they are edited
     CHECK(badge({Param::w_v, 0, 0}) ==
           "toy weights, hand-set: sat looks at cat, down looks at sat, edited");
     CHECK(badge({Param::w_q, 0, 0}) ==
-          "toy weights, not trained: X given, the hand-set W of “The cat sat down”, any further "
-          "entries from seed 1, edited");
+          "toy weights, not trained: X given, the hand-set W of “The cat sat down”, edited");
     CHECK_FALSE(has(badge({Stage::x, 0, 0}), "looks at"));
 }
 
@@ -146,7 +145,7 @@ TEST_CASE("a longer sentence keeps vectors and weights; hand-set weights given u
     CHECK(
         has(wider.message.words, "what the hand-set weights of “The cat sat down” were made for"));
     CHECK(has(build_step_view(wider).controls.badge,
-              "the hand-set W of “The cat sat down”, any further entries from seed 1"));
+              "the hand-set W of “The cat sat down”, further entries from seed 1"));
     CHECK_FALSE(has(after(typed, {SetSeed{9}}).message.words, "given up"));
     CHECK(reopened(wider).document().hand_set == "The cat sat down");
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/loss.h"
+#include "app/common/document/toy.h"
 #include "app/common/sheet.h"
 #include "core/gradient_tex.h"
 #include "core/scores/score.h"
@@ -38,6 +39,16 @@ std::string projection_tex(const Document& document, Stage stage) {
     std::string tex(info(stage).tex);
     if (stage != Stage::q && !in.x_kv.empty()) tex = with_replaced(tex, "X", "X_{kv}");
     return has_param(document, bias) ? tex + " + " + tex_symbol(bias) : tex;
+}
+
+/// What the word of a token gives, where every row is that.
+std::string vectors_tex(const Document& document, Stage stage) {
+    bool computed = is_toy(document);
+    const Index rows = tensor_of(*document.inputs, stage).shape().t;
+    for (Index i = 0; computed && i < rows; ++i) computed = is_computed(document, stage, i);
+    if (computed && document.sinusoid) return std::string(info(stage).tex);
+    if (computed) return tex_symbol(stage) + R"( = \mathrm{embedding}(\mathrm{token}))";
+    return tex_symbol(stage) + R"([i] = \text{the numbers of token } i)";
 }
 
 std::string biased_tex(const AttentionSpec& spec) {
@@ -223,9 +234,7 @@ std::string forward_formula(const Document& document, Stage stage) {
     switch (stage) {
         case Stage::x:
         case Stage::x_kv:
-            return document.sinusoid
-                       ? std::string(info(stage).tex)
-                       : tex_symbol(stage) + R"( = \mathrm{embedding}(\mathrm{token}))";
+            return vectors_tex(document, stage);
         case Stage::q:
         case Stage::k:
         case Stage::v:

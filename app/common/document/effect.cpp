@@ -11,11 +11,16 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
+#include "core/metrics.h"
 
 namespace attn::view {
 namespace {
 
 using Matrix = MatrixView<const float>;
+constexpr Index kMostEntropies = 6;    // rows named one by one
+constexpr double kSameWeight = 1e-6;   // of weights that are one but for rounding
+constexpr double kSameEntropy = 1e-6;  // nats of rounding
+
 /// Stages that an edit leads to.
 using Reached = StageSet;
 
@@ -287,10 +292,58 @@ std::string row_words(const AppState& state) {
         state.batch < old.shape().b && state.head < old.shape().h && row < old.shape().t;
     const auto was =
         there ? largest_of(old.matrix(state.batch, state.head).row(row)) : std::nullopt;
+    const auto others = std::ssize(largest_places(is.row(row), kSameWeight)) - 1;
+    const std::string ties =
+        others == 0 ? "" : fmt::format(", and {} as large", counted(others, "other"));
     if (!was || was->weight == 0.0F)
-        return fmt::format("largest weight of {}: {} {}", query,
-                           axis_label(state, Axis::key, now->key), cell_number(now->weight, 2));
-    return fmt::format("largest weight of {}: {}", query, from_to(state, *was, *now));
+        return fmt::format("largest weight of {}: {} {}{}", query,
+                           axis_label(state, Axis::key, now->key), cell_number(now->weight, 2),
+                           ties);
+    return fmt::format("largest weight of {}: {}{}", query, from_to(state, *was, *now), ties);
+}
+
+/// Of every row, in nats, before the last edit and now; none where the weights are no others or of other sizes, a sink takes
+/// part, or one is NaN.
+struct Entropies {
+    std::vector<double> before, after;
+};
+Entropies entropies_of(const AppState& state) {
+    const StageChange* const change = change_of(state, Stage::weights);
+    const bool sinks = !state.document().inputs->params[Param::sinks].empty();
+    if (change == nullptr || change->fate != Fate::changed || sinks) return {};
+    const Part was{*state.effect->before.document, state.batch, state.head};
+    const Matrix old =
+        was.of((*state.effect->before.trace)[Stage::weights], info(Stage::weights).heads);
+    const Matrix now = sheet_of(state, Stage::weights).values;
+    Entropies all;
+    for (Index i = 0; i < now.rows; ++i) {
+        all.before.push_back(row_metrics(old.row(i), now.columns).entropy);
+        all.after.push_back(row_metrics(now.row(i), now.columns).entropy);
+        if (std::isnan(all.before.back()) || std::isnan(all.after.back())) return {};
+    }
+    return all;
+}
+
+/// "entropy of rows in nats: cat 1.02 → 0.97, sat …"; of many in how many it rises and falls. "" where scaling and temperature
+/// are what they were.
+std::string entropy_words(const AppState& state) {
+    const auto [before, after] = entropies_of(state);
+    if (before.empty() || same_scale(*state.effect->before.document, state.document())) return {};
+    std::vector<std::string> rows;
+    Index rise = 0, fall = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        rise += after[i] > before[i] + kSameEntropy;
+        fall += after[i] < before[i] - kSameEntropy;
+        rows.push_back(fmt::format("{} {} → {}",
+                                   axis_label(state, Axis::query, static_cast<Index>(i)),
+                                   cell_number(before[i], 2), cell_number(after[i], 2)));
+    }
+    const Index count = std::ssize(rows);
+    if (count <= kMostEntropies)
+        return fmt::format("entropy of rows in nats: {}", fmt::join(rows, ", "));
+    if (rise == count || fall == count)
+        return fmt::format("entropy {} in all {} rows", rise == count ? "rises" : "falls", count);
+    return fmt::format("entropy rises in {} and falls in {} of {} rows", rise, fall, count);
 }
 
 /// "head 1: " where there are several: the sentence speaks of the one shown.
@@ -354,6 +407,14 @@ const StageChange* change_of(const AppState& state, Stage stage) {
     return &state.effect->at(state.batch, state.head, stage);
 }
 
+std::string entropy_change(const AppState& state, Index row) {
+    const auto [before, after] = entropies_of(state);
+    const auto at = static_cast<std::size_t>(row);
+    if (at >= before.size() || before[at] == after[at]) return {};
+    return fmt::format("H = {} nats, {} before the last edit", number(after[at]),
+                       number(before[at]));
+}
+
 EffectStages effect_stages(const AppState& state) {
     EffectStages stages;
     for (const Stage stage : ribbon_stages(state.document())) {
@@ -383,6 +444,7 @@ std::string effect_words(const AppState& state) {
                                     list_of(stages.same),
                                     is_singular(stages.same) ? "does" : "do"));
     if (const std::string row = row_words(state); !row.empty()) parts.push_back(row);
+    if (const std::string rows = entropy_words(state); !rows.empty()) parts.push_back(rows);
     return fmt::format("{}{}", part_words(state), fmt::join(parts, "; "));
 }
 

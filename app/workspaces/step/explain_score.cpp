@@ -279,6 +279,7 @@ void explain_score(const AppState& state, Explanation& explanation) {
         case Score::dot:
             if (state.document().spec.scale == ScaleKind::q_and_k)
                 return forward_scaled_operands(state, explanation, chain);
+            add_deciding_notes(state, explanation, chain);
             return add_sum(state, explanation, chain, "c");
         case Score::cosine:
             return forward_cosine(state.document().spec, explanation, chain);

@@ -38,10 +38,12 @@ std::string step_label(const Document& document, const StageInfo& stage) {
     if (stage.stage == Stage::scores && (document.spec.rope || scaled))
         return fmt::format("{}{}", document.spec.rope ? "Q′K′ᵀ" : "QKᵀ", scaled ? "÷√d_k" : "");
     if (stage.stage != Stage::scaled) return std::string(stage.step);
-    if (document.spec.scale == ScaleKind::none || scaled) return "÷1";
+    const double tau = document.spec.temperature;
+    const std::string warm = tau == 1.0 ? "" : "÷" + significant(tau, 3);
+    if (document.spec.scale == ScaleKind::none || scaled) return warm.empty() ? "÷1" : warm;
     if (document.spec.scale == ScaleKind::value)
-        return "×" + significant(document.spec.scale_value, 3);
-    return std::string(stage.step);
+        return "×" + significant(document.spec.scale_value, 3) + warm;
+    return std::string(stage.step) + warm;
 }
 
 /// One stage of the ribbon, with its mark after an edit.
@@ -223,8 +225,9 @@ std::vector<SideVector> row_sides(const AppState& state, const StepView& view) {
         const Readout& head = view.rows.front().readouts[n];
         SideVector side{head.label, head.formula + ": " + head.tooltip, {}, Role::weight};
         for (const RowReadouts& row : view.rows) {
+            const std::string change = entropy_change(state, std::ssize(side.cells));
             side.cells.push_back(row.readouts[n].text);
-            side.cell_tips.push_back(tips_of(row));
+            side.cell_tips.push_back(tips_of(row) + (change.empty() ? "" : "\n" + change));
         }
         return side;
     };
@@ -249,12 +252,6 @@ std::vector<SideVector> row_sides(const AppState& state, const StepView& view) {
 
 // ---- title and formula
 
-/// Whether the canvas shows token vectors some of which were given.
-bool are_given(const AppState& state, Stage stage) {
-    return (stage == Stage::x || stage == Stage::x_kv) && is_kept(state, stage) &&
-           !is_empty(state.document()) && !are_embeddings(state, stage);
-}
-
 /// ": same word", what the head shown was built to do; "" where nothing is known.
 std::string head_name_words(const AppState& state) {
     const auto& names = state.document().head_names;
@@ -265,8 +262,6 @@ std::string head_name_words(const AppState& state) {
 void head(const AppState& state, const StageInfo& stage, StepView& view) {
     view.title = stage.title;
     view.tex = forward_formula(state.document(), stage.stage);
-    if (are_given(state, stage.stage))
-        view.tex = tex_symbol(stage.stage) + R"([i] = \text{the numbers of token } i)";
     view.formula = tex::plain_text(view.tex);
     if (state.show_gradients) {
         view.title += ": gradient";
