@@ -172,6 +172,13 @@ CostFormula stored_bytes(Holding storage) {
     return {};
 }
 
+CostFormula held_bytes(Holding storage) {
+    CostFormula held = stored_bytes(storage);
+    if (storage != Holding::kv_cache)
+        for (CostTerm& term : bytes({kQ, kK, kV, kContext})) held.push_back(std::move(term));
+    return held;
+}
+
 CostFormula product_flop(CostPass pass, Holding storage) {
     const Sizes by_k = joined(kPairs, {d_k});
     const Sizes by_v = joined(kPairs, {d_v});
@@ -201,7 +208,7 @@ CostSizes with_tokens(CostSizes sizes, Index tokens) {
 }
 
 std::optional<Index> tokens_within(Holding storage, CostSizes sizes, double bytes, Index most) {
-    const CostFormula formula = stored_bytes(storage);
+    const CostFormula formula = held_bytes(storage);
     const auto fits = [&](Index tokens) {
         return estimate_of(formula, with_tokens(sizes, tokens)) <= bytes;
     };

@@ -93,8 +93,11 @@ CostFormula product_flop(CostPass pass, Holding storage);
 /// is not.
 Result<void> check_cost(const CostSizes& sizes);
 
-/// The largest number of tokens T = Tq = Tk whose storage takes no more than `bytes`, up to `most`; nullopt where one token
-/// takes more.
+/// stored_bytes() with Q, K, V and the context; of kv_cache the cache alone, which K and V are part of.
+CostFormula held_bytes(Holding storage);
+
+/// The largest number of tokens T = Tq = Tk whose held_bytes() are no more than `bytes`, up to `most`; nullopt where one
+/// token takes more.
 std::optional<Index> tokens_within(Holding storage, CostSizes sizes, double bytes, Index most);
 /// With T tokens: of a square call both Tq and Tk, else Tk alone.
 CostSizes with_tokens(CostSizes sizes, Index tokens);

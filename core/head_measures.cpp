@@ -119,6 +119,7 @@ void fill_targets(const HeadRows& head, HeadMeasure pattern, Index i, std::vecto
     const Index end = pattern == duplicate ? last : i - 1;
     for (Index j = 0; j <= end; ++j)
         if (j != i && token(j) == token(i)) keys.push_back(pattern == duplicate ? j : j + 1);
+    std::erase_if(keys, [&](Index j) { return !may(head, i, j); });
 }
 
 std::optional<double> mean_mass(const HeadRows& head, const std::vector<Index>& rows,
@@ -177,13 +178,17 @@ Rest rest_of(const HeadRows& head, Index i) {
     return rest;
 }
 
+/// `also`: a second pattern whose keys count too.
 std::optional<HeadLabel> pattern_label(const HeadRows& head, const std::vector<Index>& rows,
-                                       HeadMeasure pattern) {
+                                       HeadMeasure pattern,
+                                       std::optional<HeadMeasure> also = std::nullopt) {
     Evidence evidence;
-    std::vector<Index> keys;
+    std::vector<Index> keys, more;
     for (const Index i : rows) {
         const Rest rest = rest_of(head, i);
         fill_targets(head, pattern, i, keys);
+        if (also) fill_targets(head, *also, i, more);
+        keys.insert(keys.end(), more.begin(), more.end());
         std::erase_if(keys, [&](Index j) { return j == 0 || !may(head, i, j); });
         if (keys.empty() || rest.keys < 2) continue;
         for (const Index j : keys) evidence.taken += head.weights(i, j);
@@ -193,6 +198,25 @@ std::optional<HeadLabel> pattern_label(const HeadRows& head, const std::vector<I
         ++evidence.rows;
     }
     return evidence.label(pattern);
+}
+
+/// Of a head that looks at its own token: the same with the other places of that word, where they get at least half as
+/// much in the rows that may attend to one.
+std::optional<HeadLabel> same_word_label(const HeadRows& head, const std::vector<Index>& rows) {
+    double own = 0.0, others = 0.0;
+    Index counted = 0;
+    std::vector<Index> keys;
+    for (const Index i : rows) {
+        fill_targets(head, duplicate, i, keys);
+        if (keys.empty() || !may(head, i, i)) continue;
+        own += head.weights(i, i);
+        for (const Index j : keys) others += head.weights(i, j);
+        ++counted;
+    }
+    if (counted < kLeastNamedRows || others < own / 2.0) return std::nullopt;
+    auto label = pattern_label(head, rows, diagonal, duplicate);
+    if (label) label->same_word = true;
+    return label;
 }
 
 std::optional<HeadLabel> sink_label(const HeadRows& head, const std::vector<Index>& rows) {
@@ -307,6 +331,8 @@ std::optional<HeadLabel> propose_label(const HeadRows& head) {
             if (!label || label->rest < kLeastRest || label->lift() < kNamedLift) continue;
             if (!best || label->lift() > best->lift()) best = label;
         }
+    if (best && best->name == diagonal)
+        if (const auto words = same_word_label(head, *rows)) best = words;
     if (best) return best;
     const auto first = sink_label(head, *rows);
     if (first && first->lift() >= kSinkLift) return first;

@@ -84,8 +84,8 @@ struct HeadMeasures {
 /// diagonal     a[i,i]                                                       0 … 1, positions
 /// next         a[i,i+1], i ≤ Tk−2                                           0 … 1, positions
 /// sink         a[i,0], i ≥ 1                                                0 … 1
-/// duplicate    Σ a[i,j], j ≠ i with the token of i, of rows that have one    0 … 1, tokens
-/// induction    Σ a[i,j+1], j < i with the token of i, of rows that have one  0 … 1, tokens
+/// duplicate    Σ a[i,j], j ≠ i with the token of i, of rows that may see one 0 … 1, tokens
+/// induction    Σ a[i,j+1], j < i with the token of i, of rows that may see one 0 … 1, tokens
 /// distance     Σ a_ij |i−j| / Σ a_ij over all rows                          0 … T−1, positions
 /// Entropy and the attention to next and previous: Clark et al. 2019, arXiv:1906.04341. First token as a sink: Xiao et
 /// al. 2023, arXiv:2309.17453. Duplicate-token heads: Wang et al. 2022, arXiv:2211.00593. Induction: Olsson et al. 2022,
@@ -111,6 +111,7 @@ struct HeadLabel {
     double even = 0.0;
     double rest = 1.0;  // mean weight that is not on key 0
     Index rows = 0;
+    bool same_word = false;  // of `diagonal`: counted with the other places of the same word
     /// 0: as even rows, 1: all of it.
     double lift() const { return (share - even) / (1.0 - even); }
 };

@@ -186,6 +186,8 @@ Result<void> run_side(KindComputed& side) {
         if (auto done = run_softmax(side, call->size()); !done) return done;
     if (!side.is_softmax())
         if (auto done = run_in_place(side, *call); !done) return done;
+    if (side.has_scores() && side.kind.sink)  // compare, subtract, exp, add of each row
+        side.cost.elementwise += 4.0 * static_cast<double>(call->size().tq);
     count_allowed(side, call->size());
     measure_rows(side);
     return {};

@@ -13,6 +13,8 @@
 namespace attn {
 namespace {
 
+constexpr double kRounding = 1e-12;  // of a sum of a few products in double
+
 Result<void> check_memory(const Memory& memory, std::span<const double> query, double temperature) {
     const auto finite = [](double value) { return std::isfinite(value); };
     if (memory.size() < 1 || memory.d_v < 1) return bad_input("the memory has no pair");
@@ -73,11 +75,8 @@ void find_cosines(MemoryRead& read, const Memory& memory, std::span<const double
         const double score = read.scores[static_cast<std::size_t>(j)];
         read.cosines.push_back(both > 0.0 ? score / both
                                           : std::numeric_limits<double>::quiet_NaN());
-        if (!(both > 0.0)) continue;
-        if (!read.most_similar ||
-            read.cosines.back() > read.cosines[static_cast<std::size_t>(*read.most_similar)])
-            read.most_similar = j;
     }
+    read.most_similar = largest_places(std::span<const double>(read.cosines), kRounding);
 }
 
 /// Twice the area of the triangle o, a, b; above 0 where it turns to the left.
@@ -106,9 +105,7 @@ Result<MemoryRead> read_memory(const Memory& memory, std::span<const double> que
                                      norm_of(memory.value(j)));
     std::vector<Index> all(static_cast<std::size_t>(memory.size()));
     std::iota(all.begin(), all.end(), Index{0});
-    const double most = std::ranges::max(read.scores);
-    for (const Index j : all)
-        if (read.scores[static_cast<std::size_t>(j)] == most) read.best.push_back(j);
+    read.best = largest_places(std::span<const double>(read.scores), kRounding);
     read.hard = mean_of(memory, read.best);
     read.mean = mean_of(memory, all);
     read.entropy = row_metrics(std::span<const double>(read.weights), memory.size()).entropy;

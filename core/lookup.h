@@ -39,13 +39,12 @@ struct MemoryRead {
     std::vector<double> output;         // o = Σ_j a_j v_j
     std::vector<double> contributions;  // ‖a_j v_j‖, what a pair brings to the output
     std::vector<Index> best;            // every j of the largest score: several on a tie
-    std::optional<Index>
-        most_similar;          // first j of the largest cosine; none where no cosine exists
-    std::vector<double> hard;  // the mean of the best pairs' values: lim τ → 0 of o
-    std::vector<double> mean;  // the mean of all values: lim τ → ∞ of o
-    double entropy = 0.0;      // H = −Σ a ln a, nats
-    double to_hard = 0.0;      // ‖o − hard‖
-    double to_mean = 0.0;      // ‖o − mean‖
+    std::vector<Index> most_similar;  // every j of the largest cosine; none where no cosine exists
+    std::vector<double> hard;         // the mean of the best pairs' values: lim τ → 0 of o
+    std::vector<double> mean;         // the mean of all values: lim τ → ∞ of o
+    double entropy = 0.0;             // H = −Σ a ln a, nats
+    double to_hard = 0.0;             // ‖o − hard‖
+    double to_mean = 0.0;             // ‖o − mean‖
 };
 
 /// Reads a memory: scores, weights and output are one attention call of one query by the reference in double, without

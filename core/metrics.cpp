@@ -74,7 +74,32 @@ double quantile_of(std::span<Value> values, double p) {
     return std::lerp(low, static_cast<double>(*std::min_element(nth + 1, values.end())), rest);
 }
 
+template <class Value>
+std::vector<Index> largest_of(std::span<const Value> values, double rounding) {
+    double most = -std::numeric_limits<double>::infinity();
+    double size = 0.0;
+    for (const Value value : values) {
+        const auto wide = static_cast<double>(value);
+        if (wide > most) most = wide;
+        if (std::isfinite(wide)) size = std::max(size, std::abs(wide));
+    }
+    std::vector<Index> places;
+    for (std::size_t n = 0; n < values.size(); ++n) {
+        const auto value = static_cast<double>(values[n]);
+        if (value == most || most - value <= rounding * size)
+            places.push_back(static_cast<Index>(n));
+    }
+    return places;
+}
+
 }  // namespace
+
+std::vector<Index> largest_places(std::span<const double> values, double rounding) {
+    return largest_of(values, rounding);
+}
+std::vector<Index> largest_places(std::span<const float> values, double rounding) {
+    return largest_of(values, rounding);
+}
 
 double quantile(std::span<float> values, double p) { return quantile_of(values, p); }
 double quantile(std::span<double> values, double p) { return quantile_of(values, p); }

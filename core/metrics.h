@@ -31,6 +31,11 @@ RowMetrics row_metrics(std::span<const float> a, Index allowed);
 double quantile(std::span<float> values, double p);
 double quantile(std::span<double> values, double p);
 
+/// Every place of the largest number, several where they differ by rounding alone: by at most `rounding` times the largest
+/// |number| that is finite. NaN is passed over; empty where every number is NaN.
+std::vector<Index> largest_places(std::span<const double> values, double rounding);
+std::vector<Index> largest_places(std::span<const float> values, double rounding);
+
 /// J = diag(a) − a aᵀ, row-major [n, n].
 std::vector<double> softmax_jacobian(std::span<const double> a);
 

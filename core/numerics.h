@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string_view>
@@ -129,8 +130,15 @@ struct NumericsPoint {
 };
 /// Errors over the gain, of each algorithm in each format.
 struct NumericsSweep {
-    std::array<std::array<std::vector<NumericsPoint>, kFloatFormatCount>, kSoftmaxAlgorithmCount>
-        curves;
+    template <class Each>
+    using OfEach = std::array<std::array<Each, kFloatFormatCount>, kSoftmaxAlgorithmCount>;
+    OfEach<std::vector<NumericsPoint>> curves;
+    /// The whole gain from which on it is not finite, found by halving between two gains of the sweep; nullopt: it is finite
+    /// at the last one.
+    OfEach<std::optional<Index>> breaks;
+    std::optional<Index> break_of(SoftmaxAlgorithm algorithm, FloatFormat format) const {
+        return breaks[static_cast<std::size_t>(algorithm)][static_cast<std::size_t>(format)];
+    }
     const std::vector<NumericsPoint>& of(SoftmaxAlgorithm algorithm, FloatFormat format) const {
         return curves[static_cast<std::size_t>(algorithm)][static_cast<std::size_t>(format)];
     }

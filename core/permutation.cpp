@@ -73,14 +73,21 @@ PutBack places_of(const PermutedCall& call, const Dimensions& size) {
     return {call.keys_only ? first_places(size.tq) : back, back};
 }
 
-Result<double> difference_in_double(const PermutedCall& call, const PutBack& places) {
+Result<void> compare_in_double(const PermutedCall& call, const PutBack& places,
+                               Permutation& result) {
     const auto first = attend_exact(cast<double>(call.before), call.spec);
     if (!first) return tl::unexpected(first.error());
     const auto second = attend_exact(cast<double>(call.after), call.spec);
     if (!second) return tl::unexpected(second.error());
     const auto a = head_of(*first, call.head);
     const auto b = head_of(*second, call.head);
-    return largest_difference(a.weights, put_back(b.weights, places.rows, places.columns)).value;
+    const auto back = [&](const TensorD& from, const TokenPlaces& columns) {
+        return put_back(from, places.rows, columns);
+    };
+    result.largest_float64 = largest_difference(a.weights, back(b.weights, places.columns)).value;
+    result.output_float64 =
+        largest_difference(a.context, back(b.context, first_places(a.context.shape().d))).value;
+    return {};
 }
 
 void compare_orders(const Placed<float>& a, Placed<float> b, const PutBack& places,
@@ -143,11 +150,10 @@ Result<Permutation> permutation_of(const PermutedCall& call) {
     result.backend = (*backend)->name();
     const PutBack places = places_of(call, size);
     compare_orders(head_of(*before, call.head), head_of(*after, call.head), places, result);
-    result.largest_float64 = std::numeric_limits<double>::quiet_NaN();
+    result.largest_float64 = result.output_float64 = std::numeric_limits<double>::quiet_NaN();
     if (size.heads * size.tq * size.tk > kMostExactPairs) return result;
-    const auto exact = difference_in_double(call, places);
-    if (!exact) return tl::unexpected(exact.error());
-    result.largest_float64 = *exact;
+    if (auto done = compare_in_double(call, places, result); !done)
+        return tl::unexpected(done.error());
     return result;
 }
 

@@ -38,8 +38,8 @@ struct Permutation {
     Index row = 0, column = 0;    // where
     double output_largest = 0.0;  // of the context, rows put back
     double output_size = 0.0;     // max |context| before
-    double largest_float64 =
-        0.0;  // the same as `largest` by the reference in double; NaN above kMostExactPairs
+    // the same as `largest` and `output_largest` by the reference in double; NaN above kMostExactPairs
+    double largest_float64 = 0.0, output_float64 = 0.0;
 };
 
 /// So many pairs of all heads are computed in double too.

@@ -23,6 +23,11 @@ void close_pages(AppState& state) {
     state.show_help = state.show_about = state.show_palette = state.glossary.shown = false;
 }
 
+/// An edit by its words; with an arrow in them it is named as one, for what it did is not what undoing it does.
+std::string edit_words(const std::string& words) {
+    return words.find("→") == words.npos ? words : "the edit “" + words + "”";
+}
+
 bool is_typing(const AppState& state) {
     return state.gesture && state.gesture->action == &kActionType<TypeText>;
 }
@@ -60,12 +65,14 @@ void carry_out(AppState& state, const EndGesture&) {
 
 void carry_out(AppState& state, const Undo&) {
     if (state.now == 0) return say(state, "Nothing to undo.");
-    travel(state, state.now - 1, fmt::format("Undone: {}.", state.history[state.now].words));
+    travel(state, state.now - 1,
+           fmt::format("Undone: {}.", edit_words(state.history[state.now].words)));
 }
 
 void carry_out(AppState& state, const Redo&) {
     if (state.now + 1 == state.history.size()) return say(state, "Nothing to redo.");
-    travel(state, state.now + 1, fmt::format("Redone: {}.", state.history[state.now + 1].words));
+    travel(state, state.now + 1,
+           fmt::format("Redone: {}.", edit_words(state.history[state.now + 1].words)));
 }
 
 void carry_out(AppState& state, const ClearSelection&) { shown_workspace(state).clear(state); }

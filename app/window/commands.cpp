@@ -75,6 +75,9 @@ void add_looks(const CommandAdder& add, const AppState& state) {
         SetReducedMotion{!state.reduced_motion});
 }
 
+/// Of the n-th thing, from 0: "1".
+Key digit_key(std::size_t n) { return static_cast<Key>(static_cast<std::size_t>(Key::digit1) + n); }
+
 void add_tours(Commands& list, const AppState& state) {
     const CommandAdder add{list, "Tour"};
     const TourLook& look = state.tour;
@@ -88,7 +91,10 @@ void add_tours(Commands& list, const AppState& state) {
     if (!look.on) return;
     const auto pages = static_cast<Index>(look.tour->pages.size());
     add("Next page of the tour", ctrl(Key::right), GoToTourPage{look.page + 1},
-        look.page + 1 < pages);
+        look.page + 1 < pages && tour_waits(state).empty());
+    const TourPage& page = look.tour->pages[static_cast<std::size_t>(look.page)];
+    for (std::size_t n = 0; n < page.choices.size(); ++n)
+        add("Predict: " + page.choices[n], ctrl(digit_key(n)), Predict{static_cast<Index>(n)});
     add("Previous page of the tour", ctrl(Key::left), GoToTourPage{look.page - 1}, look.page > 0);
     add("Show what this page asks for", ctrl(Key::enter), ShowTourAction{});
     add("Put the tour away", {}, EndTour{});

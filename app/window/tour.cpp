@@ -90,8 +90,11 @@ TourPage read_page(Fields& fields) {
     fields.read("reveal", page.reveal);
     read_actions(fields, "start", page.start);
     read_actions(fields, "show", page.show);
+    read_actions(fields, "predicted", page.predicted);
     if (page.question.empty() != page.choices.empty())
         fields.complain("has 'question' or 'choices' alone: expected both or none");
+    if (!page.predicted.empty() && page.question.empty())
+        fields.complain("has 'predicted' without 'question': expected both or none");
     if (page.ask.empty() != page.done.empty() || page.ask.empty() != page.show.empty())
         fields.complain("has some of 'ask', 'done' and 'show': expected all or none");
     return page;
@@ -116,6 +119,7 @@ bool holds(const json& opened, const json& screen, const TourPage::Condition& co
 
 /// `cell`: "weights:2,0".
 std::string quoted_cell(const AppState& state, std::string_view cell) {
+    if (cell == "title") return state.document().title;
     const std::size_t colon = std::min(cell.find(':'), cell.size());
     const std::size_t comma = std::min(cell.find(',', colon), cell.size());
     Index row = -1;
@@ -134,8 +138,13 @@ const TourPage& page_of(const TourLook& look) {
     return look.tour->pages[static_cast<std::size_t>(look.page)];
 }
 
+bool is_predicted(const TourLook& look) { return look.chosen || page_of(look).question.empty(); }
+bool is_finished(const TourLook& look) {
+    return is_predicted(look) && (look.done || page_of(look).ask.empty());
+}
+
 std::string verdict_of(const TourLook& look, const TourPage& page) {
-    if (!look.chosen || !(look.done || page.ask.empty())) return "";
+    if (!look.chosen || !is_finished(look)) return "";
     const auto choice = [&](Index n) { return page.choices[static_cast<std::size_t>(n)]; };
     if (*look.chosen == page.answer)
         return fmt::format("As you predicted: {}.", choice(page.answer));
@@ -150,14 +159,19 @@ void carry_out_lines(AppState& state, const std::vector<std::string>& lines) {
         if (const auto action = from_journal(line)) apply(state, *action);
 }
 
+/// What these lines do is not what the page asks for.
+void set_up(AppState& state, const std::vector<std::string>& lines) {
+    state.tour.done = true;  // nothing is noted meanwhile
+    carry_out_lines(state, lines);
+    state.tour.done = false;
+    state.tour.opened.clear();
+}
+
 void open_page(AppState& state, Index page) {
     TourLook& look = state.tour;
     look.page = std::clamp<Index>(page, 0, static_cast<Index>(look.tour->pages.size()) - 1);
     look.chosen.reset();
-    look.done = true;  // nothing is noted while the page is set up
-    carry_out_lines(state, page_of(look).start);
-    look.done = false;
-    look.opened.clear();
+    set_up(state, page_of(look).start);
     say(state, fmt::format("Tour, page {} of {}: {}.", look.page + 1, look.tour->pages.size(),
                            page_of(look).title));
 }
@@ -194,6 +208,12 @@ TourList list_tours() {
         tours.push_back(std::make_shared<const Tour>(*std::move(tour)));
     }
     return tours;
+}
+
+std::string tour_waits(const AppState& state) {
+    const TourLook& look = state.tour;
+    if (!look.on || is_finished(look)) return {};
+    return is_predicted(look) ? "Do it first" : "Predict first";
 }
 
 void follow_tour(AppState& state) {
@@ -235,9 +255,10 @@ std::optional<TourView> build_tour_view(const AppState& state) {
     view.question = page.question;
     view.choices = page.choices;
     view.chosen = look.chosen;
-    view.ask = page.ask;
+    if (is_predicted(look)) view.ask = page.ask;
     view.verdict = verdict_of(look, page);
-    if (look.done) view.reveal = filled(state, page.reveal);
+    if (is_finished(look)) view.reveal = filled(state, page.reveal);
+    view.waits = tour_waits(state);
     view.first = look.page == 0;
     view.last = look.page + 1 == pages;
     return view;
@@ -261,6 +282,11 @@ void carry_out(AppState& state, const StartTour& action) {
 
 void carry_out(AppState& state, const GoToTourPage& action) {
     if (!state.tour.on) return say(state, "No tour is on: start one first.");
+    const std::string waits = tour_waits(state);
+    if (action.page > state.tour.page && !waits.empty())
+        return warn(state, waits + (is_predicted(state.tour)
+                                        ? ": what the page asks for, or Ctrl+Enter shows it."
+                                        : ": choose one of the answers."));
     open_page(state, action.page);
 }
 
@@ -269,12 +295,17 @@ void carry_out(AppState& state, const Predict& action) {
     const Index count = look.on ? static_cast<Index>(page_of(look).choices.size()) : 0;
     if (action.choice < 0 || action.choice >= count)
         return say(state, "There is nothing to predict here.");
+    if (look.chosen && is_finished(look))
+        return say(state, "The answer stands there already: go back a page to predict again.");
+    const bool first = !look.chosen;
     look.chosen = action.choice;
+    if (first && !page_of(look).predicted.empty()) set_up(state, page_of(look).predicted);
 }
 
 void carry_out(AppState& state, const ShowTourAction&) {
     if (!state.tour.on || page_of(state.tour).show.empty())
         return say(state, "This page asks for nothing.");
+    if (!is_predicted(state.tour)) return warn(state, "Predict first: choose one of the answers.");
     carry_out_lines(state, page_of(state.tour).show);
 }
 

@@ -32,6 +32,8 @@ struct TourPage {
     std::string reveal;              // said then; may quote numbers
     std::vector<std::string> start;  // journal lines: how the window stands as the page opens
     std::vector<std::string> show;   // journal lines that do what is asked
+    std::vector<std::string>
+        predicted;  // journal lines once it is predicted: screens that show the answer
 };
 
 /// assets/tours/<key>.json. A translation is a file of its own.
@@ -45,21 +47,27 @@ struct Tour {
 /// An error names the page, the key or the journal line that is wrong and what was expected.
 Result<Tour> tour_from_json(std::string_view text, std::string_view file_name);
 
+/// "" once the page is predicted and done; else what it waits for.
+std::string tour_waits(const AppState& state);
+
 /// After every action: notes that what the page asks for is there.
 void follow_tour(AppState& state);
 
 /// `text` with numbers of the document in place of "{weights:2,0}": stage or parameter, row and column, of the head that is
-/// shown. A weight is written as a percentage, anything else as the inspector writes it; what is not there is "–".
+/// shown. A weight is written as a percentage, anything else as the inspector writes it; "{title}" is the document's title; what
+/// is not there is "–".
 std::string filled(const AppState& state, std::string_view text);
 
 /// What the strip at the foot of the window shows.
 struct TourView {
     std::string place;  // "Tour · 3 of 12"
-    std::string title, text, question, ask;
+    std::string title, text, question;
+    std::string ask;  // "": nothing, or not predicted yet
     std::vector<std::string> choices;
     std::optional<Index> chosen;
     std::string verdict;  // on the prediction; "": nothing is known yet
     std::string reveal;   // "": not done yet
+    std::string waits;    // what has to be done before the next page; "": nothing
     bool first = false, last = false;
 };
 /// nullopt: no tour is on.

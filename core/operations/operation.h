@@ -198,7 +198,8 @@ Result<OperationTraceD> run_operation_exact_backward(const OperationSpec& operat
 Result<Tensor> implied_of_column(const OperationTrace& forward, Index column);
 
 /// Of softmax attention with scores and weights stored, counted in the same way: 2·(d_k + d_v) FLOPs a pair that the
-/// options' masks leave (not the array `mask`).
+/// options' masks leave (not the array `mask`), and 5 of its softmax. The other scores (hidden width d_k), RoPE (angles from a
+/// table), soft cap and ALiBi count what they compute; the division by √d_k and temperature none, as W_Q can hold it.
 OperationCost attention_cost(const Dimensions& size, const AttentionSpec& spec);
 /// How far an operation's context (or output) is from exact attention's: max |a − b| and ‖a − b‖ / ‖b‖ (Frobenius). NaN
 /// where either has one.

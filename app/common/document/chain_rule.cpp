@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/loss.h"
+#include "app/common/document/toy.h"
 #include "app/common/sheet.h"
 #include "core/gradient_tex.h"
 #include "core/scores/score.h"
@@ -54,6 +55,16 @@ std::string projection_tex(const Document& document, Stage stage) {
     std::string tex(info(stage).tex);
     if (stage != Stage::q && !in.x_kv.empty()) tex = with_replaced(tex, "X", "X_{kv}");
     return has_param(in, bias) ? tex + " + " + tex_symbol(bias) : tex;
+}
+
+/// Word + position, where every row is that.
+std::string vectors_tex(const Document& document, Stage stage) {
+    const Tensor& x = tensor_of(*document.inputs, stage);
+    const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
+    bool computed = is_toy(document);
+    for (Index i = 0; computed && i < x.shape().t; ++i) computed = is_computed(x, tokens, i);
+    if (computed) return std::string(info(stage).tex);
+    return tex_symbol(stage) + R"([i] = \text{the numbers of token } i)";
 }
 
 std::string biased_tex(const AttentionSpec& spec) {
@@ -210,6 +221,9 @@ std::string tex_scaled(const AttentionSpec& spec) {
 std::string forward_formula(const Document& document, Stage stage) {
     const AttentionSpec& spec = document.spec;
     switch (stage) {
+        case Stage::x:
+        case Stage::x_kv:
+            return vectors_tex(document, stage);
         case Stage::q:
         case Stage::k:
         case Stage::v:

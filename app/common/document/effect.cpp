@@ -11,11 +11,16 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
+#include "core/metrics.h"
 
 namespace attn::view {
 namespace {
 
 using Matrix = MatrixView<const float>;
+constexpr Index kMostEntropies = 6;    // rows named one by one
+constexpr double kSameWeight = 1e-6;   // of weights that are one but for rounding
+constexpr double kSameEntropy = 1e-6;  // nats of rounding
+
 /// Stages that an edit leads to.
 using Reached = StageSet;
 
@@ -285,11 +290,42 @@ std::string row_words(const AppState& state) {
         state.batch < old.shape().b && state.head < old.shape().h && row < old.shape().t;
     const auto was =
         there ? largest_of(old.matrix(state.batch, state.head).row(row)) : std::nullopt;
+    const auto others = std::ssize(largest_places(is.row(row), kSameWeight)) - 1;
+    const std::string ties =
+        others == 0 ? "" : fmt::format(", and {} as large", counted(others, "other"));
     if (!was || was->weight == 0.0F)
-        return fmt::format("largest weight of {}: {} {}", query,
+        return fmt::format("largest weight of {}: {} {}{}", query,
                            axis_label(state.document(), Axis::key, now->key),
-                           cell_number(now->weight, 2));
-    return fmt::format("largest weight of {}: {}", query, from_to(state, *was, *now));
+                           cell_number(now->weight, 2), ties);
+    return fmt::format("largest weight of {}: {}{}", query, from_to(state, *was, *now), ties);
+}
+
+/// Of every row that may attend to a key: "entropy of rows in nats: cat 1.02 → 0.97, sat …"; of many how many of them rise and
+/// fall. "" where scaling and temperature are what they were, or a sink takes part.
+std::string entropy_words(const AppState& state) {
+    const Document& was = *state.effect->before.document;
+    const StageChange* const change = change_of(state, Stage::weights);
+    const bool sinks = !state.document().inputs->params[Param::sinks].empty();
+    if (change == nullptr || change->fate != Fate::changed || sinks) return {};
+    if (same_scale(was, state.document())) return {};
+    const Part before{was, state.batch, state.head};
+    const Matrix old =
+        before.of((*state.effect->before.trace)[Stage::weights], info(Stage::weights).heads);
+    const Matrix now = sheet_of(state, Stage::weights).values;
+    std::vector<std::string> rows;
+    Index rise = 0, fall = 0;
+    for (Index i = 0; i < now.rows; ++i) {
+        const double a = row_metrics(old.row(i), now.columns).entropy;
+        const double b = row_metrics(now.row(i), now.columns).entropy;
+        if (std::isnan(a) || std::isnan(b)) return {};
+        rise += b > a + kSameEntropy, fall += b < a - kSameEntropy;
+        rows.push_back(fmt::format("{} {} → {}", axis_label(state.document(), Axis::query, i),
+                                   cell_number(a, 2), cell_number(b, 2)));
+    }
+    if (std::ssize(rows) <= kMostEntropies)
+        return fmt::format("entropy of rows in nats: {}", fmt::join(rows, ", "));
+    return fmt::format("the entropy of {} of {} rows rises and of {} falls", rise, rows.size(),
+                       fall);
 }
 
 /// "head 1: " where there are several: the sentence speaks of the one shown.
@@ -382,6 +418,7 @@ std::string effect_words(const AppState& state) {
                                     list_of(stages.same),
                                     is_singular(stages.same) ? "does" : "do"));
     if (const std::string row = row_words(state); !row.empty()) parts.push_back(row);
+    if (const std::string rows = entropy_words(state); !rows.empty()) parts.push_back(rows);
     return fmt::format("{}{}", part_words(state), fmt::join(parts, "; "));
 }
 

@@ -61,7 +61,8 @@ void draw_asked(const TourView& tour, const Frame& frame, view::Actions& out) {
         const bool on = tour.chosen == static_cast<Index>(n);
         ImGui::PushID(static_cast<int>(n));
         const ImVec2 low = ImGui::GetCursorScreenPos();
-        if (button(frame, "choice", tour.choices[n], {"Your prediction", "Before you look."}))
+        if (button(frame, "choice", tour.choices[n],
+                   {"Your prediction", "Before you look. Keys: Ctrl+1, Ctrl+2 …"}))
             out.push_back(view::Predict{static_cast<Index>(n)});
         if (on)
             frame.painter.outline(low, ImGui::GetItemRectMax(), frame.theme.accent, frame.px(2));
@@ -77,7 +78,9 @@ void draw_buttons(const TourView& tour, Index page, const Frame& frame, view::Ac
     if (tour.last) {
         if (button(frame, "end", "Finish", {"Finish", "The tour is over."}))
             out.push_back(view::EndTour{});
-    } else if (button(frame, "next", "Next  →", {"Next page", "Ctrl+→"}))
+    } else if (!tour.waits.empty())
+        words(frame, frame.fonts.small, frame.theme.muted, tour.waits);
+    else if (button(frame, "next", "Next  →", {"Next page", "Ctrl+→"}))
         out.push_back(view::GoToTourPage{page + 1});
     if (!tour.ask.empty() && tour.reveal.empty() &&
         button(frame, "show", "Show me", {"Does what the page asks for", "Ctrl+Enter"}))

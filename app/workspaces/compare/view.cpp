@@ -54,7 +54,7 @@ GridView side_grid(const AppState& state, const char* letter) {
     const Sheet sheet = sheet_of(state, compare_look(state).stage);
     GridView grid =
         make_grid(state, sheet, {row.colors, false, compare_masked(state, sheet.values)});
-    grid.title = fmt::format("{}: {}", letter, grid.title);
+    grid.title = fmt::format("{}: {}", letter, row.key);
     grid.tooltip = fmt::format("{} of {}", row.title, letter);
     set_compare_cell(state, grid, sheet.values);
     return grid;

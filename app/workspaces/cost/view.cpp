@@ -38,7 +38,9 @@ PlotView empty_plot(const CostSizes& sizes) {
                            grouped(sizes[CostSize::tq]));
     plot.tooltip =
         "materialised: every weight. chunked: those of c queries at a time. fused: one "
-        "logsumexp a row. KV cache: keys and values of all layers. Drag: T.";
+        "logsumexp a row. KV cache: keys and values of all layers. A point that is named T: so "
+        "many "
+        "tokens fit, with Q, K, V and the context. Drag: T.";
     plot.x_low = 16.0;
     plot.x_high = static_cast<double>(kMostCostTokens);
     plot.x_label = "T";
@@ -85,12 +87,13 @@ void set_y_axis(PlotView& plot, double memory) {
     }
 }
 
-/// Where a curve meets the memory of this machine.
+/// Up to where a curve fits into the memory of this machine, Q, K, V and the context with it.
 void add_limit(PlotView& plot, Holding storage, const CostSizes& sizes, double memory) {
     const auto tokens = tokens_within(storage, sizes, memory, kMostCostTokens);
     if (!tokens || *tokens == kMostCostTokens || *tokens < 16) return;
-    plot.marks.push_back(
-        {static_cast<double>(*tokens), memory, role_of(storage), "T = " + grouped(*tokens), false});
+    plot.marks.push_back({static_cast<double>(*tokens),
+                          estimate_of(stored_bytes(storage), with_tokens(sizes, *tokens)),
+                          role_of(storage), "T = " + grouped(*tokens), false});
 }
 
 PlotView plot_of(const CostSizes& sizes, double memory) {
@@ -118,12 +121,14 @@ CostCardView card_of(Holding storage, const AppState& state, double memory) {
     card.value = cost_bytes(estimate_of(formula, sizes));
     card.formula = formula_words(formula);
     card.role = role_of(storage);
-    card.fits = estimate_of(formula, sizes) <= memory;
+    card.fits = estimate_of(held_bytes(storage), sizes) <= memory;
     card.selected = cost_look(state).item == card.item;
     const auto limit = tokens_within(storage, sizes, memory, kMostCostTokens);
-    card.limit = !limit                      ? "fits at no T"
-                 : *limit == kMostCostTokens ? "fits at every T drawn"
-                                             : fmt::format("fits up to T = {}", grouped(*limit));
+    const std::string what =
+        storage == Holding::kv_cache ? "the cache alone" : "with Q, K, V, context";
+    card.limit = !limit                      ? what + ": fits at no T"
+                 : *limit == kMostCostTokens ? what + ": fits at every T drawn"
+                                             : fmt::format("{}: T ≤ {}", what, grouped(*limit));
     return card;
 }
 

@@ -24,7 +24,7 @@ struct CostRowView {
 struct CostCardView {
     CostItem item = CostItem::materialised;
     std::string title, value, formula;
-    std::string limit;  // "fits up to T = 46,340"
+    std::string limit;  // "with Q, K, V, context: T ≤ 46,340"
     Role role = Role::weight;
     bool fits = true;  // in this machine's memory
     bool selected = false;

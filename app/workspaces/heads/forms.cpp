@@ -181,7 +181,7 @@ std::string rope_scaling_words(const RopeScaling& scaling) {
 
 std::vector<std::string> legend_of(const AttentionSpec& spec) {
     std::vector<std::string> legend{
-        "each cell q_d k_d, blue − and orange +; their sum is the score before the scale"};
+        "each cell q_d k_d, coloured by its sign; their sum is the score before the scale"};
     if (!spec.rope) return legend;
     legend.push_back(fmt::format(
         "after RoPE; pairs turn by ω = {}^(−2c/{}) radians a position{}, the "

@@ -51,17 +51,24 @@ const HeadFacts* most_named(const HeadsResult& result) {
     return best;
 }
 
+/// From where on a head has a label, of shares of its weight.
+std::string label_rule() {
+    return fmt::format(
+        "it is given from {} of the way between even rows and all weight on one kind of key ({} "
+        "for "
+        "key 0), in {} rows at least.",
+        number(kNamedLift), number(kSinkLift), kLeastNamedRows);
+}
+
 std::string unnamed_words(const HeadsResult& result) {
     const bool any = std::ranges::any_of(
         result.heads, [](const HeadFacts& facts) { return facts.measures[entropy].has_value(); });
     if (!any) return "No measure is defined: the weights are NaN, or no row has any.";
     const std::size_t count = result.heads.size();
-    return fmt::format(
-        "{} one kind of key clearly more than even rows would: a label takes {} of the way to all "
-        "of it, in {} rows at least.",
-        count == 1 ? std::string("The one head does not give")
-                   : fmt::format("None of the {} heads gives", count),
-        number(kNamedLift), kLeastNamedRows);
+    return fmt::format("{} a label: {}",
+                       count == 1 ? std::string("The one head does not have")
+                                  : fmt::format("None of the {} heads has", count),
+                       label_rule());
 }
 
 std::string standing_out(const HeadsResult& result) {
@@ -204,15 +211,13 @@ std::string measured(const std::optional<double>& value) {
 }
 
 std::string label_title(const HeadFacts& facts) {
-    return facts.label ? std::string(info(facts.label->name).title) : "no label";
+    if (!facts.label) return "no label";
+    if (facts.label->same_word) return "same word: own token and its duplicates";
+    return std::string(info(facts.label->name).title);
 }
 
 std::string label_evidence(const HeadFacts& facts) {
-    if (!facts.label)
-        return fmt::format(
-            "A label takes {} of the way from even rows to one kind of key, in {} rows "
-            "at least.",
-            number(kNamedLift), kLeastNamedRows);
+    if (!facts.label) return sentence("a label: " + label_rule());
     const HeadLabel& label = *facts.label;
     if (label.name == sink)
         return fmt::format(

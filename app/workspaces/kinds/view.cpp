@@ -227,8 +227,8 @@ std::vector<KindRow> rows_of(const AppState& state, const KindsResult& result) {
     add("pairs that the mask allows", "n_q · n_k at most",
         "Pairs of a query and a key that get a weight.", allowed_words);
     add("FLOPs of this head", "multiply-adds 2, the rest 1",
-        "Products of scores and values as of a dot product, and 5 a pair for the softmax; "
-        "what cosine, W_score or positions need besides is not counted.",
+        "All of the call: what the score, positions, soft cap and sink compute, 5 a pair for the "
+        "softmax, and A V. ÷ √d_k and ÷ τ count as 0, for W_Q can hold them.",
         [](const KindComputed& side) { return grouped(static_cast<Index>(side.cost.flops())); });
     add("kept besides Q, K, V", "4 bytes a number",
         fmt::format("A: {}. B: {}.", kept_words(result.a), kept_words(result.b)),

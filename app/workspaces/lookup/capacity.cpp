@@ -70,9 +70,10 @@ PlotView plot_of(const Points& points, const LookupControls& controls, std::stri
 std::string capacity_point(const LookupControls& controls, const CapacityPoint& here) {
     return fmt::format(
         "{} random keys of width d_k = {}, read with their own key at τ = {}: other pairs take {} "
-        "of the answer, {} of the worst one.",
+        "of the answer, {} of the worst one (medians of {}).",
         controls.capacity.pairs, here.d_k, number(controls.capacity.temperature),
-        percent(here.interference.median), percent(here.worst.median));
+        percent(here.interference.median), percent(here.worst.median),
+        counted(controls.capacity.draws, "draw"));
 }
 
 /// What the nearest key takes, of the two alone.
@@ -80,12 +81,12 @@ std::string near_words(const LookupControls& controls, const CapacityPoint& here
     const double cosine = here.near_cosine.median;
     const double ratio = std::exp((cosine - 1.0) / controls.capacity.temperature);
     return fmt::format(
-        "The nearest two keys have the cosine c = {} (median of {} draws): one takes "
+        "The nearest two keys have the cosine c = {} (median of {}): one takes "
         "exp((c − 1) / τ) = {} of what the other gets as its own.",
-        number(cosine), controls.capacity.draws, number(ratio));
+        number(cosine), counted(controls.capacity.draws, "draw"), number(ratio));
 }
 
-/// From which width on the interference stays under one percent.
+/// From which width on the interference stays under one percent in the median draw.
 std::string enough_words(const Points& points) {
     const CapacityPoint* first = nullptr;
     for (auto point = points.rbegin(); point != points.rend(); ++point) {
@@ -94,12 +95,16 @@ std::string enough_words(const Points& points) {
     }
     if (first == nullptr)
         return fmt::format(
-            "Not even d_k = {} brings the mean interference under 1 %: a smaller τ or "
-            "fewer pairs do.",
+            "Not even d_k = {} brings the interference, mean over keys, under 1 % in the median "
+            "draw: a smaller τ does.",
             points.back().d_k);
+    double worst = 0.0;
+    for (const CapacityPoint& point : points)
+        if (point.d_k >= first->d_k) worst = std::max(worst, point.interference.high);
     return fmt::format(
-        "From d_k = {} on, of the widths that were drawn, the mean interference is under 1 %.",
-        first->d_k);
+        "From d_k = {} on, of the widths that were drawn, the interference, mean over keys, is "
+        "under 1 % in the median draw; the worst draw has {}.",
+        first->d_k, percent(worst));
 }
 
 }  // namespace

@@ -7,9 +7,12 @@
 #include "app/common/words.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"
+#include "core/metrics.h"
 
 namespace attn::view {
 namespace {
+
+constexpr double kSameWeight = 1e-12;  // equal but for rounding
 
 const LookupPair& pair_at(const LookupControls& controls, Index n) {
     return controls.pairs[static_cast<std::size_t>(n)];
@@ -33,17 +36,33 @@ double of(const std::vector<double>& values, Index n) {
     return values[static_cast<std::size_t>(n)];
 }
 
-/// "Paris", or "the mean of A and B": what a hard lookup gives.
-std::string hard_words(const LookupControls& controls, const MemoryRead& read) {
-    if (read.best.size() == 1) return value_at_pair(controls, read.best.front());
-    if (read.best.size() == controls.pairs.size()) return "the mean of all values";
+/// "A", "A and B", "A, B and C".
+std::string names_of(const LookupControls& controls, const std::vector<Index>& pairs,
+                     std::string (*name)(const LookupControls&, Index)) {
     std::string names;
-    for (std::size_t n = 0; n < read.best.size(); ++n)
-        names += (n == 0                      ? ""
-                  : n + 1 == read.best.size() ? " and "
-                                              : ", ") +
-                 value_at_pair(controls, read.best[n]);
-    return "the mean of " + names;
+    for (std::size_t n = 0; n < pairs.size(); ++n)
+        names += (n == 0 ? "" : n + 1 == pairs.size() ? " and " : ", ") + name(controls, pairs[n]);
+    return names;
+}
+
+/// How far the output is from where the two limits of τ lead.
+std::string distances_words(const LookupControls& controls, const MemoryRead& read) {
+    const std::string mean = number(read.to_mean);
+    if (read.best.size() == controls.pairs.size())
+        return fmt::format(
+            "all q·k are the same, so that at every τ the output is the mean of all values, and a "
+            "hard lookup has no single answer");
+    const std::string hard = number(read.to_hard);
+    const std::string names = names_of(controls, read.best, value_at_pair);
+    if (read.best.size() == 1)
+        return fmt::format(
+            "the output is {} from {}, which a hard lookup gives, and {} from the mean of all "
+            "values",
+            hard, names, mean);
+    return fmt::format(
+        "the output is {} from the mean of {}, its limit for τ → 0, and {} from the mean of all "
+        "values",
+        hard, names, mean);
 }
 
 /// The first line of Memory.
@@ -52,41 +71,46 @@ std::string memory_point(const LookupControls& controls, const MemoryRead& read)
         return fmt::format("One pair alone has the weight 100 %: every query reads {}.",
                            value_at_pair(controls, 0));
     const auto order = by_weight(read);
-    const std::string hard = hard_words(controls, read);
-    return fmt::format(
-        "q reads {} {} and {} {}: the output is {} from {}, which a hard lookup gives, and {} from "
-        "the mean of all values.",
-        key_at(controls, order[0]), percent(of(read.weights, order[0])), key_at(controls, order[1]),
-        percent(of(read.weights, order[1])), number(read.to_hard), hard, number(read.to_mean));
+    return fmt::format("q reads {} {} and {} {}: {}.", key_at(controls, order[0]),
+                       percent(of(read.weights, order[0])), key_at(controls, order[1]),
+                       percent(of(read.weights, order[1])), distances_words(controls, read));
+}
+
+double key_length(const LookupControls& controls, Index n) {
+    const PlanePoint& k = pair_at(controls, n).k;
+    return std::hypot(k[0], k[1]);
 }
 
 /// Which key wins by dot product and which by cosine.
 std::string winner_words(const LookupControls& controls, const MemoryRead& read) {
-    if (!read.most_similar)
+    if (read.most_similar.empty())
         return "A query or keys of length 0 have no direction: no cosine, and the same score 0 for "
                "every key.";
-    const Index similar = *read.most_similar;
+    const auto is_similar = [&](Index n) { return std::ranges::count(read.most_similar, n) > 0; };
+    const Index best = read.best.front();
+    const double score = of(read.scores, best);
     if (read.best.size() > 1)
         return fmt::format(
             "{} keys have the largest q·k, {}: a hard lookup has no single answer; the limit of "
             "soft lookup for τ → 0 is the mean of their values.",
-            read.best.size(), number(of(read.scores, read.best.front())));
-    const Index best = read.best.front();
-    if (best == similar)
+            read.best.size(), number(score));
+    if (is_similar(best) && read.most_similar.size() == 1)
         return fmt::format("Largest q·k and largest cosine agree: {} ({} and {}).",
-                           key_at(controls, best), number(of(read.scores, best)),
-                           number(of(read.cosines, best)));
-    const auto norm = [&](Index n) {
-        const PlanePoint& k = pair_at(controls, n).k;
-        return std::hypot(k[0], k[1]);
-    };
+                           key_at(controls, best), number(score), number(of(read.cosines, best)));
+    if (is_similar(best))
+        return fmt::format("{} have the largest cosine, {}; of them {} has the largest q·k, {}.",
+                           names_of(controls, read.most_similar, key_at),
+                           number(of(read.cosines, best)), key_at(controls, best), number(score));
+    const Index similar = read.most_similar.front();
+    const double lengths[] = {key_length(controls, similar), key_length(controls, best)};
     return fmt::format(
         "“Similar” is not “largest dot”: {} wins with q·k = {} at cosine {}; {} is more similar, "
-        "cosine {}, but shorter: q·k = {}, ‖k‖ = {} against {}.",
-        key_at(controls, best), number(of(read.scores, best)),
+        "cosine {}, but {}: q·k = {}, ‖k‖ = {} against {}.",
+        key_at(controls, best), number(score),
         std::isnan(of(read.cosines, best)) ? "none" : number(of(read.cosines, best)),
         key_at(controls, similar), number(of(read.cosines, similar)),
-        number(of(read.scores, similar)), number(norm(similar)), number(norm(best)));
+        lengths[0] < lengths[1] ? "shorter" : "longer, and points away from q",
+        number(of(read.scores, similar)), number(lengths[0]), number(lengths[1]));
 }
 
 /// That K is matched and V handed over, with what V = K would give.
@@ -101,21 +125,29 @@ std::string values_words(const LookupControls& controls, const MemoryRead& read)
             "Here V = K: the output {} is a blend of the keys themselves. Move a value: no weight "
             "changes, for K alone is matched; V is handed over.",
             point_words(output));
+    const std::string here = point_words(output);
+    const std::string there = point_words({other->output[0], other->output[1]});
     return fmt::format(
         "K is matched, V is handed over: no weight depends on V. With V = K the same weights would "
-        "give {} in place of {}.",
-        point_words({other->output[0], other->output[1]}), point_words(output));
+        "give {}{}.",
+        there, here == there ? ", which happens to be the output here" : " in place of " + here);
 }
 
 /// That the largest weight need not bring most.
 std::string contribution_words(const LookupControls& controls, const MemoryRead& read) {
-    const Index heaviest = by_weight(read).front();
     const auto most = std::ranges::max_element(read.contributions);
     const Index brings = most - read.contributions.begin();
+    if (*most == 0.0) return "Every value that is read is (0, 0): none brings anything.";
+    const auto heavy = largest_places(std::span<const double>(read.weights), kSameWeight);
+    const Index heaviest = std::ranges::count(heavy, brings) > 0 ? brings : heavy.front();
     const auto both = [&](Index n) {
         return fmt::format("{} has {} and brings ‖a v‖ = {}", value_at_pair(controls, n),
                            percent(of(read.weights, n)), number(of(read.contributions, n)));
     };
+    if (heavy.size() > 1 && brings == heaviest)
+        return fmt::format(
+            "Weight is not contribution: that is ‖a v‖. Of {} pairs with the largest weight {}.",
+            heavy.size(), both(heaviest));
     if (brings == heaviest || *most == of(read.contributions, heaviest))
         return fmt::format(
             "Weight is not contribution: that is ‖a v‖. Here the heaviest brings most: {}.",
@@ -153,7 +185,7 @@ void add_pairs(const AppState& state, const MemoryRead& read, MemoryView& view) 
              .contribution = cell_number(read.contributions[n], 2),
              .share = weight,
              .best = std::ranges::count(read.best, at) > 0,
-             .most_similar = read.most_similar == at,
+             .most_similar = std::ranges::count(read.most_similar, at) > 0,
              .selected = selected,
              .hovered = hovered});
     }
@@ -163,9 +195,10 @@ void add_numbers(const MemoryRead& read, MemoryView& view) {
     view.numbers = {
         {"output", "o = Σ_j a_j v_j", point_words(view.output),
          "A convex combination of the values: it never leaves their hull."},
-        {"to the hard answer", "‖o − lim τ→0‖", number(read.to_hard),
-         "How far the soft output is from what the hard lookup gives: the value of the largest "
-         "q·k; of several that are equal, their mean."},
+        {"to its limit τ → 0", "‖o − lim τ→0‖", number(read.to_hard),
+         "How far the soft output is from the value of the largest q·k, which a hard lookup gives; "
+         "where several are largest a hard lookup has no single answer, and the limit is the mean "
+         "of their values."},
         {"to the mean of V", "‖o − lim τ→∞‖", number(read.to_mean),
          "How far the output is from the mean of all values, which every query reads as τ → ∞."},
         {"entropy", "H = −Σ a ln a", fmt::format("{} nats", number(read.entropy)),

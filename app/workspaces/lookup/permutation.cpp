@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 
@@ -13,6 +14,12 @@ namespace attn::view {
 namespace {
 
 constexpr double kExact = 1e-12;  // what is off so little in float64 is rounding in float32
+
+/// ", but for float32 rounding of 6e−8".
+std::string rounding_words(double largest) {
+    if (largest == 0.0) return {};
+    return fmt::format(", but for float32 rounding of {} at most", significant(largest, 3));
+}
 
 /// Without anything that tells places apart.
 std::string equivariant_words(const PermutationResult& result, Index moved) {
@@ -37,9 +44,9 @@ std::string permutation_point(const AppState& state, const PermutationResult& re
         return "The tokens stand as in the document: drag one to another place, or press S to "
                "shuffle.";
     if (result.position == PermutationPosition::none) return equivariant_words(result, moved);
-    if (result.largest == 0.0)
-        return fmt::format("With {} this order changes no weight.",
-                           position_words(result.position));
+    if (result.largest == 0.0 || result.largest_float64 <= kExact)
+        return fmt::format("With {} this order changes no weight{}.",
+                           position_words(result.position), rounding_words(result.largest));
     return fmt::format("With {} the same order changes weights by up to {}, at {}: places count.",
                        position_words(result.position), number(result.largest),
                        pair_name(state.document(), {result.row, result.column}));
@@ -74,6 +81,8 @@ std::string output_words(const PermutationResult& result) {
     const std::string what =
         result.keys_only ? "The outputs stay" : "Each token’s output goes along";
     if (result.output_largest == 0.0) return what + ": the largest difference is exactly 0.";
+    if (result.output_float64 <= kExact * std::max(result.output_size, 1.0))
+        return fmt::format("{}{}.", what, rounding_words(result.output_largest));
     return fmt::format("{}, up to {}; outputs are as large as {}.",
                        result.position == PermutationPosition::none ? what : "Outputs change",
                        significant(result.output_largest, 3), number(result.output_size));

@@ -7,11 +7,13 @@
 #include "app/common/pair.h"
 #include "app/common/pair_grid.h"
 #include "app/workspaces/lookup/view.h"
+#include "core/metrics.h"
 
 namespace attn::view {
 namespace {
 
 constexpr std::size_t kMostDisagreements = 4;  // named
+constexpr double kRounding = 1e-6;             // of a sum of products in float32
 
 std::string measure_title(const SimilarityView& view, const Document& document) {
     const std::string both = view.of == SimilarityOf::qk
@@ -22,28 +24,56 @@ std::string measure_title(const SimilarityView& view, const Document& document) 
                                                   : fmt::format("cosine: {} / (‖ ‖ ‖ ‖)", both);
 }
 
+/// max |S − Sᵀ| and where; NaN where one is.
+struct Asymmetry {
+    double value = 0.0, size = 0.0;  // of the largest |S|
+    Index row = 0, column = 0;
+
+    bool is_rounding() const { return value <= kRounding * size; }
+};
+/// nullopt: rows and columns are other tokens.
+std::optional<Asymmetry> asymmetry_of(const Document& document, MatrixView<const float> s) {
+    if (s.rows != s.columns || !document.tokens_kv.empty()) return std::nullopt;
+    Asymmetry most;
+    for (Index i = 0; i < s.rows; ++i)
+        for (Index j = 0; j <= i; ++j) {
+            const double by = std::abs(double{s(i, j)} - double{s(j, i)});
+            most.size = std::max(most.size, std::abs(double{s(i, j)}));
+            if (std::isnan(by)) return Asymmetry{by, by, i, j};
+            if (by > most.value) most = {by, most.size, i, j};
+        }
+    return most;
+}
+
 /// Whether S = Sᵀ, in numbers.
 std::string symmetry_words(const Document& document, MatrixView<const float> s, const char* name) {
-    if (s.rows != s.columns || !document.tokens_kv.empty())
+    const auto most = asymmetry_of(document, s);
+    if (!most)
         return fmt::format(
             "{} is {}: its rows and columns are other tokens, so symmetry has no meaning.", name,
             size(s.rows, s.columns));
-    double most = 0.0;
-    Index row = 0, column = 0;
-    for (Index i = 0; i < s.rows; ++i)
-        for (Index j = 0; j < i; ++j) {
-            const double by = std::abs(double{s(i, j)} - double{s(j, i)});
-            if (std::isnan(by))
-                return fmt::format("{} holds a NaN: nothing can be said of its symmetry.", name);
-            if (by > most) most = by, row = i, column = j;
-        }
+    if (std::isnan(most->value))
+        return fmt::format("{} holds a NaN: nothing can be said of its symmetry.", name);
     if (s.rows < 2) return fmt::format("{} is one number: symmetric by itself.", name);
-    if (most == 0.0)
-        return fmt::format("{} is symmetric: max |{} − {}ᵀ| is exactly 0.", name, name, name);
+    if (most->is_rounding())
+        return fmt::format("{} is symmetric: max |{} − {}ᵀ| is {}.", name, name, name,
+                           most->value == 0.0 ? "exactly 0" : number(most->value) + ", rounding");
+    const Index row = most->row, column = most->column;
     return fmt::format("{} is not symmetric: max |{} − {}ᵀ| = {}: {} is {} and {} is {}.", name,
-                       name, name, number(most), pair_name(document, {row, column}),
+                       name, name, number(most->value), pair_name(document, {row, column}),
                        number(s(row, column)), pair_name(document, {column, row}),
                        number(s(column, row)));
+}
+
+/// Of A, the softmax of S: with why it is not symmetric where S is.
+std::string shares_symmetry_words(const Document& document, MatrixView<const float> scores,
+                                  MatrixView<const float> shares, SimilaritySoftmax over) {
+    const std::string words = symmetry_words(document, shares, "A");
+    const auto s = asymmetry_of(document, scores);
+    const auto a = asymmetry_of(document, shares);
+    if (!s || !a || !s->is_rounding() || std::isnan(a->value) || a->is_rounding()) return words;
+    return fmt::format("{} S is: softmax alone does it, for each {} is divided by its own sum.",
+                       words, over == SimilaritySoftmax::rows ? "row" : "column");
 }
 
 /// Whether W_Q and W_K could be one matrix, in numbers; "" where scores are not made from X by them.
@@ -67,46 +97,54 @@ std::string merged_words(const Document& document) {
         grouped(rows * columns), grouped((rows + columns) * d_k), same);
 }
 
-/// The column of the largest number of a row, the first on a tie; nullopt where one is NaN or there is none.
-std::optional<Index> largest_in_row(MatrixView<const float> values, Index row) {
-    if (row >= values.rows || values.columns == 0) return std::nullopt;
+/// The keys of the largest number of a row; none where one is NaN or there is none.
+std::vector<Index> largest_in_row(MatrixView<const float> values, Index row) {
+    if (row >= values.rows || values.columns == 0) return {};
     const auto entries = values.row(row);
-    if (std::ranges::any_of(entries, [](float v) { return std::isnan(v); })) return std::nullopt;
-    return std::ranges::max_element(entries) - entries.begin();
+    if (std::ranges::any_of(entries, [](float v) { return std::isnan(v); })) return {};
+    return largest_places(entries, kRounding);
 }
 
+/// Of a query, by each measure one of those that tie, the same where one is the best by both.
 struct BestKeys {
     Index query = 0, dot = 0, cosine = 0;
+    Index other_dots = 0, other_cosines = 0;  // that tie with it
 };
-/// By dot product and by cosine; nullopt where a similarity is NaN.
+/// nullopt where a similarity is NaN.
 std::optional<BestKeys> best_keys(const SimilarityResult& result, Index query) {
-    const auto dot = largest_in_row(result.dot.matrix(0, 0), query);
-    const auto cosine = largest_in_row(result.cosine.matrix(0, 0), query);
-    if (!dot || !cosine) return std::nullopt;
-    return BestKeys{query, *dot, *cosine};
-}
-
-std::vector<BestKeys> disagreements(const SimilarityResult& result) {
-    std::vector<BestKeys> all;
-    for (Index i = 0; i < result.dot.shape().t; ++i)
-        if (const auto best = best_keys(result, i); best && best->dot != best->cosine)
-            all.push_back(*best);
-    return all;
+    const auto dots = largest_in_row(result.dot.matrix(0, 0), query);
+    const auto cosines = largest_in_row(result.cosine.matrix(0, 0), query);
+    if (dots.empty() || cosines.empty()) return std::nullopt;
+    BestKeys best{query, dots.front(), cosines.front(), std::ssize(dots) - 1,
+                  std::ssize(cosines) - 1};
+    const auto both = std::ranges::find_first_of(dots, cosines);
+    if (both != dots.end()) best.dot = best.cosine = *both;
+    return best;
 }
 
 std::string disagreement_words(const Document& document, const SimilarityResult& result) {
-    const auto all = disagreements(result);
-    const Index rows = result.dot.shape().t;
-    if (all.empty() && rows == 1)
-        return "“Similar” and “largest dot” agree: one key has the largest dot product and the "
-               "largest cosine.";
+    std::vector<BestKeys> all;
+    Index rows = 0;
+    bool ties = false;
+    for (Index i = 0; i < result.dot.shape().t; ++i) {
+        const auto best = best_keys(result, i);
+        if (!best) continue;
+        ++rows;
+        ties = ties || best->other_dots + best->other_cosines > 0;
+        if (best->dot != best->cosine) all.push_back(*best);
+    }
+    if (rows == 0) return "Every row has a similarity that is NaN: none has a best key.";
+    const std::string of_rows = rows == result.dot.shape().t
+                                    ? fmt::format("{} rows", rows)
+                                    : fmt::format("{} rows without NaN", rows);
     if (all.empty())
         return fmt::format(
-            "“Similar” and “largest dot” agree in all {} rows: the key of the largest dot "
-            "product is that of the largest cosine.",
-            rows);
+            "“Similar” and “largest dot” agree{}: {} largest dot product {} largest "
+            "cosine.",
+            rows == 1 ? "" : fmt::format(" in all {}", of_rows),
+            ties ? "a key of the" : "the key of the", ties ? "is one of the" : "is that of the");
     std::string words = fmt::format(
-        "“Similar” is not “largest dot”: the best key differs in {} of {} rows:", all.size(), rows);
+        "“Similar” is not “largest dot”: the best key differs in {} of {}:", all.size(), of_rows);
     for (std::size_t n = 0; n < std::min(all.size(), kMostDisagreements); ++n)
         words += fmt::format("{} {} (dot {}, cosine {})", n == 0 ? "" : ";",
                              axis_label(document, Axis::query, all[n].query),
@@ -118,15 +156,27 @@ std::string disagreement_words(const Document& document, const SimilarityResult&
 /// The largest entry, in words.
 std::string largest_words(const Document& document, const SimilarityView& view,
                           MatrixView<const float> s) {
-    std::optional<std::pair<Index, Index>> at;
-    for (Index i = 0; i < s.rows; ++i)
-        for (Index j = 0; j < s.columns; ++j)
-            if (!std::isnan(s(i, j)) && (!at || s(i, j) > s(at->first, at->second))) at = {i, j};
-    if (!at) return "Every similarity is NaN.";
-    return fmt::format("Two towers, no values: of all {} pairs {} is the most similar by {}, {}.",
-                       grouped(s.rows * s.columns), pair_name(document, {at->first, at->second}),
-                       view.measure == SimilarityMeasure::dot ? "dot product" : "cosine",
-                       number(s(at->first, at->second)));
+    std::vector<float> all;
+    for (Index i = 0; i < s.rows; ++i) all.insert(all.end(), s.row(i).begin(), s.row(i).end());
+    const auto places = largest_places(std::span<const float>(all), kRounding);
+    if (places.empty()) return "Every similarity is NaN.";
+    const Index row = places.front() / s.columns, column = places.front() % s.columns;
+    const char* const by = view.measure == SimilarityMeasure::dot ? "dot product" : "cosine";
+    const std::string name = pair_name(document, {row, column});
+    const Index pairs = std::ranges::count_if(all, [](float value) { return !std::isnan(value); });
+    if (pairs == 1)
+        return fmt::format("Two towers, no values: one pair, {}, of {} {}.", name, by,
+                           number(s(row, column)));
+    if (std::ssize(places) == pairs)
+        return fmt::format("Two towers, no values: all {} pairs are alike by {}, {}.",
+                           grouped(pairs), by, number(s(row, column)));
+    return fmt::format(
+        "Two towers, no values: of {} pairs{} {}{} most similar by {}, {}.", grouped(pairs),
+        pairs == std::ssize(all) ? "" : " that are no NaN", name,
+        places.size() == 1
+            ? " is the"
+            : fmt::format(" and {} are the", counted(std::ssize(places) - 1, "other pair")),
+        by, number(s(row, column)));
 }
 
 void add_grids(const AppState& state, const SimilarityResult& result, SimilarityView& view) {
@@ -155,16 +205,25 @@ SimilarityView base_view(const AppState& state) {
     return view;
 }
 
+/// "; 2 other keys tie".
+std::string ties_words(Index others) {
+    if (others == 0) return {};
+    return fmt::format("; {} {}", counted(others, "other key"), others == 1 ? "ties" : "tie");
+}
+
 std::string row_tip(const Document& document, const SimilarityResult& result,
                     const AlignmentRowView& row, Index query) {
     if (row.none) return "A similarity of this query is NaN: it has no best key.";
     const auto dot = result.dot.matrix(0, 0);
     const auto cosine = result.cosine.matrix(0, 0);
-    const auto one = [&](const char* name, Index key) {
-        return fmt::format("{}: {}, dot {}, cosine {}", name, axis_label(document, Axis::key, key),
-                           number(dot(query, key)), number(cosine(query, key)));
+    const auto one = [&](const char* name, Index key, Index others) {
+        return fmt::format("{}: {}, dot {}, cosine {}{}", name,
+                           axis_label(document, Axis::key, key), number(dot(query, key)),
+                           number(cosine(query, key)), ties_words(others));
     };
-    return one("largest dot", row.dot) + "\n" + one("largest cosine", row.cosine);
+    const auto best = best_keys(result, query);
+    return one("largest dot", row.dot, best->other_dots) + "\n" +
+           one("largest cosine", row.cosine, best->other_cosines);
 }
 
 /// Of the query that is looked at.
@@ -178,14 +237,17 @@ std::string query_words(const Document& document, const SimilarityResult& result
     const std::string key = axis_label(document, Axis::key, best->dot);
     const auto by_dot = static_cast<std::size_t>(best->dot);
     const auto by_cosine = static_cast<std::size_t>(best->cosine);
+    const std::string dots = ties_words(best->other_dots);
+    const std::string cosines = ties_words(best->other_cosines);
     if (by_dot == by_cosine)
-        return fmt::format("{} is aligned with {}, by dot product ({}) and by cosine ({}).", name,
-                           key, number(dot[by_dot]), number(cosine[by_cosine]));
+        return fmt::format("{} is aligned with {}, by dot product ({}{}) and by cosine ({}{}).",
+                           name, key, number(dot[by_dot]), dots, number(cosine[by_cosine]),
+                           cosines);
     return fmt::format(
-        "{} is aligned with {} by dot product ({}, cosine {}), with {} by cosine ({}, dot {}).",
-        name, key, number(dot[by_dot]), number(cosine[by_dot]),
+        "{} is aligned with {} by dot product ({}, cosine {}{}), with {} by cosine ({}, dot {}{}).",
+        name, key, number(dot[by_dot]), number(cosine[by_dot]), dots,
         axis_label(document, Axis::key, best->cosine), number(cosine[by_cosine]),
-        number(dot[by_cosine]));
+        number(dot[by_cosine]), cosines);
 }
 
 }  // namespace
@@ -212,8 +274,9 @@ SimilarityView build_similarity_view(const AppState& state) {
     if (const std::string merged = merged_words(document); product && !merged.empty())
         view.body.notes.push_back(merged);
     if (view.softmax != SimilaritySoftmax::none)
-        view.body.notes.push_back(
-            symmetry_words(document, result->shown(view.measure, view.softmax).matrix(0, 0), "A"));
+        view.body.notes.push_back(shares_symmetry_words(
+            document, scores, result->shown(view.measure, view.softmax).matrix(0, 0),
+            view.softmax));
     add_grids(state, *result, view);
     return view;
 }
@@ -231,11 +294,10 @@ AlignmentView build_alignment_view(const AppState& state) {
     for (Index i = 0; i < dot.rows; ++i) {
         AlignmentRowView row;
         row.query = queries[static_cast<std::size_t>(i)];
-        const auto by_dot = largest_in_row(dot, i);
-        const auto by_cosine = largest_in_row(result->cosine.matrix(0, 0), i);
-        row.none = !by_dot || !by_cosine;
-        row.dot = by_dot.value_or(0);
-        row.cosine = by_cosine.value_or(0);
+        const auto best = best_keys(*result, i);
+        row.none = !best;
+        row.dot = best ? best->dot : 0;
+        row.cosine = best ? best->cosine : 0;
         row.agree = row.dot == row.cosine;
         row.tooltip = row_tip(document, *result, row, i);
         view.rows.push_back(std::move(row));

@@ -83,7 +83,7 @@ struct SimilarityView {
 /// One query and its keys.
 struct AlignmentRowView {
     std::string query;
-    Index dot = 0, cosine = 0;  // the best key by each; the first on a tie
+    Index dot = 0, cosine = 0;  // the best key by each; on a tie the same where it can be
     bool agree = true;
     bool none = false;  // a score is NaN: there is no best key
     std::string tooltip;

@@ -7,11 +7,13 @@
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/masks/view_parts.h"
+#include "core/metrics.h"
 
 namespace attn::view {
 namespace {
 
 constexpr std::size_t kMostCompared = 4;
+constexpr double kTied = 1e-6;  // differences of weights that are one but for rounding
 
 using Rows = std::vector<RowComparison>;
 
@@ -27,9 +29,21 @@ std::string point_words(const AppState& state, const Rows& rows, Index keys) {
                                     std::ssize(rows));
     const auto most = std::ranges::max_element(rows, {}, &RowComparison::difference);
     const auto weight = [](double value) { return std::isnan(value) ? "NaN" : number(value); };
-    return fmt::format("{}, most at {}, key {}: {} against {}.", words,
-                       masks_row_name(state, most->row), most->key, weight(most->weight[1]),
-                       weight(most->weight[0]));
+    std::vector<double> differences;
+    for (const RowComparison& row : rows) differences.push_back(row.difference);
+    const auto ties = std::ssize(largest_places(std::span<const double>(differences), kTied)) - 1;
+    return fmt::format("{}, most at {}, key {}{}: {} against {}.", words,
+                       masks_row_name(state, most->row), most->key,
+                       ties == 0 ? "" : fmt::format(" (as much in {})", counted(ties, "other row")),
+                       weight(most->weight[1]), weight(most->weight[0]));
+}
+
+/// Of two that make no difference.
+std::string alike_words(const ConventionScores& scores) {
+    if (std::ranges::count(scores.mask, 0) == 0)
+        return "Nothing is forbidden here: these two have nothing to do otherwise.";
+    return "Conventions can part where a row is left no key, where scores come near the fill, and "
+           "where softmax comes before the mask without ÷ Σ: these two do not here.";
 }
 
 std::vector<std::string> notes_of(const AppState& state, const ConventionScores& scores,
@@ -42,11 +56,7 @@ std::vector<std::string> notes_of(const AppState& state, const ConventionScores&
     for (const RowComparison& row : rows)
         if (row.differs && notes.size() < most)
             notes.push_back(sentence(row_note(state, scores, row, first, second)));
-    if (count == 0)
-        notes.emplace_back(
-            "Conventions part where a row is left no key, where scores are large, and where "
-            "softmax "
-            "comes before the mask.");
+    if (count == 0) notes.push_back(alike_words(scores));
     if (count > most) notes.push_back(fmt::format("And {} more rows differ.", count - most));
     return notes;
 }

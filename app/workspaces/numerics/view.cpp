@@ -63,15 +63,6 @@ void set_y_axis(PlotView& plot, double most) {
     }
 }
 
-bool is_broken(const NumericsPoint& point) { return point.outcome != Outcome::finite; }
-
-/// The first gain from which on every one of the sweep breaks it; nullptr where none does.
-const NumericsPoint* break_of(const std::vector<NumericsPoint>& points) {
-    const auto last = std::ranges::find_if_not(points.rbegin(), points.rend(), is_broken);
-    const auto first = last.base();
-    return first == points.end() ? nullptr : &*first;
-}
-
 CurveView curve_of(FloatFormat format, const std::vector<NumericsPoint>& points) {
     CurveView curve;
     curve.label = info(format).name;
@@ -104,9 +95,9 @@ double mark_height(const PlotView& plot, double gain) {
 /// Where each format breaks.
 void add_breaks(PlotView& plot, SoftmaxAlgorithm algorithm, const NumericsSweep& sweep) {
     for (const FloatFormat format : kFloatFormats) {
-        const NumericsPoint* const from = break_of(sweep.of(algorithm, format));
-        if (from == nullptr) continue;
-        const auto gain = static_cast<double>(from->gain);
+        const auto from = sweep.break_of(algorithm, format);
+        if (!from) continue;
+        const auto gain = static_cast<double>(*from);
         plot.marks.push_back({gain, mark_height(plot, gain), role_of(format), "", true});
     }
 }
@@ -136,13 +127,13 @@ PlotView error_plot(SoftmaxAlgorithm algorithm, const NumericsRuns& here,
     return plot;
 }
 
-/// "breaks from gain 4 in fp16, 32 in bf16"; of the gains of the sweep.
+/// "× breaks: fp16 from 4, bf16 from 30".
 std::string break_words(SoftmaxAlgorithm algorithm, const NumericsSweep* sweep) {
     if (sweep == nullptr) return "computing…";
     std::vector<std::string> found;
     for (const FloatFormat format : kFloatFormats)
-        if (const NumericsPoint* from = break_of(sweep->of(algorithm, format)))
-            found.push_back(fmt::format("{} from {}", info(format).name, grouped(from->gain)));
+        if (const auto from = sweep->break_of(algorithm, format))
+            found.push_back(fmt::format("{} from {}", info(format).name, grouped(*from)));
     if (found.empty()) return fmt::format("× none breaks up to gain {}", grouped(kMostGain));
     return fmt::format("× breaks: {}", fmt::join(found, ", "));
 }

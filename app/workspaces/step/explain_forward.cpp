@@ -346,6 +346,7 @@ void explain_weight(const AppState& state, Explanation& explanation) {
     else if (own && allowed < softmax.keys)
         explanation.notes.emplace_back("Masked keys add exp(−∞) = 0 to the sum and are left out.");
     if (!trouble.empty() || !own) return;
+    add_sharing_notes(state, explanation);
     add_score_steps(state, explanation);
     add_softmax_steps(state, explanation, softmax);
 }

@@ -64,6 +64,10 @@ void explain_stage(const AppState& state, Explanation& explanation, Stage stage)
 Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score);
 /// explain_score.cpp: one raw score, by the document's score function.
 void explain_score(const AppState& state, Explanation& explanation);
+/// deciding.cpp: which columns make a score what it is, and which speak for another key.
+void add_deciding_notes(const AppState& state, Explanation& explanation, const Chain& chain);
+/// Of a weight: what a row of equal scores gives, and that A need not be symmetric where the scores are.
+void add_sharing_notes(const AppState& state, Explanation& explanation);
 /// explain_positions.cpp: a column of Q or K turned by its position, and its derivative, which turns back.
 void explain_rotated(const AppState& state, Explanation& explanation, Stage stage);
 void explain_rotation_gradient(const AppState& state, Explanation& explanation, Stage stage);

@@ -279,6 +279,7 @@ void explain_score(const AppState& state, Explanation& explanation) {
     const Chain chain = score_chain(state, explanation.cell);
     switch (state.document().spec.score) {
         case Score::dot:
+            add_deciding_notes(state, explanation, chain);
             return add_sum(state, explanation, chain, "c");
         case Score::cosine:
             return forward_cosine(state.document().spec, explanation, chain);

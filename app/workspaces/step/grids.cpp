@@ -1,5 +1,6 @@
 #include "app/workspaces/step/grids.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/gradient_view.h"
 #include "core/masks.h"
+#include "core/metrics.h"
 #include "core/rng.h"
 #include "core/softmax.h"
 #include "core/tex.h"
@@ -102,23 +104,31 @@ GridView target_grid(const AppState& state) {
     return grid;
 }
 
-/// The largest in size; nullopt where all are 0 or one is NaN.
-struct Largest {
-    std::optional<CellRef> cell;
-    double value = 0.0;
-    bool has_nan = false;
-};
-Largest largest_of(const MatrixView<const float>& values, Stage stage) {
-    Largest largest;
+/// " Largest in size: …", with how many others are as large.
+std::string largest_words(const AppState& state, const MatrixView<const float>& values,
+                          Stage stage) {
+    std::vector<float> sizes;
     for (Index i = 0; i < values.rows; ++i)
-        for (Index j = 0; j < values.columns; ++j) {
-            const double value = values(i, j);
-            largest.has_nan = largest.has_nan || std::isnan(value);
-            if (!(std::abs(value) > std::abs(largest.value))) continue;
-            largest.value = value;
-            largest.cell = CellRef{stage, i, j};
-        }
-    return largest;
+        for (const float value : values.row(i)) sizes.push_back(std::abs(value));
+    if (std::ranges::any_of(sizes, [](float size) { return std::isnan(size); }))
+        return " Some of these gradients are NaN.";
+    const auto largest = largest_places(std::span<const float>(sizes), kTied);
+    const Index row = largest.front() / values.columns, column = largest.front() % values.columns;
+    const std::string value = number(values(row, column));
+    if (sizes[static_cast<std::size_t>(largest.front())] == 0.0F)
+        return " All of these gradients are 0.";
+    const bool alike = std::ranges::all_of(largest, [&](Index n) {
+        return std::signbit(values(n / values.columns, n % values.columns)) ==
+               std::signbit(values(row, column));
+    });
+    if (largest.size() == sizes.size() && sizes.size() > 1)
+        return alike ? fmt::format(" All of these gradients are {}.", value)
+                     : fmt::format(" All of these gradients are {} in size.",
+                                   number(std::abs(values(row, column))));
+    const auto others = std::ssize(largest) - 1;
+    return fmt::format(
+        " Largest in size: {} = {}{}.", gradient_name(state, {stage, row, column}), value,
+        others == 0 ? "" : fmt::format(", and {} as large", counted(others, "other")));
 }
 
 }  // namespace
@@ -310,11 +320,7 @@ std::string gradient_words(const AppState& state, Stage stage) {
                                           loss_words(state), loss ? " = " + number(*loss) : "");
     const auto values = gradient_of(state, stage);
     if (values.rows == 0 || values.columns == 0) return words;
-    const Largest largest = largest_of(values, stage);
-    if (largest.has_nan) return words + " Some of these gradients are NaN.";
-    if (!largest.cell) return words + " All of these gradients are 0.";
-    return fmt::format("{} Largest in size: {} = {}.", words, gradient_name(state, *largest.cell),
-                       number(largest.value));
+    return words + largest_words(state, values, stage);
 }
 
 }  // namespace attn::view

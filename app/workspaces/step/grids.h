@@ -8,6 +8,8 @@
 
 namespace attn::view {
 
+inline constexpr double kTied = 1e-6;  // of numbers in float32 that are one but for rounding
+
 // The grids of the Step workspace.
 
 /// The grid of one stage or parameter with its own colours, labels and title.

@@ -12,6 +12,7 @@
 #include "app/common/sheet.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/workspace.h"
+#include "core/metrics.h"
 #include "core/rng.h"
 
 namespace attn::view {
@@ -111,6 +112,8 @@ std::string strongest_words(const OneHead& one) {
                     axis_label(document, info(one.stage).rows, best / matrix.columns),
                     axis_label(document, info(one.stage).columns, best % matrix.columns),
                     weighs ? percent(value) : number(value));
+    const auto ties = std::ssize(largest_places(values, kTied)) - 1;
+    if (ties > 0) words += fmt::format(", and {} as large", counted(ties, "other"));
     if (not_numbers > 0) words += fmt::format("; {} numbers are NaN", not_numbers);
     return words;
 }

@@ -12,8 +12,10 @@
 #include "app/common/json.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/actions.h"
+#include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/view.h"
 #include "app/workspaces/step/workspace.h"
+#include "core/metrics.h"
 
 namespace attn::view {
 namespace {
@@ -88,10 +90,8 @@ constexpr int kGuessSteps = 20;
 
 std::string largest_label(const std::vector<double>& values,
                           const std::vector<std::string>& labels) {
-    const auto most = std::ranges::max_element(values);
-    const auto even = std::ranges::count(values, *most);
-    if (even > 1) return {};
-    return labels[static_cast<std::size_t>(most - values.begin())];
+    const auto most = largest_places(std::span<const double>(values), kTied);
+    return most.size() > 1 ? "" : labels[static_cast<std::size_t>(most.front())];
 }
 
 void say_guess(PredictView& view, bool share, bool sinks) {
@@ -117,15 +117,18 @@ void say_difference(PredictView& view, bool share) {
         view.total = "No entry of this row is a finite number.";
     } else {
         const double worst = std::ranges::max(apart);
-        const auto at = std::ranges::find(apart, worst) - apart.begin();
+        const auto places = largest_places(std::span<const double>(apart), kTied);
+        const auto ties = std::ssize(places) - 1;
         const double sum = std::accumulate(apart.begin(), apart.end(), 0.0);
         // Of shares: half of what has to be moved from one row to the other, 0 … 1 where both sum to 1.
         const double mean = sum / (share ? 2.0 : static_cast<double>(truth.size()));
         const char* const name = share ? "Total variation ½ Σ |guess − A|" : "Mean |guess − row|";
-        view.total = worst == 0.0
-                         ? "The guess is exact."
-                         : fmt::format("{} = {}; furthest off at {}, by {}.", name, number(mean),
-                                       labels[static_cast<std::size_t>(at)], number(worst));
+        view.total =
+            worst == 0.0
+                ? "The guess is exact."
+                : fmt::format("{} = {}; furthest off at {}{}, by {}.", name, number(mean),
+                              labels[static_cast<std::size_t>(places.front())],
+                              ties == 0 ? "" : " and " + counted(ties, "other"), number(worst));
         const std::string guessed = largest_label(guess, labels),
                           found = largest_label(truth, labels);
         if (!guessed.empty() && guessed == found)

@@ -34,10 +34,12 @@ std::string step_label(const Document& document, const StageInfo& stage) {
     if (stage.stage == Stage::scores && document.spec.score != Score::dot) return "scores";
     if (stage.stage == Stage::scores && document.spec.rope) return "Q′K′ᵀ";
     if (stage.stage != Stage::scaled) return std::string(stage.step);
-    if (document.spec.scale == ScaleKind::none) return "÷1";
+    const double tau = document.spec.temperature;
+    const std::string warm = tau == 1.0 ? "" : "÷" + significant(tau, 3);
+    if (document.spec.scale == ScaleKind::none) return warm.empty() ? "÷1" : warm;
     if (document.spec.scale == ScaleKind::value)
-        return "×" + significant(document.spec.scale_value, 3);
-    return std::string(stage.step);
+        return "×" + significant(document.spec.scale_value, 3) + warm;
+    return std::string(stage.step) + warm;
 }
 
 /// One stage of the ribbon, with its mark after an edit.
@@ -232,12 +234,6 @@ std::vector<SideVector> row_sides(const AppState& state, const StepView& view) {
 
 // ---- title and formula
 
-/// Whether the canvas shows token vectors as they were given, not word + position.
-bool are_given(const AppState& state, Stage stage) {
-    return (stage == Stage::x || stage == Stage::x_kv) && is_kept(state, stage) &&
-           !is_empty(state.document()) && embedding_grids(state, stage).empty();
-}
-
 /// ": same word", what the head shown was built to do; "" where nothing is known.
 std::string head_name_words(const AppState& state) {
     const auto& names = state.document().head_names;
@@ -248,8 +244,6 @@ std::string head_name_words(const AppState& state) {
 void head(const AppState& state, const StageInfo& stage, StepView& view) {
     view.title = stage.title;
     view.tex = forward_formula(state.document(), stage.stage);
-    if (are_given(state, stage.stage))
-        view.tex = tex_symbol(stage.stage) + R"([i] = \text{the numbers of token } i)";
     view.formula = tex::plain_text(view.tex);
     if (state.show_gradients) {
         view.title += ": gradient";
