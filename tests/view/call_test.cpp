@@ -124,7 +124,7 @@ TEST_CASE("queries and keys times d_k^(−1/4) each: their scores are ÷ √d_k,
     const auto said = [&](Stage stage) {
         return build_step_view(after(state, {GoToStage{stage}}));
     };
-    CHECK(said(Stage::scores).formula == "scores[i,j] = (d_k^-1/4 q_i) · (d_k^-1/4 k_j)");
+    CHECK(said(Stage::scores).formula == "scores[i,j] = (d_k^−1/4 q_i) · (d_k^−1/4 k_j)");
     CHECK(has(said(Stage::scores).words, "Each was multiplied by 4^(−¼) = 0.7071 before."));
     CHECK(said(Stage::scaled).words ==
           "The scores go on as they are: queries and keys were scaled before their product.");

@@ -165,7 +165,7 @@ void forward_scaled_operands(const AppState& state, Explanation& explanation, Ch
         side->name = "s·" + side->name;
         side->tex = R"(s \cdot )" + side->tex;
     }
-    explanation.notes.emplace_back("s = d_k^(−¼): s² = 1 ÷ √d_k.");
+    explanation.notes.emplace_back("s is d_k^(−¼), so that s² is 1 ÷ √d_k.");
     add_sum(state, explanation, std::move(chain), "c");
 }
 
