@@ -73,7 +73,7 @@ TEST_CASE("byte pairs, unigram and word pieces equal other programs' numbers") {
         must(Tokenizer::parse_byte_pairs(text("vocab.json"), text("merges.txt"), "v"));
     check_lines(pair, "gpt2.ids.json");
     CHECK(sentence_in(Tokenizer::parse_byte_pairs(text("vocab.json"), "qqq zzz\n", "v"))
-              .starts_with("v and merges.txt: merge 0 is 'qqq' + 'zzz'"));
+              .starts_with("v and merges.txt model: merge 0 is 'qqq' + 'zzz'"));
     const auto bert = must(Tokenizer::parse_word_pieces(text("vocab.txt"), "vocab.txt"));
     check_lines(bert, "bert.ids.json", "[UNK]");
 }
