@@ -9,8 +9,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kGpt2Alone = {
     "n_embd", "n_layer", "n_head", "n_inner", "n_positions", "activation_function"};
 constexpr std::array<std::string_view, 2> kNotGpt2 = {"hidden_act", "intermediate_size"};
-constexpr std::array<std::string_view, 5> kRotaryAlone = {
-    "num_key_value_heads", "head_dim", "rope_theta", "rope_scaling", "rope_parameters"};
+constexpr std::array<std::string_view, 2> kRotaryAlone = {"num_key_value_heads", "head_dim"};
 
 constexpr std::string_view kNoSettings[] = {
     // what it is

@@ -9,7 +9,7 @@
 
 namespace attn::verify {
 
-// Gradients of a call, by the keys that `trace --grad` gives them: d_q, d_weights, d_w_q.
+// Gradients of a call, by the keys of stages and parameters: d_q, d_weights, d_w_q.
 
 /// Those that both hold: of stages in the order of the table, then of parameters.
 std::vector<Named> shared_gradients(const Results& actual, const TraceD& expected);

@@ -302,10 +302,11 @@ TEST_CASE("a trace with gradients keeps where they start") {
     const Scratch scratch;
     const Inputs in = some_inputs();
     const std::string once = scratch.at("once.npz"), twice = scratch.at("twice.npz");
-    const std::string a =
-        inputs_of(in).add("dO", test::normal_tensor<float>({1, 2, 6, 8}, 9)).write(scratch, "in.npz");
+    const std::string a = inputs_of(in)
+                              .add("dO", test::normal_tensor<float>({1, 2, 6, 8}, 9))
+                              .write(scratch, "in.npz");
     succeeds({"trace", a, "-o", once, "--causal", "--grad"});
-    CHECK(last_line(succeeds({"diff", once}).out) == "equal within tolerance: 14 arrays");
+    CHECK(last_line(succeeds({"diff", once}).out) == "equal within tolerance: 15 arrays");
     succeeds({"trace", once, "-o", twice, "--grad"});
     const Npz first = read_npz(once).value(), second = read_npz(twice).value();
     for (const char* name : {"dO", "d_q", "d_k", "d_v"})

@@ -35,15 +35,17 @@ got=0
 "$app" trace "$input" -o closed.npz <&- >&- 2>&- || got=$?
 ((got == 1)) || fail "exit code $got, though the summary is lost"
 cmp open.npz closed.npz || fail "the file is another one when all streams are closed"
-refuses 1 'it is closed' "$app" heads "$input" >&-
+refuses 1 'it is closed' "$app" stages >&-
 
 # A file that may not grow further is a failure, and nothing is left of it.
 mkdir limited
 printf '{"task":"induction"}' >spec.json
 for words in "trace $input -o limited/x.npz" "heads $input -o limited/x.csv" \
     "render $input -o limited/x.png" "train spec.json -o limited/run --steps 1"; do
+    got=0
     # shellcheck disable=SC2086  # several words
-    (ulimit -f 0 && refuses 1 'File too large' "$app" $words >/dev/null)
+    said=$( (ulimit -f 0 && timeout 20 "$app" $words) 2>&1 >/dev/null) || got=$?
+    ((got == 1)) && [[ $said == *'File too large'* ]] || fail "exit code $got of $words: $said"
 done
 [[ -z $(find limited -type f) ]] || fail "left: $(find limited)"
 

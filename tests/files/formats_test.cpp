@@ -8,6 +8,7 @@
 #include "app/files/call.h"
 #include "app/files/open.h"
 #include "app/files/outputs.h"
+#include "core/io/file.h"
 #include "core/io/npz.h"
 #include "tests/io/bytes.h"
 #include "tests/io/scratch.h"
@@ -121,9 +122,10 @@ TEST_CASE("the window opens every format, and its document is named by the file"
     CHECK(values_of(file.layers[0].v) == std::vector<float>{0.5, 4});
     CHECK(notes_say(file, "Q (float64), K (float64), V (float64) rounded to float32"));
     CHECK_FALSE(holds_tensors("session.json"));
-    const auto other = opener(backends())({scratch.at("f.bin"), 0}, {});
+    REQUIRE(write_file_atomically(scratch / "f.xyz", "x"));
+    const auto other = opener(backends())({scratch.at("f.xyz"), 0}, {});
     CHECK(says(other.error().sentence,
-               "f.bin; expected tensors (.npz, .npy, .safetensors, .index.json or a folder), a "
+               "f.xyz; expected tensors (.npz, .npy, .safetensors, .index.json or a folder), a "
                "session, a preset (.json) or a model's folder; an image (.png) is for a model"));
 }
 

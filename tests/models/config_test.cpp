@@ -183,7 +183,8 @@ TEST_CASE("what is wrong with a config is named") {
     const auto with = [](const char* more) {
         return fault_of(fmt::format("{{{},{}}}", kGpt2, more));
     };
-    CHECK(with(R"("num_key_value_heads":2)") ==
+    CHECK(fault_of(R"({"model_type":"llama","hidden_size":6,"num_hidden_layers":1,)"
+                   R"("num_attention_heads":3,"num_key_value_heads":2,"vocab_size":9})") ==
           "c.json has 3 heads and 2 key-value heads; expected a divisor");
     CHECK(with(R"("layer_norm_epsilon":-1)") ==
           "c.json has 'layer_norm_epsilon' = -1; expected a number above 0");
