@@ -22,14 +22,9 @@ BENCHMARK(sweep)->Name("saturation_sweep/keys")->Arg(16)->Arg(64)->Unit(benchmar
 void gradients(benchmark::State& state) {
     std::vector<Index> widths;
     for (Index d_k = 1; d_k <= 4096; d_k *= 2) widths.push_back(d_k);
-    for (auto _ : state)
-        benchmark::DoNotOptimize(gradient_sweep({.keys = state.range(0)}, widths));
+    for (auto _ : state) benchmark::DoNotOptimize(gradient_sweep({.keys = state.range(0)}, widths));
 }
-BENCHMARK(gradients)
-    ->Name("gradient_sweep/keys")
-    ->Arg(16)
-    ->Arg(256)
-    ->Unit(benchmark::kMillisecond);
+BENCHMARK(gradients)->Name("gradient_sweep/keys")->Arg(16)->Arg(256)->Unit(benchmark::kMillisecond);
 
 void row(benchmark::State& state) {
     const SaturationSettings settings = sampled(state.range(0));

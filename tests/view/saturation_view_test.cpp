@@ -108,6 +108,24 @@ TEST_CASE("table and verdict are of the medians: another draw changes the bars a
     CHECK(first.table.unscaled->verdict == second.table.unscaled->verdict);
 }
 
+TEST_CASE("a verdict that so few draws leave open is none") {
+    bool open = false, settled = false;
+    for (const Index d_k : sweep_widths()) {
+        const AppState state = with_sweep(saturation_state(SaturationModel::sampled, d_k));
+        const SaturationView view = build_saturation_view(state);
+        for (const SaturationPoint& point : *saturation_curves(state).sweep) {
+            if (point.d_k != d_k) continue;
+            const Band& evenness = point.unscaled.evenness;
+            const bool border = verdict_of(evenness.sure_low) != verdict_of(evenness.sure_high);
+            CHECK((view.table.unscaled->words == "at the border") == border);
+            open |= border;
+            settled |= !border;
+        }
+    }
+    CHECK(open);
+    CHECK(settled);
+}
+
 TEST_CASE("both Jacobians are drawn on one scale, which the larger one fills") {
     const SaturationView view = view_of(SaturationModel::fixed_logits, 64);
     const GridView& scaled = view.scaled.jacobian;

@@ -204,8 +204,11 @@ void add_strips(const GradientPoint& here, GradientOf of, GradientsOverWidth& vi
                                    tex::plain_text(info_of(of).tex), here.d_k,
                                    of == GradientOf::w_q ? "batches" : "rows");
     view.strip_low = kFloor;
-    view.strip_high = view.plot.y_high;
-    view.strip_ends = {"≤ " + view.plot.y_tick_labels.front(), view.plot.y_tick_labels.back()};
+    double most = 1.0;
+    for (const GradientStrip& strip : view.strips) most = std::max(most, strip.ticks.back());
+    const int top = static_cast<int>(std::ceil(std::log10(most)));
+    view.strip_high = std::pow(10.0, top);
+    view.strip_ends = {"≤ " + view.plot.y_tick_labels.front(), power_label(top)};
 }
 
 std::string status_of(const SaturationGradients& drawn, bool stale) {

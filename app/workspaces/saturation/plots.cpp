@@ -218,10 +218,9 @@ StopView stop_view(Index d_k, const Medians& medians) {
     if (from == nullptr || to == nullptr) return stop;
     if (d_k != medians.pin)
         stop.change = change_tick(unscaled_gradient(from), unscaled_gradient(to));
-    stop.tooltip = fmt::format(
-        "‖∂a/∂z‖_F: unscaled {}, scaled {}.\nAgainst d_k = {}: {}.\n",
-        measure(unscaled_gradient(to)), measure(to->scaled.jacobian.median), from->d_k,
-        changes_of(*from, *to));
+    stop.tooltip = fmt::format("‖∂a/∂z‖_F: unscaled {}, scaled {}.\nAgainst d_k = {}: {}.\n",
+                               measure(unscaled_gradient(to)), measure(to->scaled.jacobian.median),
+                               from->d_k, changes_of(*from, *to));
     return stop;
 }
 

@@ -69,17 +69,12 @@ ComparedNumber median_row(const char* label, const char* formula, const char* to
     return row;
 }
 
-/// Of the median; where so few draws leave it open, both that it may be.
+/// Of the median; where so few draws leave it open, that it is near a threshold.
 VerdictView verdict_view(const SaturationSide& side) {
-    const auto words = [](Verdict verdict) {
-        return std::string(kVerdictWords[static_cast<std::size_t>(verdict)]);
-    };
     const Verdict verdict = verdict_of(side.evenness.median);
     for (const double end : {side.evenness.sure_low, side.evenness.sure_high})
-        if (const Verdict other = verdict_of(end); other != verdict)
-            return {verdict,
-                    words(std::min(verdict, other)) + " or " + words(std::max(verdict, other))};
-    return {verdict, words(verdict)};
+        if (verdict_of(end) != verdict) return {verdict, "at the border"};
+    return {verdict, std::string(kVerdictWords[static_cast<std::size_t>(verdict)])};
 }
 
 SaturationTable table_view(const Medians& medians) {

@@ -225,7 +225,7 @@ void draw_tab(const GradientsOverWidth& view, std::size_t n, const Box& box, con
     const PlotCanvas canvas{tab.plot,
                             frame,
                             {box.low.x + pad, box.low.y + frame.px(kTabTitle + 8)},
-                            {box.high.x - frame.px(62), box.high.y - pad},
+                            {box.high.x - frame.px(70), box.high.y - pad},
                             view.stale ? 0.45 : 1.0};
     draw_curves(canvas);
     draw_marker(canvas);
