@@ -101,6 +101,17 @@ void say_guess(PredictView& view, bool share, bool sinks) {
     view.notes = {"Keys , and . choose a bar, ↑ and ↓ change it, Enter reveals the row."};
 }
 
+/// "furthest off at cat, by 0.25"; "" where nothing is off.
+std::string furthest_words(const std::vector<double>& apart,
+                           const std::vector<std::string>& labels) {
+    const auto places = largest_places(std::span<const double>(apart), kTied);
+    const auto worst = static_cast<std::size_t>(places.front());
+    if (apart[worst] == 0.0) return {};
+    const auto ties = std::ssize(places) - 1;
+    return fmt::format("furthest off at {}{}, by {}", labels[worst],
+                       ties == 0 ? "" : " and " + counted(ties, "other"), number(apart[worst]));
+}
+
 void say_difference(PredictView& view, bool share) {
     std::vector<double> guess, truth, apart;
     std::vector<std::string> labels;
@@ -115,19 +126,13 @@ void say_difference(PredictView& view, bool share) {
     if (truth.empty()) {
         view.total = "No entry of this row is a finite number.";
     } else {
-        const double worst = std::ranges::max(apart);
-        const auto places = largest_places(std::span<const double>(apart), kTied);
-        const auto ties = std::ssize(places) - 1;
         const double sum = std::accumulate(apart.begin(), apart.end(), 0.0);
         // Of shares: half of what has to be moved from one row to the other, 0 … 1 where both sum to 1.
         const double mean = sum / (share ? 2.0 : static_cast<double>(truth.size()));
         const char* const name = share ? "Total variation ½ Σ |guess − A|" : "Mean |guess − row|";
-        view.total =
-            worst == 0.0
-                ? "The guess is exact."
-                : fmt::format("{} = {}; furthest off at {}{}, by {}.", name, number(mean),
-                              labels[static_cast<std::size_t>(places.front())],
-                              ties == 0 ? "" : " and " + counted(ties, "other"), number(worst));
+        const std::string furthest = furthest_words(apart, labels);
+        view.total = furthest.empty() ? "The guess is exact."
+                                      : fmt::format("{} = {}; {}.", name, number(mean), furthest);
         const std::string guessed = largest_label(guess, labels),
                           found = largest_label(truth, labels);
         if (!guessed.empty() && guessed == found)
