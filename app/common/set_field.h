@@ -119,9 +119,10 @@ struct SetField {
 };
 
 /// Where Put puts what the state itself has.
-inline constexpr struct {
+struct InState {
     AppState& operator()(AppState& state) const { return state; }
-} in_state;
+};
+inline constexpr InState in_state;
 template <class Of, class T>
 T member_type(T Of::*);  // of which only the type is asked
 
