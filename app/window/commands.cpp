@@ -45,12 +45,12 @@ std::string titles_of(const AppState& state, Group group) {
 }
 
 void add_workspaces(const CommandAdder& add, const AppState& state) {
+    for (const WorkspaceInfo* workspace : state.workspaces)
+        add(std::string(workspace->title) + " workspace", chord_of(*workspace), go_to(*workspace));
     for (std::size_t n = 0; n < std::size(kGroupNames); ++n)
         if (const auto* first = first_of(state.workspaces, static_cast<Group>(n)))
             add(fmt::format("{}: {}", kGroupNames[n], titles_of(state, first->group)),
                 plain(digit_of(first->group)), go_to(*first));
-    for (const WorkspaceInfo* workspace : state.workspaces)
-        add(std::string(workspace->title) + " workspace", chord_of(*workspace), go_to(*workspace));
 }
 
 void add_files(const CommandAdder& add, const AppState& state) {
