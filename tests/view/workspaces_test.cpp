@@ -77,7 +77,7 @@ TEST_CASE("a key that no workspace has is refused with the keys there are") {
     CHECK(state.workspace == "step");
     const std::string keys = workspace_keys(workspaces());
     CHECK(keys.starts_with("step, saturation, large, masks, "));
-    CHECK(keys.ends_with(", gradients or verify"));
+    CHECK(keys.ends_with(", verify or exercises"));
     CHECK(std::ranges::count(keys, ',') == std::ssize(workspaces()) - 2);
 }
 
