@@ -483,5 +483,5 @@ TEST_CASE("the whole call is copied as code, or it is said why not") {
     };
     refused(after(initial_state(), {SetCell{{Stage::x, 0, 0}, std::nan("")}}), "NaN or infinity");
     refused(call_state("step", [](Inputs&, AttentionSpec&) {}, {1, 8, 64, 64}), "expected at most");
-    refused(after(initial_state(), {SetSentence{""}}), "");
+    refused(preset_state("empty"), empty_words(preset_state("empty").document()).c_str());
 }

@@ -168,8 +168,8 @@ TEST_CASE("a sheet that is wrong is refused by what is wrong") {
         {sheet_json(R"("answer": "1")", R"("compute": ["b: 1"], )"), "expected \"name = formula\""},
         {R"({"title": "T", "draw": [{"name": "a", "from": []}], "questions": []})", "empty 'from'"},
     };
-    for (const auto& [json, why] : kWrong) {
-        const auto sheet = exercise_sheet_from_json(json, "t.json");
+    for (const auto& [source, why] : kWrong) {
+        const auto sheet = exercise_sheet_from_json(source, "t.json");
         REQUIRE_FALSE(sheet);
         CHECK(has(sheet.error().sentence, why));
     }
@@ -179,8 +179,8 @@ TEST_CASE("a sheet that is wrong is refused by what is wrong") {
         {sheet_json(R"("answer": "1", "label": "\\huh")"), "huh"},
         {sheet_json(R"("answer": "1")", R"("require": ["a > 5"], )"), "met no 'require'"},
     };
-    for (const auto& [json, why] : kUnmakeable) {
-        const auto sheet = exercise_sheet_from_json(json, "t.json");
+    for (const auto& [source, why] : kUnmakeable) {
+        const auto sheet = exercise_sheet_from_json(source, "t.json");
         REQUIRE(sheet);
         const auto exercise = make_exercise(*sheet, 1);
         REQUIRE_FALSE(exercise);

@@ -17,20 +17,20 @@ namespace {
 constexpr std::size_t kMostNumbers = 20000;  // that are written out
 
 /// How one library says it.
-struct Library {
+struct Spelling {
     std::string_view import, module, array, range, float64, kept, join, repeat, heads;
 };
-constexpr Library kNumpy{"import numpy as np", "np",         "np.array",
-                         "np.arange",          "np.float64", "axis=-1, keepdims=True",
-                         "np.concatenate",     "np.repeat",  "axis=1"};
-constexpr Library kTorch{"import torch",  "torch",
-                         "torch.tensor",  "torch.arange",
-                         "torch.float64", "dim=-1, keepdim=True",
-                         "torch.cat",     "torch.repeat_interleave",
-                         "dim=1"};
+constexpr Spelling kInNumpy{"import numpy as np", "np",         "np.array",
+                            "np.arange",          "np.float64", "axis=-1, keepdims=True",
+                            "np.concatenate",     "np.repeat",  "axis=1"};
+constexpr Spelling kInTorch{"import torch",  "torch",
+                            "torch.tensor",  "torch.arange",
+                            "torch.float64", "dim=-1, keepdim=True",
+                            "torch.cat",     "torch.repeat_interleave",
+                            "dim=1"};
 
 /// One line for each row of the last axis.
-std::string literal(std::span<const float> values, Index width) {
+std::string numbers_of(std::span<const float> values, Index width) {
     std::string text = "[\n";
     for (std::size_t at = 0; at < values.size(); at += static_cast<std::size_t>(width)) {
         std::vector<std::string> row;
@@ -46,7 +46,7 @@ class CodeWriter {
     CodeWriter(const Document& document, MaskCode code)
         : document_(document),
           code_(code),
-          library_(code == MaskCode::numpy ? kNumpy : kTorch),
+          library_(code == MaskCode::numpy ? kInNumpy : kInTorch),
           spec_(document.spec),
           inputs_(*document.inputs) {}
 
@@ -80,7 +80,7 @@ class CodeWriter {
         const Shape& shape = tensor.shape();
         const Index sizes[] = {shape.b, shape.h, shape.t, shape.d};
         const auto kept = std::span(sizes).last(static_cast<std::size_t>(axes));
-        const std::string list = literal(tensor.values(), std::max<Index>(shape.d, 1));
+        const std::string list = numbers_of(tensor.values(), std::max<Index>(shape.d, 1));
         line(fmt::format("{} = {}.reshape({})", name, array(list), fmt::join(kept, ", ")));
     }
     void add_param(Param which, int axes) {
@@ -104,8 +104,8 @@ class CodeWriter {
     }
     void add_x(std::string_view name, const Tensor& x) {
         const Shape& shape = x.shape();
-        line(fmt::format("{} = {}.reshape({}, {}, {})", name, array(literal(x.values(), shape.d)),
-                         shape.b, shape.t, shape.d));
+        line(fmt::format("{} = {}.reshape({}, {}, {})", name,
+                         array(numbers_of(x.values(), shape.d)), shape.b, shape.t, shape.d));
     }
     void project(std::string_view to, std::string_view from, Param weight, Param bias,
                  Index count) {
@@ -253,7 +253,7 @@ class CodeWriter {
 
     const Document& document_;
     MaskCode code_;
-    const Library& library_;
+    const Spelling& library_;
     const AttentionSpec& spec_;
     const Inputs& inputs_;
     std::string text_;
