@@ -167,13 +167,13 @@ StageChange compared(const Matrix& was, const Matrix& is, bool reached) {
     if (was.rows != is.rows || was.columns != is.columns)
         change.fate = was.rows == 0 ? Fate::appeared : Fate::resized;
     if (change.fate == Fate::resized || change.fate == Fate::appeared) return change;
-    double largest = 0.0;
+    std::vector<double> apart;
     for (Index i = 0; i < is.rows; ++i)
-        for (Index j = 0; j < is.columns; ++j)
-            if (const double apart = distance(was(i, j), is(i, j)); apart > largest) {
-                largest = apart;
-                change = {Fate::changed, i, j, was(i, j), is(i, j)};
-            }
+        for (Index j = 0; j < is.columns; ++j) apart.push_back(distance(was(i, j), is(i, j)));
+    const auto most = largest_places(std::span<const double>(apart), kSameWeight);
+    if (most.empty() || apart[static_cast<std::size_t>(most.front())] == 0.0) return change;
+    const Index i = most.front() / is.columns, j = most.front() % is.columns;
+    change = {Fate::changed, i, j, was(i, j), is(i, j), std::ssize(most) - 1};
     return change;
 }
 
@@ -453,8 +453,9 @@ std::string change_words(const AppState& state, Stage stage) {
     switch (change->fate) {
         case Fate::changed: {
             const auto [was, is] = told_apart(change->before, change->after);
-            return fmt::format("● changed by the last edit, most at {}: {} → {}",
-                               cell_name(state, {stage, change->row, change->column}), was, is);
+            return fmt::format("● changed by the last edit, most at {}: {} → {}{}",
+                               cell_name(state, {stage, change->row, change->column}), was, is,
+                               as_much_words(change->others));
         }
         case Fate::resized:
             return "● another size since the last edit";
