@@ -251,7 +251,7 @@ Index looked_at(const AppState& state, Index rows) {
 }
 
 /// Both with as many decimals as it takes to tell them apart.
-std::pair<std::string, std::string> told_apart(float before, float after) {
+std::pair<std::string, std::string> cells_apart(float before, float after) {
     for (const int decimals : {2, 3, 4, 6}) {
         std::string was = cell_number(before, decimals);
         std::string is = cell_number(after, decimals);
@@ -262,7 +262,7 @@ std::pair<std::string, std::string> told_apart(float before, float after) {
 
 /// "sat 0.40 → 0.52", "The 0.40 → sat 0.52".
 std::string from_to(const AppState& state, const Largest& was, const Largest& is) {
-    const auto [before, after] = told_apart(was.weight, is.weight);
+    const auto [before, after] = cells_apart(was.weight, is.weight);
     const std::string old_key = axis_label(*state.effect->before.document, Axis::key, was.key);
     const std::string key = axis_label(state.document(), Axis::key, is.key);
     if (was.key == is.key && was.weight == is.weight)
@@ -452,7 +452,7 @@ std::string change_words(const AppState& state, Stage stage) {
     std::string words;
     switch (change->fate) {
         case Fate::changed: {
-            const auto [was, is] = told_apart(change->before, change->after);
+            const auto [was, is] = cells_apart(change->before, change->after);
             return fmt::format("● changed by the last edit, most at {}: {} → {}{}",
                                cell_name(state, {stage, change->row, change->column}), was, is,
                                as_much_words(change->others));

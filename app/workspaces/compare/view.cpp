@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/apart.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/compare/workspace.h"
@@ -139,9 +140,10 @@ std::string amount_words(const AppState& state, const ComparedStage& stage) {
     const std::string cells = grouped(stage.b.rows * stage.b.columns);
     if (!most) return fmt::format("All {} numbers of {} are the same.", cells, row.symbol);
     const CellRef cell{compare_look(state).stage, most->cell.row, most->cell.column};
+    const auto [a, b] = told_apart(most->a, most->b);
     std::string words =
         fmt::format("{} of {} numbers of {} differ, most {}: {} → {}", grouped(most->cells), cells,
-                    row.symbol, cell_name(state, cell), number(most->a), number(most->b));
+                    row.symbol, cell_name(state, cell), a, b);
     const double change = static_cast<double>(most->b) - most->a;
     if (std::isfinite(change))
         words += fmt::format(" ({}{})", change < 0 ? "" : "+", number(change));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/apart.h"
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/common/words.h"
@@ -191,10 +192,13 @@ std::string kinds_sentence(const AppState& state) {
     const std::string ties = most.equal == 0 ? "" : " and " + counted(most.equal, "other pair");
     const std::string a = side_words(result.a_kind, result.b_kind);
     const std::string b = side_words(result.b_kind, result.a_kind);
+    const double weights[] = {result.b.weights()(most.row, most.column),
+                              result.a.weights()(most.row, most.column)};
+    const auto [here, there] = result.a.has_shares && result.b.has_shares
+                                   ? percents_apart(weights[0], weights[1])
+                                   : told_apart(weights[0], weights[1]);
     return fmt::format("B ({}) differs most from A ({}) at {}{}: {} against {}; {}.{}", b, a,
-                       pair_name(state.document(), {most.row, most.column}), ties,
-                       weight_words(result, KindsSide::b, most.row, most.column),
-                       weight_words(result, KindsSide::a, most.row, most.column),
+                       pair_name(state.document(), {most.row, most.column}), ties, here, there,
                        output_words(result), not_number_words(result));
 }
 

@@ -233,6 +233,7 @@ TEST_CASE("every claim of every workspace holds of its state") {
     Judge judge;
     std::map<std::string, Index> failed;
     for (std::uint64_t n = 0; n < state_count(); ++n) {
+        if (std::getenv("TMPN")) std::fprintf(stderr, "@%llu\n", (unsigned long long)n);
         const AppState state = claim_state(n);
         for (const std::string& text : Said(state).texts)
             for (const std::string& words : sentences_of(text)) {

@@ -80,7 +80,8 @@ bool check_alone(const Told& told) {  // "This row has one key only, or a number
 bool check_masked_pair(const Told& told) {
     const auto [i, j] = compare_look(told.state).cell;
     const Document& document = told.state.document();
-    return !may_attend(document.spec.mask, document.size, told.state.batch, told.state.head, i, j);
+    return i >= document.size.tq || j >= document.size.tk ||
+           !may_attend(document.spec.mask, document.size, told.state.batch, told.state.head, i, j);
 }
 
 // ---- Heads

@@ -22,7 +22,10 @@ struct Story {
     Index query = -1;
 };
 std::optional<Story> story_of(const Told& told) {
-    const std::string& opening = told.part[0];
+    const bool parted = told.part.size() > 1 && told.part[1].find(": ") != std::string::npos &&
+                        told.words.find(" of its ") != told.words.npos;
+    const std::string opening =
+        parted ? told.part[0] + ": " + split(told.part[1], ": ")[0] : told.part[0];
     const auto colon = opening.find(": ");
     const bool headed = opening.starts_with("Head ") || opening.starts_with("After dropout");
     Story story;
@@ -150,7 +153,8 @@ bool check_nan_row(const Told& told) {
         story ? std::ranges::count_if(story->all, [](double w) { return std::isnan(w); }) : -1;
     const bool all = told.words.find("all its weights") != told.words.npos;
     return all ? nans == std::ssize(story->all)
-               : nans == told.count(1) && std::ssize(story->all) == told.count(2);
+               : nans == number_of(split(told.part[1], ": ").back()) &&
+                     std::ssize(story->all) == told.count(2);
 }
 
 // ---- masks, softmax, gradients
@@ -375,6 +379,7 @@ constexpr Claim kClaims[] = {
     {"{} → {}: allowed, no rule is set, weight {}", check_pair},
     {"The pair is masked: exp(−∞) = 0, the weight is exactly 0", check_masked_pair},
     {"The mask cuts the pair off: its score reaches no weight", check_masked_pair},
+    {"The mask leaves no key: {}", check_masked_pair},
     {"Causal mask off, no other mask is set: every query may see every key", check_no_mask},
     {"no rule is set: every pair is allowed", check_no_mask},
     {"Dropout took out {} of {} at random{}", check_dropout},

@@ -131,7 +131,8 @@ bool check_effect(const Told& told) {
             if (!check_entropies(told.state, part)) return false;
             continue;
         }
-        if (const auto at = part.rfind(": "); at != part.npos && part.find(" weight") == part.npos)
+        if (const auto at = part.rfind(": ");
+            at != part.npos && !part.starts_with("largest weight of "))
             part = part.substr(at + 2);
         if (const auto at = part.find(", masked scores"); part.starts_with("in "))
             part = at == part.npos ? part : part.substr(at + 2);
