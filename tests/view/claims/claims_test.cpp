@@ -233,7 +233,6 @@ TEST_CASE("every claim of every workspace holds of its state") {
     Judge judge;
     std::map<std::string, Index> failed;
     for (std::uint64_t n = 0; n < state_count(); ++n) {
-        if (std::getenv("TMPN")) std::fprintf(stderr, "@%llu\n", (unsigned long long)n);
         const AppState state = claim_state(n);
         for (const std::string& text : Said(state).texts)
             for (const std::string& words : sentences_of(text)) {
@@ -248,6 +247,43 @@ TEST_CASE("every claim of every workspace holds of its state") {
     if (state_count() >= 100000)
         for (const Claim& claim : judge.claims)
             CHECK_MESSAGE(judge.held[claim.pattern] > 0, "never said: " << claim.pattern);
+}
+
+/// Words of a claim and their opposite, or another number.
+constexpr std::pair<std::string_view, std::string_view> kAltered[] = {
+    {"but shorter", "but longer, and points away from q"},
+    {" others as large", "0 others as large"},
+    {" cannot; ", " change; "},
+    {"The mask leaves ", "The mask leaves 1"},
+    {" other pairs: ", "1 other pairs: "},
+    {"; 1 masked", "; 2 masked"},
+    {"grows from ", "grows from 1"},
+    {" is off by at most ", " is off by at most 0.0"},
+    {"it falls with every step up to ", "it falls with every step up to 1"},
+    {" numbers of A differ", "1 numbers of A differ"},
+    {" times less", "1 times less"}};
+
+TEST_CASE("a claim with an opposite word or another number does not hold") {
+    Judge judge;
+    std::map<std::string_view, Index> altered, caught;
+    for (std::uint64_t n = 0; n < 3000; ++n) {
+        const AppState state = claim_state(n);
+        for (const std::string& text : Said(state).texts)
+            for (const std::string& words : sentences_of(text))
+                for (const auto& [from, to] : kAltered) {
+                    const auto at = words.find(from);
+                    if (at == words.npos || judge.judge(state, words) != Verdict::holds) continue;
+                    std::string other = words;
+                    other.replace(at, from.size(), to);
+                    ++altered[from];
+                    caught[from] += judge.judge(state, other) != Verdict::holds ? 1 : 0;
+                }
+    }
+    for (const auto& [from, to] : kAltered) {
+        CAPTURE(from);
+        CHECK(altered[from] > 0);
+        CHECK(caught[from] == altered[from]);
+    }
 }
 
 }  // namespace attn::view

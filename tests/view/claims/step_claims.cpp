@@ -210,11 +210,12 @@ bool check_picture(const Told& told) {
                 if (!std::isnan(each)) all.push_back(each);
         const auto nans = static_cast<double>(rows.rows * rows.columns - std::ssize(all));
         const float here = rows(row, column);
-        if (!all.empty() && std::ranges::max(all) - here <= kTie * std::abs(here) &&
+        if (!all.empty() &&
+            (here == std::ranges::max(all) ||
+             std::ranges::max(all) - here <= kTie * std::abs(here)) &&
             count_largest(all) == 1 + others && shows(best.substr(space + 1), here) &&
             nans == (nans_said ? number_of((*nans_said)[1]) : 0.0))
             return true;
-        if (!all.empty() && here == std::ranges::max(all) && std::isinf(here)) return true;
     }
     return false;
 }
