@@ -156,6 +156,10 @@ std::string grouped(Index number) {
     return words;
 }
 
+std::string as_much_words(Index others) {
+    return others == 0 ? "" : fmt::format(", and {} as much", counted(others, "other"));
+}
+
 std::string duration(double seconds) {
     const auto whole = static_cast<Index>(std::lround(std::max(seconds, 0.0)));
     if (whole < 60) return fmt::format("{} s", whole);

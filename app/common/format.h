@@ -36,6 +36,8 @@ std::string grouped(Index number);
 inline std::string counted(Index count, std::string_view noun) {
     return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
+/// ", and 2 others as much"; "" of 0.
+std::string as_much_words(Index others);
 /// "11 s", "2 min 5 s", "1 h 20 min".
 std::string duration(double seconds);
 /// "24 MiB".

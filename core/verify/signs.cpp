@@ -21,7 +21,7 @@ struct Seen {
     Index rows = 0, columns = 0;
     Index wrong_rows = 0,
           wrong_columns = 0;  // sums that are not 1; of rows, nor 0 with all weights 0
-    Index nan_rows = 0, empty_rows = 0, uniform_rows = 0;
+    Index nan_rows = 0, empty_rows = 0, empty_columns = 0, uniform_rows = 0;
     Index negative = 0, above_one = 0;
     Index right = 0, left = 0;  // weights right and left of the diagonal j = i + Tk − Tq
     double right_mass = 0.0;
@@ -67,8 +67,13 @@ Seen see(const Tensor& weights) {
             for (Index i = 0; i < shape.t; ++i) see_row(weights, b, h, i, seen);
             for (Index j = 0; j < shape.d; ++j) {
                 double sum = 0.0;
-                for (Index i = 0; i < shape.t; ++i) sum += static_cast<double>(weights(b, h, i, j));
+                bool all_zero = true;
+                for (Index i = 0; i < shape.t; ++i) {
+                    sum += static_cast<double>(weights(b, h, i, j));
+                    all_zero = all_zero && weights(b, h, i, j) == 0.0F;
+                }
                 ++seen.columns;
+                seen.empty_columns += all_zero;
                 const bool one = std::abs(sum - 1.0) <= sum_tolerance(shape.t);
                 if (!one && sum != 0.0) ++seen.wrong_columns;
             }
@@ -80,6 +85,11 @@ std::string row_name(const std::array<Index, 3>& row) {
     return fmt::format("row [{}, {}, {}]", row[0], row[1], row[2]);
 }
 
+/// "every row", "every row that is not 0".
+std::string every_words(std::string_view line, Index empty) {
+    return fmt::format("every {} of weights{} sums to 1", line, empty > 0 ? " that is not 0" : "");
+}
+
 void add_sums(const Seen& seen, bool below_one, std::vector<Fact>& facts) {
     if (seen.wrong_rows > 0) {
         const bool expected = below_one && seen.worst_sum < 1.0;
@@ -89,11 +99,12 @@ void add_sums(const Seen& seen, bool below_one, std::vector<Fact>& facts) {
                          seen.wrong_rows, seen.rows, row_name(seen.worst), seen.worst_sum,
                          expected ? ", as with a sink or dropout" : ""),
              !below_one});
-    } else if (seen.nan_rows == 0) {
-        facts.push_back({"row_sums", "every row of weights sums to 1", false});
+    } else if (seen.nan_rows == 0 && seen.empty_rows < seen.rows) {
+        facts.push_back({"row_sums", every_words("row", seen.empty_rows), false});
     }
-    if (seen.wrong_columns == 0 && seen.nan_rows == 0)
-        facts.push_back({"column_sums", "every column of weights sums to 1", seen.wrong_rows > 0});
+    if (seen.wrong_columns == 0 && seen.nan_rows == 0 && seen.empty_columns < seen.columns)
+        facts.push_back(
+            {"column_sums", every_words("column", seen.empty_columns), seen.wrong_rows > 0});
     if (seen.negative + seen.above_one > 0)
         facts.push_back(
             {"range",

@@ -168,13 +168,13 @@ StageChange compared(const Matrix& was, const Matrix& is, bool reached) {
     if (was.rows != is.rows || was.columns != is.columns)
         change.fate = was.rows == 0 ? Fate::appeared : Fate::resized;
     if (change.fate == Fate::resized || change.fate == Fate::appeared) return change;
-    double largest = 0.0;
+    std::vector<double> apart;
     for (Index i = 0; i < is.rows; ++i)
-        for (Index j = 0; j < is.columns; ++j)
-            if (const double apart = distance(was(i, j), is(i, j)); apart > largest) {
-                largest = apart;
-                change = {Fate::changed, i, j, was(i, j), is(i, j)};
-            }
+        for (Index j = 0; j < is.columns; ++j) apart.push_back(distance(was(i, j), is(i, j)));
+    const auto most = largest_places(std::span<const double>(apart), kSameWeight);
+    if (most.empty() || apart[static_cast<std::size_t>(most.front())] == 0.0) return change;
+    const Index i = most.front() / is.columns, j = most.front() % is.columns;
+    change = {Fate::changed, i, j, was(i, j), is(i, j), std::ssize(most) - 1};
     return change;
 }
 
@@ -252,7 +252,7 @@ Index looked_at(const AppState& state, Index rows) {
 }
 
 /// Both with as many decimals as it takes to tell them apart.
-std::pair<std::string, std::string> told_apart(float before, float after) {
+std::pair<std::string, std::string> cells_apart(float before, float after) {
     for (const int decimals : {2, 3, 4, 6}) {
         std::string was = cell_number(before, decimals);
         std::string is = cell_number(after, decimals);
@@ -263,7 +263,7 @@ std::pair<std::string, std::string> told_apart(float before, float after) {
 
 /// "sat 0.40 → 0.52", "The 0.40 → sat 0.52".
 std::string from_to(const AppState& state, const Largest& was, const Largest& is) {
-    const auto [before, after] = told_apart(was.weight, is.weight);
+    const auto [before, after] = cells_apart(was.weight, is.weight);
     const std::string old_key =
         axis_label(*state.effect->before.document, Axis::key, was.key, state.batch);
     const std::string key = axis_label(state, Axis::key, is.key);
@@ -454,9 +454,10 @@ std::string change_words(const AppState& state, Stage stage) {
     std::string words;
     switch (change->fate) {
         case Fate::changed: {
-            const auto [was, is] = told_apart(change->before, change->after);
-            return fmt::format("● changed by the last edit, most at {}: {} → {}",
-                               cell_name(state, {stage, change->row, change->column}), was, is);
+            const auto [was, is] = cells_apart(change->before, change->after);
+            return fmt::format("● changed by the last edit, most at {}: {} → {}{}",
+                               cell_name(state, {stage, change->row, change->column}), was, is,
+                               as_much_words(change->others));
         }
         case Fate::resized:
             return "● another size since the last edit";

@@ -32,6 +32,7 @@ struct StageChange {
     Index column = 0;
     float before = 0.0F;
     float after = 0.0F;
+    Index others = 0;  // that changed as much
 };
 
 /// A document and its trace.

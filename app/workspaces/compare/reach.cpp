@@ -8,6 +8,8 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/compare/view.h"
+#include "core/call.h"
+#include "core/masks.h"
 #include "core/scores/score.h"
 
 namespace attn::view {
@@ -162,7 +164,10 @@ Reach reach_of(const AppState& state) {
     const auto j = static_cast<std::size_t>(reach.column);
     reach.score = row.logits[j];
     if (std::isinf(reach.score) && reach.score < 0.0)
-        return lacking("The pair is masked: no score, query or word gives it a weight.");
+        return lacking(may_attend(state.document().spec.mask, state.document().size, state.batch,
+                                  state.head, reach.row, reach.column)
+                           ? "The score is −∞ as it is computed: nothing here gives it a weight."
+                           : "The pair is masked: no score, query or word gives it a weight.");
     const auto change = score_change(row.logits, j, look.target);
     if (!change)
         return lacking(

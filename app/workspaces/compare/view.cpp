@@ -5,16 +5,19 @@
 
 #include <fmt/format.h>
 
+#include "app/common/apart.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/compare/workspace.h"
 #include "core/head_measures.h"
 #include "core/masks.h"
+#include "core/metrics.h"
 
 namespace attn::view {
 namespace {
 
 constexpr std::size_t kMostNamedDifferences = 4;
+constexpr double kSameChange = 1e-6;  // of changes that are one but for rounding
 
 /// Whether a weight of `stage` at a pair the mask forbids looks masked.
 IsMasked compare_masked(const AppState& state, MatrixView<const float> values) {
@@ -134,13 +137,14 @@ std::string amount_words(const AppState& state, const ComparedStage& stage) {
     const std::string cells = grouped(stage.b.rows * stage.b.columns);
     if (!most) return fmt::format("All {} numbers of {} are the same.", cells, row.symbol);
     const CellRef cell{compare_look(state).stage, most->cell.row, most->cell.column};
+    const auto [a, b] = told_apart(most->a, most->b);
     std::string words =
         fmt::format("{} of {} numbers of {} differ, most {}: {} → {}", grouped(most->cells), cells,
-                    row.symbol, cell_name(state, cell), number(most->a), number(most->b));
+                    row.symbol, cell_name(state, cell), a, b);
     const double change = static_cast<double>(most->b) - most->a;
     if (std::isfinite(change))
         words += fmt::format(" ({}{})", change < 0 ? "" : "+", number(change));
-    return words + ".";
+    return words + as_much_words(most->others) + ".";
 }
 
 void add_compare_controls(const AppState& state, CompareView& view) {
@@ -228,23 +232,18 @@ ComparedStage compared_stage(const AppState& state, const AppState& pinned) {
 }
 
 std::optional<LargestChange> largest_change(const ComparedStage& stage) {
-    std::optional<LargestChange> most;
-    double largest = 0.0;
-    Index cells = 0;
+    std::vector<double> changes;
     for (Index i = 0; i < stage.a.rows; ++i)
         for (Index j = 0; j < stage.a.columns; ++j) {
-            const float a = stage.a(i, j);
-            const float b = stage.b(i, j);
-            if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-            ++cells;
-            const double change = std::abs(static_cast<double>(b) - a);
-            const double rank = std::isnan(change) ? HUGE_VAL : change;
-            if (most && rank <= largest) continue;
-            largest = rank;
-            most = {{i, j}, a, b, 0};
+            const float by = signed_difference(stage.a(i, j), stage.b(i, j));
+            changes.push_back(std::isnan(by) ? HUGE_VAL : std::abs(double{by}));
         }
-    if (most) most->cells = cells;
-    return most;
+    const auto cells = std::ssize(changes) - std::ranges::count(changes, 0.0);
+    if (cells == 0) return std::nullopt;
+    const auto most = largest_places(std::span<const double>(changes), kSameChange);
+    const large::Cell at{most.front() / stage.a.columns, most.front() % stage.a.columns};
+    return LargestChange{at, stage.a(at.row, at.column), stage.b(at.row, at.column), cells,
+                         std::ssize(most) - 1};
 }
 
 CompareView build_compare_view(const AppState& state) {

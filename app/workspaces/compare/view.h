@@ -39,7 +39,8 @@ ComparedStage compared_stage(const AppState& state, const AppState& pinned);
 struct LargestChange {
     large::Cell cell;
     float a = 0.0F, b = 0.0F;
-    Index cells = 0;  // so many differ
+    Index cells = 0;   // so many differ
+    Index others = 0;  // of them as much as this one
 };
 std::optional<LargestChange> largest_change(const ComparedStage& stage);
 /// b − a; 0 where both are the same infinity or both NaN.

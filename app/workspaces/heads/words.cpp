@@ -12,12 +12,15 @@
 #include "app/common/words.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
+#include "core/metrics.h"
 #include "core/text.h"
 
 namespace attn::view {
 namespace {
 
 using enum HeadMeasure;
+
+constexpr double kTied = 1e-6;  // of differences that are one but for rounding
 
 /// What a head does with its weights, of its name: "gives … to the previous token".
 std::string deed(HeadMeasure name, const std::string& share) {
@@ -80,31 +83,38 @@ std::string standing_out(const HeadsResult& result) {
                        rank_words(result, *best, name));
 }
 
+/// "0.25 (layer 0 head 1)", "0.25 (layer 0 head 1 and 2 others)".
+std::string extreme_words(const HeadsResult& result, HeadMeasure measure, const HeadFacts& facts) {
+    const double value = *facts.measures[measure];
+    const auto others =
+        std::ranges::count_if(
+            result.heads, [&](const HeadFacts& each) { return each.measures[measure] == value; }) -
+        1;
+    return fmt::format("{} ({}{})", measure_text(measure, value), head_name(facts.place),
+                       others == 0 ? "" : " and " + counted(others, "other"));
+}
+
 std::string sorted_words(const HeadsResult& result, HeadMeasure measure) {
-    const auto order = heads_in_order(result, std::string(info(measure).key));
-    const HeadFacts* most = nullptr;
-    const HeadFacts* least = nullptr;
-    std::size_t defined = 0;
-    for (const HeadPlace place : order) {
-        const HeadFacts* const facts = result.find(place);
-        if (!facts->measures[measure]) continue;
-        ++defined;
-        if (most == nullptr) most = facts;
-        least = facts;
-    }
+    std::vector<const HeadFacts*> defined;
+    for (const HeadPlace place : heads_in_order(result, std::string(info(measure).key)))
+        if (const HeadFacts* const facts = result.find(place); facts->measures[measure])
+            defined.push_back(facts);
     const std::string title = sentence(std::string(info(measure).title));
     const std::string bare = title.substr(0, title.size() - 1);
-    if (most == nullptr)
+    if (defined.empty())
         return fmt::format("{} is not defined for any head here{}.", bare,
                            info(measure).asks.empty()
                                ? std::string()
                                : fmt::format(": it asks for {}", info(measure).asks));
-    const auto text = [&](const HeadFacts& facts) {
-        return fmt::format("{} ({})", measure_text(measure, facts.measures[measure]),
-                           head_name(facts.place));
-    };
-    if (defined == 1) return fmt::format("{}: {}.", bare, text(*most));
-    return fmt::format("{}: from {} down to {}.", bare, text(*most), text(*least));
+    const HeadFacts& most = *defined.front();
+    const HeadFacts& least = *defined.back();
+    if (defined.size() > 1 && most.measures[measure] == least.measures[measure])
+        return fmt::format("{}: {} in all {} heads.", bare,
+                           measure_text(measure, most.measures[measure]), defined.size());
+    const std::string high = extreme_words(result, measure, most);
+    if (defined.size() == 1) return fmt::format("{}: {}.", bare, high);
+    return fmt::format("{}: from {} down to {}.", bare, high,
+                       extreme_words(result, measure, least));
 }
 
 /// Rows of A against B.
@@ -169,19 +179,21 @@ std::string compare_point(const AppState& state) {
     if (a.rows != b.rows || a.columns != b.columns)
         return fmt::format("A is {} and B is {}: heads of other sizes have no difference.",
                            size(a.rows, a.columns), size(b.rows, b.columns));
-    large::Cell at;
-    double most = 0.0;
+    std::vector<double> sizes;
     for (Index i = 0; i < a.rows; ++i)
-        for (Index j = 0; j < a.columns; ++j) {
-            const double by = double{a(i, j)} - b(i, j);
-            if (std::abs(by) > std::abs(most)) most = by, at = {i, j};
-        }
+        for (Index j = 0; j < a.columns; ++j) sizes.push_back(std::abs(double{a(i, j)} - b(i, j)));
+    const auto places = largest_places(std::span<const double>(sizes), kTied);
+    const large::Cell at{places.empty() ? 0 : places.front() / a.columns,
+                         places.empty() ? 0 : places.front() % a.columns};
+    const double most = double{a(at.row, at.column)} - b(at.row, at.column);
     const std::string kl =
         look.show == HeadShow::weights ? divergence_words(divergences(a, b)) : std::string();
     const std::string_view what = look.show == HeadShow::weights ? "weight" : info(look.show).title;
+    if (places.empty()) return fmt::format("No {} is a number in A and in B.{}", what, kl);
     if (most == 0.0) return fmt::format("No {} of A differs from B's.{}", what, kl);
-    return fmt::format("A and B differ most at {}: A − B = {}.{}",
-                       pair_name(state, {at.row, at.column}), number(most), kl);
+    return fmt::format("A and B differ most at {}: A − B = {}{}.{}",
+                       pair_name(state, {at.row, at.column}), number(most),
+                       as_much_words(std::ssize(places) - 1), kl);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/apart.h"
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/common/words.h"
@@ -59,17 +60,24 @@ std::string side_words(const AttentionKind& kind, const AttentionKind& other) {
     return keys.size() == 1 ? setting_words(kind, keys.front()) : kind_words(kind);
 }
 
+std::string output_words(const KindsResult& result) {
+    if (std::isnan(result.error.largest)) return "the output holds numbers that are none";
+    if (result.error.largest == 0.0) return "the output does not move";
+    return fmt::format("the output moves by {} at most", number(result.error.largest));
+}
+
 /// "The weights are the same" and whether the outputs are.
 std::string equal_words(const KindsResult& result) {
     const std::string weights = result.difference.value == 0.0
-                                    ? "Every weight of A and B is equal"
+                                    ? result.difference.not_numbers == 0
+                                          ? "Every weight of A and B is equal"
+                                          : "Every weight that is a number in A and B is equal"
                                     : fmt::format(
                                           "The weights of A and B are equal to rounding "
                                           "({} at most)",
                                           number(std::abs(result.difference.value)));
     if (result.error.largest == 0.0) return weights + ", and so is the output.";
-    return fmt::format("{}; the output moves by {} at most.", weights,
-                       number(result.error.largest));
+    return fmt::format("{}; {}.", weights, output_words(result));
 }
 
 std::string not_number_words(const KindsResult& result) {
@@ -181,17 +189,16 @@ std::string kinds_sentence(const AppState& state) {
         return "A and B are the same kind: choose another for one of them.";
     if (most.compared == 0) return "No pair is a number on both sides.";
     if (std::abs(most.value) <= kRounding) return equal_words(result) + not_number_words(result);
-    const std::string output =
-        std::isnan(result.error.largest)
-            ? "the output holds numbers that are none"
-            : fmt::format("the output moves by {} at most", number(result.error.largest));
     const std::string ties = most.equal == 0 ? "" : " and " + counted(most.equal, "other pair");
     const std::string a = side_words(result.a_kind, result.b_kind);
     const std::string b = side_words(result.b_kind, result.a_kind);
+    const double weights[] = {result.b.weights()(most.row, most.column),
+                              result.a.weights()(most.row, most.column)};
+    const auto [here, there] = result.a.has_shares && result.b.has_shares
+                                   ? percents_apart(weights[0], weights[1])
+                                   : told_apart(weights[0], weights[1]);
     return fmt::format("B ({}) differs most from A ({}) at {}{}: {} against {}; {}.{}", b, a,
-                       pair_name(state, {most.row, most.column}), ties,
-                       weight_words(result, KindsSide::b, most.row, most.column),
-                       weight_words(result, KindsSide::a, most.row, most.column), output,
+                       pair_name(state, {most.row, most.column}), ties, here, there, output,
                        not_number_words(result));
 }
 

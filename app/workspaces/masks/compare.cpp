@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/apart.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/masks/view_parts.h"
@@ -28,14 +29,14 @@ std::string point_words(const AppState& state, const Rows& rows, Index keys) {
     std::string words = fmt::format("“{}” differs from “{}” in {} of {} rows", second, first, count,
                                     std::ssize(rows));
     const auto most = std::ranges::max_element(rows, {}, &RowComparison::difference);
-    const auto weight = [](double value) { return std::isnan(value) ? "NaN" : number(value); };
+    const auto [second_weight, first_weight] = told_apart(most->weight[1], most->weight[0]);
     std::vector<double> differences;
     for (const RowComparison& row : rows) differences.push_back(row.difference);
     const auto ties = std::ssize(largest_places(std::span<const double>(differences), kTied)) - 1;
     return fmt::format("{}, most at {}, key {}{}: {} against {}.", words,
                        masks_row_name(state, most->row), most->key,
                        ties == 0 ? "" : fmt::format(" (as much in {})", counted(ties, "other row")),
-                       weight(most->weight[1]), weight(most->weight[0]));
+                       second_weight, first_weight);
 }
 
 /// Of two that make no difference.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/apart.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
@@ -215,9 +216,11 @@ std::string row_note(const AppState& state, const ConventionScores& scores,
                            percent(row.forbidden[1 - side]), full(1 - side));
     }
     if (!row.has_nan[0] && !row.has_nan[1] &&
-        std::abs(row.sum[0] - row.sum[1]) > rounding_of(scores.scores.shape().d))
+        std::abs(row.sum[0] - row.sum[1]) > rounding_of(scores.scores.shape().d)) {
+        const auto [second_sum, first_sum] = told_apart(row.sum[1], row.sum[0]);
         return fmt::format("{}its weights sum to {} under “{}”, to {} under “{}”", where,
-                           number(row.sum[1]), full(1), number(row.sum[0]), full(0));
+                           second_sum, full(1), first_sum, full(0));
+    }
     return fmt::format("{}key {} gets {}, {}", where, row.key, at(1), at(0));
 }
 

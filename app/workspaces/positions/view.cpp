@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/apart.h"
 #include "app/common/format.h"
 #include "core/scores/score.h"
 #include "core/tex.h"
@@ -184,10 +185,12 @@ std::string alibi_words(const PositionScores& scores, Index distance) {
         return fmt::format("ALiBi takes nothing at distance 0: the score is {} in every head.",
                            digits(scores.content));
     const double taken = scores.content - of.mean[at(distance)];
-    std::string words =
-        fmt::format("ALiBi takes {} · {} = {} from the score of head {}: {} in place of {}",
-                    digits(taken / static_cast<double>(distance)), distance, digits(taken),
-                    scores.of.head, digits(of.mean[at(distance)]), digits(scores.content));
+    const bool apart = digits(of.mean[at(distance)]) != digits(scores.content);
+    const auto [left, whole] = told_apart(of.mean[at(distance)], scores.content);
+    std::string words = fmt::format(
+        "ALiBi takes {} · {} = {} from the score of head {}: {} in place of {}",
+        digits(taken / static_cast<double>(distance)), distance, digits(taken), scores.of.head,
+        apart ? digits(of.mean[at(distance)]) : left, apart ? digits(scores.content) : whole);
     if (scores.of.heads > 1)
         words += fmt::format("; over all {} heads it is {} to {}", scores.of.heads,
                              digits(of.low[at(distance)]), digits(of.high[at(distance)]));

@@ -243,7 +243,13 @@ Explanation explain(const AppState& state, const CellRef& cell) {
     for (const Operand& operand : operands_of(state.document(), *stage))
         operands.push_back(operand.id);
     const std::string missing = missing_of(state, operands);
-    if (missing.empty()) {
+    const Index width = state.document().size.d_v;
+    if (*stage == Stage::context && (cell.column < 0 || cell.column >= width)) {
+        const Index head = (state.head * width + cell.column) / width;  // of the joined heads
+        set_formula(explanation, forward_formula(state.document(), *stage));
+        explanation.notes.push_back(
+            fmt::format("It is of head {}: show that head to see its arithmetic.", head));
+    } else if (missing.empty()) {
         explain_stage(state, explanation, *stage);
     } else {
         set_formula(explanation, forward_formula(state.document(), *stage));

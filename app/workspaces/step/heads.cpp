@@ -136,7 +136,9 @@ std::string strongest_words(const OneHead& one) {
                     weighs ? percent(value) : number(value));
     const auto ties = std::ssize(largest_places(values, kTied)) - 1;
     if (ties > 0) words += fmt::format(", and {} as large", counted(ties, "other"));
-    if (not_numbers > 0) words += fmt::format("; {} numbers are NaN", not_numbers);
+    if (not_numbers > 0)
+        words += fmt::format("; {} {} NaN", counted(not_numbers, "number"),
+                             not_numbers == 1 ? "is" : "are");
     return words;
 }
 

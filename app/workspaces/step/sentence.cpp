@@ -125,7 +125,8 @@ WordRow row_of(const Source& source, const SentenceView& view, Index middle) {
 }
 
 std::string weight_words(const WordChip& chip) {
-    if (chip.look == ChipLook::masked) return "masked: the weight is 0";
+    if (chip.look == ChipLook::masked)
+        return std::isnan(chip.weight) ? "masked; the weight is NaN" : "masked: the weight is 0";
     if (chip.look == ChipLook::not_a_number) return "NaN";
     return percent(chip.weight);
 }

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace attn::view {
+
+// Two numbers that are said to differ, in words that do.
+
+/// Both by number(), or with as many digits as tell them apart; of equal ones the same text.
+std::pair<std::string, std::string> told_apart(double a, double b);
+/// The same as percentages.
+std::pair<std::string, std::string> percents_apart(double a, double b);
+
+}  // namespace attn::view

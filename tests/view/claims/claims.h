@@ -1,0 +1,100 @@
+#pragma once
+
+// A claim is a sentence of the screen that says how numbers lie: "largest", "all", "n of m", "a → b". Each has a template
+// here, and a check that computes the numbers again. A sentence with a claim word that no template knows is a failure:
+// a new sentence brings its check.
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/common/state.h"
+#include "core/tensor.h"
+
+namespace attn::view {
+
+using Rows = MatrixView<const float>;
+
+/// What a sentence says of a state; part[n] stood at the n-th {} of its template.
+struct Told {
+    const AppState& state;
+    std::string_view words;
+    std::vector<std::string> part;
+
+    double number(std::size_t n) const;
+    Index count(std::size_t n) const { return static_cast<Index>(number(n)); }
+};
+struct Claim {
+    std::string_view pattern;
+    bool (*holds)(const Told& told);
+};
+// In the order in which they are tried.
+std::span<const Claim> row_claims();     // a row of weights, masks, softmax, gradients
+std::span<const Claim> pair_claims();    // Compare, Heads
+std::span<const Claim> kind_claims();    // Kinds, Masks
+std::span<const Claim> lookup_claims();  // Lookup
+std::span<const Claim> number_claims();  // Numerics, Positions, Cost, Tensors, Verify
+std::span<const Claim> step_claims();    // what an edit did
+
+/// "−1.2·10⁻⁵", "40 %", "∞", "exactly 0", "1,024"; NaN of what is no number.
+double number_of(std::string_view text);
+/// Whether `text` is `value` as well as its digits can say.
+bool shows(std::string_view text, double value);
+/// What stands at each {} of the pattern; nullopt: the words are others.
+std::optional<std::vector<std::string>> parts_of(std::string_view pattern, std::string_view words);
+std::vector<std::string> split(std::string_view text, std::string_view at);
+
+/// Of the sequence and head shown; 0 × 0: not there.
+Rows rows_of(const AppState& state, Stage stage);
+inline Rows weights_of(const AppState& state) { return rows_of(state, Stage::weights); }
+/// The index of a label along an axis; −1: there is none.
+Index labelled(const AppState& state, Axis axis, std::string_view label);
+
+/// |b − a|; 0 of two that are the same ∞ or both NaN, ∞ where one alone is NaN.
+inline double distance(double a, double b) {
+    if (a == b || (std::isnan(a) && std::isnan(b))) return 0.0;
+    const double by = std::abs(b - a);
+    return std::isnan(by) ? HUGE_VAL : by;
+}
+inline bool has_nan(std::span<const float> row) {
+    return std::ranges::any_of(row, [](float v) { return std::isnan(v); });
+}
+/// A cell by its labels: "sat → cat and 2 other pairs", "A[sat, cat]"; −1: there is none.
+struct NamedCell {
+    Stage stage = Stage::x;
+    Index row = -1, column = -1, others = 0;
+};
+NamedCell named_pair(const AppState& state, std::string_view words);
+std::optional<NamedCell> named(const AppState& state, std::string_view name);
+
+/// The words without ", and 2 others as large" at their end, and how many those are.
+struct Tied {
+    std::string words;
+    Index others = 0;
+};
+Tied tied(std::string_view words);
+
+inline constexpr double kTie = 1e-6;  // of the largest size: float32's rounding of a sum
+
+/// So many entries that are as large as any but for rounding; NaN are none.
+template <class Numbers>
+Index count_largest(const Numbers& numbers) {
+    double most = -HUGE_VAL, size = 0.0;
+    for (const double each : numbers) {
+        if (each > most) most = each;
+        if (std::isfinite(each)) size = std::max(size, std::abs(each));
+    }
+    return std::ranges::count_if(
+        numbers, [&](double each) { return each == most || most - each <= kTie * size; });
+}
+/// Whether one of them is as large as any but for rounding.
+inline bool is_most(const std::vector<double>& numbers, std::size_t n) {
+    const double most = std::ranges::max(numbers);
+    return numbers[n] == most || most - numbers[n] <= kTie * most;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,289 @@
+// Every sentence of every workspace, over random states, against numbers that are computed again here.
+//
+//   ATTN_CLAIM_STATES=100000 build/release/test_claims
+//
+// Left out are Saturation, Gradients and Learn (kLeftOut in states.h).
+
+#include "tests/view/claims/claims.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "app/common/sheet.h"
+#include "attn_tree.h"
+#include "tests/view/claims/said.h"
+#include "tests/view/claims/states.h"
+
+namespace attn::view {
+
+double number_of(std::string_view text) {
+    std::string plain;
+    static const std::pair<std::string_view, std::string_view> kTypeset[] = {
+        {"−", "-"}, {"·10", "e"}, {"⁻", "-"}, {"⁰", "0"}, {"¹", "1"}, {"²", "2"},
+        {"³", "3"}, {"⁴", "4"},   {"⁵", "5"}, {"⁶", "6"}, {"⁷", "7"}, {"⁸", "8"},
+        {"⁹", "9"}, {"∞", "inf"}, {"+", ""},  {",", ""},  {" ", ""},  {"exactly", ""}};
+    while (!text.empty()) {
+        const auto found = std::ranges::find_if(
+            kTypeset, [&](const auto& each) { return text.starts_with(each.first); });
+        plain += found == std::end(kTypeset) ? text.substr(0, 1) : found->second;
+        text.remove_prefix(found == std::end(kTypeset) ? 1 : found->first.size());
+    }
+    char* end = nullptr;
+    const double value = std::strtod(plain.c_str(), &end);
+    if (end == plain.c_str()) return std::nan("");
+    return *end == '%' ? value / 100.0 : *end == '\0' ? value : std::nan("");
+}
+
+bool shows(std::string_view text, double value) {
+    const double said = number_of(text);
+    if (!std::isfinite(said) || !std::isfinite(value))
+        return said == value || (std::isnan(said) && std::isnan(value));
+    if (text.starts_with("exactly")) return said == value;
+    std::string_view digits = text.substr(0, std::min(text.find("·10"), text.find(" %")));
+    const std::size_t point = digits.find('.');
+    double unit = point == digits.npos
+                      ? 1.0
+                      : std::pow(10.0, -static_cast<double>(digits.size() - point - 1));
+    if (const auto at = text.find("·10"); at != text.npos)
+        unit *= number_of("1" + std::string(text.substr(at)));
+    if (text.ends_with("%")) unit /= 100.0;
+    return std::abs(said - value) <= 0.51 * unit + 2e-5 * std::abs(value) + 1e-7;
+}
+
+std::optional<std::vector<std::string>> parts_of(std::string_view pattern, std::string_view words) {
+    std::vector<std::string> parts;
+    const std::vector<std::string> fixed = split(pattern, "{}");
+    if (!words.starts_with(fixed.front())) return std::nullopt;
+    words.remove_prefix(fixed.front().size());
+    for (std::size_t n = 1; n < fixed.size(); ++n) {
+        const bool last = n + 1 == fixed.size();
+        if (last && !words.ends_with(fixed[n])) return std::nullopt;
+        const auto at = last ? words.size() - fixed[n].size() : words.find(fixed[n]);
+        if (at == words.npos) return std::nullopt;
+        parts.emplace_back(words.substr(0, at));
+        words.remove_prefix(at + fixed[n].size());
+    }
+    return words.empty() ? std::optional(parts) : std::nullopt;
+}
+
+std::vector<std::string> split(std::string_view text, std::string_view at) {
+    std::vector<std::string> parts;
+    for (auto next = text.find(at); next != text.npos; next = text.find(at)) {
+        parts.emplace_back(text.substr(0, next));
+        text.remove_prefix(next + at.size());
+    }
+    parts.emplace_back(text);
+    return parts;
+}
+
+Tied tied(std::string_view words) {
+    const auto at = words.rfind(", and ");
+    const auto end = words.rfind(" as ");
+    if (at == words.npos || end == words.npos || end < at || words.find(" other", at) == words.npos)
+        return {std::string(words), 0};
+    const auto count = words.substr(at + 6, words.find(" other", at) - at - 6);
+    return {std::string(words.substr(0, at)), static_cast<Index>(number_of(count))};
+}
+
+double Told::number(std::size_t n) const { return number_of(part[n]); }
+
+std::optional<NamedCell> named(const AppState& state, std::string_view name) {
+    const auto open = name.find('[');
+    for (const StageInfo& each : stage_table()) {
+        if (name_of(each.stage) != name.substr(0, open) || !is_kept(state, each.stage)) continue;
+        const std::string inside(name.substr(open + 1, name.size() - open - 2));
+        const Rows rows = rows_of(state, each.stage);
+        for (auto at = inside.find(", "); at != inside.npos; at = inside.find(", ", at + 1)) {
+            const Index row = labelled(state, each.rows, inside.substr(0, at));
+            const Index column = labelled(state, each.columns, inside.substr(at + 2));
+            if (row >= 0 && row < rows.rows && column >= 0 && column < rows.columns)
+                return NamedCell{each.stage, row, column};
+        }
+    }
+    return std::nullopt;
+}
+
+NamedCell named_pair(const AppState& state, std::string_view words) {
+    NamedCell cell;
+    if (const auto other = words.find(" other pair"); other != words.npos) {
+        const auto at = words.rfind(" and ", other);
+        cell.others = static_cast<Index>(number_of(words.substr(at + 5, other - at - 5)));
+        words = words.substr(0, at);
+    }
+    const auto at = words.find(" → ");
+    cell.row = labelled(state, Axis::query, words.substr(0, at));
+    cell.column = labelled(state, Axis::key, words.substr(at + std::string_view(" → ").size()));
+    return cell;
+}
+
+Rows rows_of(const AppState& state, Stage stage) {
+    return is_kept(state, stage) ? sheet_of(state, stage).values : Rows{};
+}
+
+Index labelled(const AppState& state, Axis axis, std::string_view label) {
+    for (Index n = 0; n < 256; ++n)
+        if (axis_label(state.document(), axis, n) == label) return n;
+    return -1;
+}
+
+namespace {
+
+/// Words that compare or count. A number that merely stands there is held by the tests of its workspace.
+const std::unordered_set<std::string> kClaimWords{
+    "more",    "less",    "fewer",   "larger",    "largest",   "smaller",   "smallest",
+    "shorter", "longer",  "longest", "nearest",   "farther",   "higher",    "lower",
+    "rose",    "fell",    "rises",   "falls",     "grows",     "grew",      "shrinks",
+    "shrink",  "only",    "alone",   "all",       "none",      "every",     "each",
+    "no",      "both",    "most",    "least",     "strongest", "worst",     "best",
+    "same",    "alike",   "equal",   "differ",    "differs",   "different", "change",
+    "changes", "changed", "stay",    "stays",     "still",     "unchanged", "other",
+    "others",  "times",   "exactly", "nothing",   "any",       "cannot",    "similar",
+    "agree",   "wins",    "leaves",  "forbids",   "instead",   "breaks",    "exact",
+    "rest",    "looks",   "moves",   "never",     "always",    "anything",  "everything",
+    "twice",   "half",    "sums",    "symmetric", "masked"};
+
+bool claims_something(std::string_view words) {
+    for (auto at = words.find(" of "); at != words.npos; at = words.find(" of ", at + 1))
+        if (at > 0 && std::isdigit(static_cast<unsigned char>(words[at - 1])) != 0 &&
+            at + 4 < words.size() && std::isdigit(static_cast<unsigned char>(words[at + 4])) != 0)
+            return true;
+    std::string word;
+    for (const char c : std::string(words) + " ") {
+        if (std::isalpha(static_cast<unsigned char>(c)) != 0)
+            word += static_cast<char>(std::tolower(c));
+        else if (!word.empty()) {
+            if (kClaimWords.contains(word)) return true;
+            word.clear();
+        }
+    }
+    return false;
+}
+
+/// Sentences of every state, read by a person: what a thing is, what a key does, why something cannot be done.
+struct Known {
+    std::unordered_set<std::string> whole;
+    std::vector<std::string> patterns;
+
+    Known() {
+        std::ifstream file(ATTN_TEST_DATA "/../view/claims/known.txt");
+        for (std::string line; std::getline(file, line);)
+            if (!line.empty() && line.front() != '#') {
+                if (line.find("{}") == line.npos)
+                    whole.insert(line);
+                else
+                    patterns.push_back(line);
+            }
+    }
+    bool has(const std::string& words) const {
+        return whole.contains(words) || std::ranges::any_of(patterns, [&](const std::string& each) {
+                   return parts_of(each, words).has_value();
+               });
+    }
+};
+
+std::vector<std::string> sentences_of(const std::string& text) {
+    std::vector<std::string> all;
+    for (const std::string& line : split(text, "\n"))
+        for (std::string each : split(line, ". ")) {
+            while (each.ends_with('.')) each.pop_back();
+            if (each.find(' ') != each.npos) all.push_back(each);
+        }
+    return all;
+}
+
+enum class Verdict { holds, fails, unknown };
+struct Judge {
+    std::vector<Claim> claims;
+    Known known;
+    std::map<std::string_view, Index> held;
+    std::set<std::string> static_words;  // known, or without a claim
+
+    Judge() {
+        for (const auto& each : {row_claims(), pair_claims(), kind_claims(), lookup_claims(),
+                                 number_claims(), step_claims()})
+            claims.insert(claims.end(), each.begin(), each.end());
+    }
+    Verdict judge(const AppState& state, const std::string& words) {
+        if (static_words.contains(words) || known.whole.contains(words)) return Verdict::holds;
+        for (const Claim& claim : claims)
+            if (auto parts = parts_of(claim.pattern, words)) {
+                ++held[claim.pattern];
+                return claim.holds(Told{state, words, *std::move(parts)}) ? Verdict::holds
+                                                                          : Verdict::fails;
+            }
+        if (claims_something(words) && !known.has(words)) return Verdict::unknown;
+        if (static_words.size() < 100000) static_words.insert(words);
+        return Verdict::holds;
+    }
+};
+
+std::uint64_t state_count() {
+    const char* const many = std::getenv("ATTN_CLAIM_STATES");
+    return many ? std::stoull(many) : 4000;
+}
+
+}  // namespace
+
+TEST_CASE("every claim of every workspace holds of its state") {
+    Judge judge;
+    std::map<std::string, Index> failed;
+    for (std::uint64_t n = 0; n < state_count(); ++n) {
+        const AppState state = claim_state(n);
+        for (const std::string& text : Said(state).texts)
+            for (const std::string& words : sentences_of(text)) {
+                const Verdict verdict = judge.judge(state, words);
+                if (verdict == Verdict::holds || ++failed[words] > 1) continue;
+                CAPTURE(n);
+                CAPTURE(state.workspace);
+                if (verdict == Verdict::fails) FAIL_CHECK("false: " << words);
+                if (verdict == Verdict::unknown) FAIL_CHECK("no template: " << words);
+            }
+    }
+    if (state_count() >= 100000)
+        for (const Claim& claim : judge.claims)
+            CHECK_MESSAGE(judge.held[claim.pattern] > 0, "never said: " << claim.pattern);
+}
+
+/// Words of a claim and their opposite, or another number.
+constexpr std::pair<std::string_view, std::string_view> kAltered[] = {
+    {"but shorter", "but longer, and points away from q"},
+    {" others as large", "0 others as large"},
+    {" cannot; ", " change; "},
+    {"The mask leaves ", "The mask leaves 1"},
+    {" other pairs: ", "1 other pairs: "},
+    {"; 1 masked", "; 2 masked"},
+    {"grows from ", "grows from 1"},
+    {" is off by at most ", " is off by at most 0.0"},
+    {"it falls with every step up to ", "it falls with every step up to 1"},
+    {" numbers of A differ", "1 numbers of A differ"},
+    {" times less", "1 times less"}};
+
+TEST_CASE("a claim with an opposite word or another number does not hold") {
+    Judge judge;
+    std::map<std::string_view, Index> altered, caught;
+    for (std::uint64_t n = 0; n < 3000; ++n) {
+        const AppState state = claim_state(n);
+        for (const std::string& text : Said(state).texts)
+            for (const std::string& words : sentences_of(text))
+                for (const auto& [from, to] : kAltered) {
+                    const auto at = words.find(from);
+                    if (at == words.npos || judge.judge(state, words) != Verdict::holds) continue;
+                    std::string other = words;
+                    other.replace(at, from.size(), to);
+                    ++altered[from];
+                    caught[from] += judge.judge(state, other) != Verdict::holds ? 1 : 0;
+                }
+    }
+    for (const auto& [from, to] : kAltered) {
+        CAPTURE(from);
+        CHECK(altered[from] > 0);
+        CHECK(caught[from] == altered[from]);
+    }
+}
+
+}  // namespace attn::view

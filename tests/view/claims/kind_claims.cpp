@@ -1,0 +1,348 @@
+// Two kinds of attention beside each other, the online softmax, masks and their conventions.
+
+#include <algorithm>
+#include <array>
+#include "app/common/sheet.h"
+#include "app/workspaces/compare/view.h"
+#include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/view.h"
+#include "app/workspaces/kinds/compute.h"
+#include "app/workspaces/kinds/online.h"
+#include "app/workspaces/kinds/state.h"
+#include "app/workspaces/masks/conventions.h"
+#include "app/workspaces/masks/state.h"
+#include "core/masks.h"
+#include "tests/view/claims/claims.h"
+
+namespace attn::view {
+namespace {
+
+// ---- Kinds
+
+const KindsResult& kinds_of(const AppState& state) { return *kinds_look(state).result; }
+bool check_kinds(const Told& told) {
+    const KindsResult& result = kinds_of(told.state);
+    const auto a = result.a.weights(), b = result.b.weights();
+    const NamedCell cell = named_pair(told.state, told.part[2]);
+    if (cell.row < 0) return false;
+    double most = 0.0, moved = 0.0;
+    Index ties = 0, left_out = 0;
+    for (Index i = 0; i < a.rows; ++i)
+        for (Index j = 0; j < a.columns; ++j) {
+            if (!std::isfinite(a(i, j)) || !std::isfinite(b(i, j))) {
+                ++left_out;
+                continue;
+            }
+            most = std::max(most, std::abs(b(i, j) - a(i, j)));
+        }
+    for (Index i = 0; i < a.rows; ++i)
+        for (Index j = 0; j < a.columns; ++j)
+            ties += std::abs(std::abs(b(i, j) - a(i, j)) - most) <= 1e-12 ? 1 : 0;
+    for (Index i = 0; i < a.rows; ++i)
+        for (Index c = 0; c < result.a.output().columns; ++c) {
+            const double by = std::abs(result.b.output()(i, c) - result.a.output()(i, c));
+            moved = std::isnan(by) || std::isnan(moved) ? std::nan("") : std::max(moved, by);
+        }
+    const double wa = a(cell.row, cell.column), wb = b(cell.row, cell.column);
+    const auto output = parts_of("the output moves by {} at most", told.part[4]);
+    const auto sides = split(told.part[3], " against ");
+    return std::abs(std::abs(wb - wa) - most) <= 1e-12 && ties == 1 + cell.others &&
+           shows(sides[0], wb) && shows(sides[1], wa) && sides[0] != sides[1] &&
+           (output                                                    ? shows((*output)[0], moved)
+            : told.part[4].find("does not move") != std::string::npos ? moved == 0.0
+                                                                      : std::isnan(moved));
+}
+bool check_kinds_equal(const Told& told) {
+    const KindsResult& result = kinds_of(told.state);
+    const auto a = result.a.weights(), b = result.b.weights();
+    double most = 0.0, moved = 0.0;
+    for (Index i = 0; i < a.rows; ++i) {
+        for (Index j = 0; j < a.columns; ++j)
+            if (std::isfinite(a(i, j)) && std::isfinite(b(i, j)))
+                most = std::max(most, std::abs(b(i, j) - a(i, j)));
+            else if (told.words.starts_with("Every weight of A"))
+                return false;
+        for (Index c = 0; c < result.a.output().columns; ++c) {
+            const double by = result.b.output()(i, c) - result.a.output()(i, c);
+            moved = std::isnan(by) ? HUGE_VAL : std::max(moved, std::abs(by));
+        }
+    }
+    if (told.words.starts_with("Every") && most != 0.0) return false;
+    if (told.words.ends_with("and so is the output")) return moved == 0.0;
+    if (told.words.ends_with("numbers that are none"))
+        return moved == HUGE_VAL || std::isnan(moved);
+    return told.words.find("the output moves by ") == told.words.npos ||
+           moved == number_of(split(split(told.words, "moves by ")[1], " at")[0]) ||
+           shows(split(split(told.words, "moves by ")[1], " at")[0], moved);
+}
+bool check_left_out(const Told& told) {
+    const KindsResult& result = kinds_of(told.state);
+    const auto a = result.a.weights(), b = result.b.weights();
+    Index count = 0;
+    for (Index i = 0; i < a.rows; ++i)
+        for (Index j = 0; j < a.columns; ++j)
+            count += std::isfinite(a(i, j)) && std::isfinite(b(i, j)) ? 0 : 1;
+    return told.part[0] == "No" ? count == a.rows * a.columns : count == told.count(0);
+}
+/// The row again, in one go and up to the chunk.
+struct Passed {
+    double before = -HUGE_VAL, after = -HUGE_VAL;
+    Index allowed = 0;
+};
+std::optional<Passed> passed(const AppState& state) {
+    const KindsResult& result = kinds_of(state);
+    const KindComputed& side = result.side(kinds_controls(state).online);
+    const OnlineView view = build_online_view(state);
+    if (view.taken == 0) return std::nullopt;
+    const Index row =
+        labelled(state, Axis::query, split(split(view.heading, "row ")[1], " of ")[0]);
+    const Index chunk = kinds_controls(state).chunk;
+    const Rows none;
+    Passed seen;
+    if (side.kind.sink) seen.before = seen.after = *side.kind.sink;
+    const auto scores = side.stage(Stage::masked);
+    for (Index j = 0; j < std::min(view.taken * chunk, scores.columns); ++j) {
+        if (!side.may(row, j)) continue;
+        const bool now = j >= (view.taken - 1) * chunk;
+        if (now)
+            ++seen.allowed;
+        else
+            seen.before = std::max(seen.before, scores(row, j));
+        seen.after = std::max(seen.after, scores(row, j));
+    }
+    return seen;
+}
+bool check_grows(const Told& told) {
+    const auto seen = passed(told.state);
+    return seen && seen->after > seen->before && told.part[1] != told.part[2] &&
+           shows(told.part[1], seen->before) && shows(told.part[2], seen->after) &&
+           shows(told.part[3], std::exp(seen->before - seen->after)) &&
+           number_of(told.part[3]) < 1.0;
+}
+bool check_no_grow(const Told& told) {
+    const auto seen = passed(told.state);
+    return seen && seen->after == seen->before && seen->allowed > 0 &&
+           shows(told.part[1], seen->after);
+}
+bool check_all_masked(const Told& told) {
+    const auto seen = passed(told.state);
+    return seen && seen->allowed == 0;
+}
+bool check_first_scores(const Told& told) {
+    const auto seen = passed(told.state);
+    return seen && seen->before == -HUGE_VAL && shows(told.part[1], seen->after);
+}
+/// The finished row of the online softmax against the ordinary one.
+bool check_finished(const Told& told) {
+    const OnlineView view = build_online_view(told.state);
+    if (!view.result) return false;
+    double most = 0.0;
+    for (Index c = 0; c < view.result->columns; ++c)
+        most = std::max(most, distance(view.result->at(0, c).value, view.result->at(1, c).value));
+    return told.words.ends_with("exactly") ? most == 0.0
+                                           : most < 1e-6 || number_of(told.part[0]) > 1e-6;
+}
+bool check_kind_masked(const Told& told) {  // of one side
+    const KindsResult& result = kinds_of(told.state);
+    const bool row = told.words.find("no key") != told.words.npos;
+    return std::ranges::any_of(std::array{&result.a, &result.b}, [&](const KindComputed* side) {
+        return row ? std::ranges::count(side->allowed_of_row, 0) > 0
+                   : std::ranges::count(side->allowed, 0) > 0;
+    });
+}
+bool check_same_kind(const Told& told) {
+    return kinds_of(told.state).a_kind == kinds_of(told.state).b_kind;
+}
+
+// ---- Masks
+
+std::vector<std::uint8_t> allowed(const AppState& state) {
+    const Document& document = state.document();
+    std::vector<std::uint8_t> all;
+    for (Index i = 0; i < document.size.tq; ++i)
+        for (Index j = 0; j < document.size.tk; ++j)
+            all.push_back(
+                may_attend(document.spec.mask, document.size, state.batch, state.head, i, j) ? 1
+                                                                                             : 0);
+    return all;
+}
+struct RowSums {
+    Index empty = 0, nan = 0;
+    double low = HUGE_VAL, high = -HUGE_VAL;
+};
+RowSums row_sums(const AppState& state) {
+    const auto mask = allowed(state);
+    const Rows rows = weights_of(state);
+    RowSums sums;
+    for (Index i = 0; i < state.document().size.tq; ++i) {
+        const auto from = mask.begin() + i * state.document().size.tk;
+        if (std::count(from, from + state.document().size.tk, 1) == 0) {
+            ++sums.empty;
+            continue;
+        }
+        if (i >= rows.rows) continue;
+        double sum = 0.0;
+        for (const float each : rows.row(i)) sum += each;
+        if (std::isnan(sum))
+            ++sums.nan;
+        else
+            sums.low = std::min(sums.low, sum), sums.high = std::max(sums.high, sum);
+    }
+    return sums;
+}
+bool check_mask_point(const Told& told) {
+    const auto mask = allowed(told.state);
+    const RowSums sums = row_sums(told.state);
+    const std::string words(told.words);
+    if (const auto left = parts_of("The mask leaves {} of {} pairs{}", words)) {
+        if (std::ranges::count(mask, 1) != static_cast<Index>(number_of((*left)[0])) ||
+            std::ssize(mask) != static_cast<Index>(number_of((*left)[1])))
+            return false;
+        const bool one = (*left)[2].starts_with(", and no key to row");
+        const auto many = one ? std::nullopt : parts_of(", and no key to {} rows{}", (*left)[2]);
+        if (sums.empty != (many ? static_cast<Index>(number_of((*many)[0])) : one ? 1 : 0))
+            return false;
+    } else if (const auto none = parts_of(
+                   "No mask: every query may attend to every key, {} = {} pairs{}", words)) {
+        if (std::ranges::count(mask, 1) != static_cast<Index>(number_of((*none)[1]))) return false;
+    }
+    if (words.find("weights ha") != words.npos)
+        return sums.nan ==
+               static_cast<Index>(number_of(split(words.substr(words.rfind("; ") + 2), " ")[0]));
+    if (words.find("sums to 1") != words.npos)
+        return std::abs(sums.low - 1.0) < 1e-3 && std::abs(sums.high - 1.0) < 1e-3 &&
+               sums.nan == 0 && (words.find("every other row") != words.npos) == (sums.empty > 0);
+    if (const auto range = parts_of("{}sum to {} … {}", words))
+        return shows((*range)[1], sums.low) && shows(split((*range)[2], ",")[0], sums.high) &&
+               sums.nan == 0;
+    return true;
+}
+/// "key 0 alone is valid, the last 2 are padding", "keys 0 … 3 are valid, …", "no key is valid, …".
+bool check_padding(const Told& told) {
+    const auto& padding = told.state.document().spec.mask.padding;
+    if (padding.empty())
+        return told.state.document().size.tk == (told.part.empty() ? 1 : told.count(0) + 1) ||
+               told.words.starts_with("key 0");
+    const auto valid = padding[static_cast<std::size_t>(
+        std::min<Index>(told.state.batch, std::ssize(padding) - 1))];
+    const bool one = told.words.starts_with("key 0 alone");
+    if (one || told.words.starts_with("no key")) return valid == (one ? 1 : 0);
+    return valid == told.count(0) + 1;
+}
+bool check_empty_row(const Told& told) {
+    const auto mask = allowed(told.state);
+    const Index row = static_cast<Index>(number_of(split(split(told.part[0], " (")[0], " ")[0]));
+    const auto from = mask.begin() + row * told.state.document().size.tk;
+    if (std::count(from, from + told.state.document().size.tk, 1) != 0) return false;
+    const Rows rows = weights_of(told.state);
+    const bool nan = told.part[1].find("NaN") != std::string::npos;
+    return row >= rows.rows || std::ranges::all_of(rows.row(row), [&](float w) {
+               return nan ? std::isnan(w) : w == 0.0F;
+           });
+}
+bool check_more_empty(const Told& told) { return row_sums(told.state).empty == told.count(0) + 3; }
+bool check_rule_alone(const Told& told) {
+    return told.count(0) <= told.count(1) && told.count(1) == std::ssize(allowed(told.state));
+}
+
+struct Conventions {
+    ConventionScores scores;
+    ConventionResult a, b;
+    std::vector<double> by_row() const {
+        std::vector<double> most;
+        for (Index i = 0; i < a.weights.shape().t; ++i) {
+            most.push_back(0.0);
+            for (Index j = 0; j < a.weights.shape().d; ++j)
+                most.back() =
+                    std::max(most.back(), distance(a.weights(0, 0, i, j), b.weights(0, 0, i, j)));
+        }
+        return most;
+    }
+};
+Conventions conventions(const AppState& state) {
+    Conventions all{convention_scores(state), {}, {}};
+    all.a = result_of(all.scores, chosen_convention(state, 0).convention);
+    all.b = result_of(all.scores, chosen_convention(state, 1).convention);
+    return all;
+}
+constexpr double kRounding = 1e-4;
+bool check_conventions(const Told& told) {
+    const Conventions both = conventions(told.state);
+    const auto rows = both.by_row();
+    const auto all = std::ranges::count_if(rows, [](double by) { return by > 0.0; });
+    const auto sure = std::ranges::count_if(rows, [](double by) { return by > kRounding; });
+    const auto row = static_cast<Index>(number_of(split(split(told.part[4], " (")[0], " ")[0]));
+    const auto key = static_cast<Index>(number_of(split(told.part[5], " ")[0]));
+    const auto as_much = parts_of("{} (as much in {} other {}", told.part[5]);
+    if (count_largest(rows) != 1 + (as_much ? static_cast<Index>(number_of((*as_much)[1])) : 0))
+        return false;
+    return told.count(2) >= sure && told.count(2) <= all && told.count(3) == std::ssize(rows) &&
+           distance(both.a.weights(0, 0, row, key), both.b.weights(0, 0, row, key)) >=
+               std::ranges::max(rows) - 1e-12 &&
+           told.part[6] != told.part[7] && shows(told.part[6], both.b.weights(0, 0, row, key)) &&
+           shows(told.part[7], both.a.weights(0, 0, row, key));
+}
+bool check_conventions_same(const Told& told) {
+    const Conventions both = conventions(told.state);
+    return std::ranges::max(both.by_row()) <= kRounding && both.a.weights.count() == told.count(1);
+}
+bool check_two_sums(const Told& told) {
+    const Conventions both = conventions(told.state);
+    const auto row = static_cast<Index>(number_of(split(split(told.part[0], " (")[0], " ")[0]));
+    const auto sum = [&](const ConventionResult& of) {
+        double all = 0.0;
+        for (Index j = 0; j < of.weights.shape().d; ++j) all += of.weights(0, 0, row, j);
+        return all;
+    };
+    return told.part[1] != told.part[3] && shows(told.part[1], sum(both.b)) &&
+           shows(told.part[3], sum(both.a));
+}
+bool check_more_rows(const Told& told) {
+    const auto rows = conventions(told.state).by_row();
+    return told.count(0) + 3 <= std::ranges::count_if(rows, [](double by) { return by > 0.0; });
+}
+
+constexpr Claim kClaims[] = {
+    {"B ({}) differs most from A ({}) at {}: {}; {}", check_kinds},
+    {"Every weight of A and B is equal{}", check_kinds_equal},
+    {"Every weight that is a number in A and B is equal{}", check_kinds_equal},
+    {"The weights of A and B are equal{}", check_kinds_equal},
+    {"Nothing is forbidden here: {}",
+     [](const Told& told) {
+         return std::ranges::count(convention_scores(told.state).mask, 0) == 0;
+     }},
+    {"A and B are the same kind: choose another for one of them", check_same_kind},
+    {"{} pair{} no number on a side and {} left out", check_left_out},
+    {"{} pair is a number on both sides", check_left_out},
+    {"{}: m grows from {} to {}: ℓ and O shrink to α = {} of what they were", check_grows},
+    {"{}: no score passes m = {}: α is 1, and the chunk is added", check_no_grow},
+    {"{}: the first scores: m is {}, and nothing is there to rescale", check_first_scores},
+    {"O ÷ ℓ is the ordinary softmax's row exactly", check_finished},
+    {"O ÷ ℓ is the ordinary softmax's row but for rounding: {} at most, in float64",
+     check_finished},
+    {"The mask forbids the pair: its weight is exactly 0", check_kind_masked},
+    {"The mask leaves this query no key: {}", check_kind_masked},
+    {"The mask leaves this row no key: {}", check_kind_masked},
+    {"{}: masked, it adds nothing", check_kind_masked},
+    {"{}: masked, so m, ℓ and O stay as they are", check_all_masked},
+    {"The mask leaves {} pairs{}", check_mask_point},
+    {"No mask: every query may attend to every key, {} = {}", check_mask_point},
+    {"Row {}: every key is forbidden, {}", check_empty_row},
+    {"And {} more rows: every key is forbidden", check_more_empty},
+    {"alone {} of {}", check_rule_alone},
+    {"key 0 alone is valid{}", check_padding},
+    {"no key is valid{}", check_padding},
+    {"keys 0 … {} are valid{}", check_padding},
+    {"keys 0 and {} are valid{}", check_padding},
+    {"{} differs from {} in {} of {} rows, most at row {}, key {}: {} against {}",
+     check_conventions},
+    {"{} gives the same {} weights as {}, to rounding", check_conventions_same},
+    {"Row {}: its weights sum to {} under {}, to {} under {}", check_two_sums},
+    {"And {} more rows differ", check_more_rows},
+};
+
+}  // namespace
+
+std::span<const Claim> kind_claims() { return kClaims; }
+
+}  // namespace attn::view

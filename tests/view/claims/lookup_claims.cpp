@@ -1,0 +1,371 @@
+// What a query reads of a memory, and of the document's tokens.
+
+#include <algorithm>
+#include <numeric>
+#include "app/common/sheet.h"
+#include "app/workspaces/cost/state.h"
+#include "app/workspaces/lookup/compute.h"
+#include "app/workspaces/lookup/state.h"
+#include "app/workspaces/lookup/view.h"
+#include "app/workspaces/numerics/row.h"
+#include "app/workspaces/numerics/state.h"
+#include "app/workspaces/positions/view.h"
+#include "app/workspaces/tensors/state.h"
+#include "core/numerics.h"
+#include "tests/view/claims/claims.h"
+
+namespace attn::view {
+namespace {
+
+// ---- Lookup: the memory
+
+struct Read {
+    std::vector<std::string> keys, values;
+    std::vector<double> dot, cosine, weight, brings, norm;
+    double to_hard = 0.0, to_mean = 0.0;
+};
+Read read(const AppState& state) {
+    const LookupControls& controls = lookup_controls(state);
+    const auto& q = controls.query;
+    Read all;
+    for (const LookupPair& pair : controls.pairs) {
+        all.keys.push_back(shown_token(pair.key, kMostNamed));
+        all.values.push_back(shown_token(pair.value, kMostNamed));
+        all.dot.push_back(q[0] * pair.k[0] + q[1] * pair.k[1]);
+        all.norm.push_back(std::hypot(pair.k[0], pair.k[1]));
+        all.cosine.push_back(all.dot.back() / all.norm.back() / std::hypot(q[0], q[1]));
+    }
+    const double most = std::ranges::max(all.dot);
+    double sum = 0.0;
+    for (const double each : all.dot) sum += std::exp((each - most) / controls.temperature);
+    PlanePoint out{}, hard{}, mean{};
+    const auto best = static_cast<double>(
+        std::ranges::count_if(all.dot, [&](double d) { return d >= most - 1e-12; }));
+    for (std::size_t n = 0; n < all.dot.size(); ++n) {
+        all.weight.push_back(std::exp((all.dot[n] - most) / controls.temperature) / sum);
+        const auto& v = controls.pairs[n].v;
+        all.brings.push_back(all.weight[n] * std::hypot(v[0], v[1]));
+        for (std::size_t c = 0; c < 2; ++c) {
+            out[c] += all.weight[n] * v[c];
+            hard[c] += all.dot[n] >= most - 1e-12 ? v[c] / best : 0.0;
+            mean[c] += v[c] / static_cast<double>(all.dot.size());
+        }
+    }
+    all.to_hard = std::hypot(out[0] - hard[0], out[1] - hard[1]);
+    all.to_mean = std::hypot(out[0] - mean[0], out[1] - mean[1]);
+    return all;
+}
+/// Some pair of that name has that number.
+bool has(const std::vector<std::string>& names, std::string_view name,
+         const std::vector<double>& numbers, double value) {
+    for (std::size_t n = 0; n < names.size(); ++n)
+        if (names[n] == name &&
+            (std::abs(numbers[n] - value) < 1e-9 || (std::isnan(value) && std::isnan(numbers[n]))))
+            return true;
+    return false;
+}
+bool has_shown(const std::vector<std::string>& names, std::string_view name,
+               const std::vector<double>& numbers, std::string_view text) {
+    for (std::size_t n = 0; n < names.size(); ++n)
+        if (names[n] == name && shows(text, numbers[n])) return true;
+    return false;
+}
+Index near_most(const std::vector<double>& numbers) {
+    double most = -HUGE_VAL;
+    for (const double each : numbers) most = each > most ? each : most;
+    return std::ranges::count_if(
+        numbers, [&](double each) { return each >= most - 1e-12 * std::max(1.0, std::abs(most)); });
+}
+/// "q reads a 60 % and b 30 %: the output is x from c, which a hard lookup gives, and y from the mean of all values".
+bool check_reads(const Told& told) {
+    const Read all = read(told.state);
+    auto order = all.weight;
+    std::ranges::sort(order, std::greater{});
+    const auto first = told.part[0].substr(0, told.part[0].rfind(' ', told.part[0].size() - 3));
+    const auto share = [](std::string_view text) {
+        return std::string(text.substr(text.rfind(' ', text.size() - 3) + 1));
+    };
+    return has(all.keys, first, all.weight, order[0]) && shows(share(told.part[0]), order[0]) &&
+           shows(share(told.part[1]), order[1]) && shows(told.part[2], all.to_hard) &&
+           (told.part[3] == "the mean of all values") ==
+               (near_most(all.dot) == std::ssize(all.dot) && all.dot.size() > 1) &&
+           shows(told.part[4], all.to_mean);
+}
+bool check_reads_alike(const Told& told) {
+    const Read all = read(told.state);
+    return near_most(all.dot) == std::ssize(all.dot) &&
+           near_most(all.weight) == std::ssize(all.weight);
+}
+bool check_reads_limit(
+    const Told&
+        told) {  // "… the output is x from the mean of a and b, its limit for τ → 0, and y from the mean …"
+    const Read all = read(told.state);
+    return near_most(all.dot) > 1 && near_most(all.dot) < std::ssize(all.dot) &&
+           shows(told.part[2], all.to_hard) && shows(told.part[4], all.to_mean);
+}
+bool check_cosine_ties(
+    const Told& told) {  // "a and b have the largest cosine, x; of them b has the largest q·k, y"
+    const Read all = read(told.state);
+    return near_most(all.cosine) > 1 && near_most(all.dot) == 1 &&
+           shows(told.part[1], std::ranges::max(all.cosine)) &&
+           has_shown(all.keys, told.part[2], all.dot, told.part[3]) &&
+           shows(told.part[3], std::ranges::max(all.dot));
+}
+bool check_nothing_brought(const Told& told) {
+    return std::ranges::max(read(told.state).brings) == 0.0;
+}
+bool check_tied_weights(
+    const Told& told) {  // "Of 2 pairs with the largest weight a has x and brings ‖a v‖ = y"
+    const Read all = read(told.state);
+    return near_most(all.weight) == told.count(0) && told.count(0) > 1 &&
+           has_shown(all.values, told.part[1], all.weight, told.part[2]) &&
+           shows(told.part[2], std::ranges::max(all.weight)) &&
+           shows(told.part[3], std::ranges::max(all.brings));
+}
+bool check_agree(const Told& told) {
+    const Read all = read(told.state);
+    const auto name = told.part[0];
+    return near_most(all.dot) == 1 && near_most(all.cosine) == 1 &&
+           has(all.keys, name, all.dot, std::ranges::max(all.dot)) &&
+           has(all.keys, name, all.cosine, *std::ranges::max_element(all.cosine, {}, [](double c) {
+                   return std::isnan(c) ? -2.0 : c;
+               }));
+}
+bool check_ties(const Told& told) {
+    const Read all = read(told.state);
+    return near_most(all.dot) == told.count(0) &&
+           shows(told.part[1].substr(0, told.part[1].find(':')), std::ranges::max(all.dot));
+}
+bool check_winner(
+    const Told&
+        told) {  // "a wins with q·k = 5 at cosine .7; b is more similar, cosine .9, but shorter: q·k = 4, ‖k‖ = 2 against 3"
+    const Read all = read(told.state);
+    const bool longer = told.words.find("but longer") != told.words.npos;
+    const auto p =
+        parts_of(longer ? "{} wins with q·k = {} at cosine {}; {} is more similar, cosine {}, but "
+                          "longer, and points away from q: q·k = {}, ‖k‖ = {} against {}"
+                        : "{} wins with q·k = {} at cosine {}; {} is more similar, cosine {}, but "
+                          "shorter: q·k = {}, ‖k‖ = {} against {}",
+                 told.part[0]);
+    if (!p) return false;
+    return has_shown(all.keys, (*p)[0], all.dot, (*p)[1]) &&
+           has(all.keys, (*p)[0], all.dot, std::ranges::max(all.dot)) &&
+           (number_of((*p)[4]) > number_of((*p)[2]) || (*p)[2] == "none") &&
+           longer == (number_of((*p)[6]) > number_of((*p)[7])) && (*p)[6] != (*p)[7] &&
+           number_of((*p)[5]) <= number_of((*p)[1]) &&
+           has_shown(all.keys, (*p)[3], all.cosine, (*p)[4]) &&
+           has_shown(all.keys, (*p)[3], all.norm, (*p)[6]);
+}
+bool check_heaviest(const Told& told) {
+    const Read all = read(told.state);
+    const auto n = std::ranges::max_element(all.weight) - all.weight.begin();
+    return std::ranges::max(all.brings) - all.brings[static_cast<std::size_t>(n)] < 1e-9 &&
+           near_most(all.weight) == 1 &&
+           has_shown(all.values, told.part[0], all.weight, told.part[1]) &&
+           shows(told.part[2], std::ranges::max(all.brings));
+}
+bool check_not_heaviest(const Told& told) {
+    const Read all = read(told.state);
+    return number_of(told.part[1]) > number_of(told.part[4]) &&
+           number_of(told.part[2]) < number_of(told.part[5]) &&
+           shows(told.part[1], std::ranges::max(all.weight)) &&
+           shows(told.part[5], std::ranges::max(all.brings));
+}
+bool check_no_length(const Told& told) {
+    const Read all = read(told.state);
+    return std::ranges::all_of(all.cosine, [](double c) { return std::isnan(c); }) &&
+           std::ranges::all_of(all.dot, [](double d) { return d == 0.0; });
+}
+
+// ---- Lookup: the document's tokens
+
+const SimilarityResult& similarity(const AppState& state) { return *lookup_look(state).similarity; }
+/// Every column that is as large as any.
+std::vector<Index> best_of(std::span<const float> row) {
+    std::vector<Index> best;
+    for (std::size_t j = 0; j < row.size(); ++j)
+        if (std::ranges::max(row) - row[j] <=
+                kTie *
+                    std::abs(std::ranges::max(
+                        row, {}, [](float v) { return std::isfinite(v) ? std::abs(v) : 0.0F; })) ||
+            row[j] == std::ranges::max(row))
+            best.push_back(static_cast<Index>(j));
+    return best;
+}
+/// Rows in which no key is the best by both.
+Index apart(const AppState& state) {
+    const Rows dot = similarity(state).dot.matrix(0, 0),
+               cosine = similarity(state).cosine.matrix(0, 0);
+    Index count = 0;
+    for (Index i = 0; i < dot.rows; ++i) {
+        if (has_nan(dot.row(i)) || has_nan(cosine.row(i))) continue;
+        const auto a = best_of(dot.row(i)), b = best_of(cosine.row(i));
+        count +=
+            std::ranges::none_of(a, [&](Index j) { return std::ranges::count(b, j) > 0; }) ? 1 : 0;
+    }
+    return count;
+}
+Index rows_without_nan(const AppState& state) {
+    const Rows dot = similarity(state).dot.matrix(0, 0),
+               cosine = similarity(state).cosine.matrix(0, 0);
+    Index count = 0;
+    for (Index i = 0; i < dot.rows; ++i)
+        count += has_nan(dot.row(i)) || has_nan(cosine.row(i)) ? 0 : 1;
+    return count;
+}
+bool check_rows_differ(const Told& told) {
+    return apart(told.state) == told.count(0) &&
+           rows_without_nan(told.state) ==
+               static_cast<Index>(number_of(split(told.part[1], " ")[0])) &&
+           apart(told.state) > 0;
+}
+bool check_rows_agree(const Told& told) {
+    const auto all = parts_of("{} in all {} rows{}", told.words);
+    return apart(told.state) == 0 &&
+           rows_without_nan(told.state) == (all ? static_cast<Index>(number_of((*all)[1])) : 1);
+}
+bool check_no_best(const Told& told) { return rows_without_nan(told.state) == 0; }
+std::vector<float> similarities(const AppState& state) {
+    const Rows s = similarity(state).scores(lookup_controls(state).measure).matrix(0, 0);
+    std::vector<float> all;
+    for (Index i = 0; i < s.rows; ++i)
+        for (const float each : s.row(i))
+            if (!std::isnan(each)) all.push_back(each);
+    return all;
+}
+bool check_towers(
+    const Told&
+        told) {  // "of 9 pairs 2 → 0 and 1 other pair are the most similar by dot product, 1.49"
+    const auto all = similarities(told.state);
+    const auto ties = parts_of("{} and {} other pair{}", told.part[1]);
+    const auto most = ties ? 1 + static_cast<Index>(number_of((*ties)[1])) : 1;
+    return static_cast<Index>(number_of(split(told.part[0], " ")[0])) == std::ssize(all) &&
+           count_largest(all) == most &&
+           shows(split(told.part[2], ", ").back(), std::ranges::max(all));
+}
+bool check_one_pair(const Told& told) { return similarities(told.state).size() == 1; }
+bool check_pairs_alike(const Told& told) {
+    const auto all = similarities(told.state);
+    return told.count(0) == std::ssize(all) && count_largest(all) == std::ssize(all) &&
+           shows(split(told.part[1], ", ").back(), all.front());
+}
+bool check_aligned(const Told& told) {
+    const Rows dot = similarity(told.state).dot.matrix(0, 0),
+               cosine = similarity(told.state).cosine.matrix(0, 0);
+    const Index row = labelled(told.state, Axis::query, told.part[0]);
+    if (row < 0 || row >= dot.rows) return false;
+    if (told.words.ends_with("with no key"))
+        return has_nan(dot.row(row)) || has_nan(cosine.row(row));
+    const auto a = best_of(dot.row(row)), b = best_of(cosine.row(row));
+    const auto& rest = told.part[1];
+    const bool both = rest.find(", by dot product (") != rest.npos;
+    const Index key =
+        labelled(told.state, Axis::key, rest.substr(0, rest.find(both ? ", by" : " by")));
+    return std::ranges::count(a, key) > 0 && (!both || std::ranges::count(b, key) > 0);
+}
+bool check_tip(const Told& told) {
+    const auto view = build_alignment_view(told.state);
+    return std::ranges::any_of(view.rows, [&](const AlignmentRowView& row) {
+        return row.tooltip.find(told.words) != std::string::npos;
+    });
+}
+bool check_symmetric(const Told& told) {
+    const bool is = told.words.find("is symmetric") != told.words.npos;
+    const auto view = build_similarity_view(told.state);
+    const bool softmax = told.part[0] == "A";
+    const Rows s = softmax ? similarity(told.state).shown(view.measure, view.softmax).matrix(0, 0)
+                           : similarity(told.state).scores(view.measure).matrix(0, 0);
+    double most = 0.0;
+    for (Index i = 0; i < s.rows; ++i)
+        for (Index j = 0; j < i; ++j) most = std::max(most, std::abs(double{s(i, j)} - s(j, i)));
+    return is ? most < 1e-4 : most > 0.0;
+}
+const PermutationResult& permuted(const AppState& state) { return *lookup_look(state).permutation; }
+double moved(const AppState& state) {
+    const auto a = permuted(state).before.values(), b = permuted(state).after.values();
+    double most = 0.0;
+    for (std::size_t n = 0; n < a.size(); ++n) most = std::max(most, std::abs(double{a[n]} - b[n]));
+    return most;
+}
+bool check_permuted(const Told& told) {
+    const auto order = token_order(told.state);
+    Index elsewhere = 0;
+    for (std::size_t n = 0; n < order.size(); ++n)
+        elsewhere += order[n] == static_cast<Index>(n) ? 0 : 1;
+    const bool exact = told.words.ends_with("exactly 0");
+    return told.count(0) == elsewhere && exact == (moved(told.state) == 0.0) &&
+           (exact || moved(told.state) < 1e-5);
+}
+bool check_places_count(const Told& told) {
+    const double most = moved(told.state);
+    return most > 1e-6 && shows(split(told.part[1], ", at")[0], most);
+}
+bool check_no_change(const Told& told) { return moved(told.state) < 1e-5; }
+bool check_outputs(const Told& told) {
+    const double most = permuted(told.state).output_largest;
+    if (told.words.ends_with("exactly 0")) return most == 0.0;
+    return told.words.starts_with("Outputs change") ==
+               (permuted(told.state).position != PermutationPosition::none) &&
+           most > 0.0 && (!told.words.starts_with("Outputs change") || most > 1e-6);
+}
+bool check_capacity(const Told& told) {
+    const auto& points = *capacity_curves(told.state).points;
+    if (told.words.starts_with("Not even")) return points.back().interference.median >= 0.01;
+    for (const CapacityPoint& each : points)
+        if (each.d_k >= static_cast<Index>(number_of(told.part[0])) &&
+            each.interference.median >= 0.01)
+            return false;
+    return true;
+}
+
+constexpr Claim kClaims[] = {
+    {"“Similar” is not “largest dot”: the best key differs in {} of {}", check_rows_differ},
+    {"q reads {} and {}: the output is {} from the mean of {}, its limit for τ → 0, and {} from "
+     "the mean of all values",
+     check_reads_limit},
+    {"{} have the largest cosine, {}; of them {} has the largest q·k, {}", check_cosine_ties},
+    {"Of {} pairs with the largest weight {} has {} and brings ‖a v‖ = {}", check_tied_weights},
+    {"“Similar” is not “largest dot”: {}", check_winner},
+    {"Two towers, no values: of {} pairs {} the most similar by {}", check_towers},
+    {"Two towers, no values: of {} that are no NaN {} the most similar by {}", check_towers},
+    {"q reads {} and {}: the output is {} from {}, which a hard lookup gives, and {} from the mean "
+     "of all values",
+     check_reads},
+    {"q reads {}: all q·k are the same, so that at every τ the output is the mean of all values, "
+     "and a hard lookup has no single answer",
+     check_reads_alike},
+    {"Every value that is read is (0, 0): none brings anything", check_nothing_brought},
+    {"Largest q·k and largest cosine agree: {} ({}", check_agree},
+    {"{} keys have the largest q·k, {}", check_ties},
+    {"Here the heaviest brings most: {} has {} and brings ‖a v‖ = {}", check_heaviest},
+    {"High weight is not high contribution: {} has {} and brings ‖a v‖ = {}; {} has {} and brings "
+     "‖a v‖ = {}",
+     check_not_heaviest},
+    {"A query or keys of length 0 have no direction: {}", check_no_length},
+    {"“Similar” and “largest dot” agree{}", check_rows_agree},
+    {"Every row has a similarity that is NaN: none has a best key", check_no_best},
+    {"Two towers, no values: one pair, {}", check_one_pair},
+    {"Two towers, no values: all {} pairs are alike by {}", check_pairs_alike},
+    {"{} has a similarity that is NaN: it is aligned with no key", check_aligned},
+    {"{} is aligned with {}", check_aligned},
+    {"largest dot: {}", check_tip},
+    {"largest cosine: {}", check_tip},
+    {"{} is symmetric: max |{}", check_symmetric},
+    {"{} is not symmetric: max |{}", check_symmetric},
+    {"{} of the tokens stand elsewhere, no positions: {}", check_permuted},
+    {"{} of the keys and values stand elsewhere, no positions: {}", check_permuted},
+    {"With {} the same order changes weights by up to {}: places count", check_places_count},
+    {"With {} this order changes no weight{}", check_no_change},
+    {"The outputs stay{}", check_outputs},
+    {"Each token’s output goes along{}", check_outputs},
+    {"Outputs change, {}", check_outputs},
+    {"From d_k = {} on, of the widths that were drawn, the interference{}is under 1 %{}",
+     check_capacity},
+    {"Not even d_k = {} brings the interference{}", check_capacity},
+};
+
+}  // namespace
+
+std::span<const Claim> lookup_claims() { return kClaims; }
+
+}  // namespace attn::view

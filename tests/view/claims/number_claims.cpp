@@ -1,0 +1,335 @@
+// Workspaces of numbers of their own: lookup, numerics, positions, cost; tensors and their check.
+
+#include <algorithm>
+#include <numeric>
+
+#include "app/common/sheet.h"
+#include "app/workspaces/cost/state.h"
+#include "app/workspaces/lookup/compute.h"
+#include "app/workspaces/lookup/state.h"
+#include "app/workspaces/lookup/view.h"
+#include "app/workspaces/numerics/row.h"
+#include "app/workspaces/numerics/state.h"
+#include "app/workspaces/positions/view.h"
+#include "app/workspaces/tensors/state.h"
+#include "core/numerics.h"
+#include "tests/view/claims/claims.h"
+
+namespace attn::view {
+namespace {
+
+// ---- Numerics
+
+struct Outcomes {
+    std::vector<std::string> broken, whole;
+    double worst = 0.0;
+    std::string worst_in;
+};
+Outcomes outcomes(const AppState& state, SoftmaxAlgorithm algorithm, double gain) {
+    Outcomes all;
+    const auto logits = shown_logits(state);
+    const auto exact = exact_softmax(logits, gain);
+    for (const FloatFormat format :
+         {FloatFormat::fp16, FloatFormat::bf16, FloatFormat::fp32, FloatFormat::fp64}) {
+        const SoftmaxRun run = run_softmax(algorithm, format, logits, gain);
+        const auto& a = run.weights();
+        const bool nan = std::ranges::any_of(a, [](double w) { return std::isnan(w); });
+        const bool zero = std::ranges::all_of(a, [](double w) { return w == 0.0; });
+        (nan || zero ? all.broken : all.whole).emplace_back(info(format).name);
+        const double ulp = nan || zero ? 0.0 : error_of(format, a, exact).ulp;
+        if (ulp > all.worst) all.worst = ulp, all.worst_in = info(format).name;
+    }
+    return all;
+}
+bool clause_holds(std::string_view clause, const Outcomes& is) {
+    const auto names = [](std::string_view list) {
+        std::vector<std::string> all;
+        for (const std::string& some : split(list, ", "))
+            for (const std::string& each : split(some, " and ")) all.push_back(each);
+        return all;
+    };
+    std::string rest(clause);
+    if (!is.broken.empty()) {
+        const auto parts = parts_of("{} in {} ({", clause.substr(0, clause.find('(') + 1) == clause
+                                                       ? clause
+                                                       : clause.substr(0, clause.find('(') + 1));
+        const auto open = clause.find(" (");
+        const auto in = clause.find(" in ");
+        const std::string list(clause.substr(in + 4, open - in - 4));
+        (void)parts;
+        if (list == "every format" ? is.broken.size() != 4 : names(list) != is.broken) return false;
+        const auto at = clause.find(") and is ");
+        if (at == clause.npos) return true;
+        rest = "it" + std::string(clause.substr(at + 5));
+    }
+    if (rest.find("exact to the last bit") != rest.npos)
+        return is.worst == 0.0 && !is.whole.empty();
+    const auto most = parts_of("{} is off by at most {} ulp in {}", rest);
+    if (most)
+        return number_of((*most)[1]) >= is.worst - 1e-9 &&
+               number_of((*most)[1]) <= is.worst + 0.11 &&
+               ((*most)[2] == "every format" ? is.whole.size() == 4
+                                             : names((*most)[2]) == is.whole);
+    const auto up = parts_of("{} is off by up to {} ulp ({})", rest);
+    return up && number_of((*up)[1]) >= is.worst * (1 - 1e-9) &&
+           number_of((*up)[1]) <= is.worst * 1.1 + 1.0 && (*up)[2] == is.worst_in;
+}
+bool check_gain(const Told& told) {
+    const auto gain = told.number(0);
+    std::string text(told.part[1]);
+    const auto stable = text.find("; with the maximum subtracted it "),
+               lse = text.find("; exp(s − lse) ");
+    return gain == static_cast<double>(numerics_controls(told.state).gain) &&
+           clause_holds(text.substr(0, stable),
+                        outcomes(told.state, SoftmaxAlgorithm::naive, gain)) &&
+           clause_holds(text.substr(stable + 2, lse == text.npos ? lse : lse - stable - 2),
+                        outcomes(told.state, SoftmaxAlgorithm::stable, gain)) &&
+           (lse == text.npos ||
+            clause_holds(text.substr(lse + 2),
+                         outcomes(told.state, SoftmaxAlgorithm::log_sum_exp, gain)));
+}
+bool check_undefined_row(const Told& told) {
+    const auto logits = shown_logits(told.state);
+    if (told.part.empty())
+        return std::ranges::all_of(logits, [](double x) { return x == -HUGE_VAL; });
+    const double at = logits[static_cast<std::size_t>(told.count(0))];
+    return told.words.find("NaN: no weight") != told.words.npos ? std::isnan(at) : at == HUGE_VAL;
+}
+bool check_logit_count(const Told& told) {
+    return told.count(0) == std::ssize(shown_logits(told.state));
+}
+
+// ---- Positions
+
+bool check_rope(const Told& told) {  // "at distance d the score is x …[; it falls …]"
+    const auto scores = scores_of(told.state);
+    const auto& rope = (*scores)[PositionKind::rotary];
+    const Index d = told.count(0);
+    const auto parts = split(told.part[1], "; it ");
+    const auto say = split(parts[0], " for every query");
+    if (d != positions_controls(told.state).distance ||
+        !shows(say[0], rope.mean[static_cast<std::size_t>(d)])) {
+        if (parts[0].find("depending") == std::string::npos) {
+            const double value = rope.mean[static_cast<std::size_t>(d)];
+            if (std::abs(number_of(say[0]) - value) > 0.006 * std::abs(value) + 1e-9) return false;
+        }
+    }
+    if (parts[0].ends_with("as without positions") &&
+        std::abs(rope.mean[static_cast<std::size_t>(d)] - scores->content) > 1e-6)
+        return false;
+    if (const auto place = parts_of("{} for every query, in place of {}", parts[0]);
+        place && (*place)[0] == (*place)[1])
+        return false;
+    Index last = 0;
+    while (last + 1 < std::ssize(rope.mean) && rope.mean[static_cast<std::size_t>(last + 1)] <
+                                                   rope.mean[static_cast<std::size_t>(last)])
+        ++last;
+    if (parts.size() < 2) return last == 0;
+    if (const auto to = parts_of("falls with every step up to {}", parts[1]))
+        return static_cast<Index>(number_of((*to)[0])) == last && last + 1 == std::ssize(rope.mean);
+    const auto turn = parts_of("falls up to distance {} and rises{}", parts[1]);
+    return turn && static_cast<Index>(number_of((*turn)[0])) == last &&
+           rope.mean[static_cast<std::size_t>(last + 1)] >
+               rope.mean[static_cast<std::size_t>(last)];
+}
+bool check_alibi(
+    const Told& told) {  // "ALiBi takes a · d = b from the score of head h: x in place of y[; …]"
+    const auto p =
+        parts_of("{} · {} = {} from the score of head {}: {} in place of {}", told.part[0]);
+    return p && split((*p)[5], ";")[0] != (*p)[4];
+}
+bool check_alibi_nothing(const Told& told) { return positions_controls(told.state).distance == 0; }
+bool check_same_for_all(const Told& told) {
+    const auto scores = scores_of(told.state);
+    const auto wide = [&](PositionKind kind) {
+        double most = 0.0;
+        for (std::size_t n = 0; n < (*scores)[kind].low.size(); ++n)
+            most = std::max(most, (*scores)[kind].high[n] - (*scores)[kind].low[n]);
+        return most > 1e-6 * scores->content;
+    };
+    for (const PositionKind kind :
+         {PositionKind::rotary, PositionKind::sinusoidal, PositionKind::learned})
+        if ((told.words.find(title_of(kind)) != told.words.npos) !=
+            (told.words.starts_with("Not") == wide(kind)))
+            return false;
+    return true;
+}
+
+// ---- Cost
+
+double unit_of(std::string_view text) {
+    double value = number_of(split(text, " ")[0]);
+    const std::string unit = split(text, " ").back();
+    const bool bytes = unit.ends_with("B");
+    for (const char prefix : {'k', 'M', 'G', 'T', 'P', 'E'}) {
+        value *= unit == "B" || unit == "FLOP" ? 1.0 : bytes ? 1024.0 : 1000.0;
+        if (unit.front() == prefix || (bytes && std::tolower(unit.front()) == prefix) ||
+            unit == "B" || unit == "FLOP")
+            break;
+    }
+    return value;
+}
+bool check_cost(const Told& told) {
+    const CostSizes& of = cost_controls(told.state).sizes;
+    const auto keys = static_cast<double>(of[CostSize::tk]);
+    const double stored = unit_of(told.part[2]),
+                 fused = unit_of(split(told.part[4], " in their")[0]);
+    const auto less = told.words.find(" times less") != told.words.npos;
+    if (std::abs(stored / fused - keys) > 0.01 * keys || less != (keys > 1)) return false;
+    if (less && number_of(split(split(told.words, "in their place, ")[1], " times")[0]) != keys)
+        return false;
+    const auto again = parts_of("{} and does {} instead of {}, for it{}", told.words);
+    return !again || unit_of((*again)[1]) > unit_of((*again)[2]);
+}
+bool check_shared(const Told& told) {
+    const CostSizes& of = cost_controls(told.state).sizes;
+    return told.count(0) == of[CostSize::heads] / of[CostSize::kv_heads] && told.count(0) > 1 &&
+           told.count(2) == told.count(0);
+}
+
+// ---- Tensors and their check
+
+struct Numbers {
+    Index nan = 0, infinite = 0, zero = 0, rows = 0, unit_rows = 0;
+    double low = HUGE_VAL, high = -HUGE_VAL;
+};
+Numbers numbers_of(const Tensor& tensor) {
+    Numbers all;
+    for (const float each : tensor.values()) {
+        all.nan += std::isnan(each) ? 1 : 0;
+        all.infinite += std::isinf(each) ? 1 : 0;
+        all.zero += each == 0.0F ? 1 : 0;
+    }
+    const Index width = tensor.shape().d;
+    for (Index at = 0; width > 0 && at < tensor.count(); at += width) {
+        const auto row =
+            tensor.values().subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(width));
+        const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+        ++all.rows;
+        all.unit_rows += std::abs(sum - 1.0) < 1e-3 ? 1 : 0;
+        all.low = std::min(all.low, sum), all.high = std::max(all.high, sum);
+    }
+    return all;
+}
+/// Of some input of the document.
+bool some_input(const AppState& state, auto test) {
+    const Inputs& in = *state.document().inputs;
+    for (const Tensor* each : {&in.x, &in.x_kv, &in.q, &in.k, &in.v})
+        if (!each->empty() && test(numbers_of(*each))) return true;
+    return std::ranges::any_of(param_table(), [&](const ParamInfo& row) {
+        const Tensor& each = in.params[row.param];
+        return !each.empty() && test(numbers_of(each));
+    });
+}
+bool check_nans(const Told& told) {
+    return some_input(told.state,
+                      [&](const Numbers& n) { return n.nan == told.count(0) && n.nan > 0; });
+}
+bool check_infinite(const Told& told) {
+    return some_input(told.state, [&](const Numbers& n) {
+        return n.infinite == told.count(0) && n.infinite > 0;
+    });
+}
+bool check_zeros(const Told& told) {
+    return some_input(told.state, [&](const Numbers& n) { return n.zero == told.count(1); });
+}
+bool check_unit_rows(const Told& told) {
+    const auto ends = parts_of("{} rows sum to 1 (Σ from {} to {})", told.part[1]);
+    return ends && some_input(told.state, [&](const Numbers& n) {
+               return n.unit_rows == told.count(0) &&
+                      n.rows == static_cast<Index>(number_of((*ends)[0])) &&
+                      shows((*ends)[1], n.low) && shows((*ends)[2], n.high);
+           });
+}
+bool check_not_finite(const Told& told) {
+    return some_input(told.state, [&](const Numbers& n) { return n.nan + n.infinite > 0; });
+}
+
+const Tensor& weights(const AppState& state) { return (*state.trace)[Stage::weights]; }
+bool check_every_row(const Told& told) {
+    const Tensor& a = weights(told.state);
+    const bool columns = told.words.starts_with("every column");
+    Index zero = 0;
+    for (Index b = 0; b < a.shape().b; ++b)
+        for (Index h = 0; h < a.shape().h; ++h)
+            for (Index n = 0; n < (columns ? a.shape().d : a.shape().t); ++n) {
+                double sum = 0.0, size = 0.0;
+                for (Index m = 0; m < (columns ? a.shape().t : a.shape().d); ++m) {
+                    const float each = columns ? a(b, h, m, n) : a(b, h, n, m);
+                    sum += each, size += std::abs(each);
+                }
+                zero += size == 0.0 ? 1 : 0;
+                if (size != 0.0 && !(std::abs(sum - 1.0) < 1e-3)) return false;
+            }
+    return (zero > 0) == (told.words.find("that is not 0") != told.words.npos);
+}
+bool check_diagonal(const Told& told) {  // j = i + Tk − Tq
+    const Tensor& a = weights(told.state);
+    for (Index b = 0; b < a.shape().b; ++b)
+        for (Index h = 0; h < a.shape().h; ++h)
+            for (Index i = 0; i < a.shape().t; ++i)
+                for (Index j = i + a.shape().d - a.shape().t + 1; j < a.shape().d; ++j)
+                    if (j >= 0 && a(b, h, i, j) != 0.0F) return false;
+    return true;
+}
+bool check_odd_weights(const Told& told) {
+    const Tensor& a = weights(told.state);
+    const bool nan = told.words.find("NaN") != told.words.npos;
+    Index count = 0, rows = 0;
+    for (Index b = 0; b < a.shape().b; ++b)
+        for (Index h = 0; h < a.shape().h; ++h)
+            for (Index i = 0; i < a.shape().t; ++i) {
+                const auto row = Rows(a.matrix(b, h)).row(i);
+                ++rows;
+                count += (nan ? has_nan(row)
+                              : std::ranges::all_of(row, [](float w) { return w == 0.0F; }))
+                             ? 1
+                             : 0;
+            }
+    return count == told.count(0) &&
+           rows == static_cast<Index>(number_of(split(told.part[1], " ")[0]));
+}
+
+constexpr Claim kClaims[] = {
+    {"At gain {}, {}", check_gain},
+    {"The logit of key {} is NaN: no weight{}", check_undefined_row},
+    {"The logit of key {} is ∞: {}", check_undefined_row},
+    {"Every logit is −∞: there is nothing to share out, and 0/0 or ∞ − ∞ gives NaN in every format",
+     check_undefined_row},
+    {"{} logits of query {}", check_logit_count},
+    {"{} logit of query {}", check_logit_count},
+    {"RoPE turns q and k: at distance {} the score is {}", check_rope},
+    {"ALiBi takes nothing at distance 0: {}", check_alibi_nothing},
+    {"ALiBi takes {} off for each position{}", [](const Told&) { return true; }},  // its formula
+    {"ALiBi takes {}", check_alibi},
+    {"At one distance the same for every query: {}", check_same_for_all},
+    {"Not the same: {}", check_same_for_all},
+    {"{} heads × {}: storing the weights takes {}, {}; fused keeps {}", check_cost},
+    {"{} head × {}: storing the weights takes {}, {}; fused keeps {}", check_cost},
+    {"{} query heads share each key/value head: the KV cache is {}, ÷ {} of multi-head",
+     check_shared},
+    {"{} NaN, the first at {}", check_nans},
+    {"{} infinite, the first at {}", check_infinite},
+    {"{} numbers, {} of them 0", check_zeros},
+    {"{} of {}Σ from{}",
+     [](const Told& told) {
+         return check_unit_rows(
+             {told.state,
+              told.words,
+              {told.part[0], std::string(told.words.substr(told.part[0].size() + 4))}});
+     }},
+    {"No number is finite", check_not_finite},
+    {"every row of weights{}sums to 1", check_every_row},
+    {"every column of weights{}sums to 1", check_every_row},
+    {"no weight stands right of the diagonal{}", check_diagonal},
+    {"{} of {} rows of weights hold{}", check_odd_weights},
+    {"{} of {} row of weights holds{}", check_odd_weights},
+    {"{} of {} rows of weights are 0", check_odd_weights},
+    {"{} of {} rows of weights is 0", check_odd_weights},
+};
+
+}  // namespace
+
+std::span<const Claim> number_claims() { return kClaims; }
+
+}  // namespace attn::view

@@ -1,0 +1,245 @@
+// Two matrices beside each other: pins, heads, kinds, conventions of masks.
+
+#include <algorithm>
+#include <array>
+
+#include "app/common/sheet.h"
+#include "app/workspaces/compare/view.h"
+#include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/view.h"
+#include "app/workspaces/kinds/compute.h"
+#include "app/workspaces/kinds/online.h"
+#include "app/workspaces/kinds/state.h"
+#include "app/workspaces/masks/conventions.h"
+#include "app/workspaces/masks/state.h"
+#include "core/masks.h"
+#include "tests/view/claims/claims.h"
+
+namespace attn::view {
+namespace {
+
+// ---- Compare
+
+struct Sides {
+    Rows a, b;
+};
+Sides pinned_sides(const AppState& state) {
+    const CompareLook& look = compare_look(state);
+    const ComparePin& pin = look.pins[look.baseline];
+    const Tensor& tensor = (*pin.trace)[look.stage];
+    return {tensor.matrix(pin.batch, head_in(pin.document->size, info(look.stage).heads, pin.head)),
+            rows_of(state, look.stage)};
+}
+std::vector<double> distances(const Sides& sides) {
+    std::vector<double> all;
+    for (Index i = 0; i < sides.b.rows; ++i)
+        for (Index j = 0; j < sides.b.columns; ++j)
+            all.push_back(distance(sides.a(i, j), sides.b(i, j)));
+    return all;
+}
+bool check_differing(const Told& told) {
+    const Sides sides = pinned_sides(told.state);
+    const auto all = distances(sides);
+    const auto cell = named(told.state, told.part[3]).value_or(NamedCell{});
+    const auto n = static_cast<std::size_t>(cell.row * sides.b.columns + cell.column);
+    const auto [last, others] = tied(told.part[5]);
+    const auto to = split(last, " (");
+    return std::ssize(all) == told.count(1) &&
+           std::ranges::count_if(all, [](double by) { return by > 0.0; }) == told.count(0) &&
+           cell.row >= 0 && is_most(all, n) && count_largest(all) == 1 + others &&
+           told.part[4] != to[0] && shows(told.part[4], sides.a(cell.row, cell.column)) &&
+           shows(to[0], sides.b(cell.row, cell.column));
+}
+bool check_same_stage(const Told& told) {
+    const auto all = distances(pinned_sides(told.state));
+    return std::ssize(all) == told.count(0) && std::ranges::max(all) == 0.0;
+}
+bool check_same_pin(const Told& told) {
+    const CompareLook& look = compare_look(told.state);
+    return distances(pinned_sides(told.state)) ==
+               std::vector<double>(distances(pinned_sides(told.state)).size(), 0.0) &&
+           look.pins[look.baseline].head == told.state.head;
+}
+bool check_alone(const Told& told) {  // "This row has one key only, or a number that is not finite"
+    const Rows rows = weights_of(told.state);
+    const Index row = compare_look(told.state).cell.row;
+    if (row >= rows.rows) return true;
+    const Document& document = told.state.document();
+    Index keys = 0;
+    bool finite = true;
+    for (Index j = 0; j < rows.columns; ++j) {
+        if (!may_attend(document.spec.mask, document.size, told.state.batch, told.state.head, row,
+                        j))
+            continue;
+        ++keys;
+        finite = finite && std::isfinite(rows_of(told.state, Stage::masked)(row, j)) &&
+                 std::isfinite(rows(row, j));
+    }
+    return keys <= 1 || !finite;
+}
+bool check_masked_pair(const Told& told) {
+    const auto [i, j] = compare_look(told.state).cell;
+    const Document& document = told.state.document();
+    return i >= document.size.tq || j >= document.size.tk ||
+           !may_attend(document.spec.mask, document.size, told.state.batch, told.state.head, i, j);
+}
+
+// ---- Heads
+
+const HeadsResult& heads_of(const AppState& state) { return *heads_look(state).result; }
+std::optional<HeadMeasure> measure_titled(std::string_view title) {
+    for (const HeadMeasureInfo& each : head_measure_table()) {
+        std::string lower(title);
+        lower.front() = static_cast<char>(std::tolower(lower.front()));
+        if (each.title == lower || each.title == title) return each.measure;
+    }
+    return std::nullopt;
+}
+std::vector<double> values_of(const HeadsResult& result, HeadMeasure measure) {
+    std::vector<double> all;
+    for (const HeadFacts& each : result.heads)
+        if (each.measures[measure]) all.push_back(*each.measures[measure]);
+    return all;
+}
+/// "0.1687 (layer 0 head 1)", "0.25 (layer 0 head 1 and 2 others)".
+bool is_extreme(const HeadsResult& result, HeadMeasure measure, std::string_view told, bool most) {
+    const auto parts = parts_of("{} (layer {} head {})", told);
+    if (!parts) return false;
+    auto values = values_of(result, measure);
+    if (!most)
+        for (double& each : values) each = -each;
+    const auto head = split((*parts)[2], " and ");
+    const Index others =
+        head.size() < 2 ? 0 : static_cast<Index>(number_of(split(head[1], " ")[0]));
+    const HeadFacts* const facts = result.find(
+        {static_cast<Index>(number_of((*parts)[1])), static_cast<Index>(number_of(head[0]))});
+    const double value = *facts->measures[measure];
+    return (most ? value : -value) == std::ranges::max(values) &&
+           count_largest(values) == 1 + others && shows(split((*parts)[0], " ")[0], value);
+}
+bool check_sorted(const Told& told) {
+    const auto measure = measure_titled(told.part[0]);
+    return measure && is_extreme(heads_of(told.state), *measure, told.part[1], true) &&
+           is_extreme(heads_of(told.state), *measure, told.part[2], false) &&
+           split(told.part[1], " ")[0] != split(told.part[2], " ")[0];
+}
+bool check_sorted_alike(const Told& told) {
+    const auto measure = measure_titled(told.part[0]);
+    const auto values = measure ? values_of(heads_of(told.state), *measure) : std::vector<double>();
+    return std::ssize(values) == told.count(2) && values.size() > 1 &&
+           std::ranges::min(values) == std::ranges::max(values) &&
+           shows(split(told.part[1], " ")[0], values.front());
+}
+bool check_undefined(const Told& told) {
+    const auto measure = measure_titled(split(told.part[0], ": ").back());
+    return measure && values_of(heads_of(told.state), *measure).empty();
+}
+bool check_named_head(const Told& told) {
+    const HeadsResult& result = heads_of(told.state);
+    const auto to = split(told.part[3], ", more than any other of the ");
+    const std::string_view deed = to[0];
+    const HeadMeasure measure = deed == "the previous token"            ? HeadMeasure::previous
+                                : deed == "the token itself"            ? HeadMeasure::diagonal
+                                : deed == "the next token"              ? HeadMeasure::next
+                                : deed == "the first token"             ? HeadMeasure::sink
+                                : deed == "what followed the same word" ? HeadMeasure::induction
+                                                                        : HeadMeasure::duplicate;
+    const HeadFacts* const facts = result.find({told.count(0), told.count(1)});
+    if (!facts || !facts->measures[measure] || !shows(told.part[2], *facts->measures[measure]))
+        return false;
+    const auto values = values_of(result, measure);
+    const bool first =
+        *facts->measures[measure] == std::ranges::max(values) && count_largest(values) == 1;
+    return to.size() < 2
+               ? true
+               : first && parts_of("{} heads", to[1]) &&
+                     number_of(split(to[1], " ")[0]) == static_cast<double>(result.heads.size());
+}
+bool check_unnamed(const Told& told) {
+    const HeadsResult& result = heads_of(told.state);
+    const bool none = std::ranges::none_of(
+        result.heads, [](const HeadFacts& each) { return each.label.has_value(); });
+    return none && (told.part.size() < 2 ? result.heads.size() == 1
+                                         : std::ssize(result.heads) == told.count(0));
+}
+bool check_no_measure(const Told& told) {
+    return values_of(heads_of(told.state), HeadMeasure::entropy).empty();
+}
+bool check_odd_rows(const Told& told) {
+    const Tensor& weights = (*told.state.trace)[Stage::weights];
+    Index odd = 0, rows = 0;
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (Index h = 0; h < weights.shape().h; ++h)
+        for (Index i = 0; i < weights.shape().t; ++i) {
+            double sum = 0.0;
+            for (const float each : Rows(weights.matrix(told.state.batch, h)).row(i)) sum += each;
+            ++rows;
+            if (std::abs(sum - 1.0) <= 1e-3 ||
+                (sum == 0.0 && told.words.find("sink") == told.words.npos))
+                continue;
+            ++odd;
+            if (std::isnan(sum)) continue;
+            low = std::min(low, sum), high = std::max(high, sum);
+        }
+    const auto sums = parts_of("{}(Σ from {} to {}){}", told.words);
+    return odd == told.count(1) &&
+           rows == static_cast<Index>(number_of(split(told.part[2], " ")[0])) &&
+           (!sums || (shows((*sums)[1], low) && shows((*sums)[2], high)));
+}
+bool check_shown_count(const Told& told) {
+    const HeadsLook& look = heads_look(told.state);
+    const auto passing =
+        std::ranges::count_if(heads_of(told.state).heads,
+                              [&](const HeadFacts& each) { return passes(look.filter, each); });
+    return passing == told.count(0) &&
+           std::ssize(heads_of(told.state).heads) == static_cast<Index>(number_of(told.part[1]));
+}
+Sides head_sides(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    return {head_matrix(*look.result, look.show, *look.pinned[0]).values,
+            head_matrix(*look.result, look.show, *look.pinned[1]).values};
+}
+bool check_heads_differ(const Told& told) {
+    const Sides sides = head_sides(told.state);
+    const auto all = distances(sides);
+    const NamedCell cell = named_pair(told.state, told.part[0]);
+    if (cell.row < 0) return false;
+    const double by = double{sides.a(cell.row, cell.column)} - sides.b(cell.row, cell.column);
+    return std::abs(by) == std::ranges::max(all) && count_largest(all) == 1 + cell.others &&
+           shows(told.part[1], by);
+}
+bool check_heads_same(const Told& told) {
+    return std::ranges::max(distances(head_sides(told.state))) == 0.0;
+}
+
+constexpr Claim kClaims[] = {
+    {"{} of {} numbers of {} differ, most {}: {} → {}", check_differing},
+    {"All {} numbers of {} are the same", check_same_stage},
+    {"A and B are the same: change something, and it is compared with A", check_same_pin},
+    {"This row has one key only, or a number that is not finite: no score gives it another weight",
+     check_alone},
+    {"The pair is masked: no score, query or word gives it a weight", check_masked_pair},
+    {"{}: from {} down to {}", check_sorted},
+    {"{}: {} in all {} heads", check_sorted_alike},
+    {"{} is not defined for any head here{}", check_undefined},
+    {"Layer {} head {} gives a mean weight of {} to {}", check_named_head},
+    {"None of the {} heads has a label: {}", check_unnamed},
+    {"The one head does not have a label: {}", check_unnamed},
+    {"No measure is defined: {}", check_no_measure},
+    {"Layer {}: {} of {} of weights do{} not sum to 1{}", check_odd_rows},
+    {"{} of {} shown: {}", check_shown_count},
+    {"A and B differ most at {}: A − B = {}", check_heads_differ},
+    {"No {} of A differs from B's", check_heads_same},
+    {"Row {}: {} get {} each under {}, {} under {}",
+     [](const Told& told) { return told.part[2] != told.part[4]; }},
+    {"Row {}: {} get {} together under {}, {} under {}",
+     [](const Told& told) { return told.part[2] != told.part[4]; }},
+    {"Row {}: key {} gets {} under {}, {} under {}",
+     [](const Told& told) { return told.part[2] != told.part[4]; }},
+};
+
+}  // namespace
+
+std::span<const Claim> pair_claims() { return kClaims; }
+
+}  // namespace attn::view

@@ -1,0 +1,190 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/common/workspace.h"
+#include "app/window/commands.h"
+#include "app/workspaces/compare/view.h"
+#include "app/workspaces/cost/view.h"
+#include "app/workspaces/heads/view.h"
+#include "app/workspaces/kinds/online.h"
+#include "app/workspaces/kinds/view.h"
+#include "app/workspaces/large/view.h"
+#include "app/workspaces/lookup/view.h"
+#include "app/workspaces/masks/view.h"
+#include "app/workspaces/numerics/view.h"
+#include "app/workspaces/positions/view.h"
+#include "app/workspaces/step/heads.h"
+#include "app/workspaces/step/predict.h"
+#include "app/workspaces/step/sentence.h"
+#include "app/workspaces/step/view.h"
+#include "app/workspaces/tensors/view.h"
+#include "app/workspaces/verify/view.h"
+
+namespace attn::view {
+
+/// Every text that a state says where it is shown, but for labels, formulas and numbers alone: headlines, muted lines,
+/// notes, tooltips, legends, the inspector, the bottom line.
+class Said {
+  public:
+    explicit Said(const AppState& state) {
+        if (state.message.severity == Severity::info) add(state.message.words);
+        add(shown_workspace(state).lacks(state));
+        if (shown_workspace(state).lacks(state).empty()) add_shown(state);
+        add(shown_workspace(state).inspector(state));
+        std::vector<Command> list;
+        shown_workspace(state).add_commands(list, state);
+        for (const Command& each : list) add(each.why_not);
+    }
+    std::vector<std::string> texts;
+
+  private:
+    template <class... T>
+    void all(const T&... each) {
+        (add(each), ...);
+    }
+    void add(const std::string& text) {
+        if (text.find(' ') != std::string::npos) texts.push_back(text);
+    }
+    void add(std::string_view text) { add(std::string(text)); }
+    template <class T>
+    void add(const std::vector<T>& list) {
+        for (const T& each : list) add(each);
+    }
+    template <class T, std::size_t N>
+    void add(const std::array<T, N>& list) {
+        for (const T& each : list) add(each);
+    }
+    template <class T>
+    void add(const std::optional<T>& maybe) {
+        if (maybe) add(*maybe);
+    }
+
+    // ---- shared
+    void add(const Piece& v) { add(v.text); }
+    void add(const Line& v) {
+        std::string text;
+        for (const Piece& each : v.pieces) text += each.text;
+        add(v.label.empty() ? text : v.label + ": " + text);
+    }
+    void add(const InspectorView& v) {
+        all(v.hint, v.lines, v.geometry, v.gradient, v.edit_hint);
+        if (v.table) all(v.table->title);
+    }
+    void add(const SideVector& v) { all(v.tooltip, v.cell_tips); }
+    void add(const GridView& v) { all(v.title, v.tooltip, v.action, v.legend, v.sides); }
+    void add(const CurveView& v) { add(v.label); }
+    void add(const PlotMark& v) { add(v.text); }
+    void add(const PlotLevel& v) { add(v.text); }
+    void add(const PlotView& v) { all(v.title, v.tooltip, v.curves, v.marks, v.levels); }
+    void add(const Readout& v) { add(v.tooltip); }
+
+    // ---- of one workspace
+    void add(const RibbonItem& v) { add(v.tooltip); }
+    void add(const RowReadouts& v) { add(v.readouts); }
+    void add(const WordChip& v) { add(v.tooltip); }
+    void add(const HeadPicture& v) { add(v.tooltip); }
+    void add(const FlashView& v) { add(v.words); }
+    void add(const PredictView& v) { all(v.question, v.total, v.notes); }
+    void add(const StepView& v) {
+        all(v.ribbon, v.words, v.hint, v.unavailable, v.operands, v.result, v.rows, v.flash);
+        all(v.controls.badge, v.controls.window_words, v.controls.heads_words);
+    }
+    void add(const SentenceView& v) { all(v.queries.chips, v.keys.chips, v.read_out, v.words); }
+    void add(const CompareView& v) {
+        all(v.lacks, v.point, v.point_b, v.grids, v.pins, v.reach.lacks, v.reach.title);
+        for (const ReachLine& each : v.reach.lines) all(each.words, each.tip);
+    }
+    void add(const CostView& v) {
+        all(v.sentence, v.note, v.plot, v.measure.words, v.status);
+        for (const CostCardView& each : v.cards) all(each.title, each.limit);
+        for (const CostFieldView& each : v.fields) add(each.words);
+        for (const CostTimeView& each : v.measure.times) all(each.ratio, each.tooltip);
+    }
+    void add(const HeadEdit& v) { all(v.command, v.tip, v.why_not); }
+    void add(const HeadChip& v) { add(v.tooltip); }
+    void add(const AllHeadsView& v) {
+        all(v.lacks, v.pending, v.point, v.hover_words, v.large_lacks, v.grids, v.notes);
+        all(v.legend.words, v.legend.caution, v.legend.source, v.legend.change_words,
+            v.legend.clipped_words, v.controls.count, v.controls.edits);
+        if (v.scatter) all(v.scatter->note);
+        for (const HeadLinesView& each : v.lines) all(each.title, each.legend);
+        for (const HeadTextView& each : v.texts) all(each.title, each.legend, each.keys);
+        if (v.dimensions) all(v.dimensions->lacks, v.dimensions->grid, v.dimensions->legend);
+    }
+    void add(const KindChoice& v) { add(v.tooltip); }
+    void add(const KindSideView& v) { all(v.words, v.fault, v.choices, v.weights); }
+    void add(const OnlineKey& v) { add(v.tooltip); }
+    void add(const OnlineView& v) {
+        all(v.fault, v.heading, v.sentence, v.keys, v.state, v.result, v.result_words, v.memory);
+    }
+    void add(const KindsView& v) {
+        all(v.lacks, v.sentence, v.note, v.a, v.b, v.difference, v.outputs);
+        for (const KindRow& each : v.rows) all(each.tooltip, each.a, each.b, each.between);
+    }
+    void add(const LargeView& v) {
+        all(v.hint, v.fault, v.title, v.quality, v.hover_words, v.legend.title, v.legend.nan,
+            v.legend.note, v.pass.words, v.pass.detail, v.roofline.words, v.roofline.tooltip,
+            v.not_finite, v.picture_tip, v.needle_reason, v.top_title, v.found_title, v.inspector,
+            v.bottom_line);
+    }
+    void add(const LookupGridsView& v) { all(v.lacks, v.point, v.notes, v.grids); }
+    void add(const LookupView& v) {
+        all(v.memory.point, v.memory.notes, v.memory.numbers, v.capacity.point, v.capacity.notes,
+            v.capacity.interference, v.capacity.error, v.capacity.near_cosine, v.similarity.body,
+            v.alignment.body, v.permutation.body, v.status);
+        for (const AlignmentRowView& each : v.alignment.rows) add(each.tooltip);
+        for (const PlanePointView& each : v.memory.keys) add(each.tooltip);
+        for (const PlanePointView& each : v.memory.values) add(each.tooltip);
+    }
+    void add(const SwitchView& v) { all(v.words, v.count, v.possible, v.tip); }
+    void add(const ConventionView& v) { all(v.verdict, v.tip); }
+    void add(const MasksView& v) {
+        all(v.point, v.unavailable, v.grids, v.hover_words, v.notes, v.switches);
+        for (const ConventionGroup& group : v.groups) add(group.rows);
+    }
+    void add(const NumericsView& v) {
+        all(v.sentence, v.note, v.status);
+        for (const NumericsColumn& each : v.columns) all(each.breaks, each.plot);
+        for (const NumericsFormatRow& each : v.rows) add(each.tooltip);
+        for (const auto& row : v.cells)
+            for (const NumericsCellView& each : row) all(each.words, each.cause);
+    }
+    void add(const PositionsView& v) { all(v.sentence, v.note, v.hero, v.status); }
+    void add(const TensorsView& v) {
+        all(v.point, v.reason, v.question, v.empty, v.unused);
+        for (const TensorLine& each : v.lines) add(each.cells);
+        for (const TensorHead& each : v.heads) add(each.tip);
+        if (v.detail) all(v.detail->lines, v.detail->pending);
+    }
+    void add(const VerifyView& v) {
+        all(v.lacks, v.point, v.checked, v.blocks, v.status, v.grid);
+        for (const Finding& each : v.findings) add(each.words);
+        for (const CheckedPart& each : v.heads) add(each.words);
+        for (const CheckedPart& each : v.rows) add(each.words);
+    }
+
+    void add_shown(const AppState& state) {
+        const std::string_view key = state.workspace;
+        if (key == "step")
+            all(build_step_view(state), build_sentence_view(state), build_heads_view(state).heads,
+                build_predict_view(state));
+        if (key == "compare") add(build_compare_view(state));
+        if (key == "cost") add(build_cost_view(state, 16e9));
+        if (key == "heads") add(build_all_heads_view(state));
+        if (key == "kinds") all(build_kinds_view(state), build_online_view(state));
+        if (key == "large") add(build_large_view(state));
+        if (key == "lookup") add(build_lookup_view(state));
+        if (key == "masks") add(build_masks_view(state));
+        if (key == "numerics") add(build_numerics_view(state));
+        if (key == "positions") add(build_positions_view(state));
+        if (key == "tensors") add(build_tensors_view(state));
+        if (key == "verify") add(build_verify_view(state));
+    }
+};
+
+}  // namespace attn::view

@@ -1,0 +1,241 @@
+// What an edit did, the row that a query looks at, pictures of heads, gradients.
+
+#include <algorithm>
+#include <map>
+#include <regex>
+
+#include "app/common/document/effect.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/step/attention_words.h"
+#include "app/workspaces/step/state.h"
+#include "core/masks.h"
+#include "tests/view/claims/claims.h"
+
+namespace attn::view {
+namespace {
+
+bool same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+/// "Q, K and scores" as stages.
+std::vector<Stage> stages_in(std::string_view nouns) {
+    static const std::map<std::string, Stage, std::less<>> kNouns = [] {
+        std::map<std::string, Stage, std::less<>> known;
+        for (const StageInfo& each : stage_table()) known[name_of(each.stage)] = each.stage;
+        known["output"] = Stage::output;
+        known["weights"] = Stage::weights;
+        known["weights after dropout"] = Stage::dropped;
+        known["scaled scores"] = Stage::scaled;
+        known["biased scores"] = Stage::biased;
+        known["masked scores"] = Stage::masked;
+        return known;
+    }();
+    std::vector<Stage> stages;
+    for (const std::string& some : split(nouns, ", "))
+        for (const std::string& noun : split(some, " and "))
+            if (const auto found = kNouns.find(noun); found != kNouns.end())
+                stages.push_back(found->second);
+    return stages;
+}
+
+/// The same matrix before the last edit.
+Rows before(const AppState& state, Stage stage) {
+    const Moment& was = state.effect->before;
+    const Tensor& tensor = (*was.trace)[stage];
+    const Index h = head_in(was.document->size, info(stage).heads, state.head);
+    if (state.batch >= tensor.shape().b || h >= tensor.shape().h) return {};
+    return tensor.matrix(state.batch, h);
+}
+bool changed(const AppState& state, Stage stage) {
+    const Rows a = before(state, stage), b = rows_of(state, stage);
+    if (a.rows != b.rows || a.columns != b.columns) return true;
+    for (Index i = 0; i < a.rows; ++i)
+        for (Index j = 0; j < a.columns; ++j)
+            if (!same(a(i, j), b(i, j))) return true;
+    return false;
+}
+
+/// "cat 0.40": a largest weight of the row.
+bool largest_is(const AppState& state, Rows rows, Index row, std::string_view told) {
+    if (row >= rows.rows) return false;
+    const auto space = told.rfind(' ');
+    const auto weights = rows.row(row);
+    const Index key = labelled(state, Axis::key, told.substr(0, space));
+    if (key < 0 || key >= rows.columns) return false;
+    const float most = *std::ranges::max_element(weights);
+    const float here = weights[static_cast<std::size_t>(key)];
+    return most - here <= kTie * most && shows(told.substr(space + 1), here);
+}
+
+bool check_row(const AppState& state, std::string_view words) {
+    const auto [told, others] = tied(words);
+    const auto colon = told.find(": ");
+    const Index row = labelled(state, Axis::query, told.substr(0, colon));
+    const Rows now = weights_of(state), was = before(state, Stage::weights);
+    const auto sides = split(told.substr(colon + 2), " → ");
+    if (row >= 0 && row < now.rows && count_largest(now.row(row)) != 1 + others) return false;
+    const std::string& first = sides.front();
+    if (row < 0 || row >= now.rows) return false;
+    if (sides.size() == 1 && first.starts_with("still "))
+        return largest_is(state, now, row, first.substr(6)) &&
+               largest_is(state, was, row, first.substr(6));
+    if (sides.size() == 1) return largest_is(state, now, row, first);
+    const std::string last = sides[1].find(' ') == sides[1].npos
+                                 ? first.substr(0, first.rfind(' ') + 1) + sides[1]
+                                 : sides[1];
+    // another document may name its keys otherwise
+    const bool then = state.document().tokens != state.effect->before.document->tokens ||
+                      largest_is(state, was, row, first);
+    return then && largest_is(state, now, row, last) && first != last;
+}
+
+/// "entropy of rows in nats: cat 1.02 → 0.97, …", "entropy rises in 3 and falls in 4 of 9 rows".
+bool check_entropies(const AppState& state, std::string_view part) {
+    const Rows now = weights_of(state), was = before(state, Stage::weights);
+    const auto entropy = [](std::span<const float> row) {
+        double sum = 0.0;
+        for (const double a : row) sum -= a > 0.0 ? a * std::log(a) : 0.0;
+        return sum;
+    };
+    Index rise = 0, fall = 0;
+    for (Index i = 0; i < now.rows; ++i) {
+        const double by = entropy(now.row(i)) - entropy(was.row(i));
+        rise += by > 1e-6 ? 1 : 0;
+        fall += by < -1e-6 ? 1 : 0;
+    }
+    const auto is = [&](const std::string& text, Index count) {
+        return number_of(text) == static_cast<double>(count);
+    };
+    if (const auto all = parts_of("entropy {} in all {} rows", part))
+        return is((*all)[1], now.rows) && ((*all)[0] == "rises" ? rise : fall) == now.rows;
+    if (const auto some = parts_of("entropy rises in {} and falls in {} of {} rows", part))
+        return is((*some)[0], rise) && is((*some)[1], fall) && is((*some)[2], now.rows);
+    const auto rows = split(part.substr(part.find(": ") + 2), ", ");
+    Index i = 0;
+    for (const std::string& row : rows) {
+        const auto sides = split(row, " → ");
+        if (sides.size() != 2 || i >= now.rows ||
+            !shows(sides[0].substr(sides[0].rfind(' ') + 1), entropy(was.row(i))) ||
+            !shows(sides[1], entropy(now.row(i))))
+            return false;
+        ++i;
+    }
+    return i == now.rows;
+}
+
+/// "scores and weights change; Q cannot; context could, but does not, …; largest weight of …".
+bool check_effect(const Told& told) {
+    if (!told.state.effect) return false;
+    std::vector<Stage> listed;
+    for (std::string part : split(told.words, "; ")) {
+        if (part.starts_with("entropy ")) {
+            if (!check_entropies(told.state, part)) return false;
+            continue;
+        }
+        if (const auto at = part.rfind(": ");
+            at != part.npos && !part.starts_with("largest weight of "))
+            part = part.substr(at + 2);
+        if (const auto at = part.find(", masked scores"); part.starts_with("in "))
+            part = at == part.npos ? part : part.substr(at + 2);
+        if (part.starts_with("in ")) {  // "in sequence 0, head 0, Q and K change"
+            const auto at = part.find("head ");
+            part = part.substr(part.find(", ", at == part.npos ? 0 : at) + 2);
+        }
+        const auto stages = stages_in(part.substr(
+            0,
+            std::min({part.rfind(" change"), part.rfind(" cannot"), part.rfind(" could, but")})));
+        const bool change = part.ends_with(" change") || part.ends_with(" changes");
+        const bool stay = part.ends_with(" cannot") || part.ends_with("to float precision");
+        if (change || stay)
+            for (const Stage stage : stages) {
+                if (changed(told.state, stage) != change) return false;
+                listed.push_back(stage);
+            }
+        if (part.find("largest weight of ") != part.npos &&
+            !check_row(told.state, part.substr(part.find("largest weight of ") + 18)))
+            return false;
+    }
+    const auto has = [&](Stage stage) { return std::ranges::count(listed, stage) > 0; };
+    return std::ranges::all_of(ribbon_stages(told.state.document()), [&](Stage stage) {
+        const bool goes_with = (stage == Stage::scaled && has(Stage::scores)) ||
+                               (stage == Stage::masked &&
+                                (has(Stage::scaled) || has(Stage::biased) || has(Stage::scores)));
+        const bool given = info(stage).operands[0] == std::nullopt ||
+                           (!told.state.document().inputs->projects() && stage <= Stage::v);
+        return has(stage) || goes_with || given || !is_kept(told.state, stage);
+    });
+}
+
+/// Every number of a matrix, or how far each moved.
+std::vector<double> distances(const AppState& state, Stage stage) {
+    const Rows a = before(state, stage), b = rows_of(state, stage);
+    std::vector<double> all;
+    for (Index i = 0; i < b.rows; ++i)
+        for (Index j = 0; j < b.columns; ++j) {
+            const double by = std::abs(double{b(i, j)} - double{a(i, j)});
+            all.push_back(same(a(i, j), b(i, j)) ? 0.0 : std::isnan(by) ? HUGE_VAL : by);
+        }
+    return all;
+}
+
+bool check_most(const Told& told) {
+    const auto cell = named(told.state, told.part[0]);
+    const auto [to, others] = tied(told.part[2]);
+    if (!cell) return false;
+    const auto moved = distances(told.state, cell->stage);
+    const Rows now = rows_of(told.state, cell->stage), was = before(told.state, cell->stage);
+    const auto n = static_cast<std::size_t>(cell->row * now.columns + cell->column);
+    return is_most(moved, n) && moved[n] > 0.0 && count_largest(moved) == 1 + others &&
+           told.part[1] != to && shows(told.part[1], was(cell->row, cell->column)) &&
+           shows(to, now(cell->row, cell->column));
+}
+
+/// "largest of weights: The → cat 97.1 %, and 1 other as large; 2 numbers are NaN", of any head.
+bool check_picture(const Told& told) {
+    const auto stages = stages_in(told.part[0]);
+    if (stages.empty()) return false;
+    const StageInfo& stage = info(stages.front());
+    const auto nans_said = parts_of("{}; {} number{} NaN", told.part[2]);
+    const auto [best, others] = tied(nans_said ? (*nans_said)[0] : told.part[2]);
+    const bool percent = best.ends_with(" %");
+    const auto space = best.rfind(' ', best.size() - (percent ? 3 : 1));
+    const Tensor& tensor = (*told.state.trace)[stage.stage];
+    const Index row = labelled(told.state, stage.rows, told.part[1]);
+    const Index column = labelled(told.state, stage.columns, best.substr(0, space));
+    for (Index h = 0; h < tensor.shape().h; ++h) {
+        const Rows rows = tensor.matrix(told.state.batch, h);
+        if (row < 0 || column < 0 || row >= rows.rows || column >= rows.columns) return false;
+        std::vector<float> all;
+        for (Index i = 0; i < rows.rows; ++i)
+            for (const float each : rows.row(i))
+                if (!std::isnan(each)) all.push_back(each);
+        const auto nans = static_cast<double>(rows.rows * rows.columns - std::ssize(all));
+        const float here = rows(row, column);
+        if (!all.empty() &&
+            (here == std::ranges::max(all) ||
+             std::ranges::max(all) - here <= kTie * std::abs(here)) &&
+            count_largest(all) == 1 + others && shows(best.substr(space + 1), here) &&
+            nans == (nans_said ? number_of((*nans_said)[1]) : 0.0))
+            return true;
+    }
+    return false;
+}
+
+bool check_same_mark(const Told& told) {
+    return told.state.effect != nullptr &&
+           std::ranges::any_of(ribbon_stages(told.state.document()),
+                               [&](Stage stage) { return !changed(told.state, stage); });
+}
+
+constexpr Claim kClaims[] = {
+    {"○ the same: {}", check_same_mark},
+    {"● changed by the last edit, most at {}: {} → {}", check_most},
+    {"largest of {}: {} → {}", check_picture},
+    {"{} change; {}", check_effect},
+    {"{} changes; {}", check_effect},
+};
+
+}  // namespace
+
+std::span<const Claim> step_claims() { return kClaims; }
+
+}  // namespace attn::view
