@@ -117,8 +117,9 @@ TEST_CASE("Tab stays within the open popover, Escape goes back to its button") {
         REQUIRE(app.pressed(Key::tab).focus.control != 0);
         met.insert(app.state.focus.control);
     }
-    // preset, temperature; d_model, d_k, d_v, heads; score, soft cap, sinks; RoPE, ALiBi, offset; window, padding; dropout; seed, re-seed, copy
-    CHECK(met.size() == 18);
+    // preset, temperature; d_model, d_k, d_v, heads; score, soft cap, sinks, q and k; sinusoid, RoPE, ALiBi, offset; window,
+    // padding; dropout; seed, re-seed, copy
+    CHECK(met.size() == 20);
     CHECK_FALSE(step_look(app.pressed(Key::escape)).model_open);
     const std::uint32_t button = app.state.focus.control;
     REQUIRE(button != 0);
@@ -178,7 +179,8 @@ TEST_CASE("clicks in the popover reach every field of the call") {
     for (const std::string_view name :
          {"set_value_width", "set_kv_heads", "set_softcap", "set_sinks", "set_rope_base",
           "set_alibi", "set_query_offset", "set_dropout", "set_dropout_seed", "set_training",
-          "set_padding", "set_window", "copy_query_weights", "set_seed"})
+          "set_scale_q_k", "set_sinusoid", "set_padding", "set_window", "copy_query_weights",
+          "set_seed"})
         CHECK_MESSAGE(met.contains(name), name);
 }
 
@@ -198,6 +200,9 @@ TEST_CASE(
     app.ui.press(Key::tab);
     app.ui.press(Key::space);
     CHECK_FALSE(app.state.document().inputs->params[Param::sinks].empty());
+    app.ui.press(Key::tab);  // sinusoid
+    app.ui.press(Key::space);
+    CHECK_FALSE(app.state.document().sinusoid);
     app.ui.press(Key::tab);  // RoPE
     app.ui.press(Key::down);
     REQUIRE(app.state.document().spec.rope);

@@ -51,16 +51,6 @@ std::string vectors_tex(const Document& document, Stage stage) {
     return tex_symbol(stage) + R"([i] = \text{the numbers of token } i)";
 }
 
-/// Word + position, where every row is that.
-std::string vectors_tex(const Document& document, Stage stage) {
-    const Tensor& x = tensor_of(*document.inputs, stage);
-    const auto& tokens = stage == Stage::x ? document.tokens : document.tokens_kv;
-    bool computed = is_toy(document);
-    for (Index i = 0; computed && i < x.shape().t; ++i) computed = is_computed(x, tokens, i);
-    if (computed) return std::string(info(stage).tex);
-    return tex_symbol(stage) + R"([i] = \text{the numbers of token } i)";
-}
-
 std::string biased_tex(const AttentionSpec& spec) {
     const std::string capped =
         spec.softcap ? R"(\mathrm{cap} \cdot \tanh(\frac{S_{i,j}}{\mathrm{cap}}))" : "S_{i,j}";

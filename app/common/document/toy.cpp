@@ -175,22 +175,6 @@ bool has_seeded_line(const Tensor& w, const Tensor& seeded) {
     return false;
 }
 
-/// Whether a row or a column of two numbers or more is all the seed's: what a hand-set matrix did not have.
-bool has_seeded_line(const Tensor& w, const Tensor& seeded) {
-    if (w.empty() || !(w.shape() == seeded.shape())) return false;
-    const auto a = w.matrix(0, 0), b = seeded.matrix(0, 0);
-    for (Index r = 0; a.columns > 1 && r < a.rows; ++r)
-        if (std::ranges::equal(a.row(r), b.row(r))) return true;
-    const auto same_column = [&](Index c) {
-        for (Index r = 0; r < a.rows; ++r)
-            if (a(r, c) != b(r, c)) return false;
-        return true;
-    };
-    for (Index c = 0; a.rows > 1 && c < a.columns; ++c)
-        if (same_column(c)) return true;
-    return false;
-}
-
 std::string weights_note(const Document& document) {
     const Params seeded = toy_weights(document.seed, toy_shape(document));
     if (!document.hand_set.empty()) {

@@ -20,7 +20,7 @@ constexpr float kWidth = 320.0F;  // of a column
 constexpr float kLeastWidth = 244.0F;
 constexpr float kTallest = 560.0F;     // from here on columns stand beside each other
 constexpr float kColumnSpace = 24.0F;  // columns
-constexpr float kRow = 36.0F, kHeading = 26.0F;
+constexpr float kRow = 35.0F, kHeading = 26.0F;
 constexpr float kModelGap = 6.0F;     // under the button
 constexpr Index kMostFileHeads = 64;  // that the slider reaches
 
