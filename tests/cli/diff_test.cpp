@@ -312,8 +312,10 @@ TEST_CASE("a trace with gradients keeps where they start") {
     for (const char* name : {"dO", "d_q", "d_k", "d_v"})
         CHECK(floats(first, name) == floats(second, name));
     // of ones at output, all parameters among them
-    succeeds({"trace", golden("two_heads.npz"), "-o", once, "--grad", "--heads", "2"});
-    const Ran all = succeeds({"diff", golden("two_heads.npz"), once, "--heads", "2"});
+    succeeds({"trace", golden("two_heads.npz"), "-o", once, "--grad", "--heads", "2", "--kv-heads",
+              "1"});
+    const Ran all =
+        succeeds({"diff", golden("two_heads.npz"), once, "--heads", "2", "--kv-heads", "1"});
     for (const char* key : {"d_x_kv ", "d_w_o ", "d_b_q ", "d_output "}) CHECK(says(all.out, key));
 }
 
