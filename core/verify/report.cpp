@@ -294,8 +294,11 @@ class Comparer {
         if (two())
             return bad_input(
                 fmt::format("{} has {}, {} has {}; expected an array that both have, or "
-                            "inputs to compute it from",
-                            read_[0].path, held(read_[0]), read_[1].path, held(read_[1])));
+                            "inputs to compute it from{}",
+                            read_[0].path, held(read_[0]), read_[1].path, held(read_[1]),
+                            has_gradients(actual().gradients)
+                                ? ", for gradients with dO or dY, where they start"
+                                : ""));
         return bad_input(
             fmt::format("{} has no results; expected arrays that are called scores, "
                         "weights, context, output, logsumexp or by another stage's key",

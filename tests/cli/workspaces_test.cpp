@@ -98,14 +98,15 @@ TEST_CASE("a workspace that lacks something has no figure: render says what, and
     CHECK(says(empty.ran.err, "no sentence yet"));
     // a check that cannot be done, in a figure or in the window
     const std::string text = scratch.at("a.txt");
+    const std::string checked = scratch.at("checked.png");
     REQUIRE(write_file_atomically(text, "no arrays"));
     for (const Arguments& more : {Arguments{}, Arguments{"--chrome"}}) {
         const Rendered check =
-            render(joined({"--preset", "three-heads", "--check", text, "-o", picture}, more));
+            render(joined({"--preset", "three-heads", "--check", text, "-o", checked}, more));
         CHECK(check.ran.code == cli::kBadInput);
         CHECK(says(check.ran.err, "a.txt is no file of arrays"));
     }
-    CHECK_FALSE(std::filesystem::exists(picture));
+    CHECK_FALSE(std::filesystem::exists(checked));
 }
 
 TEST_CASE("what a session said when it was saved is no outcome of render") {
