@@ -138,7 +138,7 @@ Touch touch(const Entry& entry, ImVec2 low, ImVec2 size, const Frame& frame) {
 }
 
 void draw_mark(const Entry& entry, ImVec2 low, ImVec2 high, const Frame& frame) {
-    if (!entry.current || entry.look == Look::foot) return;
+    if (!entry.current || entry.look == Look::foot || entry.look == Look::title) return;
     const float in = frame.px(entry.look == Look::item ? kInset : 4.0F);
     frame.painter.rect({low.x + in, low.y}, {high.x - in, high.y}, frame.theme.raised, frame.px(6));
     frame.painter.rect({low.x + in, low.y + frame.px(6)},
