@@ -13,6 +13,7 @@
 #include "core/kernels/projections.h"
 #include "core/masks.h"
 #include "core/rounding.h"
+#include "core/rows.h"
 
 namespace attn::gl {
 namespace {

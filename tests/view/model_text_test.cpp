@@ -63,7 +63,7 @@ TEST_CASE("a text that is typed is read when the answer comes, and the screen wa
     CHECK(state.history.size() == opened.history.size() + 1);
     CHECK(state.message.words ==
           "“the cat sat”: 3 tokens; the model's cosine similarity to “the cat sat down”: 0.250.");
-    CHECK(build_sentence_view(state).read_out ==
+    CHECK(build_step_view(state).read_out ==
           "The model's cosine similarity to “the cat sat down”: 0.250.");
 }
 

@@ -1,5 +1,7 @@
 // The sentence above the canvas: chips, and what a query looks at in words.
 
+#include <fmt/format.h>
+
 #include "app/workspaces/step/sentence.h"
 #include "app/workspaces/step/attention_words.h"
 #include "app/workspaces/step/grids.h"

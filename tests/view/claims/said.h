@@ -91,10 +91,13 @@ class Said {
     void add(const FlashView& v) { add(v.words); }
     void add(const PredictView& v) { all(v.question, v.total, v.notes); }
     void add(const StepView& v) {
-        all(v.ribbon, v.words, v.hint, v.unavailable, v.operands, v.result, v.rows, v.flash);
+        all(v.ribbon, v.words, v.read_out, v.hint, v.unavailable, v.operands, v.result, v.rows, v.flash);
         all(v.controls.badge, v.controls.window_words, v.controls.heads_words);
+        std::string headline;
+        for (const HeadlinePart& part : v.headline) headline += part.text;
+        all(headline, v.headline_tip);
     }
-    void add(const SentenceView& v) { all(v.queries.chips, v.keys.chips, v.read_out, v.words); }
+    void add(const SentenceView& v) { all(v.queries.chips, v.keys.chips, v.words); }
     void add(const CompareView& v) {
         all(v.lacks, v.point, v.point_b, v.grids, v.pins, v.reach.lacks, v.reach.title);
         for (const ReachLine& each : v.reach.lines) all(each.words, each.tip);

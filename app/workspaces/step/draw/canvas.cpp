@@ -85,7 +85,7 @@ std::optional<CellRef> draw_axes(const Cross& cross, const Placed& hero, view::A
         return std::nullopt;
     }
     const float chip = cross.frame.px(kWordChip);
-    const WordColumns at{{hero.place.origin.x, foot - chip - cross.frame.px(kGap)},
+    const WordColumns at{{hero.place.origin.x, foot - chip - cross.frame.px(kSpace8)},
                          hero.place.cell.x,
                          chip,
                          cross.layout.arcs};
