@@ -174,9 +174,9 @@ using WindowActions = ActionList<
           ShowHelp, ShowAbout, ShowGlossary, SetGlossaryQuery, ChooseTerm, ShowPalette,
           SetPaletteQuery, SaveSession, SaveRuns, ExportFigure, TakeScreenshot, StartTour,
           GoToTourPage, Predict, ShowTourAction, EndTour, Quit>,
-    Moments<SetNarrow, HoldKey, FadeMessage, MovePalette, OfferRecovery, AnswerRecovery, SetRecent, ShowPrompt,
-            DraftPrompt, SessionSaved, Notify, JobProgress, AskQuit, OfferQuit, AnswerQuit,
-            FocusControl, TypeInto, MoveInList, Tick>>;
+    Moments<SetNarrow, HoldKey, FadeMessage, MovePalette, OfferRecovery, AnswerRecovery, SetRecent,
+            ShowPrompt, DraftPrompt, SessionSaved, Notify, JobProgress, AskQuit, OfferQuit,
+            AnswerQuit, FocusControl, TypeInto, MoveInList, Tick>>;
 template <ListedIn<WindowActions> A>
 inline constexpr Meta kMetaOf<A> = WindowActions::kMeta<A>;
 

@@ -198,8 +198,8 @@ std::string kinds_sentence(const AppState& state) {
                                    ? percents_apart(weights[0], weights[1])
                                    : told_apart(weights[0], weights[1]);
     return fmt::format("B ({}) differs most from A ({}) at {}{}: {} against {}; {}.{}", b, a,
-                       pair_name(state, {most.row, most.column}), ties, here, there, output_words(result),
-                       not_number_words(result));
+                       pair_name(state, {most.row, most.column}), ties, here, there,
+                       output_words(result), not_number_words(result));
 }
 
 std::string kinds_note(const KindsResult& result) {

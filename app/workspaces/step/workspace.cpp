@@ -353,7 +353,6 @@ void carry_out(AppState& state, const GoToEnd& action) {
     go_to_stage(state, action.last ? stages.back() : stages.front());
 }
 
-
 void carry_out(AppState& state, const TogglePlay&) {
     StepLook& look = step_look(state);
     const bool first = std::exchange(look.doors, false);  // "Watch it compute": from the start

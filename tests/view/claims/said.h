@@ -91,7 +91,8 @@ class Said {
     void add(const FlashView& v) { add(v.words); }
     void add(const PredictView& v) { all(v.question, v.total, v.notes); }
     void add(const StepView& v) {
-        all(v.ribbon, v.words, v.read_out, v.hint, v.unavailable, v.operands, v.result, v.rows, v.flash);
+        all(v.ribbon, v.words, v.read_out, v.hint, v.unavailable, v.operands, v.result, v.rows,
+            v.flash);
         all(v.controls.badge, v.controls.window_words, v.controls.heads_words);
         std::string headline;
         for (const HeadlinePart& part : v.headline) headline += part.text;
