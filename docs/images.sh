@@ -44,6 +44,8 @@ draw learn-dark.png '{"action":"set_workspace","workspace":"learn"}
 {"action":"train_to","until":600}
 {"action":"show_learn_head","layer":1,"head":0}
 {"action":"select_learn_cell","row":17,"column":9}' --theme dark
+draw exercises-dark.png '{"action":"set_workspace","workspace":"exercises"}
+{"action":"set_exercise","sheet":"softmax-gradient","seed":7}' --theme dark
 draw compare-dark.png '{"action":"set_workspace","workspace":"step"}
 {"action":"go_to_stage","stage":"weights"}
 {"action":"pin_baseline"}

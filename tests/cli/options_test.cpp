@@ -59,7 +59,7 @@ TEST_CASE("an option in the file counts, the command line wins, and a note tells
     CHECK(floats(traced("qkv.npz", {"--scale", "0.25"}), "scaled")[8] == 0.5f);
     const Npz each = traced("qkv.npz", {"--scale", "q_and_k"});
     for (const char* stage : {"scores", "scaled"})
-        CHECK(floats(each, stage)[8] == doctest::Approx(2.0));
+        CHECK(floats(each, stage)[8] == doctest::Approx(2.0 / std::sqrt(2.0)));  // d_k is 2
     command({"trace", golden("qkv.npz"), "-o", target, "--scale", "q_and_k"});
     CHECK(says(command({"trace", target, "-o", scratch.at("again.npz")}).err, "scale=q_and_k"));
     CHECK(floats(read_npz(scratch.at("again.npz")).value(), "weights") == floats(each, "weights"));

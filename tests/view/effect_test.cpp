@@ -268,7 +268,8 @@ TEST_CASE("the mark's words name the largest change, and other heads that change
     const auto tooltip = [](const AppState& state, Stage stage) {
         return change_words(state, stage);
     };
-    CHECK(tooltip(edited, Stage::v) == "● changed by the last edit, most at V[to, 0]: 1.00 → 5.00");
+    CHECK(tooltip(edited, Stage::v) ==
+          "● changed by the last edit, most at V[to, 0]: 1.00 → 5.00, and 1 other as much");
     CHECK(tooltip(edited, Stage::q) == "○ the same: nothing that was edited leads here");
     const AppState other = after(edited, {ShowHead{0}});
     CHECK(tooltip(other, Stage::v) ==

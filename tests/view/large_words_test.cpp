@@ -217,7 +217,7 @@ TEST_CASE("the picture of scores: which scores, a diverging legend about zero, t
     CHECK(whole.legend.title == "mean scaled score of 2 × 2 cells, S = q·k ÷ √d_k");
 }
 
-TEST_CASE("a score's number has the ink that is read on its colour, for every score in view") {
+TEST_CASE("scores have one ink, which is read on the colour of every one in view") {
     for (const ThemeName name : {ThemeName::dark, ThemeName::light}) {
         AppState state = settled_state(planted_state({.tokens = 512}),
                                        {SetMapPicture{MapPictureOf::scores}, GoToNeedle{}});
@@ -233,8 +233,7 @@ TEST_CASE("a score's number has the ink that is read on its colour, for every sc
             CHECK(contrast(figure.ink, fill) > 0.75 * contrast(ink_on(fill, name), fill));
             (figure.ink.r < 128 ? dark : light) += 1;
         }
-        CHECK(dark > 0);
-        CHECK(light > 0);
+        CHECK((dark == 0) != (light == 0));  // one ink for the whole map
     }
 }
 

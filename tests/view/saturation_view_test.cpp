@@ -117,6 +117,7 @@ TEST_CASE("a verdict that so few draws leave open is none") {
             if (point.d_k != d_k) continue;
             const Band& evenness = point.unscaled.evenness;
             const bool border = verdict_of(evenness.sure_low) != verdict_of(evenness.sure_high);
+            CAPTURE(d_k);
             CHECK((view.table.unscaled->words == "at the border") == border);
             open |= border;
             settled |= !border;

@@ -235,8 +235,10 @@ TEST_CASE("step: X is word plus position only where every row is") {
         const Document& document = state.document();
         if (is_empty(document)) continue;
         bool computed = true;
-        for (Index i = 0; i < document.size.tq; ++i)
-            computed = computed && is_embedding(state, Stage::x, i);
+        AppState shown = state;
+        for (shown.batch = 0; shown.batch < document.size.batch; ++shown.batch)
+            for (Index i = 0; i < document.size.tq; ++i)
+                computed = computed && is_embedding(shown, Stage::x, i);
         const auto view = build_step_view(state);
         for (const RibbonItem& item : view.ribbon)
             if (item.stage == Stage::x) {

@@ -147,6 +147,9 @@ class CodeWriter {
 
     void add_scores() {
         for (const Param each : info(spec_.score).params) add_param(each, info(each).bias ? 1 : 2);
+        if (spec_.scale == ScaleKind::q_and_k)
+            line(fmt::format("q, k = q * {0}, k * {0}  # d_k ** (-1/4) each",
+                             exact(operand_factor(spec_, document_.size.d_k))));
         line("scores = " + score());
         const double factor = score_factor(spec_, document_.size.d_k);
         line(fmt::format("scaled = scores * {}{}", exact(factor),
