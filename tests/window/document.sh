@@ -62,6 +62,8 @@ goes_to_large() {
     press Escape
     press 3
     sleep 0.3
+    press m
+    sleep 0.3
     more_than '"action":"set_workspace","workspace":"large"' 0
 }
 wait_for "the workspace Large" goes_to_large

@@ -19,7 +19,7 @@ does '"action":"load_preset"' press Return
 press Tab Tab
 does '"action":"set_workspace"' press space
 (($(count '"action":"toggle_play"') == 0)) || fail "Space on a focused control plays"
-does '"action":"set_workspace"' press 1
+goes_to step
 
 # Escape takes the ring away: Enter is the matrix's again. A number of X is kept when a stage is clicked.
 press Escape

@@ -4,7 +4,7 @@
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --preset the-cat-sat-down --save-session recorded.json
-does '"action":"set_workspace","workspace":"numerics"' press 6
+goes_to numerics
 
 # The gain: a key, and a drag over one of the curves, which is one gesture.
 does '"action":"set_numerics_gain","gain":32' press Right

@@ -26,7 +26,7 @@ does '"action":"go_to_end"' press Home
 does '"action":"set_scaling","on":false' press s
 
 # Saturation: the handle from stop to stop, the pin, the details, typed logits.
-does '"action":"set_workspace","workspace":"saturation"' press 2
+goes_to saturation
 first_that '"action":"set_saturation_width"' drag_right $(points 300 500 100 380 460 40)
 does '"action":"end_gesture"' drag_right "$x" "$y"
 does '"action":"set_saturation_width"' press Right
