@@ -34,13 +34,13 @@ for name in step saturation large; do
 done
 
 # The canvas alone, with its words; the window only with --chrome.
-says step.svg 'Attention weights' softmax cat '0\.160' p_max
+says step.svg ' looks at ' Softmax cat '0\.160' evenness
 says saturation.svg unscaled healthy '100 %'
 says large.svg '512 × 512' needle exact
-! grep -q '>Theme<' step.svg || fail "the rail is in the canvas's figure"
+! grep -q '>Help<' step.svg || fail "the rail is in the canvas's figure"
 grep -q '<image ' large.svg || fail "the map is not in large.svg"
 "$app" render --chrome --stage weights --select weights:1,2 -o chrome.svg
-says chrome.svg 'Attention weights' Theme Saturation causal Model 'The cat sat down' LaTeX
+says chrome.svg ' looks at ' Help Saturation causal Model 'The cat sat down' LaTeX
 grep -q 'width="1600" height="1000"' chrome.svg || fail "chrome.svg is not of the window's size"
 
 # A sentence that is scrolled on screen is whole in its figure: the colour bar of A ends at 1.

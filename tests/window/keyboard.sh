@@ -7,11 +7,11 @@ start --preset the-cat-sat-down --save-session recorded.json
 
 # An open list has the keyboard: Escape closes it and nothing else.
 does '"action":"move_selection"' press shift+Down
-never '"action"' click 160 26
+never '"action"' click 745 24
 never '"action":"step_by"\|"action":"set_scaling"' press Right s
 never '"action":"clear_selection"' press Escape
 does '"action":"clear_selection"' press Escape
-click 160 26
+click 745 24
 press Down
 does '"action":"load_preset"' press Return
 
