@@ -210,7 +210,9 @@ class Desktop {
         return kMessageSeconds - seconds_between(said_at_, Clock::now());
     }
 
+    /// Not where a journal alone says what happens: it knows no clock.
     void fade_message() {
+        if (options_.exit_after_replay) return;
         const std::string words = fmt::format("{} {}", key_name(state_.held), said().words);
         if (words != std::exchange(said_, words)) said_at_ = Clock::now();
         if (message_left().value_or(kMessageSeconds) > 0.0) return;

@@ -34,13 +34,13 @@ for name in step saturation large; do
 done
 
 # The canvas alone, with its words; the window only with --chrome.
-says step.svg 'Attention weights' softmax cat '0\.160' p_max
-says saturation.svg unscaled healthy '100 %'
+says step.svg ' looks at ' Softmax cat '0\.160' evenness
+says saturation.svg without 'rows that pass nothing' '82 %'
 says large.svg '512 × 512' needle exact
-! grep -q '>Theme<' step.svg || fail "the rail is in the canvas's figure"
+! grep -q '>Help<' step.svg || fail "the rail is in the canvas's figure"
 grep -q '<image ' large.svg || fail "the map is not in large.svg"
 "$app" render --chrome --stage weights --select weights:1,2 -o chrome.svg
-says chrome.svg 'Attention weights' Theme Saturation causal Model 'The cat sat down' LaTeX
+says chrome.svg ' looks at ' Help Saturation causal Model 'The cat sat down' LaTeX
 grep -q 'width="1600" height="1000"' chrome.svg || fail "chrome.svg is not of the window's size"
 
 # A sentence that is scrolled on screen is whole in its figure: the colour bar of A ends at 1.
@@ -54,7 +54,7 @@ place() { sed -nE "s|^<text .* $2=\"([0-9]+)[0-9.]*\".*>$3</text>\$|\1|p" "$1" |
 "$app" render "$npz/many_tokens.npz" --workspace step --stage weights -o high.svg
 read -r left width < <(sed -nE 's|^<svg .*width="([0-9]+)".* viewBox="([0-9]+) .*|\2 \1|p' high.svg)
 note='1 head, 96 × 96, d_k 2'
-(($(place high.svg x "$note") + $(place high.svg textLength "$note") > left + width - 20)) ||
+(($(place high.svg x "$note") + $(place high.svg textLength "$note") > left + width - 32)) ||
     fail "the note does not end where the page ends"
 
 # Standard output takes its format by name.

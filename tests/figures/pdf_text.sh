@@ -13,10 +13,10 @@ reads() {
         fail "'$words' is not in the text of $*"
 }
 
-reads 'Attention weights' --stage weights
-reads 'exp' --stage weights
+reads 'looks at' --stage weights
+reads 'exp' --chrome --stage weights
 reads '0.577' --stage weights
 reads 'Raw scores' --stage scores
-reads 'unscaled' --workspace saturation
+reads 'rows that pass nothing' --workspace saturation
 reads '512 × 512' --planted 512
 reads 'Saturation' --chrome --stage q

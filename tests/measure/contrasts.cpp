@@ -100,14 +100,16 @@ double step_across(const Camera::Shot& shot, Point at, Point way, float thicknes
     return most;
 }
 
-/// The steps at points evenly along one leg of a course, its ends apart: there other things begin.
+/// The steps at points evenly along one leg of a course, its ends and round corners apart: there other things begin.
 void add_steps(const Camera::Shot& shot, const Mark& mark, Point from, Point to,
                std::vector<double>& steps) {
     constexpr float kApart = 4.0F;  // px
     const Point way{to.x - from.x, to.y - from.y};
-    const auto count = std::max(2, static_cast<int>(std::hypot(way.x, way.y) / kApart));
+    const float length = std::hypot(way.x, way.y);
+    const auto count = std::max(2, static_cast<int>(length / kApart));
     for (int n = 1; n < count; ++n) {
         const float t = static_cast<float>(n) / static_cast<float>(count);
+        if (std::min(t, 1.0F - t) * length < mark.radius) continue;
         const Point at{from.x + way.x * t, from.y + way.y * t};
         if (!shared_part({at, {at.x + 1, at.y + 1}}, mark.clip).is_empty())
             steps.push_back(step_across(shot, at, way, mark.thickness));
@@ -157,6 +159,15 @@ bool is_bare_box(const Log& log, const Mark& fill, const view::Theme& theme) {
     });
 }
 
+/// What marks a filled row as the current one, along its left end.
+const Mark* strip_of(const Log& log, const Mark& row, const view::Theme& theme) {
+    const auto found = std::ranges::find_if(log.marks, [&](const Mark& mark) {
+        return mark.kind == Mark::Kind::fill && mark.color == theme.accent &&
+               std::abs(mark.at.low.x - row.at.low.x) < 1.5F && row.at.contains(mark.at);
+    });
+    return found == log.marks.end() ? nullptr : &*found;
+}
+
 /// Nothing depends on a hairline.
 bool matters(const Mark& mark, const view::Theme& theme) {
     const bool edge = mark.kind != Mark::Kind::fill;
@@ -201,9 +212,13 @@ std::vector<Contrast> of_controls(const Camera::Shot& shot, const view::Theme& t
     for (const Mark& mark : shot.log.marks) {
         const bool bare = is_bare_box(shot.log, mark, theme);
         if (!bare && !matters(mark, theme)) continue;
-        all.push_back({ratio_of(shot, mark),
-                       fmt::format("{} {} at {}", bare ? "box without an edge" : name_of(mark.kind),
-                                   hex(mark.color), place(mark.at))});
+        const Mark* const strip = bare ? strip_of(shot.log, mark, theme) : nullptr;
+        const Mark& shown = strip != nullptr ? *strip : mark;
+        all.push_back(
+            {ratio_of(shot, shown),
+             fmt::format("{} {} at {}",
+                         bare && strip == nullptr ? "box without an edge" : name_of(shown.kind),
+                         hex(shown.color), place(shown.at))});
     }
     return sorted(std::move(all));
 }

@@ -17,7 +17,8 @@ struct Contrast {
 std::vector<Contrast> of_words(const Camera::Shot& shot);
 
 /// Edges, arrows, tracks and discs against the pixels beside them, the least first. Hairlines, which nothing
-/// depends on, are left out; a fill in the colour of controls that has no edge is not.
+/// depends on, are left out; a fill in the colour of controls that has no edge is not, by its strip where it is
+/// the current row.
 std::vector<Contrast> of_controls(const Camera::Shot& shot, const view::Theme& theme);
 
 /// Along every ring: the strongest step of the pixels across it, the least first.

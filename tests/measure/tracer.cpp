@@ -87,7 +87,7 @@ void Tracer::rect(Point low, Point high, Color fill, float radius) {
 void Tracer::outline(Point low, Point high, Color color, float thickness, float radius) {
     PassingPainter::outline(low, high, color, thickness, radius);
     note(Mark::Kind::outline, {low, high}, color, thickness,
-         {low, {high.x, low.y}, high, {low.x, high.y}, low});
+         {low, {high.x, low.y}, high, {low.x, high.y}, low}, radius);
 }
 
 void Tracer::line(Point from, Point to, Color color, float thickness) {
@@ -142,9 +142,9 @@ void Tracer::pop_rotation() {
 }
 
 void Tracer::note(Mark::Kind kind, const Rect& at, Color color, float thickness,
-                  std::vector<Point> course) {
+                  std::vector<Point> course, float radius) {
     if (color.a > 0)
-        log_.marks.push_back({kind, at, color, thickness, clip_now(), std::move(course)});
+        log_.marks.push_back({kind, at, color, thickness, clip_now(), std::move(course), radius});
 }
 
 }  // namespace attn::test

@@ -52,6 +52,7 @@ struct Mark {
     float thickness = 0.0F;
     Rect clip;
     std::vector<view::Point> course;  // of a line, an edge or a curve: what the pen follows
+    float radius = 0.0F;              // of an edge's corners, which its course leaves out
 };
 
 /// A picture and its pixels.
@@ -97,7 +98,7 @@ class Tracer : public ui::PassingPainter {
         float degrees;
     };
     void note(Mark::Kind kind, const Rect& at, view::Color color, float thickness = 0.0F,
-              std::vector<view::Point> course = {});
+              std::vector<view::Point> course = {}, float radius = 0.0F);
 
     std::optional<Turn> turn_;
     Log log_;

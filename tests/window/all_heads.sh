@@ -8,7 +8,7 @@ source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 # The command of the README; then every head on one screen: 1 action.
 start --save-session recorded.json gpt2.npz
 document_is_there
-does '"action":"set_workspace","workspace":"heads"' press 8
+goes_to heads
 
 # The head that looks at the token before: 3 actions to sort (N goes through the measures), the first is the one.
 does '"action":"sort_heads","measure":"entropy"' press n

@@ -5,7 +5,7 @@ source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --save-session recorded.json --preset the-cat-sat-down
 does '"action":"pin_baseline"' press b
-does '"action":"set_workspace","workspace":"compare"' press F3
+goes_to compare
 does '"action":"set_blink","side":1' press space
 does '"action":"set_blink","side":0' press space
 does '"action":"set_blink"' press v

@@ -4,7 +4,7 @@
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --preset the-cat-sat-down --save-session recorded.json
-does '"action":"set_workspace","workspace":"cost"' press 7
+goes_to cost
 
 does '"action":"set_cost_tokens","tokens":16384' press Right
 does '"action":"set_cost_tokens","tokens":8192' press Left

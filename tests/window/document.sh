@@ -62,11 +62,13 @@ goes_to_large() {
     press Escape
     press 3
     sleep 0.3
+    press m
+    sleep 0.3
     more_than '"action":"set_workspace","workspace":"large"' 0
 }
 wait_for "the workspace Large" goes_to_large
 does '"action":"set_map_camera"' press plus
-does '"action":"go_to_cell"' bash -c 'xdotool key --delay 60 g sleep 0.2 type --delay 40 "39, 12"; xdotool key Return'
+does '"action":"go_to_cell"' bash -c 'xdotool key --delay 60 g sleep 0.6 type --delay 40 "39, 12"; xdotool key Return'
 does '"action":"set_causal","on":false' press m
 
 quits_and_replays

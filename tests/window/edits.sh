@@ -13,7 +13,7 @@ types() {
 # marks: how many ● and how many ○ the ribbon has, as the journal so far draws it: "3 7 ".
 marks() {
     draw_journal
-    { grep -o '<circle[^>]* r="4"[^>]*>' drawn.svg || true; } | grep -o 'fill="[^"]*"' | sort | uniq -c |
+    { grep -o '<circle[^>]* r="3.5"[^>]*>' drawn.svg || true; } | grep -o 'fill="[^"]*"' | sort | uniq -c |
         awk '{ print $1 }' | sort -n | tr '\n' ' '
 }
 
@@ -38,7 +38,7 @@ frames_then=$(wc -l <"$frames")
 sleep 0.9
 frames_flash=$(($(wc -l <"$frames") - frames_then))
 ((frames_flash > 5)) || fail "old → new is not shown for a moment: $frames_flash frames in 0.9 s"
-sleep 2.5
+sleep 6 # the bottom line is empty again after 4 s
 frames_then=$(wc -l <"$frames")
 sleep 2
 frames_idle=$(($(wc -l <"$frames") - frames_then))

@@ -4,7 +4,7 @@
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --save-session recorded.json --preset the-cat-sat-down
-does '"action":"set_workspace","workspace":"gradients"' press F4
+goes_to gradients
 does '"action":"select_jacobian_row","row":1' press Down
 does '"action":"select_jacobian_row","row":1,"column":1' press Right
 does '"action":"show_gradient_of"' press Next

@@ -3,7 +3,7 @@
 # two heads pinned and compared, the measures copied; the journal played again gives the same state.   heads.sh ATTNSCOPE
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 opens_encoder
-does '"action":"set_workspace","workspace":"heads"' press 8
+goes_to heads
 
 # A small picture, the next heads and layers by key, a weight.
 first_that '"action":"show_head"' click $(points 150 500 30 130 330 30)
@@ -26,7 +26,7 @@ does '"action":"copy_head_measures"' press c
 does '"action":"unpin_heads"' press Escape
 
 # The same head in Step.
-does '"action":"set_workspace","workspace":"step"' press 1
-does '"action":"set_workspace","workspace":"heads"' press 8
+goes_to step
+goes_to heads
 
 quits_and_replays

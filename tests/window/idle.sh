@@ -6,7 +6,7 @@ ticks() { awk '{ print $14 + $15 }' "/proc/$pid/stat"; }
 
 start "${@:2}"
 xdotool mousemove --sync 1599 999
-sleep 2
+sleep 8 # the opening growth, and what is said for 4 s
 frames_before=$(wc -l <"$frames")
 ticks_before=$(ticks)
 sleep 4

@@ -4,7 +4,7 @@
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --preset the-cat-sat-down --save-session recorded.json
-does '"action":"set_workspace","workspace":"kinds"' press 5
+goes_to kinds
 
 # Pairs by key and from the palette, A and B in each other's place, undo.
 does '"action":"choose_kinds","pair":"scaled-unscaled"' press n

@@ -4,7 +4,7 @@
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --save-session recorded.json --preset the-cat-sat-down
-does '"action":"set_workspace","workspace":"learn"' press 0
+goes_to learn
 does '"action":"train_to","until":600' press space
 does '"action":"train_to"' press space
 does '"action":"train_to"' press shift+Right

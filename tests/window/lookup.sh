@@ -4,7 +4,7 @@
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --preset the-cat-sat-down --save-session recorded.json
-does '"action":"set_workspace","workspace":"lookup"' press F2
+goes_to lookup
 
 # The query stands in the plane of keys: the first drag that moves it finds it; undo takes the whole drag back.
 mapfile -t plane < <(points 474 474 1 430 430 1; points 410 540 16 380 480 16)
@@ -45,6 +45,6 @@ does '"action":"shuffle_tokens"' press s
 does '"action":"order_tokens","order":"reversed"' press r
 does '"action":"order_tokens","order":"document"' press d
 does '"action":"set_permutation_position","position":"sinusoidal"' press n
-first_that '"action":"move_token"' drag_right $(points 100 130 15 60 80 8)
+first_that '"action":"move_token"' drag_right $(points 175 205 15 56 72 8)
 
 quits_and_replays

@@ -14,13 +14,13 @@ has() { [[ $(mask) == "$2" ]] || fail "$1: the paint is '$(mask)', not '$2'"; }
 painted() { grep '"action":"paint_mask"' "$journal" | tail -n 1; }
 
 start --preset the-cat-sat-down --save-session recorded.json --size 1600x1000
-does '"action":"set_workspace","workspace":"masks"' press 4
+goes_to masks
 shows 'No mask: every query may attend to every key'
 
 # Where the cells of the mask are: a click on a lattice, undone at once, tells the pair under each point.
 declare -A at
-for ((y = 150; y <= 560; y += 45)); do
-    for ((x = 130; x <= 420; x += 35)); do
+for ((y = 184; y <= 560; y += 109)); do
+    for ((x = 246; x <= 500; x += 72)); do
         before=$(count '"action":"paint_mask"')
         click "$x" "$y"
         sleep 0.15

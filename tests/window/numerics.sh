@@ -4,7 +4,7 @@
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --preset the-cat-sat-down --save-session recorded.json
-does '"action":"set_workspace","workspace":"numerics"' press 6
+goes_to numerics
 
 # The gain: a key, and a drag over one of the curves, which is one gesture.
 does '"action":"set_numerics_gain","gain":32' press Right
@@ -21,7 +21,7 @@ does '"action":"select_numerics_cell"' press a
 does '"action":"select_numerics_cell"' press period
 
 # Logits are typed, minus infinity too.
-mapfile -t fields < <(points 300 560 20 24 40 8)
+mapfile -t fields < <(points 400 560 20 24 40 8)
 type_logits() { click "$1" "$2"; press ctrl+a; xdotool type --delay 40 '1, -inf, 12'; press Return; }
 first_that '"action":"set_numerics_logits","logits":\[1.0,"-inf",12.0\]' type_logits "${fields[@]}"
 does '"action":"set_numerics_row","row":"document"' press d

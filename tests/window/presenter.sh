@@ -11,8 +11,8 @@ never '"action":"set_workspace"' click 40 100 # where the rail was
 does '"action":"show_head"' press h
 does '"action":"toggle_play"' press space
 does '"action":"toggle_play"' press space
-does '"action":"set_workspace","workspace":"saturation"' press 2
-does '"action":"set_workspace","workspace":"step"' press 1
+goes_to saturation
+goes_to step
 
 # What is open on top is closed first.
 does '"action":"show_help","on":true' press F1

@@ -22,7 +22,7 @@ last() { grep '"action":"select_map_cell"' "$journal" | tail -n 1 | sed -E "s/.*
 
 start tokens.npz --save-session recorded.json
 document_is_there
-does '"action":"set_workspace","workspace":"step"' press 1
+goes_to step
 does '"action":"step_by","steps":-1' press Left
 does '"action":"step_by","steps":1' press Right
 wait_for "the map" zoomed

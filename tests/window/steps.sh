@@ -26,12 +26,14 @@ does '"action":"go_to_end"' press Home
 does '"action":"set_scaling","on":false' press s
 
 # Saturation: the handle from stop to stop, the pin, the details, typed logits.
-does '"action":"set_workspace","workspace":"saturation"' press 2
+goes_to saturation
 first_that '"action":"set_saturation_width"' drag_right $(points 300 500 100 380 460 40)
 does '"action":"end_gesture"' drag_right "$x" "$y"
 does '"action":"set_saturation_width"' press Right
 does '"action":"pin_saturation"' press c
-first_that '"action":"pin_saturation"' click $(points 700 700 80 480 760 8)
+does '"action":"set_saturation_model"' press m # only fixed logits are pinned by the mouse
+first_that '"action":"pin_saturation"' click $(points 700 700 80 600 700 8)
+does '"action":"set_saturation_model"' press m
 does '"action":"show_saturation_details","on":true' press d
 does '"action":"show_five_bars"' press b
 

@@ -16,7 +16,7 @@ says_not() {
 }
 
 opens_encoder
-does '"action":"set_workspace","workspace":"heads"' press 8
+goes_to heads
 does '"action":"show_head","head":1,"batch":null,"layer":0' press Right
 does '"action":"switch_head","layer":0,"head":1,"on":false' press w
 answered

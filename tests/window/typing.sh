@@ -11,7 +11,7 @@ x= y=
 focus_text() {
     local fields
     if [[ -z $x ]]; then
-        mapfile -t fields < <(points 320 420 50 20 80 10)
+        mapfile -t fields < <(points 840 940 50 24 24 10)
         first_that '"action":"type_text"' probe_field "${fields[@]}"
     fi
     click "$x" "$y"

@@ -18,11 +18,11 @@ does '"action":"select_worst"' press w
 press c
 xdotool type --delay 40 "kernel.npz"
 does '"action":"check_file","path":"kernel.npz"' press Return
-first_that '"action":"show_checked"' click $(points 100 400 120 110 500 24)
+first_that '"action":"show_checked"' click $(points 200 500 120 110 500 24)
 mapfile -t cells < <(points 800 1200 60 260 700 40)
 first_that '"action":"select_checked"' click "${cells[@]}"
 does '"action":"open_checked_in_step"' press Return
-does '"action":"set_workspace","workspace":"verify"' press F6
+goes_to verify
 does '"action":"check_file","path":""' press x
 
 quits_and_replays

@@ -78,6 +78,16 @@ does() {
     wait_for "'$pattern' in the journal after: $*" more_than "$pattern" "$before"
 }
 
+# goes_to WORKSPACE: by the digit of its group and its letter.
+declare -A keys_of=([step]="1 s" [masks]="1 m" [lookup]="1 l" [saturation]="2 s" [gradients]="2 g" [learn]="2 l"
+    [numerics]="2 n" [heads]="3 h" [large]="3 m" [tensors]="3 t" [kinds]="4 v" [compare]="4 c" [positions]="4 p"
+    [verify]="5 v" [cost]="5 c" [exercises]="5 e")
+goes_to() {
+    local digit letter
+    read -r digit letter <<<"${keys_of[$1]}"
+    does "\"action\":\"set_workspace\",\"workspace\":\"$1\"" xdotool key "$digit" sleep 0.3 key "$letter"
+}
+
 # quits: Ctrl+Q ends the app, which has nothing to ask; leaves: whatever it asks.
 quits() {
     does '"action":"quit"' press ctrl+q

@@ -44,7 +44,7 @@ constexpr float kLeastForArcs = 480.0F;
 constexpr float kBars = 52.0F;
 constexpr float kLowBars = 0.1F;  // of the canvas
 constexpr float kEvenness = 92.0F;
-constexpr float kWordAspect = 1.7F;
+constexpr float kWordAspect = 1.9F;
 
 /// How many there are, one at least.
 template <class Count>
