@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/common/draw/focus.h"
+#include "app/window/draw/panels.h"
 #include "app/window/draw/window.h"
 #include "app/window/requests.h"
 #include "app/workspaces/step/actions.h"
@@ -63,6 +64,8 @@ struct App {
     explicit App(const char* workspace, ImVec2 size = kAppSize) : App(size) {
         act({view::SetWorkspace{workspace}}, 3);
     }
+    /// Where the workspace begins, beside the rail.
+    float left() const { return ui::rail_width(ui.style()); }
     void set(view::AppState shown, int frames = 3) {
         state = std::move(shown);
         ui.frames(frames);

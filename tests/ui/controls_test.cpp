@@ -102,7 +102,7 @@ TEST_CASE("a click within the popover changes the model and leaves it open") {
     const auto before = app.state.selected;
     const ImGuiWindow* window = popover();
     REQUIRE(window);
-    const ImVec2 at{window->Pos.x + 240.0F, window->Pos.y + 16.0F + 96.0F + 14.0F};
+    const ImVec2 at{window->Pos.x + 240.0F, window->Pos.y + 16.0F + 26.0F + 14.0F};
     app.ui.click(at);
     CHECK(app.state.document().d_model > 4);
     CHECK(step_look(app.state).model_open);
@@ -117,9 +117,9 @@ TEST_CASE("Tab stays within the open popover, Escape goes back to its button") {
         REQUIRE(app.pressed(Key::tab).focus.control != 0);
         met.insert(app.state.focus.control);
     }
-    // preset, temperature; d_model, d_k, d_v, heads; score, soft cap, sinks, q and k; sinusoid, RoPE, ALiBi, offset; window,
-    // padding; dropout; seed, re-seed, copy
-    CHECK(met.size() == 20);
+    // d_model, d_k, d_v, heads; score, soft cap, sinks, q and k; sinusoid, RoPE, ALiBi, offset; window, padding; dropout;
+    // seed, re-seed, copy
+    CHECK(met.size() == 18);
     CHECK_FALSE(step_look(app.pressed(Key::escape)).model_open);
     const std::uint32_t button = app.state.focus.control;
     REQUIRE(button != 0);
@@ -132,7 +132,7 @@ TEST_CASE("Tab stays within the open popover, Escape goes back to its button") {
 TEST_CASE("Escape in a number of the popover ends the typing alone") {
     App app;
     app.act({view::ShowModel{true}});
-    for (int n = 0; n < 2; ++n) app.ui.press(Key::tab);  // the presets, d_model
+    app.ui.press(Key::tab);  // d_model
     app.ui.type("6");
     REQUIRE(app.state.focus.typing);
     CHECK_FALSE(app.pressed(Key::escape).focus.typing);
@@ -188,7 +188,7 @@ TEST_CASE(
     "by keys alone: Tab to the score, the arrow keys choose; Space switches sinks and ALiBi") {
     App app;
     app.act({view::ShowModel{true}});
-    for (int n = 0; n < 7; ++n) app.ui.press(Key::tab);
+    for (int n = 0; n < 5; ++n) app.ui.press(Key::tab);
     app.ui.press(Key::down);
     CHECK(app.state.document().spec.score == Score::cosine);
     app.ui.press(Key::tab);  // soft cap

@@ -26,8 +26,8 @@ struct Exercises : App {
     }
     /// The first blank is clicked; from there Tab goes from blank to blank, over the three buttons, to the next question.
     void solve() {
-        REQUIRE(
-            test::click_until<view::TypeInto>(ui, {80.0F, 45.0F}, {700.0F, 400.0F}, {30.0F, 9.0F}));
+        REQUIRE(test::click_until<view::TypeInto>(ui, {left() + 16.0F, 45.0F},
+                                                  {left() + 636.0F, 400.0F}, {30.0F, 9.0F}));
         const std::size_t count = shown().questions.size();
         for (std::size_t question = 0; question < count; ++question) {
             fill(question);
@@ -71,7 +71,7 @@ TEST_CASE("the five exercises of the texts are solved with Tab, Enter and typed 
 
 TEST_CASE("a blank is clicked and typed into; Check says what is wrong, and what is right") {
     Exercises app("weights-memory", 3);
-    const ImVec2 low{80.0F, 60.0F};
+    const ImVec2 low{app.left() + 16.0F, 60.0F};
     const ImVec2 high{900.0F, 400.0F};
     const ImVec2 step{40.0F, 9.0F};
     const auto typed = [&](const std::string& text) {

@@ -123,7 +123,7 @@ namespace {
 /// Every matrix that a symbol of the inspector stands for, found by going over its formula.
 std::vector<OperandId> lit_by_inspector(App& app) {
     std::vector<OperandId> lit;
-    for (float y = 150.0F; y < 240.0F; y += 9.0F)
+    for (float y = 124.0F; y < 214.0F; y += 9.0F)
         for (float x = 1290.0F; x < 1530.0F; x += 6.0F) {
             app.ui.move_to({x, y});
             const auto& under = step_look(app.state).lit;
@@ -146,7 +146,7 @@ TEST_CASE("a symbol of the inspector's formula lights its matrix, of values and 
     app.act({view::ShowGradients{true}});
     CHECK(are_lit(app, {Stage::scores, Stage::k}));
     view::apply(app.state, view::ShowGradients{false});
-    for (float y = 150.0F; y < 240.0F && step_look(app.state).lit != OperandId(Param::w_q);
+    for (float y = 124.0F; y < 214.0F && step_look(app.state).lit != OperandId(Param::w_q);
          y += 9.0F)
         for (float x = 1290.0F; x < 1530.0F && step_look(app.state).lit != OperandId(Param::w_q);
              x += 6)

@@ -37,7 +37,7 @@ TEST_CASE("a drag over the curve goes to a kept moment, and the right end to the
     app.settle();
     std::optional<view::ShowLearnStep> found;
     for (float y = 250; y < 800 && !found; y += 50) {
-        const view::Actions actions = app.ui.drag({160, y}, {240, y});
+        const view::Actions actions = app.ui.drag({app.left() + 96, y}, {app.left() + 176, y});
         if (const auto* shown = last<view::ShowLearnStep>(actions)) found = *shown;
     }
     REQUIRE(found);

@@ -29,7 +29,7 @@ TEST_CASE("the query follows the hand, one step of undo, and its weights with it
     const PlanePoint before = lookup_controls(app.state).query;
     const std::size_t now = app.state.now;
     const auto weights = view::memory_read(lookup_controls(app.state)).weights;
-    REQUIRE(app.find_drag<view::MoveLookupQuery>({100.0F, 150.0F}, {650.0F, 700.0F}));
+    REQUIRE(app.find_drag<view::MoveLookupQuery>({app.left() + 36.0F, 150.0F}, {650.0F, 700.0F}));
     CHECK(lookup_controls(app.state).query[0] > before[0]);
     CHECK(view::memory_read(lookup_controls(app.state)).weights != weights);
     view::apply(app.state, view::Undo{});

@@ -68,11 +68,12 @@ TEST_CASE("a pair of the weights is selected, not painted; tabs and switches are
     const ImVec2 first = app.at[{0, 0}];
     CHECK(click_until<view::SelectPair>(app.ui, {700, first.y}, {1250, first.y + 1}, {40, 40}));
     CHECK(app.allowed() == 16);
-    CHECK(click_until<view::SetCausalMask>(app.ui, {100, 600}, {101, 960}, {8, 8}));
+    const float left = app.left();
+    CHECK(click_until<view::SetCausalMask>(app.ui, {left + 36, 600}, {left + 37, 960}, {8, 8}));
     CHECK(app.allowed() == 10);
-    CHECK(click_until<view::ShowMasksTab>(app.ui, {90, 20}, {300, 21}, {20, 20}));
+    CHECK(click_until<view::ShowMasksTab>(app.ui, {left + 26, 20}, {left + 236, 21}, {20, 20}));
     CHECK(masks_look(app.state).tab == view::MasksTab::conventions);
-    CHECK(click_until<view::SetConvention>(app.ui, {140, 700}, {141, 960}, {8, 8}));
+    CHECK(click_until<view::SetConvention>(app.ui, {left + 76, 700}, {left + 77, 960}, {8, 8}));
 }
 
 TEST_CASE("what cannot be shown is said, at every size nothing is drawn over the edge") {

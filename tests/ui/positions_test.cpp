@@ -23,9 +23,9 @@ TEST_CASE("a drag over the large plot changes the distance, a click on a small o
     CHECK(app.controls().distance < there);
     CHECK(app.controls().kind == PositionKind::rotary);
     CHECK(app.state.now == before + 2);
-    app.ui.click({200.0F, 880.0F});
+    app.ui.click({app.left() + 136.0F, 880.0F});
     CHECK(app.controls().kind == PositionKind::sinusoidal);
-    app.ui.click({1080.0F, 800.0F});
+    app.ui.click({app.left() + 1016.0F, 800.0F});
     CHECK(app.controls().kind == PositionKind::alibi);
     app.ui.press(Key::up);
     CHECK(app.controls().kind == PositionKind::rotary);

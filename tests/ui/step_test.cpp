@@ -86,16 +86,13 @@ TEST_CASE("Tab reaches the sentence once, and the arrow keys go from word to wor
 }
 
 TEST_CASE("the doors are offered under the weights until one of them is gone through") {
-    const auto with_doors = [] {
-        App app;
-        app.act({view::GoToStage{Stage::weights}, view::ShowDoors{true}}, 30);
-        return app.state;
-    };
-    CHECK(build_step_view(with_doors()).doors);
+    const view::AppState with_doors =
+        state_after({view::GoToStage{Stage::weights}, view::ShowDoors{true}});
+    CHECK(build_step_view(with_doors).doors);
     CHECK_FALSE(build_step_view(state_after({view::ShowDoors{true}})).doors);  // at X
     for (const auto& [x, door] : {std::pair{160.0F, 0}, {400.0F, 1}, {560.0F, 2}, {760.0F, 3}}) {
         App app;
-        app.set(with_doors(), 30);
+        app.set(with_doors, 30);
         app.ui.click({x + 30.0F, 936.0F});
         app.ui.frames(2);
         CAPTURE(door);
@@ -107,7 +104,7 @@ TEST_CASE("the doors are offered under the weights until one of them is gone thr
         if (door == 3) CHECK(app.state.tour.on);
     }
     App by_key;
-    by_key.set(with_doors(), 30);
+    by_key.set(with_doors, 30);
     CHECK(by_key.pressed(Key::space).stage == Stage::x);
 }
 

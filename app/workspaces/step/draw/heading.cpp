@@ -276,7 +276,9 @@ void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, view:
         const ImVec2 size{std::max(setting.widths[n], 1.0F), room.y};
         ImGui::SetCursorScreenPos(low);
         ImGui::PushID(info(item.stage).key.data());
-        const bool clicked = ImGui::InvisibleButton("stage", size);
+        ImGui::InvisibleButton("stage", size);
+        // By the press: it may end an edit, whose marks move the items before the release.
+        const bool clicked = ImGui::IsItemClicked();
         if (pressed_by_key(frame) || clicked) out.push_back(view::GoToStage{item.stage});
         tooltip(frame, item.label + "  " + item.shape, item.tooltip);
         draw_item(item, setting, frame, low, size);

@@ -21,6 +21,7 @@ constexpr float kLeastWidth = 244.0F;
 constexpr float kTallest = 560.0F;     // from here on columns stand beside each other
 constexpr float kColumnSpace = 24.0F;  // columns
 constexpr float kRow = 35.0F, kHeading = 26.0F;
+constexpr float kLeastRow = 31.0F;    // where rows of the usual height would scroll
 constexpr float kModelGap = 6.0F;     // under the button
 constexpr Index kMostFileHeads = 64;  // that the slider reaches
 
@@ -298,8 +299,8 @@ std::vector<Group> groups_of(const ControlsView& view, unsigned left_out) {
     add_left_out(view, left_out, {RowItem::causal}, mask);
     Group dropout{"Dropout"};
     add_call(view, CallGroup::dropout, dropout);
-    std::vector<Group> groups{text,    sizes_of(view),   score,           positions, mask,
-                              dropout, weights_of(view), std::move(shown)};
+    std::vector<Group> groups{text,      sizes_of(view), std::move(shown), score,
+                              positions, mask,           dropout,          weights_of(view)};
     std::erase_if(groups, [](const Group& group) { return group.rows.empty(); });
     return groups;
 }
@@ -323,10 +324,9 @@ struct ModelLayout {
 };
 
 /// Groups beneath each other, in columns of at most that height; a group that is higher alone goes on in the next.
-ModelLayout laid_out(const std::vector<Group>& groups, float most, const Frame& frame) {
+ModelLayout laid_out(const std::vector<Group>& groups, float most, float row, const Frame& frame) {
     ModelLayout layout;
     const float heading = frame.px(kHeading);
-    const float row = frame.px(kRow);
     std::size_t column = 0;
     float top = 0.0F;
     const auto go_on = [&] {
@@ -351,26 +351,31 @@ ModelLayout laid_out(const std::vector<Group>& groups, float most, const Frame& 
 }
 
 /// As many columns as it needs to be low; where the window has no room for them, fewer, which scroll.
-ModelLayout layout_of(const std::vector<Group>& groups, float room, const Frame& frame) {
+ModelLayout layout_with(const std::vector<Group>& groups, float room, float row,
+                        const Frame& frame) {
     const float between = frame.px(kColumnSpace);
     const float across = ImGui::GetIO().DisplaySize.x - 2 * frame.px(kSpace16) + between;
     const auto beside =
         static_cast<std::size_t>(std::max(1.0F, across / (frame.px(kLeastWidth) + between)));
     float most = std::min(frame.px(kTallest), room);
-    ModelLayout layout = laid_out(groups, most, frame);
-    while (layout.columns > beside) layout = laid_out(groups, most += frame.px(kRow) / 2, frame);
+    ModelLayout layout = laid_out(groups, most, row, frame);
+    while (layout.columns > beside) layout = laid_out(groups, most += row / 2, row, frame);
     float tallest = 0.0F;
     for (const Group& group : groups)
-        tallest = std::max(
-            tallest, frame.px(kHeading) + frame.px(kRow) * static_cast<float>(group.rows.size()));
-    for (float lower = most; lower >= tallest; lower -= frame.px(kRow) / 2)  // even columns
-        if (ModelLayout even = laid_out(groups, lower, frame); even.columns == layout.columns)
+        tallest =
+            std::max(tallest, frame.px(kHeading) + row * static_cast<float>(group.rows.size()));
+    for (float lower = most; lower >= tallest; lower -= row / 2)  // even columns
+        if (ModelLayout even = laid_out(groups, lower, row, frame); even.columns == layout.columns)
             layout = std::move(even);
     layout.bar = layout.height > room ? ImGui::GetStyle().ScrollbarSize : 0.0F;
     const auto columns = static_cast<float>(layout.columns);
     layout.column = std::min(frame.px(kWidth), (across - layout.bar) / columns - between);
     layout.width = columns * (layout.column + between) - between + layout.bar;
     return layout;
+}
+ModelLayout layout_of(const std::vector<Group>& groups, float room, const Frame& frame) {
+    ModelLayout layout = layout_with(groups, room, frame.px(kRow), frame);
+    return layout.bar > 0.0F ? layout_with(groups, room, frame.px(kLeastRow), frame) : layout;
 }
 
 void draw_layout(const ModelLayout& layout, ImVec2 low, const Frame& frame, Actions& out) {
