@@ -127,7 +127,7 @@ Rows rows_of(const AppState& state, Stage stage) {
 
 Index labelled(const AppState& state, Axis axis, std::string_view label) {
     for (Index n = 0; n < 256; ++n)
-        if (axis_label(state.document(), axis, n) == label) return n;
+        if (axis_label(state, axis, n) == label) return n;
     return -1;
 }
 

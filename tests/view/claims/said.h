@@ -96,7 +96,8 @@ class Said {
         all(v.controls.badge, v.controls.window_words, v.controls.heads_words);
         std::string headline;
         for (const HeadlinePart& part : v.headline) headline += part.text;
-        all(headline, v.headline_tip);
+        if (!headline.empty()) add("Headline: " + headline);
+        add(v.headline_tip);
     }
     void add(const SentenceView& v) { all(v.queries.chips, v.keys.chips, v.words); }
     void add(const CompareView& v) {
