@@ -86,9 +86,17 @@ std::string standing_out(const HeadsResult& result) {
 /// "0.25 (layer 0 head 1)", "0.25 (layer 0 head 1 and 2 others)".
 std::string extreme_words(const HeadsResult& result, HeadMeasure measure, const HeadFacts& facts) {
     const double value = *facts.measures[measure];
+    double size = 0.0;
+    for (const HeadFacts& each : result.heads)
+        if (const auto& other = each.measures[measure]; other && std::isfinite(*other))
+            size = std::max(size, std::abs(*other));
     const auto others =
         std::ranges::count_if(
-            result.heads, [&](const HeadFacts& each) { return each.measures[measure] == value; }) -
+            result.heads,
+            [&](const HeadFacts& each) {
+                const auto& other = each.measures[measure];
+                return other && (*other == value || std::abs(*other - value) <= kTied * size);
+            }) -
         1;
     return fmt::format("{} ({}{})", measure_text(measure, value), head_name(facts.place),
                        others == 0 ? "" : " and " + counted(others, "other"));

@@ -243,6 +243,7 @@ bool check_towers(
            count_largest(all) == most &&
            shows(split(told.part[2], ", ").back(), std::ranges::max(all));
 }
+bool check_no_similarity(const Told& told) { return similarities(told.state).empty(); }
 bool check_one_pair(const Told& told) { return similarities(told.state).size() == 1; }
 bool check_pairs_alike(const Told& told) {
     const auto all = similarities(told.state);
@@ -344,6 +345,7 @@ constexpr Claim kClaims[] = {
     {"A query or keys of length 0 have no direction: {}", check_no_length},
     {"“Similar” and “largest dot” agree{}", check_rows_agree},
     {"Every row has a similarity that is NaN: none has a best key", check_no_best},
+    {"Every similarity is NaN", check_no_similarity},
     {"Two towers, no values: one pair, {}", check_one_pair},
     {"Two towers, no values: all {} pairs are alike by {}", check_pairs_alike},
     {"{} has a similarity that is NaN: it is aligned with no key", check_aligned},
