@@ -154,6 +154,12 @@ bool check_kind_masked(const Told& told) {  // of one side
                    : std::ranges::count(side->allowed, 0) > 0;
     });
 }
+bool check_allowed_pairs(const Told& told) {
+    const KindsResult& result = kinds_of(told.state);
+    const KindComputed& side = told.part[0] == "A" ? result.a : result.b;
+    return std::ranges::count(side.allowed, 1) == told.count(1) &&
+           std::ssize(side.allowed) == told.count(2);
+}
 bool check_same_kind(const Told& told) {
     return kinds_of(told.state).a_kind == kinds_of(told.state).b_kind;
 }
@@ -319,6 +325,7 @@ constexpr Claim kClaims[] = {
      [](const Told& told) {
          return std::ranges::count(convention_scores(told.state).mask, 0) == 0;
      }},
+    {"{}, pairs that the mask allows: {} of {}", check_allowed_pairs},
     {"A and B are the same kind: choose another for one of them", check_same_kind},
     {"{} pair{} no number on a side and {} left out", check_left_out},
     {"{} pair is a number on both sides", check_left_out},

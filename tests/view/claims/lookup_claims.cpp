@@ -243,6 +243,9 @@ bool check_towers(
            count_largest(all) == most &&
            shows(split(told.part[2], ", ").back(), std::ranges::max(all));
 }
+bool check_some_nan(const Told& told) {
+    return rows_without_nan(told.state) < similarity(told.state).dot.matrix(0, 0).rows;
+}
 bool check_no_similarity(const Told& told) { return similarities(told.state).empty(); }
 bool check_one_pair(const Told& told) { return similarities(told.state).size() == 1; }
 bool check_pairs_alike(const Told& told) {
@@ -345,6 +348,8 @@ constexpr Claim kClaims[] = {
     {"A query or keys of length 0 have no direction: {}", check_no_length},
     {"“Similar” and “largest dot” agree{}", check_rows_agree},
     {"Every row has a similarity that is NaN: none has a best key", check_no_best},
+    {"A similarity of this query is NaN: it has no best key", check_some_nan},
+    {"{} holds a NaN: nothing can be said of its symmetry", check_some_nan},
     {"Every similarity is NaN", check_no_similarity},
     {"Two towers, no values: one pair, {}", check_one_pair},
     {"Two towers, no values: all {} pairs are alike by {}", check_pairs_alike},

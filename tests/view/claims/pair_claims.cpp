@@ -228,6 +228,7 @@ constexpr Claim kClaims[] = {
     {"No measure is defined: {}", check_no_measure},
     {"Layer {}: {} of {} of weights do{} not sum to 1{}", check_odd_rows},
     {"{} of {} shown: {}", check_shown_count},
+    {"{} of {} shown", check_shown_count},
     {"A and B differ most at {}: A − B = {}", check_heads_differ},
     {"No {} of A differs from B's", check_heads_same},
     {"Row {}: {} get {} each under {}, {} under {}",

@@ -224,14 +224,16 @@ bool check_alone(const Told& told) {
 }
 bool check_left_out(const Told& told) {  // of some head: a joined context shows them all
     const Document& document = told.state.document();
-    const Index row = told.state.selected ? told.state.selected->row : 0;
-    for (Index h = 0; h < document.size.heads; ++h) {
-        Index masked = 0;
+    const auto masked = [&](Index h, Index row) {
+        Index count = 0;
         for (Index j = 0; j < document.size.tk; ++j)
-            masked +=
+            count +=
                 may_attend(document.spec.mask, document.size, told.state.batch, h, row, j) ? 0 : 1;
-        if (masked == told.count(0)) return true;
-    }
+        return count;
+    };
+    for (const auto& cell : {told.state.selected, told.state.hovered})
+        for (Index h = 0; cell && cell->row < document.size.tq && h < document.size.heads; ++h)
+            if (masked(h, cell->row) == told.count(0)) return true;
     return false;
 }
 /// "cat → sat: masked: the weight is 0", "…: allowed by every rule, weight 0.14".

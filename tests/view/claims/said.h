@@ -129,7 +129,12 @@ class Said {
     }
     void add(const KindsView& v) {
         all(v.lacks, v.sentence, v.note, v.a, v.b, v.difference, v.outputs);
-        for (const KindRow& each : v.rows) all(each.tooltip, each.a, each.b, each.between);
+        for (const KindRow& each : v.rows) {
+            all(each.tooltip, each.between);
+            for (const auto& [side, text] : {std::pair("A", each.a), std::pair("B", each.b)})
+                if (text.find(' ') != text.npos)
+                    add(std::string(side) + ", " + each.label + ": " + text);
+        }
     }
     void add(const LargeView& v) {
         all(v.hint, v.fault, v.title, v.quality, v.hover_words, v.legend.title, v.legend.nan,

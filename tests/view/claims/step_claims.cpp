@@ -246,6 +246,18 @@ bool check_gradient_picture(const Told& told) {
     return false;
 }
 
+bool check_entries(const Told& told) {  // "Question 3: 3 of 4 entries are empty"
+    const Index empty = told.count(1),
+                all = static_cast<Index>(number_of(split(told.part[2], " ")[0]));
+    const std::string question = std::to_string(told.count(0) - 1) + ".";
+    const auto filled =
+        std::ranges::count_if(exercises_controls(told.state).entries, [&](const auto& entry) {
+            return entry.first.starts_with(question) &&
+                   entry.second.find_first_not_of(' ') != std::string::npos;
+        });
+    return empty > 0 && empty < all && empty + filled == all;
+}
+
 bool check_same_mark(const Told& told) {
     return told.state.effect != nullptr &&
            std::ranges::any_of(ribbon_stages(told.state.document()),
@@ -263,6 +275,7 @@ bool check_not_entered(const Told& told) {
 constexpr Claim kClaims[] = {
     {"Question {}: No entry is filled in yet", check_not_entered},
     {"Question {}: Nothing is entered yet", check_not_entered},
+    {"Question {}: {} of {} entries are empty", check_entries},
     {"○ the same: {}", check_same_mark},
     {"● changed by the last edit, most at {}: {} → {}", check_most},
     {"largest of {}: {} → {}", check_picture},
