@@ -116,9 +116,9 @@ std::string sorted_words(const HeadsResult& result, HeadMeasure measure) {
                                : fmt::format(": it asks for {}", info(measure).asks));
     const HeadFacts& most = *defined.front();
     const HeadFacts& least = *defined.back();
-    if (defined.size() > 1 && most.measures[measure] == least.measures[measure])
-        return fmt::format("{}: {} in all {} heads.", bare,
-                           measure_text(measure, most.measures[measure]), defined.size());
+    const std::string text = measure_text(measure, most.measures[measure]);
+    if (defined.size() > 1 && text == measure_text(measure, least.measures[measure]))
+        return fmt::format("{}: {} in all {} heads.", bare, text, defined.size());
     const std::string high = extreme_words(result, measure, most);
     if (defined.size() == 1) return fmt::format("{}: {}.", bare, high);
     return fmt::format("{}: from {} down to {}.", bare, high,

@@ -284,6 +284,14 @@ bool check_symmetric(const Told& told) {
         for (Index j = 0; j < i; ++j) most = std::max(most, std::abs(double{s(i, j)} - s(j, i)));
     return is ? most < 1e-4 : most > 0.0;
 }
+bool check_s_symmetric(const Told& told) {  // "A is not symmetric: …. S is: softmax alone does it"
+    const auto view = build_similarity_view(told.state);
+    const Rows s = similarity(told.state).scores(view.measure).matrix(0, 0);
+    for (Index i = 0; i < s.rows; ++i)
+        for (Index j = 0; j < i; ++j)
+            if (!(std::abs(double{s(i, j)} - s(j, i)) < 1e-4)) return false;
+    return true;
+}
 const PermutationResult& permuted(const AppState& state) { return *lookup_look(state).permutation; }
 double moved(const AppState& state) {
     const auto a = permuted(state).before.values(), b = permuted(state).after.values();
@@ -358,6 +366,7 @@ constexpr Claim kClaims[] = {
     {"largest dot: {}", check_tip},
     {"largest cosine: {}", check_tip},
     {"{} is symmetric: max |{}", check_symmetric},
+    {"S is: softmax alone does it, {}", check_s_symmetric},
     {"{} is not symmetric: max |{}", check_symmetric},
     {"{} of the tokens stand elsewhere, no positions: {}", check_permuted},
     {"{} of the keys and values stand elsewhere, no positions: {}", check_permuted},

@@ -127,8 +127,8 @@ bool check_sorted_alike(const Told& told) {
     const auto measure = measure_titled(told.part[0]);
     const auto values = measure ? values_of(heads_of(told.state), *measure) : std::vector<double>();
     return std::ssize(values) == told.count(2) && values.size() > 1 &&
-           std::ranges::min(values) == std::ranges::max(values) &&
-           shows(split(told.part[1], " ")[0], values.front());
+           shows(split(told.part[1], " ")[0], std::ranges::min(values)) &&
+           shows(split(told.part[1], " ")[0], std::ranges::max(values));
 }
 bool check_undefined(const Told& told) {
     const auto measure = measure_titled(split(told.part[0], ": ").back());

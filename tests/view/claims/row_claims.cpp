@@ -415,6 +415,7 @@ constexpr Claim kClaims[] = {
     {"{}: {} of its {} weights are NaN; {} masked", check_nan_row},
     {"{} → {}: masked: the weight is 0", check_pair},
     {"{} → {}: masked", check_masked_word},
+    {"{} → {}: forbidden by {}", check_masked_word},
     {"{} → {}: allowed by every rule, weight {}", check_pair},
     {"{} → {}: allowed, no rule is set, weight {}", check_pair},
     {"The pair is masked: exp(−∞) = 0, the weight is exactly 0", check_masked_pair},
