@@ -210,7 +210,7 @@ static_assert(static_cast<int>(KindOperation::chunked) == static_cast<int>(Opera
 void note_pair(KindsDifference& found, Index i, Index j, double by) {
     const double size = std::abs(by);
     const double most = std::abs(found.value);
-    if (size > most + kTied)
+    if (size > most + kTied || (size > most && size <= kTied))  // of mere rounding the largest
         found = {i, j, by, 0, found.compared, found.not_numbers};
     else if (most > 0.0 && std::abs(size - most) <= kTied)
         ++found.equal;

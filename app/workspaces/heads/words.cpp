@@ -86,9 +86,17 @@ std::string standing_out(const HeadsResult& result) {
 /// "0.25 (layer 0 head 1)", "0.25 (layer 0 head 1 and 2 others)".
 std::string extreme_words(const HeadsResult& result, HeadMeasure measure, const HeadFacts& facts) {
     const double value = *facts.measures[measure];
+    double size = 0.0;
+    for (const HeadFacts& each : result.heads)
+        if (const auto& other = each.measures[measure]; other && std::isfinite(*other))
+            size = std::max(size, std::abs(*other));
     const auto others =
         std::ranges::count_if(
-            result.heads, [&](const HeadFacts& each) { return each.measures[measure] == value; }) -
+            result.heads,
+            [&](const HeadFacts& each) {
+                const auto& other = each.measures[measure];
+                return other && (*other == value || std::abs(*other - value) <= kTied * size);
+            }) -
         1;
     return fmt::format("{} ({}{})", measure_text(measure, value), head_name(facts.place),
                        others == 0 ? "" : " and " + counted(others, "other"));
@@ -108,9 +116,9 @@ std::string sorted_words(const HeadsResult& result, HeadMeasure measure) {
                                : fmt::format(": it asks for {}", info(measure).asks));
     const HeadFacts& most = *defined.front();
     const HeadFacts& least = *defined.back();
-    if (defined.size() > 1 && most.measures[measure] == least.measures[measure])
-        return fmt::format("{}: {} in all {} heads.", bare,
-                           measure_text(measure, most.measures[measure]), defined.size());
+    const std::string text = measure_text(measure, most.measures[measure]);
+    if (defined.size() > 1 && text == measure_text(measure, least.measures[measure]))
+        return fmt::format("{}: {} in all {} heads.", bare, text, defined.size());
     const std::string high = extreme_words(result, measure, most);
     if (defined.size() == 1) return fmt::format("{}: {}.", bare, high);
     return fmt::format("{}: from {} down to {}.", bare, high,

@@ -353,7 +353,8 @@ void explain_dropped(const AppState& state, Explanation& explanation) {
     const AttentionSpec& spec = state.document().spec;
     const double factor =
         dropout_factor(spec, state.document().size, state.batch, state.head, cell.row, cell.column);
-    if (!reason_forbidden(state, cell.row, cell.column).empty()) {
+    const Expr weight = cell_expr(state, {Stage::weights, cell.row, cell.column});
+    if (!reason_forbidden(state, cell.row, cell.column).empty() && evaluate(weight) == 0.0) {
         set_formula(explanation, "0" + tex::text_of(", the pair is masked"));
         explanation.notes.emplace_back("The pair is masked: its weight is 0 before dropout.");
         return;
@@ -366,9 +367,7 @@ void explain_dropped(const AppState& state, Explanation& explanation) {
     }
     set_formula(explanation, R"(\frac{A}{1 - p})" + tex::text_of(", this weight is kept"));
     Expr kept = combine(Op::difference, {constant(1.0), constant(spec.dropout)});
-    end_with(explanation,
-             combine(Op::quotient,
-                     {cell_expr(state, {Stage::weights, cell.row, cell.column}), std::move(kept)}));
+    end_with(explanation, combine(Op::quotient, {weight, std::move(kept)}));
 }
 
 // ---- what nothing computes

@@ -110,10 +110,10 @@ std::string words_for(Stage stage, bool gradient) {
     return name_of(stage);
 }
 
-Index largest_in_size(std::span<const float> values) {
+std::vector<float> sizes_of(std::span<const float> values) {
     std::vector<float> sizes(values.begin(), values.end());
     for (float& value : sizes) value = std::abs(value);
-    return largest_entry(sizes);
+    return sizes;
 }
 
 /// "largest of weights: golden → my 97.1 %".
@@ -124,7 +124,9 @@ std::string strongest_words(const OneHead& one) {
         std::ranges::count_if(values, [](float value) { return std::isnan(value); });
     if (not_numbers == std::ssize(values)) return "All its numbers are NaN.";
     const Document& document = *one.document;
-    const Index best = one.gradient ? largest_in_size(values) : largest_entry(values);
+    const std::vector<float> sizes = one.gradient ? sizes_of(values) : std::vector<float>();
+    const std::span<const float> compared = one.gradient ? std::span(sizes) : values;
+    const Index best = largest_entry(compared);
     const double value = values[static_cast<std::size_t>(best)];
     const bool weighs =
         !one.gradient && (one.stage == Stage::weights || one.stage == Stage::dropped);
@@ -134,7 +136,7 @@ std::string strongest_words(const OneHead& one) {
                     axis_label(document, info(one.stage).rows, best / matrix.columns, one.batch),
                     axis_label(document, info(one.stage).columns, best % matrix.columns, one.batch),
                     weighs ? percent(value) : number(value));
-    const auto ties = std::ssize(largest_places(values, kTied)) - 1;
+    const auto ties = std::ssize(largest_places(compared, kTied)) - 1;
     if (ties > 0) words += fmt::format(", and {} as large", counted(ties, "other"));
     if (not_numbers > 0)
         words += fmt::format("; {} {} NaN", counted(not_numbers, "number"),

@@ -124,7 +124,8 @@ WordRow row_of(const Source& source, const SentenceView& view, Index middle) {
     return row;
 }
 
-std::string weight_words(const WordChip& chip) {
+std::string weight_words(const WordChip& chip, bool weighed) {
+    if (chip.look == ChipLook::masked && !weighed) return "masked";
     if (chip.look == ChipLook::masked)
         return std::isnan(chip.weight) ? "masked; the weight is NaN" : "masked: the weight is 0";
     if (chip.look == ChipLook::not_a_number) return "NaN";
@@ -169,7 +170,8 @@ void weigh(SentenceView& view, const AppState& state, const std::string& query) 
         ++key;
         if (chip.look == ChipLook::plain) continue;
         shade(chip, weights.range, state.theme);
-        chip.tooltip += fmt::format("\n{} → {}: {}", query, chip.text, weight_words(chip));
+        chip.tooltip +=
+            fmt::format("\n{} → {}: {}", query, chip.text, weight_words(chip, view.weighed));
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include "app/common/document/mask_rules.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/compare/view.h"
 #include "app/workspaces/heads/shown.h"
@@ -68,6 +69,9 @@ bool check_kinds_equal(const Told& told) {
         }
     }
     if (told.words.starts_with("Every") && most != 0.0) return false;
+    if (const auto by = parts_of("{}({} at most){}", told.words);
+        by && (most == 0.0 || !shows((*by)[1], most)))
+        return false;
     if (told.words.ends_with("and so is the output")) return moved == 0.0;
     if (told.words.ends_with("numbers that are none"))
         return moved == HUGE_VAL || std::isnan(moved);
@@ -149,6 +153,12 @@ bool check_kind_masked(const Told& told) {  // of one side
         return row ? std::ranges::count(side->allowed_of_row, 0) > 0
                    : std::ranges::count(side->allowed, 0) > 0;
     });
+}
+bool check_allowed_pairs(const Told& told) {
+    const KindsResult& result = kinds_of(told.state);
+    const KindComputed& side = told.part[0] == "A" ? result.a : result.b;
+    return std::ranges::count(side.allowed, 1) == told.count(1) &&
+           std::ssize(side.allowed) == told.count(2);
 }
 bool check_same_kind(const Told& told) {
     return kinds_of(told.state).a_kind == kinds_of(told.state).b_kind;
@@ -240,6 +250,10 @@ bool check_empty_row(const Told& told) {
                return nan ? std::isnan(w) : w == 0.0F;
            });
 }
+bool check_no_limit(const Told& told) {
+    const WindowSides sides = window_sides(told.state.document().spec.mask);
+    return !(told.part[0].starts_with("left") ? sides.left : sides.right);
+}
 bool check_more_empty(const Told& told) { return row_sums(told.state).empty == told.count(0) + 3; }
 bool check_rule_alone(const Told& told) {
     return told.count(0) <= told.count(1) && told.count(1) == std::ssize(allowed(told.state));
@@ -311,6 +325,7 @@ constexpr Claim kClaims[] = {
      [](const Told& told) {
          return std::ranges::count(convention_scores(told.state).mask, 0) == 0;
      }},
+    {"{}, pairs that the mask allows: {} of {}", check_allowed_pairs},
     {"A and B are the same kind: choose another for one of them", check_same_kind},
     {"{} pair{} no number on a side and {} left out", check_left_out},
     {"{} pair is a number on both sides", check_left_out},
@@ -330,6 +345,7 @@ constexpr Claim kClaims[] = {
     {"Row {}: every key is forbidden, {}", check_empty_row},
     {"And {} more rows: every key is forbidden", check_more_empty},
     {"alone {} of {}", check_rule_alone},
+    {"window allows: no limit to the {}", check_no_limit},
     {"key 0 alone is valid{}", check_padding},
     {"no key is valid{}", check_padding},
     {"keys 0 … {} are valid{}", check_padding},

@@ -243,6 +243,10 @@ bool check_towers(
            count_largest(all) == most &&
            shows(split(told.part[2], ", ").back(), std::ranges::max(all));
 }
+bool check_some_nan(const Told& told) {
+    return rows_without_nan(told.state) < similarity(told.state).dot.matrix(0, 0).rows;
+}
+bool check_no_similarity(const Told& told) { return similarities(told.state).empty(); }
 bool check_one_pair(const Told& told) { return similarities(told.state).size() == 1; }
 bool check_pairs_alike(const Told& told) {
     const auto all = similarities(told.state);
@@ -279,6 +283,14 @@ bool check_symmetric(const Told& told) {
     for (Index i = 0; i < s.rows; ++i)
         for (Index j = 0; j < i; ++j) most = std::max(most, std::abs(double{s(i, j)} - s(j, i)));
     return is ? most < 1e-4 : most > 0.0;
+}
+bool check_s_symmetric(const Told& told) {  // "A is not symmetric: …. S is: softmax alone does it"
+    const auto view = build_similarity_view(told.state);
+    const Rows s = similarity(told.state).scores(view.measure).matrix(0, 0);
+    for (Index i = 0; i < s.rows; ++i)
+        for (Index j = 0; j < i; ++j)
+            if (!(std::abs(double{s(i, j)} - s(j, i)) < 1e-4)) return false;
+    return true;
 }
 const PermutationResult& permuted(const AppState& state) { return *lookup_look(state).permutation; }
 double moved(const AppState& state) {
@@ -344,6 +356,9 @@ constexpr Claim kClaims[] = {
     {"A query or keys of length 0 have no direction: {}", check_no_length},
     {"“Similar” and “largest dot” agree{}", check_rows_agree},
     {"Every row has a similarity that is NaN: none has a best key", check_no_best},
+    {"A similarity of this query is NaN: it has no best key", check_some_nan},
+    {"{} holds a NaN: nothing can be said of its symmetry", check_some_nan},
+    {"Every similarity is NaN", check_no_similarity},
     {"Two towers, no values: one pair, {}", check_one_pair},
     {"Two towers, no values: all {} pairs are alike by {}", check_pairs_alike},
     {"{} has a similarity that is NaN: it is aligned with no key", check_aligned},
@@ -351,6 +366,7 @@ constexpr Claim kClaims[] = {
     {"largest dot: {}", check_tip},
     {"largest cosine: {}", check_tip},
     {"{} is symmetric: max |{}", check_symmetric},
+    {"S is: softmax alone does it, {}", check_s_symmetric},
     {"{} is not symmetric: max |{}", check_symmetric},
     {"{} of the tokens stand elsewhere, no positions: {}", check_permuted},
     {"{} of the keys and values stand elsewhere, no positions: {}", check_permuted},

@@ -127,8 +127,8 @@ bool check_sorted_alike(const Told& told) {
     const auto measure = measure_titled(told.part[0]);
     const auto values = measure ? values_of(heads_of(told.state), *measure) : std::vector<double>();
     return std::ssize(values) == told.count(2) && values.size() > 1 &&
-           std::ranges::min(values) == std::ranges::max(values) &&
-           shows(split(told.part[1], " ")[0], values.front());
+           shows(split(told.part[1], " ")[0], std::ranges::min(values)) &&
+           shows(split(told.part[1], " ")[0], std::ranges::max(values));
 }
 bool check_undefined(const Told& told) {
     const auto measure = measure_titled(split(told.part[0], ": ").back());
@@ -228,6 +228,7 @@ constexpr Claim kClaims[] = {
     {"No measure is defined: {}", check_no_measure},
     {"Layer {}: {} of {} of weights do{} not sum to 1{}", check_odd_rows},
     {"{} of {} shown: {}", check_shown_count},
+    {"{} of {} shown", check_shown_count},
     {"A and B differ most at {}: A − B = {}", check_heads_differ},
     {"No {} of A differs from B's", check_heads_same},
     {"Row {}: {} get {} each under {}, {} under {}",

@@ -51,7 +51,11 @@ bool check_percent(std::string_view bound, double percent, double weight) {
     return std::abs(100.0 * weight - percent) <= 0.5001;
 }
 
+/// A row's headline: without the masked keys, the rest and whether it is rounded.
+bool is_headline(std::string_view words) { return words.starts_with("Headline: "); }
+
 bool check_masked(const Story& story, std::string_view words) {
+    if (is_headline(words)) return words.find(" masked") == words.npos;
     const auto masked = std::ranges::count(story.allowed, 0);
     const auto at = words.find(" masked");
     if (at == words.npos) return masked == 0;
@@ -113,6 +117,7 @@ bool check_list(const Told& told) {
     double sum = 0.0;
     for (const double each : story->all) sum += each;
     const bool ordered = std::ranges::none_of(left, [&](double each) { return each > last; });
+    if (is_headline(told.words)) return ordered;
     if (const auto parts = parts_of("{}; the sum is {} %{}", told.words))
         return ordered && shows((*parts)[1], 100.0 * sum);
     return ordered && left.empty() && std::abs(sum - 1.0) < 0.006 &&
@@ -153,7 +158,7 @@ bool check_nan_row(const Told& told) {
         story ? std::ranges::count_if(story->all, [](double w) { return std::isnan(w); }) : -1;
     const bool all = told.words.find("all its weights") != told.words.npos;
     return all ? nans == std::ssize(story->all)
-               : nans == number_of(split(told.part[1], ": ").back()) &&
+               : nans == static_cast<Index>(number_of(split(told.part[1], ": ").back())) &&
                      std::ssize(story->all) == told.count(2);
 }
 
@@ -217,16 +222,19 @@ bool check_alone(const Told& told) {
     const Index key = labelled(told.state, Axis::key, told.part[1]);
     return allowed == 1 && key >= 0 && rows(row, key) == 1.0F;
 }
-bool check_left_out(const Told& told) {
-    const Rows rows = weights_of(told.state);
-    const Index row = told.state.selected ? told.state.selected->row : 0;
-    Index masked = 0;
-    for (Index j = 0; j < rows.columns; ++j)
-        masked += may_attend(told.state.document().spec.mask, told.state.document().size,
-                             told.state.batch, told.state.head, row, j)
-                      ? 0
-                      : 1;
-    return masked == told.count(0);
+bool check_left_out(const Told& told) {  // of some head: a joined context shows them all
+    const Document& document = told.state.document();
+    const auto masked = [&](Index h, Index row) {
+        Index count = 0;
+        for (Index j = 0; j < document.size.tk; ++j)
+            count +=
+                may_attend(document.spec.mask, document.size, told.state.batch, h, row, j) ? 0 : 1;
+        return count;
+    };
+    for (const auto& cell : {told.state.selected, told.state.hovered})
+        for (Index h = 0; cell && cell->row < document.size.tq && h < document.size.heads; ++h)
+            if (masked(h, cell->row) == told.count(0)) return true;
+    return false;
 }
 /// "cat → sat: masked: the weight is 0", "…: allowed by every rule, weight 0.14".
 bool check_pair(const Told& told) {
@@ -241,6 +249,13 @@ bool check_pair(const Told& told) {
         return masked != may && (row >= rows.rows || rows(row, key) == 0.0F);
     return may && shows(told.part[2], rows(row, key));
 }
+bool check_masked_word(const Told& told) {
+    const Index row = labelled(told.state, Axis::query, told.part[0]);
+    const Index key = labelled(told.state, Axis::key, told.part[1]);
+    return row >= 0 && key >= 0 &&
+           !may_attend(told.state.document().spec.mask, told.state.document().size,
+                       told.state.batch, told.state.head, row, key);
+}
 /// Of the pair that is looked at.
 bool check_masked_pair(const Told& told) {
     const Rows rows = weights_of(told.state);
@@ -249,6 +264,21 @@ bool check_masked_pair(const Told& told) {
             if (!may_attend(told.state.document().spec.mask, told.state.document().size,
                             told.state.batch, told.state.head, i, j))
                 return true;
+    return false;
+}
+/// Of the pair that is looked at, where that is one of weights: 0 before dropout.
+bool check_masked_before_dropout(const Told& told) {
+    const Rows rows = weights_of(told.state);
+    for (Index i = 0; i < rows.rows; ++i)
+        for (Index j = 0; j < rows.columns; ++j) {
+            const auto& cell = told.state.hovered ? told.state.hovered : told.state.selected;
+            const bool other = cell && cell->tensor == OperandId(Stage::dropped) &&
+                               (cell->row != i || cell->column != j);
+            if (!other && rows(i, j) == 0.0F &&
+                !may_attend(told.state.document().spec.mask, told.state.document().size,
+                            told.state.batch, told.state.head, i, j))
+                return true;
+        }
     return false;
 }
 bool check_no_mask(const Told& told) {
@@ -364,7 +394,16 @@ bool check_all_nan(const Told& told) {
     });
 }
 
+bool check_headline(const Told& told) {
+    for (const Claim& each : row_claims())
+        if (!is_headline(each.pattern))
+            if (auto parts = parts_of(each.pattern, told.part[0]))
+                return each.holds(Told{told.state, told.words, *std::move(parts)});
+    return false;
+}
+
 constexpr Claim kClaims[] = {
+    {"Headline: {}", check_headline},
     {"{} looks at all {} words alike, {} %{}", check_even},
     {"{} looks at all {} words that it may see alike, {} %{}", check_even},
     {"{} looks at no word: its weights are 0{}", check_zero_row},
@@ -375,11 +414,15 @@ constexpr Claim kClaims[] = {
     {"{}: {} of its {} weights are NaN", check_nan_row},
     {"{}: {} of its {} weights are NaN; {} masked", check_nan_row},
     {"{} → {}: masked: the weight is 0", check_pair},
+    {"{} → {}: masked", check_masked_word},
+    {"{} → {}: forbidden by {}", check_masked_word},
     {"{} → {}: allowed by every rule, weight {}", check_pair},
     {"{} → {}: allowed, no rule is set, weight {}", check_pair},
     {"The pair is masked: exp(−∞) = 0, the weight is exactly 0", check_masked_pair},
+    {"The pair is masked: its weight is 0 before dropout", check_masked_before_dropout},
     {"The mask cuts the pair off: its score reaches no weight", check_masked_pair},
     {"The mask leaves no key: {}", check_masked_pair},
+    {"the mask forbids the pair", check_masked_pair},
     {"Causal mask off, no other mask is set: every query may see every key", check_no_mask},
     {"no rule is set: every pair is allowed", check_no_mask},
     {"Dropout took out {} of {} at random{}", check_dropout},

@@ -96,7 +96,8 @@ class Said {
         all(v.controls.badge, v.controls.window_words, v.controls.heads_words);
         std::string headline;
         for (const HeadlinePart& part : v.headline) headline += part.text;
-        all(headline, v.headline_tip);
+        if (!headline.empty()) add("Headline: " + headline);
+        add(v.headline_tip);
     }
     void add(const SentenceView& v) { all(v.queries.chips, v.keys.chips, v.words); }
     void add(const CompareView& v) {
@@ -128,7 +129,12 @@ class Said {
     }
     void add(const KindsView& v) {
         all(v.lacks, v.sentence, v.note, v.a, v.b, v.difference, v.outputs);
-        for (const KindRow& each : v.rows) all(each.tooltip, each.a, each.b, each.between);
+        for (const KindRow& each : v.rows) {
+            all(each.tooltip, each.between);
+            for (const auto& [side, text] : {std::pair("A", each.a), std::pair("B", each.b)})
+                if (text.find(' ') != text.npos)
+                    add(std::string(side) + ", " + each.label + ": " + text);
+        }
     }
     void add(const LargeView& v) {
         all(v.hint, v.fault, v.title, v.quality, v.hover_words, v.legend.title, v.legend.nan,

@@ -6,6 +6,7 @@
 
 #include "app/common/document/effect.h"
 #include "app/common/sheet.h"
+#include "app/workspaces/exercises/state.h"
 #include "app/workspaces/step/attention_words.h"
 #include "app/workspaces/step/state.h"
 #include "core/masks.h"
@@ -220,16 +221,65 @@ bool check_picture(const Told& told) {
     return false;
 }
 
+/// "largest in size of ∂L/∂A: The → cat 1.09, and 1 other as large", of any head.
+bool check_gradient_picture(const Told& told) {
+    const auto stages = stages_in(told.part[0]);
+    if (stages.empty() || !told.state.gradients) return false;
+    const StageInfo& stage = info(stages.front());
+    const auto [best, others] = tied(split(told.part[2], "; ")[0]);
+    const auto space = best.rfind(' ');
+    const Tensor& tensor = (*told.state.gradients)[stage.stage];
+    const Index row = labelled(told.state, stage.rows, told.part[1]);
+    const Index column = labelled(told.state, stage.columns, best.substr(0, space));
+    for (Index h = 0; h < tensor.shape().h; ++h) {
+        const Rows rows = tensor.matrix(told.state.batch, h);
+        if (row < 0 || column < 0 || row >= rows.rows || column >= rows.columns) return false;
+        std::vector<double> sizes;
+        for (Index i = 0; i < rows.rows; ++i)
+            for (const float each : rows.row(i))
+                if (!std::isnan(each)) sizes.push_back(std::abs(each));
+        const double here = std::abs(rows(row, column));
+        if (!sizes.empty() && std::ranges::max(sizes) - here <= kTie * here &&
+            count_largest(sizes) == 1 + others && shows(best.substr(space + 1), rows(row, column)))
+            return true;
+    }
+    return false;
+}
+
+bool check_entries(const Told& told) {  // "Question 3: 3 of 4 entries are empty"
+    const Index empty = told.count(1),
+                all = static_cast<Index>(number_of(split(told.part[2], " ")[0]));
+    const std::string question = std::to_string(told.count(0) - 1) + ".";
+    const auto filled =
+        std::ranges::count_if(exercises_controls(told.state).entries, [&](const auto& entry) {
+            return entry.first.starts_with(question) &&
+                   entry.second.find_first_not_of(' ') != std::string::npos;
+        });
+    return empty > 0 && empty < all && empty + filled == all;
+}
+
 bool check_same_mark(const Told& told) {
     return told.state.effect != nullptr &&
            std::ranges::any_of(ribbon_stages(told.state.document()),
                                [&](Stage stage) { return !changed(told.state, stage); });
 }
 
+bool check_not_entered(const Told& told) {
+    const std::string question = std::to_string(told.count(0) - 1) + ".";
+    return std::ranges::all_of(exercises_controls(told.state).entries, [&](const auto& entry) {
+        return !entry.first.starts_with(question) ||
+               entry.second.find_first_not_of(' ') == std::string::npos;
+    });
+}
+
 constexpr Claim kClaims[] = {
+    {"Question {}: No entry is filled in yet", check_not_entered},
+    {"Question {}: Nothing is entered yet", check_not_entered},
+    {"Question {}: {} of {} entries are empty", check_entries},
     {"○ the same: {}", check_same_mark},
     {"● changed by the last edit, most at {}: {} → {}", check_most},
     {"largest of {}: {} → {}", check_picture},
+    {"largest in size of ∂L/∂{}: {} → {}", check_gradient_picture},
     {"{} change; {}", check_effect},
     {"{} changes; {}", check_effect},
 };
