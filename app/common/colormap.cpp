@@ -79,7 +79,7 @@ constexpr Theme kLight{
     .masked = rgb(0xd9dfd5),
     .nan = rgb(0xd4006a),
     .input = rgb(0x16242b),
-    .query = rgb(0x146e6c),
+    .query = rgb(0x126f6e),
     .key = rgb(0x676900),
     .value = rgb(0x2f4432),
     .score = rgb(0xb81757),

@@ -52,7 +52,7 @@ struct Mark {
     float thickness = 0.0F;
     Rect clip;
     std::vector<view::Point> course;  // of a line, an edge or a curve: what the pen follows
-    float radius = 0.0F;              // of an edge's corners, which its course leaves out
+    float radius = 0.0F;              // of an edge's corners; its course has square ones
 };
 
 /// A picture and its pixels.
