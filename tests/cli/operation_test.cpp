@@ -67,7 +67,7 @@ TEST_CASE("parameters' gradients have their arrays' names in lower case and [H,r
     CHECK(extents(got, "d_w_delta") == Axes{4, 3, 3});
     CHECK(extents(got, "d_d_skip") == Axes{4, 1, 3});
     CHECK(extents(got, "states") == Axes{2, 4, 6, 6});
-    traced_operation(golden("qkv.npz"), target);
+    traced_operation(operation_golden("chunked"), target);
     CHECK(extents(read_npz(target).value(), "logsumexp") == Axes{2, 4, 4});
     CHECK(!read_npz(target).value().arrays.contains("d_logsumexp"));
 }
@@ -109,9 +109,8 @@ TEST_CASE("an operation's option that cannot be is refused by name") {
     check_option_refused({"--operation", "chunked", "--chunk", "0"}, "chunk is 0");
     check_option_refused({"--operation", "latents", "--latents", "-1"}, "latents is -1");
     const Scratch scratch;
-    const Ran large =
-        ends(cli::kFailure, {"trace", golden("qkv.npz"), "-o", scratch.at("o.npz"),
-                             "--operation", "state-space", "--state", "1000000000"});
+    const Ran large = ends(cli::kFailure, {"trace", golden("qkv.npz"), "-o", scratch.at("o.npz"),
+                                           "--operation", "state-space", "--state", "1000000000"});
     CHECK(says(large.err, "the stages and parameters of operation state-space need"));
     check_option_refused({"--operation", "state-space", "--discretise", "tustin"},
                          "--discretise is 'tustin'; expected zoh or euler");

@@ -45,7 +45,8 @@ std::string projection_tex(const Document& document, Stage stage) {
 std::string vectors_tex(const Document& document, Stage stage) {
     bool computed = is_toy(document);
     const Shape shape = tensor_of(*document.inputs, stage).shape();
-    for (Index i = 0; computed && i < shape.b * shape.t; ++i) computed = is_computed(document, stage, i);
+    for (Index i = 0; computed && i < shape.b * shape.t; ++i)
+        computed = is_computed(document, stage, i);
     if (computed && document.sinusoid) return std::string(info(stage).tex);
     if (computed) return tex_symbol(stage) + R"( = \mathrm{embedding}(\mathrm{token}))";
     return tex_symbol(stage) + R"([i] = \text{the numbers of token } i)";
