@@ -30,14 +30,12 @@ ordered_json tour_to(const TourLook& look) {
 }
 
 ordered_json window_to(const AppState& state) {
-    // What happened is not kept: the clock, which no journal knows, empties it.
-    const bool kept = state.message.severity != Severity::info;
     ordered_json window{{"workspace", shown_workspace(state).key},
                         {"theme", kNamesOf<ThemeName>[static_cast<std::size_t>(state.theme)]},
                         {"ui_scale", state.ui_scale},
                         {"reduced_motion", state.reduced_motion},
                         {"backend", state.backend},
-                        {"message", kept ? state.message.words : ""}};
+                        {"message", state.message.words}};
     window["severity"] = kSeverityNames[static_cast<std::size_t>(state.message.severity)];
     if (state.inspector) window["inspector"] = *state.inspector;
     if (state.presenter) window["presenter"] = true;
