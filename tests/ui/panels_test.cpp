@@ -28,8 +28,10 @@ TEST_CASE("a click on the ribbon goes to that stage") {
     });
     ui.frames(2);
     std::vector<Stage> met;
-    for (float x = 18.0F; x < 400.0F; x += 6.0F)
-        if (const auto* go = last<view::GoToStage>(ui.click({x, 36.0F}))) met.push_back(go->stage);
+    for (float x = 18.0F; x < 400.0F; x += 6.0F) {
+        const view::Actions actions = ui.click({x, 36.0F});
+        if (const auto* go = last<view::GoToStage>(actions)) met.push_back(go->stage);
+    }
     CHECK(std::ranges::is_sorted(met));
     CHECK(met.front() == Stage::x);
     CHECK(met.back() == Stage::scores);
