@@ -67,7 +67,19 @@ std::string complaint_about_empty(const CLI::App& app) {
     return {};
 }
 
+// A value that is quoted may hold line breaks, and what a terminal would obey.
+std::string one_line(std::string text) {
+    const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+    std::replace_if(text.begin(), text.end(), is_control, ' ');
+    return text;
+}
+
 }  // namespace
+
+int report(const Error& error, std::string_view command, Streams io) {
+    io.err << fmt::format("{}: {}\n", command, one_line(error.sentence));
+    return error.kind == ErrorKind::input ? kBadInput : kFailure;
+}
 
 std::optional<int> parse(CLI::App& app, Args args, Streams io) {
     const auto bad_usage = [&](std::string sentence) {

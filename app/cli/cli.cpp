@@ -68,13 +68,6 @@ std::string misspelt(const std::string& word) {
     return files::did_you_mean(word, names);
 }
 
-// A value that is quoted may hold line breaks, and what a terminal would obey.
-std::string one_line(std::string text) {
-    const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
-    std::replace_if(text.begin(), text.end(), is_control, ' ');
-    return text;
-}
-
 }  // namespace
 
 std::optional<int> run(Args args, Streams io) {
@@ -98,11 +91,6 @@ std::optional<int> run(Args args, Streams io) {
         return report({fmt::format("there is no command or file '{}'{}", first, hint)}, "attnscope",
                       io);
     return std::nullopt;
-}
-
-int report(const Error& error, std::string_view command, Streams io) {
-    io.err << fmt::format("{}: {}\n", command, one_line(error.sentence));
-    return error.kind == ErrorKind::input ? kBadInput : kFailure;
 }
 
 void write_csv(const std::string& path, const std::string& text, std::size_t count,

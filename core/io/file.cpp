@@ -135,10 +135,14 @@ int flush_to_disk(const fs::path& path) {
     return code;
 }
 
-/// The target's name in a name that temporary_beside() made for a process that has ended; "": it is none.
+/// The target's name in a name that temporary_beside() made for a process that has ended, also with what libzip puts behind
+/// the name of a file that it writes, ".vn3q6a"; "": it is none.
 std::string target_of_stale(const std::string& name) {
     constexpr std::string_view kEnd = ".tmp";
-    const std::string_view text = name;
+    constexpr std::size_t kZipEnd = 7;
+    std::string_view text = name;
+    if (text.size() > kZipEnd && text[text.size() - kZipEnd] == '.' && !text.ends_with(kEnd))
+        text.remove_suffix(kZipEnd);
     if (!text.starts_with('.') || !text.ends_with(kEnd)) return {};
     const std::string_view inner = text.substr(1, text.size() - 1 - kEnd.size());
     const std::size_t dot = inner.rfind('.');

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "core/kernels/fused_drive_backward.h"
 #include "core/kernels/projections.h"
 #include "core/memory.h"
 
@@ -20,6 +19,13 @@ Result<void> check_row_sums(const Trace& forward, const Dimensions& size) {
                 "trace of backend fused",
                 to_string(each->shape()), to_string(wanted)));
     return {};
+}
+
+FusedKernels own_kernels(const RunControl& control) {
+    return {[&](const Call& call, const HeadTensors& operands) {
+                return attend_fused(call, operands, control);
+            },
+            [&](const BackwardInputs& in) { return differentiate_fused(in, control); }};
 }
 
 class FusedBackend final : public Backend {
@@ -64,10 +70,19 @@ class FusedBackend final : public Backend {
 StageSet fused_stages() { return ~pair_stages(); }
 
 Result<Trace> fused_forward(const Call& call, StageSet keep, const RunControl& control) {
+    return fused_forward(call, keep, own_kernels(control));
+}
+
+Result<Trace> fused_backward(const Call& call, const Trace& forward, const Upstream& upstream,
+                             const RunControl& control) {
+    return fused_backward(call, forward, upstream, own_kernels(control));
+}
+
+Result<Trace> fused_forward(const Call& call, StageSet keep, const FusedKernels& kernels) {
     Trace trace;
     const HeadTensors heads = head_tensors(call, trace);
     const Operands made = make_operands(call, heads.q, heads.k);
-    auto attended = attend_fused(call, operands_of(heads, made), control);
+    auto attended = kernels.attend(call, operands_of(heads, made));
     if (!attended) return stopped();
     trace[Stage::context] = std::move(attended->context);
     trace.logsumexp = std::move(attended->logsumexp);
@@ -80,7 +95,7 @@ Result<Trace> fused_forward(const Call& call, StageSet keep, const RunControl& c
 }
 
 Result<Trace> fused_backward(const Call& call, const Trace& forward, const Upstream& upstream,
-                             const RunControl& control) {
+                             const FusedKernels& kernels) {
     const Dimensions& size = call.size();
     if (auto fine = check_row_sums(forward, size); !fine) return tl::unexpected(fine.error());
     Trace d;
@@ -93,7 +108,7 @@ Result<Trace> fused_backward(const Call& call, const Trace& forward, const Upstr
     const HeadTensors heads = held_heads(call, forward);
     const Operands made = make_operands(call, heads.q, heads.k);
     const HeadTensors operands = operands_of(heads, made);
-    auto gradients = differentiate_fused({call, operands, forward, d[Stage::context]}, control);
+    auto gradients = kernels.differentiate({call, operands, forward, d[Stage::context]});
     if (!gradients) return stopped();
     d[Stage::v] = std::move(gradients->d_v);
     d.params[Param::sinks] = std::move(gradients->d_sinks);

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <functional>
+
 #include "core/backend.h"
 #include "core/engine.h"
+#include "core/kernels/fused_drive_backward.h"
 #include "core/threads.h"
 
 namespace attn {
@@ -20,6 +23,15 @@ Result<Trace> fused_forward(const Call& call, StageSet keep, const RunControl& c
 /// logit and sum, which `forward` holds beside q, k, v and context.
 Result<Trace> fused_backward(const Call& call, const Trace& forward, const Upstream& upstream,
                              const RunControl& control = {});
+
+/// The same with attention itself computed by others, as attend_fused() and differentiate_fused() would.
+struct FusedKernels {
+    std::function<std::optional<ForwardResult>(const Call&, const HeadTensors&)> attend;
+    std::function<std::optional<HeadGradients>(const BackwardInputs&)> differentiate;
+};
+Result<Trace> fused_forward(const Call& call, StageSet keep, const FusedKernels& kernels);
+Result<Trace> fused_backward(const Call& call, const Trace& forward, const Upstream& upstream,
+                             const FusedKernels& kernels);
 
 /// The stages that exist without a number for each pair.
 StageSet fused_stages();

@@ -31,6 +31,53 @@ bool every_input_finite(const BackwardInputs& in) {
            all_finite(in.heads.v.values()) && all_finite(in.d_context.values());
 }
 
+/// d_sink = −Σ_i exp(sink − logsumexp_i) · Σ_c d_context ∘ context: a sink's share of a row has no value.
+Tensor sink_gradients(const BackwardInputs& in) {
+    const Dimensions& size = in.call.size();
+    const Tensor& sinks = in.call.inputs().params[Param::sinks];
+    Tensor d(sinks.shape());
+    if (sinks.empty()) return d;
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index h = 0; h < size.heads; ++h) {
+            const auto sink = static_cast<double>(sinks(0, 0, 0, h));
+            double sum = 0.0;
+            for (Index i = 0; i < size.tq; ++i)
+                sum += std::exp(sink - static_cast<double>(in.forward.logsumexp(b, h, i, 0))) *
+                       row_sum(in.d_context.matrix(b, h).row(i),
+                               in.forward[Stage::context].matrix(b, h).row(i));
+            d(0, 0, 0, h) -= static_cast<float>(sum);
+        }
+    return d;
+}
+
+bool is_empty_row(const BackwardInputs& in, Index b, Index h, Index i) {
+    return in.forward.logsumexp(b, h, i, 0) == -std::numeric_limits<float>::infinity() &&
+           PairMask(in.call.spec(), in.call.size(), b, h, false).allowed_keys(i) == 0;
+}
+
+void fill_nan(MatrixView<float> rows) {
+    for (Index i = 0; i < rows.rows; ++i)
+        std::ranges::fill(rows.row(i), std::numeric_limits<float>::quiet_NaN());
+}
+
+/// An empty row's NaN weights reach all its keys, in value and in gradient.
+void spread_empty_rows(const BackwardInputs& in, HeadGradients& out) {
+    const Dimensions& size = in.call.size();
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index h = 0; h < size.heads; ++h) {
+            const Index g = h / (size.heads / size.kv_heads);
+            bool found = false;
+            for (Index i = 0; i < size.tq; ++i)
+                if (is_empty_row(in, b, h, i)) {
+                    fill_nan(out.d_q.matrix(b, h).row_block(i, 1));
+                    found = true;
+                }
+            if (!found) continue;
+            fill_nan(out.d_k.matrix(b, g));
+            fill_nan(out.d_v.matrix(b, g));
+        }
+}
+
 class BackwardRun {
   public:
     BackwardRun(const BackwardInputs& in, const RunControl& control)
@@ -54,8 +101,8 @@ class BackwardRun {
             part_task(head / size_.kv_heads, head % size_.kv_heads, n % parts_, *worker);
         });
         if (!finished || control_.stop.stop_requested()) return std::nullopt;
-        HeadGradients out{sum_of_parts(), std::move(d_k_), std::move(d_v_), sink_gradients()};
-        if (spec_.mask.any() && spec_.empty_rows == EmptyRows::nan) spread_empty_rows(out);
+        HeadGradients out{sum_of_parts(), std::move(d_k_), std::move(d_v_), {}};
+        finish_gradients(in_, out);
         return out;
     }
 
@@ -83,57 +130,6 @@ class BackwardRun {
         return sum;
     }
 
-    /// d_sink = −Σ_i exp(sink − logsumexp_i) · Σ_c d_context ∘ context: a sink's share of a row has no value.
-    Tensor sink_gradients() const {
-        const Tensor& sinks = in_.call.inputs().params[Param::sinks];
-        Tensor d(sinks.shape());
-        if (sinks.empty()) return d;
-        for (Index b = 0; b < size_.batch; ++b)
-            for (Index h = 0; h < size_.heads; ++h) {
-                double sum = 0.0;
-                for (Index i = 0; i < size_.tq; ++i) sum += sink_share(b, h, i) * row_sum(b, h, i);
-                d(0, 0, 0, h) -= static_cast<float>(sum);
-            }
-        return d;
-    }
-
-    double sink_share(Index b, Index h, Index i) const {
-        const auto sink = static_cast<double>(in_.call.inputs().params[Param::sinks](0, 0, 0, h));
-        return std::exp(sink - static_cast<double>(in_.forward.logsumexp(b, h, i, 0)));
-    }
-
-    double row_sum(Index b, Index h, Index i) const {
-        return attn::row_sum(in_.d_context.matrix(b, h).row(i),
-                             in_.forward[Stage::context].matrix(b, h).row(i));
-    }
-
-    /// An empty row's NaN weights reach all its keys, in value and in gradient.
-    void spread_empty_rows(HeadGradients& out) const {
-        for (Index b = 0; b < size_.batch; ++b)
-            for (Index h = 0; h < size_.heads; ++h) {
-                const Index g = h / (size_.heads / size_.kv_heads);
-                bool found = false;
-                for (Index i = 0; i < size_.tq; ++i)
-                    if (is_empty_row(b, h, i)) {
-                        fill_nan(out.d_q.matrix(b, h).row_block(i, 1));
-                        found = true;
-                    }
-                if (!found) continue;
-                fill_nan(out.d_k.matrix(b, g));
-                fill_nan(out.d_v.matrix(b, g));
-            }
-    }
-
-    bool is_empty_row(Index b, Index h, Index i) const {
-        return in_.forward.logsumexp(b, h, i, 0) == -std::numeric_limits<float>::infinity() &&
-               PairMask(spec_, size_, b, h, false).allowed_keys(i) == 0;
-    }
-
-    static void fill_nan(MatrixView<float> rows) {
-        for (Index i = 0; i < rows.rows; ++i)
-            std::ranges::fill(rows.row(i), std::numeric_limits<float>::quiet_NaN());
-    }
-
     const BackwardInputs& in_;
     const AttentionSpec& spec_;
     const Dimensions& size_;
@@ -155,6 +151,12 @@ double backward_bytes(const Dimensions& size) {
         real(size.batch * size.kv_heads) * real(size.tk) * real(size.d_k + size.d_v);
     const double working = real(HeadGradient::working_floats(size));
     return sizeof(float) * (real(key_parts(size)) * d_q + d_k_d_v + real(thread_slots()) * working);
+}
+
+void finish_gradients(const BackwardInputs& in, HeadGradients& out) {
+    out.d_sinks = sink_gradients(in);
+    const AttentionSpec& spec = in.call.spec();
+    if (spec.mask.any() && spec.empty_rows == EmptyRows::nan) spread_empty_rows(in, out);
 }
 
 std::optional<HeadGradients> differentiate_fused(const BackwardInputs& in,

@@ -22,6 +22,9 @@ struct HeadGradients {
     Tensor d_sinks;
 };
 
+/// From the gradients of the pairs: those of the sinks, and the NaN of empty rows.
+void finish_gradients(const BackwardInputs& in, HeadGradients& out);
+
 /// What differentiate_fused() allocates: d_Q once a part of the keys, d_K, d_V, and what each worker works in.
 double backward_bytes(const Dimensions& size);
 

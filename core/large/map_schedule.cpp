@@ -193,6 +193,7 @@ void adopt(MapState& state, const ViewRequest& request) {
     state.request = request;
     if (other_head) {
         state.head = std::make_shared<HeadState>(state.input->source, request.head, state.limits);
+        if (!state.strips.empty()) state.head->note_stored(state.strips);
         state.view_key.reset();
         state.top_key.reset();
         state.top_ready = false;

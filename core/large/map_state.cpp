@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/large/stored_strips.h"
+
 namespace attn::large {
 namespace {
 
@@ -78,6 +80,13 @@ void HeadState::keep_census(const WeightSource& source, Census&& found) {
         add_nan_row(source, head, i, census->rows[static_cast<std::size_t>(i)], 0, source.size.tk,
                     nan);
     ++nan_version;
+}
+
+void HeadState::note_stored(const std::filesystem::path& strips_read) {
+    std::error_code none;
+    for (Index s = 0; s < pyramid.strip_count(); ++s)
+        if (std::filesystem::exists(strip_file(strips_read, head, s), none))
+            strip_pairs[static_cast<std::size_t>(s)] = 0.0;
 }
 
 void HeadState::settle_fates(const WeightSource& source, KeyRange rows) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -109,6 +110,8 @@ struct HeadState {
 
     /// Takes what Q, K and the mask say of the rows; strips that are done know better.
     void keep_census(const WeightSource& source, Census&& found);
+    /// Strips that are read, which costs no pairs.
+    void note_stored(const std::filesystem::path& strips_read);
     /// Rows whose logsumexp is there now.
     void settle_fates(const WeightSource& source, KeyRange rows);
 
@@ -123,6 +126,7 @@ struct MapState {
 
     const std::shared_ptr<const MapInput> input;
     const MapLimits limits;
+    std::filesystem::path strips;  // of stored_strips.h; "": there are none
 
     std::optional<ViewRequest> request;
     std::shared_ptr<HeadState> head;

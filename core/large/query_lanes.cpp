@@ -7,8 +7,9 @@ namespace attn::large {
 
 Index block_keys(Index run) { return run <= kBlockKeys ? kBlockKeys / run * run : kBlockKeys; }
 
-QueryLanes::QueryLanes(const WeightSource& source, Head head, Index groups)
+QueryLanes::QueryLanes(const WeightSource& source, Head head, Index groups, const HeldRows* held)
     : source_(source),
+      held_(held),
       size_(source.size),
       head_(head),
       mask_(source.spec, source.size, head.b, head.h, false),
@@ -26,14 +27,24 @@ QueryLanes::QueryLanes(const WeightSource& source, Head head, Index groups)
     distance_ = carve.next(lanes_);
 }
 
+const float* QueryLanes::query_row(Index i) const {
+    if (held_ != nullptr) return held_->q + (i - held_->first_query) * size_.d_k;
+    return source_.q->matrix(head_.b, head_.h).row(i).data();
+}
+
+const float* QueryLanes::key_row(Index j) const {
+    if (held_ != nullptr) return held_->k + (j - held_->first_key) * size_.d_k;
+    const Index kv_head = head_.h / (size_.heads / size_.kv_heads);
+    return source_.k->matrix(head_.b, kv_head).row(j).data();
+}
+
 void QueryLanes::set(Index g, std::span<const Index> queries) {
-    const MatrixView<const float> q = source_.q->matrix(head_.b, head_.h);
     for (std::size_t lane = 0; lane < queries.size(); ++lane) {
         float* to = rows_.data() + static_cast<Index>(lane) * size_.d_k;
         if (queries[lane] < 0)
             std::fill_n(to, size_.d_k, 0.0F);
         else
-            std::ranges::copy(q.row(queries[lane]), to);
+            std::copy_n(query_row(queries[lane]), size_.d_k, to);
     }
     transpose({rows_.data(), lanes_, size_.d_k, size_.d_k}, factors_.data(),
               {qt(g), size_.d_k, lanes_, lanes_});
@@ -56,9 +67,8 @@ PoolBlock QueryLanes::block(Index g, KeyRange part, Index origin, Index run) {
     if (!every_pair) mask_.fill(queries, part, keys, lanes_, allow_);
     for (Index lane = 0; lane < lanes_ && finish_.rule.slope != 0.0; ++lane)
         distance_[lane] = static_cast<float>(queries.query(lane) + finish_.offset - part.begin);
-    const Index kv_head = head_.h / (size_.heads / size_.kv_heads);
     return {.qt = qt(g),
-            .k = source_.k->matrix(head_.b, kv_head).row(part.begin).data(),
+            .k = key_row(part.begin),
             .keys = keys,
             .d_k = size_.d_k,
             .allow = every_pair ? nullptr : allow_,

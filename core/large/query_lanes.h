@@ -5,6 +5,7 @@
 
 #include "core/kernels/fused_buffers.h"
 #include "core/large/pool_kernels.h"
+#include "core/large/row_pool.h"
 #include "core/large/weight_source.h"
 
 namespace attn::large {
@@ -20,7 +21,7 @@ Index block_keys(Index run);
 class QueryLanes {
   public:
     /// Room for `groups` of them.
-    QueryLanes(const WeightSource& source, Head head, Index groups);
+    QueryLanes(const WeightSource& source, Head head, Index groups, const HeldRows* held = nullptr);
 
     /// Group `g` holds G queries; −1: none, which attends to nothing.
     void set(Index g, std::span<const Index> queries);
@@ -35,7 +36,11 @@ class QueryLanes {
   private:
     float* qt(Index g) { return qt_ + g * Carve::rounded(size_.d_k * lanes_); }
 
+    const float* query_row(Index i) const;
+    const float* key_row(Index j) const;
+
     const WeightSource& source_;
+    const HeldRows* held_;  // null: `source_` has every row
     const Dimensions& size_;
     Head head_;
     PairMask mask_;

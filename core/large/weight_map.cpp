@@ -16,6 +16,7 @@
 #include "core/large/map_snapshot.h"
 #include "core/large/map_state.h"
 #include "core/large/score_tile.h"
+#include "core/large/stored_strips.h"
 #include "core/large/top_cells.h"
 
 // One lock guards what is known (MapState). A thread takes the most urgent task under it, computes
@@ -42,8 +43,9 @@ void place(const Texels& part, Index first_row, Texels& tile) {
 }  // namespace
 
 struct WeightMap::Work {
-    Work(std::shared_ptr<const MapInput> input, MapLimits limits, std::function<void()> wake)
-        : state_(std::move(input), limits), wake_(std::move(wake)) {
+    Work(std::shared_ptr<const MapInput> input, MapLimits limits, std::function<void()> wake,
+         std::filesystem::path folder)
+        : state_(std::move(input), limits), wake_(std::move(wake)), folder_(std::move(folder)) {
         const int count = std::max(thread_count(), 1);
         threads_.reserve(static_cast<std::size_t>(count));
         try {
@@ -95,10 +97,20 @@ struct WeightMap::Work {
     void serve(int thread) {
         give_way_to_others();
         try {
+            if (thread == 0 && !folder_.empty()) look_for_strips();
             take_tasks(thread);
         } catch (const std::bad_alloc&) {
             end_with(no_memory());
         }
+    }
+
+    void look_for_strips() {
+        std::filesystem::path strips = find_strips(folder_, source());
+        if (strips.empty()) return;
+        const std::lock_guard lock(mutex_);
+        state_.strips = std::move(strips);
+        state_.affordability_known = false;
+        if (state_.head) state_.head->note_stored(state_.strips);
     }
 
     void take_tasks(int thread) {
@@ -313,6 +325,7 @@ struct WeightMap::Work {
         const Index side = head.pyramid.block_side();
         PooledRows pooled;
         const bool finished =
+            is_read(head, task.index, pooled) ||
             pool_rows(source(), head.head, rows, side, side, task.stop.get_token(), pooled);
         if (finished) head.pyramid.add_strip(task.index, std::move(pooled));
         const std::lock_guard lock(mutex_);
@@ -330,6 +343,16 @@ struct WeightMap::Work {
         head.settle_fates(source(), range);
         head.pass_pairs += head.strip_pairs[strip];
         state_.progressed = true;
+    }
+
+    bool is_read(const HeadState& head, Index strip, PooledRows& out) {
+        std::filesystem::path strips;
+        {
+            const std::lock_guard lock(mutex_);
+            strips = state_.strips;
+        }
+        return !strips.empty() &&
+               read_strip(strip_file(strips, head.head, strip), head.pyramid, strip, source(), out);
     }
 
     void pool_part(Task& task) {
@@ -427,12 +450,13 @@ struct WeightMap::Work {
     bool settled_ = false;
     bool stopping_ = false;
     std::function<void()> wake_;
+    std::filesystem::path folder_;  // that may have strips
     std::vector<std::thread> threads_;
 };
 
 WeightMap::WeightMap(std::shared_ptr<const MapInput> input, MapLimits limits,
-                     std::function<void()> wake)
-    : work_(std::make_unique<Work>(std::move(input), limits, std::move(wake))) {}
+                     std::function<void()> wake, std::filesystem::path folder)
+    : work_(std::make_unique<Work>(std::move(input), limits, std::move(wake), std::move(folder))) {}
 
 WeightMap::~WeightMap() = default;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -162,7 +163,9 @@ struct MapLimits {
 class WeightMap {
   public:
     /// `wake` is called from a thread of the map when a new snapshot waits.
-    WeightMap(std::shared_ptr<const MapInput> input, MapLimits limits, std::function<void()> wake);
+    /// `folder` may have the strips of this matrix (stored_strips.h), which are then read in place of being computed.
+    WeightMap(std::shared_ptr<const MapInput> input, MapLimits limits, std::function<void()> wake,
+              std::filesystem::path folder = {});
     ~WeightMap();
     WeightMap(const WeightMap&) = delete;
     WeightMap& operator=(const WeightMap&) = delete;

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numbers>
 #include <numeric>
 
 #include "core/large/query_lanes.h"
+#include "core/large/row_pool.h"
 #include "core/large/texel_sums.h"
 #include "core/large/weight_cells.h"
 #include "core/rounding.h"
@@ -29,7 +31,7 @@ constexpr Index kLeastRun = 8;
 class RowPass {
   public:
     RowPass(const WeightSource& source, Head head, std::span<const Index> rows, Index pool_rows,
-            Index pool_keys, PooledRows& out)
+            Index pool_keys, PooledRows& out, const HeldRows* held = nullptr)
         : tk_(source.size.tk),
           rows_(rows),
           pool_rows_(pool_rows),
@@ -40,7 +42,7 @@ class RowPass {
           record_floats_(divide_up(tk_, run_) * fields_ * lanes_),
           most_groups_(std::clamp<Index>(kMostRecordFloats / record_floats_, 1,
                                          divide_up(kStripRows, lanes_))),
-          queries_(source, head, most_groups_),
+          queries_(source, head, most_groups_, held),
           listed_(static_cast<std::size_t>(lanes_)),
           texel_rows_(listed_.size()),
           out_(out) {
@@ -55,15 +57,29 @@ class RowPass {
         records_ = carve.next(most_groups_ * record_floats_);
     }
 
-    bool run(const std::stop_token& stop) {
-        const auto count = static_cast<Index>(rows_.size());
-        for (Index first = 0; first < count; first += most_groups_ * lanes_) {
-            const Index groups = std::min(most_groups_, divide_up(count - first, lanes_));
-            for (Index g = 0; g < groups; ++g) start(g, first + g * lanes_);
-            if (!pass(groups, stop)) return false;
-            for (Index g = 0; g < groups; ++g) finish(g, first + g * lanes_);
+    /// So many of the rows at a time.
+    Index room() const { return most_groups_ * lanes_; }
+
+    /// Entries `first` … of the rows, room() of them or what is left.
+    void start(Index first) {
+        first_ = first;
+        count_ =
+            std::min(most_groups_, divide_up(static_cast<Index>(rows_.size()) - first, lanes_));
+        for (Index g = 0; g < count_; ++g) start_group(g, first + g * lanes_);
+    }
+    /// Keys that any of them attends to.
+    KeyRange keys() const { return queries_.any(count_); }
+    /// The next keys, whole blocks of block_keys() but for the last.
+    bool add(KeyRange keys, const std::stop_token& stop) {
+        const Index step = block_keys(run_);
+        for (Index j = keys.begin / step * step; j < keys.end; j += step) {
+            if (stop.stop_requested()) return false;
+            for (Index g = 0; g < count_; ++g) add_block(g, j, j + step);
         }
         return true;
+    }
+    void finish() {
+        for (Index g = 0; g < count_; ++g) finish_group(g, first_ + g * lanes_);
     }
 
   private:
@@ -72,7 +88,7 @@ class RowPass {
     }
 
     /// Group `g` begins at entry `first` of the rows; lanes past the last repeat it.
-    void start(Index g, Index first) {
+    void start_group(Index g, Index first) {
         const auto last = static_cast<Index>(rows_.size()) - 1;
         for (Index lane = 0; lane < lanes_; ++lane)
             listed_[static_cast<std::size_t>(lane)] =
@@ -96,25 +112,17 @@ class RowPass {
             std::fill_n(first + at, lanes_, std::numeric_limits<float>::lowest());
     }
 
-    /// Every key once, each block of them for every group.
-    bool pass(Index groups, const std::stop_token& stop) {
-        const KeyRange keys = queries_.any(groups);
-        const Index step = block_keys(run_);
-        for (Index j = keys.begin / step * step; j < keys.end; j += step) {
-            if (stop.stop_requested()) return false;
-            for (Index g = 0; g < groups; ++g) {
-                const KeyRange any = queries_.group(g).any;
-                const KeyRange part{std::max(j, any.begin), std::min(j + step, any.end)};
-                if (queries_.group(g).attends(part))
-                    record_runs(queries_.block(g, part, 0, run_), records(g),
-                                {max_ + g * lanes_, sum_ + g * lanes_}, scratch_);
-            }
-        }
-        return true;
+    /// Keys begin … end − 1, one block of them, for group `g`.
+    void add_block(Index g, Index begin, Index end) {
+        const KeyRange any = queries_.group(g).any;
+        const KeyRange part{std::max(begin, any.begin), std::min(end, any.end)};
+        if (queries_.group(g).attends(part))
+            record_runs(queries_.block(g, part, 0, run_), records(g),
+                        {max_ + g * lanes_, sum_ + g * lanes_}, scratch_);
     }
 
     /// L of each row of a group, and its records joined into texels.
-    void finish(Index g, Index first) {
+    void finish_group(Index g, Index first) {
         const auto count = static_cast<Index>(rows_.size());
         for (Index lane = 0; lane < lanes_; ++lane) {
             const Index n = first + lane;
@@ -153,6 +161,8 @@ class RowPass {
     Index record_floats_;  // of one group
     Index most_groups_;
     QueryLanes queries_;
+    Index first_ = 0;  // entry of the rows
+    Index count_ = 0;  // groups that were started
     std::vector<Index> listed_;
     std::vector<Index> texel_rows_;
     PooledRows& out_;
@@ -186,10 +196,65 @@ bool pool_rows(const WeightSource& source, Head head, std::span<const Index> row
     }
     start_texels(divide_up(count, pool_rows), divide_up(tk, pool_keys), source.spec.mask.any(),
                  out.texels);
-    if (!RowPass(source, head, rows, pool_rows, pool_keys, out).run(stop)) return false;
+    RowPass pass(source, head, rows, pool_rows, pool_keys, out);
+    for (Index first = 0; first < count; first += pass.room()) {
+        pass.start(first);
+        if (!pass.add(pass.keys(), stop)) return false;
+        pass.finish();
+    }
     finish_texels({count, tk, pool_rows, pool_keys}, out.texels);
     spread_empty_rows(source, head, rows, out.logsumexp, pool_rows, out.texels);
     return true;
+}
+
+struct RowPool::Work {
+    Work(const WeightSource& from, Head of, const HeldRows& held, std::span<const Index> listed,
+         Index side)
+        : source(from), head(of), rows(listed.begin(), listed.end()), pool(side) {
+        const auto count = static_cast<Index>(rows.size());
+        out.logsumexp.resize(rows.size());
+        start_texels(divide_up(count, pool), divide_up(source.size.tk, pool),
+                     source.spec.mask.any(), out.texels);
+        for (Index first = 0; first < count; first += passes.back()->room()) {
+            passes.push_back(std::make_unique<RowPass>(source, head, rows, pool, pool, out, &held));
+            passes.back()->start(first);
+        }
+    }
+
+    const WeightSource& source;
+    Head head;
+    std::vector<Index> rows;
+    Index pool;
+    PooledRows out;
+    std::vector<std::unique_ptr<RowPass>> passes;
+};
+
+RowPool::RowPool(const WeightSource& source, Head head, const HeldRows& held,
+                 std::span<const Index> rows, Index pool)
+    : work_(std::make_unique<Work>(source, head, held, rows, pool)) {}
+RowPool::RowPool(RowPool&&) noexcept = default;
+RowPool::~RowPool() = default;
+
+void RowPool::add(KeyRange keys) {
+    for (const auto& pass : work_->passes) {
+        const KeyRange wanted = pass->keys();
+        const KeyRange part{std::max(keys.begin, wanted.begin), std::min(keys.end, wanted.end)};
+        if (part.begin < part.end) pass->add(part, {});
+    }
+}
+
+PooledRows RowPool::finish() {
+    for (const auto& pass : work_->passes) pass->finish();
+    const auto count = static_cast<Index>(work_->rows.size());
+    PooledRows& out = work_->out;
+    finish_texels({count, work_->source.size.tk, work_->pool, work_->pool}, out.texels);
+    spread_empty_rows(work_->source, work_->head, work_->rows, out.logsumexp, work_->pool,
+                      out.texels);
+    return std::move(out);
+}
+
+bool RowPool::takes(Index pool, const Dimensions& size) {
+    return pool >= kLeastRun || pool >= size.tk;
 }
 
 }  // namespace attn::large

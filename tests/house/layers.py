@@ -32,6 +32,7 @@ INCLUDES = [
     (["app/jobs/*"], [], "draw/|gl/|cli/|files/", "jobs includes only core and view"),
     (["app/figures/*"], [], "draw/|gl/|cli/", "figures includes only view and core"),
     (["app/cli/*"], [], "draw/", "cli draws no panels itself"),
+    (["core/*", "app/*"], [], "cluster/|mpi\\.h>", "only attnscope-mpi knows MPI"),
 ]
 PRINTS = re.compile(r"^([^/]|/[^/])*\b(v?f?printf|f?puts|putchar|perror|exit|_Exit|abort) *\("
                     r"|std::c(out|err|log)\b|(std|fmt)::print")
@@ -122,7 +123,7 @@ def circles(sources):
 
 
 def read(tree):
-    return {str(path.relative_to(tree)): path.read_text() for folder in ("core", "app", "tests")
+    return {str(path.relative_to(tree)): path.read_text() for folder in ("core", "app", "cluster", "tests")
             for path in sorted((tree / folder).rglob("*")) if path.suffix in (".h", ".cpp", ".inl")}
 
 

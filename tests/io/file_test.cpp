@@ -108,6 +108,7 @@ TEST_CASE("what a killed program left for a name goes with the next write of tha
     std::ofstream(scratch / alive) << "of a process that runs";
     std::ofstream(scratch / fmt::format(".g.{}.tmp", child)) << "of another name";
     std::ofstream(scratch / ".f.x.tmp") << "of another program";
+    std::ofstream(scratch / fmt::format(".f.{}.tmp.vn3q6a", child)) << "libzip's";
     REQUIRE(write_file_atomically(scratch / "f", "whole"));
     CHECK(read_text_file(scratch / "f").value() == "whole");
     CHECK(scratch.files() == 4);

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <set>
 #include <thread>
 
 #include <doctest/doctest.h>
 
+#include "core/large/stored_strips.h"
 #include "core/large/tile_grid.h"
 #include "core/rng.h"
 #include "core/threads.h"
@@ -167,6 +169,58 @@ TEST_CASE("a pass that is paused and resumed gives the numbers of one that is no
         CHECK(a->colors.low == b->colors.low);
         CHECK(a->colors.high == b->colors.high);
     }
+}
+
+TEST_CASE("strips that another program computed are read, and never those of another matrix") {
+    const auto folder = std::filesystem::temp_directory_path() / "attnscope-strips-test";
+    std::filesystem::remove_all(folder);
+    MapInput input{normal_source(3001, 3001, 8), {}, {}, {}};
+    input.source.spec.mask.causal = CausalAlign::top_left;
+    CHECK(find_strips(folder, input.source).empty());
+    const auto strips = strips_folder(folder, input.source);
+    std::filesystem::create_directories(strips);
+    const Pyramid pyramid(input.source, MapLimits{}.pyramid_bytes);
+    const Index side = pyramid.block_side();
+    for (Index s = 0; s < pyramid.strip_count(); ++s) {
+        std::vector<Index> rows;
+        for (Index i = pyramid.strip_rows(s).begin; i < pyramid.strip_rows(s).end; ++i)
+            rows.push_back(i);
+        PooledRows pooled;
+        REQUIRE(pool_rows(input.source, {}, rows, side, side, {}, pooled));
+        if (s == 0) pooled.texels.max[0] = 0.123F;  // as no weight is: it was read
+        REQUIRE(write_strip(strip_file(strips, {}, s), pooled));
+    }
+    const auto whole = exactly(0, 0, 3001, 3001, pyramid.base_level());
+    const auto texels = [&](const std::filesystem::path& from) {
+        WeightMap map(
+            std::make_shared<const MapInput>(input), {}, [] {}, from);
+        const auto snapshot = settled(map, whole);
+        CHECK(snapshot->complete);
+        CHECK(snapshot->pass.rows_done == 3001);
+        for (const auto& tile : snapshot->tiles)
+            if (tile->id == TileId{pyramid.base_level(), 0, 0}) return tile->texels;
+        return Texels{};
+    };
+    const Texels computed = texels({});
+    CHECK(find_strips(folder, input.source) == strips);
+    Texels read = texels(folder);
+    CHECK(read.max[0] == 0.123F);
+    read.max[0] = computed.max[0];
+    CHECK(read.max == computed.max);
+    CHECK(read.mean == computed.mean);
+    CHECK(read.allowed == computed.allowed);
+
+    std::filesystem::resize_file(strip_file(strips, {}, 0), 200);  // damaged: computed again
+    CHECK(texels(folder).max == computed.max);
+    WeightSource other = input.source;
+    other.spec.mask.window = 9;
+    CHECK(find_strips(folder, other).empty());
+    other = input.source;
+    Tensor q = *other.q;
+    q.data()[17] += 1.0F;
+    other.q = std::make_shared<const Tensor>(std::move(q));
+    CHECK(find_strips(folder, other).empty());
+    std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("the cache of tiles keeps its budget") {

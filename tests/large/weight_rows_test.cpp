@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <iterator>
 #include <limits>
 
 #include "core/cast.h"
 #include "core/kernels/fused_forward.h"
 #include "core/kernels/peak.h"
+#include "core/large/row_pool.h"
 #include "core/large/weight_map.h"
 #include "core/large/weight_rows.h"
 #include "core/masks.h"
@@ -144,6 +146,10 @@ std::vector<Index> rows_from(Index first, Index count, Index step = 1) {
     std::vector<Index> rows(static_cast<std::size_t>(count));
     for (Index n = 0; n < count; ++n) rows[static_cast<std::size_t>(n)] = first + n * step;
     return rows;
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 std::string compare_rows(const Subject& subject, Head head, std::span<const Index> rows,
@@ -361,6 +367,36 @@ TEST_CASE("pooled rows equal pooling of the exact weights, whatever rows and sid
                 CHECK(compare_rows(subject, {0, 1}, rows_from(100, 1), rows, keys) == "");
             }
         });
+    }
+}
+
+TEST_CASE("rows that meet their keys a piece at a time weigh the same, bit for bit") {
+    for (const Case& one : masked_cases()) {
+        const WeightSource source = weight_source(one.inputs, one.spec).value();
+        const std::vector<Index> rows = rows_from(16, 190);
+        for (const Head head : {Head{0, 0}, Head{0, 1}}) {
+            PooledRows whole;
+            REQUIRE(pool_rows(source, head, rows, 16, 16, {}, whole));
+            const MatrixView<const float> q = source.q->matrix(head.b, head.h);
+            const MatrixView<const float> k = source.k->matrix(head.b, 0);
+            HeldRows held{q.row(16).data(), 16, nullptr, 0};
+            RowPool pool(source, head, held, rows, 16);
+            for (Index j = 0; j < source.size.tk; j += RowPool::kPieceKeys) {
+                const KeyRange keys{j, std::min(j + RowPool::kPieceKeys, source.size.tk)};
+                const std::vector<float> piece(k.row(j).data(),
+                                               k.row(j).data() + (keys.end - j) * k.columns);
+                held.k = piece.data();
+                held.first_key = j;
+                pool.add(keys);
+            }
+            const PooledRows pooled = pool.finish();
+            CAPTURE(one.name);
+            CHECK(same_bits(pooled.logsumexp, whole.logsumexp));
+            CHECK(same_bits(pooled.texels.mean, whole.texels.mean));
+            CHECK(same_bits(pooled.texels.max, whole.texels.max));
+            CHECK(same_bits(pooled.texels.log_mean, whole.texels.log_mean));
+            CHECK(pooled.texels.allowed == whole.texels.allowed);
+        }
     }
 }
 

@@ -66,7 +66,8 @@ class MapJob : public Job {
         const auto request = requested_map(state);
         if (!request) return;
         head_ = request->view.head;
-        if (request->input != input_) replace(request->input);
+        const auto* const file = std::get_if<FileOrigin>(&state.document().origin);
+        if (request->input != input_) replace(request->input, file ? file->path : "");
         if (map_) map_->want(request->view);
     }
     Actions take() override {
@@ -87,7 +88,7 @@ class MapJob : public Job {
 
   private:
     /// The old map first: nothing as large may come again.
-    void replace(std::shared_ptr<const large::MapInput> input) {
+    void replace(std::shared_ptr<const large::MapInput> input, const std::string& folder) {
         auto old = std::exchange(map_, nullptr);
         input_ = std::move(input);
         fault_.clear();
@@ -98,7 +99,7 @@ class MapJob : public Job {
         };
         try {
             if (old) retirement_ = std::jthread(retire, std::move(old));
-            map_ = std::make_shared<large::WeightMap>(input_, large::MapLimits{}, wake_);
+            map_ = std::make_shared<large::WeightMap>(input_, large::MapLimits{}, wake_, folder);
         } catch (const std::system_error& error) {
             fault_ = fmt::format("no thread could be started for the map: {}", error.what());
             wake_();

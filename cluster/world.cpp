@@ -1,0 +1,97 @@
+#include "cluster/world.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include "core/kernels/fused_forward.h"
+
+namespace attn::cluster {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // of a message: MPI counts in int
+
+std::string host() {
+    char name[MPI_MAX_PROCESSOR_NAME];
+    int length = 0;
+    MPI_Get_processor_name(name, &length);
+    return {name, static_cast<std::size_t>(length)};
+}
+
+/// body(data, bytes) for pieces that MPI can count.
+template <class Data, class Body>
+void in_pieces(Data* data, std::size_t bytes, const Body& body) {
+    for (std::size_t at = 0; at < bytes; at += kMostBytes)
+        body(data + at, static_cast<int>(std::min(kMostBytes, bytes - at)));
+}
+
+}  // namespace
+
+World::World(int* count, char*** words) { MPI_Init(count, words); }
+World::~World() { MPI_Finalize(); }
+
+int rank() {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+int rank_count() {
+    int count = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    return count;
+}
+
+void end_every_rank(const Error& error) {
+    const std::string line =
+        fmt::format("attnscope-mpi: rank {} on {}: {}\n", rank(), host(), error.sentence);
+    std::fputs(line.c_str(), stderr);
+    std::fflush(stderr);
+    const int status = error.kind == ErrorKind::input ? 2 : 1;
+    MPI_Abort(MPI_COMM_WORLD, status);
+    std::exit(status);
+}
+
+void share(void* data, std::size_t bytes) {
+    in_pieces(static_cast<char*>(data), bytes,
+              [](char* piece, int count) { MPI_Bcast(piece, count, MPI_BYTE, 0, MPI_COMM_WORLD); });
+}
+
+void share(std::string& text) {
+    std::vector<char> bytes(text.begin(), text.end());
+    share(bytes);
+    text.assign(bytes.begin(), bytes.end());
+}
+
+void meet() { MPI_Barrier(MPI_COMM_WORLD); }
+
+Result<void> check_one_kind_of_host() {
+    const Index lanes = query_group_lanes();
+    Index least = lanes;
+    Index most = lanes;
+    MPI_Allreduce(&lanes, &least, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(&lanes, &most, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    if (least == most) return {};
+    return bad_input(
+        fmt::format("the hosts compute {} to {} queries at once, by their instructions; expected "
+                    "hosts of one kind, for the same numbers whoever computes them",
+                    least, most));
+}
+
+void send(std::span<const float> values, int to) {
+    in_pieces(reinterpret_cast<const char*>(values.data()), values.size_bytes(),
+              [&](const char* piece, int count) {
+                  MPI_Send(piece, count, MPI_BYTE, to, 0, MPI_COMM_WORLD);
+              });
+}
+
+void receive(std::span<float> values, int from) {
+    in_pieces(reinterpret_cast<char*>(values.data()), values.size_bytes(),
+              [&](char* piece, int count) {
+                  MPI_Recv(piece, count, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+              });
+}
+
+}  // namespace attn::cluster
