@@ -330,8 +330,8 @@ void add_start_options(CLI::App& app, StartOptions& options) {
               "the Map workspace with a generated matrix of so many tokens");
     add_value(app, "--go-to", options.go_to, "QUERY,KEY", "the cell of a large matrix to look at");
     add_value(app, "--tour", options.tour, "NAME", "a guided tour, by its key: attention");
-    app.add_option("--layer", options.layer, "the layer to show, from 0")->type_name("N");
-    app.add_option("--head", options.head, "the head to show, from 0")->type_name("N");
+    add_value(app, "--layer", options.layer, "N", "the layer to show, from 0");
+    add_value(app, "--head", options.head, "N", "the head to show, from 0");
     add_value(app, "--stage", options.stage, "KEY", "the stage to show");
     add_value(app, "--select", options.select, "STAGE:ROW,COLUMN", "the cell to explain");
     add_value(app, "--theme", options.theme, "T", "dark or light");

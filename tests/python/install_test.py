@@ -57,8 +57,6 @@ class Install(Case):
         self.assertFalse((self.project / "python" / "build").exists())
         self.run_python("-m", "pip", "uninstall", "--quiet", "--yes", "attnscope")
         self.assertFalse((site / "attnscope").exists())
-
-    def test_installed_to_be_edited(self):
         self.run_python("-m", "pip", "install", "--quiet", "--editable", str(self.project / "python"))
         self.check_five_lines(self.project / "python")
 

@@ -269,7 +269,7 @@ std::vector<bool> lone_numbers(const GridCanvas& canvas) {
         std::vector<bool> shown(static_cast<std::size_t>(grid.columns), focused);
         if (pairs && grid.focus_row != row) shown = largest_of_row(grid, row);
         if (grid.focus_column) shown[static_cast<std::size_t>(*grid.focus_column)] = true;
-        std::ranges::copy(shown, all.begin() + row * grid.columns);
+        std::copy(shown.begin(), shown.end(), all.begin() + row * grid.columns);
     }
     return all;
 }
