@@ -250,6 +250,7 @@ TEST_CASE(
     CHECK(count(svg_of(grid_of(128, 129), 6.0F), said) == 0);
     view::GridView bars = grid_of(1, 4);
     bars.as_bars = true;
+    bars.title = "S[row, ·]";
     CHECK(count(svg_of(bars, 60.0F), said) == 4);
     view::GridView masked = grid_of(3, 4);
     masked.cells[1].look = view::CellLook::masked;

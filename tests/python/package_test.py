@@ -168,8 +168,8 @@ class Figures(Case):
         titles = self.titles(self.figure(stage="weights", workspace="step", head=1)._repr_svg_())
         weight = f"{self.weights[1, 2, 0]:.4f}".rstrip("0")
         self.assertIn(f"A[saw, the] = {weight}", titles)
-        self.assertEqual(len([each for each in titles if each.startswith("A[")]), 25)
-        self.assertEqual(len([each for each in titles if each.endswith("(masked)")]), 10)
+        self.assertEqual(len({each for each in titles if each.startswith("A[")}), 25)
+        self.assertEqual(len({each for each in titles if each.startswith("A[") and each.endswith("(masked)")}), 10)
 
     def test_without_titles_where_they_are_not_wanted(self):
         plain, said = self.figure(titles=False), self.figure()

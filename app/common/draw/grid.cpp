@@ -268,7 +268,8 @@ std::optional<bool> draw_row_switch(const GridCanvas& canvas, const Bar& bar) {
 std::string cell_words(const GridView& grid, Index row, Index column) {
     const view::CellView& cell = grid.at(row, column);
     const bool is_number = cell.look == view::CellLook::number;
-    return grid.title + "[" + grid.row_labels[static_cast<std::size_t>(row)] + ", " +
+    const std::string name = grid.title.substr(0, grid.title.find('['));  // of "A[it, ·]" too
+    return name + "[" + grid.row_labels[static_cast<std::size_t>(row)] + ", " +
            grid.column_labels[static_cast<std::size_t>(column)] +
            "] = " + (is_number ? view::number(cell.value) : cell.text) +
            (cell.look == view::CellLook::masked ? " (masked)" : "");
