@@ -91,7 +91,7 @@ std::string style() {
            style_of(view::Face::mono, "Menlo,Consolas,monospace") +
            style_of(view::Face::italic, "serif", ";font-style:italic") +
            style_of(view::Face::roman, "serif") +
-           ".attn .c{shape-rendering:crispEdges}"
+           ".attn rect{shape-rendering:crispEdges}.attn .r{shape-rendering:auto}"
            ".attn image{image-rendering:optimizeSpeed;image-rendering:crisp-edges;"
            "image-rendering:pixelated}</style>\n";
 }
@@ -134,13 +134,13 @@ class SvgFigure : public Figure {
 
     void rect(Point low, Point high, Color fill, float radius) override {
         const std::string edges =
-            radius > 0.0F ? fmt::format(" rx=\"{}\"", num(radius)) : " class=\"c\"";
+            radius > 0.0F ? fmt::format(" rx=\"{}\" class=\"r\"", num(radius)) : "";
         put("<rect {}{}{}/>\n", box(low, high), edges, paint("fill", fill));
     }
 
     void outline(Point low, Point high, Color color, float thickness, float radius) override {
         const std::string round = radius > 0.0F ? fmt::format(" rx=\"{}\"", num(radius)) : "";
-        put("<rect {}{} fill=\"none\"{}/>\n",
+        put("<rect {}{} class=\"r\" fill=\"none\"{}/>\n",
             box({low.x + 0.5F, low.y + 0.5F}, {high.x - 0.5F, high.y - 0.5F}), round,
             pen(color, thickness));
     }
@@ -151,7 +151,8 @@ class SvgFigure : public Figure {
         for (std::size_t n = 0; n < colors.size(); ++n)
             put("<stop offset=\"{}%\"{}/>", num(100.0 * static_cast<double>(n) / last),
                 paint("stop-color", colors[n]));
-        put("</linearGradient>\n<rect {} fill=\"url(#g{}\1)\"/>\n", box(low, high), gradients_);
+        put("</linearGradient>\n<rect {} class=\"r\" fill=\"url(#g{}\1)\"/>\n", box(low, high),
+            gradients_);
     }
 
     void line(Point from, Point to, Color color, float thickness) override {
