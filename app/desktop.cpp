@@ -16,6 +16,7 @@
 #include "app/common/or_throw.h"
 #include "app/common/workspace.h"
 #include "app/figure.h"
+#include "app/followed_file.h"
 #include "app/fonts/fonts.h"
 #include "app/gl/png.h"
 #include "app/gl/window.h"
@@ -38,6 +39,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kFramesAfterEvent = 3;
 constexpr double kFrameSeconds = 1.0 / 60.0;  // while something moves
 constexpr double kIdleSeconds = 30.0;
+constexpr double kFollowSeconds = 0.2;   // from a look at a followed file to the next
 constexpr double kMessageSeconds = 4.0;  // what just happened is said so long
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
@@ -90,7 +92,7 @@ class Desktop {
   public:
     Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window> window,
             cli::Start start, std::optional<LineFile> journal, std::optional<LineFile> frame_log,
-            Clock::time_point started)
+            std::optional<FollowedFile> followed, Clock::time_point started)
         : options_(options),
           window_(std::move(window)),
           state_(std::move(start.state)),
@@ -98,6 +100,7 @@ class Desktop {
           jobs_(start.open, gl::Window::wake),
           journal_(std::move(journal)),
           frame_log_(std::move(frame_log)),
+          followed_(std::move(followed)),
           started_(started),
           last_frame_(started),
           keeper_(options.start.replay.empty() && !options.exit_after_replay, gl::Window::wake) {
@@ -194,8 +197,9 @@ class Desktop {
         if (frames_wanted_ > 0) return 0.0;
         if (view::is_animating(state_))
             return std::max(0.0, kFrameSeconds - seconds_between(last_frame_, Clock::now()));
-        const double idle = std::min(keeper_.due_in().value_or(kIdleSeconds),
-                                     message_left().value_or(kIdleSeconds));
+        const double idle = std::min({keeper_.due_in().value_or(kIdleSeconds),
+                                      message_left().value_or(kIdleSeconds),
+                                      followed_ ? kFollowSeconds : kIdleSeconds});
         return std::clamp(idle, 0.001, kIdleSeconds);
     }
 
@@ -229,10 +233,20 @@ class Desktop {
             if (!script_.keep(answer)) dispatch(answer);
         }
         play();
+        follow_file();
         fade_message();
         if (frames_wanted_ > 0) jobs_.update(state_);
         if (window_->events().take_news()) frames_wanted_ = kFramesAfterEvent;
         return frames_wanted_ > 0 || view::is_animating(state_);
+    }
+
+    /// While it is what is open; the person may have opened something else.
+    void follow_file() {
+        if (!followed_ || state_.opening || !script_.done()) return;
+        const auto* const origin = std::get_if<view::FileOrigin>(&state_.document().origin);
+        if (!origin || origin->path != options_.start.file || !followed_->was_written()) return;
+        dispatch(view::OpenFile{origin->path, {}, origin->options});
+        frames_wanted_ = kFramesAfterEvent;
     }
 
     /// What the clock and the window's frame ask for.
@@ -358,6 +372,7 @@ class Desktop {
     jobs::Script script_;  // of the start and of a replay, not carried out yet
     std::optional<LineFile> journal_;
     std::optional<LineFile> frame_log_;
+    std::optional<FollowedFile> followed_;
     Clock::time_point started_;
     std::string said_;  // on the bottom line
     Clock::time_point said_at_;
@@ -377,6 +392,8 @@ std::optional<LineFile> open_lines(const std::string& path, const LineKind& kind
 void run_window(const cli::DesktopOptions& options, cli::Streams io, Clock::time_point started,
                 const EndingSignals& ending) {
     const gl::Size size = or_throw(cli::parse_size(options.start.size));
+    std::optional<FollowedFile> followed;  // from before it is read
+    if (options.follow) followed.emplace(options.start.file);
     cli::Start start = or_throw(cli::read_start(options.start, io));
     auto journal = open_lines(options.journal, kJournalLines);
     auto frame_log = open_lines(options.frame_log, kFrameLogLines);
@@ -385,7 +402,7 @@ void run_window(const cli::DesktopOptions& options, cli::Streams io, Clock::time
     for (std::optional<LineFile>* lines : {&journal, &frame_log})
         if (*lines) or_throw((*lines)->begin());
     Desktop desktop(options, std::move(window), std::move(start), std::move(journal),
-                    std::move(frame_log), started);
+                    std::move(frame_log), std::move(followed), started);
     desktop.run(ending);
     or_throw(desktop.save_at_exit());
     const bool kept_elsewhere = !options.save_session.empty();

@@ -80,7 +80,7 @@ class FigureStudio : public cli::Studio {
 
     Result<std::string> picture(const view::AppState& state) override {
         const Page page = page_of(stage(state), measure_, window_.chrome);
-        const auto figure = figures::make_figure(format_, page);
+        const auto figure = figures::make_figure(format_, page, window_.titles);
         stage(state).draw(state, *figure);
         return figure->finish();
     }

@@ -15,6 +15,7 @@ struct FigureWindow {
     gl::Size size{1600, 1000};
     double device_scale = 1.0;
     bool chrome = false;  // all of it, not the canvas alone
+    bool titles = true;   // in an SVG: what each cell and mark is, where the pointer rests on it
 };
 
 /// What the screen shows of `state`, drawn once more by the panels into the bytes of a file: the canvas,

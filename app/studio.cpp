@@ -45,7 +45,8 @@ class OffscreenStudio : public cli::Studio {
 
 Result<std::unique_ptr<cli::Studio>> open_studio(const cli::StudioJob& job) {
     if (!job.chrome || job.format != figures::Format::png)
-        return open_figure_studio(job.format, {.size = job.size, .chrome = job.chrome});
+        return open_figure_studio(job.format,
+                                  {.size = job.size, .chrome = job.chrome, .titles = job.titles});
     auto target = gl::Offscreen::open(job.size);
     if (!target) return tl::unexpected(std::move(target.error()));
     return std::make_unique<OffscreenStudio>(std::move(*target));

@@ -11,6 +11,8 @@ build_packages=(
 )
 test_packages=(doctest-dev clang-format glslang-tools xvfb xauth xdotool poppler-utils python3-numpy
     libopenmpi-dev openmpi-bin)
+# What tests use where it is there, and else are skipped with the reason: python3-venv python3-pip (python_install), python3-torch
+# (python_hooks), jupyter-nbconvert python3-ipykernel (python_notebook), chromium (the page of the notebook).
 
 # Prints those of the named packages that are not installed, each after a space.
 missing_packages() {

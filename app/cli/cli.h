@@ -28,6 +28,7 @@ struct StudioJob {
     gl::Size size;
     figures::Format format = figures::Format::png;
     bool chrome = true;  // the whole window, not the canvas alone; as PNG it is OpenGL's picture
+    bool titles = true;  // of an SVG
 };
 /// Something that draws the window without a window (studio.h); main composes it.
 using OpenStudio = std::function<Result<std::unique_ptr<Studio>>(const StudioJob& job)>;

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "app/cli/arguments.h"
+#include "app/files/open.h"
 #include "core/io/arrays/array_file.h"
+#include "core/models/model.h"
 
 namespace attn::cli {
 namespace {
@@ -14,6 +16,9 @@ void add_options(CLI::App& app, DesktopOptions& options) {
     add_start_options(app, options.start);
     app.add_flag("--exit-after-replay", options.exit_after_replay,
                  "close the window after --replay");
+    app.add_flag("--follow", options.follow,
+                 "read FILE, tensors, again whenever another program wrote it; what is looked at "
+                 "stays");
     add_value(app, "--journal", options.journal, "FILE",
               "write every action to it, one JSON line each; one process a file");
     add_value(app, "--save-session", options.save_session, "FILE",
@@ -54,6 +59,13 @@ std::variant<int, DesktopOptions> parse_desktop(Args args, Streams io) {
                                         {"--save-session", options.save_session}};
     if (const auto settled = settle_start(options.start, outputs); !settled)
         return report(settled.error(), "attnscope", io);
+    const std::string& file = options.start.file;
+    if (options.follow && (file.empty() || !files::holds_tensors(file) || is_model_folder(file))) {
+        const std::string given =
+            file.empty() ? "no file is given" : fmt::format("'{}' is none", file);
+        return report({"--follow is for a file of tensors; " + given, ErrorKind::input},
+                      "attnscope", io);
+    }
     return options;
 }
 

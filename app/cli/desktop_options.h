@@ -16,6 +16,7 @@ struct DesktopOptions {
     std::string screenshot_dir;  // for F12; "": the current folder
     std::string frame_log;       // a file with one line for each frame drawn; "": none
     bool exit_after_replay = false;
+    bool follow = false;  // the file of tensors is read again whenever it was written
 };
 /// The options, or the exit code after --help or bad usage.
 std::variant<int, DesktopOptions> parse_desktop(Args args, Streams io);

@@ -28,6 +28,7 @@ struct RenderOptions {
     bool chrome = false;
     std::string format;
     bool full_pass = false;
+    bool no_titles = false;
     int time_drag = 0;  // frames
     int time_step = 0;
 
@@ -110,8 +111,10 @@ void render(RenderOptions& options, Streams io) {
         io.err << "attnscope render: " << warning << '\n';
     const auto size = or_throw(parse_size(options.start.size));
     const auto format = format_of(options);
+    if (options.no_titles && format != figures::Format::svg)
+        throw bad_input("--no-titles is for SVG; a PDF and a PNG have none");
     const bool chrome = options.chrome || options.all || options.is_timed();
-    auto studio = or_throw(io.open_studio({size, format, chrome}));
+    auto studio = or_throw(io.open_studio({size, format, chrome, !options.no_titles}));
     jobs::Jobs jobs(start.open, [] {});
     view::AppState state = start.state;
     or_throw(carry_out(start, state, jobs));
@@ -145,6 +148,9 @@ int run_render(Args args, Streams io) {
               "the figure, as in weights.svg; with --all, the folder");
     app.add_flag("--chrome", options.chrome, "the whole window, not the canvas alone");
     add_value(app, "--format", options.format, "F", "svg, pdf or png, where -o does not say it");
+    app.add_flag("--no-titles", options.no_titles,
+                 "an SVG without the words and number of each cell and mark, which a browser shows "
+                 "under the pointer");
     app.add_flag("--all", options.all, "pictures of every workspace, in both themes");
     app.add_flag("--full-pass", options.full_pass,
                  "every weight of a large matrix, however long that takes");

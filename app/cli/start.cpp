@@ -269,6 +269,8 @@ void append_step_options(const StartOptions& options, Streams, Start& start) {
     if (!options.backend.empty()) actions.push_back(view::SetBackend{options.backend});
     if (!options.preset.empty()) actions.push_back(view::LoadPreset{options.preset});
     if (!options.sentence.empty()) actions.push_back(view::SetSentence{options.sentence});
+    if (options.layer || options.head)
+        actions.push_back(view::ShowHead{options.head.value_or(0), {}, options.layer});
     if (!options.stage.empty()) actions.push_back(view::GoToStage{parse_stage(options.stage)});
     if (!options.select.empty()) actions.push_back(view::SelectCell{parse_cell(options.select)});
 }
@@ -328,6 +330,8 @@ void add_start_options(CLI::App& app, StartOptions& options) {
               "the Map workspace with a generated matrix of so many tokens");
     add_value(app, "--go-to", options.go_to, "QUERY,KEY", "the cell of a large matrix to look at");
     add_value(app, "--tour", options.tour, "NAME", "a guided tour, by its key: attention");
+    add_value(app, "--layer", options.layer, "N", "the layer to show, from 0");
+    add_value(app, "--head", options.head, "N", "the head to show, from 0");
     add_value(app, "--stage", options.stage, "KEY", "the stage to show");
     add_value(app, "--select", options.select, "STAGE:ROW,COLUMN", "the cell to explain");
     add_value(app, "--theme", options.theme, "T", "dark or light");

@@ -39,9 +39,10 @@ struct StartOptions {
     files::OptionsBy by = files::OptionsBy::controls;  // how sentences propose options
     std::string check;                                 // a file of results
     std::string workspace;
-    std::optional<Index> planted;  // tokens of a generated matrix
-    std::string go_to;             // "70001,5"
-    std::string tour;              // its key
+    std::optional<Index> planted;      // tokens of a generated matrix
+    std::string go_to;                 // "70001,5"
+    std::string tour;                  // its key
+    std::optional<Index> layer, head;  // that is shown
     std::string stage;
     std::string select;  // "scores:1,2"
     std::string theme;

@@ -94,6 +94,28 @@ class Painter {
 
     /// A grid of more cells is drawn as one picture.
     virtual Index most_cells() const = 0;
+
+    /// What follows is said in these words where the pointer rests on it; see Titled. No clip is set in it.
+    virtual void push_title(std::string_view) {}
+    virtual void pop_title() {}
+    virtual bool has_titles() const { return false; }  // else they need not be put into words
+};
+
+/// While it lives, what is drawn has the title that `words()` returns.
+class Titled {
+  public:
+    template <class Words>
+    Titled(Painter& painter, Words words) : painter_(painter.has_titles() ? &painter : nullptr) {
+        if (painter_ != nullptr) painter_->push_title(words());
+    }
+    Titled(const Titled&) = delete;
+    Titled& operator=(const Titled&) = delete;
+    ~Titled() {
+        if (painter_ != nullptr) painter_->pop_title();
+    }
+
+  private:
+    Painter* painter_;
 };
 
 /// `color`, of which only a share is seen.

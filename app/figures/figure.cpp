@@ -35,10 +35,10 @@ Result<Format> format_of(const std::filesystem::path& path) {
                                      : fmt::format("the extension {}", path.extension().string())));
 }
 
-std::unique_ptr<Figure> make_figure(Format format, const Page& page) {
+std::unique_ptr<Figure> make_figure(Format format, const Page& page, bool titles) {
     switch (format) {
         case Format::svg:
-            return make_svg(page);
+            return make_svg(page, titles);
         case Format::pdf:
             return make_pdf(page);
         case Format::png:

@@ -44,7 +44,8 @@ class Figure : public TypePainter {
 
 /// Text is text in SVG and PDF, set in the families of app/fonts; where this machine has none of them,
 /// in what fontconfig has instead, else in cairo's own. PNG has kPngScale pixels a length.
-std::unique_ptr<Figure> make_figure(Format format, const Page& page);
+/// An SVG says the title of what the pointer rests on, unless `titles` is false.
+std::unique_ptr<Figure> make_figure(Format format, const Page& page, bool titles = true);
 inline constexpr int kPngScale = 2;
 
 /// Vectors, text with its characters; a pixel of the window is 1/96 inch.
@@ -56,6 +57,6 @@ Result<std::string> encode_png(const view::Image& image);
 
 /// Written by hand: cairo's own SVG turns every letter into an outline, and nobody could select, search
 /// or edit a word. Each text says how wide it is, so that another font changes no layout.
-std::unique_ptr<Figure> make_svg(const Page& page);
+std::unique_ptr<Figure> make_svg(const Page& page, bool titles);
 
 }  // namespace attn::figures

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "app/figures/pieces.h"
@@ -78,27 +79,39 @@ std::string style_of(view::Face face, std::string_view generic, std::string_view
         if (const std::string name = fmt::format("\"{}\",", family.name);
             names.find(name) == names.npos)
             names += name;
-    return fmt::format(".{}{{font-family:{}{}{}}}", class_of(face), names, generic, more);
+    return fmt::format(".attn .{}{{font-family:{}{}{}}}", class_of(face), names, generic, more);
 }
 
+/// For this figure alone, also where it stands inside a page with others.
 std::string style() {
-    return "<style>text{white-space:pre;font-kerning:none;font-variant-ligatures:none;"
+    return "<style>.attn text{white-space:pre;font-kerning:none;font-variant-ligatures:none;"
            "text-rendering:geometricPrecision}" +
            style_of(view::Face::sans, "Verdana,sans-serif") +
            style_of(view::Face::bold, "Verdana,sans-serif", ";font-weight:bold") +
            style_of(view::Face::mono, "Menlo,Consolas,monospace") +
            style_of(view::Face::italic, "serif", ";font-style:italic") +
            style_of(view::Face::roman, "serif") +
-           "image{image-rendering:optimizeSpeed;image-rendering:crisp-edges;"
+           ".attn rect{shape-rendering:crispEdges}.attn .r{shape-rendering:auto}"
+           ".attn image{image-rendering:optimizeSpeed;image-rendering:crisp-edges;"
            "image-rendering:pixelated}</style>\n";
+}
+
+/// What is named in a figure ends in \1 until here, then in a number of its own: two figures in one page name nothing alike.
+std::string with_own_names(std::string_view figure) {
+    std::uint32_t key = 2166136261U;  // FNV-1a
+    for (const char byte : figure) key = (key ^ static_cast<unsigned char>(byte)) * 16777619U;
+    std::string out;
+    out.reserve(figure.size());
+    for (const char byte : figure) byte == '\1' ? out += fmt::format("-{:x}", key) : out += byte;
+    return out;
 }
 
 class SvgFigure : public Figure {
   public:
-    explicit SvgFigure(const Page& page) {
+    SvgFigure(const Page& page, bool titles) : titles_(titles) {
         const double width = page.high.x - page.low.x;
         const double height = page.high.y - page.low.y;
-        put("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
+        put("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"attn\" width=\"{0}\" height=\"{1}\" "
             "viewBox=\"{2} {3} {0} {1}\">\n",
             num(width), num(height), num(page.low.x), num(page.low.y));
         out_ += style();
@@ -120,25 +133,26 @@ class SvgFigure : public Figure {
     }
 
     void rect(Point low, Point high, Color fill, float radius) override {
-        const std::string edges = radius > 0.0F ? fmt::format(" rx=\"{}\"", num(radius))
-                                                : " shape-rendering=\"crispEdges\"";
+        const std::string edges =
+            radius > 0.0F ? fmt::format(" rx=\"{}\" class=\"r\"", num(radius)) : "";
         put("<rect {}{}{}/>\n", box(low, high), edges, paint("fill", fill));
     }
 
     void outline(Point low, Point high, Color color, float thickness, float radius) override {
         const std::string round = radius > 0.0F ? fmt::format(" rx=\"{}\"", num(radius)) : "";
-        put("<rect {}{} fill=\"none\"{}/>\n",
+        put("<rect {}{} class=\"r\" fill=\"none\"{}/>\n",
             box({low.x + 0.5F, low.y + 0.5F}, {high.x - 0.5F, high.y - 0.5F}), round,
             pen(color, thickness));
     }
 
     void gradient(Point low, Point high, std::span<const Color> colors) override {
-        put("<linearGradient id=\"g{}\">", ++gradients_);
+        put("<linearGradient id=\"g{}\1\">", ++gradients_);
         const auto last = static_cast<double>(colors.size() - 1);
         for (std::size_t n = 0; n < colors.size(); ++n)
             put("<stop offset=\"{}%\"{}/>", num(100.0 * static_cast<double>(n) / last),
                 paint("stop-color", colors[n]));
-        put("</linearGradient>\n<rect {} fill=\"url(#g{})\"/>\n", box(low, high), gradients_);
+        put("</linearGradient>\n<rect {} class=\"r\" fill=\"url(#g{}\1)\"/>\n", box(low, high),
+            gradients_);
     }
 
     void line(Point from, Point to, Color color, float thickness) override {
@@ -192,8 +206,8 @@ class SvgFigure : public Figure {
     }
 
     void push_clip(Point low, Point high) override {
-        put("<clipPath id=\"c{0}\"><rect {1}/></clipPath><g clip-path=\"url(#c{0})\">\n", ++clips_,
-            box(low, high));
+        put("<clipPath id=\"c{0}\1\"><rect {1}/></clipPath><g clip-path=\"url(#c{0}\1)\">\n",
+            ++clips_, box(low, high));
     }
     void pop_clip() override { out_ += "</g>\n"; }
 
@@ -202,10 +216,28 @@ class SvgFigure : public Figure {
     }
     void pop_rotation() override { out_ += "</g>\n"; }
 
+    /// Where nothing is drawn under a title there is none in the file either.
+    bool has_titles() const override { return titles_; }
+    void push_title(std::string_view words) override {
+        before_title_ = out_.size();
+        std::string title;  // line by line: a line break is no character of a text
+        for (const auto line : std::views::split(words, '\n'))
+            title += (title.empty() ? "" : "\n") +
+                     escape(clean_text(std::string_view(line.begin(), line.end())));
+        put("<g><title>{}</title>\n", title);
+        after_title_ = out_.size();
+    }
+    void pop_title() override {
+        if (out_.size() == after_title_)
+            out_.resize(before_title_);
+        else
+            out_ += "</g>\n";
+    }
+
     Result<std::string> finish() override {
         if (fault_) return tl::unexpected(*fault_);
         out_ += "</svg>\n";
-        return std::move(out_);
+        return with_own_names(out_);
     }
 
   private:
@@ -227,7 +259,9 @@ class SvgFigure : public Figure {
         return out;
     }
 
+    bool titles_;
     std::string out_;
+    std::size_t before_title_ = 0, after_title_ = 0;
     std::optional<Error> fault_;
     Pieces pieces_;
     int clips_ = 0;
@@ -236,6 +270,8 @@ class SvgFigure : public Figure {
 
 }  // namespace
 
-std::unique_ptr<Figure> make_svg(const Page& page) { return std::make_unique<SvgFigure>(page); }
+std::unique_ptr<Figure> make_svg(const Page& page, bool titles) {
+    return std::make_unique<SvgFigure>(page, titles);
+}
 
 }  // namespace attn::figures

@@ -118,6 +118,39 @@ TEST_CASE("a file's arrays and tokens are read as --role, --tokens and --layout 
                   "is none");
 }
 
+TEST_CASE("--follow is for one file of tensors") {
+    const Scratch scratch;
+    CHECK(refused_by_window({golden("qkv.npz"), "--follow"}).empty());
+    CHECK(says(refused_by_window({"--follow"}), "a file of tensors; no file is given"));
+    CHECK(says(refused_by_window({saved_session(scratch, "f.json"), "--follow"}), "is none"));
+}
+
+TEST_CASE("--layer and --head say what is shown first, and must be there") {
+    const Scratch scratch;
+    const std::vector<float> numbers(2 * 3 * 4, 0.5F);
+    std::vector<NpzEntry> entries;
+    for (const char* name : {"l0.Q", "l0.K", "l0.V", "l1.Q", "l1.K", "l1.V"})
+        entries.push_back({name, {1, 2, 3, 4}, numbers});
+    const std::string path = scratch.at("layers.npz");
+    REQUIRE(write_npz(path, entries));
+    const auto shown = [&](std::optional<Index> layer, std::optional<Index> head) {
+        cli::StartOptions options = settled({path});
+        options.layer = layer;
+        options.head = head;
+        const auto start = must(read_start(options));
+        view::AppState state = start.state;
+        jobs::Jobs jobs(start.open, [] {});
+        return cli::carry_out(start, state, jobs).map([&] {
+            return std::pair(state.document().layer, state.head);
+        });
+    };
+    CHECK(must(shown(1, 1)) == std::pair<Index, Index>(1, 1));
+    CHECK(must(shown(1, {})) == std::pair<Index, Index>(1, 0));
+    CHECK(must(shown({}, 1)) == std::pair<Index, Index>(0, 1));
+    CHECK(says(must_fail(shown(2, {})).sentence, "no layer 2"));
+    CHECK(says(must_fail(shown({}, 2)).sentence, "no head 2"));
+}
+
 TEST_CASE("standard input is one file") {
     CHECK(says(refused_by_window({"--session", "-", "--replay", "-"}), "- is given twice"));
     check_refused({"render", "--all", "-o", "-"}, "-o is -; expected a folder");

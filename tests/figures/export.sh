@@ -57,6 +57,11 @@ note='1 head, 96 × 96, d_k 2'
 (($(place high.svg x "$note") + $(place high.svg textLength "$note") > left + width - 32)) ||
     fail "the note does not end where the page ends"
 
+# Each cell says its pair and its number under the pointer, or none does.
+grep -q '<title>A\[[^]]*\] = 0\.1[56]' step.svg || fail "no cell of step.svg says its number"
+"$app" render --stage weights --select weights:1,2 --no-titles -o plain.svg
+! grep -q '<title>' plain.svg || fail "--no-titles leaves titles"
+
 # Standard output takes its format by name.
 "$app" render --format svg --stage weights --select weights:1,2 -o - >piped.svg
 cmp step.svg piped.svg || fail "standard output differs from the file"
@@ -81,8 +86,9 @@ refuses() {
 }
 refuses "has the extension .bmp: expected .svg, .pdf or .png" -o fig.bmp
 refuses "has no extension: expected .svg, .pdf or .png" -o fig
+refuses "--no-titles is for SVG" --no-titles -o fig.png
 refuses "--format is 'gif'" --format gif -o fig.svg
-[[ ! -e fig.bmp && ! -e fig && ! -e fig.svg ]] || fail "a refused figure was written"
+[[ ! -e fig.bmp && ! -e fig && ! -e fig.svg && ! -e fig.png ]] || fail "a refused figure was written"
 
 # No fonts at all: worse type, but a figure.
 echo '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig></fontconfig>' >fonts.conf

@@ -92,6 +92,48 @@ TEST_CASE("text is text in SVG, escaped, and placed on its base line") {
     CHECK(kWords.ascent() < kWords.px);
 }
 
+TEST_CASE("what is drawn under a title says it, line by line, unless titles are not wanted") {
+    for (const bool titles : {true, false}) {
+        const auto figure = figures::make_figure(Format::svg, kPage, titles);
+        {
+            const view::Titled titled(*figure, [] { return "a < b\nand \x01"; });
+            figure->rect({20.0F, 30.0F}, {40.0F, 50.0F}, kInk);
+        }
+        {
+            const view::Titled nothing(*figure, [] { return "nothing is drawn"; });
+        }
+        const std::string svg = figure->finish().value();
+        CHECK(count(svg, "<g><title>a &lt; b\nand \xEF\xBF\xBD</title>\n<rect x=\"20\"") ==
+              (titles ? 1 : 0));
+        CHECK(count(svg, "<title>") == (titles ? 1 : 0));
+        CHECK(count(svg, "</g>") == (titles ? 1 : 0));
+    }
+    const auto pdf = figures::make_figure(Format::pdf, kPage);
+    const view::Titled unused(*pdf, []() -> std::string {
+        FAIL("a PDF asks for no words");
+        return {};
+    });
+}
+
+TEST_CASE("two figures in one page name no clip and no gradient alike") {
+    const auto names = [](view::Color color) {
+        const auto figure = figures::make_figure(Format::svg, kPage);
+        figure->push_clip({0.0F, 0.0F}, {300.0F, 300.0F});
+        figure->gradient({20.0F, 30.0F}, {40.0F, 50.0F}, std::array{color, kInk});
+        figure->pop_clip();
+        const std::string svg = figure->finish().value();
+        std::smatch found;
+        REQUIRE(std::regex_search(svg, found, std::regex("id=\"c1(-[0-9a-f]+)\"")));
+        CHECK(count(svg, "url(#c1" + found[1].str() + ")") == 1);
+        CHECK(count(svg, "id=\"g1" + found[1].str() + "\"") == 1);
+        CHECK(count(svg, "url(#g1" + found[1].str() + ")") == 1);
+        CHECK(count(svg, "\1") == 0);
+        return found[1].str();
+    };
+    CHECK(names({1, 2, 3}) != names({1, 2, 4}));
+    CHECK(names({1, 2, 3}) == names({1, 2, 3}));
+}
+
 TEST_CASE("what is no character is a replacement character: the file stays well formed") {
     CHECK(figures::clean_text("a\x01"
                               "z") ==

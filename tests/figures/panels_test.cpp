@@ -240,6 +240,24 @@ TEST_CASE("a grid of more cells than the painter wants, for SVG 128 x 128, is on
     CHECK(count(picture, "<image ") == 1);
 }
 
+TEST_CASE(
+    "each cell of an SVG says its row, its column and its number; a picture of them has no "
+    "titles") {
+    const std::string said = "<g><title>S[row, key] = 0.25</title>\n<rect ";
+    CHECK(count(svg_of(grid_of(3, 4), 60.0F), said) == 12);  // numbers within the same group
+    CHECK(count(svg_of(grid_of(3, 4), 60.0F), ">0.25</text>\n</g>") == 12);
+    CHECK(count(svg_of(grid_of(128, 128), 6.0F), said) == 128 * 128);
+    CHECK(count(svg_of(grid_of(128, 129), 6.0F), said) == 0);
+    view::GridView bars = grid_of(1, 4);
+    bars.as_bars = true;
+    bars.title = "S[row, ·]";
+    CHECK(count(svg_of(bars, 60.0F), said) == 4);
+    view::GridView masked = grid_of(3, 4);
+    masked.cells[1].look = view::CellLook::masked;
+    masked.cells[1].text = "0.00";
+    CHECK(count(svg_of(masked, 60.0F), "<title>S[row, key] = 0.00 (masked)</title>") == 1);
+}
+
 TEST_CASE("screen and figure agree on the width of text") {
     ui::NullContext context(kScreen, 1.0F, view::theme(ThemeName::dark));
     REQUIRE(context.fonts().warning.empty());

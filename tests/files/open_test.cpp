@@ -162,6 +162,42 @@ TEST_CASE("a model's folder opens with every layer over a sentence, also where w
 }
 
 TEST_CASE(
+    "the file that is open, read again, keeps what is looked at; undo goes back to what it was") {
+    const Scratch scratch;
+    const fs::path path = scratch.at("again.npz");
+    const auto write = [&](float number, const std::vector<std::string>& names, Index heads) {
+        const std::vector<float> numbers(static_cast<std::size_t>(heads * 3 * 2), number);
+        write_alike(path, names, {1, heads, 3, 2}, numbers);
+    };
+    const std::vector<std::string> two{"l0.Q", "l0.K", "l0.V", "l1.Q", "l1.K", "l1.V"};
+    const auto read_again = [&](view::AppState& state) {
+        view::apply(state, view::OpenFile{path.string(), {}, ""});
+        view::apply(state,
+                    view::DocumentReady{path.string(), "",
+                                        std::make_shared<const view::Opened>(must(open(path)))});
+    };
+    write(0.5F, two, 2);
+    view::AppState state = opened_state(path);
+    view::apply(state, view::ShowHead{1, {}, 1});
+    write(2.0F, two, 2);
+    read_again(state);
+    CHECK(state.document().layer == 1);
+    CHECK(state.head == 1);
+    CHECK((*state.trace)[Stage::q].values()[0] == 2.0F);
+    CHECK(state.message.words.find("again.npz, read again") == 0);
+    view::apply(state, view::Undo{});
+    CHECK((*state.trace)[Stage::q].values()[0] == 0.5F);
+    CHECK(state.document().layer == 1);
+    write(3.0F, {"l0.Q", "l0.K", "l0.V"}, 1);  // fewer of each
+    read_again(state);
+    CHECK(state.document().layer == 0);
+    CHECK(state.head == 0);
+    CHECK((*state.trace)[Stage::q].values()[0] == 3.0F);
+    fs::copy_file(path, scratch.at("other.npz"));
+    CHECK(opened_state(scratch.at("other.npz")).head == 0);
+}
+
+TEST_CASE(
     "two moments of a training are compared by one key each, and a session brings both back") {
     const view::Opener open = opener(backends());
     view::AppState state = test::small_learning();

@@ -102,6 +102,27 @@ std::string given_up_words(const Document& before, const Document& after, std::s
     return fmt::format("; the hand-set weights of “{}” are given up: {}", before.hand_set, why);
 }
 
+/// Whether the file that is open, read alike, was asked for once more.
+bool reads_again(const AppState& state, const OpenRequest& request, const Opened& opened) {
+    const auto* const now = std::get_if<FileOrigin>(&state.document().origin);
+    const auto* const read = std::get_if<FileOrigin>(&opened.document->origin);
+    return now != nullptr && read != nullptr && *now == *read && opened.session == nullptr &&
+           std::holds_alternative<std::string>(request.what);
+}
+
+/// What is looked at stays, as far as it is there; what was edited is a step of undo away.
+void take_again(AppState& state, const Opened& opened) {
+    Document next = *opened.document;
+    next.layer = std::min(state.document().layer, std::ssize(next.layers) - 1);
+    next.inputs = next.layers[static_cast<std::size_t>(next.layer)];
+    const std::string words = next.title + ", read again";
+    if (!edit_document(state, std::move(next), words)) return;
+    state.history[state.now].opens = true;
+    state.sentence_draft = text_of(state.document());
+    if (!opened.notes.empty()) state.notice = {sentence(opened.notes), Severity::warning};
+    leave_lacking_workspace(state);
+}
+
 }  // namespace
 
 void carry_out(AppState& state, const LoadPreset& action) {
@@ -144,6 +165,7 @@ void carry_out(AppState& state, const DocumentReady& action) {
     if (text != nullptr && text->typed) return take_typed(state, *opened.document);
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->opened(state, opened);
     if (opened.run) return;
+    if (reads_again(state, request, opened)) return take_again(state, opened);
     const std::string words = opened_words(*opened.document);
     const AppState& settings = opened.session ? *opened.session : state;
     const std::string title = fmt::format("“{}”", opened.document->title);

@@ -40,6 +40,11 @@ void WindowClipPainter::pop_rotation() {
     turned_ = false;
 }
 
+void WindowClipPainter::push_title(std::string_view words) {
+    follow_window();  // no clip begins or ends in it
+    to_.push_title(words);
+}
+
 void WindowClipPainter::follow_window() {
     const ImDrawList& list = *ImGui::GetWindowDrawList();
     const Clip wanted{list.GetClipRectMin(), list.GetClipRectMax()};

@@ -63,6 +63,9 @@ class PassingPainter : public view::Painter {
         to_.push_rotation(about, degrees);
     }
     void pop_rotation() override { to_.pop_rotation(); }
+    void push_title(std::string_view words) override { to_.push_title(words); }
+    void pop_title() override { to_.pop_title(); }
+    bool has_titles() const override { return to_.has_titles(); }
     Index most_cells() const override { return to_.most_cells(); }
 
   protected:
@@ -82,6 +85,7 @@ class SilentPainter : public PassingPainter {
     void pop_clip() override {}
     void push_rotation(view::Point, float) override {}
     void pop_rotation() override {}
+    bool has_titles() const override { return false; }
 
   protected:
     bool admits(view::Point, view::Point) override { return false; }
@@ -100,6 +104,7 @@ class WindowClipPainter : public PassingPainter {
     void pop_clip() override;
     void push_rotation(view::Point about, float degrees) override;
     void pop_rotation() override;
+    void push_title(std::string_view words) override;
 
   protected:
     bool admits(view::Point low, view::Point high) override;

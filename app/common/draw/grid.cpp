@@ -24,17 +24,11 @@ const char* operand_key(const OperandId& id) {
 /// Clear of the cell's neighbours: they are what it is compared with.
 void cell_tooltip(const GridView& grid, const GridPlace& place, const Frame& frame,
                   large::Cell at) {
-    const std::string& row = grid.row_labels[static_cast<std::size_t>(at.row)];
-    const std::string& column = grid.column_labels[static_cast<std::size_t>(at.column)];
-    const view::CellView& cell = grid.at(at.row, at.column);
-    const bool is_number = cell.look == view::CellLook::number;
-    const std::string value = is_number ? view::number(cell.value) : cell.text;
-    const char* masked = cell.look == view::CellLook::masked ? " (masked)" : "";
     const ImVec2 step = place.cell;
     const ImVec2 low{place.origin.x + step.x * static_cast<float>(at.column - 1),
                      place.origin.y + step.y * static_cast<float>(at.row - 1)};
     tooltip_beside(frame, low, {low.x + 3 * step.x, low.y + 3 * step.y}, Beside::right,
-                   grid.title + "[" + row + ", " + column + "] = " + value + masked, grid.tooltip);
+                   cell_words(grid, at.row, at.column), grid.tooltip);
 }
 
 GridResult done_at(const GridView& grid, large::Cell at) {
@@ -271,6 +265,16 @@ std::optional<bool> draw_row_switch(const GridCanvas& canvas, const Bar& bar) {
 
 }  // namespace
 
+std::string cell_words(const GridView& grid, Index row, Index column) {
+    const view::CellView& cell = grid.at(row, column);
+    const bool is_number = cell.look == view::CellLook::number;
+    const std::string name = grid.title.substr(0, grid.title.find('['));  // of "A[it, ·]" too
+    return name + "[" + grid.row_labels[static_cast<std::size_t>(row)] + ", " +
+           grid.column_labels[static_cast<std::size_t>(column)] +
+           "] = " + (is_number ? view::number(cell.value) : cell.text) +
+           (cell.look == view::CellLook::masked ? " (masked)" : "");
+}
+
 std::optional<large::Cell> cell_under_pointer(const GridView& grid, const GridPlace& place) {
     const ImVec2 mouse = ImGui::GetMousePos();
     if (mouse.x < place.origin.x || mouse.y < place.origin.y) return std::nullopt;
@@ -385,6 +389,10 @@ void draw_sides(const GridCanvas& canvas, float room) {
             side.bars.empty() ? frame.theme.role(side.role) : frame.theme.muted, side.title);
         for (std::size_t row = 0; row < side.cells.size(); ++row) {
             const float y = canvas.corner(static_cast<Index>(row), 0).y;
+            const view::Titled titled(frame.painter, [&] {
+                return row < side.cell_tips.size() ? side.cell_tips[row]
+                                                   : side.title + ": " + side.cells[row];
+            });
             draw_side_cell(canvas, side, row, {x, y}, {right, y + canvas.place.cell.y});
         }
         point_at_side(canvas, side, {x, top}, {right, canvas.end().y});

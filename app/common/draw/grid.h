@@ -56,6 +56,9 @@ inline std::optional<large::Cell> place_of(const std::optional<view::CellRef>& c
 GridResult draw_grid(const view::GridView& grid, const Fade& fade, const GridPlace& place,
                      const Frame& frame, const Dress& dress = {});
 
+/// "A[it, cat] = 0.5", "(masked)" where it is.
+std::string cell_words(const view::GridView& grid, Index row, Index column);
+
 /// Whether each cell of that size shows its number. Where not, the focused row and column do and the three largest
 /// of each row, as far as one fits.
 bool shows_numbers(const view::GridView& grid, const GridPlace& place, const Frame& frame);

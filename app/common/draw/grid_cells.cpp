@@ -132,21 +132,10 @@ Color fill_of(const GridCanvas& canvas, const Fade& fade, std::size_t n) {
     return fade.fade < 1.0 ? blend(from, to, fade.fade) : to;
 }
 
-/// Calls `draw(n, top left)` for each cell, row by row.
-template <class Draw>
-void for_cells(const GridCanvas& canvas, Draw draw) {
-    std::size_t n = 0;
-    for (Index row = 0; row < canvas.grid.rows; ++row)
-        for (Index column = 0; column < canvas.grid.columns; ++column)
-            draw(n++, canvas.corner(row, column));
-}
-
-void fill_rectangles(const GridCanvas& canvas, const Fade& fade) {
+void fill_cell(const GridCanvas& canvas, const Fade& fade, std::size_t n, ImVec2 low) {
     const float gap = canvas.place.cell.x >= canvas.frame.px(14) ? canvas.frame.px(1) : 0.0F;
-    for_cells(canvas, [&](std::size_t n, ImVec2 low) {
-        const ImVec2 high{low.x + canvas.place.cell.x - gap, low.y + canvas.place.cell.y - gap};
-        canvas.frame.painter.rect(low, high, fill_of(canvas, fade, n));
-    });
+    const ImVec2 high{low.x + canvas.place.cell.x - gap, low.y + canvas.place.cell.y - gap};
+    canvas.frame.painter.rect(low, high, fill_of(canvas, fade, n));
 }
 
 view::Image picture(const GridCanvas& canvas, const Fade& fade) {
@@ -266,22 +255,23 @@ std::vector<bool> largest_of_row(const GridView& grid, Index row) {
     return largest;
 }
 
-/// Of the focused row and column, and the largest of each row of a matrix of query by key. In a single row some
-/// numbers among cells without one would look like all there are: that of the focused column alone.
-void draw_some_numbers(const GridCanvas& canvas) {
+/// Which cells show a number alone: of the focused row and column, and the largest of each row of a matrix of query by
+/// key. In a single row some numbers among cells without one would look like all there are: that of the focused column
+/// alone.
+std::vector<bool> lone_numbers(const GridCanvas& canvas) {
     const GridView& grid = canvas.grid;
-    if (canvas.place.cell.y < canvas.frame.px(kSmallestDigits) || !grid.legend.empty()) return;
+    std::vector<bool> all(grid.cells.size(), false);
+    if (canvas.place.cell.y < canvas.frame.px(kSmallestDigits) || !grid.legend.empty()) return all;
     const bool pairs =
         grid.rows > 1 && grid.row_role == Role::query && grid.column_role == Role::key;
     for (Index row = 0; row < grid.rows; ++row) {
         const bool focused = grid.focus_row == row && grid.rows > 1;
         std::vector<bool> shown(static_cast<std::size_t>(grid.columns), focused);
         if (pairs && grid.focus_row != row) shown = largest_of_row(grid, row);
-        for (Index column = 0; column < grid.columns; ++column)
-            if (shown[static_cast<std::size_t>(column)] || grid.focus_column == column)
-                draw_lone_number(canvas, static_cast<std::size_t>(row * grid.columns + column),
-                                 canvas.corner(row, column));
+        if (grid.focus_column) shown[static_cast<std::size_t>(*grid.focus_column)] = true;
+        std::copy(shown.begin(), shown.end(), all.begin() + row * grid.columns);
     }
+    return all;
 }
 
 double largest_number(const GridView& grid) {
@@ -300,6 +290,8 @@ void draw_bars(const GridCanvas& canvas, double arrived) {
     for (Index column = 0; column < canvas.grid.columns; ++column) {
         const CellView& cell = canvas.grid.at(0, column);
         if (cell.look != CellLook::number) continue;
+        const view::Titled titled(frame.painter,
+                                  [&] { return cell_words(canvas.grid, 0, column); });
         const ImVec2 low = canvas.corner(0, column);
         const float foot = low.y + canvas.place.cell.y;
         const float above = frame.px(kSmallestDigits + 4);
@@ -336,14 +328,22 @@ void draw_cells(const GridCanvas& canvas, const Fade& wanted) {
     if (canvas.grid.as_bars) return draw_bars(canvas, wanted.fade);
     const Fade fade{same_size(canvas.grid, wanted.previous) ? wanted.previous : nullptr,
                     wanted.fade};
-    const bool many = canvas.grid.rows * canvas.grid.columns > canvas.frame.painter.most_cells();
-    many ? fill_picture(canvas, fade) : fill_rectangles(canvas, fade);
-    const NumberSetting setting = set_numbers(canvas.grid, canvas.place, canvas.frame);
-    for_cells(canvas, [&](std::size_t n, ImVec2 low) {
-        draw_look(canvas, canvas.grid.cells[n], low, setting.fits);
-        if (setting.fits) draw_number(canvas, setting, n, low);
-    });
-    if (!setting.fits) draw_some_numbers(canvas);
+    const GridView& grid = canvas.grid;
+    const bool many = grid.rows * grid.columns > canvas.frame.painter.most_cells();
+    if (many) fill_picture(canvas, fade);
+    const NumberSetting setting = set_numbers(grid, canvas.place, canvas.frame);
+    const auto alone = setting.fits ? std::vector<bool>() : lone_numbers(canvas);
+    std::size_t n = 0;
+    for (Index row = 0; row < grid.rows; ++row)
+        for (Index column = 0; column < grid.columns; ++column, ++n) {
+            const view::Titled titled(canvas.frame.painter,
+                                      [&] { return cell_words(grid, row, column); });
+            const ImVec2 low = canvas.corner(row, column);
+            if (!many) fill_cell(canvas, fade, n, low);
+            draw_look(canvas, grid.cells[n], low, setting.fits);
+            if (setting.fits) draw_number(canvas, setting, n, low);
+            if (!setting.fits && alone[n]) draw_lone_number(canvas, n, low);
+        }
 }
 
 }  // namespace attn::ui

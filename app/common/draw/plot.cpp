@@ -126,6 +126,7 @@ void draw_piece(const PlotCanvas& canvas, const CurveView& curve,
 }
 
 void draw_line(const PlotCanvas& canvas, const CurveView& curve) {
+    const view::Titled titled(canvas.frame.painter, [&] { return curve.label; });
     for (const auto& piece : pieces_of(canvas, curve)) draw_piece(canvas, curve, piece);
 }
 
@@ -245,6 +246,9 @@ void draw_marker(const PlotCanvas& canvas) {
                               canvas.frame.px(1));
     for (std::size_t n = 0; n < canvas.plot.curves.size(); ++n) {
         if (std::isnan(canvas.plot.marker_ys[n])) continue;
+        const view::Titled titled(canvas.frame.painter, [&] {
+            return canvas.plot.curves[n].label + ": " + canvas.plot.marker_texts[n];
+        });
         const float y = within(canvas.y(canvas.plot.marker_ys[n]), canvas.low.y, canvas.high.y);
         canvas.frame.painter.circle({x, y}, canvas.frame.px(kMarkerRing),
                                     canvas.frame.theme.background);

@@ -129,6 +129,7 @@ void draw_switched(const HeadThumb& thumb, ImVec2 low, ImVec2 high, const Frame&
 void draw_thumb(const AllHeadsView& view, std::size_t n, const Layout& at, ImVec2 from,
                 const Frame& frame) {
     const HeadThumb& thumb = view.thumbs[n];
+    const view::Titled titled(frame.painter, [&] { return "head " + thumb.title; });
     const float width = at.side * std::min(1.0F, 1.0F / std::max(thumb.aspect, 0.25F));
     const float height = at.side * within(thumb.aspect, 0.25F, 1.0F);
     const ImVec2 low{std::round(from.x), std::round(from.y)};

@@ -130,6 +130,7 @@ void draw_scale(const PlaneAt& plane, Labels& labels) {
 void draw_point(const PlaneAt& plane, const PlanePointView& point, view::Color color,
                 Labels& labels) {
     const Frame& frame = plane.frame;
+    const view::Titled titled(frame.painter, [&] { return point.name + "\n" + point.tooltip; });
     const view::Theme& theme = frame.theme;
     const Point at = plane.at(point.at);
     const auto root = static_cast<float>(std::sqrt(within(point.weight, 0.0, 1.0)));

@@ -57,7 +57,12 @@ Box square_of(const HeadsView& view, view::Point low, float side) {
     return {from, {from.x + width, from.y + height}};
 }
 
+std::string words_of(const HeadPicture& head) {
+    return head.name.empty() ? head.title : head.title + ": " + head.name;
+}
+
 void draw_picture(const HeadPicture& head, const Frame& frame, const Box& square) {
+    const view::Titled titled(frame.painter, [&] { return words_of(head) + "\n" + head.tooltip; });
     if (head.drawn) frame.painter.image(head.picture, square.low, square.high);
     const view::Color edge = head.shown ? frame.theme.accent : frame.theme.line;
     const float out = frame.px(head.shown ? 3.0F : 1.0F);
@@ -90,7 +95,7 @@ void draw_head(const HeadsView& view, const HeadPicture& head, const Setting& se
     const bool clicked = ImGui::InvisibleButton("head", {width, setting.pitch - frame.px(kSpace4)});
     if (pressed_by_key(frame) || clicked) out.push_back(view::ShowHead{head.head, view.batch});
     tooltip_beside(frame, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), Beside::right,
-                   head.name.empty() ? head.title : head.title + ": " + head.name, head.tooltip);
+                   words_of(head), head.tooltip);
     const view::Point corner{low.x + (width - setting.side) / 2, low.y + frame.px(kSpace4)};
     draw_picture(head, frame, square_of(view, corner, setting.side));
     draw_titles(head, setting, frame, low, width);

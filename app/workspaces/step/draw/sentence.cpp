@@ -76,8 +76,10 @@ void draw_arcs(const Scene& scene) {
     for (std::size_t n = 0; n < chips.size(); ++n)
         if (chips[n].look == ChipLook::weighed && chips[n].weight >= kLeastArc) order.push_back(n);
     std::ranges::sort(order, {}, [&](std::size_t n) { return chips[n].weight; });
-    for (const std::size_t n : order)
+    for (const std::size_t n : order) {
+        const view::Titled titled(scene.frame.painter, [&] { return chips[n].tooltip; });
         draw_arc(scene, static_cast<std::size_t>(query - chips.begin()), n, chips[n].weight);
+    }
 }
 
 /// One for all words: the usual one where each of them fits.
@@ -91,6 +93,7 @@ const Font& chip_font(const Scene& scene) {
 
 void draw_chip(const Scene& scene, const WordChip& chip, std::size_t n) {
     const Frame& frame = scene.frame;
+    const view::Titled titled(frame.painter, [&] { return chip.tooltip; });
     const view::Theme& theme = frame.theme;
     const bool plain = chip.look == ChipLook::plain;
     const view::Color ink = plain ? theme.text : chip.ink;

@@ -1,23 +1,21 @@
-"""Saves Q, K and V of a PyTorch model for attnscope, by hooks on its attention, call after call as they run:
+"""Q, K and V of a PyTorch model, by hooks on its attention, call after call as they run.
 
-    from save_attention import save_attention
-    save_attention("attention.npz", model, (ids,), tokens=words, causal=True)    # then: attnscope attention.npz
-
-Q and K are saved as the scores take them: after q_norm and k_norm, and after RoPE where the model's file has
-apply_rotary_pos_emb (else say rope="half"). The weights and the context of what is saved are computed anew and compared with
-the model's own; what differs is not saved, and the error names the module: then say what the call has besides, such as
-causal=True, scale=0.125, alibi=True, window_left=128, mask=…. Ask a model of transformers for its weights, with
-attn_implementation="eager" and output_attentions=True in kwargs; else the context alone is compared.
-torch.nn.MultiheadAttention brings its masks itself. heads and kv_heads: of a model that does not say them.
+Q and K are what the scores take: after q_norm and k_norm, and after RoPE where the model's file has apply_rotary_pos_emb (else say
+rope="half"). The weights and the context of what is recorded are computed anew and compared with the model's own; where they differ
+nothing is shown or saved, and the error names the module: then say what the call has besides, such as causal=True, scale=0.125,
+alibi=True, window_left=128, mask=…. Ask a model of transformers for its weights, with attn_implementation="eager" and
+output_attentions=True among its inputs; else the context alone is compared. torch.nn.MultiheadAttention brings its masks itself.
+heads and kv_heads: of a model that does not say them.
 """
 
+import collections.abc
 import itertools
 import sys
 
 import numpy
 import torch
 
-import attnscope
+from ._arrays import array, beside, mask_array
 
 NAMES = {"q_proj": "Q", "k_proj": "K", "v_proj": "V", "query": "Q", "key": "K", "value": "V", "q_lin": "Q", "k_lin": "K",
          "v_lin": "V", "to_q": "Q", "to_k": "K", "to_v": "V", "c_attn": "qkv", "query_key_value": "qkv", "qkv": "qkv",
@@ -214,12 +212,12 @@ def mask_of(call, heads, attn_mask, padding):
     """True = may attend, of PyTorch's True = may not; None: there is none."""
     keep = None
     if attn_mask is not None:
-        mask = attnscope.array(attn_mask)
-        keep = ~mask if mask.dtype == bool else attnscope.mask_array(mask)
+        mask = array(attn_mask)
+        keep = ~mask if mask.dtype == bool else mask_array(mask)
         keep = keep.reshape(-1, heads, *keep.shape[-2:]) if keep.ndim == 3 else keep
     if padding is not None:
-        padding = attnscope.array(padding)
-        valid = ~padding if padding.dtype == bool else attnscope.mask_array(padding)
+        padding = array(padding)
+        valid = ~padding if padding.dtype == bool else mask_array(padding)
         valid = valid.reshape(-1, 1, 1, valid.shape[-1])
         keep = valid if keep is None else keep & valid
     return keep
@@ -233,11 +231,11 @@ def record_multihead(name, module, calls, put_back):
         call = Call(name, module)
         calls.append(call)
         for role, part in zip("QKV", projections(module, query, key, value)):
-            call.parts[role] = attnscope.array(part)
+            call.parts[role] = array(part)
         call.mask = mask_of(call, module.num_heads, attn_mask, key_padding_mask)
         asked = own(query, key, value, key_padding_mask=key_padding_mask, need_weights=True, attn_mask=attn_mask,
                     average_attn_weights=False, **more)
-        weights = attnscope.array(asked[1])
+        weights = array(asked[1])
         call.weights = weights.reshape(-1, *weights.shape[-3:])
         return own(query, key, value, key_padding_mask=key_padding_mask, need_weights=need_weights, attn_mask=attn_mask,
                    average_attn_weights=average_attn_weights, **more)
@@ -255,7 +253,7 @@ def record_attention(name, module, calls, running, put_back):
         call = running.pop()
         for each in output if isinstance(output, (tuple, list)) else (output,):
             if isinstance(each, torch.Tensor):
-                values = attnscope.array(each)
+                values = array(each)
                 if call.weights is None and is_weights(values, call):
                     call.weights = values
                 elif not call.contexts:
@@ -268,12 +266,12 @@ def record_attention(name, module, calls, running, put_back):
             if output.dtype not in (torch.float32, torch.float64):
                 running[-1].tolerance = 2e-2
             role = last if last == "query_key_value" else NAMES[last]
-            running[-1].parts[role] = attnscope.array(output)
+            running[-1].parts[role] = array(output)
         return hook
 
     def take_context(_, inputs):
         if inputs and isinstance(inputs[0], torch.Tensor):
-            running[-1].contexts.insert(0, attnscope.array(inputs[0]))
+            running[-1].contexts.insert(0, array(inputs[0]))
 
     hooks = [module.register_forward_pre_hook(enter), module.register_forward_hook(leave)]
     for last, part in module.named_children():
@@ -295,7 +293,7 @@ def record_rotary(module, running, put_back):
     def turned(*args, **kwargs):
         out = turn(*args, **kwargs)
         if running and isinstance(out, tuple) and len(out) == 2:
-            running[-1].parts["rotated"] = [attnscope.array(each) for each in out]
+            running[-1].parts["rotated"] = [array(each) for each in out]
         return out
 
     turned.attnscope = True
@@ -328,25 +326,26 @@ def recorded(model, args, kwargs):
     return calls
 
 
-def save_attention(path, model, args=(), kwargs=None, *, heads=None, kv_heads=None, tokens=None, mask=None, **options):
-    """Runs model(*args, **kwargs) once, in evaluation. ValueError: it has no attention that is known, or what would be saved
-    does not make the model's own weights."""
-    beside = attnscope.words_and_options(tokens=tokens, mask=mask, **options)
+def recorded_arrays(model, inputs, *, heads=None, kv_heads=None, tokens=None, tokens_kv=None, mask=None, **options):
+    """{"l0.Q": …} of every attention in one run of the model, in evaluation. inputs: a tensor, a tuple of arguments, or a dict of arguments by
+    their names. ValueError: it has no attention that is known, or what was recorded does not make the model's own weights."""
+    found = beside(tokens=tokens, tokens_kv=tokens_kv, mask=mask, **options)
     named = {name.replace("_", "-"): value for name, value in options.items()}
     for name, value in named.items():
         if name not in CHECKED and value not in (None, False):
             raise ValueError(f"{name.replace('-', '_')} is an option that the model's weights are not compared under; expected "
                              + ", ".join(sorted(each.replace("-", "_") for each in CHECKED)))
-    calls = recorded(model, args, kwargs or {})
+    by_name = isinstance(inputs, collections.abc.Mapping)
+    args = () if by_name else inputs if isinstance(inputs, tuple) else (inputs,)
+    calls = recorded(model, args, dict(inputs) if by_name else {})
     if not calls:
         raise ValueError(f"no attention of this model ran: none is a MultiheadAttention or has a submodule of {', '.join(NAMES)}")
-    found, masks = {}, []
+    masks = [call.mask for call in calls]
     for number, call in enumerate(calls):
-        parts = checked(call, model, heads, kv_heads, named, beside.get("mask"))
+        parts = checked(call, model, heads, kv_heads, named, found.get("mask"))
         found.update({f"l{number}.{role}": numpy.ascontiguousarray(part) for role, part in zip("QKV", parts)})
-        masks.append(call.mask)
     if any(each is not None for each in masks):
         if any(each is None or not numpy.array_equal(each, masks[0]) for each in masks):
             raise ValueError(f"{calls[0].name} and others have different masks, and a file has one: save them apart")
-        beside["mask"] = masks[0]
-    numpy.savez(path, **found, **beside)
+        found["mask"] = masks[0]
+    return found

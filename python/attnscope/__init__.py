@@ -1,0 +1,122 @@
+"""attnscope from Python: see, measure and check the attention that a program computes.
+
+    import attnscope
+    attnscope.show(q, k, v, tokens=["The", "cat", "sat"], causal=True)    # a window; in a notebook the figure
+    attnscope.show(weights)                  # weights alone: [T, T], [H, T, T], [L, H, T, T], or a list of layers
+    attnscope.show(model, inputs)            # every layer of a PyTorch model
+    attnscope.diff(q, k, v, {"context": mine}, causal=True)["verdict"]    # is my kernel right?
+
+Every function takes the same first: q, k and v, [T, d], [H, T, d] or [B, H, T, d] (another layout: layout="tokens-first", or
+"joined" with heads=H), of several layers a list of each; or weights alone; or a torch.nn.Module and its inputs (a tensor, a tuple of
+arguments, or a dict of them), whose attention is recorded by hooks and compared with the model's own weights. Arrays are those of
+NumPy, PyTorch (of any type and device), JAX, or whatever has DLPack or __array__; the program computes in float32.
+
+Every function takes the same options, those of `attnscope trace` with _ for -:
+    tokens, tokens_kv    the words of the queries, and of the keys where they are others
+    mask                 bool, True = may attend, [Tq, Tk] or 4-D that broadcasts to [B, H, Tq, Tk]; or what is added, 0 and -inf
+    causal, window, window_left, window_right, global_tokens, block, padding
+    scale                "sqrt_dk", "none" or a number; temperature, softcap
+    rope                 "half" or "interleaved"; rope_base, rope_dims, rope_scaling; query_offset; alibi=True
+    score, sinks, W_O, b_O, W_score, …, dO, dY    arrays by their names, as in the file
+An option that there is not is refused by its name (ValueError), and what the program says of the tensors is a warning (Note). The
+program is $ATTNSCOPE, the attnscope on the PATH, or the one built in the folder that this package was installed from.
+"""
+
+import json
+import os
+import tempfile
+from typing import Any, Dict, Mapping, Optional, Sequence, Union
+
+import numpy
+
+from . import _figure
+from ._arrays import Arrays, array, contents
+from ._figure import Figure, Path, Table
+from ._program import Note, program, run
+
+__all__ = ["show", "save", "figure", "heads", "trace", "diff", "Figure", "Note", "array", "program"]
+__version__ = "0.1.0"
+
+_window: Optional[_figure.Window] = None
+
+
+def save(path: Path, q: Any, k: Any = None, v: Any = None, **options: Any) -> Path:
+    """Writes an .npz that attnscope opens. Returns the path."""
+    numpy.savez(os.fspath(path), **contents(q, k, v, **options))
+    return path
+
+
+def figure(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None, head: Optional[int] = None,
+           row: Union[str, int, None] = None, workspace: Optional[str] = None, stage: Optional[str] = None, theme: Optional[str] = None,
+           size: Optional[str] = None, titles: bool = True, **options: Any) -> Figure:
+    """A figure of it, which no window shows. layer and head: which one is shown, from 0; row: the query that is looked at, its number or its word;
+    workspace: "step", "heads", "masks" or another one of `attnscope render --help`; stage: of Step, "weights" or another key of `attnscope stages`;
+    theme: "light" or "dark"; size: of the window that it is of, "1280x800" in pixels; titles: whether an SVG says what the pointer rests on.
+
+    ValueError: the program refuses the tensors or an option."""
+    return Figure(contents(q, k, v, **options), layer=layer, head=head, row=row, workspace=workspace, stage=stage, theme=theme, size=size,
+                  titles=titles)
+
+
+def show(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None, head: Optional[int] = None,
+         row: Union[str, int, None] = None, workspace: Optional[str] = None, stage: Optional[str] = None, theme: Optional[str] = None,
+         size: Optional[str] = None, titles: bool = True, new: bool = False, wait: bool = False, **options: Any) -> Figure:
+    """Shows it: in a notebook as the figure that is returned, else in a window while your program goes on. A second call shows its tensors in the
+    window that is open, which keeps its place; new=True opens another one; wait=True returns when the window was closed. Where there is neither a
+    notebook nor a display, only the figure is returned.
+
+    The other arguments are figure()'s. A window that is open keeps its layer, head, row, workspace, stage, theme and size: they are refused then."""
+    global _window
+    arrays = contents(q, k, v, **options)
+    places = {"layer": layer, "head": head, "row": row, "workspace": workspace, "stage": stage, "theme": theme, "size": size}
+    shown = Figure(arrays, titles=titles, **places)
+    if _figure.in_notebook() or not _figure.has_display():
+        return shown
+    if _window is None or new or not _window.is_open():
+        _window = _figure.Window(arrays, _figure.places_of(arrays, **places))
+    elif any(value is not None for value in places.values()):
+        raise ValueError(f"the window is open and keeps its place: {', '.join(places)} are for a new one; say new=True")
+    else:
+        _window.update(arrays)
+    shown.window = _window.process
+    if wait:
+        _window.process.wait()
+    return shown
+
+
+def _with_file(arrays: Arrays) -> "tempfile.TemporaryDirectory[str]":
+    folder = tempfile.TemporaryDirectory(prefix="attnscope-")
+    _figure.write(folder.name, arrays)
+    return folder
+
+
+def heads(q: Any, k: Any = None, v: Any = None, **options: Any) -> Table:
+    """A row for each head of each layer: layer, head, label, and the measures that `attnscope heads --help` explains; NaN where one is not
+    defined. A pandas.DataFrame, or a dict of arrays where pandas is not installed."""
+    with _with_file(contents(q, k, v, **options)) as folder:
+        return _figure.measured(os.path.join(folder, "attention.npz"))
+
+
+def trace(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None, keep: Optional[Sequence[str]] = None, grad: bool = False,
+          backend: Optional[str] = None, **options: Any) -> Arrays:
+    """Every stage of one call by its key (`attnscope stages`): "scores", "weights" [B, H, Tq, Tk], "context" [B, H, Tq, d], "logsumexp"
+    [B, H, Tq], …, in float32. keep: only these; grad: also the gradient of each, "d_scores", …, from dO or dY; layer: of several, from 0;
+    backend: "reference" computes in float64."""
+    with _with_file(contents(q, k, v, **options)) as folder:
+        return _figure.traced(os.path.join(folder, "attention.npz"), layer, keep, grad, backend)
+
+
+def diff(q: Any, k: Any, v: Any, results: Union[Mapping[str, Any], Any], *, layer: Optional[int] = None, tolerance: Optional[float] = None,
+         rtol: Optional[float] = None, **options: Any) -> Dict[str, Any]:
+    """Compares results with what the float64 reference makes of q, k and v. results: arrays by the keys of stages ("weights", "context", "output",
+    "logsumexp", "dQ", …), or the context alone. Equal is |a − b| ≤ tolerance + rtol · |b|; without them it follows from sizes and types.
+
+    Returns what `attnscope diff --json` says: "equal", "verdict" in words, "arrays" with their errors, and in "examined" which fault explains
+    them."""
+    arrays = contents(q, k, v, **options)
+    given = results if isinstance(results, Mapping) else {"context": results}
+    with _with_file(arrays) as folder:
+        kernel = _figure.write(folder, {name: array(values) for name, values in given.items()}, "results.npz")
+        asked = _figure.as_options(layer=layer, tolerance=tolerance, rtol=rtol)
+        said = run(["diff", os.path.join(folder, "attention.npz"), kernel, "--json", *asked], also=(1,))
+        return dict(json.loads(said))

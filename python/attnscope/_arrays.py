@@ -1,0 +1,121 @@
+"""From what a person gives to the arrays of a file that attnscope reads."""
+
+import difflib
+import json
+import sys
+from typing import Any, Dict, Optional, Sequence
+
+import numpy
+from numpy.typing import NDArray
+
+Arrays = Dict[str, NDArray[Any]]
+
+OPTIONS = ("heads", "kv-heads", "layout", "role", "group", "score", "scale", "d-k", "temperature", "softcap", "sinks", "rope", "rope-base",
+           "rope-dims", "rope-scaling", "query-offset", "alibi", "causal", "window", "window-left", "window-right", "global-tokens", "block", "padding",
+           "empty-rows", "dropout", "seed", "training", "operation", "chunk", "latents", "state", "discretise")  # of `attnscope trace`
+NAMED = ("W_O", "b_O", "W_score", "W_score_q", "W_score_k", "w_score", "sinks", "dO", "dY", "cu_seqlens")  # arrays beside Q, K and V
+CPU = 1  # of DLPack
+
+
+def array(values: Any) -> NDArray[Any]:
+    """numpy's, of whatever has numbers: a tensor of PyTorch (any device, any type, with gradients), an array of JAX or another library that has
+    __array__ or DLPack, or a list. 16-bit floats that numpy has not become float32.
+
+    TypeError: it has other things than real numbers, or lies on a device that its library does not copy from by itself."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+        values = values.float() if values.is_floating_point() else values
+        found = values.numpy()
+    elif hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+        device = int(values.__dlpack_device__()[0])
+        if device != CPU:
+            raise TypeError(f"{type(values).__name__} is on DLPack's device {device}; expected one in main memory: copy it there first")
+        found = numpy.from_dlpack(values)
+    else:
+        found = numpy.asarray(values)
+    if found.dtype.kind not in "bifuV" or (found.dtype.kind == "V" and found.dtype.fields):
+        raise TypeError(f"{type(values).__name__} has the dtype {found.dtype}; expected real numbers")
+    return found.astype(numpy.float32) if found.dtype.kind == "V" else found  # bfloat16 of ml_dtypes
+
+
+def mask_array(mask: Any) -> NDArray[numpy.bool_]:
+    """bool of a mask of bool, or of numbers that are 0 where a query may attend and -inf (or below -1e4) where not."""
+    mask = array(mask)
+    if mask.dtype == bool:
+        return mask
+    if numpy.issubdtype(mask.dtype, numpy.floating) and ((mask == 0) | (mask < -1e4)).all():
+        return mask == 0
+    raise ValueError(f"mask is {mask.dtype} with other numbers than 0 and -inf; expected bool, True = may attend, or 0 and -inf")
+
+
+def beside(tokens: Optional[Sequence[Any]] = None, tokens_kv: Optional[Sequence[Any]] = None, mask: Any = None, **options: Any) -> Arrays:
+    """What stands beside the tensors in the file: the mask, the words, arrays by their names, and the options as JSON.
+
+    ValueError: an option that there is not."""
+    found: Arrays = {}
+    if mask is not None:
+        found["mask"] = mask_array(mask)
+    for name, words in (("tokens", tokens), ("tokens_kv", tokens_kv)):
+        if words is not None:
+            found[name] = numpy.array(json.dumps([str(word) for word in words]))
+    named = {}
+    for key, value in options.items():
+        option = key.replace("_", "-")
+        if key in NAMED and not isinstance(value, (bool, str)):
+            if value is not None:
+                found[key] = array(value)
+        elif option in OPTIONS:
+            named[option] = value.tolist() if hasattr(value, "tolist") else value  # numpy's numbers, and tensors of one
+        else:
+            near = difflib.get_close_matches(option, OPTIONS + NAMED, 1)
+            raise ValueError(f"there is no option {key}" + (f"; did you mean {near[0].replace('-', '_')}?" if near else ""))
+    named = {key: value for key, value in named.items() if value is not None and (value is not False or key == "training")}
+    if named:
+        found["options"] = numpy.array(json.dumps(named))
+    return found
+
+
+def _are_layers(values: Any) -> bool:
+    return isinstance(values, (list, tuple)) and len(values) > 0 and hasattr(values[0], "shape")
+
+
+def _of_weights(weights: Any) -> Arrays:
+    """{"weights": …}, or {"l0.weights": …} of several layers: of a list (output_attentions), or of [L, H, T, T] and [L, B, H, T, T]."""
+    if not _are_layers(weights):
+        weights = array(weights)
+        if weights.ndim not in (2, 3, 4, 5):
+            raise ValueError(f"weights are {list(weights.shape)}; expected [T, T], [H, T, T], [L, H, T, T], [L, B, H, T, T] or a list of layers")
+        if weights.ndim < 4:
+            return {"weights": weights}
+    return {f"l{n}.weights": array(layer) for n, layer in enumerate(weights)}
+
+
+def _of_operands(q: Any, k: Any, v: Any) -> Arrays:
+    """{"Q": …}, or {"l0.Q": …} of lists; of q alone, which are weights then, see _of_weights(). v may be None."""
+    if k is None:
+        if v is not None:
+            raise ValueError("v is given without k; expected q, k and v, q and k, or weights alone")
+        return _of_weights(q)
+    given = {name: each for name, each in zip("QKV", (q, k, v)) if each is not None}
+    if not _are_layers(q):
+        return {name: array(each) for name, each in given.items()}
+    counts = [len(each) for each in given.values()]
+    if len(set(counts)) > 1:
+        raise ValueError(f"q has {counts[0]} layers, k {counts[1]}" + (f" and v {counts[2]}" if len(counts) > 2 else "") + "; expected the same of each")
+    return {f"l{n}.{name}": array(layer) for name, each in given.items() for n, layer in enumerate(each)}
+
+
+def is_module(values: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(values, torch.nn.Module)
+
+
+def contents(q: Any, k: Any = None, v: Any = None, **options: Any) -> Arrays:
+    """The arrays of the file, by the names that attnscope reads."""
+    if is_module(q):
+        from . import _hooks
+
+        if k is None or v is not None:
+            raise ValueError("a model is given with its inputs alone: show(model, inputs)")
+        return _hooks.recorded_arrays(q, k, **options)
+    return {**_of_operands(q, k, v), **beside(**options)}

@@ -1,0 +1,192 @@
+"""A figure of one call: its picture, its numbers, and the window that shows it."""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import weakref
+from typing import Any, Dict, List, Optional, Sequence, Union
+
+import numpy
+from numpy.typing import NDArray
+
+from ._arrays import Arrays
+from ._program import program, run
+
+FEW = 128  # queries of which one is looked at first
+Path = Union[str, "os.PathLike[str]"]
+Table = Any  # a pandas.DataFrame, or a dict of arrays where pandas is not installed
+
+
+def table(columns: Dict[str, NDArray[Any]]) -> Table:
+    """pandas' where it is installed."""
+    try:
+        import pandas
+    except ImportError:
+        return columns
+    return pandas.DataFrame(columns)
+
+
+def write(folder: Path, arrays: Arrays, name: str = "attention.npz") -> str:
+    """The file, whole or not at all: a window may be reading it."""
+    path = os.path.join(os.fspath(folder), name)
+    with open(path + ".part", "wb") as file:
+        numpy.savez(file, **arrays)
+    os.replace(path + ".part", path)
+    return path
+
+
+def as_options(**values: Any) -> List[str]:
+    """["--layer", "3"]; of None nothing."""
+    return [word for name, value in values.items() if value is not None for word in (f"--{name}", str(value))]
+
+
+def traced(path: Path, layer: Optional[int] = None, keep: Optional[Sequence[str]] = None, grad: bool = False,
+           backend: Optional[str] = None) -> Arrays:
+    """What `attnscope trace` computes of a file."""
+    with tempfile.TemporaryDirectory(prefix="attnscope-") as folder:
+        out = os.path.join(folder, "trace.npz")
+        asked = as_options(layer=layer, keep=",".join(keep) if keep else None, backend=backend)
+        run(["trace", os.fspath(path), "-o", out, *asked, *(["--grad"] if grad else [])])
+        with numpy.load(out) as found:
+            return dict(found)
+
+
+def measured(path: Path) -> Table:
+    """What `attnscope heads` measures of a file, a row for each head."""
+    rows = list(csv.reader(io.StringIO(run(["heads", os.fspath(path), "-o", "-"]).decode())))
+    return table({name: _column(name, [row[n] for row in rows[1:]]) for n, name in enumerate(rows[0])})
+
+
+def _column(name: str, cells: List[str]) -> NDArray[Any]:
+    if name == "label":
+        return numpy.array(cells, str)
+    return numpy.array(cells, int) if name in ("layer", "head") else numpy.array([float(cell or "nan") for cell in cells])
+
+
+def place_of(query: Union[str, int], tokens: Optional[Sequence[str]]) -> int:
+    """The number of a query that is named by its word. ValueError: it is none of the tokens, or several."""
+    if not isinstance(query, str):
+        return int(query)
+    places = [n for n, token in enumerate(tokens or ()) if token == query]
+    if len(places) != 1:
+        among = f"stands at {', '.join(map(str, places))}: say which" if places else f"is none of the tokens: {', '.join(tokens or ())}"
+        raise ValueError(f"'{query}' {among}")
+    return places[0]
+
+
+def words_in(arrays: Arrays, name: str) -> Optional[List[str]]:
+    return json.loads(str(arrays[name])) if name in arrays else None
+
+
+def places_of(arrays: Arrays, row: Union[str, int, None] = None, **places: Any) -> List[str]:
+    """What is looked at, as options of the program."""
+    select = None if row is None else f"weights:{place_of(row, words_in(arrays, 'tokens'))},0"
+    return as_options(**places, select=select)
+
+
+def first_look(arrays: Arrays, **places: Any) -> Dict[str, Any]:
+    """Of Q and K the weights, and of a few the last query, which may attend to most; where nothing else is asked for."""
+    q = arrays.get("Q", arrays.get("l0.Q"))
+    if q is None or places.get("workspace") or places.get("stage"):
+        return places
+    few = q.ndim >= 2 and q.shape[-2] <= FEW and "layout" not in str(arrays.get("options"))
+    return {"row": q.shape[-2] - 1 if few else None, **{name: value for name, value in places.items() if value is not None}, "stage": "weights"}
+
+
+class Figure:
+    """One call as attnscope draws it. In a notebook it is its picture, in which resting the pointer on a cell says its words and its number."""
+
+    def __init__(self, arrays: Arrays, *, titles: bool = True, theme: Optional[str] = None, size: Optional[str] = None, **places: Any) -> None:
+        self._folder = tempfile.mkdtemp(prefix="attnscope-")
+        self._remove = weakref.finalize(self, shutil.rmtree, self._folder, True)
+        self._layers = sum(name.split(".")[-1] in ("Q", "weights") for name in arrays)
+        self._words = [words_in(arrays, name) for name in ("tokens", "tokens_kv")]
+        self.layer, self.head = places.get("layer") or 0, places.get("head") or 0
+        self.window: Optional["subprocess.Popen[bytes]"] = None
+        self.path = write(self._folder, arrays)
+        self._asked = as_options(theme=theme or "light", size=size or "1280x800") + places_of(arrays, **first_look(arrays, **places))
+        self._titles = titles
+        self._pictures: Dict[str, bytes] = {}
+        self.picture("svg")  # what is wrong with the tensors is said now
+
+    def picture(self, kind: str) -> bytes:
+        """The bytes of an "svg", "pdf" or "png"."""
+        if kind not in self._pictures:
+            plain = ["--no-titles"] if kind == "svg" and not self._titles else []
+            self._pictures[kind] = run(["render", self.path, "--format", kind, "-o", "-", *plain, *self._asked])
+        return self._pictures[kind]
+
+    def _repr_svg_(self) -> str:
+        """As wide as there is room, at most as wide as it was drawn."""
+        return self.picture("svg").decode().replace('class="attn"', 'class="attn" style="max-width:100%;height:auto"', 1)
+
+    def _repr_html_(self) -> str:
+        """The same inside the page: notebooks that draw an SVG as an image would not say what the pointer rests on."""
+        return self._repr_svg_()
+
+    def _repr_png_(self) -> bytes:
+        return self.picture("png")
+
+    def save(self, path: Path) -> str:
+        """Writes the picture; .svg, .pdf or .png, as the name says. Returns the path.
+
+        ValueError: another extension."""
+        kind = pathlib.Path(path).suffix[1:].lower()
+        if kind not in ("svg", "pdf", "png"):
+            raise ValueError(f"{os.fspath(path)} ends in '.{kind}'; expected .svg, .pdf or .png")
+        pathlib.Path(path).write_bytes(self.picture(kind))
+        return os.fspath(path)
+
+    def heads(self) -> Table:
+        """A row for each head of each layer: layer, head, label, and the measures that `attnscope heads --help` explains; NaN where one is not
+        defined. A pandas.DataFrame, or a dict of arrays where pandas is not installed."""
+        return measured(self.path)
+
+    @property
+    def weights(self) -> NDArray[numpy.float32]:
+        """[B, H, Tq, Tk] of the layer that the figure shows."""
+        return self.trace("weights")["weights"]
+
+    def trace(self, *keep: str, grad: bool = False, backend: Optional[str] = None) -> Arrays:
+        """The stages of the layer that the figure shows, by their keys (`attnscope stages`); all, or those that are named."""
+        return traced(self.path, self.layer if self._layers > 1 else None, keep, grad, backend)
+
+    def row(self, query: Union[str, int], head: Optional[int] = None, batch: int = 0) -> Table:
+        """What one query attends to: the keys and their weights [Tk], of the head that the figure shows or another one. query: its number, or
+        its word.
+
+        ValueError: the word is none of the tokens, or several."""
+        weights = self.weights[batch, self.head if head is None else head]
+        tokens = self._words[0] or list(map(str, range(weights.shape[0])))
+        keys = self._words[1] or (tokens if weights.shape[0] == weights.shape[1] else list(map(str, range(weights.shape[1]))))
+        return table({"key": numpy.array(keys), "weight": weights[place_of(query, tokens)]})
+
+
+class Window:
+    """The window of this process, and the file that it follows."""
+
+    def __init__(self, arrays: Arrays, places: Sequence[str]) -> None:
+        self.folder = tempfile.mkdtemp(prefix="attnscope-")
+        self.path = write(self.folder, arrays)
+        self.process = subprocess.Popen([program(), self.path, "--follow", *places])
+
+    def is_open(self) -> bool:
+        return self.process.poll() is None
+
+    def update(self, arrays: Arrays) -> None:
+        write(self.folder, arrays)
+
+
+def has_display() -> bool:
+    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def in_notebook() -> bool:
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"

@@ -1,0 +1,47 @@
+"""Makes the wheel of the package beside this file. pip calls it (PEP 517, PEP 660); it needs nothing but Python, so that
+`pip install ./python` works without a network too."""
+
+import base64
+import hashlib
+import pathlib
+import re
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOML = (HERE / "pyproject.toml").read_text()
+PROJECT = dict(re.findall(r'^([\w-]+) = "(.*)"$', TOML[TOML.index("[project]"):], re.M))
+NAME, VERSION = PROJECT["name"], PROJECT["version"]
+NEEDS = re.findall(r'"(.+?)"', re.findall(r"^dependencies = \[(.*)\]$", TOML, re.M)[0])
+METADATA = "".join(f"{line}\n" for line in (
+    "Metadata-Version: 2.1", f"Name: {NAME}", f"Version: {VERSION}", f"Summary: {PROJECT['description']}", "License: MIT",
+    f"Requires-Python: {PROJECT['requires-python']}", *(f"Requires-Dist: {need}" for need in NEEDS)))
+WHEEL = "Wheel-Version: 1.0\nGenerator: build_backend\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+
+
+def _write(folder, files):
+    """A wheel of {name: bytes}; its name."""
+    info = f"{NAME}-{VERSION}.dist-info"
+    files = {**files, f"{info}/METADATA": METADATA.encode(), f"{info}/WHEEL": WHEEL.encode()}
+    record = ""
+    for name, content in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        record += f"{name},sha256={digest},{len(content)}\n"
+    files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
+    wheel = f"{NAME}-{VERSION}-py3-none-any.whl"
+    with zipfile.ZipFile(pathlib.Path(folder) / wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return wheel
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    return _write(wheel_directory, {f"{NAME}/{path.name}": path.read_bytes() for path in sorted((HERE / NAME).iterdir())
+                                    if path.suffix in (".py", ".typed")})
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    return _write(wheel_directory, {f"{NAME}.pth": f"{HERE}\n".encode()})
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    raise NotImplementedError("attnscope is installed from the folder of its source")
