@@ -20,14 +20,15 @@ struct Compared {
 };
 
 /// One call without values: a column of ones stands in their place and its product is not kept.
-Result<Compared> compared(const Tensor& q, const Tensor& k, Score score, double temperature) {
+Result<Compared> compared(const Tensor& q, const Tensor& k, Score score, ScaleKind scale,
+                          double temperature) {
     Inputs inputs;
     inputs.q = q;
     inputs.k = k;
     inputs.v = Tensor({1, 1, k.shape().t, 1}, 1.0F);
     AttentionSpec spec;
     spec.score = score;
-    spec.scale = ScaleKind::none;
+    spec.scale = score == Score::dot ? scale : ScaleKind::none;
     spec.temperature = temperature;
     StageSet keep;
     keep.set(index_of(Stage::scores)).set(index_of(Stage::weights));
@@ -38,12 +39,13 @@ Result<Compared> compared(const Tensor& q, const Tensor& k, Score score, double 
 
 }  // namespace
 
-Result<Similarity> similarity_of(const Tensor& q, const Tensor& k, double temperature) {
+Result<Similarity> similarity_of(const Tensor& q, const Tensor& k, double temperature,
+                                 ScaleKind scale) {
     Similarity result;
     for (const Score score : {Score::dot, Score::cosine}) {
-        auto forward = compared(q, k, score, temperature);
+        auto forward = compared(q, k, score, scale, temperature);
         if (!forward) return tl::unexpected(forward.error());
-        const auto backward = compared(k, q, score, temperature);
+        const auto backward = compared(k, q, score, scale, temperature);
         if (!backward) return tl::unexpected(backward.error());
         const bool dot = score == Score::dot;
         (dot ? result.dot : result.cosine) = std::move(forward->scores);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/result.h"
-#include "core/tensor.h"
+#include "core/spec.h"
 
 namespace attn {
 
@@ -12,7 +12,9 @@ struct Similarity {
     Tensor dot_columns, cosine_columns;  // softmax over queries
 };
 
-/// Of q [1,1,n,d] and k [1,1,m,d], by the reference backend. Errors: what attend() refuses.
-Result<Similarity> similarity_of(const Tensor& q, const Tensor& k, double temperature);
+/// Of q [1,1,n,d] and k [1,1,m,d], by the reference backend. `scale`: none, or q_and_k, which the dot products have then.
+/// Errors: what attend() refuses.
+Result<Similarity> similarity_of(const Tensor& q, const Tensor& k, double temperature,
+                                 ScaleKind scale = ScaleKind::none);
 
 }  // namespace attn

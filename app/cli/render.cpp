@@ -133,6 +133,9 @@ void render(RenderOptions& options, Streams io) {
     const std::string bytes = draw(*studio, state, jobs);
     if (!options.start.check.empty()) check_shown();
     write_to(options.output, bytes, io);
+    if (options.start.check.empty()) return;
+    if (std::string found = view::shown_workspace(state).differs(state); !found.empty())
+        throw failed(std::move(found));
 }
 
 }  // namespace

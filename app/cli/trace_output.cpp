@@ -71,6 +71,17 @@ AttentionSpec spec_as_read(AttentionSpec spec, Index d_k, StageSet held) {
     return spec;
 }
 
+/// Where gradients start, for whoever reads the file as the same call.
+void add_upstream(const files::FileCall& call, std::vector<NpzEntry>& entries) {
+    const Tensor& gradient = call.upstream.gradient;
+    const Shape s = gradient.shape();
+    if (gradient.empty()) return;
+    if (call.upstream.stage == Stage::context)
+        entries.push_back({"dO", {s.b, s.h, s.t, s.d}, gradient.values()});
+    else
+        entries.push_back({"dY", {s.b, s.t, s.d}, gradient.values()});
+}
+
 }  // namespace
 
 void add_params(const Inputs& inputs, StageSet held, std::string_view prefix,
@@ -119,15 +130,10 @@ std::vector<NpzEntry> stage_entries(const Trace& trace, StageSet keep) {
 std::vector<NpzEntry> trace_entries(const files::FileCall& call, const Trace& forward,
                                     const Trace* gradient, StageSet keep) {
     std::vector<NpzEntry> entries = stage_entries(forward, keep);
-    add_call(call, keep & held_stages(forward), entries);
+    const StageSet held = keep & held_stages(forward);
+    add_call(call, held, entries);
+    if (gradient || (has_heads(held) && held[index_of(Stage::v)])) add_upstream(call, entries);
     if (!gradient) return entries;
-    const auto& upstream = call.upstream;
-    if (const Shape s = upstream.gradient.shape(); !upstream.gradient.empty()) {
-        if (upstream.stage == Stage::context)
-            entries.push_back({"dO", {s.b, s.h, s.t, s.d}, upstream.gradient.values()});
-        else
-            entries.push_back({"dY", {s.b, s.t, s.d}, upstream.gradient.values()});
-    }
     add_stages(*gradient, keep, "d_", entries);
     add_param_gradients(call, gradient->params, entries);
     return entries;

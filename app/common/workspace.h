@@ -139,6 +139,8 @@ struct WorkspaceInfo {
     std::string (*figure_name)(const AppState& state) = nullptr;
     /// A file of results is to be checked here. Null: none can be.
     void (*check)(AppState& state, const std::string& path) = nullptr;
+    /// What of the checked results is not as expected, one sentence; "": all is, or none are here.
+    std::string (*differs)(const AppState& state) = [](const AppState&) { return std::string(); };
     std::vector<Shot> (*shots)() = [] { return std::vector<Shot>{{"", {}}}; };
     /// What the mouse does here, a sentence each, for help.
     std::span<const std::string_view> mouse = {};

@@ -261,21 +261,30 @@ void check_heads(const ArrayReader& reader, const CallOptions& options, const Te
                                 *options.heads, title_of(file.given.front().stage), heads));
 }
 
-std::string idle_words(std::vector<std::string_view> idle, Stage stage) {
-    if (idle.empty()) return {};
-    return fmt::format("{} change{} no number: {} are given", fmt::join(idle, ", "),
-                       idle.size() == 1 ? "s" : "", title_of(stage));
+constexpr std::string_view kOfDropout[] = {"dropout", "seed", "training"};
+
+void add_idle(std::string& note, const std::vector<std::string_view>& idle, std::string_view why) {
+    if (idle.empty()) return;
+    note += fmt::format("{}{} change{} no number: {}", note.empty() ? "" : "; ",
+                        fmt::join(idle, ", "), idle.size() == 1 ? "s" : "", why);
 }
 
 }  // namespace
 
-std::string idle_note(const OptionValues& given, Stage stage, bool values) {
-    std::vector<std::string_view> idle;
+std::string idle_note(const OptionValues& given, Stage stage, const Beside& beside) {
+    std::vector<std::string_view> idle, of_dropout;
     for (const auto& row : kMakers)
         if (stage >= row.past && given.contains(row.option)) idle.push_back(row.option);
     for (const std::string_view name : kOfValues)
-        if (!values && given.contains(name)) idle.push_back(name);
-    return idle_words(std::move(idle), stage);
+        if (!beside.values && given.contains(name)) idle.push_back(name);
+    for (const std::string_view name : kOfDropout)
+        if (!beside.dropped && given.contains(name)) of_dropout.push_back(name);
+    std::string note;
+    add_idle(note, idle, fmt::format("{} are given", title_of(stage)));
+    add_idle(
+        note, of_dropout,
+        beside.spec.drops() ? "what is made of dropped weights needs V" : "no weight is dropped");
+    return note;
 }
 
 namespace {
@@ -458,7 +467,9 @@ void read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePair
                                          pairs.names.front(), to_string(axes), axes.front(),
                                          axes.front() == 1 ? "" : "s"));
     if (!pairs.titles.empty()) file.notes.push_back(titles_note(pairs));
-    if (std::string idle = idle_note(beside.given, pairs.stage, !file.layers.front().v.empty());
+    const bool values = !file.layers.front().v.empty();
+    const bool dropped = file.spec.drops() && (values || beside.asks == nullptr);
+    if (std::string idle = idle_note(beside.given, pairs.stage, {file.spec, values, dropped});
         !idle.empty())
         file.notes.push_back(std::move(idle));
 }

@@ -31,8 +31,14 @@ std::optional<PairsListing> list_pairs(const ArrayReader& reader,
 /// Every stage of them that the file has, weights first, then what comes before.
 std::vector<PairsListing> list_all_pairs(const ArrayReader& reader,
                                          const std::map<std::string, std::string>& roles);
-/// "causal, window change no number: weights are given", of options that a person gave; "": all count. `values`: V is beside.
-std::string idle_note(const OptionValues& given, Stage stage, bool values);
+/// What stands beside scores or weights, and what is shown of it.
+struct Beside {
+    const AttentionSpec& spec;
+    bool values;   // V
+    bool dropped;  // weights after dropout, or what follows from them
+};
+/// "causal, window change no number: weights are given", of options that a person gave; "": all count.
+std::string idle_note(const OptionValues& given, Stage stage, const Beside& beside);
 /// Leaves one layer, as find_layer() finds it. One plain array may hold several: read_pairs() takes the one.
 void choose_pairs(const ArrayReader& reader, Index layer, PairsListing& listing);
 

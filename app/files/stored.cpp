@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "app/common/or_throw.h"
 #include "app/files/pairs.h"
@@ -170,8 +171,27 @@ void mark_read(const StoredStage& stored, Listing& listing, TensorFile& file) {
     }
 }
 
-/// Raw scores are shown by whoever computes them: what scales them is not in them.
-bool can_be_shown(Stage stage) { return stage != Stage::scores; }
+/// " × 0.5" of raw scores, which are shown as the scaled ones that they make: d_k is not in them.
+std::string scaled_words(Stage stage, const TensorFile& file) {
+    if (stage != Stage::scores) return {};
+    return fmt::format(" × {:.6g}", score_factor(file.spec, file.size.d_k));
+}
+
+std::vector<GivenPairs> shown_pairs(std::vector<GivenPairs> pairs, const TensorFile& file) {
+    const double factor = score_factor(file.spec, file.size.d_k);
+    for (GivenPairs& layer : pairs) {
+        if (layer.stage != Stage::scores) continue;
+        Tensor scaled(layer.values.shape());
+        std::ranges::transform(std::as_const(layer.values).values(), scaled.values().begin(),
+                               [&](float score) { return static_cast<float>(score * factor); });
+        layer = {Stage::scaled, std::move(scaled)};
+    }
+    return pairs;
+}
+
+bool has_values(const TensorFile& file) {
+    return file.layers.front().projects() || !file.layers.front().v.empty();
+}
 
 void compare_stored(const std::string& path, Stored how, std::vector<StoredStage> stored,
                     const OptionValues& typed, TensorFile& file) {
@@ -187,9 +207,10 @@ void compare_stored(const std::string& path, Stored how, std::vector<StoredStage
                                          fmt::join(keys, ", "), makers));
         return;
     }
-    const bool shown = how == Stored::shown && can_be_shown(stored[s].stage) && s == 0;
-    const std::string what = fmt::format("{}: {} are {}", path, keys[s],
-                                         shown ? "shown as they are stored" : "computed anew");
+    const bool shown = how == Stored::shown && s == 0;
+    const std::string what = fmt::format(
+        "{}: {} are {}", path, keys[s],
+        shown ? "shown as they are stored" + scaled_words(stored[s].stage, file) : "computed anew");
     if (!found)
         file.notes.push_back(fmt::format("{}; nothing is computed to compare them: {}", what,
                                          found.error().sentence));
@@ -199,9 +220,10 @@ void compare_stored(const std::string& path, Stored how, std::vector<StoredStage
                                                : std::string("those that are stored"),
                                          (*found)[s].size, place_words((*found)[s], file)));
     if (!shown) return;
-    const std::string idle = idle_note(typed, stored[s].stage, true);
+    const bool dropped = file.spec.drops() && has_values(file);
+    const std::string idle = idle_note(typed, stored[s].stage, {file.spec, true, dropped});
     if (!idle.empty()) file.notes.back() += fmt::format("; of what is shown {}", idle);
-    file.given = std::move(stored[s].layers);
+    file.given = shown_pairs(std::move(stored[s].layers), file);
 }
 
 }  // namespace

@@ -357,6 +357,9 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
     read_documents(reader, file_array(listing, "cu_seqlens"), file.size, file.spec.mask,
                    file.notes);
     read_operation(reader, listing, options, file);
+    if (file.given.empty() && !options.operation)  // of what is computed, dropout alone may be idle
+        file.notes.push_back(
+            idle_note(asked.typed, Stage::x, {file.spec, true, file.spec.drops()}));
     if (!options.tokens_file.empty())
         return read_tokens_file(options.tokens_file, file.size.tq, file.tokens);
     const bool layout_known = options.layout || file.layers.front().projects();

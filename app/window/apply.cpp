@@ -96,9 +96,13 @@ void carry_out(AppState& state, const StartAtScale& action) {
     if (std::isfinite(action.scale)) state.ui_scale = std::clamp(action.scale, 1.0, 2.0);
 }
 
+/// An empty notice stands before the message, which stays: no journal knows the clock, and a session is the same with and
+/// without it.
 void carry_out(AppState& state, const FadeMessage&) {
-    if (state.message.severity == Severity::info) state.message.words.clear();
-    if (state.notice && state.notice->severity == Severity::info) state.notice.reset();
+    if (state.notice.value_or(state.message).severity == Severity::info) {
+        state.notice.reset();
+        if (state.message.severity == Severity::info) state.notice.emplace();
+    }
     state.held = Key::none;
 }
 
@@ -265,7 +269,8 @@ void follow_all(AppState& state) {
 void apply(AppState& state, const Action& action) {
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->before(state, action);
     settle_gesture(state, action);
-    if (kind_of(action) != Kind::moment) state.notice.reset();
+    const bool faded = state.notice && state.notice->words.empty();  // until something is said
+    if (kind_of(action) != Kind::moment && !faded) state.notice.reset();
     const std::uint64_t before = state.edits;
     action.carry_out(state);
     const bool edited = state.edits != before;

@@ -230,6 +230,7 @@ void restore(AppState& state, const AppState& session) {
     settle(state);
     state.message = session.message;
     state.message.restored = true;
+    if (state.notice && state.notice->words.empty()) state.notice.reset();
 }
 
 }  // namespace attn::view

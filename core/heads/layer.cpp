@@ -154,8 +154,8 @@ Result<Inputs> take_beside(const Inputs& inputs, const AttentionSpec& spec, Head
     return attend(with_values(inputs, room), spec, *find_backend("staged"),
                   stages_of({Stage::q, Stage::k, Stage::v, Stage::q_rot, Stage::k_rot}), control)
         .map([&](Trace trace) {
-            layer.q = std::move(trace[spec.rope ? Stage::q_rot : Stage::q]);
-            layer.k = std::move(trace[spec.rope ? Stage::k_rot : Stage::k]);
+            layer.q = std::move(trace[stage_or_source(Stage::q_rot, spec)]);
+            layer.k = std::move(trace[stage_or_source(Stage::k_rot, spec)]);
             Inputs beside;
             if (!lacks_values(inputs)) beside.v = std::move(trace[Stage::v]);
             for (const Param param : {Param::w_o, Param::b_o, Param::sinks})
@@ -213,8 +213,8 @@ void take_shown(const HeadsInput& input, const Dimensions& size, Trace& trace, H
     layer.tq = size.tq;
     layer.tk = size.tk;
     layer.offset = size.query_offset;
-    layer.q = trace[input.spec.rope ? Stage::q_rot : Stage::q];
-    layer.k = trace[input.spec.rope ? Stage::k_rot : Stage::k];
+    layer.q = trace[stage_or_source(Stage::q_rot, input.spec)];
+    layer.k = trace[stage_or_source(Stage::k_rot, input.spec)];
     layer.weights = std::move(trace[Stage::weights]);
 }
 

@@ -187,9 +187,11 @@ class ForwardRun {
         for (Index lane = 0; lane < group.count; ++lane) {
             const auto sum = static_cast<double>(state.sum[lane]);
             const Index i = group.first + lane;
-            const auto max = static_cast<double>(state.max[lane]);
+            const double sink = sink_of(h);  // sink + far is rounded in max
+            const bool of_sink = state.max[lane] == static_cast<float>(sink + far(h, i));
+            const double level = of_sink ? sink : static_cast<double>(state.max[lane]) - far(h, i);
             out_.logsumexp(b, h, i, 0) =
-                static_cast<float>((max + std::log2(sum) - far(h, i)) * std::numbers::ln2);
+                static_cast<float>((level + std::log2(sum)) * std::numbers::ln2);
             out_.row_max(b, h, i, 0) = state.max[lane];
             out_.row_log2_sum(b, h, i, 0) = static_cast<float>(std::log2(sum));
             state.max[lane] =

@@ -209,8 +209,10 @@ class StagedRun {
         for (const TailWeight& weight : tail)
             row[static_cast<std::size_t>(weight.j)] = weight.value;
         finish(1.0F / sum);
-        return static_cast<float>(static_cast<double>(top) + std::log(static_cast<double>(sum)) -
-                                  far);
+        // sink + far is rounded: where the sink is the largest, it is taken as it is
+        const double level =
+            top == sink ? static_cast<double>(sinks(0, 0, 0, h)) : static_cast<double>(top) - far;
+        return static_cast<float>(level + std::log(static_cast<double>(sum)));
     }
 
     /// 0 where the custom mask or a gap between two runs forbids, for row i; nullptr when there is neither.

@@ -51,6 +51,12 @@ void QueryLanes::set(Index g, std::span<const Index> queries) {
     groups_[static_cast<std::size_t>(g)] = mask_.group(queries);
 }
 
+double QueryLanes::far(Index query) const {
+    if (query < 0) return 0.0;
+    return finish_.rule.slope * std::numbers::log2e *
+           static_cast<double>(near_position(query + finish_.offset, size_).distance);
+}
+
 KeyRange QueryLanes::any(Index count) const {
     KeyRange keys{size_.tk, 0};
     for (Index g = 0; g < count; ++g)
@@ -66,7 +72,8 @@ PoolBlock QueryLanes::block(Index g, KeyRange part, Index origin, Index run) {
     // One tile as long as the block: the kernel wants all of it masked or nothing.
     if (!every_pair) mask_.fill(queries, part, keys, lanes_, allow_);
     for (Index lane = 0; lane < lanes_ && finish_.rule.slope != 0.0; ++lane)
-        distance_[lane] = static_cast<float>(queries.query(lane) + finish_.offset - part.begin);
+        distance_[lane] = static_cast<float>(
+            near_position(queries.query(lane) + finish_.offset, size_).position - part.begin);
     return {.qt = qt(g),
             .k = key_row(part.begin),
             .keys = keys,

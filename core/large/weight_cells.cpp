@@ -233,8 +233,11 @@ bool sum_scores(const WeightSource& source, Head head, KeyRange rows, KeyRange k
                 const std::stop_token& stop, Texels& out) {
     std::vector<Index> listed(static_cast<std::size_t>(rows.end - rows.begin));
     std::iota(listed.begin(), listed.end(), rows.begin);
-    const std::vector<float> zeros(listed.size());  // in place of L: B − L is B itself
-    if (!sum_cells(source, head, {listed, zeros, keys, side, side}, stop, out)) return false;
+    std::vector<float> level;  // in place of L, so that B − L is B itself
+    const QueryLanes queries(source, head, 1);
+    for (const Index i : listed)
+        level.push_back(static_cast<float>(queries.far(i) * std::numbers::ln2));
+    if (!sum_cells(source, head, {listed, level, keys, side, side}, stop, out)) return false;
     std::ranges::transform(out.log_mean, out.mean.begin(),
                            [](float sum) { return sum * std::numbers::ln2_v<float>; });
     return true;

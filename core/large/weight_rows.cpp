@@ -96,9 +96,11 @@ class RowPass {
         queries_.set(g, listed_);
         // A sink is what a key before the first would have left.
         const bool sink = sink_ != -std::numeric_limits<double>::infinity();
-        std::fill_n(max_ + g * lanes_, lanes_,
-                    sink ? static_cast<float>(sink_ * std::numbers::log2e)
-                         : std::numeric_limits<float>::lowest());
+        for (Index lane = 0; lane < lanes_; ++lane)
+            max_[g * lanes_ + lane] =
+                sink ? static_cast<float>(sink_ * std::numbers::log2e +
+                                          queries_.far(listed_[static_cast<std::size_t>(lane)]))
+                     : std::numeric_limits<float>::lowest();
         std::fill_n(sum_ + g * lanes_, lanes_, sink ? 1.0F : 0.0F);
         const KeyRange gap = queries_.group(g).none;
         if (gap.begin < gap.end) empty_records(g);

@@ -10,7 +10,8 @@ namespace attn::large {
 
 // The SIMD part of a map of weights: rows of exact weights, pooled, never stored. Both functions share
 // Q Kᵀ tiles with the fused kernels. B = score as softmax takes it (Finish), a = weight = exp(B − logsumexp),
-// natural logarithms outside, base 2 inside. A row's logsumexp is of its keys and its sink.
+// natural logarithms outside, base 2 inside. A row's logsumexp is of its keys and its sink; under ALiBi of B less that of
+// the nearest key's distance, near_position(), so that queries far from their keys keep their digits.
 
 /// Numbers for each texel of a grid, each of which pools some cells.
 struct Texels {

@@ -53,9 +53,24 @@ class ConfigReader {
     std::vector<std::string> unused() const {
         std::vector<std::string> keys;
         for (const auto& each : config_.items())
-            if (!asked_.contains(each.key()) && !is_no_setting(each.key()))
+            if (!asked_.contains(each.key()) && !each.value().is_null() &&
+                !is_no_setting(each.key()))
                 keys.push_back(each.key());
         return keys;
+    }
+    /// Settings of other architectures: refused, or without effect. `width`: of a token's vector.
+    void refuse_foreign(Index width) {
+        for (const auto& each : config_.items()) {
+            const auto plain = plain_value(each.key());
+            if (!plain || !asked_.emplace(each.key()).second) continue;
+            key_ = each.key();
+            if (*plain == Plain::one && !each.value().is_null() && each.value() != 1.0)
+                wrong(each.value(), "1: it is not computed here");
+            if (*plain == Plain::none && !is_none(each.value()))
+                wrong(each.value(), "none: it is not computed here");
+            if (*plain == Plain::width && !is_none(each.value()) && each.value() != width)
+                wrong(each.value(), fmt::format("{}, the width of the others", width));
+        }
     }
     /// Said to be none.
     bool is_null(std::string_view name) const {
@@ -138,6 +153,11 @@ class ConfigReader {
     }
 
   private:
+    static bool is_none(const json& value) {
+        return value.is_null() || value == false || value == 0 || value == "" ||
+               ((value.is_array() || value.is_object()) && value.empty());
+    }
+
     const json& config_;
     std::string where_;
     std::string_view key_;
@@ -258,15 +278,7 @@ void refuse_others(ConfigReader& reader, ModelConfig& config) {
         reader.wrong(*codes, "none: weights that are codes are not read here");
     if (const json* pruned = reader.find({"pruned_heads"}); pruned != nullptr && !pruned->empty())
         reader.wrong(*pruned, "none: it is not computed here");
-    for (const std::string_view key :
-         {"attn_logit_softcapping", "final_logit_softcapping", "query_pre_attn_scalar"})
-        if (const json* found = reader.find({key}))
-            reader.wrong(*found, "none: it is not computed here");
-    for (const std::string_view key :
-         {"partial_rotary_factor", "attention_multiplier", "embedding_multiplier",
-          "residual_multiplier", "logits_scaling", "logit_scale"})
-        if (const json* found = reader.find({key}); found != nullptr && *found != 1.0)
-            reader.wrong(*found, "1: it is not computed here");
+    reader.refuse_foreign(config.width);
 }
 
 /// Which layers have the window that is switched on: all, or none. `layer_types` says it of each; else it begins at
@@ -298,7 +310,8 @@ void read_window(ConfigReader& reader, ModelConfig& config) {
     constexpr Index kKeys = 4096;  // where it is not said
     const WindowRule rule = config.family->window;
     if (rule != WindowRule::ignored) reader.know({"sliding_window"});
-    if (rule == WindowRule::switched) reader.know({"max_window_layers", "layer_types"});
+    if (rule == WindowRule::switched)
+        reader.know({"use_sliding_window", "max_window_layers", "layer_types"});
     if (rule == WindowRule::ignored || reader.is_null("sliding_window")) return;
     if (rule == WindowRule::switched &&
         (!reader.flag("use_sliding_window", false) || !windows_every_layer(reader, config)))
@@ -442,7 +455,8 @@ Result<ModelConfig> parse_model_config(std::string_view text, std::string_view w
     read_image(reader, config);
     refuse_others(reader, config);
     read_task(reader, config);
-    config.unused = reader.unused();
+    for (std::string& key : reader.unused())
+        (is_family_key(key) ? config.ignored : config.unknown).push_back(std::move(key));
     if (auto fine = reader.finish(); !fine) return tl::unexpected(fine.error());
     return config;
 }

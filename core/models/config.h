@@ -119,7 +119,9 @@ struct ModelConfig {
     // whether projections to q, k, v, from attention's heads, and of the MLP have a bias; not set: where the file has one
     std::optional<bool> qkv_bias, out_bias, mlp_bias;
     std::optional<ImageInput> image;  // of families that read images
-    std::vector<std::string> unused;  // keys that are no settings of the family
+    std::vector<std::string>
+        ignored;  // keys of other families, which this one's own code does not read
+    std::vector<std::string> unknown;  // keys of which nothing is known
 };
 
 /// `where` names the file in errors. A family that is not known is refused with those that are; so is a setting that would

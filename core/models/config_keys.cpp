@@ -1,29 +1,73 @@
+// From the configuration classes of Hugging Face's transformers, 4.57, and of models with code of their own.
+
 #include "core/models/config_keys.h"
 
 #include <algorithm>
-#include <array>
 
 namespace attn {
 namespace {
 
-constexpr std::array<std::string_view, 6> kGpt2Alone = {
-    "n_embd", "n_layer", "n_head", "n_inner", "n_positions", "activation_function"};
-constexpr std::array<std::string_view, 2> kNotGpt2 = {"hidden_act", "intermediate_size"};
-constexpr std::array<std::string_view, 2> kRotaryAlone = {"num_key_value_heads", "head_dim"};
+constexpr std::string_view kOfGpt2 = "gpt2", kOfBert = "bert", kOfVit = "vit",
+                           kOfOthers = "llama mistral qwen2 qwen3 bert vit use_lite",
+                           kOfRotary = "llama mistral qwen2 qwen3", kOfQwen = "qwen2 qwen3",
+                           kOfLayerNorms = "bert vit use_lite", kOfTexts = "bert use_lite";
+
+/// Whose they are.
+constexpr struct {
+    std::string_view key, families;
+} kOwnedKeys[] = {
+    {"activation_function", kOfGpt2},
+    {"layer_norm_epsilon", kOfGpt2},
+    {"n_embd", kOfGpt2},
+    {"n_head", kOfGpt2},
+    {"n_inner", kOfGpt2},
+    {"n_layer", kOfGpt2},
+    {"n_positions", kOfGpt2},
+    {"reorder_and_upcast_attn", kOfGpt2},
+    {"scale_attn_by_inverse_layer_idx", kOfGpt2},
+    {"scale_attn_weights", kOfGpt2},
+    {"hidden_act", kOfOthers},
+    {"intermediate_size", kOfOthers},
+    {"attention_bias", "llama qwen3"},
+    {"head_dim", kOfRotary},
+    {"mlp_bias", "llama"},
+    {"num_key_value_heads", kOfRotary},
+    {"rms_norm_eps", kOfRotary},
+    {"rope_parameters", kOfRotary},
+    {"rope_scaling", kOfRotary},
+    {"rope_theta", kOfRotary},
+    {"layer_types", kOfQwen},
+    {"max_window_layers", kOfQwen},
+    {"sliding_window", "mistral qwen2 qwen3"},
+    {"use_sliding_window", kOfQwen},
+    {"is_decoder", kOfTexts},
+    {"layer_norm_eps", kOfLayerNorms},
+    {"position_embedding_type", kOfTexts},
+    {"type_vocab_size", kOfTexts},
+    {"image_size", kOfVit},
+    {"num_channels", kOfVit},
+    {"patch_size", kOfVit},
+    {"qkv_bias", kOfVit},
+};
 
 constexpr std::string_view kNoSettings[] = {
     // what it is
+    "_commit_hash",
     "_name_or_path",
     "architectures",
     "auto_map",
     "dtype",
     "finetuning_task",
+    "license",
     "model_type",
     "name_or_path",
     "tokenizer_class",
     "torch_dtype",
     "transformers_version",
+    "transformers.js_config",
+    "unsloth_fixed",
     "unsloth_version",
+    "use_bfloat16",
     // tokens and classes
     "bos_token_id",
     "cls_token_id",
@@ -32,7 +76,9 @@ constexpr std::string_view kNoSettings[] = {
     "id2label",
     "label2id",
     "mask_token_id",
+    "num_labels",
     "pad_token_id",
+    "prefix",
     "sep_token_id",
     "unk_token_id",
     // training
@@ -40,6 +86,7 @@ constexpr std::string_view kNoSettings[] = {
     "attention_probs_dropout_prob",
     "attn_pdrop",
     "classifier_dropout",
+    "drop_path_rate",
     "embd_pdrop",
     "gradient_checkpointing",
     "hidden_dropout",
@@ -48,44 +95,188 @@ constexpr std::string_view kNoSettings[] = {
     "initializer_range",
     "problem_type",
     "resid_pdrop",
-    // heads that are not read, generation, how it is computed and returned
+    // heads that are not read, how it is computed and returned
     "_attn_implementation",
     "_attn_implementation_autoset",
     "chunk_size_feed_forward",
+    "cross_attention_hidden_size",
+    "directionality",
     "encoder_stride",
-    "max_length",
     "n_ctx",
     "output_attentions",
     "output_hidden_states",
     "output_past",
+    "output_scores",
     "pooler_act",
+    "pooler_fc_size",
+    "pooler_num_attention_heads",
+    "pooler_num_fc_layers",
     "pooler_output_size",
+    "pooler_size_per_head",
+    "pooler_type",
     "predict_special_tokens",
     "pretraining_tp",
     "return_dict",
+    "return_dict_in_generate",
     "summary_activation",
     "summary_first_dropout",
     "summary_proj_to_labels",
     "summary_type",
     "summary_use_proj",
     "task_specific_params",
+    "tf_legacy_loss",
+    "tie_encoder_decoder",
     "torchscript",
     "use_cache",
+    // generation
+    "bad_words_ids",
+    "begin_suppress_tokens",
+    "diversity_penalty",
+    "do_sample",
+    "early_stopping",
+    "encoder_no_repeat_ngram_size",
+    "exponential_decay_length_penalty",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+    "length_penalty",
+    "max_length",
+    "min_length",
+    "no_repeat_ngram_size",
+    "num_beam_groups",
+    "num_beams",
+    "num_return_sequences",
+    "remove_invalid_values",
+    "repetition_penalty",
+    "suppress_tokens",
+    "temperature",
+    "top_k",
+    "top_p",
+    "typical_p",
+};
+
+/// What another architecture computes with.
+constexpr struct {
+    std::string_view key;
+    Plain plain = Plain::none;
+} kForeignKeys[] = {
+    // scores, masks and positions
+    {"alibi"},
+    {"attention_chunk_size"},
+    {"attention_multiplier", Plain::one},
+    {"attention_type"},
+    {"attention_window"},
+    {"attn_config"},
+    {"attn_logit_softcapping"},
+    {"attn_scale"},
+    {"attn_temperature_tuning"},
+    {"clip_qkv"},
+    {"cross_layer_attention"},
+    {"is_encoder_decoder"},
+    {"kv_lora_rank"},
+    {"local_rope_theta"},
+    {"logit_scale", Plain::one},
+    {"logits_scaling", Plain::one},
+    {"max_relative_positions"},
+    {"mrope_section"},
+    {"multi_query"},
+    {"new_decoder_architecture"},
+    {"no_rope_layer_interval"},
+    {"no_rope_layers"},
+    {"partial_rotary_factor", Plain::one},
+    {"pos_att_type"},
+    {"q_lora_rank"},
+    {"qk_layernorm"},
+    {"qk_nope_head_dim"},
+    {"qk_norm"},
+    {"qk_rope_head_dim"},
+    {"query_pre_attn_scalar"},
+    {"relative_attention"},
+    {"relative_attention_num_buckets"},
+    {"rope_interleave"},
+    {"rope_local_base_freq"},
+    {"rope_pct", Plain::one},
+    {"rope_ratio", Plain::one},
+    {"rotary_dim"},
+    {"rotary_emb_base"},
+    {"rotary_pct", Plain::one},
+    {"rotary_value"},
+    {"sinusoidal_pos_embds"},
+    {"sliding_window_pattern"},
+    {"use_alibi"},
+    {"use_bidirectional_attention"},
+    {"use_dynamic_ntk"},
+    {"use_logn_attn"},
+    {"use_qk_norm"},
+    {"use_relative_position_bias"},
+    {"use_shared_relative_position_bias"},
+    // norms, sums and the read-out
+    {"apply_residual_connection_post_layernorm"},
+    {"embedding_multiplier", Plain::one},
+    {"embedding_size", Plain::width},
+    {"final_logit_softcapping"},
+    {"hidden_activation"},
+    {"layer_scale_init_value"},
+    {"layerscale_value"},
+    {"mup_base_shapes"},
+    {"normalize_embeddings"},
+    {"num_register_tokens"},
+    {"parallel_attn"},
+    {"residual_multiplier", Plain::one},
+    {"scale_embedding"},
+    {"scale_emb", Plain::one},
+    {"use_mean_pooling"},
+    {"use_parallel_residual"},
+    {"word_embed_proj_dim", Plain::width},
+    // experts, blocks that are no attention
+    {"first_k_dense_replace"},
+    {"is_gated_act"},
+    {"mamba_d_state"},
+    {"mlp_only_layers"},
+    {"moe_intermediate_size"},
+    {"n_routed_experts"},
+    {"n_shared_experts"},
+    {"num_experts"},
+    {"num_experts_per_tok"},
+    {"num_hidden_groups"},
+    {"num_kv_shared_layers"},
+    {"num_local_experts"},
+    {"shared_expert_intermediate_size"},
+    {"ssm_cfg"},
+    {"swiglu_limit"},
+    {"use_swiglu_ffn"},
+    // models in models, and weights that are codes
+    {"audio_config"},
+    {"compression_config"},
+    {"quantization"},
+    {"text_config"},
+    {"vision_config"},
 };
 
 bool is_among(std::string_view key, auto& keys) {
     return std::ranges::find(keys, key) != std::ranges::end(keys);
 }
 
+/// nullptr where it is in no row.
+template <class Row, std::size_t N>
+const Row* row_of(std::string_view key, const Row (&rows)[N]) {
+    const Row* const found = std::ranges::find(rows, key, &Row::key);
+    return found == std::end(rows) ? nullptr : found;
+}
+
 }  // namespace
 
 bool is_own_key(const ModelFamily& family, std::string_view key) {
-    const bool gpt2 = family.key == "gpt2";
-    if (is_among(key, kGpt2Alone)) return gpt2;
-    if (is_among(key, kNotGpt2)) return !gpt2;
-    return !is_among(key, kRotaryAlone) || family.positions == Positions::rope;
+    const auto* const row = row_of(key, kOwnedKeys);
+    return row == nullptr || row->families.find(family.key) != std::string_view::npos;
 }
 
+bool is_family_key(std::string_view key) { return row_of(key, kOwnedKeys) != nullptr; }
+
 bool is_no_setting(std::string_view key) { return is_among(key, kNoSettings); }
+
+std::optional<Plain> plain_value(std::string_view key) {
+    const auto* const row = row_of(key, kForeignKeys);
+    return row == nullptr ? std::nullopt : std::optional(row->plain);
+}
 
 }  // namespace attn

@@ -348,10 +348,14 @@ std::vector<std::string> Model::notes() const {
                 ? "it predicts no tokens: there is no 'lm_head.weight', and 'tie_word_embeddings' "
                   "is false"
                 : fmt::format("it predicts no tokens: config.json says {}", config_.other_task));
-    if (const auto& unused = config_.unused; !unused.empty())
-        notes.push_back(fmt::format("'{}' of config.json {} not used: no setting{} of {}",
-                                    fmt::join(unused, "', '"), unused.size() == 1 ? "is" : "are",
-                                    unused.size() == 1 ? "" : "s", config_.family->words));
+    const auto note = [&](const std::vector<std::string>& keys, std::string_view words) {
+        if (keys.empty()) return;
+        notes.push_back(fmt::format("'{}' of config.json {} not used: {}", fmt::join(keys, "', '"),
+                                    keys.size() == 1 ? "is" : "are", words));
+    };
+    note(config_.ignored, fmt::format("{}'s own code ignores {}", config_.family->words,
+                                      config_.ignored.size() == 1 ? "it" : "them"));
+    note(config_.unknown, "what it does is not known here");
     if (tokenizer_ && tokenizer_->longest())
         notes.push_back(fmt::format("a text is cut to {} tokens: 'truncation' of tokenizer.json",
                                     *tokenizer_->longest()));

@@ -31,6 +31,7 @@ struct Compared {
     std::vector<Named> (*shared)(const Results& actual, const TraceD& expected);
     std::function<TraceD(TraceD planted)> of;  // a planted forward pass
     const Results& shown;                      // what faults may take numbers from
+    const Backward* backward = nullptr;        // of gradients
 };
 
 /// Against `expected`; errors in units of the reference's largest value of each array.
@@ -70,16 +71,19 @@ class Trials {
           bounds_(bounds),
           before_(measure(compared_, compared_.reference, bounds(compared_.reference))) {}
 
-    Outcome attempt(const Fault& fault) const {
+    /// `forward`: the fault is in the forward pass, else what it plants is compared as it is.
+    Outcome attempt(const Fault& fault, bool forward = true) const {
         Outcome outcome;
         outcome.fault = &fault;
         outcome.before = outcome.after = before_.error;
         Index tried = 0;
         outcome.reason =
-            fault.plant({subject_, compared_.shown}, [&](std::string variant, TraceD planted) {
-                ++tried;
-                return consider(std::move(variant), std::move(planted), outcome);
-            });
+            fault.plant({subject_, compared_.shown, compared_.backward},
+                        [&](std::string variant, TraceD planted) {
+                            ++tried;
+                            if (forward) planted = compared_.of(std::move(planted));
+                            return consider(std::move(variant), std::move(planted), outcome);
+                        });
         if (tried > 0 && !outcome.tried) outcome.reason = "it makes no difference to these results";
         if (outcome.tried) outcome.reason.clear();
         if (outcome.reason.empty() && !outcome.tried)
@@ -90,7 +94,6 @@ class Trials {
   private:
     /// False: this way explains everything, no other needs to be tried.
     bool consider(std::string variant, TraceD planted, Outcome& outcome) const {
-        planted = compared_.of(std::move(planted));
         complete(planted, compared_.reference);
         if (!differs(planted)) return true;
         const Bounds bounds = bounds_(planted);
@@ -150,11 +153,15 @@ void name(Diagnosis& diagnosis) {
             diagnosis.named.push_back(n);
 }
 
-Diagnosis diagnose_by(const Trials& trials, const RunControl& control) {
+Diagnosis diagnose_by(const Trials& trials, const RunControl& control, bool backward = false) {
     Diagnosis diagnosis;
     for (const Fault& fault : fault_table()) {
         if (control.stop.stop_requested()) return diagnosis;
         diagnosis.outcomes.push_back(trials.attempt(fault));
+    }
+    for (const Fault& fault : backward ? backward_fault_table() : std::span<const Fault>()) {
+        if (control.stop.stop_requested()) return diagnosis;
+        diagnosis.outcomes.push_back(trials.attempt(fault, false));
     }
     name(diagnosis);
     return diagnosis;
@@ -185,8 +192,9 @@ Diagnosis diagnose_gradients(const Subject& subject, const Backward& backward,
     };
     const Results nothing;
     return diagnose_by(
-        Trials(subject, {gradients, backward.reference, shared_gradients, of, nothing}, bounds),
-        control);
+        Trials(subject, {gradients, backward.reference, shared_gradients, of, nothing, &backward},
+               bounds),
+        control, true);
 }
 
 Result<Planted> plant(const Subject& subject, const Fault& fault) {

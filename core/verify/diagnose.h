@@ -36,7 +36,7 @@ struct Outcome {
 };
 
 struct Diagnosis {
-    std::vector<Outcome> outcomes;  // of every row, in the order of the table
+    std::vector<Outcome> outcomes;  // of every row, in the order of the tables
     std::vector<std::size_t>
         named;  // which of them are named: those that explain everything and leave at most kAsLittle
                 // times the least error, or, where none does, that explain most; more than one
@@ -60,7 +60,7 @@ Diagnosis diagnose(const Subject& subject, const Results& results, const BoundsO
                    const RunControl& control = {});
 
 /// The same on gradients that differ while nothing else does: the fault is in the backward pass, which goes back from weights
-/// that have it. Faults that change rows by themselves are not tried.
+/// that have it, or is one of its own (backward_fault_table()). Faults that change rows by themselves are not tried.
 Diagnosis diagnose_gradients(const Subject& subject, const Backward& backward,
                              const Results& gradients, const BoundsOf& bounds,
                              const RunControl& control = {});

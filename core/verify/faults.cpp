@@ -104,10 +104,38 @@ constexpr auto kFaults = std::to_array<Fault>({
     {"low_precision", "a part is computed in a short format",
      "accumulate in float32, and compare with a tolerance of the format", "a common mistake", low_precision},
 });
+
+constexpr auto kBackwardFaults = std::to_array<Fault>({
+    {"backward_mask", "the mask of the backward pass is not the forward's",
+     "P = exp(S − logsumexp) of allowed pairs, 0 of the others, in each of the kernels of dQ and of dK, dV",
+     "Dao 2023, algorithm 2", wrong_backward_mask},
+    {"backward_scale", "the scale of dQ or dK is wrong", "dQ = scale · dS K and dK = scale · dSᵀ Q: once in each",
+     "Dao 2023, algorithm 2", wrong_backward_scale},
+    {"backward_row_sum", "D = rowsum(dO ∘ O) is left out", "dS = P ∘ (dO Vᵀ − D)", "Dao 2023, algorithm 2",
+     dropped_row_sum},
+    {"backward_weights", "the backward pass makes other weights", "P = exp(S − logsumexp), in natural logarithms",
+     "Dao 2023, algorithm 2", wrong_backward_weights},
+    {"backward_softcap", "the soft cap's derivative is left out", "dS · (1 − tanh²(S / cap))", "a common mistake",
+     dropped_backward_softcap},
+    {"backward_dropout", "the backward pass leaves out dropout",
+     "the weights before dV, and dO Vᵀ, have the factor keep / (1 − p)", "a common mistake", dropped_backward_dropout},
+    {"backward_heads", "gradients stand at other heads or batch entries", "store dQ, dK and dV where Q, K and V were read",
+     "a common mistake", permuted_gradients},
+    {"backward_groups", "dK and dV are not summed over the query heads that share them",
+     "add up those of query heads h with h / (H / Hkv) = g", "a common mistake", unsummed_groups},
+    {"backward_rope", "dQ or dK is not turned back", "dQ = Rᵀ dQ′: by minus the angle", "a common mistake",
+     unturned_gradients},
+    {"backward_tile", "a tile is left out of the sums of the backward pass",
+     "sum dK and dV over ⌈Tq / Bq⌉ tiles of queries, dQ over ⌈Tk / Bk⌉ of keys, and add to what is there",
+     "a common mistake of tiled kernels", unsummed_tiles},
+    {"backward_transposed", "P or dS is not transposed", "dV = Pᵀ dO, dK = scale · dSᵀ Q, dQ = scale · dS K",
+     "a common mistake", untransposed_gradients},
+});
 // clang-format on
 
 }  // namespace
 
 std::span<const Fault> fault_table() { return kFaults; }
+std::span<const Fault> backward_fault_table() { return kBackwardFaults; }
 
 }  // namespace attn::verify

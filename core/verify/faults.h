@@ -11,6 +11,8 @@
 
 namespace attn::verify {
 
+struct Backward;
+
 // THE table of faults. A row is a hypothesis about results: what went wrong, and how to make the same mistake on the same
 // inputs. Reports, documentation and tests go by it.
 
@@ -19,6 +21,7 @@ struct Trial {
     const Subject& subject;
     const Results&
         results;  // a fault that takes a number from data (a slope, dropped weights) takes it from here
+    const Backward* backward = nullptr;  // of faults of the backward pass
 };
 /// One way in which a fault shows: the stages as they are with it. False: no other way needs to be tried.
 using Take = std::function<bool(std::string variant, TraceD planted)>;
@@ -43,6 +46,8 @@ struct Fault {
     Reason (*masks)(const MaskCase& call, const TakeMask& take) = nullptr;
 };
 std::span<const Fault> fault_table();
+/// Those of a backward pass alone: gradients in the place of stages, weights and output are right.
+std::span<const Fault> backward_fault_table();
 
 // By what is wrong with them, in a file each.
 
@@ -97,6 +102,18 @@ Reason low_precision(const Trial& trial, const Take& take);
 Reason not_written(const Trial& trial, const Take& take);
 /// 0 or NaN where every number of context, or of output where there is none, is that; else nullopt.
 std::optional<double> whole_value(const Results& results);
+
+Reason wrong_backward_mask(const Trial& trial, const Take& take);
+Reason wrong_backward_scale(const Trial& trial, const Take& take);
+Reason dropped_row_sum(const Trial& trial, const Take& take);
+Reason wrong_backward_weights(const Trial& trial, const Take& take);
+Reason dropped_backward_softcap(const Trial& trial, const Take& take);
+Reason dropped_backward_dropout(const Trial& trial, const Take& take);
+Reason permuted_gradients(const Trial& trial, const Take& take);
+Reason unsummed_groups(const Trial& trial, const Take& take);
+Reason unturned_gradients(const Trial& trial, const Take& take);
+Reason unsummed_tiles(const Trial& trial, const Take& take);
+Reason untransposed_gradients(const Trial& trial, const Take& take);
 
 /// Every stage as an eager kernel gives it whose every array is of the format.
 TraceD in_short_format(const Subject& subject, FloatFormat format);

@@ -132,12 +132,10 @@ constexpr std::pair<Taken, std::string_view> kTaken[] = {
 
 TraceD with_groups(const Subject& subject, const std::function<Place(Index b, Index h)>& source,
                    Taken taken) {
-    const bool rope = subject.spec.rope.has_value();
     Replay replay = replay_of(subject);
     if (taken != Taken::values)
-        replay.scores = scores_of(
-            subject, subject.reference[rope ? Stage::q_rot : Stage::q],
-            expanded(subject.reference[rope ? Stage::k_rot : Stage::k], subject.size, source));
+        replay.scores = scores_of(subject, operand(subject, Stage::q_rot),
+                                  expanded(operand(subject, Stage::k_rot), subject.size, source));
     if (taken != Taken::keys) {
         replay.v = expanded(subject.reference[Stage::v], subject.size, source);
         for (Index h = 0; h < subject.size.heads; ++h)

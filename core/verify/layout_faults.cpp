@@ -29,10 +29,6 @@ std::vector<Index> tiled_heads(const Dimensions& size) {
     return heads;
 }
 
-const TensorD& operand(const Subject& subject, Stage rotated, Stage plain) {
-    return subject.reference[subject.spec.rope ? rotated : plain];
-}
-
 Reason grouped_reason(const Dimensions& size) {
     if (size.kv_heads == size.heads) return "every query head has a key/value head of its own";
     if (size.kv_heads == 1) return "all query heads share one key/value head";
@@ -102,8 +98,8 @@ Reason tiled_groups(const Trial& trial, const Take& take) {
     if (Reason none = grouped_reason(subject.size); !none.empty()) return none;
     const std::vector<Index> tiled = tiled_heads(subject.size);
     Replay replay = replay_of(subject);
-    replay.scores = scores_of(subject, operand(subject, Stage::q_rot, Stage::q),
-                              picked(operand(subject, Stage::k_rot, Stage::k), tiled));
+    replay.scores = scores_of(subject, operand(subject, Stage::q_rot),
+                              picked(operand(subject, Stage::k_rot), tiled));
     replay.value_head = tiled;
     if (!take("head h takes key/value head h mod Hkv instead of h / (H / Hkv)",
               run(subject, replay)))

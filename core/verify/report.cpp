@@ -397,6 +397,14 @@ class Comparer {
         return {};
     }
 
+    /// Of the backward pass with the arrays that show it.
+    static std::string words_of(const Outcome& outcome) {
+        const auto own = backward_fault_table();
+        const bool backward =
+            outcome.fault >= own.data() && outcome.fault < own.data() + own.size();
+        return std::string(outcome.fault->words) + (backward ? ": " + outcome.variant : "");
+    }
+
     std::string cause() const {
         if (!subject_) return "no inputs to find the cause with";
         if (too_large())
@@ -409,8 +417,7 @@ class Comparer {
             const Diagnosis& found = *file.diagnosis;
             std::string words;
             for (const std::size_t n : found.named)
-                words +=
-                    (words.empty() ? "" : ", or ") + std::string(found.outcomes[n].fault->words);
+                words += (words.empty() ? "" : ", or ") + words_of(found.outcomes[n]);
             if (words.empty())
                 words = "no known fault explains it";
             else if (!found.explained)

@@ -21,6 +21,11 @@ struct Subject {
 /// Fails where the call is none, or every stage does not fit in memory.
 Result<Subject> make_subject(InputsD inputs, const AttentionSpec& spec);
 
+/// What the scores are of: queries (q_rot) and keys (k_rot) after RoPE, where there is RoPE.
+inline const TensorD& operand(const Subject& subject, Stage rotated) {
+    return subject.reference[stage_or_source(rotated, subject.spec)];
+}
+
 /// The stages that can be compared, in the order of the table: x and x_kv are inputs. Last logsumexp, as nullopt.
 struct Named {
     std::string_view key;

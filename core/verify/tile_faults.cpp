@@ -258,9 +258,8 @@ MadeRow with_tail(const Row& row, const Tail& tail, const TailWay& way, Reads re
 /// zeros, or nothing.
 MadeRow with_next_head(const Trial& trial, const Row& row, const Tail& tail, bool zeros) {
     const Subject& subject = trial.subject;
-    const bool rope = subject.spec.rope.has_value();
-    const TensorD& q = subject.reference[rope ? Stage::q_rot : Stage::q];
-    const TensorD& k = subject.reference[rope ? Stage::k_rot : Stage::k];
+    const TensorD& q = operand(subject, Stage::q_rot);
+    const TensorD& k = operand(subject, Stage::k_rot);
     const TensorD& v = subject.reference[Stage::v];
     const Dimensions& size = subject.size;
     const double factor = product_factor(subject.spec, size.d_k);

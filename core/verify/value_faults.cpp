@@ -81,11 +81,9 @@ constexpr Short kShort[] = {
 
 TraceD in_format(const Subject& subject, FloatFormat format, const Short& way) {
     Replay replay = replay_of(subject);
-    const auto& t = subject.reference;
-    const bool rope = subject.spec.rope.has_value();
     if (way.operands) {
-        replay.scores = scores_of(subject, rounded_to(format, t[rope ? Stage::q_rot : Stage::q]),
-                                  rounded_to(format, t[rope ? Stage::k_rot : Stage::k]));
+        replay.scores = scores_of(subject, rounded_to(format, operand(subject, Stage::q_rot)),
+                                  rounded_to(format, operand(subject, Stage::k_rot)));
         replay.v = rounded_to(format, replay.v);
     }
     if (way.scores) replay.scores = rounded_to(format, replay.scores);
@@ -109,11 +107,10 @@ double short_dot(FloatFormat format, const TensorD& a, const TensorD& b,
 /// Scores of dot products whose running sums are in the format.
 std::optional<TraceD> with_short_sums(const Subject& subject, FloatFormat format) {
     const auto& t = subject.reference;
-    const bool rope = subject.spec.rope.has_value();
     if (subject.spec.score != Score::dot || t[Stage::scores].count() > (Index{1} << 18))
         return std::nullopt;
-    const TensorD q = rounded_to(format, t[rope ? Stage::q_rot : Stage::q]);
-    const TensorD k = rounded_to(format, t[rope ? Stage::k_rot : Stage::k]);
+    const TensorD q = rounded_to(format, operand(subject, Stage::q_rot));
+    const TensorD k = rounded_to(format, operand(subject, Stage::k_rot));
     Replay replay = replay_of(subject);
     const double of_operands = std::pow(operand_factor(subject.spec, subject.size.d_k), 2);
     const Shape shape = replay.scores.shape();

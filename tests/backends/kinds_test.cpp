@@ -179,9 +179,12 @@ TEST_CASE("ALiBi: a query far behind its keys keeps the digits of its weights an
         Case one = normal_case(fmt::format("offset {}", offset), {1, 2, 5, 8}, {1, 2, 40, 8}, 8);
         one.spec.alibi = true;
         one.spec.query_offset = offset;
-        const ExactCase exact = exact_of(one);
-        for (const char* name : {"staged", "fused"})
-            CHECK(check_backend(*find_backend(name), one, exact));
+        for (const bool sinks : {false, true}) {
+            if (sinks) one.inputs.params[Param::sinks] = Tensor({1, 1, 1, 2}, {0.3F, -0.27F});
+            const ExactCase exact = exact_of(one);
+            for (const char* name : {"staged", "fused"})
+                CHECK(check_backend(*find_backend(name), one, exact));
+        }
     }
 }
 

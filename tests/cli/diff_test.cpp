@@ -297,13 +297,17 @@ TEST_CASE("gradients are compared where dO is given, and what is wrong with them
     ends(1, {"diff", one, other});
 }
 
-TEST_CASE("a trace with gradients keeps where they start") {
+TEST_CASE("a trace keeps where gradients start") {
     const Scratch scratch;
     const Inputs in = some_inputs();
     const std::string once = scratch.at("once.npz"), twice = scratch.at("twice.npz");
     const std::string a = inputs_of(in)
                               .add("dO", test::normal_tensor<float>({1, 2, 6, 8}, 9))
                               .write(scratch, "in.npz");
+    succeeds({"trace", a, "-o", once, "--causal", "--keep", "weights"});
+    CHECK_FALSE(read_npz(once).value().arrays.contains("dO"));  // nothing there could start from it
+    succeeds({"trace", a, "-o", once, "--causal"});
+    CHECK(floats(read_npz(once).value(), "dO") == floats(read_npz(a).value(), "dO"));
     succeeds({"trace", a, "-o", once, "--causal", "--grad"});
     CHECK(last_line(succeeds({"diff", once}).out) == "equal within tolerance: 15 arrays");
     succeeds({"trace", once, "-o", twice, "--grad"});
@@ -489,7 +493,8 @@ TEST_CASE("a layer of several is chosen") {
 TEST_CASE("the page of diff lists every fault with its source") {
     std::ifstream page(ATTN_TEST_DATA "/../../docs/diff.md");
     const std::string text((std::istreambuf_iterator<char>(page)), {});
-    for (const verify::Fault& fault : verify::fault_table())
-        CHECK(says(text, fmt::format("| `{}` | {} | {} | {} |", fault.key, fault.words,
-                                     fault.remedy, fault.source)));
+    for (const auto& table : {verify::fault_table(), verify::backward_fault_table()})
+        for (const verify::Fault& fault : table)
+            CHECK(says(text, fmt::format("| `{}` | {} | {} | {} |", fault.key, fault.words,
+                                         fault.remedy, fault.source)));
 }

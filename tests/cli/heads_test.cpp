@@ -148,11 +148,22 @@ TEST_CASE("heads: options that change nothing of given weights are named, wrong 
         {{"--causal"}, "causal changes no number: weights are given"},
         {{"--rope", "half", "--rope-scaling", "linear,2"}, "rope, rope-scaling change no number"},
         {{"--layout", "joined"}, "layout changes no number"},
-        {{"--kv-heads", "1", "--heads", "2"}, "kv-heads changes no number"}};
+        {{"--kv-heads", "1", "--heads", "2"}, "kv-heads changes no number"},
+        {{"--seed", "3"}, "seed changes no number: no weight is dropped"},
+        {{"--dropout", "0.5", "--seed", "3", "--causal"},
+         "causal changes no number: weights are given; dropout, seed change no number: what is "
+         "made of dropped weights needs V"},
+        {{"--dropout", "0.5", "--training", "off"},
+         "dropout, training change no number: no weight is dropped"}};
     for (const Row& row : idle)
         CHECK(says(succeeds(joined({"heads", path}, row.options)).err, row.says));
     check_refused({"heads", path, "--heads", "7"},
                   path + ": heads is 7, but weights are of 2; leave it out");
+    const std::string traced = scratch.at("t.npz");
+    const Ran dropped = succeeds({"trace", path, "--dropout", "0.5", "-o", traced});
+    CHECK_FALSE(says(dropped.err, "change"));  // it has a stage of its own there
+    check_refused({"heads", traced, "--heads", "7"},
+                  traced + ": heads is 7, but weights are of 2; leave it out");
     // stored beside Q and K
     const std::vector<float> odd{1, 0, 0, 1, 1, 0, 0, 1};
     REQUIRE(write_npz(
@@ -162,9 +173,35 @@ TEST_CASE("heads: options that change nothing of given weights are named, wrong 
                "; of what is shown scale changes no number: weights are given"));
     check_refused({"heads", scratch.at("b.npz"), "--role", "Q=K,Q=V"},
                   "--role reads Q as K and as V; expected one role");
+    const Ran with_seed =
+        succeeds({"heads", scratch.at("b.npz"), "--scale", "none", "--seed", "3"});
+    CHECK(says(with_seed.err, "weights are given; seed changes no number: no weight is dropped"));
+    REQUIRE(
+        write_npz(scratch / "q.npz", std::vector<NpzEntry>{{"Q", shape, odd}, {"K", shape, odd}}));
+    CHECK(says(succeeds({"heads", scratch.at("q.npz"), "--seed", "3"}).err,
+               "seed changes no number: no weight is dropped"));
     // render has another --scale
     REQUIRE(write_npz(scratch / "s.npz", std::vector<NpzEntry>{{"scores", shape, odd}}));
     check_refused({"render", scratch.at("s.npz"), "-o", scratch.at("x.svg")},
                   "how they are scaled is not in the file: give --d-k N (times 1/√N, N the width "
                   "of a query, or 1 where they are scaled already)");
+}
+
+TEST_CASE("heads: raw scores that are stored beside Q and K are shown, scaled as the call says") {
+    const Scratch scratch;
+    const std::vector<Index> shape{1, 2, 4};
+    const std::vector<float> q{1, 0, 0, 0, 0, 1, 0, 0};
+    const std::vector<float> scores{0, 8, 2, 0};  // q·k is 1, 0, 0, 1
+    REQUIRE(write_npz(
+        scratch / "s.npz",
+        std::vector<NpzEntry>{{"Q", shape, q}, {"K", shape, q}, {"scores", {1, 2, 2}, scores}}));
+    const Ran ran = succeeds({"heads", scratch.at("s.npz"), "-o", "-"});
+    CHECK(says(ran.err,
+               "scores are shown as they are stored × 0.5; those that Q and K give differ by at "
+               "most 8 (head 0, query 0, key 1)"));
+    const Table table = cells_of(ran.out, ',');
+    // row 1: softmax of ½·(2, 0)
+    CHECK(std::stod(table[1][column_of(table, "previous")]) ==
+          doctest::Approx(1.0 / (1.0 + std::exp(-1.0))).epsilon(1e-6));
+    CHECK(says(succeeds({"heads", scratch.at("s.npz"), "--scale", "q_and_k"}).err, "stored × 1;"));
 }

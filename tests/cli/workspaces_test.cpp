@@ -109,6 +109,28 @@ TEST_CASE("a workspace that lacks something has no figure: render says what, and
     CHECK_FALSE(std::filesystem::exists(checked));
 }
 
+TEST_CASE("render --check: results that differ are drawn, said and no success") {
+    const Scratch scratch;
+    const std::vector<Index> shape{1, 2, 2};
+    const std::vector<float> q{1, 0, 0, 1}, even{0.5F, 0.5F, 0.5F, 0.5F};
+    const std::vector<NpzEntry> inputs{{"Q", shape, q}, {"K", shape, q}, {"V", shape, q}};
+    const std::string in = scratch.at("in.npz"), right = scratch.at("right.npz"),
+                      wrong = scratch.at("wrong.npz"), picture = scratch.at("x.png");
+    REQUIRE(write_npz(in, inputs));
+    REQUIRE(write_npz(wrong, std::vector<NpzEntry>{{"weights", shape, even}}));
+    std::ostringstream out, err;
+    REQUIRE(cli::run({"trace", in, "-o", right}, {out, err}) == cli::kSuccess);
+    for (const Arguments& more : {Arguments{}, Arguments{"--chrome"}}) {
+        CHECK(render(joined({in, "--check", right, "-o", picture}, more)).ran.code ==
+              cli::kSuccess);
+        std::filesystem::remove(picture);
+        const Rendered differs = render(joined({in, "--check", wrong, "-o", picture}, more));
+        CHECK(differs.ran.code == cli::kFailure);
+        CHECK(says(differs.ran.err, "wrong.npz against the float64 reference"));
+        CHECK(std::filesystem::exists(picture));
+    }
+}
+
 TEST_CASE("what a session said when it was saved is no outcome of render") {
     const Scratch scratch;
     for (const auto severity : {view::Severity::warning, view::Severity::error}) {

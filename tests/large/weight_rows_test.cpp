@@ -601,3 +601,26 @@ TEST_CASE("a map needs no values and refuses dropout and scores that are no dot 
     CHECK(weight_source({}, {}).error().sentence ==
           "give either X with W_Q, W_K and W_V, or all of Q, K and V");
 }
+
+TEST_CASE("ALiBi: a query 10⁷ tokens from its keys keeps the digits of its weights") {
+    Case one = normal_case("far", {1, 2, 40, 8}, {1, 2, 150, 8}, 1);
+    one.spec.alibi = true;
+    one.spec.query_offset = 10'000'000;
+    for (const bool sinks : {false, true}) {
+        // the sink counts where it is as far below as the keys
+        const float low = -625000.0F;  // slope 1/16
+        if (sinks) one.inputs.params[Param::sinks] = Tensor({1, 1, 1, 2}, {low, -2.0F});
+        const Subject subject(one);
+        for (const Index h : {Index{0}, Index{1}}) {
+            PooledRows out;
+            const auto rows = rows_from(0, 40);
+            REQUIRE(pool_rows(subject.source, {0, h}, rows, 1, 16, {}, out));
+            Texels cells;
+            REQUIRE(pool_cells(subject.source, {0, h}, out.logsumexp, 0, 0, 40, 150, 1, {}, cells));
+            for (Index i = 0; i < 40; ++i)
+                for (Index j = 0; j < 150; ++j)
+                    CHECK(near(static_cast<double>(cells.mean[cells.at(i, j)]),
+                               subject.exact[Stage::weights](0, h, i, j), {1e-7, 3e-5}));
+        }
+    }
+}

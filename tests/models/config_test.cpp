@@ -4,8 +4,10 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "attn_tree.h"
+#include "core/io/json.h"
 #include "core/models/model.h"
 #include "tests/support/results.h"
 
@@ -130,18 +132,21 @@ TEST_CASE("a setting that would change the numbers is refused by its name") {
           "c.json has 'architectures' = \"LlamaForCausalLM\"; expected a list of names of classes");
 }
 
-TEST_CASE("keys that are no settings of the family are listed, and do not count") {
+constexpr const char* kSizes =
+    R"("hidden_size":8,"num_hidden_layers":1,"num_attention_heads":4,"vocab_size":9)";
+
+TEST_CASE("keys of other families are listed, apart from those of which nothing is known") {
     using Keys = std::vector<std::string>;
     const auto read = [](const std::string& said) {
         return must(parse_model_config("{" + said + "}", "c.json"));
     };
-    const std::string sizes =
-        R"("hidden_size":8,"num_hidden_layers":1,"num_attention_heads":4,"vocab_size":9)";
+    const std::string sizes = kSizes;
     const auto gpt2 = read(
         std::string(kGpt2) +
         R"(,"hidden_act":"relu","intermediate_size":5,"head_dim":3,"num_key_value_heads":1,"n_ctx":4)");
-    CHECK(gpt2.unused ==
+    CHECK(gpt2.ignored ==
           Keys{"head_dim", "hidden_act", "intermediate_size", "num_key_value_heads"});
+    CHECK(gpt2.unknown.empty());
     CHECK(gpt2.activation == Activation::gelu_tanh);
     CHECK_FALSE(gpt2.hidden);
     CHECK_FALSE(gpt2.head_width);
@@ -149,18 +154,128 @@ TEST_CASE("keys that are no settings of the family are listed, and do not count"
     const auto llama = read(
         R"("model_type":"llama","activation_function":"relu","sliding_window":3,"attention_dropout":0.1,"foo":1,)" +
         sizes);
-    CHECK(llama.unused == Keys{"activation_function", "foo", "sliding_window"});
+    CHECK(llama.ignored == Keys{"activation_function", "sliding_window"});
+    CHECK(llama.unknown == Keys{"foo"});
     CHECK(llama.activation == Activation::silu);
-    CHECK(
-        read(
-            R"("model_type":"qwen2","sliding_window":3,"max_window_layers":2,"num_key_value_heads":4,)" +
-            sizes)
-            .unused.empty());
+    for (const char* window : {"3", "null"}) {
+        const auto qwen = read(
+            fmt::format(
+                R"("model_type":"qwen2","sliding_window":{},"max_window_layers":2,"use_sliding_window":true,"num_key_value_heads":4,)",
+                window) +
+            sizes);
+        CHECK(qwen.ignored.empty());
+        CHECK(qwen.unknown.empty());
+    }
     CHECK(
         fault_of(
             R"({"model_type":"llama","rope_scaling":{"type":"linear","factor":2},"rope_parameters":{"rope_type":"default"},)" +
             sizes + "}") ==
         R"(c.json has 'rope_parameters' = {"rope_type":"default"}; expected none beside 'rope_scaling')");
+}
+
+TEST_CASE("what each family's configuration class has is known, and nothing of it is listed") {
+    const std::string common =
+        R"(,"architectures":["M"],"torch_dtype":"float32","transformers_version":"4.57.0","use_cache":true,"initializer_range":0.02,
+        "bos_token_id":1,"eos_token_id":2,"pad_token_id":0,"output_attentions":false,"return_dict":true,"pruned_heads":{},
+        "is_encoder_decoder":false,"add_cross_attention":false,"tie_encoder_decoder":false,"chunk_size_feed_forward":0,
+        "cross_attention_hidden_size":null,"num_beams":1,"top_k":50,"temperature":1.0,"_name_or_path":"m")";
+    const std::string decoder =
+        R"(,"intermediate_size":10,"hidden_act":"silu","max_position_embeddings":64,"rms_norm_eps":1e-6,"num_key_value_heads":2,
+        "tie_word_embeddings":false,"rope_theta":10000.0,"rope_scaling":null,"attention_dropout":0.0,"head_dim":2)";
+    const std::string encoder =
+        R"(,"intermediate_size":10,"hidden_act":"gelu","layer_norm_eps":1e-12,"hidden_dropout_prob":0.1,
+        "attention_probs_dropout_prob":0.1)";
+    const std::string window =
+        R"(,"use_sliding_window":false,"sliding_window":4096,"max_window_layers":28,"layer_types":["full_attention"])";
+    const std::pair<const char*, std::string> families[] = {
+        {"gpt2",
+         R"(,"n_embd":8,"n_layer":1,"n_head":4,"n_positions":16,"n_ctx":16,"n_inner":null,"activation_function":"gelu_new",
+         "resid_pdrop":0.1,"embd_pdrop":0.1,"attn_pdrop":0.1,"layer_norm_epsilon":1e-5,"summary_type":"cls_index",
+         "summary_use_proj":true,"summary_activation":null,"summary_proj_to_labels":true,"summary_first_dropout":0.1,
+         "scale_attn_weights":true,"scale_attn_by_inverse_layer_idx":false,"reorder_and_upcast_attn":false,
+         "task_specific_params":{})"},
+        {"llama", decoder + R"(,"attention_bias":false,"mlp_bias":false,"pretraining_tp":1)"},
+        {"mistral", decoder + R"(,"sliding_window":null)"},
+        {"qwen2", decoder + window},
+        {"qwen3", decoder + window + R"(,"attention_bias":false)"},
+        {"bert",
+         encoder +
+             R"(,"max_position_embeddings":16,"type_vocab_size":2,"position_embedding_type":"absolute",
+         "classifier_dropout":null,"gradient_checkpointing":false,"directionality":"bidi","pooler_type":"first_token_transform")"},
+        {"vit",
+         encoder +
+             R"(,"image_size":8,"patch_size":4,"num_channels":3,"qkv_bias":true,"encoder_stride":16,
+         "pooler_output_size":null,"pooler_act":"tanh","id2label":{"0":"a"},"label2id":{"a":0},"problem_type":null)"},
+    };
+    for (const auto& [family, keys] : families) {
+        CAPTURE(family);
+        const bool gpt2 = std::string_view(family) == "gpt2";
+        std::string sizes = gpt2 ? R"("vocab_size":9)" : kSizes;
+        if (std::string_view(family) == "vit") sizes.erase(sizes.rfind(','));
+        const auto config = must(parse_model_config(
+            fmt::format(R"({{"model_type":"{}",{}{}{}}})", family, sizes, keys, common), "c.json"));
+        CHECK(fmt::format("{}", fmt::join(config.unknown, " ")).empty());
+        CHECK(fmt::format("{}", fmt::join(config.ignored, " ")).empty());
+        // with all keys of the others: theirs are listed, and change nothing
+        for (const auto& [other, more] : families) {
+            if (std::string_view(other) == family) continue;
+            auto both = nlohmann::json::parse("{" + sizes + more + "}");
+            both.update(nlohmann::json::parse("{" + sizes + keys + "}"));
+            both["model_type"] = family;
+            const auto read = must(parse_model_config(both.dump(), "c.json"));
+            CHECK(read.unknown.empty());
+            CHECK(read.hidden == config.hidden);
+            CHECK(read.epsilon == config.epsilon);
+            CHECK(read.window == config.window);
+            CHECK(read.kinds == config.kinds);
+            CHECK(read.rope_base == config.rope_base);
+            CHECK(read.activation == config.activation);
+        }
+    }
+}
+
+TEST_CASE("a setting of another architecture is refused by its name, unless it changes nothing") {
+    const auto refused = [](const std::string& key, const std::string& value) {
+        return fault_of(fmt::format(R"({{"model_type":"llama",{},"{}":{}}})", kSizes, key, value));
+    };
+    const char* const none[] = {"alibi",
+                                "attention_chunk_size",
+                                "attn_config",
+                                "clip_qkv",
+                                "kv_lora_rank",
+                                "no_rope_layers",
+                                "num_experts",
+                                "num_local_experts",
+                                "q_lora_rank",
+                                "qk_layernorm",
+                                "quantization",
+                                "relative_attention",
+                                "rope_local_base_freq",
+                                "rotary_dim",
+                                "sliding_window_pattern",
+                                "text_config",
+                                "use_alibi",
+                                "use_bidirectional_attention",
+                                "use_parallel_residual",
+                                "use_qk_norm",
+                                "vision_config"};
+    for (const char* key : none) {
+        CHECK(refused(key, "7") ==
+              fmt::format("c.json has '{}' = 7; expected none: it is not computed here", key));
+        for (const char* without : {"null", "false", "0", "[]", "{}"})
+            CHECK(refused(key, without).empty());
+    }
+    for (const char* key : {"rotary_pct", "rope_pct", "rope_ratio", "scale_emb"}) {
+        CHECK(refused(key, "0.25") ==
+              fmt::format("c.json has '{}' = 0.25; expected 1: it is not computed here", key));
+        CHECK(refused(key, "1").empty());
+        CHECK(refused(key, "null").empty());
+    }
+    for (const char* key : {"embedding_size", "word_embed_proj_dim"}) {
+        CHECK(refused(key, "4") ==
+              fmt::format("c.json has '{}' = 4; expected 8, the width of the others", key));
+        CHECK(refused(key, "8").empty());
+    }
 }
 
 TEST_CASE("what is wrong with a config is named") {
@@ -183,6 +298,9 @@ TEST_CASE("what is wrong with a config is named") {
     const auto with = [](const char* more) {
         return fault_of(fmt::format("{{{},{}}}", kGpt2, more));
     };
+    const auto turned = [](const char* more) {
+        return fault_of(fmt::format(R"({{"model_type":"llama",{},{}}})", kSizes, more));
+    };
     CHECK(fault_of(R"({"model_type":"llama","hidden_size":6,"num_hidden_layers":1,)"
                    R"("num_attention_heads":3,"num_key_value_heads":2,"vocab_size":9})") ==
           "c.json has 3 heads and 2 key-value heads; expected a divisor");
@@ -193,20 +311,20 @@ TEST_CASE("what is wrong with a config is named") {
           "gelu_pytorch_tanh or silu");
     CHECK(with(R"("scale_attn_by_inverse_layer_idx":true)") ==
           "c.json has 'scale_attn_by_inverse_layer_idx', which is not computed here");
-    CHECK(with(R"("rope_scaling":{"rope_type":"yarn"})") ==
+    CHECK(turned(R"("rope_scaling":{"rope_type":"yarn"})") ==
           "c.json has 'rope_scaling' = {\"rope_type\":\"yarn\"}; expected type default, linear or "
           "llama3: other scaled positions are not computed here");
-    CHECK(with(R"("rope_scaling":[8])") ==
+    CHECK(turned(R"("rope_scaling":[8])") ==
           "c.json has 'rope_scaling' = [8]; expected type default, linear or llama3: other scaled "
           "positions are not computed here");
-    CHECK(with(R"("rope_scaling":{"type":"linear"})") == "c.json 'rope_scaling' has no 'factor'");
-    CHECK(with(R"("rope_scaling":{"type":"linear","factor":0})") ==
+    CHECK(turned(R"("rope_scaling":{"type":"linear"})") == "c.json 'rope_scaling' has no 'factor'");
+    CHECK(turned(R"("rope_scaling":{"type":"linear","factor":0})") ==
           "c.json 'rope_scaling' has 'factor' = 0; expected a number above 0");
-    CHECK(with(R"("rope_parameters":{"rope_type":"llama3","factor":8,"low_freq_factor":4,
+    CHECK(turned(R"("rope_parameters":{"rope_type":"llama3","factor":8,"low_freq_factor":4,
                   "high_freq_factor":1,"original_max_position_embeddings":8192})") ==
           "c.json 'rope_parameters' has 'low_freq_factor' = 4 and 'high_freq_factor' = 1; expected "
           "the first to be the smaller");
-    CHECK(with(R"("rope_scaling":{"rope_type":"llama3","factor":8})") ==
+    CHECK(turned(R"("rope_scaling":{"rope_type":"llama3","factor":8})") ==
           "c.json 'rope_scaling' has no 'low_freq_factor'");
     for (const char* size : {"0", "-2", "1.5", "1e30", "\"4\"", "true"})
         CHECK(fault_of(fmt::format(

@@ -56,6 +56,25 @@ TEST_CASE("arrow keys and Enter choose in an open list") {
     CHECK_FALSE(step_look(app.state).editing);
 }
 
+TEST_CASE("an arrow on the closed list of presets opens it: none is loaded by surprise") {
+    App app;
+    app.act({view::ShowModel{true}});
+    const std::string before = app.state.document().name;
+    app.ui.press(Key::tab);
+    for (const Key arrow : {Key::right, Key::down}) {
+        app.ui.press(arrow);
+        CHECK(ui::is_list_open());
+        CHECK(app.state.now == 0);
+        CHECK(app.state.document().name == before);
+        app.ui.press(Key::escape);
+        CHECK_FALSE(ui::is_list_open());
+    }
+    app.ui.press(Key::right);
+    app.ui.press(Key::end);
+    app.ui.press(Key::enter);
+    CHECK(app.state.document().name == app.state.presets.back().key);
+}
+
 TEST_CASE("a list is opened, gone through and chosen from by keys alone") {
     List list;
     list.panel.ui.press(Key::tab);

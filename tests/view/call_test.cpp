@@ -168,6 +168,19 @@ TEST_CASE("RoPE that is switched off and on again is as it was, a file's with it
     const AppState toy = seeded(1, {SetRope{RopeTurn::half}, SetRopeBase{50.0}});
     CHECK(again(after(toy, {SetRope{RopeTurn::off}, SetSentence{"a b"}})).rope_base == 50.0);
     CHECK(again(seeded(1)).rope_base == 10000.0);
+    const AppState left =
+        reopened_alike(after(toy, {SetRope{RopeTurn::interleaved}, SetRope{RopeTurn::off}}));
+    CHECK_FALSE(left.document().spec.rope);
+    CHECK(again(left).rope_base == 50.0);
+    CHECK(left.document().rope_before->pairs == RopePairs::interleaved);
+    const AppState set = after(file, {SetRopeBase{60.0}, SetRope{RopeTurn::off}});
+    const auto kept =
+        reference_from_json(nlohmann::json::parse(document_to_json(set.document())), "session");
+    REQUIRE(kept);
+    const AppState back = state_of(resolved(file.document(), *kept).value()).value();
+    CHECK(again(back).rope_base == 60.0);
+    CHECK(again(back).rope_dims == 2);
+    CHECK(again(back).rope_scaled);
 }
 
 TEST_CASE("RoPE turns pairs of columns by position · base^(−2c/d_k), halves or neighbours") {

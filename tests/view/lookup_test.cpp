@@ -267,6 +267,12 @@ TEST_CASE("similarity after RoPE is of the turned q and k; cosines are not W_Q W
         after(call_state("lookup", turned), {ShowLookupPage{LookupPage::similarity}});
     CHECK(build_similarity_view(state).body.grids.front().title == "S = q′_i · k′_j");
     const AppState toy = on_page(LookupPage::similarity);
+    const AppState scaled = after(toy, {SetScaleOperands{true}});
+    CHECK(build_similarity_view(scaled).body.grids.front().title == "S = q_i · k_j ÷ √d_k");
+    CHECK(lookup_look(scaled).similarity->dot.matrix(0, 0).row(1)[2] ==
+          doctest::Approx((*scaled.trace)[Stage::scores](0, 0, 1, 2)));
+    CHECK(lookup_look(scaled).similarity->dot != lookup_look(toy).similarity->dot);
+    CHECK(lookup_look(scaled).similarity->cosine == lookup_look(toy).similarity->cosine);
     const auto merges = [](const AppState& shown) {
         return std::ranges::any_of(build_similarity_view(shown).body.notes,
                                    [](const std::string& each) { return has(each, "W_Q W_Kᵀ"); });

@@ -192,3 +192,27 @@ TEST_CASE("quit asks once where something is not saved: save, discard, keep or g
     CHECK(acted(saving, {SessionSaved{"a.json"}}).effects.quit_answer == QuitAnswer::discard);
     CHECK_FALSE(after(initial_state(), {SessionSaved{"a.json"}}).effects.quit_answer);
 }
+
+TEST_CASE("what the clock took from the bottom line a session still has, as a replay does") {
+    const AppState said = after(initial_state(), {SetReducedMotion{true}});
+    const AppState faded = after(said, {FadeMessage{}});
+    const auto shown = [](const AppState& state) {
+        return state.notice.value_or(state.message).words;
+    };
+    CHECK(shown(said) == said.message.words);
+    CHECK(shown(faded).empty());
+    CHECK(session_to_json(faded) == session_to_json(said));
+    CHECK(shown(after(faded, {SetPresenter{false}})) == "The whole window again.");
+    CHECK(shown(after(faded, {ShowHelp{true}})).empty());  // which says nothing
+    CHECK(shown(after(faded, {SetReducedMotion{true}})) == said.message.words);
+    AppState opened = faded;
+    restore(opened, *session_from_json(session_to_json(said), "s", {}));
+    CHECK(shown(opened) == said.message.words);
+    const AppState warned = after(faded, {AnswerQuit{QuitAnswer::save}, CopyArithmetic{}});
+    CHECK(shown(after(warned, {FadeMessage{}})) == warned.message.words);
+    const AppState noticed = after(said, {Notify{{"saved", Severity::info}}});
+    CHECK(shown(noticed) == "saved");
+    CHECK(shown(after(noticed, {FadeMessage{}})).empty());
+    const AppState failed = after(said, {Notify{{"no", Severity::error}}, FadeMessage{}});
+    CHECK(shown(failed) == "no");
+}

@@ -44,7 +44,11 @@ CallSettings call_of(const Document& document) {
     return call;
 }
 
-namespace {
+CallSettings call_turned(const Document& document) {
+    Document turned = document;
+    if (!turned.spec.rope) turned.spec.rope = document.rope_before;
+    return call_of(turned);
+}
 
 void set_rope(std::optional<Rope>& rope, const CallSettings& call) {
     if (call.rope == RopeTurn::off) return rope.reset();
@@ -54,8 +58,6 @@ void set_rope(std::optional<Rope>& rope, const CallSettings& call) {
     rope->dims = call.rope_dims == 0 ? std::nullopt : std::optional(call.rope_dims);
     if (!call.rope_scaled) rope->scaling = {};
 }
-
-}  // namespace
 
 void set_options(AttentionSpec& spec, const CallSettings& call) {
     spec.score = call.score;
@@ -112,9 +114,7 @@ void set_tensors(Document& document, const CallSettings& was, const CallSettings
 
 /// RoPE as it was before it was switched off, its pairs as `call` says.
 void turn_again(const Document& before, CallSettings& call) {
-    Document turned = before;
-    turned.spec.rope = before.rope_before;
-    const CallSettings again = call_of(turned);
+    const CallSettings again = call_turned(before);
     call.rope_base = again.rope_base;
     call.rope_dims = again.rope_dims;
     call.rope_scaled = again.rope_scaled;

@@ -35,12 +35,7 @@ struct CallSettings {
     bool operator==(const CallSettings&) const = default;
 };
 
-/// What the options alone have, so that any document can be given it: all but what changes tensors, and the scale.
-inline void describe_options(Visitor& visit, CallSettings& call) {
-    visit("score", call.score, score_keys(),
-          {.words = "score", .tip = "How a query and a key become one number"});
-    visit("softcap", call.softcap,
-          {.words = "soft cap", .tip = "B = cap · tanh(S / cap)\nNo score goes beyond ± cap."});
+inline void describe_rope(Visitor& visit, CallSettings& call) {
     visit("rope", call.rope, kRopeTurns,
           {.words = "RoPE",
            .tip = "RoPE turns queries and keys by their position\nhalf: columns c and c + d_k/2 "
@@ -55,6 +50,14 @@ inline void describe_options(Visitor& visit, CallSettings& call) {
            .low = 0,
            .high = 4096});
     visit("rope_scaled", call.rope_scaled, {.words = "RoPE's scaling"});
+}
+/// What the options alone have, so that any document can be given it: all but what changes tensors, and the scale.
+inline void describe_options(Visitor& visit, CallSettings& call) {
+    visit("score", call.score, score_keys(),
+          {.words = "score", .tip = "How a query and a key become one number"});
+    visit("softcap", call.softcap,
+          {.words = "soft cap", .tip = "B = cap · tanh(S / cap)\nNo score goes beyond ± cap."});
+    describe_rope(visit, call);
     visit("alibi", call.alibi,
           {.words = "ALiBi",
            .tip = "ALiBi: B = S − slope · |p − j|\nThe farther a key, the lower its score, by a "
@@ -101,6 +104,10 @@ inline void describe(Visitor& visit, CallSettings& call) {
 }
 
 CallSettings call_of(const Document& document);
+/// With RoPE as it comes back where it is switched off.
+CallSettings call_turned(const Document& document);
+/// None where `call` has none; the scaling is `rope`'s own.
+void set_rope(std::optional<Rope>& rope, const CallSettings& call);
 /// What describe_options() names. What a call leaves at its default stays unset.
 void set_options(AttentionSpec& spec, const CallSettings& call);
 

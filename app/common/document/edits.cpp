@@ -193,6 +193,7 @@ void forget(AppState& state) {
 void say(AppState& state, std::string words, Severity severity) {
     if (severity != Severity::info) words = sentence(std::move(words));
     state.message = {shortened(words, kMostMessage), severity};
+    if (state.notice && state.notice->words.empty()) state.notice.reset();
 }
 
 void say(AppState& state, const Error& error) { say_error(state, error.sentence); }

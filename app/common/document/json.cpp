@@ -178,6 +178,16 @@ CallSettings read_spec(Fields& fields, AttentionSpec& spec) {
     return call;
 }
 
+/// RoPE that was switched off: nullopt where none was, or an older program wrote the file.
+std::optional<CallSettings> read_rope_before(Fields& fields) {
+    std::optional<CallSettings> before;
+    read_object(fields, "rope_before", [&](Fields& inner) {
+        JsonReader reader(inner);
+        describe_rope(reader, before.emplace());
+    });
+    return before;
+}
+
 void read_sizes(Fields& fields, Document& document) {
     std::string source;
     fields.need("sentence", document.sentence);
@@ -296,6 +306,7 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
     read_head_names(fields, document);
     if (read_spec(fields, document.spec).rope_scaled)
         fields.complain("has 'rope_scaled': a sentence's RoPE has no scaling, which is a model's");
+    if (const auto before = read_rope_before(fields)) set_rope(document.rope_before, *before);
     document.painted = read_paint(fields, document.spec.mask.custom);
     read_list(fields, "targets", document.targets);
     const ToyShape shape = read_shape(fields, document);
@@ -364,6 +375,7 @@ Result<DocumentReference> reference_from_json(const json& value, std::string_vie
                           std::holds_alternative<large::PlantedSpec>(reference.what);
     const CallSettings call = read_spec(fields, reference.spec);
     if (has_call) reference.call = call;
+    reference.rope_before = read_rope_before(fields);
     reference.painted = read_paint(fields, reference.spec.mask.custom);
     read_list(fields, "targets", reference.targets);
     read_list(fields, "edits", reference.edits);

@@ -21,8 +21,9 @@ struct DocumentReference {
     Index layer = 0;
     AttentionSpec spec;
     std::optional<CallSettings> call;  // older sessions did not hold it: as the file says
-    bool has_rules = false;            // what of the mask older sessions did not hold
-    bool painted = false;              // the session has the painted mask, in `spec`
+    std::optional<CallSettings> rope_before = {};  // that was switched off
+    bool has_rules = false;                        // what of the mask older sessions did not hold
+    bool painted = false;                          // the session has the painted mask, in `spec`
     std::vector<InputEdit> edits;
     std::vector<Target> targets;
 };

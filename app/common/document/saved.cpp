@@ -130,6 +130,7 @@ Result<Document> resolved(Document document, const DocumentReference& reference)
     const Document opened = document;
     document.spec = with_kind_of(document.spec, reference);
     if (!document.spec.rope) document.rope_before = opened.spec.rope;
+    if (const auto& before = reference.rope_before) set_rope(document.rope_before, *before);
     document.painted = reference.painted;
     document.layer = reference.layer;
     document.inputs = document.layers[static_cast<std::size_t>(reference.layer)];

@@ -77,16 +77,17 @@ void add_spec(Rows& rows, const AttentionSpec& spec) {
     if (spec.empty_rows == EmptyRows::nan) rows.emplace_back("empty_rows", "\"nan\"");
 }
 
+ordered_json described(void (*describe)(Visitor& visit, CallSettings& call), CallSettings call) {
+    ordered_json object;
+    JsonWriter writer(object);
+    describe(writer, call);
+    return object;
+}
+
 /// Those options of the call that are not as by default.
 void add_call(Rows& rows, const Document& document) {
-    const auto described = [](CallSettings call) {
-        ordered_json object;
-        JsonWriter writer(object);
-        describe_options(writer, call);
-        return object;
-    };
-    const ordered_json usual = described({});
-    const ordered_json call = described(call_of(document));
+    const ordered_json usual = described(describe_options, {});
+    const ordered_json call = described(describe_options, call_of(document));
     for (const auto& [key, value] : call.items()) {
         // of a file, ALiBi is always said: it tells that what is left out is as by default
         const bool own =
@@ -94,6 +95,8 @@ void add_call(Rows& rows, const Document& document) {
         const bool mark = !own && key == kCallMark;
         if (mark || value != usual[key]) rows.emplace_back(key, value.dump());
     }
+    if (!document.spec.rope && document.rope_before)
+        rows.emplace_back("rope_before", described(describe_rope, call_turned(document)).dump());
 }
 
 void add_tensors(Rows& rows, const Inputs& inputs) {

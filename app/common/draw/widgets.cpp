@@ -217,7 +217,8 @@ std::optional<int> combo(const Frame& frame, const char* id, const Options& opti
     draw_closed(frame, at, size, named ? options.names[current] : options.shown);
     tooltip(frame, tip.heading, tip.words);
     const bool focused = focus_stop(frame);
-    const bool by_key = focused && (take_key(frame, Key::enter) || take_key(frame, Key::space));
+    const bool by_key = focused && (take_key(frame, Key::enter) || take_key(frame, Key::space) ||
+                                    (options.opens && arrow_steps(frame) != 0));
     std::optional<int> chosen = focused && !by_key ? stepped(frame, options) : std::nullopt;
     if (clicked || by_key) {
         ImGui::OpenPopup("list");

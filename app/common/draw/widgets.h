@@ -61,6 +61,7 @@ struct Options {
     const std::vector<std::string>& names;
     int current = -1;        // -1: none of them
     std::string shown = {};  // in the closed list; "": the current one
+    bool opens = false;      // arrow keys open it, for a choice replaces what is open
 };
 /// A list that opens: arrow keys and Enter choose, Escape closes it. The row chosen.
 std::optional<int> combo(const Frame& frame, const char* id, const Options& options, float width,

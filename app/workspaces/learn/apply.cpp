@@ -5,6 +5,7 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
+#include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/learn/actions.h"
@@ -156,10 +157,12 @@ void carry_out(AppState& state, const SwitchLearnHead& action) {
     const train::Spec& spec = learn_look(state).plan->controls.of(*run);
     if (action.layer < 0 || action.layer >= spec.layers || action.head < 0 ||
         action.head >= spec.heads)
-        return warn(state, fmt::format("There is no head {}.{}: layers 0 to {}, heads 0 to {}.",
-                                       action.layer, action.head, spec.layers - 1, spec.heads - 1));
-    add_switch(state, action.run, {action.from, action.layer * spec.heads + action.head, action.on},
-               fmt::format("head {}.{} {}", action.layer, action.head, action.on ? "on" : "off"));
+        return warn(state, fmt::format("There is no {}: layers 0 to {}, heads 0 to {}.",
+                                       head_name({action.layer, action.head}), spec.layers - 1,
+                                       spec.heads - 1));
+    add_switch(
+        state, action.run, {action.from, action.layer * spec.heads + action.head, action.on},
+        fmt::format("{} {}", head_name({action.layer, action.head}), action.on ? "on" : "off"));
 }
 
 void carry_out(AppState& state, const TrainSeeds& action) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/learn/view.h"
@@ -47,8 +48,8 @@ InspectorView row_page(const AppState& state) {
     InspectorView view;
     view.empty = false;
     view.role = Role::weight;
-    view.title =
-        fmt::format("A[{} {}, {} {}] of head {}.{}", i, word(i), j, word(j), look.layer, look.head);
+    view.title = fmt::format("A[{} {}, {} {}] of {}", i, word(i), j, word(j),
+                             head_name({look.layer, look.head}));
     InspectorTable table{fmt::format("weights of row {}", i), "key", {}, {}, std::nullopt};
     std::vector<MatrixView<const float>> rows;
     for (std::size_t run = 0; run < controls.count(); ++run) {

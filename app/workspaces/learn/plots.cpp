@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/view.h"
@@ -30,7 +31,7 @@ struct MeasureInfo {
 using ValueOf = std::function<double(const Record&)>;
 
 std::string head_title(const LearnLook& look, std::string_view what) {
-    return fmt::format("{} of head {}.{}", what, look.layer, look.head);
+    return fmt::format("{} of {}", what, head_name({look.layer, look.head}));
 }
 
 MeasureInfo measure_info(const LearnLook& look, const LearnControls& controls,

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/learn/requests.h"
@@ -46,8 +47,8 @@ GridView learn_map(const AppState& state, std::size_t run) {
     grid.title = learn_title(look.series->request.plan, run);
     if (probe.step != look.series->sides[0].probe->step)
         grid.title += fmt::format(", step {}", grouped(probe.step));
-    grid.tooltip = fmt::format("softmax weights of head {}.{} over the keys, row by row",
-                               look.layer, look.head);
+    grid.tooltip = fmt::format("softmax weights of {} over the keys, row by row",
+                               head_name({look.layer, look.head}));
     grid.editable = false;
     grid.rows_scaled.reset();
     grid.selected.reset();
@@ -79,8 +80,8 @@ void add_learn_maps(const AppState& state, LearnView& view) {
         }
         const train::Spec& spec = controls.of(run);
         if (look.layer >= spec.layers || look.head >= spec.heads) {
-            view.map_words =
-                fmt::format("{} has no head {}.{}.", run == 0 ? "A" : "B", look.layer, look.head);
+            view.map_words = fmt::format("{} has no {}.", run == 0 ? "A" : "B",
+                                         head_name({look.layer, look.head}));
             continue;
         }
         view.maps.push_back(learn_map(state, run));
@@ -90,7 +91,7 @@ void add_learn_maps(const AppState& state, LearnView& view) {
     const bool cut = tokens.size() > kMostShownTokens;
     if (cut) tokens.resize(kMostShownTokens);
     view.map_words =
-        fmt::format("Weights of head {}.{} at step {} on “{}{}”.", look.layer, look.head,
+        fmt::format("Weights of {} at step {} on “{}{}”.", head_name({look.layer, look.head}),
                     grouped(series.sides[0].probe->step), fmt::join(tokens, " "), cut ? " …" : "");
 }
 

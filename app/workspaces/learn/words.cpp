@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/learn/settings.h"
@@ -78,9 +79,9 @@ std::string switch_words(const LearnPlan& plan, std::size_t run) {
     std::string words;
     const train::Spec& spec = plan.controls.of(run);
     for (const train::Switch& each : plan.switches[run]) {
-        const std::string what = each.head < 0 ? std::string("÷√d_k")
-                                               : fmt::format("head {}.{}", each.head / spec.heads,
-                                                             each.head % spec.heads);
+        const std::string what = each.head < 0
+                                     ? std::string("÷√d_k")
+                                     : head_name({each.head / spec.heads, each.head % spec.heads});
         words += fmt::format("{} {} {} from step {}", words.empty() ? "" : ",", what,
                              each.on ? "on" : "off", grouped(each.step));
     }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
+#include "app/common/document/heads.h"
 #include "app/common/document/trained.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
@@ -75,7 +76,7 @@ void add_switch_commands(const CommandAdder& add, const AppState& state) {
         if (look.layer >= spec.layers || look.head >= spec.heads) continue;
         const bool off =
             now.silenced[static_cast<std::size_t>(look.layer * spec.heads + look.head)];
-        add(fmt::format("{}: head {}.{} {} from this step on", letter, look.layer, look.head,
+        add(fmt::format("{}: {} {} from this step on", letter, head_name({look.layer, look.head}),
                         off ? "on" : "off"),
             run == 0 ? plain(Key::x) : shift(Key::x),
             SwitchLearnHead{name, step, look.layer, look.head, off});

@@ -86,8 +86,11 @@ std::shared_ptr<const SimilarityResult> compute_similarity(const AppState& state
     static_cast<ResultOf&>(result) = now_of(state);
     result.of = lookup_controls(state).of;
     result.temperature = lookup_controls(state).similarity_temperature;
+    result.scaled =
+        result.of == SimilarityOf::qk && state.document().spec.scale == ScaleKind::q_and_k;
+    const ScaleKind scale = result.scaled ? ScaleKind::q_and_k : ScaleKind::none;
     const auto done = towers_of(state, result.of).and_then([&](const Towers& towers) {
-        return similarity_of(towers.q, towers.k, result.temperature);
+        return similarity_of(towers.q, towers.k, result.temperature, scale);
     });
     return finished(std::move(result), done);
 }

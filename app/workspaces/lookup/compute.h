@@ -31,7 +31,8 @@ struct ResultOf {
 struct SimilarityResult : Similarity, ResultOf {
     SimilarityOf of = SimilarityOf::qk;
     double temperature = 1.0;
-    std::string fault;  // why there is none; "": there is
+    bool scaled = false;  // dot products are of q and k × d_k^(−1/4) each, as the scores are
+    std::string fault;    // why there is none; "": there is
 
     const Tensor& scores(SimilarityMeasure measure) const {
         return measure == SimilarityMeasure::dot ? dot : cosine;

@@ -123,9 +123,10 @@ InspectorView similarity_inspector(const AppState& state) {
         return Piece{fmt::format("dot {}, cosine {}", number(at(by_dot)), number(at(by_cosine))),
                      Role::weight};
     };
-    view.lines = {{"dot product", {Piece{number(dot), Role::score}}},
+    const char* const product = result->scaled ? "dot product ÷ √d_k" : "dot product";
+    view.lines = {{product, {Piece{number(dot), Role::score}}},
                   {"cosine", {Piece{number(cosine), Role::score}}},
-                  {"‖q‖ ‖k‖ = dot / cosine",
+                  {result->scaled ? "‖q‖ ‖k‖ ÷ √d_k = dot / cosine" : "‖q‖ ‖k‖ = dot / cosine",
                    {Piece{cosine == 0.0 ? "not told by 0 / 0" : number(dot / cosine)}}},
                   {fmt::format("softmax over keys, ÷ {}", tau),
                    {both(result->dot_rows, result->cosine_rows)}},

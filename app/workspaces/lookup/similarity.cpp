@@ -15,12 +15,12 @@ namespace {
 constexpr std::size_t kMostDisagreements = 4;  // named
 constexpr double kRounding = 1e-6;             // of a sum of products in float32
 
-std::string measure_title(const SimilarityView& view, const Document& document) {
+std::string measure_title(const SimilarityView& view, const Document& document, bool scaled) {
     const std::string both = view.of == SimilarityOf::qk
                                  ? document.spec.rope ? "q′_i · k′_j" : "q_i · k_j"
                              : document.inputs->x_kv.empty() ? "x_i · x_j"
                                                              : "x_i · x_kv,j";
-    return view.measure == SimilarityMeasure::dot ? both
+    return view.measure == SimilarityMeasure::dot ? both + (scaled ? " ÷ √d_k" : "")
                                                   : fmt::format("cosine: {} / (‖ ‖ ‖ ‖)", both);
 }
 
@@ -180,10 +180,13 @@ std::string largest_words(const AppState& state, const SimilarityView& view,
 }
 
 void add_grids(const AppState& state, const SimilarityResult& result, SimilarityView& view) {
-    const std::string title = measure_title(view, state.document());
+    const std::string title = measure_title(view, state.document(), result.scaled);
     view.body.grids = {lookup_grid(
-        state, {result.scores(view.measure).matrix(0, 0), ColorScale::diverging, Role::score,
-                "S = " + title, "Every query against every key, without scale, mask or values."})};
+        state,
+        {result.scores(view.measure).matrix(0, 0), ColorScale::diverging, Role::score,
+         "S = " + title,
+         result.scaled ? "Every query against every key, each × d_k^(−¼), without mask or values."
+                       : "Every query against every key, without scale, mask or values."})};
     if (view.softmax == SimilaritySoftmax::none) return;
     const bool rows = view.softmax == SimilaritySoftmax::rows;
     view.body.grids.push_back(lookup_grid(

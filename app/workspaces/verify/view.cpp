@@ -308,6 +308,11 @@ CheckedCell checked_cell_at(const AppState& state, Index row, Index column) {
     return worst_in(*array, blocks_of(*array), *at, row, column, verify_look(state).scale).cell;
 }
 
+std::string verify_differs(const AppState& state) {
+    const verify::DiffReport* const report = report_of(state);
+    return report == nullptr || report->equal ? std::string() : point_of(*report);
+}
+
 VerifyView build_verify_view(const AppState& state) {
     VerifyView view;
     const VerifyLook& look = verify_look(state);

@@ -62,6 +62,8 @@ inline constexpr std::string_view kAllowedWords[] = {"by precision", "1e-7", "1e
 
 VerifyView build_verify_view(const AppState& state);
 InspectorView verify_inspector(const AppState& state);
+/// What of the checked results is beyond tolerance, one sentence; "": nothing is, or nothing is compared yet.
+std::string verify_differs(const AppState& state);
 /// Why there is nothing to check; "": there is.
 std::string verify_lacks(const AppState& state);
 /// Opens the number that is looked at; nullopt: it is no cell of what is open.

@@ -404,6 +404,7 @@ const WorkspaceInfo kVerifyWorkspace{
     .write = write_verify,
     .figure_name = verify_figure_name,
     .check = check,
+    .differs = verify_differs,
     .shots = verify_shots,
     .mouse = kVerifyMouse,
 };

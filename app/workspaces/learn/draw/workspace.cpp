@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/common/document/heads.h"
 #include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
@@ -120,7 +121,7 @@ void draw_learn_moment(const LearnView& view, const Frame& frame, view::Actions&
                         "What was trained after it is trained anew. Key: " + key + "S"}))
             out.push_back(view::SwitchScaling{id, view.shown, *on});
         if (run.has_head) {
-            const std::string head = fmt::format("head {}.{}", view.layer, view.head);
+            const std::string head = view::head_name({view.layer, view.head});
             flow(frame, toggle_width(frame, head));
             if (const auto on =
                     toggle(frame, "head", head, run.head_on,

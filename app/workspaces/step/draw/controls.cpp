@@ -36,9 +36,10 @@ void preset_combo(const ControlsView& view, float width, const Frame& frame, Act
         if (preset.key == view.preset) current = static_cast<int>(names.size());
         names.push_back(preset.title);
     }
-    const Options options{names, current,
-                          current < 0 ? (view.toy ? "custom" : view.title)
-                                      : names[static_cast<std::size_t>(current)]};
+    const Options options{
+        names, current,
+        current < 0 ? (view.toy ? "custom" : view.title) : names[static_cast<std::size_t>(current)],
+        true};
     const Tip tip{"Preset", "A sentence with its weights. The files lie in assets/presets."};
     const auto row = combo(frame, "##preset", options, width, tip, out);
     if (row) out.push_back(view::LoadPreset{view.presets[static_cast<std::size_t>(*row)].key});
