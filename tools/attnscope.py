@@ -32,7 +32,7 @@ def array(values):
 
 OPTIONS = ("heads", "kv-heads", "layout", "role", "group", "score", "scale", "d-k", "temperature", "softcap", "sinks", "rope", "rope-base",
            "rope-dims", "rope-scaling", "query-offset", "alibi", "causal", "window", "window-left", "window-right", "global-tokens", "block", "padding",
-           "empty-rows", "dropout", "seed", "training", "operation", "chunk", "latents", "state", "discretise")  # of `attnscope trace`
+           "empty-rows", "dropout", "seed", "training", "operation", "chunk", "latents", "rank", "state", "discretise")  # of `attnscope trace`
 
 
 def words_and_options(tokens=None, tokens_kv=None, mask=None, **options):
