@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "app/common/or_throw.h"
+#include "app/common/state_text.h"
 #include "app/common/workspace.h"
 #include "app/figure.h"
 #include "app/followed_file.h"
@@ -80,7 +81,7 @@ view::Action named_from(const std::string& journal, const view::Action& action) 
     if (const auto* const image = action.as<view::ReadImage>())
         return view::ReadImage{from(image->path)};
     const auto* const open = action.as<view::OpenFile>();
-    if (open == nullptr) return action;
+    if (open == nullptr || view::is_state_text(open->path)) return action;
     view::OpenFile named = *open;
     named.path = from(open->path);
     if (open->image && !open->image->empty()) named.image = from(*open->image);

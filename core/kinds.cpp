@@ -170,7 +170,8 @@ OperationParamsD fresh_params(const OperationSpec& spec, const Dimensions& size)
 Result<void> run_in_place(KindComputed& side, const CallD& call) {
     const OperationSpec& spec = side.operation_spec;
     if (auto reason = unsupported(spec, form_of(call))) return bad_input(*std::move(reason));
-    auto made = run_operation_exact(spec, call, fresh_params(spec, call.size()));
+    side.fresh = fresh_params(spec, call.size());
+    auto made = run_operation_exact(spec, call, side.fresh);
     if (!made) return tl::unexpected(made.error());
     side.made = *std::move(made);
     side.weights_of = one_head(side.made["implied"], side.head);
@@ -200,11 +201,12 @@ OperationSpec operation_of(const AttentionKind& kind, std::uint64_t seed) {
     spec.chunk = kind.chunk;
     spec.latents = kind.latents;
     spec.state = kind.state;
+    spec.rank = kind.rank;
     spec.seed = seed;
     return spec;
 }
-static_assert(static_cast<int>(KindOperation::state_space) ==
-              static_cast<int>(Operation::state_space) + 1);
+static_assert(static_cast<int>(KindOperation::linformer) ==
+              static_cast<int>(Operation::linformer) + 1);
 static_assert(static_cast<int>(KindOperation::chunked) == static_cast<int>(Operation::chunked) + 1);
 
 void note_pair(KindsDifference& found, Index i, Index j, double by) {
@@ -284,6 +286,12 @@ KindsComparison compare_kinds(const KindComputed& a, const KindComputed& b) {
     compare_weights(a, b, result);
     compare_outputs(a, b, result);
     return result;
+}
+
+void repeat_kind(const KindComputed& side) {
+    if (side.is_softmax()) return static_cast<void>(attend_exact(side.inputs, side.spec));
+    const auto call = validate(side.inputs, side.spec);
+    if (call) static_cast<void>(run_operation_exact(side.operation_spec, *call, side.fresh));
 }
 
 }  // namespace attn

@@ -17,7 +17,14 @@ namespace attn {
 
 enum class KindPosition : std::uint8_t { none, rope_half, rope_interleaved, alibi };
 /// softmax: the row of scores through softmax, as attend() does. The others stand in its place: core/operations/.
-enum class KindOperation : std::uint8_t { softmax, chunked, linear, latents, state_space };
+enum class KindOperation : std::uint8_t {
+    softmax,
+    chunked,
+    linear,
+    latents,
+    state_space,
+    linformer
+};
 /// document: the mask of the call that Q, K and V are of.
 enum class KindMask : std::uint8_t { document, full, causal, window, causal_window };
 
@@ -36,6 +43,7 @@ struct AttentionKind {
     Index chunk = 2;    // chunked: keys at a time
     Index latents = 4;  // latents: learned queries
     Index state = 4;    // state_space: numbers of the state
+    Index rank = 2;     // linformer: rows that stand for all keys
     bool operator==(const AttentionKind&) const = default;
 };
 
@@ -57,6 +65,7 @@ struct KindComputed {
     InputsD inputs;  // of one head; with ALiBi of as many as the slopes are counted over
     TraceD trace;    // of softmax; empty where the operation has no scores of pairs
     OperationSpec operation_spec;
+    OperationParamsD fresh;         // of the operation: those of the seed
     OperationTraceD made;           // of an operation in its place; empty of softmax itself
     OperationCost cost;             // of this head, by the operation's own count
     TensorD weights_of, output_of;  // [1,1,Tq,Tk], [1,1,Tq,d_v]
@@ -111,6 +120,8 @@ TensorD kind_input(const Tensor& tensor, Index batch, Index head);
 MaskSpec mask_of_head(MaskSpec mask, Index batch, Index head);
 /// That kind of attention. What cannot be computed has a `fault`.
 KindComputed compute_kind(const KindsCall& call, const AttentionKind& kind);
+/// Its softmax or its operation once more, for the time that takes. It has no fault.
+void repeat_kind(const KindComputed& side);
 /// Of two sides of one call, both without a fault.
 KindsComparison compare_kinds(const KindComputed& a, const KindComputed& b);
 

@@ -1,4 +1,4 @@
-# fmt, libzip, utf8proc, libpng.
+# fmt, libzip, utf8proc, libpng, zlib.
 
 attn_find_package(fmt fmt::fmt fmt 8)
 if(NOT TARGET attn::fmt)
@@ -31,4 +31,10 @@ endif()
 attn_find_module(png libpng>=1.6)
 if(NOT TARGET attn::png)
   message(FATAL_ERROR "libpng 1.6 or later is required: install libpng-dev and pkg-config")
+endif()
+
+# Likewise: libpng and libzip bring it.
+attn_find_module(zlib zlib>=1.2.11)
+if(NOT TARGET attn::zlib)
+  message(FATAL_ERROR "zlib 1.2.11 or later is required: install zlib1g-dev and pkg-config")
 endif()

@@ -70,6 +70,12 @@ std::string misspelt(const std::string& word) {
 
 }  // namespace
 
+bool opens_lecture(Args args) {
+    constexpr std::string_view kOnlyWritten[] = {"--notes", "--list", "--help", "-h"};
+    return args.size() > 1 && args.front() == "lecture" &&
+           std::ranges::find_first_of(args, kOnlyWritten) == args.end();
+}
+
 std::optional<int> run(Args args, Streams io) {
     if (args.empty()) return std::nullopt;
     const std::string& first = args.front();
@@ -85,6 +91,7 @@ std::optional<int> run(Args args, Streams io) {
         io.out << man_page(io);
         return kSuccess;
     }
+    if (opens_lecture(args)) return std::nullopt;
     if (const Subcommand* command = find_subcommand(first))
         return command->run(args.subspan(1), io);
     if (const std::string hint = misspelt(first); !hint.empty())

@@ -62,6 +62,9 @@ std::span<const Subcommand> subcommands();
 /// and gives the exit code. nullopt: the arguments are for the desktop app. Never opens a window.
 std::optional<int> run(Args args, Streams io);
 
+/// "lecture NAME" without --notes: the window, as --lecture NAME opens it.
+bool opens_lecture(Args args);
+
 /// "attnscope trace: sentence" on `err`; the exit code that the kind of the error asks for.
 int report(const Error& error, std::string_view command, Streams io);
 

@@ -46,7 +46,9 @@ std::string desktop_options_help() {
            "window's.\n";
 }
 
-std::variant<int, DesktopOptions> parse_desktop(Args args, Streams io) {
+std::variant<int, DesktopOptions> parse_desktop(Args words, Streams io) {
+    std::vector<std::string> args(words.begin(), words.end());
+    if (opens_lecture(args)) args.front() = "--lecture";
     CLI::App app(fmt::format("Opens the window. FILE is tensors ({}) as trace reads them, a saved "
                              "session or a preset (.json).",
                              array_format_words()),

@@ -5,6 +5,7 @@
 #include "app/common/map/actions.h"
 #include "app/common/or_throw.h"
 #include "app/window/journal.h"
+#include "app/window/lecture_actions.h"
 #include "app/window/tour.h"
 
 #include <fmt/format.h>
@@ -20,10 +21,12 @@
 #include "app/common/json.h"
 #include "app/common/map/camera.h"
 #include "app/common/sheet.h"
+#include "app/common/state_text.h"
 #include "app/common/workspace.h"
 #include "app/files/open.h"
 #include "app/files/options.h"
 #include "app/files/standard.h"
+#include "app/files/words.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/paths.h"
 #include "core/models/model.h"
@@ -287,7 +290,22 @@ void append_tour(const StartOptions& options, Streams, Start& start) {
     start.actions.push_back(view::StartTour{options.tour});
 }
 
+void append_lecture(const StartOptions& options, Streams, Start& start) {
+    if (options.lecture.empty()) return;
+    start.actions.push_back(view::StartLecture{lecture_named(options.lecture).key});
+}
+
 }  // namespace
+
+const view::Lecture& lecture_named(const std::string& name) {
+    std::vector<std::string> keys;
+    for (const view::Lecture& lecture : or_throw(view::lectures())) keys.push_back(lecture.key);
+    if (name.empty())
+        throw bad_input(fmt::format("no lecture was named; expected {}", files::choices(keys)));
+    if (const view::Lecture* const found = view::find_lecture(name)) return *found;
+    throw bad_input(fmt::format("there is no lecture '{}'{}; expected {}", name,
+                                files::did_you_mean(name, keys), files::choices(keys)));
+}
 
 Result<void> settle_start(StartOptions& options, std::span<const files::NamedFile> outputs) {
     if (options.files.size() > 1)
@@ -315,7 +333,8 @@ void add_model_options(CLI::App& app, StartOptions& options) {
 void add_start_options(CLI::App& app, StartOptions& options) {
     app.add_option("FILE", options.files,
                    fmt::format("tensors ({}, as trace reads them), a model's folder, a saved "
-                               "session or a preset (.json); - for standard input",
+                               "session or a preset (.json), a state that was copied "
+                               "(attnscope:…); - for standard input",
                                array_format_words()));
     add_value(app, "--session", options.session, "FILE", "a saved session: the same as FILE");
     add_value(app, "--replay", options.replay, "FILE", "do what a journal says");
@@ -332,6 +351,7 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     add_value(app, "--tour", options.tour, "NAME", "a guided tour, by its key: attention");
     add_value(app, "--layer", options.layer, "N", "the layer to show, from 0");
     add_value(app, "--head", options.head, "N", "the head to show, from 0");
+    add_value(app, "--lecture", options.lecture, "NAME", "a lecture, presented: PgDn goes on");
     add_value(app, "--stage", options.stage, "KEY", "the stage to show");
     add_value(app, "--select", options.select, "STAGE:ROW,COLUMN", "the cell to explain");
     add_value(app, "--theme", options.theme, "T", "dark or light");
@@ -342,10 +362,10 @@ void add_start_options(CLI::App& app, StartOptions& options) {
 }
 
 bool asks_for_nothing(const StartOptions& options) {
-    const std::string* const names[] = {&options.file,   &options.session,   &options.map_file,
-                                        &options.replay, &options.preset,    &options.sentence,
-                                        &options.check,  &options.workspace, &options.go_to,
-                                        &options.tour,   &options.stage,     &options.select};
+    const std::string* const names[] = {
+        &options.file,     &options.session, &options.map_file,  &options.replay, &options.preset,
+        &options.sentence, &options.check,   &options.workspace, &options.go_to,  &options.tour,
+        &options.stage,    &options.select,  &options.lecture};
     return !options.planted && model_option(options).empty() &&
            std::ranges::all_of(names, &std::string::empty);
 }
@@ -359,7 +379,7 @@ Result<Start> read_start(const StartOptions& options, Streams io) {
     return caught([&] {
         for (const auto part :
              {append_file, append_interventions, append_planted, append_window_options,
-              append_step_options, append_go_to, append_tour})
+              append_step_options, append_go_to, append_tour, append_lecture})
             part(options, io, start);
         if (!options.replay.empty())
             start.replay = or_throw(read_journal(options.replay, start.warnings));
@@ -386,7 +406,8 @@ view::Action found_from(const std::filesystem::path& journal, const view::Action
     const auto* const check = action.as<view::CheckFile>();
     const auto* const image = action.as<view::ReadImage>();
     const std::string path = open ? open->path : check ? check->path : image ? image->path : "";
-    if (path.empty() || files::is_standard(journal.string())) return action;
+    if (path.empty() || view::is_state_text(path) || files::is_standard(journal.string()))
+        return action;
     const auto folder = std::filesystem::absolute(journal).parent_path();
     auto found = attn::find_named(folder, path, "");
     if (!found) {

@@ -17,6 +17,7 @@
 #include "app/files/open.h"
 #include "app/files/outputs.h"
 #include "app/gl/pixels.h"
+#include "app/window/lecture.h"
 
 namespace attn::cli {
 
@@ -42,6 +43,7 @@ struct StartOptions {
     std::optional<Index> planted;      // tokens of a generated matrix
     std::string go_to;                 // "70001,5"
     std::string tour;                  // its key
+    std::string lecture;               // likewise
     std::optional<Index> layer, head;  // that is shown
     std::string stage;
     std::string select;  // "scores:1,2"
@@ -73,6 +75,9 @@ struct Start {
 /// Reads the files; a small one is open already when its answer is among the actions, a large one is left to a job.
 /// An error names the option or file, its value and what was expected.
 Result<Start> read_start(const StartOptions& options, Streams io);
+
+/// By its key; throws what there is where there is none of that name.
+const view::Lecture& lecture_named(const std::string& name);
 
 /// "1600x1000"; "": 1600 x 1000.
 Result<gl::Size> parse_size(std::string_view text);

@@ -16,6 +16,8 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
      run_saturate},
     {"sheet", "NAME [--seed N] [--solutions] -o FILE.pdf", "exercises, numbers from a seed",
      run_sheet},
+    {"lecture", "NAME [--notes [-o FILE.md]]", "the window as a list of screens; its notes",
+     run_lecture},
     {"render", "[FILE] [options] -o OUT.png", "a picture of the window, without one", run_render},
     {"stages", "[--operation NAME] [--json]", "the table of stages: key, formula, shape, backends",
      run_stages},

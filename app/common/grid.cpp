@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/solve.h"
 #include "app/common/format.h"
 #include "app/common/row_range.h"
 #include "app/common/state.h"
@@ -136,7 +137,7 @@ GridView make_grid(const AppState& state, const Sheet& sheet, const GridStyle& s
     grid.id = sheet.id;
     grid.title = name_of(sheet.id);
     grid.role = sheet.role;
-    grid.editable = is_editable(state, sheet.id);
+    grid.editable = can_be_typed(state, sheet.id);
     grid.transposed = style.transposed;
     grid.rows = sheet.values.rows;
     grid.columns = sheet.values.columns;

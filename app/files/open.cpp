@@ -11,6 +11,7 @@
 #include "app/files/results.h"
 #include "app/files/standard.h"
 #include "app/window/session.h"
+#include "app/window/state_text.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/arrays/foreign.h"
 #include "core/io/arrays/mapped.h"
@@ -95,6 +96,13 @@ std::string kept_words(const view::KeptFields& kept) {
                          : fmt::format("kept, not used: {}", fmt::join(names, ", "));
 }
 
+Opened whole(view::AppState session) {
+    const auto document = session.shared_document();
+    std::string notes = kept_words(session.kept);
+    if (session.notice) notes += (notes.empty() ? "" : " ") + session.notice->words;
+    return Opened{document, std::make_shared<const view::AppState>(std::move(session)), notes};
+}
+
 /// A session holds a document; a preset is one.
 Opened open_json(const std::string& path, const view::SessionContext& context) {
     auto text = or_throw(read_text(path));
@@ -103,11 +111,7 @@ Opened open_json(const std::string& path, const view::SessionContext& context) {
     if (!json.contains("document")) return alone(or_throw(view::document_from_json(text, shown)));
     view::SessionContext beside = context;
     if (!is_standard(path)) beside.folder = std::filesystem::absolute(path).parent_path();
-    auto state = or_throw(view::session_from_json(text, shown, beside));
-    const auto document = state.shared_document();
-    std::string notes = kept_words(state.kept);
-    if (state.notice) notes += (notes.empty() ? "" : " ") + state.notice->words;
-    return Opened{document, std::make_shared<const view::AppState>(std::move(state)), notes};
+    return whole(or_throw(view::session_from_json(text, shown, beside)));
 }
 
 Opened open_planted(const large::PlantedSpec& spec, const RunControl& control) {
@@ -295,12 +299,17 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
         if (const auto* results = std::get_if<view::ResultsOf>(&request.what))
             return open_results(*results, request.options);
         const auto& path = std::get<std::string>(request.what);
+        const auto beside = [=] {
+            return view::SessionContext{
+                backends, workspaces, opener_over(models, backends, workspaces, by), {}};
+        };
+        if (view::is_state_text(path))
+            return whole(or_throw(view::state_from_text(path, beside())));
         if (train::is_run(path)) return open_run(path);
         if (is_model_folder(path)) return or_throw(open_model(*models, path, control));
         if (holds_tensors(path)) return open_tensors(path, request.options);
         if (is_standard(path) || std::filesystem::path(path).extension() == ".json")
-            return open_json(
-                path, {backends, workspaces, opener_over(models, backends, workspaces, by), {}});
+            return open_json(path, beside());
         // Of files of other programs it says more than that they are none of ours.
         or_throw(check_readable(path));
         if (auto known = foreign_file(path); !known.empty()) throw bad_input(std::move(known));

@@ -297,12 +297,15 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      set_seed},
     {"training", "on|off", "", kDropout,
      "on (default), or off: dropout does nothing, as in evaluation", set_training, "off"},
-    {"operation", "NAME", "", kOperationGroup, "chunked, linear, latents or state-space",
+    {"operation", "NAME", "", kOperationGroup, "chunked, linear, latents, state-space or linformer",
      set_operation},
     {"chunk", "C", "", kOperationGroup, "of chunked: keys a chunk (default 4)", set_chunk},
     {"latents", "M", "", kOperationGroup,
      "of latents: how many (default: as the array `latents` has, or 4)",
      set_own<&CallOptions::latents>},
+    {"rank", "M", "", kOperationGroup,
+     "of linformer: rows that stand for all keys (default: as the array E has, or 2)",
+     set_own<&CallOptions::rank>},
     {"state", "N", "", kOperationGroup,
      "of state-space: states a column (default: as the array A_log has, or 4)",
      set_own<&CallOptions::state>},
@@ -365,9 +368,8 @@ void set_rope_of(CallOptions& call, const OptionValues& values) {
 
 /// Which operation each setting belongs to.
 constexpr std::pair<std::string_view, Operation> kSettings[] = {
-    {"chunk", Operation::chunked},
-    {"latents", Operation::latents},
-    {"state", Operation::state_space},
+    {"chunk", Operation::chunked},          {"latents", Operation::latents},
+    {"rank", Operation::linformer},         {"state", Operation::state_space},
     {"discretise", Operation::state_space},
 };
 
@@ -383,6 +385,7 @@ void set_operation_of(CallOptions& call, const OptionValues& values) {
     call.operation = call.operation_settings;
     call.operation->operation = *call.which_operation;
     if (call.latents) call.operation->latents = *call.latents;
+    if (call.rank) call.operation->rank = *call.rank;
     if (call.state) call.operation->state = *call.state;
     call.operation->seed = call.spec.seed;
 }

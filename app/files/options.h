@@ -43,7 +43,7 @@ struct CallOptions {
     // Of operations, together `operation`.
     std::optional<Operation> which_operation;
     OperationSpec operation_settings;
-    std::optional<Index> latents, state;
+    std::optional<Index> latents, rank, state;
     std::optional<OperationSpec> operation;  // not set: softmax attention
 };
 

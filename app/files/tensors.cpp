@@ -153,6 +153,8 @@ void adopt_extents(const CallOptions& options, const OperationParams& params,
     if (first == nullptr || first->empty()) return;
     if (operation.operation == Operation::latents && !options.latents)
         operation.latents = first->shape().t;
+    if (operation.operation == Operation::linformer && !options.rank)
+        operation.rank = first->shape().t;
     if (operation.operation == Operation::state_space && !options.state)
         operation.state = first->shape().d;
 }
@@ -169,7 +171,8 @@ OperationParams read_operation_params(const LayerReader& layer, const CallOption
     }
     adopt_extents(options, params, *file.operation);
     if (fresh.empty()) return params;
-    if (file.operation->latents < 1 || file.operation->state < 1) return params;  // refused later
+    if (file.operation->latents < 1 || file.operation->rank < 1 || file.operation->state < 1)
+        return params;  // refused later
     or_throw(check_operation_memory(*file.operation, file.size, file.spec));
     OperationParams made = initial_params(*file.operation, file.size);
     for (std::size_t p = 0; p < params.tensors.size(); ++p)

@@ -6,7 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "app/common/state_text.h"
 #include "app/common/workspace.h"
+#include "app/window/lecture.h"
+#include "app/window/lecture_actions.h"
 
 namespace attn::view {
 namespace {
@@ -70,6 +73,7 @@ void add_copies(const CommandAdder& add, const AppState& state) {
     add("Copy the arithmetic as text", ctrl(Key::c), CopyArithmetic{CopyAs::text}, any);
     add("Copy the arithmetic as LaTeX", {}, CopyArithmetic{CopyAs::latex}, any);
     add("Copy the arithmetic as Python", {}, CopyArithmetic{CopyAs::python}, any);
+    add("Copy this state as text", {}, CopyState{});
 }
 
 void add_looks(const CommandAdder& add, const AppState& state) {
@@ -156,6 +160,7 @@ Commands commands(const AppState& state) {
     Commands list;
     shown_workspace(state).add_commands(list, state);
     add_tours(list, state);
+    add_lecture_commands(list, state);
     for (const WorkspaceInfo* workspace : state.workspaces)
         workspace->add_commands_everywhere(list, state);
     add_glossary(list, state);
@@ -164,6 +169,12 @@ Commands commands(const AppState& state) {
 }
 
 Commands find_commands(const AppState& state, std::string_view query) {
+    if (const auto pasted = query.find_first_not_of(" \t\r\n");
+        pasted != query.npos && is_state_text(query.substr(pasted)))
+        return {{"Open the state that was pasted",
+                 "Window",
+                 {},
+                 OpenFile{std::string(query.substr(pasted))}}};
     const std::vector<std::string> words = search_words(query);
     std::vector<std::pair<int, Command>> scored;
     for (Command& command : commands(state))

@@ -16,6 +16,7 @@
 #include "app/common/map/actions.h"
 #include "app/common/map/requests.h"
 #include "app/common/workspace.h"
+#include "app/window/lecture_actions.h"
 #include "app/window/requests.h"
 #include "core/io/json.h"
 #include "core/text.h"
@@ -53,6 +54,7 @@ std::vector<const ActionType*> all_actions() {
         all.insert(all.end(), types.begin(), types.end());
     };
     add(WindowActions::kTypes);
+    add(LectureActions::kTypes);
     add(DocumentActions::kTypes);
     add(CallActions::kTypes);
     add(CheckActions::kTypes);

@@ -1,6 +1,7 @@
 #include "app/window/session.h"
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
+#include "app/window/lecture.h"
 #include "app/window/tour.h"
 
 #include <algorithm>
@@ -44,6 +45,10 @@ ordered_json window_to(const AppState& state) {
     if (state.show_about) window["about"] = true;
     if (state.show_palette) window["palette"] = state.palette_query;
     if (state.tour.tour) window["tour"] = tour_to(state.tour);
+    const LectureLook& lecture = lecture_look(state);
+    if (!lecture.name.empty())
+        window["lecture"] = {
+            {"name", lecture.name}, {"screen", lecture.screen}, {"on", lecture.on}};
     return window;
 }
 
@@ -126,6 +131,16 @@ void read_tour(Fields& fields, AppState& state) {
     state.tour = std::move(look);
 }
 
+/// Likewise.
+void read_lecture(Fields& fields, AppState& state) {
+    LectureLook look;
+    fields.need("name", look.name);
+    fields.read_index("screen", look.screen);
+    fields.read("on", look.on);
+    const Lecture* const found = look.name.empty() ? nullptr : find_lecture(look.name);
+    if (found != nullptr && look.screen < std::ssize(found->screens)) lecture_look(state) = look;
+}
+
 void read_window(Fields& fields, AppState& state) {
     read_shown(fields, state);
     fields.read_name("theme", state.theme, kNamesOf<ThemeName>);
@@ -143,6 +158,7 @@ void read_window(Fields& fields, AppState& state) {
     state.show_palette = fields.find("palette") != nullptr;
     fields.read("palette", state.palette_query);
     read_object(fields, "tour", [&](Fields& inner) { read_tour(inner, state); });
+    read_object(fields, "lecture", [&](Fields& inner) { read_lecture(inner, state); });
     if (!(state.ui_scale >= 1.0 && state.ui_scale <= 2.0))
         fields.complain(fmt::format("has 'ui_scale' = {}: expected 1 to 2", state.ui_scale));
 }

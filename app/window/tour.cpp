@@ -25,32 +25,6 @@ using nlohmann::json;
 
 // ---- reading
 
-void read_texts(Fields& fields, std::string_view key, std::vector<std::string>& texts) {
-    const json* const found = fields.find(key);
-    if (found == nullptr) return;
-    if (!found->is_array() || !std::ranges::all_of(*found, &json::is_string))
-        return fields.complain(fmt::format("has '{}': expected a list of texts", key));
-    texts = found->get<std::vector<std::string>>();
-}
-
-/// What stands under `key`, a list of `what`; nullptr where none is there.
-const json* list_at(Fields& fields, std::string_view key, std::string_view what) {
-    const json* const found = fields.find(key);
-    if (found == nullptr || found->is_array()) return found;
-    fields.complain(fmt::format("has '{}': expected a list of {}", key, what));
-    return nullptr;
-}
-
-/// Actions as the journal has them; each must be one.
-void read_actions(Fields& fields, std::string_view key, std::vector<std::string>& lines) {
-    if (const json* const found = list_at(fields, key, "actions"))
-        for (const json& action : *found) {
-            lines.push_back(action.dump());
-            if (auto known = from_journal(lines.back()); !known)
-                fields.complain(fmt::format("'{}': {}", key, known.error().sentence));
-        }
-}
-
 TourPage::Condition read_condition(Fields& fields) {
     TourPage::Condition condition;
     fields.need("at", condition.at);
@@ -154,11 +128,6 @@ std::string verdict_of(const TourLook& look, const TourPage& page) {
 
 // ---- carrying out
 
-void carry_out_lines(AppState& state, const std::vector<std::string>& lines) {
-    for (const std::string& line : lines)
-        if (const auto action = from_journal(line)) apply(state, *action);
-}
-
 /// What these lines do is not what the page asks for.
 void set_up(AppState& state, const std::vector<std::string>& lines) {
     state.tour.done = true;  // nothing is noted meanwhile
@@ -177,6 +146,35 @@ void open_page(AppState& state, Index page) {
 }
 
 }  // namespace
+
+void carry_out_lines(AppState& state, const std::vector<std::string>& lines) {
+    for (const std::string& line : lines)
+        if (const auto action = from_journal(line)) apply(state, *action);
+}
+
+void read_texts(Fields& fields, std::string_view key, std::vector<std::string>& texts) {
+    const json* const found = fields.find(key);
+    if (found == nullptr) return;
+    if (!found->is_array() || !std::ranges::all_of(*found, &json::is_string))
+        return fields.complain(fmt::format("has '{}': expected a list of texts", key));
+    texts = found->get<std::vector<std::string>>();
+}
+
+const json* list_at(Fields& fields, std::string_view key, std::string_view what) {
+    const json* const found = fields.find(key);
+    if (found == nullptr || found->is_array()) return found;
+    fields.complain(fmt::format("has '{}': expected a list of {}", key, what));
+    return nullptr;
+}
+
+void read_actions(Fields& fields, std::string_view key, std::vector<std::string>& lines) {
+    if (const json* const found = list_at(fields, key, "actions"))
+        for (const json& action : *found) {
+            lines.push_back(action.dump());
+            if (auto known = from_journal(lines.back()); !known)
+                fields.complain(fmt::format("'{}': {}", key, known.error().sentence));
+        }
+}
 
 Result<Tour> tour_from_json(std::string_view text, std::string_view file_name) {
     return parse_json(text, file_name).and_then([&](const json& value) -> Result<Tour> {

@@ -4,57 +4,15 @@
 // matrix has rank M at most.
 // Source: Jaegle et al. 2021, arXiv:2103.03206 (in), 2021, arXiv:2107.14795 (out); Lee et al. 2019, arXiv:1810.00825.
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include <fmt/format.h>
 
 #include "core/kernels/reference_parts.h"
-#include "core/operations/parts.h"
-#include "core/softmax.h"
+#include "core/operations/few_rows.h"
 
 namespace attn {
 namespace {
 
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 enum Params : std::size_t { kLatents, kWLatent };
-
-/// C = factor · A Bᵀ; C comes as zeros.
-void add_scores(ConstViewD a, ConstViewD b, double factor, ViewD c) {
-    add_product_transposed(a, b, c);
-    for (Index i = 0; i < c.rows; ++i)
-        for (double& value : c.row(i)) value *= factor;
-}
-
-/// Forbidden columns become −∞ before softmax and exactly 0 after it.
-void softmax_rows(ViewD scores, const std::vector<std::uint8_t>& open, EmptyRows policy,
-                  ViewD weights) {
-    const bool some = std::ranges::count(open, std::uint8_t{1}) > 0;
-    for (Index i = 0; i < scores.rows; ++i) {
-        for (std::size_t j = 0; j < open.size(); ++j)
-            if (open[j] == 0) scores.row(i)[j] = kMinusInfinity;
-        const std::span<const double> row = scores.row(i);
-        softmax_row(row, weights.row(i), some ? EmptyRows::nan : policy);
-        for (std::size_t j = 0; j < open.size(); ++j)
-            if (some && open[j] == 0) weights.row(i)[j] = 0.0;
-    }
-}
-
-/// C += A B without the rows of B whose `takes` is 0: they may hold NaN.
-void add_open_product(ConstViewD a, ConstViewD b, const std::vector<std::uint8_t>& takes, ViewD c) {
-    for (Index n = 0; n < b.rows; ++n)
-        if (takes[static_cast<std::size_t>(n)] != 0)
-            for (Index i = 0; i < c.rows; ++i)
-                for (Index k = 0; k < c.columns; ++k) c(i, k) += a(i, n) * b(n, k);
-}
-
-/// The keys that take part in sums: the open ones, and where there is none under EmptyRows::nan all, so that NaN travels.
-std::vector<std::uint8_t> contributing(const CallD& call, std::vector<std::uint8_t> open) {
-    const bool none = std::ranges::count(open, std::uint8_t{1}) == 0;
-    if (none && call.spec().empty_rows == EmptyRows::nan) std::ranges::fill(open, std::uint8_t{1});
-    return open;
-}
 
 Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
                                 const OperationParamsD& params, const RunControl& control) {
@@ -89,30 +47,6 @@ Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
     shared[Stage::context] = std::move(context);
     finish_forward(call, std::move(shared), trace);
     return trace;
-}
-
-/// forward:  A = softmax(S)  so  d_S = A ∘ (d_A − Σ_j d_A ∘ A), over the columns that `takes` has
-void softmax_backward(ConstViewD a, ConstViewD d_a, const std::vector<std::uint8_t>& takes,
-                      ViewD d_s) {
-    for (Index i = 0; i < a.rows; ++i) {
-        double sum = 0.0;
-        for (Index j = 0; j < a.columns; ++j)
-            if (takes[static_cast<std::size_t>(j)] != 0) sum += a(i, j) * d_a(i, j);
-        for (Index j = 0; j < a.columns; ++j)
-            if (takes[static_cast<std::size_t>(j)] != 0) d_s(i, j) = a(i, j) * (d_a(i, j) - sum);
-    }
-}
-
-/// forward:  S = factor · A Bᵀ  so  d_A += factor · d_S B,  d_B += factor · d_Sᵀ A, where `takes` has B's row
-void scores_backward(ConstViewD d_s, ConstViewD a, ConstViewD b, double factor,
-                     const std::vector<std::uint8_t>& takes, ViewD d_a, ViewD d_b) {
-    for (Index i = 0; i < a.rows; ++i)
-        for (Index j = 0; j < b.rows; ++j)
-            if (takes[static_cast<std::size_t>(j)] != 0)
-                for (Index k = 0; k < a.columns; ++k) {
-                    d_a(i, k) += factor * d_s(i, j) * b(j, k);
-                    d_b(j, k) += factor * d_s(i, j) * a(i, k);
-                }
 }
 
 /// One head, from d_context back to q, k, v, the latents and W.

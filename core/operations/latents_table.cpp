@@ -61,10 +61,10 @@ std::vector<OperationStage> make_stages() {
 
 constexpr std::array<OperationParam, 2> kParams{{
     {"latents", "latents", "L", Role::query, Axis::latent, Axis::d_k, "Learned queries; fresh ones are standard normal.",
-     [](double noise, Index, const Dimensions&) { return noise; }},
+     [](double noise, Index, Index, const Dimensions&) { return noise; }},
     {"w_latent", "W_latent", "W", Role::key, Axis::d_v, Axis::d_k,
      "From a latent's values to its key; a fresh one is normal with variance 1 / d_v.",
-     [](double noise, Index, const Dimensions& size) { return noise / std::sqrt(static_cast<double>(size.d_v)); }},
+     [](double noise, Index, Index, const Dimensions& size) { return noise / std::sqrt(static_cast<double>(size.d_v)); }},
 }};
 // clang-format on
 

@@ -28,7 +28,7 @@ Index operation_length(Axis axis, const Dimensions& size, const OperationSpec& s
         case Axis::chunk_value:
             return operation_length(Axis::chunk, size, spec) * size.d_v;
         case Axis::latent:
-            return spec.latents;
+            return spec.operation == Operation::linformer ? spec.rank : spec.latents;
         case Axis::state:
             return spec.state;
         case Axis::value_state:
@@ -155,7 +155,8 @@ template struct OperationTraceOf<double>;
 
 std::span<const OperationInfo, kOperationCount> operation_table() {
     static const std::array<OperationInfo, kOperationCount> table{
-        chunked_operation(), linear_operation(), latents_operation(), state_space_operation()};
+        chunked_operation(), linear_operation(), latents_operation(), state_space_operation(),
+        linformer_operation()};
     return table;
 }
 
@@ -213,7 +214,8 @@ OperationParams initial_params(const OperationSpec& operation, const Dimensions&
         const std::uint64_t stream = mix(operation.seed, hash_text(param.key));
         for (std::size_t n = 0; n < tensor.values().size(); ++n)
             tensor.values()[n] = static_cast<float>(
-                param.initial(normal(stream, n), static_cast<Index>(n) % tensor.shape().d, size));
+                param.initial(normal(stream, n), static_cast<Index>(n) % tensor.shape().d,
+                              tensor.shape().t, size));
         made.tensors.push_back(std::move(tensor));
     }
     return made;

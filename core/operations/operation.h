@@ -20,10 +20,10 @@ namespace attn {
 // call (Q, K, V or X with its projections, W_O) and gives `context` and `output` of the same shapes, and `implied`
 // [B,H,Tq,Tk], the matrix that attention weights would be: context = implied V. An operation is one row of the table
 // and one file beside this one.
-// T tokens, H heads; i query row, j key row, c column of V, M latents, N states, C keys a chunk; d_ = gradient of.
+// T tokens, H heads; i query row, j key row, c column of V, M latents (of linformer rows), N states, C keys a chunk; d_ = gradient of.
 
-enum class Operation : std::uint8_t { chunked, linear, latents, state_space };
-inline constexpr std::size_t kOperationCount = 4;
+enum class Operation : std::uint8_t { chunked, linear, latents, state_space, linformer };
+inline constexpr std::size_t kOperationCount = 5;
 
 /// How Δ and A make Ā and B̄: both Ā = exp(ΔA); zoh: B̄ = (exp(ΔA) − 1)/A · B; euler: B̄ = ΔB (what Mamba runs).
 enum class Discretise : std::uint8_t { zoh, euler };
@@ -33,6 +33,7 @@ struct OperationSpec {
     Operation operation = Operation::chunked;
     Index chunk = 4;  // chunked: keys a chunk, >= 1; the last one may be shorter
     Index latents = 4;
+    Index rank = 2;   // linformer: rows that stand for all keys
     Index state = 4;  // state_space: N
     Discretise discretise = Discretise::zoh;
     std::uint64_t seed = 0;  // of initial parameters
@@ -72,8 +73,8 @@ struct OperationParam {
     Axis rows;
     Axis columns;
     std::string_view words;
-    /// An entry of column `column` of a fresh one; `noise` is a standard normal number of the seed's.
-    double (*initial)(double noise, Index column, const Dimensions& size);
+    /// An entry of column `column` of a fresh one with `rows` rows; `noise` is a standard normal number of the seed's.
+    double (*initial)(double noise, Index column, Index rows, const Dimensions& size);
 };
 
 /// Numbers held at once in the forward pass besides inputs and context.

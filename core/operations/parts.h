@@ -8,12 +8,13 @@
 
 namespace attn {
 
-// What the files of the operations share. A row of each: chunked.cpp, linear.cpp, latents.cpp, state_space.cpp.
+// What the files of the operations share, each of which has a row.
 
 const OperationInfo& chunked_operation();
 const OperationInfo& linear_operation();
 const OperationInfo& latents_operation();
 const OperationInfo& state_space_operation();
+const OperationInfo& linformer_operation();
 
 // ---- tables
 
@@ -27,6 +28,7 @@ OperationTable chunked_table();
 OperationTable linear_table();
 OperationTable latents_table();
 OperationTable state_space_table();
+OperationTable linformer_table();
 
 /// Softmax attention's own row, of those that the operation has too.
 OperationStage shared_row(Stage stage);

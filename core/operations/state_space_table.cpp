@@ -57,25 +57,25 @@ std::vector<OperationStage> make_stages() {
     };
 }
 
-double per_row(double noise, Index, const Dimensions& size) { return noise / std::sqrt(static_cast<double>(size.d_v)); }
+double per_row(double noise, Index, Index, const Dimensions& size) { return noise / std::sqrt(static_cast<double>(size.d_v)); }
 
 /// b with softplus(b) log-uniform in [0.1, 1]: a token is remembered over 1 to 10 others. Mamba begins at [0.001, 0.1],
 /// for thousands of tokens.
-double fresh_delta(double noise, Index, const Dimensions&) {
+double fresh_delta(double noise, Index, Index, const Dimensions&) {
     const double uniform = 0.5 * std::erfc(-noise / std::sqrt(2.0));
     return std::log(std::expm1(std::exp(std::log(0.1) * (1.0 - uniform))));
 }
 
 constexpr std::array<OperationParam, 6> kParams{{
     {"a_log", "A_log", "A_log", Role::weight, Axis::d_v, Axis::state, "A = −exp(A_log), how fast states decay; fresh: A = −(n + 1).",
-     [](double, Index column, const Dimensions&) { return std::log(static_cast<double>(column + 1)); }},
+     [](double, Index column, Index, const Dimensions&) { return std::log(static_cast<double>(column + 1)); }},
     {"w_b", "W_B", "W_B", Role::key, Axis::d_v, Axis::state, "From a value to B; fresh: normal with variance 1 / d_v.", per_row},
     {"w_c", "W_C", "W_C", Role::query, Axis::d_v, Axis::state, "From a value to C; fresh: normal with variance 1 / d_v.", per_row},
     {"w_delta", "W_delta", "W_Δ", Role::weight, Axis::d_v, Axis::d_v, "From a value to Δ; fresh: normal with variance 1 / d_v.", per_row},
     {"b_delta", "b_delta", "b_Δ", Role::weight, Axis::one, Axis::d_v, "What Δ is without a value; fresh: softplus of it is log-uniform in [0.1, 1].",
      fresh_delta},
     {"d_skip", "D_skip", "D", Role::value, Axis::one, Axis::d_v, "How much of a token's own value is added; fresh: 1.",
-     [](double, Index, const Dimensions&) { return 1.0; }},
+     [](double, Index, Index, const Dimensions&) { return 1.0; }},
 }};
 // clang-format on
 

@@ -22,6 +22,7 @@ void finish(OperationCase& made) {
     made.operation.chunk = 2;
     made.operation.latents = 3;
     made.operation.state = 2;
+    made.operation.rank = 3;
     made.operation.seed = 3;
     const Dimensions size = validate(made.inputs, made.spec).value().size();
     made.params = fresh_params(made.operation, size);
@@ -113,7 +114,8 @@ OperationCase projected_sample(Operation operation, bool cross, std::uint64_t se
 
 std::vector<OperationCase> operation_cases() {
     std::vector<OperationCase> cases;
-    for (const Operation operation : {Operation::chunked, Operation::linear, Operation::latents}) {
+    for (const Operation operation :
+         {Operation::chunked, Operation::linear, Operation::latents, Operation::linformer}) {
         add_masked(cases, operation, 3, 5);
         add(cases, projected_sample(operation, true), "cross");
     }

@@ -46,7 +46,8 @@ TEST_CASE("every row is whole: key, formula, words, stages, parameters") {
         CHECK(stages.contains("implied"));
         CHECK(row.stages.back().key == "output");
     }
-    CHECK(keys == std::set<std::string_view>{"chunked", "linear", "latents", "state-space"});
+    CHECK(keys ==
+          std::set<std::string_view>{"chunked", "linear", "latents", "state-space", "linformer"});
     CHECK(find_operation("state_space") == Operation::state_space);
     CHECK(!find_operation("softmax"));
 }
@@ -145,7 +146,7 @@ TEST_CASE("a mask of pairs is refused where a key is seen by all or none") {
     AttentionSpec spec;
     spec.mask.custom = std::make_shared<const Mask>(Shape{1, 1, 4, 4}, std::uint8_t{1});
     for (const Operation operation :
-         {Operation::linear, Operation::latents, Operation::state_space})
+         {Operation::linear, Operation::latents, Operation::state_space, Operation::linformer})
         CHECK(says(refusal(operation, spec), "has no mask of pairs"));
     spec.mask.custom = std::make_shared<const Mask>(Shape{1, 1, 1, 4}, std::uint8_t{1});
     for (const Operation operation :
@@ -202,6 +203,9 @@ TEST_CASE("costs by hand: B 1, H 1, n 1000, d 64") {
     spec.latents = 16;
     CHECK(cost(Operation::latents).products == 2.0 * 16 * (2000 * 128 + 64 * 64));
     CHECK(cost(Operation::latents).kept_bytes() == 4.0 * 16 * (2000 + 128));
+    spec.rank = 16;
+    CHECK(cost(Operation::linformer).products == 2.0 * 16 * 2000 * 128);
+    CHECK(cost(Operation::linformer).kept_bytes() == 4.0 * 16 * (1000 + 128));
     spec.state = 16;
     CHECK(cost(Operation::state_space).products ==
           2.0 * 1000 * 64 * (2 * 16 + 64) + 2.0 * 1000 * 64 * (3 * 16 + 1));

@@ -67,7 +67,7 @@ TEST_CASE("operations in the place of softmax write what their weight is made fr
     CHECK(says(state, "A keeps: 4 × 9 (a weight of each pair) = 36 B"));
     CHECK(says(state, "B keeps: 4 × 6 (S and z of each head) = 24 B"));
     CHECK(kinds_inspector(state).table->rows[0].cells[2].text.empty());
-    for (const char* pair : {"linear", "latents", "state-space"}) {
+    for (const char* pair : {"linear", "latents", "state-space", "linformer"}) {
         state = explained({ChooseKinds{pair}});
         const KindsResult& result = *kinds_look(state).result;
         for (Index i = 0; i < 3; ++i)

@@ -5,6 +5,7 @@
 
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
+#include "app/workspaces/kinds/requests.h"
 #include "app/workspaces/kinds/view.h"
 #include "app/workspaces/kinds/words.h"
 #include "app/workspaces/kinds/workspace.h"
@@ -171,6 +172,45 @@ TEST_CASE(
     CHECK(result_of(state).b.weights()(1, 0) != 0.0);
 }
 
+TEST_CASE("low rank: its weights may be negative, its FLOPs and memory stand in the table") {
+    const AppState state = kinds_state({ChooseKinds{"linformer"}});
+    REQUIRE(result_of(state).b.fault.empty());
+    const auto flops = one_of(build_kinds_view(state).rows, "FLOPs of this head", &KindRow::label);
+    CHECK(flops.b == "126");  // 2·2·(3 + 3)·(2 + 2) + 5·2·3
+    CHECK(one_of(build_kinds_view(state).rows, "kept besides Q, K, V", &KindRow::label).b ==
+          "56 B");
+    CHECK(build_kinds_view(state).b.words == "low rank, 2 rows");
+    CHECK(has(build_kinds_view(state).note, "of seed 1, not trained"));
+    CHECK(has(kinds_sentence(after(state, {b_is("mask", "causal")})),
+              "operation linformer has no causal"));
+}
+
+TEST_CASE("Shift+M measures both sides: of these settings alone, in no session and no picture") {
+    AppState state = kinds_state({ChooseKinds{"linformer"}});
+    const auto timed = [](const AppState& of) {
+        const auto rows = build_kinds_view(of).rows;
+        return std::ranges::count(rows, "time, measured here", &KindRow::label);
+    };
+    CHECK_FALSE(requested_kinds_time(state));
+    state = pressed(state, shift(Key::m));
+    REQUIRE(requested_kinds_time(state));
+    CHECK_FALSE(shown_workspace(state).has_settled(state));
+    const std::string before = session_to_json(state);
+    answer_all(state);
+    CHECK_FALSE(requested_kinds_time(state));
+    REQUIRE(kinds_look(state).times);
+    CHECK(kinds_look(state).times->a_runs >= 5);
+    CHECK(kinds_look(state).times->b_ms > 0.0);
+    CHECK(timed(state) == 1);
+    CHECK(session_to_json(state) == before);
+    CHECK(timed(after(state, {SetCausal{true}})) == 0);
+    shown_workspace(state).still(state);
+    CHECK(timed(state) == 0);
+    CHECK_FALSE(to_journal(KindsMeasured{}));
+    CHECK(after(state, {b_is("mask", "causal"), MeasureKinds{}}).message.severity ==
+          Severity::warning);
+}
+
 TEST_CASE("what an operation has no meaning for is refused in words, and left out if not set") {
     AppState state = kinds_state({ChooseKinds{"linear"}, b_is("score", "cosine")});
     CHECK(kinds_sentence(state) ==
@@ -305,9 +345,11 @@ TEST_CASE("settings are undone, and in session and journal; one that is none is 
 TEST_CASE("every setting is read back from what it writes") {
     AttentionKind kind;
     const std::pair<const char*, const char*> values[] = {
-        {"score", "additive"},   {"scaling", "off"}, {"temperature", "0.5"}, {"position", "alibi"},
-        {"softcap", "30"},       {"sink", "-1.5"},   {"mask", "window"},     {"window", "7"},
-        {"operation", "linear"}, {"chunk", "8"},     {"latents", "2"},       {"state", "9"}};
+        {"score", "additive"}, {"scaling", "off"}, {"temperature", "0.5"},
+        {"position", "alibi"}, {"softcap", "30"},  {"sink", "-1.5"},
+        {"mask", "window"},    {"window", "7"},    {"operation", "linear"},
+        {"chunk", "8"},        {"latents", "2"},   {"state", "9"},
+        {"rank", "3"}};
     CHECK(std::size(values) == kind_settings().size());
     for (const auto& [key, value] : values) {
         const auto changed = with_setting(kind, key, value);

@@ -10,6 +10,7 @@
 #include "app/common/document/model_text.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
+#include "app/common/state_text.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
 #include "core/scores/score.h"
@@ -145,7 +146,7 @@ void carry_out(AppState& state, const OpenFile& action) {
     if (action.text) state.opening->what = ModelText{{action.path, *action.text}};
     if (action.image) state.opening->what = ModelText{{action.path, *action.image, {}, {}, true}};
     state.opening_done = 0.0;
-    say(state, fmt::format("Opening {}.", action.path));
+    say(state, fmt::format("Opening {}.", words_of(*state.opening)));
 }
 
 void carry_out(AppState& state, const OpenPlanted& action) {
@@ -179,7 +180,8 @@ void carry_out(AppState& state, const DocumentReady& action) {
     const bool session = opened.session != nullptr;
     const auto* path = std::get_if<std::string>(&request.what);
     const bool recovered = state.recovery && path && state.recovery->path == *path;
-    state.session_file = session && path && !recovered ? *path : "";
+    const bool file = path && !recovered && !is_state_text(*path);
+    state.session_file = session && file ? *path : "";
     if (recovered) state.recovery.reset();
     if (session && !opened.notes.empty())
         state.notice = {sentence(opened.notes), Severity::warning};

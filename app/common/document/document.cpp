@@ -12,6 +12,7 @@
 #include "app/common/document/targets.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "app/common/state_text.h"
 #include "core/check_mask.h"
 #include "core/io/file.h"
 #include "core/text.h"
@@ -190,7 +191,8 @@ Result<Document> with_size(Document document) {
 }
 
 std::string words_of(const OpenRequest& request) {
-    if (const auto* path = std::get_if<std::string>(&request.what)) return *path;
+    if (const auto* path = std::get_if<std::string>(&request.what))
+        return is_state_text(*path) ? std::string(kStateTextWords) : *path;
     if (const auto* text = std::get_if<ModelText>(&request.what)) return text->model.path;
     if (const auto* trained = std::get_if<TrainedOrigin>(&request.what))
         return fmt::format("{} after {} training steps", train::info(trained->spec.task).key,

@@ -10,6 +10,7 @@
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/workspace.h"
 #include "app/window/draw/panels.h"
+#include "app/window/lecture.h"
 
 namespace attn::ui {
 namespace {
@@ -129,17 +130,21 @@ void draw_base(const AppState& state, PanelList panels, const Frame& frame, Acti
     if (state.narrow != is_narrow(frame)) out.push_back(view::SetNarrow{is_narrow(frame)});
 }
 
-/// Presenting: the workspace alone. Only what went wrong is said beneath it.
+/// Presenting: the workspace alone. Only what went wrong is said beneath it, and the line of a lecture.
 void draw_presented(const AppState& state, PanelList panels, const Frame& frame, Actions& out) {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const float margin = frame.px(kSpace16);
     const float foot = std::max(display.y - frame.px(kPresentedFoot), display.y / 2);
     const WorkArea area{{{0.0F, 0.0F}, {display.x, foot}}, margin, 0.0F, 0.0F, false};
     panel_of(state, panels).draw(state, area, frame, out);
-    const view::Message& said = state.notice ? *state.notice : state.message;
-    if (said.severity == view::Severity::info) return;
-    panel("bottom line", {{margin, foot}, {display.x - margin, display.y}},
-          [&] { draw_bottom_line(said, {}, around(frame)); });
+    view::Message said = state.notice ? *state.notice : state.message;
+    const view::LectureScreen* const screen = shown_screen(state);
+    const bool speaks = said.severity != view::Severity::info;
+    if (!speaks && screen == nullptr) return;
+    if (!speaks) said.words = screen->line;
+    panel("bottom line", {{margin, foot}, {display.x - margin, display.y}}, [&] {
+        draw_bottom_line(said, screen ? screen_place(state) : std::string(), around(frame));
+    });
 }
 
 void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {

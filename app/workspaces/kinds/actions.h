@@ -56,10 +56,17 @@ struct GoToOnlineEnd {
 };
 struct PlayOnline {};
 
+/// How long each side takes here. Not undone.
+struct MeasureKinds {};
+struct KindsMeasured {
+    std::shared_ptr<const KindsTimes> measured{};
+};
+
 using KindsActions =
-    ActionList<Plain<SelectKindsPair, MovePair, ShowOnline, StepOnline, GoToOnlineEnd, PlayOnline>,
+    ActionList<Plain<SelectKindsPair, MovePair, ShowOnline, StepOnline, GoToOnlineEnd, PlayOnline,
+                     MeasureKinds>,
                Edits<ChooseKinds, SwapKinds, CopyKind, SetOnlineSide>,
-               Drags<SetKind, SetKindsSeed, SetOnlineChunk>>;
+               Drags<SetKind, SetKindsSeed, SetOnlineChunk>, Answers<KindsMeasured>>;
 template <ListedIn<KindsActions> A>
 inline constexpr Meta kMetaOf<A> = KindsActions::kMeta<A>;
 

@@ -90,11 +90,12 @@ constexpr KindSetting kSettings[] = {
         "mask", "document, full, causal, window or causal-window"),
     whole_setting<&AttentionKind::window, 0, kMostWindow>("window", "a whole number from 0 to 64"),
     named_setting<&AttentionKind::operation, kOperationNames>(
-        "operation", "softmax, chunked, linear, latents or state-space"),
+        "operation", "softmax, chunked, linear, latents, state-space or linformer"),
     whole_setting<&AttentionKind::chunk, 1, kMostChunk>("chunk", "a whole number from 1 to 64"),
     whole_setting<&AttentionKind::latents, 1, kMostLatents>("latents",
                                                             "a whole number from 1 to 64"),
     whole_setting<&AttentionKind::state, 1, kMostLatents>("state", "a whole number from 1 to 64"),
+    whole_setting<&AttentionKind::rank, 1, kMostLatents>("rank", "a whole number from 1 to 64"),
 };
 
 constexpr AttentionKind kPlain{};
@@ -112,6 +113,8 @@ constexpr AttentionKind kLatents{
     .mask = KindMask::full, .operation = KindOperation::latents, .latents = 2};
 constexpr AttentionKind kStateSpace{.mask = KindMask::causal,
                                     .operation = KindOperation::state_space};
+
+constexpr AttentionKind kLinformer{.mask = KindMask::full, .operation = KindOperation::linformer};
 
 constexpr KindsPreset kPresets[] = {
     {"dot-cosine", "dot product or cosine",
@@ -141,6 +144,10 @@ constexpr KindsPreset kPresets[] = {
     {"state-space", "causal softmax or state space",
      "A recurrence over the values, which looks at no query or key, and only back.", kCausal,
      kStateSpace},
+    {"linformer", "all keys or two rows",
+     "Two weighted sums of the keys stand for all of them, two of the values likewise: E and F, "
+     "random here, look at positions alone.",
+     kFull, kLinformer},
 };
 
 }  // namespace

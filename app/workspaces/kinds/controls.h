@@ -60,11 +60,9 @@ inline constexpr KindName kMaskNames[] = {{"document", "given mask"},
                                           {"causal", "causal"},
                                           {"window", "window"},
                                           {"causal-window", "causal window"}};
-inline constexpr KindName kOperationNames[] = {{"softmax", "softmax"},
-                                               {"chunked", "chunked softmax"},
-                                               {"linear", "linear attention"},
-                                               {"latents", "latents"},
-                                               {"state-space", "state space"}};
+inline constexpr KindName kOperationNames[] = {
+    {"softmax", "softmax"}, {"chunked", "chunked softmax"}, {"linear", "linear attention"},
+    {"latents", "latents"}, {"state-space", "state space"}, {"linformer", "low rank (Linformer)"}};
 
 inline bool is_windowed(KindMask mask) {
     return mask == KindMask::window || mask == KindMask::causal_window;

@@ -337,6 +337,18 @@ void add_latents(const Pair& pair) {
     pair.add("a", products(out, Role::query, column, Role::key), pair.out.weight, sum_words(out));
 }
 
+/// Â = A_low F, F the projection of the values.
+void add_linformer(const Pair& pair) {
+    const Row low = pair.made_row("weights_low", pair.i);
+    const auto f = pair.side.fresh.tensors[1].matrix(0, pair.side.head);
+    Row column;
+    for (Index m = 0; m < f.rows; ++m) column.push_back(f(m, pair.j));
+    pair.note(fmt::format("What the query takes of each row: {}.", listed(low)));
+    pair.note(
+        fmt::format("What each row has of the value: {}, by F, random here.", listed(column)));
+    pair.add("a", products(low, Role::query, column, Role::value), pair.out.weight, sum_words(low));
+}
+
 /// Σ_n C_i (A′ of the tokens between) B′_j of each column of V, and their mean.
 void add_state_space(const Pair& pair) {
     if (pair.j > pair.i)
@@ -368,11 +380,12 @@ void add_state_space(const Pair& pair) {
              pair.out.weight);
 }
 
-/// The weight of an operation that has no scores of pairs: linear, latents, state space.
+/// The weight of an operation that has no scores of pairs: linear, latents, low rank, state space.
 void add_in_place(const Pair& pair) {
     if (!pair.side.may(pair.i, pair.j)) return pair.note("The mask forbids the pair.");
     if (pair.side.kind.operation == KindOperation::linear) return add_linear(pair);
     if (pair.side.kind.operation == KindOperation::latents) return add_latents(pair);
+    if (pair.side.kind.operation == KindOperation::linformer) return add_linformer(pair);
     add_state_space(pair);
 }
 

@@ -11,6 +11,13 @@ namespace attn::view {
 
 struct KindsResult;
 
+/// How long both sides take on this machine: medians of some runs.
+struct KindsTimes {
+    std::shared_ptr<const KindsResult> of;
+    double a_ms = 0.0, b_ms = 0.0;  // 0: not measured
+    int a_runs = 0, b_runs = 0;
+};
+
 /// What of the Kinds workspace is looked at.
 struct KindsLook {
     std::optional<large::Cell> selected;  // query and key; none: the pair that differs most
@@ -20,6 +27,8 @@ struct KindsLook {
     // of the moment
     double clock_s = 0.0;                       // since the last step of playing
     std::shared_ptr<const KindsResult> result;  // see follow_kinds(); null: not shown yet
+    bool measures = false;                      // times are asked for
+    std::shared_ptr<const KindsTimes> times;    // from a job; null: none yet
 };
 
 void describe(Visitor& visit, KindsLook& look);

@@ -56,7 +56,8 @@ std::vector<KindChoice> choices_of(const AttentionKind& kind) {
 void show_settings(KindSideView& side) {
     const AttentionKind& kind = side.kind;
     const bool scores = has_pair_scores(kind);
-    const bool scales = scores || kind.operation == KindOperation::latents;
+    const bool scales = scores || kind.operation == KindOperation::latents ||
+                        kind.operation == KindOperation::linformer;
     side.choices = choices_of(kind);
     side.shows_scaling = scales || !kind.scaled;
     side.shows_temperature = scales || kind.temperature != 1.0;
@@ -213,6 +214,19 @@ std::string kept_words(const KindComputed& side) {
     return words;
 }
 
+/// Measured, where Shift+M asked for it.
+void add_times(const AppState& state, std::vector<KindRow>& rows) {
+    const auto& times = kinds_look(state).times;
+    if (!times || times->of != kinds_look(state).result || times->a_runs < 1 || times->b_runs < 1)
+        return;
+    const auto words = [](double ms) { return significant(1e3 * ms, 3) + " µs"; };
+    rows.push_back({"time, measured here", "median of some runs",
+                    fmt::format("What this screen computes, once more, in double by plain loops: "
+                                "{} runs of A, {} of B. A kernel takes another time.",
+                                times->a_runs, times->b_runs),
+                    words(times->a_ms), words(times->b_ms), ""});
+}
+
 /// Costs are the operations' own counts, of this head.
 std::vector<KindRow> rows_of(const AppState& state, const KindsResult& result) {
     std::vector<KindRow> rows = error_rows(state, result);
@@ -228,13 +242,15 @@ std::vector<KindRow> rows_of(const AppState& state, const KindsResult& result) {
         "Pairs of a query and a key that get a weight.", allowed_words);
     add("FLOPs of this head", "multiply-adds 2, the rest 1",
         "All of the call: what the score, positions, soft cap and sink compute, 5 a pair for the "
-        "softmax, and A V. ÷ √d_k and ÷ τ count as 0, for W_Q can hold them.",
+        "softmax, and A V. ÷ √d_k and ÷ τ count as 0, for W_Q can hold them. Shift+M measures "
+        "the time beside them.",
         [](const KindComputed& side) { return grouped(static_cast<Index>(side.cost.flops())); });
     add("kept besides Q, K, V", "4 bytes a number",
         fmt::format("A: {}. B: {}.", kept_words(result.a), kept_words(result.b)),
         [](const KindComputed& side) {
             return fmt::format("{} B", grouped(static_cast<Index>(side.cost.kept_bytes())));
         });
+    add_times(state, rows);
     return rows;
 }
 

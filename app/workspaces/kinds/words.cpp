@@ -33,6 +33,8 @@ std::string operation_words(const AttentionKind& kind) {
             return fmt::format("{}, {} a chunk", name, kind.chunk);
         case KindOperation::latents:
             return counted(kind.latents, "latent");
+        case KindOperation::linformer:
+            return "low rank, " + counted(kind.rank, "row");
         case KindOperation::state_space:
             return fmt::format("{} of {}", name, kind.state);
         default:
@@ -41,7 +43,7 @@ std::string operation_words(const AttentionKind& kind) {
 }
 
 /// Settings that the words of another have.
-constexpr std::string_view kInOthers[] = {"window", "chunk", "latents", "state"};
+constexpr std::string_view kInOthers[] = {"window", "chunk", "latents", "state", "rank"};
 
 /// Every setting in which two kinds differ; a window counts with its mask.
 std::vector<std::string_view> differences(const AttentionKind& a, const AttentionKind& b) {

@@ -15,6 +15,7 @@
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
+#include "app/workspaces/kinds/requests.h"
 
 namespace attn::view {
 std::string kinds_lacks(const AppState& state) {
@@ -102,6 +103,7 @@ void add_kinds_commands(std::vector<Command>& list, const AppState& state) {
     add("Select the key to the left", shift(Key::left), MovePair{0, -1});
     add("Select the key to the right", shift(Key::right), MovePair{0, 1});
     add_pairs(add, kinds_controls(state));
+    add("Measure how long each side takes here", shift(Key::m), MeasureKinds{});
     add_document_commands(list, state);
     std::erase_if(list, [](const Command& each) {  // each side has a scaling of its own
         return each.action.is<SetScaling>();
@@ -126,6 +128,7 @@ constexpr std::string_view kKindsMouse[] = {
     "Point at a cell, or at a line of the table: what it is.",
 };
 
+constexpr RequestKind kRequests[] = {request_kind<requested_kinds_time>("times")};
 constexpr KeptValue kValues[] = {kept(kinds_controls), kept(kinds_look)};
 
 Actions due_in_kinds(const AppState& state) {
@@ -158,6 +161,7 @@ const WorkspaceInfo kKindsWorkspace{
     .shows_document = true,
     .actions = KindsActions::kTypes,
     .values = kValues,
+    .requests = kRequests,
     .lacks = kinds_lacks,
     .enter = enter_kinds,
     .leave = [](AppState& state) { kinds_look(state).playing = false; },
@@ -174,6 +178,7 @@ const WorkspaceInfo kKindsWorkspace{
         [](AppState& state, double seconds) {
             if (kinds_look(state).playing) kinds_look(state).clock_s += seconds;
         },
+    .still = [](AppState& state) { kinds_look(state).times.reset(); },
     .due = due_in_kinds,
     .has_side = [](const AppState& state) { return kinds_lacks(state).empty(); },
     .inspector = kinds_inspector,
@@ -181,7 +186,8 @@ const WorkspaceInfo kKindsWorkspace{
     .has_settled =
         [](const AppState& state) {
             const auto& result = kinds_look(state).result;
-            return !kinds_lacks(state).empty() || (result && is_current(*result, state));
+            return !kinds_lacks(state).empty() ||
+                   (result && is_current(*result, state) && !requested_kinds_time(state));
         },
     .figure_name =
         [](const AppState& state) {

@@ -10,6 +10,7 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/loss.h"
 #include "app/common/document/place.h"
+#include "app/common/document/solve.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
@@ -27,7 +28,7 @@ bool fits_a_float(double value) {
 }
 
 std::string not_editable(const AppState& state, const CellRef& cell) {
-    if (!is_editable(state, cell.tensor))
+    if (!can_be_typed(state, cell.tensor))
         return has_cell(state, cell)
                    ? source_words(state, cell)
                    : fmt::format("{} is computed: edit a number of X or of a W instead",
@@ -114,6 +115,24 @@ void mark_edited(Document& document, const AppState& state, const CellRef& cell)
         document.head_names.clear();
 }
 
+/// `how`: what the words of the edit go on with.
+void edit_cell(AppState& state, Document document, const EditFlash& edit, std::string_view how) {
+    const bool done = edit_document(state, std::move(document),
+                                    fmt::format("{} {} → {}{}", cell_name(state, edit.cell),
+                                                number(edit.before), number(edit.after), how));
+    if (done) step_look(state).flash = edit;
+}
+
+/// A number of V: W_V is solved for it.
+void solve_cell(AppState& state, const CellRef& cell, float before, float after) {
+    auto solved = solved_for(state, cell, after);
+    if (!solved) return say(state, solved.error());
+    mark_edited(solved->document, state, {Param::w_v, 0, 0});
+    edit_cell(state, std::move(solved->document), {cell, before, after},
+              solved->alone ? ", by W_V, solved for it: other rows of V stay"
+                            : ", by W_V, solved for it: other rows of V move too");
+}
+
 template <class... Types>
 bool is_one_of(const Action& action) {
     return (action.is<Types>() || ...);
@@ -196,6 +215,8 @@ void carry_out(AppState& state, const SetCell& action) {
     const float before = *value_at(state, action.cell);
     const float after = static_cast<float>(action.value);
     if (before == after) return;
+    if (is_solved_for(state, action.cell.tensor))
+        return solve_cell(state, action.cell, before, after);
     Document document = state.document();
     const InputEdit edit = input_edit(state, action.cell, after);
     set_input(document, edit);
@@ -205,10 +226,7 @@ void carry_out(AppState& state, const SetCell& action) {
         if (document.edits.empty()) document.note += ", edited";
         document.edits.push_back(edit);
     }
-    const bool done = edit_document(
-        state, std::move(document),
-        fmt::format("{} {} → {}", cell_name(state, action.cell), number(before), number(after)));
-    if (done) step_look(state).flash = EditFlash{action.cell, before, after};
+    edit_cell(state, std::move(document), {action.cell, before, after}, "");
 }
 
 }  // namespace attn::view

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/loss.h"
+#include "app/common/document/solve.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/explain.h"
@@ -41,6 +42,9 @@ std::string value_line(const AppState& state, const CellRef& cell) {
 }
 
 std::string edit_hint(const AppState& state, const CellRef& cell) {
+    if (is_solved_for(state, cell.tensor))
+        return "Double-click the cell, or press Enter, to change this number: W_V is solved for "
+               "it, and X stays.";
     if (!is_editable(state, cell.tensor)) return {};
     if (cell.tensor == OperandId(Stage::output))
         return "Double-click its target, or press Enter, to say what this output should be.";
@@ -222,7 +226,7 @@ InspectorView step_inspector(const AppState& state) {
     view.geometry = backward ? std::vector<Line>{} : geometry_lines(explanation);
     view.gradient = backward ? value_line(state, *cell) : gradient_line(state, *cell);
     if (cell->tensor == OperandId(Stage::output)) view.loss_cell = cell;
-    view.editable = is_editable(state, cell->tensor);
+    view.editable = can_be_typed(state, cell->tensor);
     if (!backward) view.sources = sources_of(state, *cell);  // a gradient is made from all of L
     view.edit_hint = edit_hint(state, *cell);
     view.as_text = copy_as_text(explanation);

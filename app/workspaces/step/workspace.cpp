@@ -11,6 +11,7 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/loss.h"
 #include "app/common/document/place.h"
+#include "app/common/document/solve.h"
 #include "app/common/document/targets.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/commands.h"
@@ -44,7 +45,7 @@ void add_stepping(std::vector<Command>& list, const AppState& state) {
 
 void add_selection(std::vector<Command>& list, const AppState& state) {
     const auto& selected = state.selected;
-    const bool editable = selected && is_editable(state, selected->tensor);
+    const bool editable = selected && can_be_typed(state, selected->tensor);
     const CommandAdder add{list, "Step"};
     add("Select the number above", shift(Key::up), MoveSelection{-1, 0});
     add("Select the number below", shift(Key::down), MoveSelection{1, 0});
@@ -113,7 +114,7 @@ void check_look(Fields& fields, const AppState& state) {
                                     name_of(state.selected->tensor), state.selected->row,
                                     state.selected->column));
     if (look.editing &&
-        (!is_editable(state, look.editing->cell.tensor) || !has_cell(state, look.editing->cell)))
+        (!can_be_typed(state, look.editing->cell.tensor) || !has_cell(state, look.editing->cell)))
         fields.complain("edits a cell that cannot be edited");
 }
 
@@ -177,7 +178,7 @@ void settle_step(AppState& state) {
     StepLook& look = step_look(state);
     look.previous = stage_in(state.document(), look.previous);
     const bool stays = look.editing && has_cell(state, look.editing->cell) &&
-                       is_editable(state, look.editing->cell.tensor);
+                       can_be_typed(state, look.editing->cell.tensor);
     if (!stays) look.editing.reset();
     settle_prediction(state);
 }

@@ -113,6 +113,9 @@ void draw_sizes(const Settings& at) {
     if (kind.operation == KindOperation::latents)
         at.counted("latents", "latents", "M", kind.latents, 1,
                    {"Latents", "Learned queries that read all tokens."});
+    if (kind.operation == KindOperation::linformer)
+        at.counted("rank", "rank", "M", kind.rank, 1,
+                   {"Rows", "Weighted sums of the keys, and of the values, that stand for all."});
     if (kind.operation == KindOperation::state_space)
         at.counted("state", "state", "N", kind.state, 1,
                    {"States", "Numbers kept for each column of V."});

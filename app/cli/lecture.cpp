@@ -1,0 +1,66 @@
+// attnscope lecture: the notes of a lecture. Without --notes it is the desktop app, presenting its screens.
+
+#include <fmt/format.h>
+
+#include "app/cli/arguments.h"
+#include "app/cli/start.h"
+#include "app/cli/subcommands.h"
+#include "app/common/or_throw.h"
+#include "app/files/outputs.h"
+#include "app/files/standard.h"
+#include "core/io/file.h"
+
+namespace attn::cli {
+namespace {
+
+constexpr std::string_view kFooter =
+    "attnscope lecture NAME opens the window, presented: PgDn goes on, PgUp back, P shows all of "
+    "it.\n\n"
+    "Examples:\n"
+    "  attnscope lecture --list\n"
+    "  attnscope lecture attention\n"
+    "  attnscope lecture attention --notes -o notes.md\n";
+
+/// The command line, as it was written.
+struct Words {
+    std::string name;
+    std::string output = "-";
+    bool notes = false, list = false;
+};
+
+void write_notes(const Words& words, Streams io) {
+    const std::string notes = view::lecture_notes(lecture_named(words.name));
+    or_throw(files::check_extension({"-o", words.output}, ".md"));
+    if (files::is_standard(words.output))
+        io.out << notes;
+    else
+        or_throw(write_file_atomically(words.output, notes));
+}
+
+void lecture(const Words& words, Streams io) {
+    if (!words.list) return write_notes(words, io);
+    if (!words.name.empty() || words.notes)
+        throw bad_input("--list was given with a lecture or --notes; expected it alone");
+    for (const view::Lecture& each : or_throw(view::lectures()))
+        io.out << fmt::format("{:<18} {} ({} minutes)\n", each.key, each.title, each.minutes);
+}
+
+}  // namespace
+
+int run_lecture(Args args, Streams io) {
+    CLI::App app("A list of screens to teach from, and the notes of its teacher.",
+                 "attnscope lecture");
+    Words words;
+    app.add_option("NAME", words.name, "of the lecture: --list says which there are");
+    app.add_flag("--notes", words.notes,
+                 "write what the teacher has beside the window: minute, screen, question, answer");
+    add_value(app, "-o,--output", words.output, "FILE.md", "of the notes; - for standard output");
+    app.add_flag("--list", words.list, "every lecture with its title");
+    app.footer(std::string(kFooter));
+    return run_command(app, args, io, [&] {
+        lecture(words, io);
+        return kSuccess;
+    });
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "app/common/set_field.h"
+#include "app/common/state.h"
+
+namespace attn::view {
+
+// States to hand on, and lists of them to teach from.
+
+/// As a text, see state_text.h.
+struct CopyState {};
+/// By its key, presented; the one that was put away resumes. "": the first one.
+struct StartLecture {
+    std::string name;
+};
+/// From 0; the window is brought to what the screen shows.
+struct GoToScreen {
+    Index screen;
+};
+struct EndLecture {};
+
+using LectureActions = ActionList<Plain<CopyState, StartLecture, GoToScreen, EndLecture>>;
+template <ListedIn<LectureActions> A>
+inline constexpr Meta kMetaOf<A> = LectureActions::kMeta<A>;
+
+}  // namespace attn::view

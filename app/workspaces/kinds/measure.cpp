@@ -1,0 +1,64 @@
+#include <chrono>
+#include <vector>
+
+#include "app/common/document/edits.h"
+#include "app/workspaces/kinds/compute.h"
+#include "app/workspaces/kinds/requests.h"
+#include "core/bench/measure.h"
+
+namespace attn::view {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kLeastRuns = 5;
+constexpr double kSeconds = 0.1;  // for one side, at least
+
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// The median in ms; 0 where it was stopped before the first run.
+double time_of(const KindComputed& side, const RunControl& control, int& runs) {
+    std::vector<double> seconds;
+    const auto begin = Clock::now();
+    while ((std::ssize(seconds) < kLeastRuns || seconds_since(begin) < kSeconds) &&
+           !control.stop.stop_requested()) {
+        const auto each = Clock::now();
+        repeat_kind(side);
+        seconds.push_back(seconds_since(each));
+    }
+    runs = static_cast<int>(seconds.size());
+    return seconds.empty() ? 0.0 : 1e3 * bench::median(std::move(seconds));
+}
+
+}  // namespace
+
+std::optional<KindsTimeRequest> requested_kinds_time(const AppState& state) {
+    const KindsLook& look = kinds_look(state);
+    if (!look.measures || !look.result || !look.result->whole()) return std::nullopt;
+    return KindsTimeRequest{look.result};
+}
+
+Action run(const KindsTimeRequest& request, const RunControl& control) {
+    KindsTimes times;
+    times.of = request.of;
+    times.a_ms = time_of(request.of->a, control, times.a_runs);
+    times.b_ms = time_of(request.of->b, control, times.b_runs);
+    return KindsMeasured{std::make_shared<const KindsTimes>(std::move(times))};
+}
+
+void carry_out(AppState& state, const MeasureKinds&) {
+    KindsLook& look = kinds_look(state);
+    look.measures = look.result && look.result->whole();
+    if (!look.measures) return warn(state, "There are no two sides to be measured.");
+    say(state, "Both sides are computed again: their times stand in the table.");
+}
+
+/// Says nothing: a replay does not wait for it.
+void carry_out(AppState& state, const KindsMeasured& action) {
+    kinds_look(state).measures = false;
+    if (action.measured) kinds_look(state).times = action.measured;
+}
+
+}  // namespace attn::view

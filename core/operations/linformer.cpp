@@ -1,0 +1,160 @@
+// Low-rank attention: M rows, weighted sums of the keys and of the values, stand for all of them.
+//   K_low = E K,  V_low = F V,  A_low = softmax(Q K_lowᵀ f),  context = A_low V_low = (A_low F) V
+// f = scale / temperature. E and F are learned, one of each a query head; fresh ones are N(0, 1 / M). The implied matrix
+// A_low F has rank M at most; its entries may be negative and its rows need not sum to 1. A masked key is a column of E and
+// F that is left out.
+// Source: Wang et al. 2020, arXiv:2006.04768, equation 7.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/kernels/reference_parts.h"
+#include "core/operations/few_rows.h"
+
+namespace attn {
+namespace {
+
+enum Params : std::size_t { kE, kF };
+
+std::vector<std::uint8_t> all_rows(const OperationSpec& spec) {
+    return std::vector<std::uint8_t>(static_cast<std::size_t>(spec.rank), 1);
+}
+
+/// Where no key is open a row is what the policy says, of everything.
+void apply_policy(const std::vector<std::uint8_t>& open, EmptyRows policy, ViewD weights) {
+    if (std::ranges::count(open, std::uint8_t{1}) > 0) return;
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (Index i = 0; i < weights.rows; ++i)
+        std::ranges::fill(weights.row(i), policy == EmptyRows::nan ? nan : 0.0);
+}
+
+/// implied = A_low F at the keys that take part.
+void add_implied(ConstViewD weights, ConstViewD f, const std::vector<std::uint8_t>& takes,
+                 ViewD implied) {
+    for (Index j = 0; j < implied.columns; ++j)
+        if (takes[static_cast<std::size_t>(j)] != 0)
+            for (Index i = 0; i < implied.rows; ++i)
+                for (Index m = 0; m < f.rows; ++m) implied(i, j) += weights(i, m) * f(m, j);
+}
+
+Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
+                                const OperationParamsD& params, const RunControl& control) {
+    const Dimensions& size = call.size();
+    TraceD shared;
+    fill_q_k_v(call, shared);
+    TensorD context(stage_shape(Stage::context, size, call.spec()));
+    OperationTraceD trace = empty_trace(linformer_operation());
+    for (const std::string_view key : {"k_low", "v_low", "scores_low", "weights_low", "implied"})
+        trace[key] = stage_zeros(linformer_operation(), key, call, spec);
+    const double factor = score_factor(call.spec(), size.d_k);
+    const TraceD& given = shared;
+    const auto run = [&](Index b, Index h, Index g) {
+        const auto view = [&](std::string_view key) { return trace[key].matrix(b, h); };
+        const std::vector<std::uint8_t> open = open_keys(call, b);
+        const std::vector<std::uint8_t> takes = contributing(call, open);
+        const ConstViewD f = params.tensors[kF].matrix(0, h);
+        add_open_product(params.tensors[kE].matrix(0, h), given[Stage::k].matrix(b, g), takes,
+                         view("k_low"));
+        add_open_product(f, given[Stage::v].matrix(b, g), takes, view("v_low"));
+        add_scores(given[Stage::q].matrix(b, h), view("k_low"), factor, view("scores_low"));
+        softmax_rows(view("scores_low"), all_rows(spec), EmptyRows::nan, view("weights_low"));
+        apply_policy(open, call.spec().empty_rows, view("weights_low"));
+        add_implied(view("weights_low"), f, takes, view("implied"));
+        add_product(view("weights_low"), view("v_low"), context.matrix(b, h));
+    };
+    if (auto done = for_each_head(size, control, run); !done) return tl::unexpected(done.error());
+    shared[Stage::context] = std::move(context);
+    finish_forward(call, std::move(shared), trace);
+    return trace;
+}
+
+/// forward:  C = W X  so  d_X += Wᵀ d_C,  d_W += d_C Xᵀ, at the rows of X that take part
+void rows_backward(ConstViewD d_c, ConstViewD w, ConstViewD x,
+                   const std::vector<std::uint8_t>& takes, ViewD d_x, ViewD d_w) {
+    for (Index j = 0; j < x.rows; ++j)
+        if (takes[static_cast<std::size_t>(j)] != 0)
+            for (Index m = 0; m < w.rows; ++m)
+                for (Index c = 0; c < x.columns; ++c) {
+                    d_x(j, c) += w(m, j) * d_c(m, c);
+                    d_w(m, j) += d_c(m, c) * x(j, c);
+                }
+}
+
+/// forward:  context = A_low V_low,  A_low = softmax(f · Q K_lowᵀ)
+/// so        d_A_low = d_context V_lowᵀ,  d_V_low = A_lowᵀ d_context
+Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
+                                 const OperationParamsD& params, const UpstreamD& upstream,
+                                 const RunControl& control) {
+    const Result<OperationTraceD> f = forward(call, spec, params, control);
+    if (!f) return f;
+    TraceD d = begin_gradients(call, (*f)["context"], upstream);
+    OperationTraceD made = empty_trace(linformer_operation());
+    for (const std::string_view key : {"k_low", "v_low", "scores_low", "weights_low"})
+        made[key] = stage_zeros(linformer_operation(), key, call, spec);
+    for (const TensorD& tensor : params.tensors) made.params.tensors.emplace_back(tensor.shape());
+    const double factor = score_factor(call.spec(), call.size().d_k);
+    const auto run = [&](Index b, Index h, Index g) {
+        const auto of = [&](std::string_view key) { return (*f)[key].matrix(b, h); };
+        const auto d_of = [&](std::string_view key) { return made[key].matrix(b, h); };
+        const std::vector<std::uint8_t> takes = contributing(call, open_keys(call, b));
+        const ConstViewD d_context = std::as_const(d)[Stage::context].matrix(b, h);
+        add_product_transposed(d_context, of("v_low"), d_of("weights_low"));
+        add_transposed_product(of("weights_low"), d_context, d_of("v_low"));
+        softmax_backward(of("weights_low"), d_of("weights_low"), all_rows(spec),
+                         d_of("scores_low"));
+        scores_backward(d_of("scores_low"), of("q"), of("k_low"), factor, all_rows(spec),
+                        d[Stage::q].matrix(b, h), d_of("k_low"));
+        rows_backward(d_of("k_low"), params.tensors[kE].matrix(0, h), (*f)["k"].matrix(b, g), takes,
+                      d[Stage::k].matrix(b, g), made.params.tensors[kE].matrix(0, h));
+        rows_backward(d_of("v_low"), params.tensors[kF].matrix(0, h), (*f)["v"].matrix(b, g), takes,
+                      d[Stage::v].matrix(b, g), made.params.tensors[kF].matrix(0, h));
+    };
+    if (auto done = for_each_head(call.size(), control, run); !done)
+        return tl::unexpected(done.error());
+    finish_backward(call, (*f)["v"], std::move(d), made);
+    return made;
+}
+
+std::string refuses(const CallForm& form, const OperationSpec& spec) {
+    if (spec.rank < 1) return fmt::format("rank is {}: it must be at least 1", spec.rank);
+    if (form.spec.mask.causal)
+        return "operation linformer has no causal: each of its rows mixes all keys, later ones "
+               "too";
+    return refuse_pair_options("linformer", form, Factor::used);
+}
+
+OperationCost cost(const Dimensions& size, const AttentionSpec&, const OperationSpec& spec) {
+    const auto rows = static_cast<double>(size.batch * size.heads * spec.rank);
+    const auto tq = static_cast<double>(size.tq), tk = static_cast<double>(size.tk);
+    const auto widths = static_cast<double>(size.d_k + size.d_v);
+    OperationCost made;
+    made.products = 2.0 * rows * (tq + tk) * widths;
+    made.elementwise = 5.0 * rows * tq;
+    made.kept = {{"keys and values of the rows", rows * widths}, {"weights", rows * tq}};
+    return made;
+}
+
+}  // namespace
+
+const OperationInfo& linformer_operation() {
+    static const OperationInfo row{
+        Operation::linformer,
+        "linformer",
+        "Low-rank attention (Linformer)",
+        R"(\mathrm{context} = \mathrm{softmax}(Q\,(E\,K)^\top)\,(F\,V))",
+        "A few weighted sums of the keys, and of the values, stand for all of them: cost grows "
+        "with M · n, not with n².",
+        linformer_table().source,
+        false,
+        linformer_table().stages,
+        linformer_table().params,
+        cost,
+        refuses,
+        forward,
+        backward};
+    return row;
+}
+
+}  // namespace attn

@@ -1,0 +1,195 @@
+// What a class and a first-year student find on the screen: each screen of a lecture has what its answer stands on, and
+// each of docs/questions.md is answered within four actions from the first screen.
+
+#include <cstdlib>
+#include <iostream>
+
+#include <fmt/format.h>
+
+#include "app/common/workspace.h"
+#include "app/window/commands.h"
+#include "app/window/lecture.h"
+#include "app/window/lecture_actions.h"
+#include "app/window/tour.h"
+#include "app/workspaces/step/actions.h"
+#include "attn_tree.h"
+#include "core/io/file.h"
+#include "tests/ui/app.h"
+#include "tests/ui/text_spy.h"
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+std::string without_spaces(std::string text) {
+    std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+    return text;
+}
+
+/// The window over a state, and every text on it in the order in which it was drawn.
+class Seen {
+  public:
+    explicit Seen(const view::AppState& state) {
+        NullUi ui(kAppSize);
+        ui.show([&](const ui::Frame& frame, view::Actions& out) {
+            TextSpy spy(frame.painter);
+            ui::draw_window(state, {frame.fonts, frame.theme, frame.scale, spy, spy, true}, out);
+            text_.clear();
+            for (const SeenText& each : spy.texts) text_ += each.text + '\n';
+            out.clear();
+        });
+        ui.frames(4);
+    }
+    bool has(const std::string& words) const {
+        return without_spaces(text_).find(without_spaces(words)) != std::string::npos;
+    }
+    const std::string& text() const { return text_; }
+
+  private:
+    std::string text_;
+};
+
+/// Numbers with a decimal point, a % or a thousands' comma: "40.6", "8,192".
+std::vector<std::string> numbers_in(const std::string& text) {
+    std::vector<std::string> numbers;
+    const std::string kInside = "0123456789.,";
+    for (std::size_t at = text.find_first_of("0123456789"); at != text.npos;
+         at = text.find_first_of("0123456789", at)) {
+        const std::size_t end = std::min(text.find_first_not_of(kInside, at), text.size());
+        std::string number = text.substr(at, end - at);
+        while (number.ends_with('.') || number.ends_with(',')) number.pop_back();
+        if (number.find_first_of(".,") != number.npos) numbers.push_back(number);
+        at = end;
+    }
+    return numbers;
+}
+
+/// As it stands, or as a cell shows it: "40.6" of a percentage as .41 or .406, "6.5007" as 6.50.
+bool shows(const Seen& seen, const std::string& number) {
+    if (seen.has(number)) return true;
+    for (const double unit : {1.0, 100.0})
+        for (const int decimals : {2, 3}) {
+            const double value = std::stod(number) / unit;
+            std::string cell = fmt::format("{:.{}f}", value, decimals);
+            if (cell.starts_with("0.")) cell.erase(0, 1);
+            if (seen.has(cell)) return true;
+        }
+    return false;
+}
+
+bool dumps() { return std::getenv("ATTN_DUMP") != nullptr; }
+
+}  // namespace
+
+TEST_CASE("lecture: what each answer stands on is on its screen, and so is every number in it") {
+    for (const view::Lecture& lecture : view::lectures().value()) {
+        view::AppState state = view::initial_state();
+        view::apply(state, view::StartLecture{lecture.key});
+        for (std::size_t n = 0; n < lecture.screens.size(); ++n) {
+            const view::LectureScreen& screen = lecture.screens[n];
+            view::apply(state, view::GoToScreen{static_cast<Index>(n)});
+            view::answer_all(state);
+            const Seen seen(state);
+            CAPTURE(screen.title);
+            if (dumps()) std::cout << "==== " << n << ' ' << screen.title << '\n' << seen.text();
+            CHECK(seen.has(screen.line));
+            for (const std::string& words : screen.seen) CHECK_MESSAGE(seen.has(words), words);
+            const std::string answer = view::filled(state, screen.answer);
+            for (const std::string& number : numbers_in(answer))
+                CHECK_MESSAGE(shows(seen, number), number);
+        }
+    }
+}
+
+namespace {
+
+/// A row of docs/questions.md: | 1 | question | `action` `action` | where: “words” “words” |
+struct Question {
+    std::string asked;
+    std::vector<std::string> actions, answers;
+};
+
+std::vector<std::string> between(const std::string& text, const std::string& open,
+                                 const std::string& close) {
+    std::vector<std::string> parts;
+    for (std::size_t at = text.find(open); at != text.npos; at = text.find(open, at)) {
+        const std::size_t from = at + open.size();
+        const std::size_t end = text.find(close, from);
+        REQUIRE(end != text.npos);
+        parts.push_back(text.substr(from, end - from));
+        at = end + close.size();
+    }
+    return parts;
+}
+
+std::vector<Question> questions() {
+    std::vector<Question> all;
+    std::istringstream lines(read_text_file(ATTN_SOURCE_ASSETS "/../docs/questions.md").value());
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with("| ") || line.find_first_of("0123456789") != 2) continue;
+        const std::vector<std::string> cells = between(line, " ", " |");
+        REQUIRE(cells.size() == 4);
+        all.push_back({cells[1], between(cells[2], "`", "`"), between(cells[3], "“", "”")});
+    }
+    return all;
+}
+
+/// The command of that key, which can be done.
+view::Action by_key(const view::AppState& state, const std::string& key) {
+    for (const view::Command& command : view::commands(state))
+        if (command.enabled && (to_string(command.chord) == key || to_string(command.also) == key))
+            return command.action;
+    FAIL("no command has the key " << key);
+    return view::ShowPalette{false};
+}
+
+/// A key, "Ctrl+K words" for the first command that is found, "type words" into what is open, "click scores 2,1".
+void act(view::AppState& state, const std::string& action) {
+    CAPTURE(action);
+    const std::string words = action.substr(action.find(' ') + 1);
+    if (action.starts_with("Ctrl+K ")) {
+        const auto found = view::find_commands(state, words);
+        REQUIRE_FALSE(found.empty());
+        REQUIRE(found.front().enabled);
+        view::apply(state, found.front().action);
+    } else if (action.starts_with("type ")) {
+        view::apply(state, state.glossary.shown ? view::Action(view::SetGlossaryQuery{words})
+                                                : view::Action(view::SetSentence{words}));
+    } else if (action.starts_with("click ")) {
+        const std::size_t space = words.find(' '), comma = words.find(',');
+        const auto tensor = view::find_operand(words.substr(0, space));
+        REQUIRE(tensor);
+        view::apply(state, view::SelectCell{{*tensor, std::stoi(words.substr(space + 1)),
+                                             std::stoi(words.substr(comma + 1))}});
+    } else {
+        view::apply(state, by_key(state, action));
+    }
+    view::answer_all(state);
+}
+
+view::AppState first_screen() {
+    view::AppState state = view::initial_state();
+    const auto shots = view::shown_workspace(state).shots();
+    for (const view::Action& action : shots.front().actions) view::apply(state, action);
+    view::apply(state, view::FadeMessage{});
+    return state;
+}
+
+}  // namespace
+
+TEST_CASE("twenty questions are answered within four actions from the first screen, in its words") {
+    const std::vector<Question> all = questions();
+    CHECK(all.size() == 20);
+    for (const Question& question : all) {
+        CAPTURE(question.asked);
+        CHECK(question.asked.ends_with('?'));
+        CHECK(question.actions.size() <= 4);
+        CHECK_FALSE(question.answers.empty());
+        view::AppState state = first_screen();
+        for (const std::string& action : question.actions) act(state, action);
+        const Seen seen(state);
+        if (dumps()) std::cout << "==== " << question.asked << '\n' << seen.text();
+        for (const std::string& words : question.answers) CHECK_MESSAGE(seen.has(words), words);
+    }
+}
