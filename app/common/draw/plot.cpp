@@ -6,6 +6,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/measured.h"
 #include "app/common/draw/plot_parts.h"
 
 namespace attn::ui {
@@ -232,6 +233,7 @@ double PlotCanvas::value_at(float x) const {
 }
 
 void draw_curves(const PlotCanvas& canvas) {
+    say_stands(canvas.frame.painter, Measuring::Kind::chart, canvas.low, canvas.high);
     canvas.frame.painter.push_clip({canvas.low.x, canvas.low.y - canvas.frame.px(2)},
                                    {canvas.high.x, canvas.high.y + canvas.frame.px(2)});
     for (const CurveView& curve : canvas.plot.curves) draw_band(canvas, curve);

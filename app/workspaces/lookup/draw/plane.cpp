@@ -6,6 +6,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/measured.h"
 #include "app/common/draw/plot_parts.h"
 #include "app/common/draw/typing.h"
 #include "app/workspaces/lookup/actions.h"
@@ -322,6 +323,7 @@ std::optional<Index> draw_plane(const MemoryView& view, Plane which, const Box& 
         keys ? "keys k are matched with the query q" : "values v are handed over: o = Σ a v");
     Labels labels(plane);
     frame.painter.push_clip(plane.low, plane.high);
+    say_stands(frame.painter, Measuring::Kind::chart, plane.low, plane.high);
     draw_ground(plane);
     if (!keys) draw_hull(plane, view.hull);
     if (!keys) draw_threads(plane, view);
