@@ -117,8 +117,8 @@ std::vector<Words> seen_of(const Log& log) {
 }
 
 const char* name_of(Fault::Kind kind) {
-    constexpr const char* kNames[] = {"small",  "overlap", "cut",    "unlabelled",
-                                      "elided", "faint",   "missing"};
+    constexpr const char* kNames[] = {"small",  "overlap", "cut",     "unlabelled",
+                                      "elided", "faint",   "missing", "covered"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 

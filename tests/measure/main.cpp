@@ -102,8 +102,9 @@ int main(int count, char** arguments) {
     if (!options.one.empty()) return look_at_one(options);
     const char* const wanted = std::getenv("ATTN_MEASURE");
     const bool whole = wanted != nullptr && std::string_view(wanted) == "all";
-    if (options.screens) return print_screens(whole, *options.screens, std::cout) ? 0 : 1;
-    bool fine = print_screens(whole, "", std::cout);
+    bool fine = finds_planted(std::cout);
+    fine = print_screens(whole, options.screens.value_or(""), std::cout) && fine;
+    if (options.screens) return fine ? 0 : 1;
     fine = print_words(options.all, options.theme, std::cout) && fine;
     fine = print_role_distances(std::cout) && fine;
     const auto pixels = print_pixels(std::cout);

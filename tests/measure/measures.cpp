@@ -141,7 +141,8 @@ float free_beside(const Words& words, const std::vector<Words>& seen, const Log&
         if (other.low.x >= at.high.x - 2) end = std::min(end, other.low.x);
         if (other.low.x <= at.low.x && other.high.x >= at.high.x) end = std::min(end, other.high.x);
     };
-    for (const Words& other : seen) meet(other.bounds());
+    for (const Words& other : seen)
+        if (other.order != words.order) meet(other.bounds());
     for (const Mark& mark : log.marks)
         if (mark.color.a > 0) meet(shared_part(mark.at, mark.clip));
     for (const Shown& shown : log.pictures) meet(shown.at);
