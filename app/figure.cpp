@@ -5,6 +5,7 @@
 
 #include "app/common/draw/figure_painters.h"
 #include "app/common/draw/null_context.h"
+#include "app/common/draw/typeset.h"
 #include "app/figures/measure.h"
 #include "app/window/draw/window.h"
 #include "core/io/file.h"
@@ -40,8 +41,9 @@ class Stage {
         view::Actions asked;
         context_.begin_frame();
         {
-            ui::WindowClipPainter canvas(painter);
-            ui::SilentPainter silent(painter);
+            ui::TypesettingPainter typeset(painter, ui::kLeastText * scale_);
+            ui::WindowClipPainter canvas(typeset);
+            ui::SilentPainter silent(typeset);
             view::Painter& around = window_.chrome ? static_cast<view::Painter&>(canvas) : silent;
             const bool still = true;
             ui::draw_window(state, {context_.fonts(), theme_, scale_, canvas, around, still},

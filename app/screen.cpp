@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include "app/common/draw/style.h"
+#include "app/common/draw/typeset.h"
 
 namespace attn {
 
@@ -29,9 +30,9 @@ void Screen::prepare(const view::AppState& state, int height, double device_scal
 view::Actions Screen::build(const view::AppState& state) {
     view::Actions actions;
     ImGui::NewFrame();
-    ui::draw_window(
-        state, {fonts_, view::theme(state.theme), static_cast<float>(scale_), painter_, painter_},
-        actions);
+    const auto scale = static_cast<float>(scale_);
+    ui::TypesettingPainter painter(painter_, ui::kLeastText * scale);
+    ui::draw_window(state, {fonts_, view::theme(state.theme), scale, painter, painter}, actions);
     return actions;
 }
 

@@ -53,7 +53,7 @@ grep -q '>1</text>' long.svg || fail "the last matrix is cut"
 place() { sed -nE "s|^<text .* $2=\"([0-9]+)[0-9.]*\".*>$3</text>\$|\1|p" "$1" | tail -n 1; }
 "$app" render "$npz/many_tokens.npz" --workspace step --stage weights -o high.svg
 read -r left width < <(sed -nE 's|^<svg .*width="([0-9]+)".* viewBox="([0-9]+) .*|\2 \1|p' high.svg)
-note='1 head, 96 × 96, d_k 2'
+note=' 2' # what follows the index of "1 head, 96 × 96, d_k 2"
 (($(place high.svg x "$note") + $(place high.svg textLength "$note") > left + width - 32)) ||
     fail "the note does not end where the page ends"
 

@@ -9,6 +9,8 @@
 #include <tuple>
 
 #include "app/common/sheet.h"
+#include "app/common/workspace.h"
+#include "app/window/requests.h"
 
 namespace attn::test {
 namespace {
@@ -52,9 +54,34 @@ void arrive(AppState& state) {
         view::apply(state, view::Tick{1.0});
 }
 
+/// All animations have ended and all that is asked for is answered.
+void rest(AppState& state) {
+    for (int n = 0; n < 100; ++n) {
+        view::answer_all(state);
+        if (!view::is_animating(state)) return;
+        view::apply(state, view::Tick{0.5});
+        for (const view::Action& due : view::due_actions(state)) view::apply(state, due);
+    }
+}
+
+AppState entered(const Case& at) {
+    const view::WorkspaceInfo* const row = view::find_workspace(view::workspaces(), at.workspace);
+    AppState state = at.shot < 0 ? kept_document(at) : view::initial_state();
+    view::apply(state, view::SetWorkspace{std::string(at.workspace)});
+    if (at.shot < 0 && at.workspace == "step") view::apply(state, view::GoToStage{at.stage});
+    if (at.shot >= 0) view::play(state, row->shots()[static_cast<std::size_t>(at.shot)].actions);
+    rest(state);
+    return state;
+}
+
 }  // namespace
 
 std::string name_of(const Case& at) {
+    if (!at.workspace.empty())
+        return fmt::format("{}{}, {} tokens, {} heads, {}x{}, scale {}, {}", at.workspace,
+                           at.shot < 0 ? "" : fmt::format(" shot {}", at.shot), at.tokens, at.heads,
+                           at.width, at.height, at.scale,
+                           view::kNamesOf<view::ThemeName>[static_cast<std::size_t>(at.theme)]);
     return fmt::format("{} tokens, {} heads, d_k {}, {}x{}, scale {}, {}, {}", at.tokens, at.heads,
                        at.key_width, at.width, at.height, at.scale,
                        at.theme == view::ThemeName::dark ? "dark" : "light", info(at.stage).key) +
@@ -76,6 +103,20 @@ Scene scene_of(const Case& at) {
     view::apply(scene.state, view::GoToStage{at.stage});
     arrive(scene.state);
     return scene;
+}
+
+view::AppState screen_of(const Case& at) {
+    static AppState kept;
+    static std::string kept_name;
+    const std::string name = fmt::format("{} {} {} {}", at.workspace, at.shot, at.tokens, at.heads);
+    if (name != kept_name) {
+        kept = entered(at);
+        kept_name = name;
+    }
+    AppState state = kept;
+    state.theme = at.theme;
+    state.ui_scale = at.scale;
+    return state;
 }
 
 std::vector<Stage> stages_of(const AppState& state) { return ribbon_stages(state.document()); }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/common/actions.h"
@@ -18,6 +19,8 @@ struct Case {
     view::ThemeName theme = view::ThemeName::dark;
     Stage stage = Stage::weights;
     bool presenter = false;
+    std::string_view workspace = {};  // "": Step at that stage
+    int shot = -1;                    // of it; -1: as it is entered with that document
 };
 
 std::string name_of(const Case& at);
@@ -34,6 +37,9 @@ struct Scene {
     std::string refused;
 };
 Scene scene_of(const Case& at);
+/// The workspace that the case names, what it asked for answered and at rest. Kept until another document or shot is
+/// asked for.
+view::AppState screen_of(const Case& at);
 
 /// The stages that such a document has.
 std::vector<Stage> stages_of(const view::AppState& state);

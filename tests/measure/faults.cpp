@@ -50,12 +50,6 @@ bool is_seen(const Words& words) {
     return !shared_part(around(inked(words)), words.clip).is_empty();
 }
 
-std::string where(const Words& words) {
-    const Rect at = words.bounds();
-    return fmt::format("\"{}\" at {:.0f},{:.0f}…{:.0f},{:.0f} in {}", words.text, at.low.x,
-                       at.low.y, at.high.x, at.high.y, words.window);
-}
-
 /// "" when all of it shows. Up and down it may be scrolled.
 std::string what_is_cut(const Words& words, const Rect& window, float hair) {
     const Rect ink = around(inked(words));
@@ -71,13 +65,6 @@ std::string what_is_cut(const Words& words, const Rect& window, float hair) {
          {beyond(clip.low.y - ink.low.y, "top"), beyond(ink.high.y - clip.high.y, "bottom")})
         if (!cut.empty()) return cut;
     return {};
-}
-
-std::vector<Words> seen_of(const Log& log) {
-    std::vector<Words> seen;
-    for (const Words& words : log.words)
-        if (is_seen(words)) seen.push_back(words);
-    return seen;
 }
 
 /// From left to right: words that begin right of where others end are over none of these.
@@ -116,8 +103,22 @@ bool has_label(const std::vector<Words>& seen, std::string_view token, bool row,
 
 }  // namespace
 
+std::string where(const Words& words) {
+    const Rect at = words.bounds();
+    return fmt::format("\"{}\" at {:.0f},{:.0f}…{:.0f},{:.0f} in {}", words.text, at.low.x,
+                       at.low.y, at.high.x, at.high.y, words.window);
+}
+
+std::vector<Words> seen_of(const Log& log) {
+    std::vector<Words> seen;
+    for (const Words& words : log.words)
+        if (is_seen(words)) seen.push_back(words);
+    return seen;
+}
+
 const char* name_of(Fault::Kind kind) {
-    constexpr const char* kNames[] = {"small", "overlap", "cut", "unlabelled"};
+    constexpr const char* kNames[] = {"small",  "overlap", "cut",     "unlabelled",
+                                      "elided", "faint",   "missing", "covered"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 

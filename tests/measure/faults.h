@@ -11,7 +11,16 @@ namespace attn::test {
 
 /// Something that a person would not want to see, in words.
 struct Fault {
-    enum class Kind : std::uint8_t { small, overlap, cut, unlabelled };
+    enum class Kind : std::uint8_t {
+        small,
+        overlap,
+        cut,
+        unlabelled,
+        elided,
+        faint,
+        missing,
+        covered
+    };
     Kind kind;
     std::string words;
 };
@@ -30,6 +39,11 @@ struct Asked {
 /// Tokens of the result matrix whose row or column no word names.
 std::vector<Fault> missing_labels(const Log& log, const view::GridView& grid, const Hero& hero,
                                   const Asked& asked);
+
+/// Words that show at least in part.
+std::vector<Words> seen_of(const Log& log);
+/// "“text” at x,y…x,y in window".
+std::string where(const Words& words);
 
 /// Words that do not overlap in ink may in height: a line has air above and beneath.
 bool overlap(const Words& a, const Words& b);

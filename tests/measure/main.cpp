@@ -8,10 +8,13 @@
 //                                                number is d_k
 //   test_measure --faults 20 4 1280 720 1.5 --stage weights --picture FILE.png     and what it looks like
 //   test_measure --theme light                   the words in the other theme
+//   test_measure --screens [WORKSPACE]           all workspaces, or one: what fills them, their words, numbers and faults;
+//                                                with ATTN_MEASURE=all every size x scale x document x theme
 //
 // Exits 0 when all limits are kept, 1 when not, 77 when there is no OpenGL to draw with.
 
 #include <cctype>
+#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -35,6 +38,7 @@ struct Options {
     std::vector<double> one;  // tokens, heads, width, height, scale
     std::optional<Stage> stage;
     std::string picture;
+    std::optional<std::string> screens;  // of which workspace; "": of all
 };
 
 Options read(int count, char** arguments) {
@@ -47,6 +51,7 @@ Options read(int count, char** arguments) {
         if (word == "light") options.theme = view::ThemeName::light;
         if (word == "--picture" && more) options.picture = arguments[n + 1];
         if (word == "--stage" && more) options.stage = find_stage(arguments[n + 1]);
+        if (word == "--screens") options.screens = more ? arguments[n + 1] : "";
         if (word == "--faults")
             while (n + 1 < count && std::isdigit(static_cast<unsigned char>(*arguments[n + 1])))
                 options.one.push_back(std::stod(arguments[++n]));
@@ -95,7 +100,12 @@ int look_at_one(const Options& options) {
 int main(int count, char** arguments) {
     const Options options = read(count, arguments);
     if (!options.one.empty()) return look_at_one(options);
-    bool fine = print_words(options.all, options.theme, std::cout);
+    const char* const wanted = std::getenv("ATTN_MEASURE");
+    const bool whole = wanted != nullptr && std::string_view(wanted) == "all";
+    bool fine = finds_planted(std::cout);
+    fine = print_screens(whole, options.screens.value_or(""), std::cout) && fine;
+    if (options.screens) return fine ? 0 : 1;
+    fine = print_words(options.all, options.theme, std::cout) && fine;
     fine = print_role_distances(std::cout) && fine;
     const auto pixels = print_pixels(std::cout);
     if (!pixels) {

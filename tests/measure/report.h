@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <string_view>
 
 #include "core/result.h"
 #include "tests/measure/cases.h"
@@ -11,6 +12,11 @@ namespace attn::test {
 
 /// Words that are small, cut, over each other or missing, over many cases: how many, and the worst of each.
 bool print_words(bool all, view::ThemeName theme, std::ostream& out);
+/// Whether the measures of a screen find what was planted in one.
+bool finds_planted(std::ostream& out);
+/// All workspaces, over the sizes, scales and documents of `all` or of a part: the shares of their largest pictures, their
+/// words and numbers, and how many faults; of each the worst.
+bool print_screens(bool all, std::string_view only, std::ostream& out);
 /// Every fault of one window.
 bool print_faults(const Case& at, std::ostream& out);
 /// A PNG of the window.

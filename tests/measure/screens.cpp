@@ -1,14 +1,17 @@
 #include "tests/measure/screens.h"
 
-#include <imgui.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <map>
 #include <tuple>
 
+#include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/imgui_painter.h"
 #include "app/common/draw/null_context.h"
 #include "app/common/draw/style.h"
+#include "app/common/draw/typeset.h"
 #include "app/gl/imgui_renderer.h"
 #include "app/gl/offscreen.h"
 #include "app/gl/textures.h"
@@ -29,10 +32,25 @@ float scale_of(const AppState& state, Index height) {
 /// One frame, noted. Fields draw themselves (`still`), so that all words are in the log.
 Log draw(const AppState& state, const ui::Fonts& fonts, const ui::Texture& texture, float scale) {
     ui::ImguiPainter screen(fonts, texture);
-    Tracer tracer(screen);
+    ui::TypesettingPainter typeset(screen, ui::kLeastText * scale);
+    Tracer tracer(typeset);
     view::Actions unused;
     ui::draw_window(state, {fonts, view::theme(state.theme), scale, tracer, tracer, true}, unused);
     return tracer.log();
+}
+
+/// The characters of a text that its font draws as another sign.
+std::string lacking_of(const ui::Fonts& fonts, const Words& words) {
+    ImFont& font = ui::loaded(fonts, words.font);
+    std::string lacking;
+    for (const char* at = words.text.data(); *at != '\0';) {
+        unsigned int character = 0;
+        const int bytes = ImTextCharFromUtf8(&character, at, nullptr);
+        if (character == 0xFFFD || !ui::has_glyph(font, character))
+            lacking.append(at, static_cast<std::size_t>(bytes));
+        at += bytes;
+    }
+    return lacking;
 }
 
 /// Kept: to load the fonts takes longer than to draw.
@@ -105,17 +123,41 @@ class OffscreenCamera : public Camera {
 
 }  // namespace
 
+namespace {
+
+const ui::Texture kNoTexture = [](const view::Picture&) { return std::uint64_t{1}; };
+
+}  // namespace
+
 Log laid_out(const AppState& state, const Case& at) {
-    const ui::Texture no_texture = [](const view::Picture&) { return std::uint64_t{1}; };
     const float scale = scale_of(state, at.height);
     ui::NullContext& context = context_of(at, scale);
     Log log;
     for (int n = 0; n < kFramesToSettle; ++n) {
         context.begin_frame();
-        log = draw(state, context.fonts(), no_texture, scale);
+        log = draw(state, context.fonts(), kNoTexture, scale);
+        if (n + 1 == kFramesToSettle)
+            for (Words& words : log.words) words.lacking = lacking_of(context.fonts(), words);
         context.end_frame();
     }
     return log;
+}
+
+std::optional<Rect> tooltip_at(const AppState& state, const Case& at, view::Point pointer) {
+    const float scale = scale_of(state, at.height);
+    ui::NullContext& context = context_of(at, scale);
+    std::optional<Rect> tip;
+    for (int n = 0; n <= kFramesToSettle; ++n) {
+        context.begin_frame();
+        draw(state, context.fonts(), kNoTexture, scale);
+        const bool last = n == kFramesToSettle;
+        ImGui::GetIO().MousePos = last ? ImVec2{-FLT_MAX, -FLT_MAX} : ImVec2{pointer.x, pointer.y};
+        const ImGuiWindow* const window = ImGui::FindWindowByName("##Tooltip_00");
+        if (last && window != nullptr && window->Active && !window->Hidden)
+            tip = Rect{window->Rect().Min, window->Rect().Max};
+        context.end_frame();
+    }
+    return tip;
 }
 
 view::Color Camera::Shot::at(int x, int y) const {

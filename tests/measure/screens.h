@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "app/gl/pixels.h"
 #include "core/result.h"
@@ -13,6 +14,9 @@ namespace attn::test {
 /// The window laid out without pixels: ImGui's null backend with the real fonts. Of the scene that it shows
 /// it takes size, scale and theme.
 Log laid_out(const view::AppState& state, const Case& at);
+
+/// The tooltip of that window while the pointer rests there.
+std::optional<Rect> tooltip_at(const view::AppState& state, const Case& at, view::Point pointer);
 
 /// The window drawn by OpenGL off screen, and read back. Needs EGL.
 class Camera {

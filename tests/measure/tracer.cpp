@@ -64,6 +64,8 @@ void Tracer::text(const view::Font& font, Point at, Color color, std::string_vie
                 clip_now(),
                 ImGui::GetScrollMaxY() > 0.0F,
                 window_now(),
+                {},
+                ++drawn_,
                 {}};
     if (turn_)
         for (Point& corner : words.corners) corner = turned(corner, turn_->about, turn_->degrees);
@@ -128,7 +130,11 @@ void Tracer::ring(Point middle, float radius, Color color, float thickness) {
 
 void Tracer::image(const view::Picture& picture, Point low, Point high, const view::Part& part) {
     PassingPainter::image(picture, low, high, part);
-    log_.pictures.push_back({{low, high}, picture.paint()});
+    log_.pictures.push_back({{low, high}, picture.paint(), part, clip_now(), ++drawn_});
+}
+
+void Tracer::stands(Kind kind, Point low, Point high) {
+    log_.stands.push_back({kind, shared_part({low, high}, clip_now())});
 }
 
 void Tracer::push_rotation(Point about, float degrees) {
@@ -144,7 +150,8 @@ void Tracer::pop_rotation() {
 void Tracer::note(Mark::Kind kind, const Rect& at, Color color, float thickness,
                   std::vector<Point> course, float radius) {
     if (color.a > 0)
-        log_.marks.push_back({kind, at, color, thickness, clip_now(), std::move(course), radius});
+        log_.marks.push_back(
+            {kind, at, color, thickness, clip_now(), std::move(course), radius, ++drawn_});
 }
 
 }  // namespace attn::test

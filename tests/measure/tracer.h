@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/common/draw/figure_painters.h"
+#include "app/common/draw/measured.h"
 #include "app/common/image.h"
 
 namespace attn::test {
@@ -40,7 +41,9 @@ struct Words {
     std::string window;
 
     const Rect& bounds() const { return box; }
-    Rect box;  // of the corners
+    Rect box;                  // of the corners
+    int order = 0;             // of all that is drawn
+    std::string lacking = {};  // characters that the font has no sign for
 };
 
 /// Anything else with one colour.
@@ -53,22 +56,33 @@ struct Mark {
     Rect clip;
     std::vector<view::Point> course;  // of a line, an edge or a curve: what the pen follows
     float radius = 0.0F;              // of an edge's corners; its course has square ones
+    int order = 0;
 };
 
 /// A picture and its pixels.
 struct Shown {
     Rect at;
     view::Image image;
+    view::Part part;
+    Rect clip;
+    int order = 0;
+};
+
+/// Where the drawing says that cells, their labels or a chart stand.
+struct Stand {
+    ui::Measuring::Kind kind;
+    Rect at;  // as much of it as shows
 };
 
 struct Log {
     std::vector<Words> words;  // without what was painted over
     std::vector<Mark> marks;   // likewise; of a fill, all
     std::vector<Shown> pictures;
+    std::vector<Stand> stands;
 };
 
 /// Draws into ImGui by another painter and notes what it draws. Between NewFrame() and Render().
-class Tracer : public ui::PassingPainter {
+class Tracer : public ui::PassingPainter, public ui::Measuring {
   public:
     using PassingPainter::PassingPainter;
 
@@ -86,6 +100,7 @@ class Tracer : public ui::PassingPainter {
     void ring(view::Point middle, float radius, view::Color color, float thickness) override;
     void image(const view::Picture& picture, view::Point low, view::Point high,
                const view::Part& part) override;
+    void stands(Kind kind, view::Point low, view::Point high) override;
     void push_rotation(view::Point about, float degrees) override;
     void pop_rotation() override;
 
@@ -101,6 +116,7 @@ class Tracer : public ui::PassingPainter {
               std::vector<view::Point> course = {}, float radius = 0.0F);
 
     std::optional<Turn> turn_;
+    int drawn_ = 0;
     Log log_;
 };
 

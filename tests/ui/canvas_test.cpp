@@ -271,6 +271,28 @@ TEST_CASE("numbers of neighbouring cells keep a character of air, and twelve tok
         }
 }
 
+TEST_CASE(
+    "dense matrices drop the zero before the point, small ones keep it, in cells of any size") {
+    for (const Index tokens : {4, 14})
+        for (const float width : {600.0F, 1000.0F, 1600.0F}) {
+            CAPTURE(tokens);
+            CAPTURE(width);
+            view::StepView view = signed_scores(tokens);
+            for (view::CellView& cell : view.result.cells) {
+                cell.value = -0.5803;
+                cell.text = view::cell_number(cell.value, 2);
+            }
+            int numbers = 0;
+            for (const SeenText& text : texts_of(view, {width, 800.0F})) {
+                if (text.font.face != view::Face::mono || text.text.find(".58") == text.text.npos)
+                    continue;
+                CHECK(text.text.starts_with(tokens > 5 ? "−." : "−0."));
+                ++numbers;
+            }
+            CHECK(numbers >= tokens);
+        }
+}
+
 TEST_CASE("the first hint is seen whole below the matrix") {
     view::StepView view = sample_input();
     view.hint = "Press → for the next stage.";

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "app/common/draw/draw.h"
+#include "app/common/draw/measured.h"
 
 namespace attn::ui {
 namespace {
@@ -142,6 +143,11 @@ void draw_row_label(const AxisLabels& labels, const Frame& frame, float right, f
                            view::translucent(frame.theme.muted, 0.5), frame.px(0.75F));
 }
 
+/// How far the labels reach along their axis.
+float reach_of(const AxisLabels& labels) {
+    return labels.pitch * static_cast<float>(std::ssize(labels.words));
+}
+
 }  // namespace
 
 float row_labels_width(const AxisLabels& labels, const Frame& frame) {
@@ -150,6 +156,8 @@ float row_labels_width(const AxisLabels& labels, const Frame& frame) {
 }
 
 void draw_row_labels(const AxisLabels& labels, const Frame& frame, float right, float top) {
+    say_stands(frame.painter, Measuring::Kind::labels,
+               {right - row_labels_width(labels, frame), top}, {right, top + reach_of(labels)});
     const bool staggered = is_staggered(labels, frame);
     const float room = labels.pitch * static_cast<float>(staggered ? kStaggered : 1);
     const Index stride = stride_of(room, line_of(labels, frame));
@@ -167,6 +175,9 @@ float column_labels_height(const AxisLabels& labels, const Frame& frame) {
 }
 
 void draw_column_labels(const AxisLabels& labels, const Frame& frame, float left, float foot) {
+    const float height = column_labels_height(labels, frame);
+    say_stands(frame.painter, Measuring::Kind::labels, {left, foot - height},
+               {left + reach_of(labels) + height, foot});
     const view::Font font = font_of(labels, frame);
     if (is_sparse(labels, frame)) return draw_marked_columns(labels, frame, left, foot);
     if (is_turned(labels, frame)) {

@@ -70,6 +70,26 @@ std::vector<std::string_view> wrap(const Frame& frame, const view::Font& font,
     return lines;
 }
 
+ImVec2 size_of(const Frame& frame, const view::Font& font,
+               const std::vector<std::string_view>& lines) {
+    float width = 0.0F;
+    for (const std::string_view line : lines)
+        width = std::max(width, std::ceil(frame.text_width(font, line)));
+    return {width, font.px * static_cast<float>(lines.size())};
+}
+
+/// As an item of its own, wrapped in `room`; "" is none.
+void draw_lines(const Frame& frame, const view::Font& font, Color color, std::string_view text,
+                float room) {
+    if (text.empty()) return;
+    const auto lines = wrap(frame, font, text, room);
+    ImVec2 at = place_text(size_of(frame, font, lines));
+    for (const std::string_view line : lines) {
+        frame.painter.text(font, at, color, line);
+        at.y += font.px;
+    }
+}
+
 // ---- tooltips
 
 // Design units.
@@ -90,9 +110,10 @@ ImVec2 size_of(const Frame& frame, const Text& text) {
     ImVec2 size{0.0F, 0.0F};
     for (const std::string* part : {&text.heading, &text.words}) {
         if (part->empty()) continue;
-        const ImVec2 line = ImGui::CalcTextSize(part->c_str(), nullptr, false, frame.px(kWrap));
+        const Font& font = frame.fonts.body;
+        const ImVec2 block = size_of(frame, font, wrap(frame, font, *part, frame.px(kWrap)));
         const float gap = size.y > 0.0F ? ImGui::GetStyle().ItemSpacing.y : 0.0F;
-        size = {std::max(size.x, line.x), size.y + gap + line.y};
+        size = {std::max(size.x, block.x), size.y + gap + block.y};
     }
     return {size.x + 2 * pad.x, size.y + 2 * pad.y};
 }
@@ -127,12 +148,8 @@ ImVec2 place(const Frame& frame, ImVec2 low, ImVec2 high, ImVec2 size, Beside fi
 }
 
 void draw_words(const Frame& frame, const Text& text) {
-    ImGui::PushTextWrapPos(frame.px(kWrap) + padding(frame).x);
-    if (!text.heading.empty()) ImGui::TextUnformatted(text.heading.c_str());
-    ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(frame.theme.muted));
-    if (!text.words.empty()) ImGui::TextUnformatted(text.words.c_str());
-    ImGui::PopStyleColor();
-    ImGui::PopTextWrapPos();
+    draw_lines(frame, frame.fonts.body, frame.theme.text, text.heading, frame.px(kWrap));
+    draw_lines(frame, frame.fonts.body, frame.theme.muted, text.words, frame.px(kWrap));
 }
 
 void draw_tooltip(const Frame& frame, ImVec2 low, ImVec2 high, Beside first, const Text& text) {
@@ -229,16 +246,7 @@ void words(const Frame& frame, const view::Font& font, Color color, std::string_
 }
 
 void wrapped_words(const Frame& frame, const view::Font& font, Color color, std::string_view text) {
-    if (text.empty()) return;
-    const auto lines = wrap(frame, font, text, ImGui::GetContentRegionAvail().x);
-    float width = 0.0F;
-    for (const std::string_view line : lines)
-        width = std::max(width, std::ceil(frame.text_width(font, line)));
-    ImVec2 at = place_text({width, font.px * static_cast<float>(lines.size())});
-    for (const std::string_view line : lines) {
-        frame.painter.text(font, at, color, line);
-        at.y += font.px;
-    }
+    draw_lines(frame, font, color, text, ImGui::GetContentRegionAvail().x);
 }
 
 void tooltip_beside(const Frame& frame, ImVec2 low, ImVec2 high, Beside first,

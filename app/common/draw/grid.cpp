@@ -9,6 +9,7 @@
 #include "app/common/draw/axis_labels.h"
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/lens.h"
+#include "app/common/draw/measured.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"
 
@@ -384,6 +385,8 @@ void draw_sides(const GridCanvas& canvas, float room) {
         const float right = x + side_width(side, frame, canvas.place.cell.y);
         if (right > end) return;
         const float top = canvas.place.origin.y;
+        say_stands(frame.painter, Measuring::Kind::labels, {x, top - head},
+                   {right, canvas.end().y});
         draw_text_in(
             frame, frame.fonts.small, {x, top - head}, {right - frame.px(4), top}, Align::right,
             side.bars.empty() ? frame.theme.role(side.role) : frame.theme.muted, side.title);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "app/common/draw/grid_parts.h"
+#include "app/common/draw/measured.h"
 #include "app/common/format.h"
 
 namespace attn::ui {
@@ -10,8 +11,8 @@ namespace {
 using view::CellLook, view::CellView, view::Color, view::GridView;
 
 constexpr float kSmallestDigits = 11.0F;  // design units: no text is smaller
-constexpr float kFewDecimals = 44.0F;  // narrower cells show two decimals, ".58" rather than "0.58"
-constexpr Index kFewColumns = 5;
+constexpr float kFewDecimals = 44.0F;     // narrower cells show two decimals
+constexpr Index kFew = 5;
 constexpr Index kLargestOfRow = 3;  // shown where not all numbers are
 constexpr int kUsualChars = 6;      // "−0.603": large figures are of one size in all matrices
 constexpr double kZeroInk = 0.6;    // of a ".00"
@@ -24,7 +25,10 @@ int cell_chars(std::string_view text) { return static_cast<int>(code_points(text
 
 int chars_before_point(std::string_view text) { return cell_chars(text.substr(0, text.find('.'))); }
 
-/// ".58" for "0.58", where the zero takes room that the digits need.
+/// In a matrix of many rows or columns a zero before every point says nothing.
+bool is_dense(const GridView& grid) { return std::max(grid.rows, grid.columns) > kFew; }
+
+/// ".58" for "0.58".
 std::string without_zero(std::string text) {
     const std::size_t zero = text.find("0.");
     const bool leads =
@@ -111,15 +115,15 @@ NumberSetting set_numbers(const GridView& grid, const GridPlace& place, const Fr
         return try_font(setting, frame, font, place.cell, room, chars);
     };
     const bool roomy = place.cell.x >= frame.px(kFewDecimals);
-    // In a dense matrix of shares a zero before every point says nothing.
-    const bool zero = grid.range.scale != ColorScale::unit || grid.columns <= kFewColumns;
+    const bool zero = !is_dense(grid);
     if (roomy && (fits(fonts.digits_large, {full, zero}, gap * 2, kUsualChars) ||
                   fits(fonts.digits_medium, {full, zero}, gap * 2, kUsualChars) ||
                   fits(fonts.digits, {full, zero}, gap * 2, kUsualChars) ||
                   fits(fonts.digits_small, {full, zero}, gap)))
         return setting;
     for (const view::Font& font : {view::Font(fonts.digits_small), smallest_digits(frame)})
-        for (const Spelling spelling : {Spelling{two}, {two, false}, {one}, {one, false}})
+        for (const Spelling spelling :
+             {Spelling{two, zero}, {two, false}, {one, zero}, {one, false}})
             if (fits(font, spelling, gap / 2)) return setting;
     return setting;
 }
@@ -303,7 +307,8 @@ void draw_bars(const GridCanvas& canvas, double arrived) {
         const float top = foot - std::max(room * share, cell.value > 0.0 ? 1.0F : 0.0F);
         frame.painter.rect({low.x + gap / 2, top}, {low.x + canvas.place.cell.x - gap, foot},
                            frame.theme.role(canvas.grid.role));
-        const std::string text = without_zero(view::cell_number(cell.value, 2));
+        std::string text = view::cell_number(cell.value, 2);
+        if (is_dense(canvas.grid)) text = without_zero(std::move(text));
         const view::Font font = smallest_digits(frame);
         if (!numbered || frame.text_width(font, text) + 2.0F > canvas.place.cell.x) continue;
         draw_text_in(frame, font, {low.x, top - font.px - frame.px(2)},
@@ -325,6 +330,7 @@ bool shows_numbers(const GridView& grid, const GridPlace& place, const Frame& fr
 }
 
 void draw_cells(const GridCanvas& canvas, const Fade& wanted) {
+    say_stands(canvas.frame.painter, Measuring::Kind::cells, canvas.place.origin, canvas.end());
     if (canvas.grid.as_bars) return draw_bars(canvas, wanted.fade);
     const Fade fade{same_size(canvas.grid, wanted.previous) ? wanted.previous : nullptr,
                     wanted.fade};

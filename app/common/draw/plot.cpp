@@ -6,6 +6,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/measured.h"
 #include "app/common/draw/plot_parts.h"
 
 namespace attn::ui {
@@ -173,9 +174,11 @@ std::vector<float> label_tops(const PlotCanvas& canvas, float height) {
 void draw_y_axis(const PlotCanvas& canvas) {
     const Frame& frame = canvas.frame;
     const Font& font = frame.fonts.digits_small;
+    TakenSpans taken(0.0F);
     for (std::size_t n = 0; n < canvas.plot.y_ticks.size(); ++n) {
         const float y = std::round(canvas.y(canvas.plot.y_ticks[n]));
         frame.painter.line({canvas.low.x, y}, {canvas.high.x, y}, frame.theme.line, frame.px(1));
+        if (!taken.take(y - font.px / 2, y + font.px / 2)) continue;
         draw_text_in(frame, font, {canvas.low.x - frame.px(60), y - font.px},
                      {canvas.low.x - frame.px(6), y + font.px}, Align::right, frame.theme.muted,
                      canvas.plot.y_tick_labels[n]);
@@ -233,6 +236,7 @@ double PlotCanvas::value_at(float x) const {
 }
 
 void draw_curves(const PlotCanvas& canvas) {
+    say_stands(canvas.frame.painter, Measuring::Kind::chart, canvas.low, canvas.high);
     canvas.frame.painter.push_clip({canvas.low.x, canvas.low.y - canvas.frame.px(2)},
                                    {canvas.high.x, canvas.high.y + canvas.frame.px(2)});
     for (const CurveView& curve : canvas.plot.curves) draw_band(canvas, curve);
@@ -310,16 +314,21 @@ void draw_dashed(const Frame& frame, Point from, Point to, view::Color color, fl
 void draw_curve_names(const PlotCanvas& canvas) {
     const Font& font = canvas.frame.fonts.strong;
     const std::vector<float> tops = label_tops(canvas, font.px + canvas.frame.px(2));
+    TakenSpans taken(0.0F);
     for (std::size_t n = 0; n < tops.size(); ++n)
-        canvas.frame.painter.text(font, {canvas.high.x + canvas.frame.px(kLabelGap), tops[n]},
-                                  ink(canvas, canvas.plot.curves[n], 1.0),
-                                  canvas.plot.curves[n].label);
+        if (taken.take(tops[n], tops[n] + font.px))
+            canvas.frame.painter.text(font, {canvas.high.x + canvas.frame.px(kLabelGap), tops[n]},
+                                      ink(canvas, canvas.plot.curves[n], 1.0),
+                                      canvas.plot.curves[n].label);
 }
 
 void draw_curve_labels(const PlotCanvas& canvas) {
     const Frame& frame = canvas.frame;
-    const std::vector<float> tops = label_tops(canvas, label_height(frame));
+    const float height = label_height(frame);
+    const std::vector<float> tops = label_tops(canvas, height);
+    TakenSpans taken(0.0F);  // a plot may be too low for all of them
     for (std::size_t n = 0; n < tops.size(); ++n) {
+        if (!taken.take(tops[n], tops[n] + height - frame.px(2))) continue;
         const view::Color color = ink(canvas, canvas.plot.curves[n], 1.0);
         const ImVec2 at{canvas.high.x + frame.px(kLabelGap), tops[n]};
         frame.painter.text(frame.fonts.small, at, color, canvas.plot.curves[n].label);

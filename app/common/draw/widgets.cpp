@@ -101,9 +101,9 @@ std::optional<int> draw_rows(const Frame& frame, const Options& options, int row
         const std::string& name = options.names[static_cast<std::size_t>(n)];
         const view::Color color = n == options.current ? frame.theme.accent : frame.theme.text;
         ImGui::PushID(n);
-        ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(color));
-        if (ImGui::Selectable(name.c_str(), n == row)) clicked = n;
-        ImGui::PopStyleColor();
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        if (ImGui::Selectable("##row", n == row)) clicked = n;
+        frame.painter.text(frame.fonts.body, at, color, name);
         ImGui::PopID();
         if (n == row && scroll) ImGui::SetScrollHereY(0.5F);
     }

@@ -207,7 +207,9 @@ NumericsFormatRow format_row(FloatFormat format) {
     row.largest = "≤ " + largest_words(format);
     row.tooltip = fmt::format(
         "1 sign bit, {} exponent bits, {} fraction bits\nlargest {}, e^s overflows from s = {}\n"
-        "smallest normal {}, smallest subnormal {}",
+        "smallest normal {}, smallest subnormal {}\n"
+        "Every operation is rounded once: to nearest, ties to even.\n"
+        "1 ulp is the format's spacing about the exact weight.",
         of.exponent_bits, of.fraction_bits, largest_words(format),
         significant(std::log(of.largest()), 5), significant(of.smallest_normal(), 3),
         significant(of.smallest(), 3));
@@ -259,11 +261,8 @@ std::string note_of(const AppState& state, const NumericsRuns& runs, double end)
         row = sentence(why + "; these are the typed ones");
     else if (numerics_controls(state).row == LogitRow::document)
         row += " of " + document_row_words(state);
-    return fmt::format(
-        "{}{} Every operation is rounded once to the format: to nearest, ties to even. 1 ulp is "
-        "the format's spacing about the exact weight. Bars end at {}; the line across is the exact "
-        "weight.",
-        row, row.ends_with('.') ? "" : ".", significant(end, 2));
+    return fmt::format("{}{} Bars end at {}; the line across is the exact weight.", row,
+                       row.ends_with('.') ? "" : ".", significant(end, 2));
 }
 
 void set_matrix(NumericsView& view, const AppState& state, const NumericsRuns& runs) {

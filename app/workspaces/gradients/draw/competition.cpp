@@ -12,6 +12,7 @@
 #include "app/common/colormap.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
+#include "app/common/draw/measured.h"
 #include "app/workspaces/gradients/actions.h"
 
 namespace attn::ui {
@@ -261,6 +262,7 @@ void draw_competition(const CompetitionView& view, const Box& box, const Frame& 
                     "↑ and ↓ the row.");
     }
     draw_competition_words(at);
+    say_stands(frame.painter, Measuring::Kind::chart, box.low, box.high);
     const auto count = std::ssize(view.tokens);
     for (Index key = 0; key < count; ++key) draw_weight_bar(at, key, hovered == key);
     frame.painter.line({at.left, at.base},

@@ -5,6 +5,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid_set.h"
+#include "app/common/draw/measured.h"
 #include "app/workspaces/heads/draw/parts.h"
 
 namespace attn::ui {
@@ -83,6 +84,9 @@ void draw_column(const std::vector<std::string>& words, Index chosen, const Colu
 
 void draw_lines_between(const HeadLinesView& view, const Columns& at, std::optional<Index> pointed,
                         const Frame& frame) {
+    const auto rows = static_cast<float>(std::max(view.queries.size(), view.keys.size()));
+    say_stands(frame.painter, Measuring::Kind::chart, {at.left, at.top},
+               {at.right, at.top + at.pitch * rows});
     for (const view::HeadLine& line : view.lines) {
         const double aside = pointed && *pointed != line.query ? kAside : 1.0;
         const double seen = (kFaint + (1.0 - kFaint) * line.strength) * aside;

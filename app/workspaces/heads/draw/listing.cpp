@@ -3,6 +3,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/measured.h"
 #include "app/workspaces/heads/draw/parts.h"
 
 namespace attn::ui {
@@ -13,7 +14,7 @@ using view::AllHeadsView, view::HeadsScatter, view::HeadsTable, view::Point, vie
 // Design units.
 constexpr float kDot = 4.5F;
 constexpr float kReach = 10.0F;  // of the pointer
-constexpr float kName = 46.0F, kLabel = 104.0F, kNumber = 46.0F;
+constexpr float kName = 46.0F, kLabel = 104.0F, kNumber = 46.0F, kBetween = 12.0F;
 
 Point place_of(const ScatterDot& dot, const Box& area) {
     return {area.low.x + area.size().x * dot.x, area.high.y - area.size().y * dot.y};
@@ -80,15 +81,26 @@ void draw_dots(const AllHeadsView& view, const Box& area, const Frame& frame) {
     }
 }
 
-/// The columns of the table, from its left.
+/// The columns of the table, from its left; those of numbers begin at `numbers`, the last of which is their end.
 struct Ruler {
-    float name, label, number;
-    float number_at(std::size_t n) const { return name + label + number * static_cast<float>(n); }
+    float name, label;
+    std::vector<float> numbers;
 };
+/// Columns of numbers are as wide as their titles ask for, and share what is left or what is missing.
 Ruler ruler_of(const HeadsTable& table, float width, const Frame& frame) {
-    Ruler at{frame.px(kName), frame.px(kLabel), 0.0F};
-    at.number = (width - at.name - at.label - frame.px(12)) /
-                static_cast<float>(std::max<std::size_t>(table.columns.size(), 1));
+    Ruler at{frame.px(kName), frame.px(kLabel), {frame.px(kName + kLabel)}};
+    const float number = frame.text_width(frame.fonts.digits_small, "0.000");
+    for (const view::HeadsTableColumn& column : table.columns)
+        at.numbers.push_back(at.numbers.back() + frame.px(kBetween) +
+                             std::max(frame.text_width(frame.fonts.small, column.title), number));
+    const float first = at.numbers.front();
+    const float asked = std::max(at.numbers.back() - first, 1.0F);
+    const float room = std::max(width - first - frame.px(12), 1.0F);
+    const float each = std::max(room - asked, 0.0F) /
+                       static_cast<float>(std::max<std::size_t>(table.columns.size(), 1));
+    for (std::size_t n = 1; n < at.numbers.size(); ++n)
+        at.numbers[n] = first + (at.numbers[n] - first) * std::min(room / asked, 1.0F) +
+                        each * static_cast<float>(n);
     return at;
 }
 
@@ -102,18 +114,19 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
                  {box.low.x + at.name + at.label, foot}, Align::left, frame.theme.muted, "label");
     for (std::size_t n = 0; n < table.columns.size(); ++n) {
         const view::HeadsTableColumn& column = table.columns[n];
-        const float left = box.low.x + at.number_at(n);
+        const float left = box.low.x + at.numbers[n];
+        const float right = box.low.x + at.numbers[n + 1];
         const bool sorted = column.key == table.sort;
         ImGui::SetCursorScreenPos({left, box.low.y});
         ImGui::PushID(static_cast<int>(n));
         const bool clicked =
-            ImGui::InvisibleButton("sort", {std::max(at.number, 1.0F), frame.px(kTitleRow)});
+            ImGui::InvisibleButton("sort", {std::max(right - left, 1.0F), frame.px(kTitleRow)});
         if (clicked || pressed_by_key(frame))
             out.push_back(view::SortHeads{sorted ? std::string() : column.key});
         tooltip(frame, column.title, column.tip + "\nClick: sort, largest first");
         ImGui::PopID();
-        draw_fitted(frame, font, {left, box.low.y}, {left + at.number - frame.px(6), foot},
-                    Align::right, sorted ? frame.theme.accent : frame.theme.muted, column.title);
+        draw_fitted(frame, font, {left, box.low.y}, {right - frame.px(6), foot}, Align::right,
+                    sorted ? frame.theme.accent : frame.theme.muted, column.title);
     }
     frame.painter.line({box.low.x, foot - 1}, {box.high.x, foot - 1}, frame.theme.line,
                        frame.px(1));
@@ -128,11 +141,10 @@ void draw_row(const view::HeadsTableRow& row, Point low, const Ruler& at, float 
     draw_text_in(frame, font, low, {low.x + at.name, foot}, Align::left, color, row.name);
     draw_text_in(frame, font, {low.x + at.name, low.y}, {low.x + at.name + at.label, foot},
                  Align::left, color, fit_text(frame, font, row.label, at.label - frame.px(4)));
-    for (std::size_t n = 0; n < row.cells.size(); ++n) {
-        const float left = low.x + at.number_at(n);
-        draw_text_in(frame, frame.fonts.digits_small, {left, low.y},
-                     {left + at.number - frame.px(6), foot}, Align::right, color, row.cells[n]);
-    }
+    for (std::size_t n = 0; n < row.cells.size(); ++n)
+        draw_text_in(frame, frame.fonts.digits_small, {low.x + at.numbers[n], low.y},
+                     {low.x + at.numbers[n + 1] - frame.px(6), foot}, Align::right, color,
+                     row.cells[n]);
 }
 
 void draw_rows(const AllHeadsView& view, const Ruler& at, float width, const Frame& frame,
@@ -182,6 +194,7 @@ void draw_heads_scatter(const AllHeadsView& view, const Box& box, const Frame& f
         tooltip_beside(frame, {at.x - reach, at.y - reach}, {at.x + reach, at.y + reach},
                        Beside::right, view.hover_title, view.hover_words);
     }
+    say_stands(frame.painter, Measuring::Kind::chart, area.low, area.high);
     draw_axes(*view.scatter, area, frame);
     draw_axis_words(*view.scatter, area, box, frame);
     draw_dots(view, area, frame);

@@ -5,6 +5,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
 #include "app/common/draw/math.h"
+#include "app/common/draw/measured.h"
 #include "app/workspaces/kinds/draw/parts.h"
 
 namespace attn::ui {
@@ -175,6 +176,8 @@ float draw_keys(const OnlineView& view, ImVec2 low, ImVec2 room, const Frame& fr
         draw_key(keys, n, scores, key.score, key.score_text, frame.theme.role(Role::score));
         draw_key(keys, n, terms, key.term, key.term_text, frame.theme.role(Role::weight));
     }
+    say_stands(frame.painter, Measuring::Kind::chart, {keys.left, scores.top},
+               {keys.right(), terms.foot});
     draw_chunks(keys, low.y + head, terms.foot + frame.px(4));
     point_at_keys(keys, low.y, terms.foot);
     return terms.foot + frame.px(8);

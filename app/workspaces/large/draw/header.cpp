@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "app/common/draw/draw.h"
+#include "app/common/draw/measured.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"
 #include "app/workspaces/large/draw/panel.h"
@@ -144,6 +145,7 @@ void draw_plot(const RooflineView& roofline, const Area& area, const Frame& fram
                bool with_ticks) {
     const Axes axes = axes_of(roofline, area);
     if (with_ticks) draw_ticks(axes, frame);
+    say_stands(frame.painter, Measuring::Kind::chart, area.low, area.high);
     draw_roof(roofline, axes, frame);
     draw_roof_labels(roofline, axes, frame);
     draw_points(roofline, axes, frame);

@@ -6,6 +6,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/measured.h"
 #include "app/common/draw/plot_parts.h"
 #include "app/common/draw/typing.h"
 #include "app/workspaces/lookup/actions.h"
@@ -57,8 +58,9 @@ class Labels {
         const Frame& frame = plane_.frame;
         const float width = std::min(frame.text_width(font, text), plane_.side() / 2);
         const std::string fitted = fit_text(frame, font, text, width + 1.0F);
-        const Box box = place(beside, away, {width, font.px});
-        taken_.push_back(box);
+        const auto found = place(beside, away, {width, font.px});
+        if (!found) return;
+        const Box& box = taken_.emplace_back(*found);
         const view::Color plate = view::translucent(frame.theme.surface, 0.7);
         frame.painter.rect({box.low.x - 2, box.low.y}, {box.high.x + 2, box.high.y}, plate,
                            frame.px(3));
@@ -75,8 +77,8 @@ class Labels {
                    box.low.y < other.high.y && box.high.y > other.low.y;
         });
     }
-    /// Right, left, above, below, then further away; where all are taken, right.
-    Box place(Point at, float away, ImVec2 size) const {
+    /// Right, left, above, below, then further away; nullopt where all are taken.
+    std::optional<Box> place(Point at, float away, ImVec2 size) const {
         for (float far = away; far < away + 4 * size.y; far += size.y / 2) {
             const ImVec2 corners[] = {{at.x + far, at.y - size.y / 2},
                                       {at.x - far - size.x, at.y - size.y / 2},
@@ -89,9 +91,7 @@ class Labels {
                 if (fits(box)) return box;
             }
         }
-        const float x = within(at.x + away, plane_.low.x, plane_.high.x - size.x);
-        const float y = within(at.y - size.y / 2, plane_.low.y, plane_.high.y - size.y);
-        return {{x, y}, {x + size.x, y + size.y}};
+        return std::nullopt;
     }
 
     const PlaneAt& plane_;
@@ -323,6 +323,7 @@ std::optional<Index> draw_plane(const MemoryView& view, Plane which, const Box& 
         keys ? "keys k are matched with the query q" : "values v are handed over: o = Σ a v");
     Labels labels(plane);
     frame.painter.push_clip(plane.low, plane.high);
+    say_stands(frame.painter, Measuring::Kind::chart, plane.low, plane.high);
     draw_ground(plane);
     if (!keys) draw_hull(plane, view.hull);
     if (!keys) draw_threads(plane, view);

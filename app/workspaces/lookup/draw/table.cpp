@@ -11,7 +11,7 @@ namespace {
 using view::MemoryRowView;
 
 // Design units.
-constexpr double kShareInk = 0.2;
+constexpr float kShare = 3.0F;  // height of the strip of a weight
 
 struct Column {
     const char* title;
@@ -59,14 +59,15 @@ bool draw_row(const MemoryRowView& row, std::size_t n, const Box& line, const Fr
         out.push_back(view::SelectLookupPair{static_cast<Index>(n)});
     tooltip(
         frame, row.key + " → " + row.value,
-        "The shade is the weight. The largest q·k and the largest cosine are coloured. Click: the "
+        "The strip is the weight. The largest q·k and the largest cosine are coloured. Click: the "
         "whole arithmetic.");
     ImGui::PopID();
     if (row.selected || hovered || row.hovered)
         frame.painter.rect(line.low, line.high, frame.theme.raised, frame.px(4));
     const auto share = static_cast<float>(within(row.share, 0.0, 1.0));
-    frame.painter.rect(line.low, {line.low.x + line.size().x * share, line.high.y},
-                       view::translucent(frame.theme.role(Role::weight), kShareInk), frame.px(2));
+    frame.painter.rect({line.low.x, line.high.y - frame.px(kShare)},
+                       {line.low.x + line.size().x * share, line.high.y},
+                       frame.theme.role(Role::weight));
     if (row.selected)
         frame.painter.rect(line.low, {line.low.x + frame.px(2), line.high.y}, frame.theme.accent);
     draw_cells(

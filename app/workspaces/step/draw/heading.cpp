@@ -68,10 +68,10 @@ float draw_cut(const Frame& frame, const Font& font, ImVec2 at, view::Color colo
     return end;
 }
 
-/// What fits of "toy weights, not trained: how they came about": from the end, part by part; two
-/// letters of it would say nothing.
+/// "toy weights, not trained", of which ": how they came about" is said by pointing; without its second part where that
+/// has no room. Two letters of it would say nothing.
 std::string shortened(const Frame& frame, const Font& font, const std::string& badge, float room) {
-    for (const std::size_t end : {badge.size(), badge.find(':'), badge.find(',')})
+    for (const std::size_t end : {badge.find(':'), badge.find(',')})
         if (const std::string part = badge.substr(0, end); frame.text_width(font, part) <= room)
             return part;
     return "";

@@ -18,7 +18,7 @@ constexpr float kBar = 48.0F;
 constexpr float kLowBar = 36.0F;
 constexpr float kLowBarWindow = 560.0F;
 constexpr float kBeforeControls = 16.0F;
-constexpr float kWordsAndHeads = 1240.0F;
+constexpr float kWordsAndHeads = 800.0F;
 constexpr float kUnderHeadline = 72.0F;  // under the headline
 constexpr float kLeastControls = 96.0F;  // "Model" alone
 

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+#include "app/common/painter.h"
+
+namespace attn::ui {
+
+/// A painter that measures the window is told what stands where; any other is not.
+class Measuring {
+  public:
+    enum class Kind : std::uint8_t { cells, labels, chart };
+    virtual ~Measuring() = default;
+    virtual void stands(Kind kind, view::Point low, view::Point high) = 0;
+};
+
+inline void say_stands(view::Painter& painter, Measuring::Kind kind, view::Point low,
+                       view::Point high) {
+    if (auto* const measuring = dynamic_cast<Measuring*>(&painter))
+        measuring->stands(kind, low, high);
+}
+
+}  // namespace attn::ui
