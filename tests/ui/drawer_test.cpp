@@ -1,3 +1,4 @@
+#include "app/workspaces/heads/actions.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -48,6 +49,25 @@ TEST_CASE("a narrow window has it as a drawer over the canvas, which stays where
     app.ui.press(Key::escape);
     CHECK(child("side") == nullptr);
     CHECK(app.state.selected);
+}
+
+TEST_CASE("a click on a number opens it in a narrow window: in a wide one it stays hidden") {
+    App app("heads", {1280.0F, 720.0F});
+    REQUIRE(app.state.narrow);
+    REQUIRE(child("side") == nullptr);
+    REQUIRE(child("hero"));
+    const ImRect hero = child("hero")->Rect();
+    REQUIRE(
+        attn::test::click_until<view::SelectHeadsPair>(app.ui, hero.Min, hero.Max, {20.0F, 20.0F}));
+    app.ui.frames(2);
+    CHECK(child("side"));
+    App wide("heads");
+    wide.ui.press(Key::i);
+    const ImRect large = child("hero")->Rect();
+    REQUIRE(attn::test::click_until<view::SelectHeadsPair>(wide.ui, large.Min, large.Max,
+                                                           {20.0F, 20.0F}));
+    wide.ui.frames(2);
+    CHECK(child("side") == nullptr);
 }
 
 TEST_CASE("the handle shows and hides it") {

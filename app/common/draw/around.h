@@ -42,7 +42,10 @@ void side_panel(const WorkArea& area, std::optional<float> bar, const char* id, 
               [&] { draw(beside); });
     });
 }
-/// The same with the inspector of the workspace that is shown.
+/// A number that was clicked has its arithmetic: where one of the actions selects something, the inspector opens in a window
+/// that has no room for it beside the canvas.
+void open_inspector(const view::AppState& state, const WorkArea& area, view::Actions& out);
+/// The same with the inspector of the workspace that is shown, which a number that was clicked opens.
 void side_inspector(const view::AppState& state, const WorkArea& area, std::optional<float> bar,
                     const Frame& frame, view::Actions& out);
 

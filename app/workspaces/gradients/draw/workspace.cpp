@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "app/common/document/actions.h"
+#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
-#include "app/common/draw/inspector.h"
 #include "app/common/draw/point.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/draw/workspace.h"
@@ -186,17 +186,7 @@ std::string draw_gradients_workspace(const view::AppState& state, const WorkArea
     }
     const Box box{{whole.low.x, top + frame.px(12)}, whole.high};
     panel("gradients", box, [&] { draw_gradients_body(view, box, frame, out); });
-    if (r.has_side()) {
-        const Frame chrome = around(frame);
-        const Box side = r.side(top + chrome.px(1));
-        panel("side", side, [&] {
-            fill_side(r, top + chrome.px(1), chrome);
-            panel("inspector",
-                  {{side.low.x + chrome.px(16), side.low.y + chrome.px(12)},
-                   {side.high.x - chrome.px(4), side.high.y}},
-                  [&] { draw_inspector(view::gradients_inspector(state), chrome, out); });
-        });
-    }
+    side_inspector(state, r, top, frame, out);
     return view.status;
 }
 

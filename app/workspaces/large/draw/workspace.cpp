@@ -93,6 +93,7 @@ std::string draw_large_workspace(const view::AppState& state, const WorkArea& r,
     panel("map", {{r.work.low.x + r.margin, frame.px(16)}, {split - r.margin, r.work.high.y}},
           [&] { draw_large_map(scene); });
     if (!has_map(view)) return {};
+    open_inspector(state, r, out);
     side_panel(r, {}, "map side", frame, [&](const Frame& beside) {
         draw_large_side({view, scene.look, beside, out});
     });

@@ -377,6 +377,7 @@ std::string draw_learn_workspace(const view::AppState& state, const WorkArea& r,
                                 [&](const Frame& chrome) { draw_learn_bar(view, chrome, out); });
     const Box box = canvas_box(r, top + frame.px(12), frame.px(kSpace8));
     panel("learn", box, [&] { draw_learn_body(view, box, r.chrome, frame, out); });
+    open_inspector(state, r, out);
     if (r.has_side()) draw_learn_side(state, view, r, top + frame.px(1), around(frame), out);
     return view.progress;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/common/document/requests.h"
+#include "app/common/draw/around.h"
 #include "app/common/draw/inspector.h"
 #include "app/common/draw/workspace.h"
 #include "app/common/map/draw/parts.h"
@@ -117,6 +118,7 @@ std::string draw_step_workspace(const view::AppState& state, const WorkArea& r, 
     Pointed pointed = draw_middle(
         state, view, {{work.low.x + r.margin, top + above}, {split - r.margin, work.high.y}}, frame,
         out);
+    open_inspector(state, r, out);
     if (r.has_side()) pointed.add(draw_side(state, r, top + frame.px(1), around(frame), out));
     if (r.chrome && view::step_look(state).model_open)
         draw_model(view.controls, model, around(frame), out);
