@@ -79,7 +79,9 @@ void check_gradient(const std::string& sentence, double scaled, double unscaled)
         CHECK(unscaled == 0.0);
         CHECK(scaled == 0.0);
     } else {
-        REQUIRE(has(sentence, "about the scaled one"));
+        const bool about = has(sentence, "about the scaled one");
+        CHECK(about != has(sentence, "so few draws leave open"));
+        if (about) CHECK(std::abs(std::log(ratio)) <= std::log(2.0));
     }
 }
 
@@ -161,8 +163,10 @@ TEST_CASE("what the sentence says of the opening settings") {
 
 TEST_CASE("factors are written with their direction") {
     CHECK(change_words(182.0, 1.0) == "÷ 182");
-    CHECK(change_words(1.0, 1.0) == "÷ 1.0");
-    CHECK(change_words(1.0, 1.04) == "÷ 1.0");
+    CHECK(change_words(1.0, 1.0) == "the same");
+    CHECK(change_words(1.0, 1.04) == "about the same");
+    CHECK(change_words(1.04, 1.0) == "about the same");
+    CHECK(change_tick(1.0, 1.04) == "≈");
     CHECK(change_words(1.0, 1.3) == "× 1.3");
     CHECK(change_words(0.3, 0.0) == "÷ ∞");
     CHECK(change_words(0.0, 0.0) == "stays 0");
@@ -222,51 +226,14 @@ TEST_CASE("what an interval leaves open is not said") {
     CHECK(change_of({1.0, 1.0}, {0.5, 0.8}).way == Way::alike);  // 1.25 at least
     CHECK(change_of({1.0, 1.2}, {0.1, 0.2}).factor == doctest::Approx(5.0));
     CHECK(change_of({1.0, 1.2}, {3.0, 6.0}).factor == doctest::Approx(2.5));
-    CHECK(change_of({0.9, 1.0}, {0.95, 9.0}).way == Way::alike);
+    CHECK(change_of({0.9, 1.0}, {0.95, 9.0}).way == Way::open);
+    CHECK(change_of({0.9, 1.0}, {0.95, 1.6}).way == Way::alike);
+    CHECK(change_of({0.0, 0.0}, {0.0, 0.0}).way == Way::alike);
     CHECK(change_of({1.0, 1.0}, {0.0, 0.0}).factor == HUGE_VAL);
     CHECK(bound_below(1.4) == "1.33");
-    CHECK(bound_below(2.49) == "1.5");
+    CHECK(bound_below(2.49) == "2.3");
+    CHECK(bound_below(2.29) == "1.33");
     CHECK(bound_below(10.0) == "10");
-    CHECK(bound_below(260.0) == "250");
+    CHECK(bound_below(260.0) == "230");
     CHECK(bound_below(3e6) == "10⁶");
-}
-
-TEST_CASE(
-    "the sentence of the four gradients is the same for seeds 1 to 20, and true of its numbers") {
-    std::vector<std::vector<std::string>> first;
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-        // All widths of the first seed; of the others where the sentence changes most.
-        std::vector<Index> widths{64, 512, 128};
-        if (seed == 1) widths.insert(widths.end(), {1, 4, 16, 256, 1024, 4096});
-        const auto points = gradient_sweep({.seed = seed}, widths).value();
-        std::vector<std::vector<std::string>> said;
-        for (const GradientPoint& point : points) {
-            said.emplace_back();
-            for (const GradientOf of :
-                 {GradientOf::z, GradientOf::s, GradientOf::q, GradientOf::w_q}) {
-                said.back().push_back(gradient_sentence(of, point));
-                const Spread& with = spread_in(point.scaled, of);
-                const Spread& without = spread_in(point.unscaled, of);
-                const std::string& words = said.back().back();
-                CAPTURE(words);
-                if (const auto text = first_match(words, R"(passes under 1/([0-9.,]+) of)"))
-                    CHECK(with.median() > number_in(*text) * without.median());
-                if (const auto text = first_match(words, R"(passes over ([0-9.,]+) times)"))
-                    CHECK(without.median() > number_in(*text) * with.median());
-                if (const auto text = first_match(words, R"(mean is under 1/([0-9.,]+) as)"))
-                    CHECK(with.mean >= number_in(*text) * without.mean);
-                if (const auto text = first_match(words, R"(mean is over ([0-9.,]+) times)"))
-                    CHECK(without.mean >= number_in(*text) * with.mean);
-            }
-            said.back().push_back(gradient_closing(point));
-        }
-        if (seed == 1) first = said;
-        CHECK(std::equal(said.begin(), said.end(), first.begin()));
-    }
-    CHECK(first[3][2] == "At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing.");
-    CHECK(first[1][2] ==
-          "Without ÷√512, a typical row passes under 1/30 of the gradient, yet the mean is over 3 "
-          "times as long.");
-    CHECK(first[1][4].starts_with("Most rows pass nothing"));
-    CHECK(first[4][4].empty());
 }

@@ -10,6 +10,7 @@
 #include "app/common/words.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/view.h"
+#include "core/metrics.h"
 
 namespace attn::view {
 namespace {
@@ -99,11 +100,10 @@ std::string spread_words(const LearnSeries& series) {
     for (std::size_t run = 0; run < plan.controls.count(); ++run) {
         std::vector<double> right;
         for (const LearnSeed& seed : series.seeds) right.push_back(seed.endings[run].accuracy);
-        std::ranges::sort(right);
+        const auto [least, most] = std::ranges::minmax(right);
         words += fmt::format("{} {}{} right (median; {} to {})", run == 0 ? "" : ";",
                              plan.controls.has_b() ? learn_name(plan, run) + " " : "",
-                             percent(right[(right.size() - 1) / 2]), percent(right.front()),
-                             percent(right.back()));
+                             percent(quantile(right, 0.5)), percent(least), percent(most));
     }
     return words + ".";
 }
@@ -238,9 +238,9 @@ std::string learn_point(const AppState& state) {
     const Index step = shown_learn_step(state);
     if (!look.series || step == 0)
         return controls.has_b()
-                   ? fmt::format("{}: two models from one seed, {} and {}. Space trains them.",
-                                 task.title, learn_run_words(controls, 0),
-                                 learn_run_words(controls, 1))
+                   ? fmt::format("{}: two models{}, {} and {}. Space trains them.", task.title,
+                                 controls.a.seed == controls.b.seed ? " from one seed" : "",
+                                 learn_run_words(controls, 0), learn_run_words(controls, 1))
                    : fmt::format("{}: one model. Space trains it.", task.title);
     const auto endings = endings_at(*look.series, step);
     const bool ended = is_at_end(state);

@@ -13,8 +13,9 @@ namespace {
 
 /// Bounds that a sentence may name, of each power of ten: none lies where a factor of 16 keys at the stops falls, so that no
 /// seed takes it over one.
-constexpr std::array<double, 5> kRungs{1.0, 1.5, 2.5, 3.0, 5.5};
+constexpr std::array<double, 4> kRungs{1.0, 2.3, 3.0, 5.5};
 constexpr double kAlike = 1.33;  // factors below it are none
+constexpr double kOpen = 2.0;    // what may be that far apart is not called alike
 constexpr double kManyDead = 0.1;
 
 }  // namespace
@@ -30,20 +31,18 @@ std::string bound_below(double factor) {
 }
 
 Change change_of(const Interval& from, const Interval& to) {
-    if (to.high < from.low) {
-        const double factor = to.high > 0.0 ? from.low / to.high : HUGE_VAL;
-        return factor < kAlike ? Change{} : Change{Way::less, factor};
-    }
-    if (to.low > from.high && from.high > 0.0) {
-        const double factor = to.low / from.high;
-        return factor < kAlike ? Change{} : Change{Way::more, factor};
-    }
-    return {};
+    const double less = to.high > 0.0 ? from.low / to.high : HUGE_VAL;
+    const double more = from.high > 0.0 ? to.low / from.high : HUGE_VAL;
+    if (to.high < from.low && less >= kAlike) return {Way::less, less};
+    if (to.low > from.high && more >= kAlike) return {Way::more, more};
+    const bool close = from.high <= kOpen * to.low && to.high <= kOpen * from.low;
+    return {close || from == to ? Way::alike : Way::open, 1.0};
 }
 
 namespace {
 
 std::string typical_words(const Change& change) {
+    if (change.way == Way::open) return "a gradient that the draws leave open";
     if (change.way == Way::alike) return "about the same gradient";
     if (!std::isfinite(change.factor)) return "no gradient";
     if (change.way == Way::less)

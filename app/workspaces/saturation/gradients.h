@@ -69,19 +69,21 @@ std::string gradient_closing(const GradientPoint& point);
 /// Where a number lies.
 struct Interval {
     double low = 0.0, high = 0.0;
+    bool operator==(const Interval&) const = default;
 };
 /// What became of a number, told so that it holds whatever both are within their intervals.
 enum class Way : std::uint8_t {
     less,
-    alike,
-    more
-};  // alike: by a factor under 1.33, or it cannot be told
+    alike,  // by no factor that can be told, and under 2 in any case
+    more,
+    open  // neither can be told
+};
 struct Change {
     Way way = Way::alike;
     double factor = 1.0;  // at least so many times less or more; infinite where it is 0
 };
 Change change_of(const Interval& from, const Interval& to);
-/// The largest bound of a coarse ladder at or below `factor` >= 1.33: "1.5", "25", "550", "10⁶".
+/// The largest bound of a coarse ladder at or below `factor` >= 1.33: "1.33", "23", "550", "10⁶".
 std::string bound_below(double factor);
 const Spread& spread_in(const GradientSide& side, GradientOf of);
 

@@ -204,7 +204,7 @@ double unscaled_gradient(const SaturationPoint* point) {
     return point ? point->unscaled.jacobian.median : kNone;
 }
 
-/// "unscaled ÷ 9.1, scaled ÷ 1.0".
+/// "unscaled ÷ 9.1, scaled about the same".
 std::string changes_of(const SaturationPoint& from, const SaturationPoint& to) {
     return fmt::format("unscaled {}, scaled {}",
                        change_words(from.unscaled.jacobian.median, to.unscaled.jacobian.median),
@@ -293,9 +293,9 @@ HeroView hero_view(const Medians& medians) {
         hero.plot.x_tick_labels.push_back(std::to_string(d_k));
         hero.stops.push_back(stop_view(d_k, medians));
     }
-    hero.stops_caption =
-        fmt::format("unscaled gradient against d_k = {}: ÷ smaller, × larger; click one to pin it",
-                    medians.pin);
+    hero.stops_caption = fmt::format(
+        "unscaled gradient against d_k = {}: ÷ smaller, × larger, ≈ alike; click one to pin it",
+        medians.pin);
     return hero;
 }
 

@@ -80,7 +80,7 @@ struct HeroView {
     double gap_x = 1.0, gap_y = 0.0;  // where the gap is highest
     Index pin = 1;
     double pin_y = 0.0;          // unscaled at the pin; NaN while it is computed
-    std::string headline;        // "d_k 4 → 64: unscaled ÷ 9.1, scaled ÷ 1.0"
+    std::string headline;        // "d_k 4 → 64: unscaled ÷ 9.1, scaled × 1.2"
     std::string headline_range;  // "200 draws: ÷ 90 to ÷ 420 with 95 % confidence", or ""
     std::vector<StopView> stops;
     std::string stops_caption;

@@ -32,6 +32,8 @@ std::string gradient_words(const Band& scaled, const Band& unscaled) {
     if (scaled.median == 0.0) return ", and only the unscaled softmax passes a gradient.";
     const Change change =
         change_of({scaled.sure_low, scaled.sure_high}, {unscaled.sure_low, unscaled.sure_high});
+    if (change.way == Way::open)
+        return ", and so few draws leave open what gradient softmax passes.";
     if (change.way == Way::alike)
         return ", and the gradient that softmax passes is about the scaled one.";
     if (change.way == Way::less)
@@ -79,9 +81,6 @@ std::string crossing_words(const std::vector<double>& crossings) {
     return fmt::format("{}", fmt::join(places, " and "));
 }
 
-/// What is written as 1.0 is no growth.
-bool is_smaller(double from, double to) { return from >= to || ratio_number(to / from) == "1.0"; }
-
 double change(double from, double to) { return std::max(from, to) / std::min(from, to); }
 
 }  // namespace
@@ -95,9 +94,11 @@ std::string ratio_number(double ratio) {
 std::string change_words(double from, double to) {
     if (std::isnan(from) || std::isnan(to)) return "NaN";
     if (from == 0.0 && to == 0.0) return "stays 0";
+    if (from == to) return "the same";
     if (to == 0.0) return "÷ ∞";
     if (from == 0.0) return "× ∞";
-    return (is_smaller(from, to) ? "÷ " : "× ") + ratio_number(change(from, to));
+    const std::string ratio = ratio_number(change(from, to));
+    return ratio == "1.0" ? "about the same" : (to < from ? "÷ " : "× ") + ratio;
 }
 
 std::string change_tick(double from, double to) {
@@ -105,7 +106,7 @@ std::string change_tick(double from, double to) {
     if (!(from > 0.0) || !(to > 0.0)) return change_words(from, to);
     const double ratio = change(from, to);
     const std::string text = ratio < 9999.5 ? ratio_number(ratio) : significant(ratio, 1);
-    return (is_smaller(from, to) ? "÷" : "×") + text;
+    return text == "1.0" ? "≈" : (to < from ? "÷" : "×") + text;
 }
 
 std::string root_words(Index d_k) {

@@ -13,9 +13,9 @@ namespace attn::view {
 
 /// A positive ratio to two digits or whole: "3.7", "188", "2,475", "2.6·10⁷".
 std::string ratio_number(double ratio);
-/// How much smaller `to` is than `from`: "÷ 188"; larger: "× 1.3"; "stays 0", "÷ ∞", "NaN".
+/// How much smaller `to` is than `from`: "÷ 188"; larger: "× 1.3"; "about the same", "stays 0", "÷ ∞", "NaN".
 std::string change_words(double from, double to);
-/// The same, as short as a tick: "188", "×1.3", "3·10⁷".
+/// The same, as short as a tick: "÷188", "×1.3", "≈", "÷3·10⁷".
 std::string change_tick(double from, double to);
 /// "√64 = 8", "√128 ≈ 11.3".
 std::string root_words(Index d_k);

@@ -1,0 +1,45 @@
+// What Saturation says of the four gradients hangs on no seed: at every stop, of every tab.
+
+#include <doctest/doctest.h>
+
+#include "app/common/format.h"
+#include "app/workspaces/saturation/gradients.h"
+#include "app/workspaces/saturation/requests.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+constexpr std::array kTabs{GradientOf::z, GradientOf::s, GradientOf::q, GradientOf::w_q};
+
+/// The sentences of every tab, and the last line.
+std::vector<std::string> said_at(const GradientPoint& point) {
+    std::vector<std::string> said;
+    for (const GradientOf of : kTabs) said.push_back(gradient_sentence(of, point));
+    said.push_back(gradient_closing(point));
+    return said;
+}
+
+}  // namespace
+
+TEST_CASE("the sentences of the four gradients are the same for seeds 1 to 20") {
+    const auto widths = sweep_widths();
+    std::vector<std::vector<std::string>> first;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const auto points = gradient_sweep({.seed = seed}, widths).value();
+        for (std::size_t n = 0; n < widths.size(); ++n) {
+            if (seed == 1) first.push_back(said_at(points[n]));
+            CAPTURE(seed);
+            CAPTURE(widths[n]);
+            const auto said = said_at(points[n]);
+            for (std::size_t tab = 0; tab < said.size(); ++tab) CHECK(said[tab] == first[n][tab]);
+        }
+    }
+    CHECK(first[0][2] == "At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing.");
+    CHECK(first[9][2] ==
+          "Without ÷√512, a typical row passes under 1/30 of the gradient, yet the mean is over 3 "
+          "times as long.");
+    CHECK(first[9][4].starts_with("Most rows pass nothing"));
+    CHECK(first[2][4].empty());
+}

@@ -1,0 +1,141 @@
+// What the pages of the tour say, and what their choices say, against the numbers that they lead to.
+
+#include <cmath>
+#include <filesystem>
+
+#include "app/common/sheet.h"
+#include "app/window/tour.h"
+#include "app/workspaces/cost/actions.h"
+#include "app/workspaces/cost/state.h"
+#include "app/workspaces/lookup/actions.h"
+#include "app/workspaces/lookup/compute.h"
+#include "app/workspaces/lookup/workspace.h"
+#include "attn_tree.h"
+#include "core/io/file.h"
+#include "core/numerics.h"
+#include "core/saturation_gradients.h"
+#include "core/train/trainer.h"
+#include "tests/view/view_test.h"
+
+using namespace attn;
+using namespace attn::view;
+
+namespace {
+
+const std::vector<TourPage>& pages() {
+    static const TourList tours = list_tours();
+    return tours.front()->pages;
+}
+const TourPage& page_of(const char* title) { return one_of(pages(), title, &TourPage::title); }
+const std::string& answer_of(const TourPage& page) {
+    return page.choices[static_cast<std::size_t>(page.answer)];
+}
+
+std::vector<float> sat_row(const Actions& actions) {
+    const AppState state = after(preset_state("the-cat-sat-down"), actions);
+    const auto row = sheet_of(state, Stage::weights).values.row(2);
+    return {row.begin(), row.end()};
+}
+
+double largest_moved(PermutationPosition position) {
+    const AppState state =
+        after(in_workspace("lookup", {LoadPreset{"the-cat-sat-down"}}),
+              {ShowLookupPage{LookupPage::permutation}, SetPermutationPosition{position},
+               OrderTokens{TokenOrder::reversed}});
+    REQUIRE(lookup_look(state).permutation);
+    return lookup_look(state).permutation->largest;
+}
+
+}  // namespace
+
+TEST_CASE("tour: without scaling the largest share of sat grows, and the smallest shrinks") {
+    const auto with = sat_row({SetScaling{true}}), without = sat_row({SetScaling{false}});
+    const TourPage& page = page_of("Divide by √d_k");
+    CHECK((answer_of(page) == "it grows") ==
+          (std::ranges::max(without) > std::ranges::max(with) + 1e-3));
+    CHECK(has(page.reveal, "the largest share grows and the smallest shrinks"));
+    CHECK(std::ranges::min(without) < std::ranges::min(with));
+    const auto others = std::ranges::count_if(without, [&](const float& each) {
+        return each > with[static_cast<std::size_t>(&each - without.data())];
+    });
+    CHECK(others > 1);  // so that "the others shrink" would be false
+    CHECK_FALSE(has(page.reveal, "others shrink"));
+    CHECK(answer_of(page_of("Softmax makes shares")) == "two fifths");
+    CHECK(sat_row({})[1] == doctest::Approx(0.4).epsilon(0.02));
+}
+
+TEST_CASE("tour: a typical row passes less and less without the division, the mean does not") {
+    const auto points = gradient_sweep({.rows = 6400}, std::vector<Index>{4, 256}).value();
+    const TourPage& page = page_of("Why that matters: saturation");
+    CHECK((answer_of(page) == "it goes towards 0") ==
+          (points[1].unscaled.q.median() < 0.2 * points[0].unscaled.q.median()));
+    CHECK(points[1].unscaled.q.mean > points[0].unscaled.q.mean);
+    CHECK(has(page.question, "in a typical row"));
+    CHECK(has(page.reveal, "In a typical row"));
+    for (const TourPage& each : pages()) CHECK_FALSE(has(each.text + each.reveal, "learning dies"));
+}
+
+TEST_CASE("tour: a reversed order is nothing to ALiBi, and much to sines") {
+    const TourPage& page = page_of("Does attention see the order?");
+    CHECK(has(page.reveal, "ALiBi knows distances alone, so a reversed sentence is the same"));
+    CHECK(largest_moved(PermutationPosition::none) < 1e-5);
+    CHECK(largest_moved(PermutationPosition::alibi) < 1e-5);
+    CHECK(largest_moved(PermutationPosition::sinusoidal) > 1e-3);
+    CHECK(answer_of(page) == "they move along with the words, unchanged");
+}
+
+TEST_CASE("tour: numbers of the later pages") {
+    const std::string& rise = answer_of(page_of("What it takes to move a weight"));
+    CHECK(std::abs(std::stod(rise) - std::log(0.9 / 0.1)) < 0.05);
+    CHECK(answer_of(page_of("Compare two of anything")) == "0");
+    const std::vector<double> twelve{12.0, 0.0};
+    const auto whole = [&](FloatFormat format) {
+        return run_softmax(SoftmaxAlgorithm::naive, format, twelve, 1.0).outcome() ==
+               Outcome::finite;
+    };
+    CHECK_FALSE(whole(FloatFormat::fp16));
+    CHECK(whole(FloatFormat::bf16));
+    const TourPage& limits = page_of("Numbers have limits");
+    CHECK(has(limits.text, "in float16 e¹²"));
+    CHECK_FALSE(has(limits.text, "16 bits"));
+    CHECK(answer_of(page_of("The price of attention")) ==
+          std::to_string((8192 / 1024) * (8192 / 1024)));
+    CHECK(std::pow(131072.0, 2) * 4.0 == 64.0 * std::pow(1024.0, 3));
+    CHECK(answer_of(page_of("A matrix that is never stored")) == "64 GiB");
+}
+
+TEST_CASE("tour: the controls that it names are there") {
+    AppState state = in_workspace("cost", {SetCostTokens{1024}});
+    CHECK(has(page_of("The price of attention").ask, "press → three times"));
+    for (int n = 0; n < 3; ++n) state = pressed(state, plain(Key::right));
+    CHECK(cost_controls(state).sizes[CostSize::tq] == 8192);
+    CHECK(has(page_of("A matrix that is never stored").ask, "Ctrl+K, type “Generate”"));
+    CHECK(std::ranges::any_of(
+        find_commands(in_workspace("large"), "Generate"),
+        [](const Command& each) { return each.words.starts_with("Generate"); }));
+}
+
+TEST_CASE("README and docs: what G does, and how wide first weights are") {
+    const auto root = std::filesystem::path(ATTN_TEST_DATA).parent_path().parent_path();
+    const auto list = commands(initial_state());
+    CHECK(one_of(list, plain(Key::g), &Command::chord).words == "Show gradients");
+    const std::string readme = read_text_file(root / "README.md").value();
+    const auto at = readme.find("**G** ");
+    REQUIRE(at != readme.npos);
+    CHECK(readme.substr(readme.rfind("## ", at), 6) == "## Map");  // there it goes to a cell
+    const std::string train = read_text_file(root / "docs/train.md").value();
+    CHECK(has(train, "Weights start as N(0, 1/rows), embedding and learned positions as N(0, 1)"));
+    const auto trainer = train::Trainer::make({}).value();
+    const train::Moment first = trainer.checkpoint();
+    for (const train::Matrix& matrix : trainer.matrices()) {
+        const bool unit = matrix.name == "embedding" || matrix.name == "positions";
+        if (!unit && !matrix.name.ends_with("w_q")) continue;
+        double squares = 0.0;
+        const Index count = matrix.rows * matrix.columns;
+        for (Index n = 0; n < count; ++n)
+            squares += std::pow(first->weights[matrix.offset + static_cast<std::size_t>(n)], 2);
+        CAPTURE(matrix.name);
+        const double rows = unit ? 1.0 : static_cast<double>(matrix.rows);
+        CHECK(rows * squares / static_cast<double>(count) == doctest::Approx(1.0).epsilon(0.05));
+    }
+}
