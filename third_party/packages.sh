@@ -9,7 +9,7 @@ build_packages=(
     libgl1 libegl1 libgl1-mesa-dri
     fonts-dejavu-core fonts-stix fonts-inter fonts-jetbrains-mono
 )
-test_packages=(doctest-dev clang-format glslang-tools xvfb xauth xdotool poppler-utils python3-numpy)
+test_packages=(doctest-dev valgrind clang-format glslang-tools xvfb xauth xdotool poppler-utils python3-numpy)
 
 # Prints those of the named packages that are not installed, each after a space.
 missing_packages() {
