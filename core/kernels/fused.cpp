@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/kernels/fused_drive_backward.h"
+#include "core/kernels/fused_drive_few.h"
 #include "core/kernels/projections.h"
 #include "core/memory.h"
 
@@ -67,7 +68,10 @@ Result<Trace> fused_forward(const Call& call, StageSet keep, const RunControl& c
     Trace trace;
     const HeadTensors heads = head_tensors(call, trace);
     const Operands made = make_operands(call, heads.q, heads.k);
-    auto attended = attend_fused(call, operands_of(heads, made), control);
+    // What keeps V may be differentiated: then both passes round scores alike, in the same tiles.
+    const bool few = has_few_queries(call.size()) && !keep[index_of(Stage::v)];
+    auto attended =
+        (few ? attend_few_queries : attend_fused)(call, operands_of(heads, made), control);
     if (!attended) return stopped();
     trace[Stage::context] = std::move(attended->context);
     trace.logsumexp = std::move(attended->logsumexp);

@@ -103,8 +103,10 @@ class BackwardRun {
     }
 
     double row_sum(Index b, Index h, Index i) const {
-        return attn::row_sum(in_.d_context.matrix(b, h).row(i),
-                             in_.forward[Stage::context].matrix(b, h).row(i));
+        const auto d_context = in_.d_context.matrix(b, h).row(i);
+        return all_finite(d_context)
+                   ? dot(d_context, in_.forward[Stage::context].matrix(b, h).row(i))
+                   : std::numeric_limits<double>::quiet_NaN();
     }
 
     /// An empty row's NaN weights reach all its keys, in value and in gradient.
