@@ -61,7 +61,9 @@ TEST_CASE("huge logits agree within what rounding a score costs its exp") {
         }
 }
 
+// fused adds up few queries in another order where V, which a backward pass would need, is not kept.
 TEST_CASE("a backend that keeps fewer stages gives the same numbers in those it keeps") {
+    constexpr Tolerance kOrder{1e-6, 4e-6};
     for (const Backend* backend : backends())
         for (const Case& one : engine_cases(Sizes::small)) {
             const Trace all = attend(one.inputs, one.spec, backend->name()).value();
@@ -72,8 +74,10 @@ TEST_CASE("a backend that keeps fewer stages gives the same numbers in those it 
                 const Trace few = attend(one.inputs, one.spec, backend->name(), keep).value();
                 for (const StageInfo& other : stage_table())
                     if (other.stage != stage.stage) CHECK(few[other.stage].empty());
-                CHECK(tensor_mismatch(few[stage.stage], all[stage.stage], {}, one.name) == "");
-                CHECK(tensor_mismatch(few.logsumexp, all.logsumexp, {}, one.name) == "");
+                const Tolerance near =
+                    backend->name() == "fused" && !keep[index_of(Stage::v)] ? kOrder : Tolerance{};
+                CHECK(tensor_mismatch(few[stage.stage], all[stage.stage], near, one.name) == "");
+                CHECK(tensor_mismatch(few.logsumexp, all.logsumexp, near, one.name) == "");
             }
         }
 }

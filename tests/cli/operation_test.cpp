@@ -102,7 +102,7 @@ TEST_CASE("chunked says that it is softmax attention, keep names the operation's
 TEST_CASE("an operation's option that cannot be is refused by name") {
     check_option_refused(
         {"--operation", "mamba"},
-        "--operation is 'mamba'; expected chunked, linear, latents or state-space");
+        "--operation is 'mamba'; expected chunked, linear, latents, state-space or linformer");
     check_option_refused({"--chunk", "2"}, "--chunk is 2 without operation chunked");
     check_option_refused({"--operation", "linear", "--state", "2"},
                          "--state is 2 without operation state-space");

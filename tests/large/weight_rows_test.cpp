@@ -17,6 +17,7 @@
 #include "core/large/weight_map.h"
 #include "core/large/weight_rows.h"
 #include "core/masks.h"
+#include "core/scores/score.h"
 #include "tests/support/cases.h"
 #include "tests/support/edges.h"
 #include "tests/support/results.h"
@@ -157,7 +158,11 @@ std::string compare_rows(const Subject& subject, Head head, std::span<const Inde
     PooledRows out;
     if (!pool_rows(subject.source, head, rows, row_side, key_side, {}, out)) return "stopped";
     for (std::size_t n = 0; n < rows.size(); ++n) {
-        const double exact = subject.exact.logsumexp(head.b, head.h, rows[n], 0);
+        const Dimensions& size = subject.source.size;
+        const double exact =
+            subject.exact.logsumexp(head.b, head.h, rows[n], 0) +
+            pair_rule(subject.source.spec, size, head.h).slope *
+                static_cast<double>(near_position(rows[n] + size.query_offset, size).distance);
         // All allowed scores −inf, NaN or +inf: which of them it is does not matter.
         if (std::isfinite(exact) &&
             !near(static_cast<double>(out.logsumexp[n]), exact, subject.logsumexp))

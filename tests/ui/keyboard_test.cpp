@@ -57,7 +57,7 @@ TEST_CASE("arrow keys and Enter choose in an open list") {
 }
 
 TEST_CASE("an arrow on the closed list of presets opens it: none is loaded by surprise") {
-    App app;
+    App app(kAppSizes[0]);  // whose bar has no room for the presets
     app.act({view::ShowModel{true}});
     const std::string before = app.state.document().name;
     app.ui.press(Key::tab);

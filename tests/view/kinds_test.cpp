@@ -179,7 +179,7 @@ TEST_CASE("low rank: its weights may be negative, its FLOPs and memory stand in 
     CHECK(flops.b == "126");  // 2·2·(3 + 3)·(2 + 2) + 5·2·3
     CHECK(one_of(build_kinds_view(state).rows, "kept besides Q, K, V", &KindRow::label).b ==
           "56 B");
-    CHECK(build_kinds_view(state).b.words == "low rank, 2 rows");
+    CHECK(build_kinds_view(state).b.words == "low rank, 2 rows · no mask");
     CHECK(has(build_kinds_view(state).note, "of seed 1, not trained"));
     CHECK(has(kinds_sentence(after(state, {b_is("mask", "causal")})),
               "operation linformer has no causal"));

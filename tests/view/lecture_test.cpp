@@ -10,7 +10,7 @@ using namespace attn::view;
 
 namespace {
 
-std::string fault(const std::string& screens) {
+std::string lecture_fault(const std::string& screens) {
     const auto lecture =
         lecture_from_json(R"({"title":"A","minutes":90,"screens":[)" + screens + "]}", "a.json");
     REQUIRE(!lecture);
@@ -112,13 +112,13 @@ TEST_CASE("lecture: the notes have every screen with minute, question and answer
 }
 
 TEST_CASE("lecture: a file that is wrong is refused by screen and key") {
-    CHECK(has(fault(""), "has no 'screens'"));
-    CHECK(has(fault(R"({"minute":0})"), "a.json screen 0 has no 'title'"));
-    CHECK(has(fault(kScreen + R"(,"state":3})"), "'state': expected an object"));
-    CHECK(has(fault(kScreen + R"(,"actions":[{"action":"fly"}]})"), "fly"));
-    CHECK(has(fault(kScreen + R"(,"more":1})"), "more"));
-    CHECK(has(fault(kScreen + "}," + replaced(kScreen, ":0", ":-1") + "}"), "minute"));
-    CHECK(has(fault(replaced(kScreen, ":0", ":5") + "}," + kScreen + "}"), "goes back"));
+    CHECK(has(lecture_fault(""), "has no 'screens'"));
+    CHECK(has(lecture_fault(R"({"minute":0})"), "a.json screen 0 has no 'title'"));
+    CHECK(has(lecture_fault(kScreen + R"(,"state":3})"), "'state': expected an object"));
+    CHECK(has(lecture_fault(kScreen + R"(,"actions":[{"action":"fly"}]})"), "fly"));
+    CHECK(has(lecture_fault(kScreen + R"(,"more":1})"), "more"));
+    CHECK(has(lecture_fault(kScreen + "}," + replaced(kScreen, ":0", ":-1") + "}"), "minute"));
+    CHECK(has(lecture_fault(replaced(kScreen, ":0", ":5") + "}," + kScreen + "}"), "goes back"));
     CHECK(
         lecture_from_json(R"({"title":"A","minutes":90,"screens":[)" + kScreen + "}]}", "a.json"));
 }

@@ -209,8 +209,10 @@ TEST_CASE("what the clock took from the bottom line a session still has, as a re
     AppState opened = faded;
     restore(opened, *session_from_json(session_to_json(said), "s", {}));
     CHECK(shown(opened) == said.message.words);
-    const AppState warned = after(faded, {AnswerQuit{QuitAnswer::save}, CopyArithmetic{}});
-    CHECK(shown(after(warned, {FadeMessage{}})) == warned.message.words);
+    AppState refused = faded;
+    apply(refused, LoadPreset{"none"});
+    CHECK(shown(refused) == refused.message.words);
+    CHECK(shown(after(refused, {FadeMessage{}})) == refused.message.words);
     const AppState noticed = after(said, {Notify{{"saved", Severity::info}}});
     CHECK(shown(noticed) == "saved");
     CHECK(shown(after(noticed, {FadeMessage{}})).empty());
