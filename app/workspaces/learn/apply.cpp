@@ -213,8 +213,9 @@ void carry_out(AppState& state, const OpenLearnMoment& action) {
 void carry_out(AppState& state, const ShowLearnStep& action) {
     LearnLook& look = learn_look(state);
     look.shown.step = action.step;
-    if (action.step && look.plan)
-        look.shown.step = std::clamp<Index>(*action.step, 0, look.plan->until);
+    if (action.step)
+        look.shown.step =
+            std::clamp<Index>(*action.step, 0, look.plan ? look.plan->until : kMostLearnSteps);
 }
 
 void carry_out(AppState& state, const ShowLearnHead& action) {
