@@ -10,14 +10,14 @@ cp "$file" heads.npz
 opens() {
     press ctrl+o
     sleep 0.3
-    xdotool type --delay 30 "$1"
+    typed "$1"
     press Return
 }
 exports() {
     press ctrl+e
     sleep 0.3
     press ctrl+a
-    xdotool type --delay 30 "$1"
+    typed "$1"
     press Return
     wait_for "the figure $1" test -s "$1"
 }
@@ -36,7 +36,7 @@ does '"action":"move_selection"' press shift+Down
 does '"action":"begin_cell_edit"' press Return
 sleep 0.3
 press ctrl+a
-xdotool type --delay 40 2.5
+typed 2.5
 does '"action":"commit_cell_edit"' press Return
 does '"action":"undo"' press ctrl+z
 does '"action":"redo"' press ctrl+y
@@ -51,7 +51,7 @@ echo kept >kept.svg
 press ctrl+e
 sleep 0.3
 press ctrl+a
-xdotool type --delay 30 kept.svg
+typed kept.svg
 press Return
 sleep 0.5
 grep -q kept kept.svg || fail "kept.svg was written over without asking"

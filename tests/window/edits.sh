@@ -7,7 +7,7 @@ source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 types() {
     does '"action":"begin_cell_edit"' press Return
     sleep 0.3
-    xdotool type --delay 40 "$1"
+    typed "$1"
     does '"action":"commit_cell_edit"' press Return
 }
 # marks: how many ● and how many ○ the ribbon has, as the journal so far draws it: "3 7 ".

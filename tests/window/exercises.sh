@@ -41,7 +41,7 @@ answer() {
         for value in "${@:3}"; do
             press Return
             sleep 0.1
-            xdotool type --delay 40 -- "$value"
+            typed -- "$value"
             does '"action":"enter_answer"' press Tab
         done
     fi

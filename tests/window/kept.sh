@@ -57,7 +57,7 @@ start
 does '"action":"open_file"' press Return
 sleep 0.5
 press ctrl+s
-xdotool type --delay 40 "$work/mine.json"
+typed "$work/mine.json"
 does '"action":"save_session"' press Return
 wait_for "the session" test -s "$work/mine.json"
 [[ $(seed_in "$work/mine.json") == "$seed" ]] || fail "seed $(seed_in "$work/mine.json") was saved, not $seed"
@@ -93,7 +93,7 @@ sleep 0.5
 kill -0 "$pid" || fail "Ctrl+Q ended the app over resumed work"
 press Return
 sleep 0.5
-xdotool type --delay 40 "$work/asked.json"
+typed "$work/asked.json"
 does '"action":"save_session"' press Return
 ends 0
 [[ -s $work/asked.json ]] || fail "nothing was saved at the end"
@@ -112,7 +112,7 @@ if mount -t tmpfs -o size=64k tmpfs "$work/small" 2>/dev/null; then
     start
     sleep 0.3
     press ctrl+s
-    xdotool type --delay 40 "$work/small/mine.json"
+    typed "$work/small/mine.json"
     does '"action":"save_session"' press Return
     wait_for "the session" test -s "$work/small/mine.json"
     cp "$work/small/mine.json" before.json

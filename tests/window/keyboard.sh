@@ -26,7 +26,7 @@ press Escape
 does '"action":"move_selection"' press Home shift+Down
 does '"action":"begin_cell_edit"' press Return
 sleep 0.3
-xdotool type --delay 40 2.5
+typed 2.5
 does '"action":"leave_cell_edit"' click 900 80
 does '"action":"undo"' press ctrl+z
 
@@ -34,10 +34,10 @@ does '"action":"undo"' press ctrl+z
 does '"action":"move_selection"' press Home shift+Up
 does '"action":"begin_cell_edit"' press Return
 sleep 0.3
-xdotool type --delay 40 1.2.3
+typed 1.2.3
 does '"action":"commit_cell_edit"' press Return
 sleep 0.3
-xdotool type --delay 40 7
+typed 7
 does '"action":"commit_and_move","cells":1' press Tab
 never '"action":"set_scaling"\|"action":"step_by"' xdotool type --delay 40 4
 does '"action":"cancel_cell_edit"' press Escape

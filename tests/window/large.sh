@@ -49,7 +49,7 @@ wait_for "a picture" pictures_are 1
 # Typed: another cell, by its numbers.
 does '"action":"show_go_to","on":true' press g
 sleep 0.3
-xdotool type --delay 40 '12000, 7'
+typed '12000, 7'
 does '"action":"go_to_cell","cell":{"row":12000,"column":7}' press Return
 
 quits_and_replays

@@ -12,7 +12,7 @@ first_that '"action":"select_cell"' click "${canvas[@]}"
 # Both clicks may fall into one slow frame.
 first_that '"action":"begin_cell_edit"' double_click "$x,$y" "$x,$y" "$x,$y"
 press ctrl+a
-xdotool type --delay 40 2.5
+typed 2.5
 does '"action":"set_cell"\|"action":"commit_cell_edit"' press Return
 does '"action":"undo"' press ctrl+z
 does '"action":"redo"' press ctrl+y

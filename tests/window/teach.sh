@@ -20,7 +20,7 @@ does '"action":"set_predicting","on":false' press shift+p
 
 # The glossary: typed, chosen, and to the place where the term is seen.
 does '"action":"show_glossary","on":true' press shift+g
-xdotool type --delay 40 "causal"
+typed "causal"
 does '"action":"set_glossary_query","query":"causal mask"' xdotool type --delay 40 " mask"
 does '"action":"choose_term"' press Down
 does '"action":"choose_term"' press Up

@@ -4,7 +4,7 @@
 # focus_text: finds the field by typing, once; sets x and y. All that stands there is chosen.
 probe_field() {
     click "$1" "$2"
-    xdotool type --delay 40 'z'
+    typed 'z'
     sleep 0.3
 }
 x= y=
@@ -21,7 +21,7 @@ focus_text() {
 # types_text TEXT: in place of what stands there; Enter, once the answer to the last letter is there.
 types_text() {
     focus_text
-    xdotool type --delay 40 "$1"
+    typed "$1"
     wait_for "'$1' in the journal" last_text_is "$1"
     wait_for "the answer to '$1'" is_answered
     does '"action":"end_gesture"' press Return

@@ -16,7 +16,7 @@ does '"action":"select_checked"' press Down
 does '"action":"select_checked"' press Right
 does '"action":"select_worst"' press w
 press c
-xdotool type --delay 40 "kernel.npz"
+typed "kernel.npz"
 does '"action":"check_file","path":"kernel.npz"' press Return
 first_that '"action":"show_checked"' click $(points 200 500 120 110 500 24)
 mapfile -t cells < <(points 800 1200 60 260 700 40)

@@ -57,6 +57,12 @@ ends() {
     ((code == $1)) || fail "the exit code is $code, not $1"
 }
 
+# What opened by the key before has its text field a frame later.
+typed() {
+    sleep 0.3
+    xdotool type --delay 40 "$@"
+}
+
 press() { xdotool key --delay 60 "$@"; }
 click() { xdotool mousemove --sync "$1" "$2" sleep 0.1 click 1 sleep 0.1; }
 count() { grep -c -- "$1" "$journal" || true; }
@@ -127,7 +133,7 @@ never() {
 palette() {
     press ctrl+k
     sleep 0.3
-    xdotool type --delay 40 "$1"
+    typed "$1"
     press Return
 }
 
