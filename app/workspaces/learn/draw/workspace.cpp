@@ -84,11 +84,10 @@ void draw_learn_run(const LearnView& view, std::size_t n, ControlBar& bar) {
                         "What was trained after it is trained anew. Key: " + key + "S"}))
         bar.out.push_back(view::SwitchScaling{id, view.shown, *on});
     if (run.has_head)
-        if (const auto on =
-                bar.toggle(("head " + id).c_str(), view::head_name({view.layer, view.head}),
-                           run.head_on,
-                           {"Off: the head’s output is 0 from the step that is looked at",
-                            "It gets no gradient then. Key: " + key + "X"}))
+        if (const auto on = bar.toggle(
+                ("head " + id).c_str(), view::head_name({view.layer, view.head}), run.head_on,
+                {"Off: the head’s output is 0 from the step that is looked at",
+                 "It gets no gradient then. Key: " + key + "X"}))
             bar.out.push_back(view::SwitchLearnHead{id, view.shown, view.layer, view.head, *on});
     for (const auto& [to, words] : {std::pair{"step", "open in Step"}, {"heads", "open in Heads"}})
         if (bar.button((to + id).c_str(), words,
