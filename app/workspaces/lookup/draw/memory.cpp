@@ -84,7 +84,7 @@ std::optional<Index> draw_planes(const MemoryView& view, const Box& box, const F
             draw_plane(view, Plane::values, {{right - side, box.low.y}, {right, foot}}, frame, out))
         hovered = over;
     const float slider = foot + frame.px(kMemoryLegend);
-    draw_fitted(frame, frame.fonts.small, {left, foot}, {right, slider}, Align::left,
+    draw_fitted(frame, frame.fonts.small, {box.low.x, foot}, {box.high.x, slider}, Align::left,
                 frame.theme.muted,
                 "disc: its area is the weight a · ring “hard”: what argmax gives · shaded: the "
                 "hull of the values, which o never leaves");
