@@ -123,6 +123,7 @@ void draw_heading_formula(const SideHeading& heading, float after, const Layout&
     const auto box = fitted_math(frame, heading.tex, kSmallFormula, heading.right - left);
     if (!box || left + box->width > heading.right) return;
     const float height = beside_words ? frame.px(kTitleRow) : at.formula;
+    if (box->ascent + box->descent > height) return;
     const float top = beside_words ? at.top : at.top + frame.px(kTitleRow);
     const float slack = (height - box->ascent - box->descent) / 2;
     draw_formula(frame, *box, {left, top + slack + box->ascent});

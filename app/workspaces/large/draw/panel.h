@@ -16,6 +16,8 @@ struct LargeScene {
     operator MapScene() const { return {view, look, frame, out}; }  // NOLINT: converts
 };
 
+/// The hero, filling the current window: header, rulers, canvas, profiles, legend; while there is no matrix, the way to one.
+void draw_large_map(const LargeScene& scene);
 /// The side panel, filling the current window: minimap, colours, ways to a cell, the selected cell's
 /// arithmetic, lists of cells, generator. Scrolls where it does not fit.
 void draw_large_side(const LargeScene& scene);

@@ -68,7 +68,14 @@ void draw_empty(const LargeScene& scene, const Area& room) {
     ImGui::EndChild();
 }
 
-/// While there is no matrix, the way to one.
+void draw_large_bar(const view::LargeView& view, const view::MapLook& look, ControlBar& bar) {
+    const LargeScene scene{view, look, bar.frame, bar.out};
+    if (bar.take(button_width(bar.frame, "Open a file"))) draw_open_button(scene);
+    if (bar.take(generate_width(scene))) draw_generate_button(scene);
+}
+
+}  // namespace
+
 void draw_large_map(const LargeScene& scene) {
     const Area room = room_left();
     const Layout at = lay_out(scene.frame, room);
@@ -81,14 +88,6 @@ void draw_large_map(const LargeScene& scene) {
     draw_map_legend(scene, at.legend);
     draw_map_canvas(scene, at.map.canvas);
 }
-
-void draw_large_bar(const view::LargeView& view, const view::MapLook& look, ControlBar& bar) {
-    const LargeScene scene{view, look, bar.frame, bar.out};
-    if (bar.take(button_width(bar.frame, "Open a file"))) draw_open_button(scene);
-    if (bar.take(generate_width(scene))) draw_generate_button(scene);
-}
-
-}  // namespace
 
 std::string draw_large_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                  view::Actions& out) {
