@@ -9,6 +9,7 @@
 #include "app/common/check_file.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
+#include "app/common/parts.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
 #include "app/window/commands.h"
@@ -50,6 +51,7 @@ void carry_out(AppState& state, const SetWorkspace& action) {
         return say_error(state, fmt::format("There is no workspace '{}': expected {}.",
                                             action.workspace, workspace_keys(state.workspaces)));
     state.workspace = to->key;
+    parts_look(state).more = false;
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->leave(state);
     to->enter(state);
 }

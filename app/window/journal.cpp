@@ -15,6 +15,7 @@
 #include "app/common/fields.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/requests.h"
+#include "app/common/parts.h"
 #include "app/common/workspace.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/requests.h"
@@ -59,6 +60,7 @@ std::vector<const ActionType*> all_actions() {
     add(CallActions::kTypes);
     add(CheckActions::kTypes);
     add(MapActions::kTypes);
+    add(PartsActions::kTypes);
     add(InterventionActions::kTypes);
     for (const WorkspaceInfo* workspace : workspaces()) add(workspace->actions);
     return all;

@@ -25,6 +25,15 @@ inline const ImVec2 kAppSize{1600.0F, 1000.0F};
 /// Windows in which every workspace is drawn: of a laptop, of a large screen, of the smallest.
 inline const ImVec2 kAppSizes[] = {{1280.0F, 720.0F}, {2560.0F, 1440.0F}, {640.0F, 400.0F}};
 
+/// The child window of that name, drawn in the last frame; nullptr when there is none.
+inline const ImGuiWindow* child(const char* name) {
+    for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+        if (window->Active &&
+            std::string(window->Name).find(std::string("/") + name + "_") != std::string::npos)
+            return window;
+    return nullptr;
+}
+
 /// Whatever `gesture` does at the points of a lattice.
 template <class Gesture>
 view::Actions over(ImVec2 low, ImVec2 high, ImVec2 step, const Gesture& gesture) {

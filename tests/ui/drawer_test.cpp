@@ -2,20 +2,7 @@
 #include "tests/ui/app.h"
 
 using namespace attn;
-using attn::test::App, view::Key;
-
-namespace {
-
-/// The child window of that name, drawn in the last frame; nullptr when there is none.
-const ImGuiWindow* child(const char* name) {
-    for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
-        if (window->Active &&
-            std::string(window->Name).find(std::string("/") + name + "_") != std::string::npos)
-            return window;
-    return nullptr;
-}
-
-}  // namespace
+using attn::test::App, attn::test::child, view::Key;
 
 TEST_CASE("a wide window has the inspector beside the canvas, and I gives its room to the canvas") {
     App app;

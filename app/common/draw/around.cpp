@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "app/common/draw/draw.h"
 #include "app/common/draw/inspector.h"
 #include "app/common/workspace.h"
 
@@ -17,24 +16,12 @@ void open_inspector(const view::AppState& state, const WorkArea& area, view::Act
     if (selected) out.push_back(view::ShowInspector{true});
 }
 
-void side_inspector(const view::AppState& state, const WorkArea& area, std::optional<float> bar,
+void side_inspector(const view::AppState& state, const WorkArea& area, float bar,
                     const Frame& frame, view::Actions& out) {
     open_inspector(state, area, out);
     side_panel(area, bar, "inspector", frame, [&](const Frame& beside) {
         draw_inspector(view::shown_workspace(state).inspector(state), beside, out);
     });
-}
-
-Box canvas_box(const WorkArea& area, float top, float foot) {
-    return {{area.work.low.x + area.margin, top},
-            {area.work.high.x - area.margin - area.inspector, area.work.high.y - foot}};
-}
-
-bool draw_lacks(const std::string& lacks, const WorkArea& area, const Frame& frame) {
-    if (lacks.empty()) return false;
-    panel("lacks", canvas_box(area, area.work.low.y + frame.px(16)),
-          [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, lacks); });
-    return true;
 }
 
 }  // namespace attn::ui

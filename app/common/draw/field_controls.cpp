@@ -15,13 +15,6 @@ namespace {
 constexpr double kLongRange = 16384.0;                   // from here on a slider
 constexpr float kSlider = 300.0F, kRealSlider = 220.0F;  // design units
 
-/// The first control of a window stands where it begins.
-void place(const Frame& frame, float width) {
-    const ImVec2 at = ImGui::GetCursorPos();
-    const ImVec2 first = ImGui::GetCursorStartPos();
-    if (at.x != first.x || at.y != first.y) flow(frame, width);
-}
-
 /// One control: `id` is the field's name.
 struct Control {
     const view::FieldNow& now;
@@ -30,9 +23,10 @@ struct Control {
     const ControlWords& words;
     const Frame& frame;
     view::Actions& out;
+    const PlaceControl& place;
 
     std::optional<view::FieldValue> operator()(bool on) const {
-        place(frame, toggle_width(frame, now.words));
+        if (!place(toggle_width(frame, now.words))) return std::nullopt;
         return toggle(frame, id.c_str(), now.words, on, tip);
     }
     std::optional<view::FieldValue> operator()(Index value) const {
@@ -40,13 +34,13 @@ struct Control {
         const auto high = static_cast<Index>(now.about.high);
         if (now.about.high > kLongRange) return slider(value, low, high);
         const float width = number_width(frame, now.words, high);
-        place(frame, width);
+        if (!place(width)) return std::nullopt;
         return number_field(frame, id.c_str(), now.words.c_str(), value, low, high, width, tip,
                             out);
     }
     std::optional<view::FieldValue> operator()(std::uint64_t seed) const {
         const float width = seed_width(frame, seed);
-        place(frame, width);
+        if (!place(width)) return std::nullopt;
         return seed_field(frame, id.c_str(), seed, width, tip, out);
     }
     std::optional<view::FieldValue> operator()(view::Chosen chosen) const {
@@ -54,10 +48,8 @@ struct Control {
         std::vector<std::string> names = now.names;
         if (!words.choices.empty()) names.assign(words.choices.begin(), words.choices.end());
         const bool opens = words.width > 0.0F;
-        float width = frame.px(words.width);
-        if (!opens)
-            for (const std::string& name : names) width += button_width(frame, name);
-        place(frame, width);
+        const float width = opens ? frame.px(words.width) : choice_width(frame, names);
+        if (!place(width)) return std::nullopt;
         const auto n = opens
                            ? combo(frame, id.c_str(), {names, at, names[chosen.n]}, width, tip, out)
                            : choice(frame, id.c_str(), names, at, tip);
@@ -68,7 +60,7 @@ struct Control {
         const auto text = [](double of) { return std::to_string(std::llround(of)); };
         const SliderWords shown{now.words, text(value), text(now.about.high)};
         const float width = std::max(frame.px(kRealSlider), slider_width(frame, shown));
-        place(frame, width);
+        if (!place(width)) return std::nullopt;
         return real_slider(frame, id.c_str(), shown, value, now.about.low, now.about.high, width,
                            tip, out);
     }
@@ -82,7 +74,7 @@ struct Control {
         const SliderWords shown{now.words, std::to_string(value), std::to_string(high)};
         const float room = ImGui::GetWindowSize().x * 0.3F;
         const float width = within(room, slider_width(frame, shown), frame.px(kSlider));
-        place(frame, width);
+        if (!place(width)) return std::nullopt;
         return log_slider(frame, id.c_str(), shown, value, low, high, width, tip, out);
     }
 };
@@ -104,13 +96,13 @@ Tip tip_of(const view::FieldNow& now, const ControlWords& words) {
 
 std::optional<view::FieldValue> draw_field(const view::KeptField& field, const void* kept,
                                            const ControlWords& words, const Frame& frame,
-                                           view::Actions& out) {
+                                           view::Actions& out, const PlaceControl& place) {
     const view::FieldNow now = view::field_now(field, kept);
     const Tip tip = tip_of(now, words);
     const std::string id =
         (std::holds_alternative<view::Chosen>(now.value) && words.width <= 0.0F ? "" : "##") +
         std::string(field.name);
-    return std::visit(Control{now, id, tip, words, frame, out}, now.value);
+    return std::visit(Control{now, id, tip, words, frame, out, place}, now.value);
 }
 
 template <class T>
@@ -118,7 +110,8 @@ void FieldWidgets::set(T& value, Names names, const view::About& about) {
     const view::FieldNow now{about, value, std::string(about.words), {names.begin(), names.end()}};
     const std::string id = "##" + now.words;
     const Tip tip{now.words, std::string(about.tip)};
-    if (const auto to = Control{now, id, tip, {}, frame_, out_}(value)) value = std::get<T>(*to);
+    if (const auto to = Control{now, id, tip, {}, frame_, out_, place_}(value))
+        value = std::get<T>(*to);
 }
 
 void FieldWidgets::flag(std::string_view, bool& value, const view::About& about) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,16 +18,19 @@ struct ControlWords {
     float width = 0.0F;  // of a list that opens, in design units; 0: a row of choices
 };
 
+/// Makes room for a control so wide; false: it is not drawn now.
+using PlaceControl = std::function<bool(float width)>;
+
 /// The control of a described field: a toggle, a number, a seed, a slider where the range is long, a choice. Its tooltip is
 /// the description's, a first line as heading. The new value when it was changed.
 std::optional<view::FieldValue> draw_field(const view::KeptField& field, const void* kept,
                                            const ControlWords& words, const Frame& frame,
-                                           view::Actions& out);
+                                           view::Actions& out, const PlaceControl& place);
 /// The control that emits the action `Set`, a view::SetField. `kept` has the field.
 template <class Set>
 void field_control(const typename Set::Kept& kept, const Frame& frame, view::Actions& out,
-                   const ControlWords& words = {}) {
-    if (const auto value = draw_field(Set::kField, &kept, words, frame, out))
+                   const ControlWords& words, const PlaceControl& place) {
+    if (const auto value = draw_field(Set::kField, &kept, words, frame, out, place))
         out.push_back(Set{view::value_in<decltype(Set::value)>(*value)});
 }
 

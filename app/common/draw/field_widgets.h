@@ -2,7 +2,7 @@
 
 #include "app/common/actions.h"
 #include "app/common/describe.h"
-#include "app/common/draw/frame.h"
+#include "app/common/draw/field_controls.h"
 
 namespace attn::ui {
 
@@ -10,7 +10,8 @@ namespace attn::ui {
 /// field. An action that sets all fields then carries it out.
 class FieldWidgets : public view::IdleVisitor {
   public:
-    FieldWidgets(const Frame& frame, view::Actions& out) : frame_(frame), out_(out) {}
+    FieldWidgets(const Frame& frame, view::Actions& out, PlaceControl place)
+        : frame_(frame), out_(out), place_(std::move(place)) {}
 
   protected:
     void flag(std::string_view name, bool& value, const view::About& about) override;
@@ -25,6 +26,7 @@ class FieldWidgets : public view::IdleVisitor {
     void set(T& value, Names names, const view::About& about);
     const Frame& frame_;
     view::Actions& out_;
+    PlaceControl place_;
 };
 
 }  // namespace attn::ui

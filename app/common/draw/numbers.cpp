@@ -429,11 +429,12 @@ std::optional<double> real_slider(const Frame& frame, const char* id, const Slid
 }
 
 std::optional<std::string> list_field(const Frame& frame, const char* id, const char* label,
-                                      const std::string& text, const Tip& tip, view::Actions& out) {
+                                      const std::string& text, const Tip& tip, view::Actions& out,
+                                      const PlaceControl& place) {
     const float words = frame.text_width(frame.fonts.body, label) + frame.px(8);
     const float wanted = frame.text_width(frame.fonts.digits, text) + frame.px(16);
     const float width = within(wanted, frame.px(kLeast), frame.px(kMost));
-    flow(frame, words + width);
+    if (!place(words + width)) return std::nullopt;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 low{at.x + words, at.y};
     const ImVec2 high{low.x + width, at.y + ImGui::GetFrameHeight()};

@@ -142,6 +142,12 @@ float button_width(const Frame& frame, const std::string& words) {
     return frame.text_width(frame.fonts.body, words) + 2 * ImGui::GetStyle().FramePadding.x;
 }
 
+float choice_width(const Frame& frame, const std::vector<std::string>& words) {
+    float width = frame.px(2) * static_cast<float>(std::max<std::size_t>(words.size(), 1) - 1);
+    for (const std::string& name : words) width += button_width(frame, name);
+    return width;
+}
+
 std::optional<bool> toggle(const Frame& frame, const char* id, const std::string& words, bool on,
                            const Tip& tip) {
     const ImVec2 at = ImGui::GetCursorScreenPos();

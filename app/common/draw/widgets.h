@@ -70,6 +70,7 @@ std::optional<int> combo(const Frame& frame, const char* id, const Options& opti
 /// What the widgets above take, to flow them.
 float toggle_width(const Frame& frame, const std::string& words);
 float button_width(const Frame& frame, const std::string& words);
+float choice_width(const Frame& frame, const std::vector<std::string>& words);
 float number_width(const Frame& frame, const std::string& words, Index high);
 /// Six digits, or as many as the seed has.
 float seed_width(const Frame& frame, std::uint64_t seed);

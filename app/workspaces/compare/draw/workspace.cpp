@@ -1,11 +1,9 @@
 #include <algorithm>
 
 #include "app/common/document/requests.h"
-#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid_set.h"
-#include "app/common/draw/point.h"
-#include "app/common/draw/widgets.h"
+#include "app/common/draw/parts.h"
 #include "app/common/format.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/view.h"
@@ -16,52 +14,46 @@ namespace {
 using view::CompareView, view::GridView;
 
 // Design units.
-constexpr float kMostReach = 0.35F;  // of the height
-constexpr float kLowBody = 260.0F;   // below it the controls have one line
+constexpr float kBoth = 0.36F;  // of the width
 constexpr float kPins = 340.0F, kStages = 130.0F, kTarget = 260.0F;
 
-void draw_matrices(const CompareView& view, const Box& box, const Frame& frame,
-                   view::Actions& out) {
-    const GridResult done = draw_grid_set(view.grids, box.low, box.high, frame, view.hovered);
+/// `count` of them from the n-th on; which pair is pointed at.
+std::optional<large::Cell> draw_matrices(const CompareView& view, std::size_t n, std::size_t count,
+                                         const Box& box, const Frame& frame, view::Actions& out) {
+    const GridResult done = draw_grid_set(std::span(view.grids).subspan(n, count), box.low,
+                                          box.high, frame, view.hovered);
     if (done.clicked)
         out.push_back(view::SelectCompareCell{done.clicked->row, done.clicked->column});
-    if (const auto hovered = place_of(done.hovered); hovered != view.hovered)
-        out.push_back(view::HoverCompareCell{hovered});
+    return place_of(done.hovered);
 }
 
-void draw_compare_pins(const CompareView& view, const Frame& frame, view::Actions& out) {
-    if (button(frame, "pin", "pin as baseline",
-               {"What is shown becomes the baseline A",
-                "Kept until the program ends, not in a session. Key: B, here and where B is free"}))
+void draw_compare_bar(const CompareView& view, ControlBar& bar) {
+    view::Actions& out = bar.out;
+    if (const auto n = bar.combo("##stage", {view.stage_names, view.stage}, kStages,
+                                 {"The stage that is compared", "Keys: PgUp, PgDn"}))
+        out.push_back(view::ShowCompareStage{view.stages[static_cast<std::size_t>(*n)]});
+    if (bar.button("pin", "pin as baseline",
+                   {"What is shown becomes the baseline A",
+                    "Kept until the program ends, not in a session. Key: B, here and where B is "
+                    "free"}))
         out.push_back(view::PinBaseline{});
     if (view.pins.empty()) return;
-    flow(frame, frame.px(kPins));
     const auto now = static_cast<std::size_t>(view.baseline);
     if (const auto n =
-            combo(frame, "##pins", {view.pins, static_cast<int>(now), "A: " + view.pins[now]},
-                  frame.px(kPins), {"The baseline A", "Keys: Shift+1 … Shift+9"}, out))
+            bar.combo("##pins", {view.pins, static_cast<int>(now), "A: " + view.pins[now]}, kPins,
+                      {"The baseline A", "Keys: Shift+1 … Shift+9"}))
         out.push_back(view::ChooseBaseline{*n});
-    flow(frame, button_width(frame, "unpin"));
-    if (button(frame, "unpin", "unpin", {"Unpin the baseline", "Key: Delete"}))
-        out.push_back(view::Unpin{view.baseline});
-    flow(frame, frame.px(150));
     const int shown = view.blink ? static_cast<int>(*view.blink) + 1 : 0;
-    if (const auto n = choice(frame, "blink", {"both", "A", "B"}, shown,
-                              {"Beside each other, or in the same place", "Keys: Space, V"}))
+    if (const auto n = bar.choice("blink", {"both", "A", "B"}, shown,
+                                  {"Beside each other, or in the same place", "Keys: Space, V"}))
         out.push_back(view::SetBlink{*n == 0 ? std::nullopt : std::optional<Index>(*n - 1)});
+    if (bar.button("unpin", "unpin", {"Unpin the baseline", "Key: Delete"}))
+        out.push_back(view::Unpin{view.baseline});
 }
 
-void draw_compare_bar(const CompareView& view, const Frame& frame, view::Actions& out) {
-    if (const auto n = combo(frame, "##stage", {view.stage_names, view.stage}, frame.px(kStages),
-                             {"The stage that is compared", "Keys: PgUp, PgDn"}, out))
-        out.push_back(view::ShowCompareStage{view.stages[static_cast<std::size_t>(*n)]});
-    ImGui::SameLine(0.0F, frame.px(12));
-    draw_compare_pins(view, frame, out);
-}
-
-/// Of so many lines of draw_reach().
-float reach_height(std::size_t lines, const Frame& frame) {
-    return ImGui::GetFrameHeightWithSpacing() * static_cast<float>(lines) + frame.px(14);
+float reach_height(const CompareView& view) {
+    const std::size_t lines = view.reach.lacks.empty() ? 1 + view.reach.lines.size() : 1;
+    return ImGui::GetFrameHeightWithSpacing() * static_cast<float>(lines);
 }
 
 /// What would give the selected weight another value.
@@ -97,40 +89,38 @@ void draw_reach(const CompareView& view, const Frame& frame, view::Actions& out)
     }
 }
 
-void draw_compare_body(const CompareView& view, const Box& box, bool chrome, const Frame& frame,
-                       view::Actions& out) {
-    ImGui::PushID("first");
-    float top = draw_point(view.point, box, frame);
-    ImGui::PopID();
-    ImGui::PushID("second");
-    if (!view.point_b.empty()) top = draw_point(view.point_b, {{box.low.x, top}, box.high}, frame);
-    top += frame.px(kSpace8);
-    ImGui::PopID();
-    const float foot = box.high.y - frame.px(kSpace8);
-    // Where there is little room the matrices have the most of it, and the controls scroll.
-    const bool low = foot - top < frame.px(kLowBody);
-    const std::size_t lines = view.reach.lacks.empty() ? 1 + view.reach.lines.size() : 1;
-    const float most = low ? reach_height(1, frame) : (foot - top) * kMostReach;
-    const float controls = chrome ? std::min(reach_height(lines, frame), most) : 0.0F;
-    const Box hero{{box.low.x, top}, {box.high.x, std::max(foot - controls, top + 1.0F)}};
-    panel("matrices", hero, [&] { draw_matrices(view, hero, frame, out); });
-    if (!chrome) return;
-    panel("reach", {{box.low.x, hero.high.y + frame.px(4)}, {box.high.x, foot}},
-          [&] { draw_reach(view, around(frame), out); });
-}
-
 }  // namespace
 
 std::string draw_compare_workspace(const view::AppState& state, const WorkArea& r,
                                    const Frame& frame, view::Actions& out) {
     const CompareView view = build_compare_view(state);
-    if (draw_lacks(view.lacks, r, frame)) return {};
-    const float top = bar_panel(r, frame.px(kRoomBar), frame,
-                                [&](const Frame& chrome) { draw_compare_bar(view, chrome, out); });
-    const Box box = canvas_box(r, top + frame.px(12));
-    panel("compare", box, [&] { draw_compare_body(view, box, r.chrome, frame, out); });
-    side_inspector(state, r, top, frame, out);
-    return view::computed_words(state);
+    Parts parts{.lacks = view.lacks, .heading = {view.point, view.point_b}};
+    if (!view.lacks.empty()) return draw_parts(state, r, parts, frame, out);
+    parts.status = view::computed_words(state);
+    parts.controls = [&](ControlBar& bar) { draw_compare_bar(view, bar); };
+    // The last is the difference, or the only one.
+    std::optional<large::Cell> hovered;
+    const std::size_t last = std::max<std::size_t>(view.grids.size(), 1) - 1;
+    const auto draw = [&](const Box& box, std::size_t n, std::size_t count) {
+        if (const auto cell = draw_matrices(view, n, count, box, frame, out)) hovered = cell;
+    };
+    if (!view.grids.empty())
+        parts.hero = {"difference", view.grids[last].title,
+                      [&](const Box& box) { draw(box, last, 1); }};
+    if (last > 0) {
+        parts.singles =
+            parts_of(view.grids, [&](const Box& box, std::size_t n) { draw(box, n, 1); });
+        std::ranges::rotate(parts.singles, parts.singles.end() - 1);
+        parts.others.push_back({"both", "A and B", [&](const Box& box) { draw(box, 0, last); },
+                                CanvasPart::Where::left, kBoth});
+    }
+    if (r.chrome)
+        parts.others.push_back(
+            {"reach", "another weight", [&](const Box&) { draw_reach(view, around(frame), out); },
+             CanvasPart::Where::below, 0.0F, [&](ImVec2) { return reach_height(view); }});
+    std::string status = draw_parts(state, r, parts, frame, out);
+    if (hovered != view.hovered) out.push_back(view::HoverCompareCell{hovered});
+    return status;
 }
 
 extern const WorkspacePanel kComparePanel;

@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <array>
 
-#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
-#include "app/common/draw/field_controls.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/parts.h"
 #include "app/common/draw/plot.h"
-#include "app/common/draw/point.h"
 #include "app/workspaces/cost/view.h"
 
 namespace attn::ui {
@@ -17,46 +15,37 @@ using view::CostRowView, view::CostView;
 // Design units.
 constexpr float kName = 0.2F;  // of the width
 constexpr double kShareInk = 0.16;
-constexpr float kGap = 14.0F, kCard = 72.0F, kLeastPlot = 210.0F, kTimes = 236.0F;
+constexpr float kGap = 14.0F, kCard = 72.0F, kTimes = 236.0F;
 constexpr float kNarrow = 760.0F;  // below it the times stand under the table
 constexpr float kPreset = 250.0F;
 
 // --- sizes
 
-void draw_presets(const CostView& view, const Frame& frame, view::Actions& out) {
+void draw_presets(const CostView& view, ControlBar& bar) {
     const Tip tip{"Sizes to begin with", "Of the present document, of 2³¹ weights, or of a model."};
-    const auto chosen = combo(frame, "##sizes", {view.preset_names, view.preset, view.preset_shown},
-                              frame.px(kPreset), tip, out);
+    const auto chosen =
+        bar.combo("##sizes", {view.preset_names, view.preset, view.preset_shown}, kPreset, tip);
     if (!chosen || static_cast<std::size_t>(*chosen) >= view.presets.size()) return;
-    out.push_back(view::SetCostPreset{view.presets[static_cast<std::size_t>(*chosen)].key});
+    bar.out.push_back(view::SetCostPreset{view.presets[static_cast<std::size_t>(*chosen)].key});
 }
 
-void draw_sharing(const CostView& view, const Frame& frame, view::Actions& out) {
-    float width = 0.0F;
-    for (const std::string& name : view.sharing_names) width += button_width(frame, name);
-    flow(frame, width);
+void draw_cost_controls(const CostView& view, ControlBar& bar) {
+    draw_presets(view, bar);
     const Tip tip{"How many heads share keys and values",
                   "MHA: none, G = H. GQA: some. MQA: all, G = 1."};
-    const auto chosen = choice(frame, "sharing", view.sharing_names, view.sharing, tip);
-    if (chosen)
-        out.push_back(shared_heads(view.controls.sizes, static_cast<view::HeadSharing>(*chosen)));
-}
-
-void draw_field(const view::CostFieldView& field, const Frame& frame, view::Actions& out) {
-    const float width = number_width(frame, field.label, std::max<Index>(field.value, 9999));
-    flow(frame, width);
-    const std::string id = "##" + field.label;
-    const Tip tip{field.heading, field.words};
-    if (const auto value = number_field(frame, id.c_str(), field.label.c_str(), field.value,
-                                        field.low, field.high, width, tip, out))
-        out.push_back(view::SetCostSize{field.size, *value});
-}
-
-void draw_cost_controls(const CostView& view, const Frame& frame, view::Actions& out) {
-    draw_presets(view, frame, out);
-    draw_sharing(view, frame, out);
-    field_control<view::SetCostPass>(view.controls, frame, out);
-    for (const view::CostFieldView& field : view.fields) draw_field(field, frame, out);
+    if (const auto n = bar.choice("sharing", view.sharing_names, view.sharing, tip))
+        bar.out.push_back(shared_heads(view.controls.sizes, static_cast<view::HeadSharing>(*n)));
+    bar.field<view::SetCostPass>(view.controls);
+    for (const view::CostFieldView& field : view.fields) {
+        const std::string id = "##" + field.label;
+        if (!bar.take(number_width(bar.frame, field.label, std::max<Index>(field.value, 9999))))
+            continue;
+        if (const auto value = number_field(
+                bar.frame, id.c_str(), field.label.c_str(), field.value, field.low, field.high,
+                number_width(bar.frame, field.label, std::max<Index>(field.value, 9999)),
+                {field.heading, field.words}, bar.out))
+            bar.out.push_back(view::SetCostSize{field.size, *value});
+    }
 }
 
 // --- the table of stages
@@ -93,6 +82,10 @@ void draw_row(const CostRowView& row, const Box& line, const Frame& frame, view:
     draw_cells(line, frame.fonts.digits_small, frame.theme.text, frame,
                [&](std::size_t n) { return row.*kNumbers[n]; });
     tooltip(frame, row.name, "The shade is its share of all FLOP. Click: its formulas.");
+}
+
+float table_height(const CostView& view, const Frame& frame) {
+    return frame.px(kTitleRow + kTableRow * static_cast<float>(view.rows.size()));
 }
 
 void draw_cost_table(const CostView& view, const Box& at, const Frame& frame, view::Actions& out) {
@@ -185,24 +178,20 @@ void draw_cards(const CostView& view, const Box& at, const Frame& frame, view::A
     }
 }
 
-void draw_body(const CostView& view, const Frame& frame, view::Actions& out) {
-    const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
+/// The cards over the table of stages, the times beside it.
+void draw_numbers(const CostView& view, const Box& box, const Frame& frame, view::Actions& out) {
     const float gap = frame.px(kGap);
-    const float table = frame.px(kTitleRow + kTableRow * static_cast<float>(view.rows.size()));
-    const float below = frame.px(kCard) + table + 2 * gap;
-    const float plot = std::max(room.y - below - frame.px(4), frame.px(kLeastPlot));
-    const float right = low.x + room.x;
-    draw_curves(view, {low, {right, low.y + plot}}, frame, out);
-    const float cards = low.y + plot + gap;
-    draw_cards(view, {{low.x, cards}, {right, cards + frame.px(kCard)}}, frame, out);
-    const float top = cards + frame.px(kCard) + gap;
-    const bool narrow = room.x < frame.px(kNarrow);
-    const float split = narrow ? right : right - frame.px(kTimes);
-    draw_cost_table(view, {{low.x, top}, {narrow ? right : split - gap, top + table}}, frame, out);
-    const float times = narrow ? top + table + gap : top;
-    draw_cost_times(view, {{narrow ? low.x : split, times}, {right, times + table}}, frame, out);
-    ImGui::SetCursorScreenPos({low.x, times + table - 1.0F});
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    draw_cards(view, {low, {box.high.x, low.y + frame.px(kCard)}}, frame, out);
+    const float top = low.y + frame.px(kCard) + gap;
+    const bool narrow = box.size().x < frame.px(kNarrow);
+    const float split = narrow ? box.high.x : box.high.x - frame.px(kTimes);
+    const float foot = top + table_height(view, frame);
+    draw_cost_table(view, {{low.x, top}, {narrow ? box.high.x : split - gap, foot}}, frame, out);
+    const float times = narrow ? foot + gap : top;
+    const float end = times + (foot - top);
+    draw_cost_times(view, {{narrow ? low.x : split, times}, {box.high.x, end}}, frame, out);
+    ImGui::SetCursorScreenPos({low.x, end - 1.0F});
     ImGui::Dummy({1.0F, 1.0F});
 }
 
@@ -211,15 +200,18 @@ void draw_body(const CostView& view, const Frame& frame, view::Actions& out) {
 std::string draw_cost_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                 view::Actions& out) {
     const CostView view = build_cost_view(state);
-    panel("cost", canvas_box(r, frame.px(16)), [&] {
-        ImGui::BeginChild("cost", {0.0F, 0.0F}, false, ImGuiWindowFlags_NoBackground);
-        if (r.chrome) draw_cost_controls(view, around(frame), out);
-        draw_sentence(view.sentence, view.note, frame);
-        draw_body(view, frame, out);
-        ImGui::EndChild();
-    });
-    side_inspector(state, r, {}, frame, out);
-    return view.status;
+    const Parts parts{
+        .heading = {view.sentence, view.note},
+        .hero = {"memory", "memory over tokens",
+                 [&](const Box& box) { draw_curves(view, box, frame, out); }},
+        .others = {{"stages", "stage by stage",
+                    [&](const Box& box) { draw_numbers(view, box, frame, out); },
+                    CanvasPart::Where::below, 0.0F,
+                    [&](ImVec2) { return frame.px(kCard + kGap) + table_height(view, frame); }}},
+        .controls = [&](ControlBar& bar) { draw_cost_controls(view, bar); },
+        .more = "Sizes",
+        .status = view.status};
+    return draw_parts(state, r, parts, frame, out);
 }
 
 extern const WorkspacePanel kCostPanel;

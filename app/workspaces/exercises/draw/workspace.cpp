@@ -1,11 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/parts.h"
 #include "app/common/draw/typing.h"
-#include "app/common/draw/widgets.h"
 #include "app/common/exercise/page.h"
 #include "app/workspaces/exercises/actions.h"
 #include "app/workspaces/exercises/view.h"
@@ -30,23 +29,19 @@ view::ExerciseType type_of(const Frame& frame) {
     return {frame.fonts.body.px, within(room, frame.px(120), frame.px(kWidest))};
 }
 
-void draw_bar(const ExercisesView& view, const Frame& frame, view::Actions& out) {
-    if (view.lacks.empty()) {
-        const auto sheet = combo(frame, "##sheet", {view.titles, view.choice}, frame.px(kSheets),
-                                 {"Sheet", "What is computed by hand."}, out);
-        const std::uint64_t seed = view.exercise.seed;
-        flow(frame, seed_width(frame, seed));
-        const auto other =
-            seed_field(frame, "seed", seed, seed_width(frame, seed),
-                       {"Seed", "Of the numbers: another seed, another sheet."}, out);
-        flow(frame, button_width(frame, "New numbers"));
-        const bool anew =
-            button(frame, "new", "New numbers", {"New numbers", "The next seed. Key: R"});
-        if (sheet)
-            out.push_back(view::SetExercise{view.keys[static_cast<std::size_t>(*sheet)], seed});
-        if (other) out.push_back(view::SetExercise{view.exercise.key, *other});
-        if (anew) out.push_back(view::SetExercise{view.exercise.key, seed + 1});
-    }
+void draw_bar(const ExercisesView& view, ControlBar& bar) {
+    const auto set = [&](const std::string& key, std::uint64_t seed) {
+        bar.out.push_back(view::SetExercise{key, seed});
+    };
+    const view::Exercise& now = view.exercise;
+    if (const auto sheet = bar.combo("##sheet", {view.titles, view.choice}, kSheets,
+                                     {"Sheet", "What is computed by hand."}))
+        set(view.keys[static_cast<std::size_t>(*sheet)], now.seed);
+    if (const auto other =
+            bar.seed("seed", now.seed, {"Seed", "Of the numbers: another seed, another sheet."}))
+        set(now.key, *other);
+    if (bar.button("new", "New numbers", {"New numbers", "The next seed. Key: R"}))
+        set(now.key, now.seed + 1);
 }
 
 /// Takes its room and is drawn; returns where it stands.
@@ -193,11 +188,13 @@ void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& ou
 std::string draw_exercises_workspace(const view::AppState& state, const WorkArea& area,
                                      const Frame& frame, view::Actions& out) {
     const ExercisesView view = build_exercises_view(state);
-    if (draw_lacks(view.lacks, area, frame)) return view.status;
-    const float top = bar_panel(area, frame.px(kRoomBar), frame,
-                                [&](const Frame& chrome) { draw_bar(view, chrome, out); });
-    panel("exercises", canvas_box(area, top + frame.px(12)), [&] { draw_sheet(view, frame, out); });
-    return view.status;
+    Parts parts{.lacks = view.lacks, .status = view.status};
+    if (view.lacks.empty()) {
+        parts.heading.headline = view.exercise.title;
+        parts.controls = [&](ControlBar& bar) { draw_bar(view, bar); };
+        parts.hero = {"sheet", "sheet", [&](const Box&) { draw_sheet(view, frame, out); }};
+    }
+    return draw_parts(state, area, parts, frame, out);
 }
 
 }  // namespace

@@ -5,9 +5,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
-#include "app/common/draw/point.h"
-#include "app/common/draw/widgets.h"
-#include "app/common/draw/workspace.h"
+#include "app/common/draw/parts.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/draw/competition.h"
 #include "app/workspaces/gradients/view.h"
@@ -18,15 +16,11 @@ namespace {
 using view::GradientRow, view::GradientsView;
 
 // Design units.
-constexpr float kBar = 40.0F, kGap = 20.0F;
-constexpr float kChain = 0.36F;       // of the width
-constexpr float kCompetition = 0.5F;  // of the height right of the chain
-constexpr float kLeastHero = 190.0F, kSymbols = 76.0F, kNumbers = 108.0F, kTick = 40.0F,
-                kWorkspaceHead = 44.0F, kTallest = 44.0F;
-constexpr float kLowest = 20.0F;     // then the chain scrolls
-constexpr float kFewUnits = 700.0F;  // wide: the chain has the larger part
-constexpr float kLowBody = 430.0F;   // high: one note
-constexpr float kWideChain = 0.56F, kTitleRoom = 330.0F, kLosses = 210.0F, kRows = 180.0F;
+constexpr float kSymbols = 76.0F, kNumbers = 108.0F, kTick = 40.0F, kWorkspaceHead = 44.0F,
+                kTallest = 44.0F;
+constexpr float kChain = 0.36F, kGrids = 0.5F;  // of the width, of the height
+constexpr float kLowest = 20.0F;                // then the chain scrolls
+constexpr float kTitleRoom = 330.0F, kLosses = 210.0F, kRows = 180.0F;
 
 /// The two norms of one link of the chain; a click shows its gradient.
 void draw_chain_row(const GradientRow& row, const Box& box, const Frame& frame,
@@ -107,58 +101,32 @@ void draw_chain(const GradientsView& view, const Box& box, const Frame& frame, v
     }
 }
 
-void draw_gradient_grids(const GradientsView& view, const Box& box, const Frame& frame,
-                         view::Actions& out) {
-    const GridSetResult done = draw_grid_set(view.grids, box.low, box.high, frame);
+/// `count` of them from the n-th on.
+void draw_gradient_grids(const GradientsView& view, std::size_t n, std::size_t count,
+                         const Box& box, const Frame& frame, view::Actions& out) {
+    const std::span grids = std::span(view.grids).subspan(n, count);
+    const GridSetResult done = draw_grid_set(grids, box.low, box.high, frame);
     if (!done.clicked) return;
-    const view::GridView& grid = view.grids[done.grid];
+    const view::GridView& grid = grids[done.grid];
     const bool jacobian = &grid == &view.grids.back() && grid.title.starts_with("∂a");
     if (!jacobian && grid.row_role != Role::query) return;
     const Index row = jacobian ? view.row : done.clicked->row;
     out.push_back(view::SelectJacobianRow{row, done.clicked->column});
 }
 
-void draw_gradients_bar(const GradientsView& view, const Frame& frame, view::Actions& out) {
+void draw_gradients_bar(const GradientsView& view, ControlBar& bar) {
     const auto loss = static_cast<std::size_t>(view.loss);
-    ImGui::AlignTextToFramePadding();
-    words(frame, frame.fonts.body, frame.theme.muted, "L =");
-    ImGui::SameLine(0.0F, frame.px(8));
-    if (const auto n =
-            combo(frame, "##loss", {view.losses, view.loss, view.losses[loss]}, frame.px(kLosses),
-                  {"The loss", "Key: L. One output and its targets are chosen in Step"}, out))
-        out.push_back(view::SetLoss{static_cast<view::LossKind>(*n)});
-    flow(frame, frame.px(kRows));
+    if (const auto n = bar.label("L =").combo(
+            "##loss", {view.losses, view.loss, view.losses[loss]}, kLosses,
+            {"The loss", "Key: L. One output and its targets are chosen in Step"}))
+        bar.out.push_back(view::SetLoss{static_cast<view::LossKind>(*n)});
     const auto row = static_cast<std::size_t>(view.row);
     if (row < view.row_names.size())
         if (const auto n =
-                combo(frame, "##row", {view.row_names, view.row, "row: " + view.row_names[row]},
-                      frame.px(kRows), {"The row whose Jacobian is drawn", "Keys: ↑ and ↓"}, out))
-            out.push_back(view::SelectJacobianRow{*n, 0});
-    if (view.badge.empty()) return;
-    flow(frame, frame.text_width(frame.fonts.body, view.badge));
-    ImGui::AlignTextToFramePadding();
-    words(frame, frame.fonts.body, frame.theme.good, view.badge);
-    tooltip(frame, view.badge, view.badge_tip);
-}
-
-void draw_gradients_body(const GradientsView& view, const Box& box, const Frame& frame,
-                         view::Actions& out) {
-    const float point = draw_point(view.point, box, frame);
-    std::vector<std::string> notes = view.notes;
-    if (box.size().y < frame.px(kLowBody) && notes.size() > 1) notes.resize(1);
-    const float top = draw_notes(notes, {{box.low.x, point}, box.high}, frame) + frame.px(kSpace8);
-    if (!view.ready) return;
-    const bool narrow = box.size().x < frame.px(kFewUnits);
-    const float split = box.low.x + box.size().x * (narrow ? kWideChain : kChain);
-    const Box chain{{box.low.x, top}, {split - frame.px(kGap), box.high.y}};
-    panel("chain", chain, [&] { draw_chain(view, chain, frame, out); });
-    const float room = box.high.y - top;
-    const float hero = std::min(std::max(room * kCompetition, frame.px(kLeastHero)), room);
-    const Box competition{{split, top}, {box.high.x, top + hero}};
-    panel("competition", competition,
-          [&] { draw_competition(view.competition, competition, frame, out); });
-    const Box grids{{split, competition.high.y + frame.px(kGap)}, box.high};
-    panel("grids", grids, [&] { draw_gradient_grids(view, grids, frame, out); });
+                bar.combo("##row", {view.row_names, view.row, "row: " + view.row_names[row]}, kRows,
+                          {"The row whose Jacobian is drawn", "Keys: ↑ and ↓"}))
+            bar.out.push_back(view::SelectJacobianRow{*n, 0});
+    bar.words(bar.frame.theme.good, view.badge, {view.badge, view.badge_tip});
 }
 
 }  // namespace
@@ -166,28 +134,23 @@ void draw_gradients_body(const GradientsView& view, const Box& box, const Frame&
 std::string draw_gradients_workspace(const view::AppState& state, const WorkArea& r,
                                      const Frame& frame, view::Actions& out) {
     const GradientsView view = build_gradients_view(state);
-    const Box whole{{r.work.low.x + r.margin, r.work.low.y + frame.px(16)},
-                    {r.work.high.x - r.margin - r.inspector, r.work.high.y - frame.px(kSpace8)}};
-    if (!view.lacks.empty()) {
-        panel("lacks", whole,
-              [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks); });
-        return {};
+    Parts parts{.lacks = view.lacks, .heading = {view.point, {}, view.notes}};
+    if (!view.lacks.empty()) return draw_parts(state, r, parts, frame, out);
+    parts.status = view.status;
+    parts.controls = [&](ControlBar& bar) { draw_gradients_bar(view, bar); };
+    if (view.ready) {
+        parts.hero = {"competition", "softmax of one row",
+                      [&](const Box& box) { draw_competition(view.competition, box, frame, out); }};
+        parts.others = {
+            {"chain", "all gradients", [&](const Box& box) { draw_chain(view, box, frame, out); },
+             CanvasPart::Where::left, kChain},
+            {"grids", "matrices",
+             [&](const Box& box) {
+                 draw_gradient_grids(view, 0, view.grids.size(), box, frame, out);
+             },
+             CanvasPart::Where::below, kGrids}};
     }
-    float top = r.work.low.y;
-    if (r.chrome) {
-        const Frame chrome = around(frame);
-        top += frame.px(kBar);
-        panel("bar",
-              {{r.work.low.x + r.margin, r.work.low.y + frame.px(6)},
-               {r.work.high.x - r.margin, top}},
-              [&] { draw_gradients_bar(view, chrome, out); });
-        chrome.painter.line({r.work.low.x, top}, {r.work.high.x, top}, chrome.theme.line,
-                            chrome.px(1));
-    }
-    const Box box{{whole.low.x, top + frame.px(12)}, whole.high};
-    panel("gradients", box, [&] { draw_gradients_body(view, box, frame, out); });
-    side_inspector(state, r, top, frame, out);
-    return view.status;
+    return draw_parts(state, r, parts, frame, out);
 }
 
 extern const WorkspacePanel kGradientsPanel;

@@ -1,16 +1,14 @@
 #pragma once
 
-#include "app/common/draw/workspace.h"
+#include "app/common/draw/parts.h"
 #include "app/workspaces/heads/view.h"
 
 namespace attn::ui {
 
 // The parts of the Heads workspace.
 
-/// Two rows, more where the window is narrow, one more for a model.
-float heads_bar_height(const view::AllHeadsView& view, float width, const Frame& frame);
-/// What is drawn of every head and how, their order, the filter, pins, the copy.
-void draw_heads_bar(const view::AllHeadsView& view, const Frame& frame, view::Actions& out);
+/// The form of the head, how all heads stand and in which order; the rest of what sets them in the popover.
+void draw_heads_bar(const view::AllHeadsView& view, ControlBar& bar);
 
 /// The width that the small pictures take of a room.
 float thumbs_width(const view::AllHeadsView& view, ImVec2 room, const Frame& frame);

@@ -2,6 +2,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "app/common/draw/axis_labels.h"
 #include "app/common/draw/draw.h"
@@ -20,24 +22,27 @@ constexpr float kGap = 20.0F, kFormula = 40.0F;
 constexpr float kLow = 440.0F;  // of a lower room the formula stands beside the words
 constexpr float kBar = 36.0F;   // colours and their words
 constexpr float kLargestCell = 128.0F;
-constexpr float kOutputTitle = 48.0F;  // with the numbers of the columns
-constexpr float kLeastHero = 0.62F;    // of the height: lower, and the canvas scrolls
 
-/// One of the three: where it stands.
+/// One of those that are shown: where it stands.
 struct Column {
+    std::size_t grid = 0;
     float left = 0.0F;   // of its words and cells
     float width = 0.0F;  // of its cells and what stands beside them
 };
 struct Layout {
-    Column columns[3];  // A, B, B − A
+    std::vector<Column> columns;
     float cell = 0.0F;
-    float labels = 0.0F;   // width of the rows' words
     float top = 0.0F;      // y of the headings
     float cells = 0.0F;    // y of the cells
     float foot = 0.0F;     // y under the cells
     float formula = 0.0F;  // height of the line of the formulas; 0: beside the words
-    GridPlace place(std::size_t n) const { return {{columns[n].left, cells}, {cell, cell}}; }
+    GridPlace place(const Column& column) const { return {{column.left, cells}, {cell, cell}}; }
 };
+
+/// A, B, B − A.
+std::array<const GridView*, 3> grids_of(const view::KindsView& view) {
+    return {&view.a.weights, &view.b.weights, &*view.difference};
+}
 
 float words_above(const GridView& grid, float cell, const Frame& frame) {
     return column_labels_height({grid.column_labels, cell, grid.column_role, {}, {}}, frame);
@@ -49,19 +54,25 @@ float beside(const GridView& grid, float cell, const Frame& frame) {
     return width > 0.0F ? width + frame.px(kSpace8) : 0.0F;
 }
 
-/// Three matrices of one size in `room`: as large as the narrower side lets them be.
-Layout make_layout(const view::KindsView& view, ImVec2 low, ImVec2 room, const Frame& frame) {
+/// Matrices of one size in `room`: as large as the narrower side lets them be.
+Layout make_layout(const view::KindsView& view, std::size_t first, std::size_t count, ImVec2 low,
+                   ImVec2 room, const Frame& frame) {
     const GridView& grid = view.a.weights;
+    const auto grids = grids_of(view);
     const auto rows = static_cast<float>(grid.rows);
     const auto keys = static_cast<float>(grid.columns);
+    const auto shown = static_cast<float>(count);
     Layout at;
     at.top = low.y;
     at.formula = room.y < frame.px(kLow) ? 0.0F : frame.px(kFormula);
     float cell = frame.px(kLargestCell);
+    float labels = 0.0F, sides = 0.0F;
     for (int pass = 0; pass < 3; ++pass) {  // what stands around depends a little on the cell
-        at.labels = row_labels_width({grid.row_labels, cell, grid.row_role, {}, {}}, frame);
-        const float sides = 2 * beside(grid, cell, frame);
-        const float across = (room.x - at.labels - 2 * frame.px(kGap) - sides) / (3 * keys);
+        labels = row_labels_width({grid.row_labels, cell, grid.row_role, {}, {}}, frame);
+        sides = 0.0F;
+        for (std::size_t n = first; n < first + count; ++n) sides += beside(*grids[n], cell, frame);
+        const float across =
+            (room.x - labels - (shown - 1.0F) * frame.px(kGap) - sides) / (shown * keys);
         const float down =
             (room.y - frame.px(kTitleRow + kBar) - at.formula - words_above(grid, cell, frame)) /
             rows;
@@ -69,12 +80,14 @@ Layout make_layout(const view::KindsView& view, ImVec2 low, ImVec2 room, const F
     }
     at.cell = cell >= frame.px(8) ? std::floor(cell) : cell;
     const float width = at.cell * keys;
-    const float side = beside(grid, at.cell, frame);
-    const float spare = room.x - at.labels - 3 * width - 2 * side;
-    const float gap = within(spare / 2, frame.px(kGap), frame.px(6 * kGap));
-    at.columns[0] = {low.x + at.labels, width + side};
-    at.columns[1] = {at.columns[0].left + at.columns[0].width + gap, width + side};
-    at.columns[2] = {at.columns[1].left + at.columns[1].width + gap, width};
+    const float spare = std::max(room.x - labels - shown * width - sides, 0.0F);
+    const float gap = within(spare / (shown + 1.0F), frame.px(kGap), frame.px(6 * kGap));
+    float left = low.x + labels + std::max(spare - gap * (shown - 1.0F), 0.0F) / 2;
+    for (std::size_t n = first; n < first + count; ++n) {
+        const float whole = width + beside(*grids[n], at.cell, frame);
+        at.columns.push_back({n, left, whole});
+        left += whole + gap;
+    }
     at.cells = low.y + frame.px(kTitleRow) + at.formula + words_above(grid, at.cell, frame);
     at.foot = at.cells + at.cell * rows;
     return at;
@@ -93,7 +106,7 @@ void draw_matrix(const GridView& grid, const char* id, const GridPlace& place, c
 }
 
 /// "A  scaled dot product" and what its scores are.
-struct Heading {
+struct SideHeading {
     const std::string& letter;
     const std::string& words;
     const std::string& tex;
@@ -102,7 +115,7 @@ struct Heading {
 };
 
 /// Beside the words where there is no line for it, and where it fits.
-void draw_heading_formula(const Heading& heading, float after, const Layout& at,
+void draw_heading_formula(const SideHeading& heading, float after, const Layout& at,
                           const Frame& frame) {
     if (heading.tex.empty()) return;
     const bool beside_words = at.formula == 0.0F;
@@ -110,12 +123,13 @@ void draw_heading_formula(const Heading& heading, float after, const Layout& at,
     const auto box = fitted_math(frame, heading.tex, kSmallFormula, heading.right - left);
     if (!box || left + box->width > heading.right) return;
     const float height = beside_words ? frame.px(kTitleRow) : at.formula;
+    if (box->ascent + box->descent > height) return;
     const float top = beside_words ? at.top : at.top + frame.px(kTitleRow);
     const float slack = (height - box->ascent - box->descent) / 2;
     draw_formula(frame, *box, {left, top + slack + box->ascent});
 }
 
-void draw_heading(const Heading& heading, const Layout& at, const Frame& frame) {
+void draw_heading(const SideHeading& heading, const Layout& at, const Frame& frame) {
     const Font& font = frame.fonts.strong;
     const ImVec2 low{heading.left, at.top};
     const ImVec2 high{heading.right, at.top + frame.px(kTitleRow)};
@@ -141,92 +155,44 @@ void draw_largest(const std::pair<Index, Index>& cell, const Column& column, con
     frame.painter.outline(low, high, frame.theme.accent, frame.px(2), frame.px(4));
 }
 
-void draw_headings(const view::KindsView& view, const Layout& at, const Frame& frame) {
+/// Over the n-th column, up to `right`.
+void draw_heading_of(const view::KindsView& view, const Column& column, float right,
+                     const Layout& at, const Frame& frame) {
     const view::Color weight = frame.theme.role(Role::weight);
-    const float gap = frame.px(kSpace8);
-    const auto& [a, b, change] = at.columns;
-    draw_heading({view.a.letter, view.a.words, view.a.tex, weight, a.left, b.left - gap}, at,
-                 frame);
-    draw_heading({view.b.letter, view.b.words, view.b.tex, weight, b.left, change.left - gap}, at,
-                 frame);
+    if (column.grid < 2) {
+        const view::KindSideView& side = column.grid == 0 ? view.a : view.b;
+        return draw_heading(
+            SideHeading{side.letter, side.words, side.tex, weight, column.left, right}, at, frame);
+    }
     const std::string ringed = view.largest ? "the largest is ringed" : "no pair differs";
-    draw_heading({view.difference->title,
-                  ringed,
-                  {},
-                  frame.theme.role(Role::score),
-                  change.left,
-                  change.left + change.width},
-                 at, frame);
-}
-
-/// A, B, B − A.
-std::array<const GridView*, 3> grids_of(const view::KindsView& view) {
-    return {&view.a.weights, &view.b.weights, &*view.difference};
-}
-
-void draw_hero(const view::KindsView& view, const Layout& at, const Frame& frame,
-               view::Actions& out) {
-    draw_headings(view, at, frame);
-    const GridPlace first = at.place(0);
-    draw_row_labels(GridCanvas{view.a.weights, first, frame}, at.columns[0].left);
-    const auto grids = grids_of(view);
-    constexpr const char* kIds[] = {"A", "B", "difference"};
-    for (std::size_t n = 0; n < grids.size(); ++n)
-        draw_matrix(*grids[n], kIds[n], at.place(n), frame, out);
-    for (std::size_t n = 0; n < grids.size(); ++n) {
-        const GridPlace place = at.place(n);
-        draw_color_bar(GridCanvas{*grids[n], place, frame},
-                       {place.origin.x, at.foot + frame.px(kBarGap)},
-                       at.cell * static_cast<float>(grids[n]->columns));
-    }
-    if (view.largest) draw_largest(*view.largest, at.columns[2], at, frame);
-}
-
-/// Settings of A and of B side by side; returns where they end.
-float draw_settings(const view::KindsView& view, ImVec2 low, float width, const Frame& frame,
-                    view::Actions& out) {
-    const float gap = frame.px(2 * kGap);
-    const float half = (width - gap) / 2;
-    float height = 0.0F;
-    for (const view::KindSideView* side : {&view.a, &view.b}) {
-        const float x = side == &view.a ? low.x : low.x + half + gap;
-        const float after = frame.text_width(frame.fonts.strong, "A") + frame.px(kSpace8);
-        draw_text_in(frame, frame.fonts.strong, {x, low.y}, {x + after, low.y + frame.px(28)},
-                     Align::left, frame.theme.role(Role::weight), side->letter);
-        ImGui::SetCursorScreenPos({x + after, low.y});
-        height = std::max(height, draw_kind_settings(*side, half - after, frame, out));
-    }
-    return low.y + height;
+    draw_heading(
+        SideHeading{
+            view.difference->title, ringed, {}, frame.theme.role(Role::score), column.left, right},
+        at, frame);
 }
 
 }  // namespace
 
-void draw_comparison(const view::KindsView& view, bool chrome, const Frame& frame,
-                     view::Actions& out) {
-    const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const ImVec2 high{low.x + room.x, low.y + room.y};
-    float top = chrome ? draw_settings(view, low, room.x, around(frame), out) : low.y;
-    ImGui::SetCursorScreenPos({low.x, top + frame.px(4)});
-    wrapped_words(frame, frame.fonts.title, frame.theme.text, view.sentence);
-    wrapped_words(frame, frame.fonts.small, frame.theme.muted, view.note);
-    if (!view.difference) return;
-    top = ImGui::GetCursorScreenPos().y + frame.px(kSpace8);
-    const float table = kinds_table_height(view.rows, room.x, frame);
-    const float rest = high.y - top - table - frame.px(kSpace8);
-    const Layout at =
-        make_layout(view, {low.x, top}, {room.x, std::max(rest, room.y * kLeastHero)}, frame);
-    draw_hero(view, at, frame, out);
-    const float below = at.foot + frame.px(kBar + kSpace8);
-    draw_kinds_table(view.rows, {low.x, below}, room.x, frame);
-    const float outputs = below + table + frame.px(kGap);  // where there is room under the table
-    const float row = (high.y - outputs - frame.px(kOutputTitle + kSpace8)) / 3;
-    if (view.outputs && row >= frame.px(kTableRow))
-        draw_vectors(*view.outputs, "outputs", {low.x, outputs}, high.x - low.x,
-                     std::min(row, frame.px(kControlRow)), frame);
+void draw_kinds(const view::KindsView& view, std::size_t first, std::size_t count, const Box& box,
+                const Frame& frame, view::Actions& out) {
+    const Layout at = make_layout(view, first, count, box.low, box.size(), frame);
     const auto grids = grids_of(view);
-    for (std::size_t n = 0; n < grids.size(); ++n)
-        draw_lens(*grids[n], at.place(n), frame, low, high);
+    draw_row_labels(GridCanvas{*grids[first], at.place(at.columns[0]), frame}, at.columns[0].left);
+    for (std::size_t n = 0; n < at.columns.size(); ++n) {
+        const Column& column = at.columns[n];
+        const GridView& grid = *grids[column.grid];
+        const GridPlace place = at.place(column);
+        const bool last = n + 1 == at.columns.size();
+        draw_heading_of(view, column,
+                        last ? box.high.x : at.columns[n + 1].left - frame.px(kSpace8), at, frame);
+        draw_matrix(grid, ("matrix " + std::to_string(column.grid)).c_str(), place, frame, out);
+        draw_color_bar(GridCanvas{grid, place, frame},
+                       {place.origin.x, at.foot + frame.px(kBarGap)},
+                       at.cell * static_cast<float>(grid.columns));
+        if (column.grid == 2 && view.largest) draw_largest(*view.largest, column, at, frame);
+    }
+    for (const Column& column : at.columns)
+        draw_lens(*grids[column.grid], at.place(column), frame, box.low, box.high);
 }
 
 }  // namespace attn::ui

@@ -16,8 +16,7 @@ using view::OnlineKey, view::OnlineView;
 // Design units.
 constexpr float kTitles = 96.0F;  // left of the bars
 constexpr float kWidestKey = 112.0F;
-constexpr float kScores = 0.6F;    // of the height of both kinds of bars
-constexpr float kVectors = 0.44F;  // of the height, what ℓ, O and the finished row take at most
+constexpr float kScores = 0.6F;           // of the height of both kinds of bars
 constexpr float kAroundVectors = 152.0F;  // their titles, labels and words
 constexpr int kVectorRows = 7;
 constexpr float kLeastBars = 120.0F, kOnlineFormula = 18.0F, kFormulaLine = 44.0F;
@@ -149,8 +148,11 @@ void point_at_keys(const Keys& keys, float top, float foot) {
     if (n < keys.view.keys.size()) tooltip(keys.frame, keys.view.keys[n].tooltip);
 }
 
-/// Scores over their exponentials, on the same keys. Returns where they end.
-float draw_keys(const OnlineView& view, ImVec2 low, ImVec2 room, const Frame& frame) {
+}  // namespace
+
+void draw_online_keys(const OnlineView& view, const Box& box, const Frame& frame) {
+    const ImVec2 low = box.low;
+    const ImVec2 room = box.size();
     const float count = static_cast<float>(std::max<std::size_t>(view.keys.size(), 1));
     const float titles = frame.px(kTitles);
     const float after = frame.px(kTitles);  // of "m = …"
@@ -180,8 +182,9 @@ float draw_keys(const OnlineView& view, ImVec2 low, ImVec2 room, const Frame& fr
                {keys.right(), terms.foot});
     draw_chunks(keys, low.y + head, terms.foot + frame.px(4));
     point_at_keys(keys, low.y, terms.foot);
-    return terms.foot + frame.px(8);
 }
+
+namespace {
 
 void draw_formulas(const OnlineView& view, ImVec2 low, float width, const Frame& frame) {
     float y = low.y;
@@ -209,23 +212,12 @@ void draw_state(const OnlineView& view, ImVec2 low, float width, float row_heigh
 
 }  // namespace
 
-void draw_online(const OnlineView& view, const Frame& frame) {
-    if (!view.fault.empty())
-        return wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.fault);
-    wrapped_words(frame, frame.fonts.title, frame.theme.text, view.sentence);
-    wrapped_words(frame, frame.fonts.small, frame.theme.muted,
-                  view.heading + ", " + view.step + ". " + view.memory);
-    const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float around = frame.px(kAroundVectors);
-    const float row = within((room.y * kVectors - around) / kVectorRows, frame.px(kLeastHeight),
-                             frame.px(kLargestHeight));
-    const float vectors = around + row * kVectorRows;  // kept free before the last step too
-    const float foot = draw_keys(view, {low.x, low.y + frame.px(8)},
-                                 {room.x, room.y - vectors - frame.px(16)}, frame);
-    const float left = room.x * kFormulas;
-    draw_formulas(view, {low.x, foot + frame.px(8)}, left - frame.px(kSpace16), frame);
-    draw_state(view, {low.x + left, foot + frame.px(8)}, room.x - left, row, frame);
+void draw_online_row(const OnlineView& view, const Box& box, const Frame& frame) {
+    const float row = within((box.size().y - frame.px(kAroundVectors)) / kVectorRows,
+                             frame.px(kLeastHeight), frame.px(kLargestHeight));
+    const float left = box.size().x * kFormulas;
+    draw_formulas(view, box.low, left - frame.px(kSpace16), frame);
+    draw_state(view, {box.low.x + left, box.low.y}, box.size().x - left, row, frame);
 }
 
 }  // namespace attn::ui

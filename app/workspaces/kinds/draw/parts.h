@@ -2,7 +2,7 @@
 
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
-#include "app/common/draw/frame.h"
+#include "app/common/draw/parts.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/online.h"
 #include "app/workspaces/kinds/view.h"
@@ -11,16 +11,13 @@ namespace attn::ui {
 
 // The parts of the Kinds workspace; each fills the current window.
 
-/// One row: comparison or online softmax, and what belongs to what is shown.
-void draw_kinds_top(const view::KindsView& view, const view::OnlineView& online, bool is_online,
-                    const Frame& frame, view::Actions& out);
-/// The settings of one side, in a box `width` wide at the cursor. Returns its height.
-float draw_kind_settings(const view::KindSideView& side, float width, const Frame& frame,
-                         view::Actions& out);
+/// Comparison or online softmax, and what belongs to what is shown; both sides' settings in the popover.
+void draw_kinds_bar(const view::KindsView& view, const view::OnlineView& online, bool is_online,
+                    ControlBar& bar);
 
-/// Both sides' settings where there is `chrome`, weights of A and of B, their difference, the table.
-void draw_comparison(const view::KindsView& view, bool chrome, const Frame& frame,
-                     view::Actions& out);
+/// `count` of the weights of A, of B and their difference, from the first on.
+void draw_kinds(const view::KindsView& view, std::size_t first, std::size_t count, const Box& box,
+                const Frame& frame, view::Actions& out);
 /// What A and B cost and how far apart they are: one line each, in two columns where there is room.
 float kinds_table_height(const std::vector<view::KindRow>& rows, float width, const Frame& frame);
 void draw_kinds_table(const std::vector<view::KindRow>& rows, ImVec2 low, float width,
@@ -30,7 +27,9 @@ void draw_kinds_table(const std::vector<view::KindRow>& rows, ImVec2 low, float 
 float draw_vectors(const view::GridView& grid, const char* id, ImVec2 low, float width,
                    float row_height, const Frame& frame);
 
-/// The online softmax at its present step.
-void draw_online(const view::OnlineView& view, const Frame& frame);
+/// The online softmax at its present step: scores over their exponentials, on the same keys.
+void draw_online_keys(const view::OnlineView& view, const Box& box, const Frame& frame);
+/// Its formulas beside its state, and the row when it is finished.
+void draw_online_row(const view::OnlineView& view, const Box& box, const Frame& frame);
 
 }  // namespace attn::ui

@@ -211,33 +211,16 @@ float draw_badge(const LargeScene& scene, ImVec2 at, float height) {
     return width;
 }
 
-float badge_width(const LargeScene& scene) {
-    const Font& font = scene.frame.fonts.strong;
-    if (scene.view.quality.empty()) return 0.0F;
-    return scene.frame.text_width(font, "● " + scene.view.quality) + scene.frame.px(20);
-}
-
-/// Title, badge, and what a pixel stands for at the right end, as far as each has room.
-void draw_title_line(const LargeScene& scene, const Area& line) {
+/// Badge, and what a pixel stands for at the right end.
+void draw_quality_line(const LargeScene& scene, const Area& line) {
     const Frame& frame = scene.frame;
-    const float gap = frame.px(kSpace16);
-    const Font& large = frame.fonts.title;
-    const float badge = badge_width(scene) + gap;
-    const bool roomy = frame.text_width(large, scene.view.title) + badge <= line.width();
-    const Font& font = roomy ? large : frame.fonts.strong;
-    const std::string title = fit_text(frame, font, scene.view.title, line.width() - badge);
-    draw_text_in(frame, font, line.low, line.high, Align::left, frame.theme.text, title);
-    float x = line.low.x + frame.text_width(font, title);
-    const float plate = std::min(frame.px(24), line.height() - frame.px(4));
-    x += gap;
-    x += draw_badge(scene, {std::round(x), std::round((line.low.y + line.high.y - plate) / 2)},
-                    plate);
-    const float zoom = frame.text_width(frame.fonts.small, scene.view.zoom_words);
-    if (x + frame.px(24) + zoom <= line.high.x)
-        draw_text_in(frame, frame.fonts.small, line.low, line.high, Align::right, frame.theme.muted,
-                     scene.view.zoom_words);
+    const float plate = std::min(frame.px(24), line.height());
+    const float width =
+        draw_badge(scene, {line.low.x, std::round((line.low.y + line.high.y - plate) / 2)}, plate);
+    draw_fitted(frame, frame.fonts.small, {line.low.x + width + frame.px(kSpace24), line.low.y},
+                line.high, Align::right, frame.theme.muted, scene.view.zoom_words);
     ImGui::SetCursorScreenPos(line.low);
-    ImGui::InvisibleButton("title", line.size());
+    ImGui::InvisibleButton("quality", line.size());
     tooltip(frame, scene.view.title, scene.view.quality + "; " + scene.view.zoom_words);
 }
 
@@ -299,22 +282,6 @@ void draw_pass_line(const LargeScene& scene, const Area& line) {
     draw_bar(scene, {line.low, {right, line.high.y}});
 }
 
-/// At the right end of the line, whose rest it returns: the toy sentence is a small matrix, so that the ways to a large
-/// one stand here too, where the side panel may be closed.
-Area draw_offer(const LargeScene& scene, const Area& line) {
-    const Frame& frame = scene.frame;
-    const float width = button_width(frame, "Open a file") + generate_width(scene) + frame.px(8);
-    if (!scene.view.offers_other || frame.is_canvas_alone() || width > line.width() / 2)
-        return line;
-    const float left = line.high.x - width;
-    ImGui::SetCursorScreenPos({left, line.low.y});
-    draw_open_button(scene);
-    ImGui::SetCursorScreenPos(
-        {left + button_width(frame, "Open a file") + frame.px(8), line.low.y});
-    draw_generate_button(scene);
-    return {line.low, {left - frame.px(16), line.high.y}};
-}
-
 /// What the pass does and, while it is not done, how good the preview is.
 void draw_pass_words(const LargeScene& scene, const Area& line) {
     const Frame& frame = scene.frame;
@@ -342,14 +309,11 @@ void draw_large_header(const LargeScene& scene, const Area& area) {
         draw_roofline(scene.view.roofline,
                       {{area.high.x - frame.px(kRooflineWidth), area.low.y}, area.high}, frame);
     }
-    const bool low = area.height() < frame.px(kRooflineHeight);
-    const float title = area.low.y + frame.px(low ? 28 : 36);
-    const float bar = title + frame.px(low ? 28 : 36);
-    draw_title_line(scene, {left.low, {left.high.x, title}});
+    const float title = area.low.y + frame.px(24);
+    const float bar = scene.view.pass.done ? title : title + frame.px(28);
+    draw_quality_line(scene, {left.low, {left.high.x, title}});
     if (!scene.view.pass.done) draw_pass_line(scene, {{left.low.x, title}, {left.high.x, bar}});
-    const float words = scene.view.pass.done ? title : bar;
-    const Area line{{left.low.x, words}, {left.high.x, words + frame.px(low ? 16 : 20)}};
-    draw_pass_words(scene, scene.view.pass.done ? draw_offer(scene, line) : line);
+    draw_pass_words(scene, {{left.low.x, bar}, {left.high.x, bar + frame.px(18)}});
 }
 
 }  // namespace attn::ui

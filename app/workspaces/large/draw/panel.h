@@ -16,14 +16,13 @@ struct LargeScene {
     operator MapScene() const { return {view, look, frame, out}; }  // NOLINT: converts
 };
 
-/// The workspace without its side panel, filling the current window: header, rulers, canvas, profiles, legend; while
-/// there is no matrix, the way to one.
+/// The hero, filling the current window: header, rulers, canvas, profiles, legend; while there is no matrix, the way to one.
 void draw_large_map(const LargeScene& scene);
-/// Its side panel, filling the current window: minimap, colours, ways to a cell, the selected cell's
+/// The side panel, filling the current window: minimap, colours, ways to a cell, the selected cell's
 /// arithmetic, lists of cells, generator. Scrolls where it does not fit.
 void draw_large_side(const LargeScene& scene);
 
-/// Title, quality, zoom; the exact pass; and, where it has room, the roofline.
+/// Quality, zoom; the exact pass; and, where it has room, the roofline.
 void draw_large_header(const LargeScene& scene, const Area& area);
 /// The generator's settings and the button that makes the matrix.
 void draw_generator(const LargeScene& scene);

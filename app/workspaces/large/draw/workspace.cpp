@@ -1,16 +1,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
+#include "app/common/draw/parts.h"
 #include "app/workspaces/large/draw/panel.h"
 
 namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kHeader = 96.0F, kShortHeader = 72.0F, kProfile = 40.0F, kShortProfile = 24.0F,
-                kLegend = 56.0F;
+constexpr float kHeader = 76.0F, kProfile = 40.0F, kShortProfile = 24.0F, kLegend = 56.0F;
 constexpr float kRoomy = 560.0F;  // a lower window gives up some heights
 constexpr float kForm = 440.0F;   // width of hint and generator on an empty canvas
 
@@ -23,7 +22,7 @@ struct Layout {
 
 Layout lay_out(const Frame& frame, const Area& room) {
     const bool roomy = room.height() >= frame.px(kRoomy);
-    const float header = frame.px(roomy ? kHeader : kShortHeader);
+    const float header = frame.px(kHeader);
     const float across = frame.px(kProfile);  // holds a ruler's title too
     const float profile = frame.px(roomy ? kProfile : kShortProfile);
     const float captions = roomy ? frame.px(kTitleRow) : frame.fonts.small.px;
@@ -69,6 +68,12 @@ void draw_empty(const LargeScene& scene, const Area& room) {
     ImGui::EndChild();
 }
 
+void draw_large_bar(const view::LargeView& view, const view::MapLook& look, ControlBar& bar) {
+    const LargeScene scene{view, look, bar.frame, bar.out};
+    if (bar.take(button_width(bar.frame, "Open a file"))) draw_open_button(scene);
+    if (bar.take(generate_width(scene))) draw_generate_button(scene);
+}
+
 }  // namespace
 
 void draw_large_map(const LargeScene& scene) {
@@ -87,17 +92,20 @@ void draw_large_map(const LargeScene& scene) {
 std::string draw_large_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                  view::Actions& out) {
     const view::LargeView view = build_large_view(state);
-    const LargeScene scene{view, view::map_look(state), frame, out};
-    const float side = has_map(view) && r.chrome ? r.inspector : 0.0F;
-    const float split = std::max(r.work.low.x, r.work.high.x - side);
-    panel("map", {{r.work.low.x + r.margin, frame.px(16)}, {split - r.margin, r.work.high.y}},
-          [&] { draw_large_map(scene); });
-    if (!has_map(view)) return {};
-    open_inspector(state, r, out);
-    side_panel(r, {}, "map side", frame, [&](const Frame& beside) {
-        draw_large_side({view, scene.look, beside, out});
-    });
-    return view.bottom_line;
+    const view::MapLook& look = view::map_look(state);
+    Parts parts{.hero = {"map", "map",
+                         [&](const Box&) {
+                             draw_large_map({view, look, frame, out});
+                         }},
+                .side = [&](const Frame& beside) {
+                    draw_large_side({view, look, beside, out});
+                }};
+    if (has_map(view)) {
+        parts.heading.headline = view.title;
+        parts.controls = [&](ControlBar& bar) { draw_large_bar(view, look, bar); };
+        parts.status = view.bottom_line;
+    }
+    return draw_parts(state, r, parts, frame, out);
 }
 
 extern const WorkspacePanel kLargePanel;

@@ -5,14 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/document/heads.h"
-#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/inspector.h"
+#include "app/common/draw/parts.h"
 #include "app/common/draw/plot.h"
-#include "app/common/draw/point.h"
 #include "app/common/draw/still.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"
@@ -26,120 +25,90 @@ namespace {
 using view::LearnFieldKind, view::LearnFieldView, view::LearnView;
 
 // Design units.
-constexpr float kExperiments = 380.0F;
-constexpr float kExperimentsShare = 0.32F;  // of a narrow window
+constexpr float kExperiments = 280.0F;
 constexpr float kHeadLists = 96.0F, kLabels = 124.0F;
 constexpr double kLeastRate = 1e-5;
-constexpr float kChoices = 36.0F, kMeasures = 240.0F, kMomentLine = 32.0F;
-constexpr float kCurves = 0.4F;  // of the width, beside the maps
-constexpr float kMaps = 0.62F;   // of the height, above the small plots
-constexpr float kStacked = 600.0F;
-constexpr float kLow = 380.0F;  // of the height: small curves have no room
+constexpr float kChoices = 36.0F, kMeasures = 240.0F;
+constexpr float kCurves = 0.4F, kSmall = 0.36F;  // of the width, of the height
 
-/// A button in its place on the line; true when pressed.
-bool flowing_button(const Frame& frame, const std::string& words, const Tip& tip) {
-    flow(frame, button_width(frame, words));
-    return button(frame, words.c_str(), words, tip);
-}
-
-void draw_training(const LearnView& view, const Frame& frame, view::Actions& out) {
+void draw_training(const LearnView& view, ControlBar& bar) {
+    view::Actions& out = bar.out;
     if (view.training) {
-        if (flowing_button(frame, "pause", {"Stops training", "Key: Space"}))
+        if (bar.button("pause", "pause", {"Stops training", "Key: Space"}))
             out.push_back(view::TrainTo{view.pause_at});
     } else {
         const Index to = view.done < view.steps ? view.steps : view.done + view.steps;
-        const std::string words = view.started ? "train on" : "train";
-        if (flowing_button(frame, words,
-                           {fmt::format("Trains to step {}", view::grouped(to)), "Key: Space"}))
+        if (bar.button("train", view.started ? "train on" : "train",
+                       {fmt::format("Trains to step {}", view::grouped(to)), "Key: Space"}))
             out.push_back(view::TrainTo{std::min(to, view::kMostLearnSteps)});
     }
-    if (flowing_button(frame, "step", {"One step more", "Key: Shift+→"}))
+    if (bar.button("step", "step", {"One step more", "Key: Shift+→"}))
         out.push_back(view::TrainTo{view.done + 1});
-    if (view.started || view.changed) {
-        const std::string words = view.changed ? "begin with these settings" : "begin anew";
-        if (flowing_button(frame, words,
-                           {"Leaves what was trained, and begins from first weights", "Key: N"}))
-            out.push_back(view::NewTraining{});
-    }
+    if ((view.started || view.changed) &&
+        bar.button("anew", view.changed ? "begin with these settings" : "begin anew",
+                   {"Leaves what was trained, and begins from first weights", "Key: N"}))
+        out.push_back(view::NewTraining{});
     if (view.started && !view.seeds_requested &&
-        flowing_button(frame, "5 seeds",
-                       {"Trains four more seeds of both, for the spread", "Key: V"}))
+        bar.button("seeds", "5 seeds",
+                   {"Trains four more seeds of both, for the spread", "Key: V"}))
         out.push_back(view::TrainSeeds{view::kSpreadSeeds});
 }
 
-void draw_place(const LearnView& view, const Frame& frame, view::Actions& out) {
+void draw_place(const LearnView& view, ControlBar& bar) {
     const auto list = [&](const char* id, const char* word, Index count, Index now,
                           const Tip& tip) {
         std::vector<std::string> names;
         for (Index n = 0; n < count; ++n) names.push_back(fmt::format("{} {}", word, n));
-        flow(frame, frame.px(kHeadLists));
-        return combo(frame, id, {names, static_cast<int>(now)}, frame.px(kHeadLists), tip, out);
+        return bar.combo(id, {names, static_cast<int>(now)}, kHeadLists, tip);
     };
     if (view.layers > 1)
         if (const auto n = list("##layer", "layer", view.layers, view.layer,
                                 {"The layer whose maps are drawn", "Keys: ↑ and ↓"}))
-            out.push_back(view::ShowLearnHead{*n, view.head});
+            bar.out.push_back(view::ShowLearnHead{*n, view.head});
     if (view.heads > 1)
         if (const auto n = list("##head", "head", view.heads, view.head,
                                 {"The head whose maps are drawn", "Keys: , and ."}))
-            out.push_back(view::ShowLearnHead{view.layer, *n});
+            bar.out.push_back(view::ShowLearnHead{view.layer, *n});
 }
 
-void draw_learn_bar(const LearnView& view, const Frame& frame, view::Actions& out) {
+/// What is done to one run from the step that is looked at on.
+void draw_learn_run(const LearnView& view, std::size_t n, ControlBar& bar) {
+    const view::LearnRunView& run = view.runs[n];
+    const std::string id(view::kLearnRunNames[n]);
+    const std::string key = n == 0 ? "" : "Shift+";
+    bar.words(bar.frame.theme.role(n == 0 ? Role::query : Role::key),
+              fmt::format("{} from step {} on:", run.name, view::grouped(view.shown)));
+    if (const auto on =
+            bar.toggle(("scaling " + id).c_str(), "÷√d_k", run.scaling,
+                       {"Switches ÷√d_k from the step that is looked at",
+                        "What was trained after it is trained anew. Key: " + key + "S"}))
+        bar.out.push_back(view::SwitchScaling{id, view.shown, *on});
+    if (run.has_head)
+        if (const auto on = bar.toggle(
+                ("head " + id).c_str(), view::head_name({view.layer, view.head}), run.head_on,
+                {"Off: the head’s output is 0 from the step that is looked at",
+                 "It gets no gradient then. Key: " + key + "X"}))
+            bar.out.push_back(view::SwitchLearnHead{id, view.shown, view.layer, view.head, *on});
+    for (const auto& [to, words] : {std::pair{"step", "open in Step"}, {"heads", "open in Heads"}})
+        if (bar.button((to + id).c_str(), words,
+                       {"The model of this moment, as a document",
+                        "Its tensors are then open in every workspace; Ctrl+Z goes back"}))
+            bar.out.push_back(view::OpenLearnMoment{id, to, view.shown});
+}
+
+void draw_learn_bar(const LearnView& view, ControlBar& bar) {
     const std::string shown =
         view.experiment < 0 ? std::string("own settings")
                             : view.experiment_names[static_cast<std::size_t>(view.experiment)];
-    const float width =
-        std::min(frame.px(kExperiments), ImGui::GetContentRegionAvail().x * kExperimentsShare);
-    if (const auto n = combo(frame, "##experiment", {view.experiment_names, view.experiment, shown},
-                             width, {"What is trained", "Every setting stands at the right"}, out))
-        out.push_back(view::LoadExperiment{view.experiment_keys[static_cast<std::size_t>(*n)]});
-    draw_training(view, frame, out);
-    draw_place(view, frame, out);
-    // The bottom line has it too.
-    ImGui::SameLine(0.0F, frame.px(12));
-    if (view.progress.empty() ||
-        ImGui::GetContentRegionAvail().x < frame.text_width(frame.fonts.body, view.progress))
-        return ImGui::NewLine();
-    ImGui::AlignTextToFramePadding();
-    words(frame, frame.fonts.body, frame.theme.muted, view.progress);
-}
-
-void draw_learn_moment(const LearnView& view, const Frame& frame, view::Actions& out) {
-    for (std::size_t n = 0; n < view.runs.size(); ++n) {
-        const view::LearnRunView& run = view.runs[n];
-        const std::string id(view::kLearnRunNames[n]);
-        ImGui::PushID(id.c_str());
-        ImGui::AlignTextToFramePadding();
-        words(frame, frame.fonts.strong, frame.theme.role(n == 0 ? Role::query : Role::key),
-              fmt::format("{} from step {} on:", run.name, view::grouped(view.shown)));
-        const std::string key = n == 0 ? "" : "Shift+";
-        flow(frame, toggle_width(frame, "÷√d_k"));
-        if (const auto on =
-                toggle(frame, "scaling", "÷√d_k", run.scaling,
-                       {"Switches ÷√d_k from the step that is looked at",
-                        "What was trained after it is trained anew. Key: " + key + "S"}))
-            out.push_back(view::SwitchScaling{id, view.shown, *on});
-        if (run.has_head) {
-            const std::string head = view::head_name({view.layer, view.head});
-            flow(frame, toggle_width(frame, head));
-            if (const auto on =
-                    toggle(frame, "head", head, run.head_on,
-                           {"Off: the head’s output is 0 from the step that is looked at",
-                            "It gets no gradient then. Key: " + key + "X"}))
-                out.push_back(view::SwitchLearnHead{id, view.shown, view.layer, view.head, *on});
-        }
-        for (const char* to : {"step", "heads"}) {
-            const std::string label =
-                fmt::format("open in {}", to == std::string("step") ? "Step" : "Heads");
-            flow(frame, button_width(frame, label));
-            if (button(frame, to, label,
-                       {"The model of this moment, as a document",
-                        "Its tensors are then open in every workspace; Ctrl+Z goes back"}))
-                out.push_back(view::OpenLearnMoment{id, to, view.shown});
-        }
-        ImGui::PopID();
-    }
+    if (const auto n =
+            bar.combo("##experiment", {view.experiment_names, view.experiment, shown}, kExperiments,
+                      {"What is trained", "Every setting stands at the right"}))
+        bar.out.push_back(view::LoadExperiment{view.experiment_keys[static_cast<std::size_t>(*n)]});
+    draw_training(view, bar);
+    draw_place(view, bar);
+    if (!view.started) return;
+    bar.rest();
+    for (std::size_t n = 0; n < view.runs.size(); ++n) draw_learn_run(view, n, bar);
 }
 
 /// What the field is set to, as JSON.
@@ -315,56 +284,19 @@ void draw_learn_maps(const LearnView& view, const Box& box, const Frame& frame,
         out.push_back(view::HoverLearnCell{hovered});
 }
 
-void draw_learn_body(const LearnView& view, const Box& box, bool chrome, const Frame& frame,
+/// Pages: the settings, or what is selected.
+void draw_learn_side(const view::AppState& state, const LearnView& view, const Frame& frame,
                      view::Actions& out) {
-    float top = draw_point(view.point, box, frame);
-    top = draw_notes(view.notes, {{box.low.x, top}, box.high}, frame) + frame.px(kSpace8);
-    if (!view.lacks.empty()) {
-        ImGui::SetCursorScreenPos({box.low.x, top});
-        wrapped_words(frame, frame.fonts.title, frame.theme.warning, view.lacks);
-        return;
-    }
-    float foot = box.high.y;
-    if (chrome && view.started) {
-        const float lines = static_cast<float>(view.runs.size());
-        foot -= frame.px(kMomentLine) * lines + frame.px(4);
-        panel("moment", {{box.low.x, foot + frame.px(4)}, box.high},
-              [&] { draw_learn_moment(view, around(frame), out); });
-    }
-    const bool wide = box.size().x >= frame.px(kStacked);
-    const float split = wide ? box.low.x + box.size().x * kCurves : box.high.x;
-    const float middle = wide ? foot : top + (foot - top) * 0.4F;
-    const Box curve{{box.low.x, top}, {split - (wide ? frame.px(kSpace16) : 0.0F), middle}};
-    panel("curve", curve, [&] { draw_learn_curve(view, curve, frame, out); });
-    const float left = wide ? split + frame.px(kSpace16) : box.low.x;
-    const float begin = wide ? top : middle + frame.px(kSpace16);
-    const bool small_curves = wide && foot - begin >= frame.px(kLow);
-    const float below = small_curves ? begin + (foot - begin) * kMaps : foot;
-    const Box maps{{left, begin}, {box.high.x, below}};
-    panel("maps", maps, [&] { draw_learn_maps(view, maps, frame, out); });
-    if (!small_curves) return;
-    const Box small{{left, below + frame.px(kSpace16)}, {box.high.x, foot}};
-    panel("small", small, [&] { draw_small_curves(view, small, frame, out); });
-}
-
-void draw_learn_side(const view::AppState& state, const LearnView& view, const WorkArea& area,
-                     float top, const Frame& frame, view::Actions& out) {
-    const Box box = area.side(top);
-    panel("side", box, [&] {
-        fill_side(area, top, frame);
-        const float left = box.low.x + frame.px(16);
-        const float below = box.low.y + frame.px(12 + 36);
-        panel("pages", {{left, box.low.y + frame.px(12)}, {box.high.x - frame.px(4), below}}, [&] {
-            if (const auto n = choice(frame, "page", view.page_names, view.page,
-                                      {"Settings, the selected row, all heads, all matrices", ""}))
-                out.push_back(view::ShowLearnPage{static_cast<view::LearnPage>(*n)});
-        });
-        panel("page", {{left, below}, {box.high.x - frame.px(4), box.high.y}}, [&] {
-            if (view.page == static_cast<int>(view::LearnPage::settings))
-                draw_learn_settings(view, state, frame, out);
-            else
-                draw_inspector(view::learn_inspector(state), frame, out);
-        });
+    if (const auto n = choice(frame, "page", view.page_names, view.page,
+                              {"Settings, the selected row, all heads, all matrices", ""}))
+        out.push_back(view::ShowLearnPage{static_cast<view::LearnPage>(*n)});
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    panel("page", {low, {low.x + room.x, low.y + room.y}}, [&] {
+        if (view.page == static_cast<int>(view::LearnPage::settings))
+            draw_learn_settings(view, state, frame, out);
+        else
+            draw_inspector(view::learn_inspector(state), frame, out);
     });
 }
 
@@ -373,13 +305,21 @@ void draw_learn_side(const view::AppState& state, const LearnView& view, const W
 std::string draw_learn_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                  view::Actions& out) {
     const LearnView view = build_learn_view(state);
-    const float top = bar_panel(r, frame.px(kRoomBar), frame,
-                                [&](const Frame& chrome) { draw_learn_bar(view, chrome, out); });
-    const Box box = canvas_box(r, top + frame.px(12), frame.px(kSpace8));
-    panel("learn", box, [&] { draw_learn_body(view, box, r.chrome, frame, out); });
-    open_inspector(state, r, out);
-    if (r.has_side()) draw_learn_side(state, view, r, top + frame.px(1), around(frame), out);
-    return view.progress;
+    const Parts parts{
+        .lacks = view.lacks,
+        .heading = {view.point, {}, view.notes},
+        .hero = {"maps", "weights",
+                 [&](const Box& box) { draw_learn_maps(view, box, frame, out); }},
+        .others = {{"curve", "curve",
+                    [&](const Box& box) { draw_learn_curve(view, box, frame, out); },
+                    CanvasPart::Where::left, kCurves},
+                   {"small", "more curves",
+                    [&](const Box& box) { draw_small_curves(view, box, frame, out); },
+                    CanvasPart::Where::below, kSmall}},
+        .controls = [&](ControlBar& bar) { draw_learn_bar(view, bar); },
+        .side = [&](const Frame& beside) { draw_learn_side(state, view, beside, out); },
+        .status = view.progress};
+    return draw_parts(state, r, parts, frame, out);
 }
 
 extern const WorkspacePanel kLearnPanel;

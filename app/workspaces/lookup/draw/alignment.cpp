@@ -11,7 +11,7 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kMostRow = 44.0F;
+constexpr float kMostRow = 160.0F;
 constexpr float kWords = 0.3F;  // of the width
 constexpr float kMostWidth = 1100.0F, kLegend = 24.0F;
 
@@ -79,12 +79,9 @@ void draw_legend(const Box& box, const Frame& frame) {
     one(true, "largest cosine, where it is another key");
 }
 
-}  // namespace
-
 void draw_alignment(const view::AlignmentView& view, const Box& box, const Frame& frame,
                     view::Actions& out) {
-    const float words = draw_lookup_words(view.body, box, frame);
-    if (!view.body.lacks.empty() || view.rows.empty()) return;
+    const float words = box.low.y;
     const float width = std::min(box.size().x, frame.px(kMostWidth));
     draw_legend({{box.low.x, words}, {box.low.x + width, words + frame.px(kLegend)}}, frame);
     const float head = words + frame.px(kLegend);
@@ -124,6 +121,14 @@ void draw_alignment(const view::AlignmentView& view, const Box& box, const Frame
                 out.push_back(view::SelectLookupCell{view.row, key});
         }
     });
+}
+
+}  // namespace
+
+void LookupPages::add(const view::AlignmentView& view) {
+    if (!say(view.body) || view.rows.empty()) return;
+    parts.hero = {"alignment", "alignment",
+                  [this, &view](const Box& box) { draw_alignment(view, box, frame, out); }};
 }
 
 }  // namespace attn::ui

@@ -6,7 +6,7 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kHero = 0.6F;  // of the height
+constexpr float kBelow = 0.4F;  // of the height
 
 void draw_curves(const view::PlotView& plot, const char* id, const Box& box,
                  const view::CapacityView& view, const Frame& frame, view::Actions& out) {
@@ -21,21 +21,19 @@ void draw_curves(const view::PlotView& plot, const char* id, const Box& box,
 
 }  // namespace
 
-void draw_capacity(const view::CapacityView& view, const Box& box, const Frame& frame,
-                   view::Actions& out) {
-    const float point = draw_point(view.point, box, frame);
-    const float top =
-        draw_notes(view.notes, {{box.low.x, point}, box.high}, frame) + frame.px(kSpace16);
+void LookupPages::add(const view::CapacityView& view) {
+    parts.heading = {view.point, {}, view.notes};
     if (!view.ready) return;
-    const float split = top + (box.high.y - top) * kHero;
-    draw_curves(view.interference, "interference", {{box.low.x, top}, {box.high.x, split}}, view,
-                frame, out);
-    const float below = split + frame.px(kSpace16);
-    const float middle = (box.low.x + box.high.x) / 2;
-    draw_curves(view.error, "error",
-                {{box.low.x, below}, {middle - frame.px(kSpace16), box.high.y}}, view, frame, out);
-    draw_curves(view.near_cosine, "near", {{middle + frame.px(kSpace16), below}, box.high}, view,
-                frame, out);
+    const auto curves = [this, &view](const view::PlotView& plot, const char* id) {
+        return [this, &view, &plot, id](const Box& box) {
+            draw_curves(plot, id, box, view, frame, out);
+        };
+    };
+    parts.hero = {"interference", "interference", curves(view.interference, "interference")};
+    parts.others = {
+        {"error", "error", curves(view.error, "error"), CanvasPart::Where::below, kBelow},
+        {"near", "cosine of near keys", curves(view.near_cosine, "near"), CanvasPart::Where::below,
+         kBelow}};
 }
 
 }  // namespace attn::ui

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
@@ -90,36 +91,39 @@ float draw_chips(const view::PermutationView& view, const Box& box, const Frame&
     return foot;
 }
 
-/// The words, and beneath them the matrices.
-void draw_body(const view::LookupGridsView& view, const Box& box, const Frame& frame,
-               view::Actions& out) {
-    const float top = draw_lookup_words(view, box, frame);
-    if (!view.lacks.empty()) return;
-    if (const auto clicked = draw_grid_set(view.grids, {box.low.x, top}, box.high, frame).clicked)
-        out.push_back(view::SelectLookupCell{clicked->row, clicked->column});
+/// All matrices, and each alone.
+void add_grids(const view::LookupGridsView& view, LookupPages& to,
+               const std::function<float(const Box& box)>& above) {
+    const auto draw = [&view, &to, above](const Box& box, std::size_t n, std::size_t count) {
+        const ImVec2 low{box.low.x, above(box)};
+        const std::span grids = std::span(view.grids).subspan(n, count);
+        if (const auto clicked = draw_grid_set(grids, low, box.high, to.frame).clicked)
+            to.out.push_back(view::SelectLookupCell{clicked->row, clicked->column});
+    };
+    to.parts.hero = {"matrices", "matrices",
+                     [draw, &view](const Box& box) { draw(box, 0, view.grids.size()); }};
+    if (view.grids.size() > 1)
+        to.parts.singles =
+            parts_of(view.grids, [draw](const Box& box, std::size_t n) { draw(box, n, 1); });
 }
 
 }  // namespace
 
-float draw_lookup_words(const view::LookupGridsView& view, const Box& box, const Frame& frame) {
-    if (!view.lacks.empty()) {
-        panel("lacks", box,
-              [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks); });
-        return box.high.y;
-    }
-    const float point = draw_point(view.point, box, frame);
-    return draw_notes(view.notes, {{box.low.x, point}, box.high}, frame) + frame.px(kGridsGap);
+bool LookupPages::say(const view::LookupGridsView& view) {
+    parts.lacks = view.lacks;
+    parts.heading = {view.point, {}, view.notes};
+    return view.lacks.empty();
 }
 
-void draw_similarity(const view::SimilarityView& view, const Box& box, const Frame& frame,
-                     view::Actions& out) {
-    draw_body(view.body, box, frame, out);
+void LookupPages::add(const view::SimilarityView& view) {
+    if (say(view.body)) add_grids(view.body, *this, [](const Box& box) { return box.low.y; });
 }
 
-void draw_permutation(const view::PermutationView& view, const Box& box, const Frame& frame,
-                      view::Actions& out) {
-    const float chips = draw_chips(view, box, frame, out);
-    draw_body(view.body, {{box.low.x, chips + frame.px(kGridsGap)}, box.high}, frame, out);
+void LookupPages::add(const view::PermutationView& view) {
+    if (!say(view.body)) return;
+    add_grids(view.body, *this, [this, &view](const Box& box) {
+        return draw_chips(view, box, frame, out) + frame.px(kGridsGap);
+    });
 }
 
 }  // namespace attn::ui

@@ -12,31 +12,8 @@ namespace {
 using view::MemoryView;
 
 // Design units.
-constexpr float kSlider = 34.0F, kMemoryLegend = 20.0F, kNames = 72.0F, kLeastTable = 520.0F,
-                kMostTable = 640.0F, kLeastPlane = 160.0F, kNumbers = 300.0F;
-
-/// Two squares, and what stands beside or beneath them.
-struct Layout {
-    float side = 0.0F;
-    bool beside = false;  // the table
-};
-
-/// The larger squares of both ways.
-Layout lay_out(const MemoryView& view, const Box& box, const Frame& frame) {
-    const float foot = frame.px(kSlider + kMemoryLegend + kTableRow);
-    const float table = memory_table_height(view, frame);
-    const float numbers = memory_numbers_height(view, frame);
-    const auto side = [&](float width, float height) {
-        return std::max(std::min((width - frame.px(kSpace16)) / 2, height - foot),
-                        frame.px(kLeastPlane));
-    };
-    const float below = std::max(table, numbers + frame.px(kNames)) + frame.px(kSpace16);
-    const float beside = side(box.size().x - frame.px(kLeastTable + kSpace16), box.size().y);
-    const float under = side(box.size().x, box.size().y - below);
-    const float aside = table + numbers + frame.px(kNames + kSpace16);
-    if (beside > under && aside <= box.size().y) return {beside, true};
-    return {under, false};
-}
+constexpr float kSlider = 34.0F, kMemoryLegend = 20.0F, kNames = 72.0F, kLeastTable = 480.0F,
+                kNumbers = 300.0F;
 
 void draw_temperature(const MemoryView& view, const Box& box, const Frame& frame,
                       view::Actions& out) {
@@ -65,68 +42,78 @@ void draw_names(const MemoryView& view, const Box& box, const Frame& frame, view
     panel("names", box, [&] {
         ImGui::PushID(static_cast<int>(view.pair));
         if (const auto key = list_field(frame, "key name", "key", view.key_name,
-                                        {"The name of the key", "Click to type."}, out))
+                                        {"The name of the key", "Click to type."}, out,
+                                        [](float) { return true; }))
             out.push_back(view::NameLookupPair{view.pair, *key, view.value_name});
         if (const auto value = list_field(frame, "value name", "value", view.value_name,
-                                          {"The name of the value", "Click to type."}, out))
+                                          {"The name of the value", "Click to type."}, out,
+                                          [](float) { return true; }))
             out.push_back(view::NameLookupPair{view.pair, view.key_name, *value});
         ImGui::PopID();
     });
 }
 
-std::optional<Index> draw_beside(const MemoryView& view, const Box& box, const Frame& frame,
-                                 view::Actions& out) {
-    const float width = std::min(box.size().x, frame.px(kMostTable));
-    const float right = box.low.x + width;
+/// Names and numbers beside the table, or where it is narrow beneath it.
+std::optional<Index> draw_pairs(const MemoryView& view, const Box& box, const Frame& frame,
+                                view::Actions& out) {
+    const bool beside = box.size().x >= frame.px(kLeastTable + kNumbers);
+    const float split = beside ? box.high.x - frame.px(kNumbers + kSpace24) : box.high.x;
     const float table = box.low.y + memory_table_height(view, frame);
-    const auto hovered = draw_memory_table(view, {box.low, {right, table}}, frame, out);
-    const float names = table + frame.px(kSpace16 / 2);
-    draw_names(view, {{box.low.x, names}, {right, names + frame.px(kNames)}}, frame, out);
-    draw_memory_numbers(view, {{box.low.x, names + frame.px(kNames)}, {right, box.high.y}}, frame);
+    const auto hovered = draw_memory_table(view, {box.low, {split, table}}, frame, out);
+    const float left = beside ? split + frame.px(kSpace24) : box.low.x;
+    const float top = beside ? box.low.y : table + frame.px(kSpace8);
+    const float foot = top + memory_numbers_height(view, frame);
+    draw_memory_numbers(view, {{left, top}, {box.high.x, foot}}, frame);
+    draw_names(view, {{left, foot}, {box.high.x, foot + frame.px(kNames)}}, frame, out);
     return hovered;
 }
 
-std::optional<Index> draw_under(const MemoryView& view, const Box& box, const Frame& frame,
-                                view::Actions& out) {
-    const float numbers = std::min(frame.px(kNumbers), box.size().x * 0.4F);
-    const float split = box.high.x - numbers - frame.px(kSpace16);
-    const auto hovered = draw_memory_table(view, {box.low, {split, box.high.y}}, frame, out);
-    const float left = split + frame.px(kSpace16);
-    const float foot = box.low.y + memory_numbers_height(view, frame);
-    draw_memory_numbers(view, {{left, box.low.y}, {box.high.x, foot}}, frame);
-    draw_names(view, {{left, foot}, {box.high.x, foot + frame.px(kNames)}}, frame, out);
+/// Both planes, as large as they fit, over what their signs mean and the temperature.
+std::optional<Index> draw_planes(const MemoryView& view, const Box& box, const Frame& frame,
+                                 view::Actions& out) {
+    const float beneath = frame.px(kSlider + kMemoryLegend + kTableRow);
+    const float side =
+        std::max(std::min((box.size().x - frame.px(kSpace24)) / 2, box.size().y - beneath), 1.0F);
+    const float width = 2 * side + frame.px(kSpace24);
+    const float left = box.low.x + std::max(box.size().x - width, 0.0F) / 2;
+    const float right = left + width;
+    const float foot = box.low.y + side + frame.px(kTableRow);
+    std::optional<Index> hovered =
+        draw_plane(view, Plane::keys, {{left, box.low.y}, {left + side, foot}}, frame, out);
+    if (const auto over =
+            draw_plane(view, Plane::values, {{right - side, box.low.y}, {right, foot}}, frame, out))
+        hovered = over;
+    const float slider = foot + frame.px(kMemoryLegend);
+    draw_fitted(frame, frame.fonts.small, {box.low.x, foot}, {box.high.x, slider}, Align::left,
+                frame.theme.muted,
+                "disc: its area is the weight a · ring “hard”: what argmax gives · shaded: the "
+                "hull of the values, which o never leaves");
+    draw_temperature(view, {{left, slider}, {right, slider + frame.px(kSlider)}}, frame, out);
     return hovered;
 }
 
 }  // namespace
 
-void draw_memory(const MemoryView& view, const Box& box, const Frame& frame, view::Actions& out) {
-    const float point = draw_point(view.point, box, frame);
-    const float notes = draw_notes(view.notes, {{box.low.x, point}, box.high}, frame);
-    const Box room{{box.low.x, notes + frame.px(kSpace16 / 2)}, box.high};
-    const Layout at = lay_out(view, room, frame);
-    const float right = room.low.x + 2 * at.side + frame.px(kSpace16);
-    const float foot = room.low.y + at.side + frame.px(kTableRow);
-    const Box keys{room.low, {room.low.x + at.side, foot}};
-    const Box values{{keys.high.x + frame.px(kSpace16), room.low.y}, {right, foot}};
-    std::optional<Index> hovered = draw_plane(view, Plane::keys, keys, frame, out);
-    if (const auto over = draw_plane(view, Plane::values, values, frame, out)) hovered = over;
-    const float slider = foot + frame.px(kMemoryLegend);
-    draw_fitted(frame, frame.fonts.small, {room.low.x, foot},
-                {at.beside ? right : room.high.x, slider}, Align::left, frame.theme.muted,
-                "disc: its area is the weight a · ring “hard”: what argmax gives · shaded: the "
-                "hull of the values, which o never leaves");
-    draw_temperature(view, {{room.low.x, slider}, {right, slider + frame.px(kSlider)}}, frame, out);
-    const float under = slider + frame.px(kSlider);
-    const auto over =
-        at.beside
-            ? draw_beside(view, {{right + frame.px(kSpace16), room.low.y}, room.high}, frame, out)
-            : draw_under(view, {{room.low.x, under}, room.high}, frame, out);
-    if (over) hovered = over;
+void hover_pair(const MemoryView& view, std::optional<Index> hovered, view::Actions& out) {
     Index shown = -1;
     for (std::size_t n = 0; n < view.rows.size(); ++n)
         if (view.rows[n].hovered) shown = static_cast<Index>(n);
     if (hovered.value_or(-1) != shown) out.push_back(view::HoverLookupPair{hovered});
+}
+
+void LookupPages::add(const MemoryView& view) {
+    parts.heading = {view.point, {}, view.notes};
+    const auto part = [this, &view](auto draw) {
+        return [this, &view, draw](const Box& box) {
+            if (const auto over = draw(view, box, frame, out)) hovered = over;
+        };
+    };
+    parts.hero = {"planes", "planes", part(draw_planes)};
+    parts.others = {
+        {"pairs", "pairs", part(draw_pairs), CanvasPart::Where::below, 0.0F, [this, &view](ImVec2) {
+             return std::max(memory_table_height(view, frame),
+                             memory_numbers_height(view, frame) + frame.px(kNames));
+         }}};
 }
 
 }  // namespace attn::ui

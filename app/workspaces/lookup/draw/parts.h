@@ -2,21 +2,32 @@
 
 #include <optional>
 
-#include "app/common/draw/frame.h"
-#include "app/common/draw/point.h"
-#include "app/common/draw/workspace.h"
+#include "app/common/draw/parts.h"
 #include "app/workspaces/lookup/view.h"
 
 namespace attn::ui {
 
 // The parts of the Lookup workspace.
 
-/// One row: the pages, and what belongs to the one that is shown.
-void draw_lookup_bar(const view::LookupView& view, const Frame& frame, view::Actions& out);
+/// The pages, and what belongs to the one that is shown.
+void draw_lookup_bar(const view::LookupView& view, ControlBar& bar);
 
-/// The planes, the temperature and the table, within a box.
-void draw_memory(const view::MemoryView& view, const Box& box, const Frame& frame,
-                 view::Actions& out);
+/// What each page gives to the frame; a view that is added is kept.
+struct LookupPages {
+    Parts& parts;
+    const Frame& frame;
+    view::Actions& out;
+    std::optional<Index> hovered = {};  // the pair of the memory that is pointed at
+
+    void add(const view::MemoryView& view);
+    void add(const view::CapacityView& view);
+    void add(const view::SimilarityView& view);
+    void add(const view::AlignmentView& view);
+    void add(const view::PermutationView& view);
+    /// What it lacks, or what it says. False: it lacks something.
+    bool say(const view::LookupGridsView& view);
+};
+void hover_pair(const view::MemoryView& view, std::optional<Index> hovered, view::Actions& out);
 
 /// Keys with the query, or values with the output; returns the pair under the pointer.
 enum class Plane { keys, values };
@@ -29,17 +40,5 @@ std::optional<Index> draw_memory_table(const view::MemoryView& view, const Box& 
                                        const Frame& frame, view::Actions& out);
 float memory_numbers_height(const view::MemoryView& view, const Frame& frame);
 void draw_memory_numbers(const view::MemoryView& view, const Box& box, const Frame& frame);
-
-void draw_capacity(const view::CapacityView& view, const Box& box, const Frame& frame,
-                   view::Actions& out);
-void draw_similarity(const view::SimilarityView& view, const Box& box, const Frame& frame,
-                     view::Actions& out);
-void draw_alignment(const view::AlignmentView& view, const Box& box, const Frame& frame,
-                    view::Actions& out);
-void draw_permutation(const view::PermutationView& view, const Box& box, const Frame& frame,
-                      view::Actions& out);
-
-/// What a page of the document's tokens says: its first line and notes, or what it lacks; returns where that ends.
-float draw_lookup_words(const view::LookupGridsView& view, const Box& box, const Frame& frame);
 
 }  // namespace attn::ui

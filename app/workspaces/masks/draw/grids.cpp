@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "app/common/draw/axis_labels.h"
 #include "app/common/draw/grid_parts.h"
@@ -56,8 +57,7 @@ ImVec2 cell_in(ImVec2 room, const GridView& grid, std::size_t count, const Frame
     return {whole(cell.x), whole(cell.y)};
 }
 
-Layout lay_out(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& frame) {
-    const std::vector<GridView>& grids = view.grids;
+Layout lay_out(std::span<const GridView> grids, ImVec2 low, ImVec2 high, const Frame& frame) {
     const auto count = static_cast<float>(grids.size());
     Layout layout;
     layout.cell = {frame.px(kWidestCell), frame.px(kHighestCell)};
@@ -176,10 +176,10 @@ void draw_title(const GridCanvas& canvas, float head) {
                        canvas.grid.shape);
 }
 
-void draw_one(const MasksView& view, std::size_t n, const Layout& layout, const Frame& frame,
-              view::Actions& out, std::optional<Pair>& hovered) {
+/// `first`: the rows are named beside it.
+void draw_one(const MasksView& view, std::size_t n, const Layout& layout, const GridPlace& place,
+              bool first, const Frame& frame, view::Actions& out, std::optional<Pair>& hovered) {
     const GridView& grid = view.grids[n];
-    const GridPlace& place = layout.places[n];
     const GridCanvas canvas{grid, place, frame};
     ImGui::SetCursorScreenPos(place.origin);
     ImGui::InvisibleButton("pairs",
@@ -198,7 +198,7 @@ void draw_one(const MasksView& view, std::size_t n, const Layout& layout, const 
     draw_rectangle(view, canvas);
     draw_marks(canvas);
     draw_title(canvas, layout.head);
-    if (n == 0) draw_row_labels(canvas, place.origin.x);
+    if (first) draw_row_labels(canvas, place.origin.x);
     draw_column_labels(canvas, place.origin.y);
     draw_sides(canvas, std::numeric_limits<float>::max());
     draw_color_bar(canvas, {place.origin.x, canvas.end().y + frame.px(kBarGap)},
@@ -207,23 +207,22 @@ void draw_one(const MasksView& view, std::size_t n, const Layout& layout, const 
 
 }  // namespace
 
-float draw_pair_grids(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& frame,
-                      view::Actions& out) {
+void draw_pair_grids(const MasksView& view, std::size_t first, std::size_t count, const Box& box,
+                     const Frame& frame, view::Actions& out) {
     if (view.grids.empty() || view.grids.front().rows == 0 || view.grids.front().columns == 0)
-        return low.y;
-    const Layout layout = lay_out(view, low, high, frame);
+        return;
+    const Layout layout =
+        lay_out(std::span(view.grids).subspan(first, count), box.low, box.high, frame);
     std::optional<Pair> hovered;
-    for (std::size_t n = 0; n < view.grids.size(); ++n) {
+    for (std::size_t n = first; n < first + count; ++n) {
         ImGui::PushID(static_cast<int>(n));
-        draw_one(view, n, layout, frame, out, hovered);
+        draw_one(view, n, layout, layout.places[n - first], n == first, frame, out, hovered);
         ImGui::PopID();
     }
     if (!frame.quiet)
-        for (std::size_t n = 0; n < view.grids.size(); ++n)
-            draw_lens(view.grids[n], layout.places[n], frame, low, high);
+        for (std::size_t n = first; n < first + count; ++n)
+            draw_lens(view.grids[n], layout.places[n - first], frame, box.low, box.high);
     if (hovered != view.hovered) out.push_back(view::HoverPair{hovered});
-    const GridCanvas first{view.grids.front(), layout.places.front(), frame};
-    return first.end().y + frame.px(kFoot);
 }
 
 }  // namespace attn::ui

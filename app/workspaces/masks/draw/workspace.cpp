@@ -1,11 +1,9 @@
 #include <algorithm>
 
 #include "app/common/document/requests.h"
-#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
-#include "app/common/draw/point.h"
-#include "app/common/draw/widgets.h"
+#include "app/common/draw/parts.h"
 #include "app/workspaces/masks/draw/parts.h"
 #include "app/workspaces/masks/workspace.h"
 
@@ -17,16 +15,11 @@ using view::ConventionGroup, view::ConventionView, view::MasksView, view::MaskSw
 // Design units.
 constexpr float kRow = 26.0F;
 constexpr float kLeastWidth = 216.0F;  // of a list
-constexpr float kMark = 16.0F, kSwitchesRow = 32.0F, kRoomyRow = 40.0F;
-constexpr float kRoomy = 860.0F;     // a canvas of that height has them
+constexpr float kMark = 16.0F, kSwitchesRow = 32.0F;
 constexpr float kSwitch = 136.0F;    // the switch with its name
 constexpr float kControls = 218.0F;  // what sets its numbers
 constexpr float kCount = 124.0F;
-constexpr float kTwoColumns = 1640.0F;  // from here on there is room for two
-constexpr float kLeastWords = 120.0F;   // less room has no words: they stand in the tooltip
-constexpr float kLow = 640.0F;          // a lower canvas has two columns where they fit
-constexpr float kVeryLow = 480.0F;      // a lower one too where their words do not
-constexpr float kMostControls = 0.42F;  // of the height
+constexpr float kLeastWords = 120.0F;  // less room has no words: they stand in the tooltip
 
 int columns_in(const MasksView& view, float width, const Frame& frame) {
     const int most = static_cast<int>(width / frame.px(kLeastWidth));
@@ -219,18 +212,10 @@ void draw_row(const MasksView& view, MaskSwitch which, ImVec2 low, ImVec2 size, 
                  Align::right, color, rule.count);
 }
 
-int columns_in(float width, float whole, const Frame& frame) {
-    const float bare = 2 * (kSwitch + kControls) + kSpace16;
-    if (whole < frame.px(kVeryLow)) return width >= frame.px(bare) ? 2 : 1;
-    return width >= frame.px(kTwoColumns) && whole < frame.px(kLow) ? 2 : 1;
-}
-
-float switches_height(float width, float whole, const Frame& frame) {
-    const int columns = columns_in(width, whole, frame);
-    const float row = frame.px(whole >= frame.px(kRoomy) ? kRoomyRow
-                               : whole < frame.px(kLow)  ? kChipRow
-                                                         : kSwitchesRow);
-    return row * static_cast<float>((kSwitches + columns - 1) / columns);
+float controls_height(const MasksView& view, ImVec2 room, const Frame& frame) {
+    if (view.tab == view::MasksTab::conventions) return lists_height(view, room.x, frame);
+    const int columns = room.x >= frame.px(2 * (kSwitch + kControls) + kSpace16) ? 2 : 1;
+    return frame.px(kSwitchesRow) * static_cast<float>((kSwitches + columns - 1) / columns);
 }
 
 void draw_switches(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& frame,
@@ -251,137 +236,77 @@ void draw_switches(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& 
     }
 }
 
-constexpr float kCopies = 260.0F;  // design units
-
-/// Words before a control, on its line.
-void label(const Frame& frame, const char* text) {
-    ImGui::AlignTextToFramePadding();
-    words(frame, frame.fonts.body, frame.theme.muted, text);
-}
-
 /// What is looked at, where there are several.
-void draw_places(const MasksView& view, const Frame& frame, view::Actions& out) {
+void draw_places(const MasksView& view, ControlBar& bar) {
     const view::MaskControls& now = view.controls;
-    if (now.heads > 1) {
-        const float width = number_width(frame, "head", now.heads - 1);
-        flow(frame, width);
-        if (const auto head = number_field(frame, "##head", "head", now.head, 0, now.heads - 1,
-                                           width, {"The head that is shown", "Key: H"}, out))
-            out.push_back(view::ShowHead{*head, now.batch});
-    }
-    if (now.batches < 2) return;
-    const float width = number_width(frame, "sequence", now.batches - 1);
-    flow(frame, width);
-    if (const auto batch =
-            number_field(frame, "##batch", "sequence", now.batch, 0, now.batches - 1, width,
-                         {"The sequence of the batch that is shown", ""}, out))
-        out.push_back(view::ShowHead{now.head, *batch});
+    if (now.heads > 1)
+        if (const auto head = bar.number("##head", "head", now.head, 0, now.heads - 1,
+                                         {"The head that is shown", "Key: H"}))
+            bar.out.push_back(view::ShowHead{*head, now.batch});
+    if (now.batches > 1)
+        if (const auto batch = bar.number("##batch", "sequence", now.batch, 0, now.batches - 1,
+                                          {"The sequence of the batch that is shown", ""}))
+            bar.out.push_back(view::ShowHead{now.head, *batch});
 }
 
-void draw_empty_rows(const MasksView& view, const Frame& frame, view::Actions& out) {
-    const Tip tip{"What softmax gives a row whose keys are all forbidden",
-                  "0 everywhere, or NaN everywhere."};
-    flow(frame, frame.px(240));
-    label(frame, "empty rows give");
-    ImGui::SameLine(0.0F, frame.px(8));
-    if (const auto n = choice(frame, "empty", {"0", "NaN"}, view.controls.nan ? 1 : 0, tip))
-        out.push_back(view::SetEmptyRows{*n == 1});
-}
-
-void draw_gain(const MasksView& view, const Frame& frame, view::Actions& out) {
-    const Tip tip{"Scores, times",
-                  "What the conventions make of larger scores: the document stays as it is."};
-    flow(frame, frame.px(360));
-    label(frame, "scores");
-    ImGui::SameLine(0.0F, frame.px(8));
-    if (const auto n = choice(frame, "gain", view.gain_names, view.gain, tip))
-        out.push_back(view::SetConventionGain{view.gains[static_cast<std::size_t>(*n)]});
-}
-
-/// Where the row has room for them: keys and palette copy too.
-void draw_copies(const Frame& frame, view::Actions& out) {
-    ImGui::SameLine(0.0F, frame.px(16));
-    if (ImGui::GetContentRegionAvail().x < frame.px(kCopies)) return ImGui::NewLine();
-    label(frame, "copy mask as");
-    ImGui::SameLine(0.0F, frame.px(8));
-    if (button(frame, "numpy", "numpy", {"Code that makes this mask", "Key: N"}))
-        out.push_back(view::CopyMask{view::MaskCode::numpy});
-    ImGui::SameLine(0.0F, frame.px(4));
-    if (button(frame, "pytorch", "PyTorch", {"Code that makes this mask", "Key: Shift+N"}))
-        out.push_back(view::CopyMask{view::MaskCode::pytorch});
-}
-
-void draw_masks_bar(const MasksView& view, const Frame& frame, view::Actions& out) {
+void draw_masks_bar(const MasksView& view, ControlBar& bar) {
     const Tip tip{"This document's mask, or other conventions beside it", "Key: V"};
-    const auto n =
-        choice(frame, "tab", {"Compose", "Conventions"}, static_cast<int>(view.tab), tip);
-    if (n) out.push_back(view::ShowMasksTab{static_cast<view::MasksTab>(*n)});
-    draw_places(view, frame, out);
-    if (view.tab == view::MasksTab::compose)
-        draw_empty_rows(view, frame, out);
-    else
-        draw_gain(view, frame, out);
-    draw_copies(frame, out);
-}
-
-/// Beneath the matrices: a line each.
-void draw_notes(const MasksView& view, const Box& box, const Frame& frame) {
-    float y = box.low.y;
-    for (const std::string& note : view.notes) {
-        draw_text_in(frame, frame.fonts.body, {box.low.x, y}, {box.high.x, y + frame.px(kTableRow)},
-                     Align::left, frame.theme.text,
-                     fit_text(frame, frame.fonts.body, note, box.size().x));
-        y += frame.px(kTableRow);
+    if (const auto n =
+            bar.choice("tab", {"Compose", "Conventions"}, static_cast<int>(view.tab), tip))
+        bar.out.push_back(view::ShowMasksTab{static_cast<view::MasksTab>(*n)});
+    draw_places(view, bar);
+    if (view.tab == view::MasksTab::compose) {
+        const Tip empty{"What softmax gives a row whose keys are all forbidden",
+                        "0 everywhere, or NaN everywhere."};
+        if (const auto n = bar.label("empty rows give")
+                               .choice("empty", {"0", "NaN"}, view.controls.nan ? 1 : 0, empty))
+            bar.out.push_back(view::SetEmptyRows{*n == 1});
+    } else {
+        const Tip gain{"Scores, times",
+                       "What the conventions make of larger scores: the document stays as it is."};
+        if (const auto n = bar.label("scores").choice("gain", view.gain_names, view.gain, gain))
+            bar.out.push_back(view::SetConventionGain{view.gains[static_cast<std::size_t>(*n)]});
     }
+    if (bar.label("copy mask as").button("numpy", "numpy", {"Code that makes this mask", "Key: N"}))
+        bar.out.push_back(view::CopyMask{view::MaskCode::numpy});
+    if (bar.button("pytorch", "PyTorch", {"Code that makes this mask", "Key: Shift+N"}))
+        bar.out.push_back(view::CopyMask{view::MaskCode::pytorch});
 }
 
-/// What sets the mask, or the conventions; scrolls where it has not its whole height.
-void draw_controls(const MasksView& view, float width, float whole, const Frame& frame,
-                   view::Actions& out) {
+/// What sets the mask, or the conventions.
+void draw_controls(const MasksView& view, const Box& box, const Frame& frame, view::Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 high{low.x + std::min(width, ImGui::GetContentRegionAvail().x), low.y + whole};
+    const float height = controls_height(view, box.size(), frame);
+    const ImVec2 high{box.high.x, low.y + height};
     view.tab == view::MasksTab::compose ? draw_switches(view, low, high, frame, out)
                                         : draw_lists(view, low, high, frame, out);
     ImGui::SetCursorScreenPos({low.x, high.y - 1.0F});
     ImGui::Dummy({1.0F, 1.0F});
 }
 
-/// First line, matrices, notes, and what sets them.
-void draw_body(const MasksView& view, const Box& box, bool chrome, const Frame& frame,
-               view::Actions& out) {
-    const float top = draw_point(view.point, box, frame, view.warns) + frame.px(kSpace12) / 2;
-    const bool compose = view.tab == view::MasksTab::compose;
-    const float width = box.size().x;
-    const float whole = !chrome   ? 0.0F
-                        : compose ? switches_height(width, box.size().y, frame)
-                                  : lists_height(view, width, frame);
-    const float controls = std::min(whole, box.size().y * kMostControls);
-    const float notes = frame.px(kTableRow) * static_cast<float>(view.notes.size());
-    const float foot = box.high.y - frame.px(kSpace8) - controls;
-    const float grids = foot - notes - frame.px(kSpace12);
-    const float end = draw_pair_grids(view, {box.low.x, top}, {box.high.x, grids}, frame, out);
-    const float beneath = std::min(end + frame.px(kSpace12), grids);
-    draw_notes(view, {{box.low.x, beneath}, {box.high.x, beneath + notes}}, frame);
-    if (!chrome) return;
-    // Near what they change, and at the same place when a note comes.
-    const float near = beneath + std::max(notes, frame.px(kTableRow) * 3) + frame.px(kSpace12);
-    const float at = std::min(foot, near);
-    panel("controls", {{box.low.x, at}, {box.high.x, at + controls}},
-          [&] { draw_controls(view, width, whole, around(frame), out); });
-}
-
 }  // namespace
 
 std::string draw_masks_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                  view::Actions& out) {
-    if (draw_lacks(view::masks_lacks(state), r, frame)) return {};
+    Parts parts{.lacks = view::masks_lacks(state)};
+    if (!parts.lacks.empty()) return draw_parts(state, r, parts, frame, out);
     const MasksView view = build_masks_view(state);
-    const float top = bar_panel(r, frame.px(kRoomBar), frame,
-                                [&](const Frame& chrome) { draw_masks_bar(view, chrome, out); });
-    const Box box = canvas_box(r, top + frame.px(kSpace12));
-    panel("masks", box, [&] { draw_body(view, box, r.chrome, frame, out); });
-    side_inspector(state, r, top, frame, out);
-    return view::computed_words(state);
+    const bool compose = view.tab == view::MasksTab::compose;
+    parts.heading = {view.point, {}, view.notes, view.warns};
+    parts.status = view::computed_words(state);
+    parts.controls = [&](ControlBar& bar) { draw_masks_bar(view, bar); };
+    parts.hero = {"matrices", "matrices", [&](const Box& box) {
+                      draw_pair_grids(view, 0, view.grids.size(), box, frame, out);
+                  }};
+    parts.singles = parts_of(view.grids, [&](const Box& box, std::size_t n) {
+        draw_pair_grids(view, n, 1, box, frame, out);
+    });
+    if (r.chrome)
+        parts.others = {{"controls", compose ? "rules" : "conventions",
+                         [&](const Box& box) { draw_controls(view, box, around(frame), out); },
+                         CanvasPart::Where::below, 0.0F,
+                         [&](ImVec2 room) { return controls_height(view, room, frame); }}};
+    return draw_parts(state, r, parts, frame, out);
 }
 
 extern const WorkspacePanel kMasksPanel;

@@ -3,14 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
-#include "app/common/draw/field_controls.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/list_field.h"
 #include "app/common/draw/math.h"
+#include "app/common/draw/parts.h"
 #include "app/common/draw/plot.h"
-#include "app/common/draw/point.h"
 #include "app/common/format.h"
 #include "app/common/logits.h"
 #include "app/workspaces/numerics/view.h"
@@ -27,8 +25,7 @@ constexpr double kNanInk = 0.35;
 constexpr float kRow = 172.0F;
 constexpr float kFormats = 92.0F;  // width of their names
 constexpr float kHeading = 44.0F, kLeastCell = 68.0F;
-constexpr float kPlotShare = 0.3F;    // of the height
-constexpr float kLeastPlot = 204.0F;  // four names beneath each other
+constexpr float kPlotShare = 0.3F;  // of the height
 constexpr float kBreaks = 18.0F;
 constexpr float kNumericsKeys = 16.0F;  // height of the numbers of keys
 
@@ -216,33 +213,34 @@ void draw_numerics_cell(const NumericsCellView& cell, ImVec2 low, ImVec2 high, d
 
 // --- the row of logits
 
-void draw_rows(const NumericsView& view, const Frame& frame, view::Actions& out) {
+void draw_rows(const NumericsView& view, ControlBar& bar) {
     const Tip tip{"The row of logits",
                   "Rows that show one thing each, or the row of the document "
                   "that Step looks at."};
-    const auto chosen = combo(frame, "##row", {view.row_names, view.row_choice, view.row_shown},
-                              frame.px(kRow), tip, out);
-    if (chosen) out.push_back(view::chosen_row(static_cast<std::size_t>(*chosen)));
+    const auto chosen =
+        bar.combo("##row", {view.row_names, view.row_choice, view.row_shown}, kRow, tip);
+    if (chosen) bar.out.push_back(view::chosen_row(static_cast<std::size_t>(*chosen)));
 }
 
 /// The old logits stay where what was typed is no list of numbers.
-void draw_logits(const NumericsView& view, const Frame& frame, view::Actions& out) {
+void draw_logits(const NumericsView& view, ControlBar& bar) {
     const Tip tip{"the logits x, one for each key",
                   "Click to type numbers with commas between them; inf, -inf and nan are numbers "
                   "here."};
-    const auto text = list_field(frame, "logits", "x", view.logits, tip, out);
+    const auto text = list_field(bar.frame, "logits", "x", view.logits, tip, bar.out,
+                                 [&](float width) { return bar.take(width); });
     if (!text || *text == view.logits) return;
     auto logits = view::typed_logits(*text, view::Logits::any);
-    if (logits) return out.push_back(view::SetNumericsLogits{*std::move(logits)});
-    out.push_back(
+    if (logits) return bar.out.push_back(view::SetNumericsLogits{*std::move(logits)});
+    bar.out.push_back(
         view::Notify{{fmt::format("{}; the logits stay as they are", logits.error().sentence),
                       view::Severity::error}});
 }
 
-void draw_numerics_controls(const NumericsView& view, const Frame& frame, view::Actions& out) {
-    draw_rows(view, frame, out);
-    draw_logits(view, frame, out);
-    field_control<view::SetNumericsGain>(view.controls, frame, out);
+void draw_numerics_controls(const NumericsView& view, ControlBar& bar) {
+    draw_rows(view, bar);
+    draw_logits(view, bar);
+    bar.field<view::SetNumericsGain>(view.controls);
 }
 
 // --- the matrix
@@ -330,26 +328,23 @@ void draw_plots(const NumericsView& view, const Columns& columns, const Box& at,
     }
 }
 
-void draw_body(const NumericsView& view, float whole, const Frame& frame, view::Actions& out) {
-    const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float heading = frame.px(kHeading);
-    const float plots = std::max(whole * kPlotShare, frame.px(kLeastPlot));
+/// Headings over the matrix of formats and algorithms.
+void draw_rounded(const NumericsView& view, const Box& box, const Frame& frame,
+                  view::Actions& out) {
+    const float foot = box.low.y + frame.px(kHeading);
     const auto rows = static_cast<float>(view.rows.size());
-    const float least = rows * frame.px(kLeastCell + kSpace4);
-    const float matrix = std::max(room.y - heading - plots - frame.px(kSpace12), least);
-    const float right = low.x + room.x;
-    const Columns columns = columns_in({low, {right, low.y}}, view.columns.size(), frame);
+    const float matrix =
+        std::max(box.high.y - foot, rows * frame.px(kLeastCell + kSpace4));  // lower, it scrolls
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const Columns columns = columns_in({low, {box.high.x, low.y}}, view.columns.size(), frame);
     for (std::size_t a = 0; a < view.columns.size(); ++a)
-        draw_heading(
-            view.columns[a],
-            {{columns.x(a) + frame.px(8), low.y}, {columns.x(a) + columns.width, low.y + heading}},
-            frame);
-    const float top = low.y + heading;
-    draw_matrix(view, columns, {{low.x, top}, {right, top + matrix}}, frame, out);
-    const float foot = top + matrix + frame.px(kSpace12);
-    draw_plots(view, columns, {{low.x, foot}, {right, foot + plots}}, frame, out);
-    ImGui::SetCursorScreenPos({low.x, foot + plots - 1.0F});
+        draw_heading(view.columns[a],
+                     {{columns.x(a) + frame.px(8), low.y},
+                      {columns.x(a) + columns.width, low.y + frame.px(kHeading)}},
+                     frame);
+    const float top = low.y + frame.px(kHeading);
+    draw_matrix(view, columns, {{low.x, top}, {box.high.x, top + matrix}}, frame, out);
+    ImGui::SetCursorScreenPos({low.x, top + matrix - 1.0F});
     ImGui::Dummy({1.0F, 1.0F});
 }
 
@@ -358,16 +353,19 @@ void draw_body(const NumericsView& view, float whole, const Frame& frame, view::
 std::string draw_numerics_workspace(const view::AppState& state, const WorkArea& r,
                                     const Frame& frame, view::Actions& out) {
     const NumericsView view = build_numerics_view(state);
-    panel("numerics", canvas_box(r, frame.px(16)), [&] {
-        const float whole = ImGui::GetContentRegionAvail().y;
-        ImGui::BeginChild("numerics", {0.0F, 0.0F}, false, ImGuiWindowFlags_NoBackground);
-        if (r.chrome) draw_numerics_controls(view, around(frame), out);
-        draw_sentence(view.sentence, view.note, frame);
-        draw_body(view, whole, frame, out);
-        ImGui::EndChild();
-    });
-    side_inspector(state, r, {}, frame, out);
-    return view.status;
+    const Parts parts{.heading = {view.sentence, view.note},
+                      .hero = {"formats", "formats",
+                               [&](const Box& box) { draw_rounded(view, box, frame, out); }},
+                      .others = {{"curves", "error over scale",
+                                  [&](const Box& box) {
+                                      const Columns columns =
+                                          columns_in(box, view.columns.size(), frame);
+                                      draw_plots(view, columns, box, frame, out);
+                                  },
+                                  CanvasPart::Where::below, kPlotShare}},
+                      .controls = [&](ControlBar& bar) { draw_numerics_controls(view, bar); },
+                      .status = view.status};
+    return draw_parts(state, r, parts, frame, out);
 }
 
 extern const WorkspacePanel kNumericsPanel;

@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/common/draw/around.h"
 #include "app/common/draw/field_widgets.h"
+#include "app/common/draw/parts.h"
 #include "app/common/draw/plot.h"
-#include "app/common/draw/point.h"
 #include "app/workspaces/positions/actions.h"
 #include "app/workspaces/positions/view.h"
 
@@ -15,13 +14,12 @@ using view::PositionsView;
 
 // Design units.
 constexpr float kSmallShare = 0.3F;  // of the height
-constexpr float kLeastSmall = 150.0F, kLeastHero = 200.0F;
 
-void draw_controls(const PositionsView& view, const Frame& frame, view::Actions& out) {
+void draw_controls(const PositionsView& view, ControlBar& bar) {
     view::SetPositions action{view.controls};
-    FieldWidgets controls(frame, out);
+    FieldWidgets controls(bar.frame, bar.out, [&](float width) { return bar.take(width); });
     describe(controls, action.to);
-    if (action.to != view.controls) out.push_back(action);
+    if (action.to != view.controls) bar.out.push_back(action);
 }
 
 /// A plot of `kind` whose marker is the distance; what is taken hold of is told of.
@@ -57,30 +55,21 @@ void draw_small(const PositionsView& view, const Box& at, const Frame& frame, vi
     }
 }
 
-void draw_body(const PositionsView& view, const Frame& frame, view::Actions& out) {
-    const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float gap = frame.px(kSpace12);
-    const float small = std::max(room.y * kSmallShare, frame.px(kLeastSmall));
-    const float hero = std::max(room.y - small - 2 * gap, frame.px(kLeastHero));
-    const float right = low.x + room.x;
-    draw_distances(view, view.hero, view.controls.kind, {low, {right, low.y + hero}}, frame, out);
-    const float top = low.y + hero + gap;
-    draw_small(view, {{low.x, top}, {right, top + small}}, frame, out);
-    ImGui::SetCursorScreenPos({low.x, top + small - 1.0F});
-    ImGui::Dummy({1.0F, 1.0F});
-}
-
 std::string draw_positions_workspace(const view::AppState& state, const WorkArea& area,
                                      const Frame& frame, view::Actions& out) {
     const PositionsView view = build_positions_view(state);
-    panel("positions", canvas_box(area, frame.px(16)), [&] {
-        if (area.chrome) draw_controls(view, around(frame), out);
-        draw_sentence(view.sentence, view.note, frame);
-        draw_body(view, frame, out);
-    });
-    side_inspector(state, area, {}, frame, out);
-    return view.status;
+    const Parts parts{.heading = {view.sentence, view.note},
+                      .hero = {"distances", "chosen kind",
+                               [&](const Box& box) {
+                                   draw_distances(view, view.hero, view.controls.kind, box, frame,
+                                                  out);
+                               }},
+                      .others = {{"kinds", "all kinds",
+                                  [&](const Box& box) { draw_small(view, box, frame, out); },
+                                  CanvasPart::Where::below, kSmallShare}},
+                      .controls = [&](ControlBar& bar) { draw_controls(view, bar); },
+                      .status = view.status};
+    return draw_parts(state, area, parts, frame, out);
 }
 
 }  // namespace

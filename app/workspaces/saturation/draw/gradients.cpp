@@ -27,14 +27,10 @@ constexpr float kDeadShare = 0.2F;  // of the height: the rows that pass nothing
 constexpr float kClosing = 26.0F;
 constexpr float kTabs = 200.0F;
 constexpr float kTable = 272.0F;
-constexpr float kPageGap = 24.0F;
 constexpr float kTabGap = 10.0F;
 constexpr float kLineHeight = 21.0F;
 constexpr float kNumberColumn = 74.0F;  // of numbers
 constexpr float kStripLane = 34.0F;     // of a strip
-constexpr float kAllBeside = 860.0F;
-constexpr float kTabsBeside = 620.0F;
-constexpr float kRowOfTabs = 132.0F;
 constexpr double kLostInk = 0.10;
 constexpr double kTickInk = 0.45;
 
@@ -349,35 +345,18 @@ void draw_numbers(const GradientsOverWidth& view, const Box& box, const Frame& f
 
 }  // namespace
 
-void draw_gradients_page(const GradientsOverWidth& view, float whole, const Frame& frame,
-                         view::Actions& out) {
-    const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float gap = frame.px(kPageGap);
-    const float height = std::max(room.y, std::min(whole, frame.px(380)));
-    const float foot = low.y + height;
-    float right = low.x + room.x;
-    float end = foot;
-    const bool numbers = view.ready && room.x >= frame.px(kAllBeside);
-    if (numbers) {
-        draw_numbers(view, {{right - frame.px(kTable), low.y}, {right, foot}}, frame);
-        right -= frame.px(kTable) + gap;
-    }
-    const bool beside = room.x >= frame.px(kTabsBeside);
-    if (beside) {
-        draw_tabs(view, {{right - frame.px(kTabs), low.y}, {right, foot}}, false, frame, out);
-        right -= frame.px(kTabs) + gap;
-    } else {
-        end = foot + gap + frame.px(kRowOfTabs);
-        draw_tabs(view, {{low.x, foot + gap}, {right, end}}, true, frame, out);
-    }
-    draw_large(view, {low, {right, foot}}, frame, out);
-    if (view.ready && !numbers) {
-        draw_numbers(view, {{low.x, end + gap}, {low.x + room.x, end + gap}}, frame);
-        end += gap + frame.px(560);
-    }
-    ImGui::SetCursorScreenPos({low.x, end - 1.0F});
-    ImGui::Dummy({1.0F, 1.0F});
+void add_gradients(const GradientsOverWidth& view, Parts& parts, const Frame& frame,
+                   view::Actions& out) {
+    parts.hero = {"large", "one gradient",
+                  [&](const Box& box) { draw_large(view, box, frame, out); }};
+    if (view.ready)
+        parts.others.push_back(
+            {"numbers", "numbers", [&](const Box& box) { draw_numbers(view, box, frame); },
+             CanvasPart::Where::right, 0.0F, [&](ImVec2) { return frame.px(kTable); }});
+    parts.others.push_back(
+        {"pictures", "all four",
+         [&](const Box& box) { draw_tabs(view, box, box.size().x > box.size().y, frame, out); },
+         CanvasPart::Where::inner, 0.0F, [&](ImVec2) { return frame.px(kTabs); }});
 }
 
 }  // namespace attn::ui

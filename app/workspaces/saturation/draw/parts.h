@@ -2,7 +2,7 @@
 
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
-#include "app/common/draw/workspace.h"
+#include "app/common/draw/parts.h"
 #include "app/workspaces/saturation/gradients.h"
 #include "app/workspaces/saturation/view.h"
 
@@ -10,9 +10,9 @@ namespace attn::ui {
 
 // What the workspace is put together of: gradients.cpp; of softmax alone hero.cpp, aside.cpp.
 
-/// The four gradients over d_k, from the cursor on. `whole`: height of the workspace.
-void draw_gradients_page(const view::GradientsOverWidth& view, float whole, const Frame& frame,
-                         view::Actions& out);
+/// The four gradients over d_k: one large, all as pictures, the numbers. `view` and `out` are kept.
+void add_gradients(const view::GradientsOverWidth& view, Parts& parts, const Frame& frame,
+                   view::Actions& out);
 
 /// ‖∂a/∂z‖_F over d_k: the gap between the curves shaded, a handle on d_k, and below the axis how the
 /// unscaled gradient changes from the pinned d_k. The handle and the pin are dragged; they stop at powers of two.

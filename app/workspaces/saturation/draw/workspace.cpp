@@ -13,47 +13,11 @@ namespace {
 using view::SaturationView;
 
 // Design units.
-constexpr float kWords = 48.0F;  // height of the formula and the words beside it
-constexpr float kLeft = 0.62F;   // of the width: the curves
-constexpr float kHero = 0.6F;    // of the workspace's height
-constexpr float kLeastHero = 260.0F, kLeastPlot = 124.0F, kDetails = 236.0F;
-constexpr float kNarrowest = 900.0F;   // below it what stands beside the curves goes under them
-constexpr float kNarrowSide = 640.0F;  // height of that
+constexpr float kAside = 0.38F, kBelow = 0.34F;  // of the canvas
 constexpr float kLeastBars = 120.0F, kMostBars = 300.0F;
 constexpr float kBarsShare = 0.46F;  // of bars and Jacobians, at least
 
 float width_of(const Box& box) { return box.high.x - box.low.x; }
-
-// --- words
-
-/// The formula on the left of the words, in the middle of their height; its width with the gap.
-float draw_formula_beside(const SaturationView& view, float height, const Frame& frame) {
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const auto box =
-        fitted_math(frame, view.tex, kFormulaSize, ImGui::GetContentRegionAvail().x / 3);
-    if (!box) {
-        frame.painter.text(frame.fonts.strong, at, frame.theme.text, view.formula);
-        return frame.text_width(frame.fonts.strong, view.formula) + frame.px(kSpace24);
-    }
-    const float slack = std::max(height - box->ascent - box->descent, 0.0F) / 2;
-    draw_formula(frame, *box, {at.x, at.y + slack + box->ascent});
-    return box->width + frame.px(kSpace24);
-}
-
-/// Headline and muted line, and where the four are not shown the formula beside them.
-void draw_words(const SaturationView& view, const Frame& frame) {
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float height = frame.px(kWords);
-    const float left = view.gradients ? 0.0F : draw_formula_beside(view, height, frame);
-    ImGui::SetCursorScreenPos({at.x + left, at.y});
-    ImGui::BeginGroup();
-    const view::Color color = view.stale ? frame.theme.muted : frame.theme.text;
-    wrapped_words(frame, frame.fonts.title, color, view.sentence);
-    wrapped_words(frame, frame.fonts.small, frame.theme.muted, view.note);
-    ImGui::EndGroup();
-    const float end = std::max(ImGui::GetItemRectMax().y, at.y + height);
-    ImGui::SetCursorScreenPos({at.x, end + frame.px(4)});
-}
 
 // --- below the large plot
 
@@ -119,71 +83,32 @@ void draw_aside(const SaturationView& view, const Box& at, const Frame& frame) {
     }
 }
 
-// --- layout
-
-/// What stands where below the words, in pixels.
-struct Layout {
-    Box hero, below, aside;
-};
-
-/// `whole`: height of the workspace.
-Layout make_layout(const SaturationView& view, float whole, const Frame& frame) {
-    const ImVec2 origin = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float gap = frame.px(kSpace12);
-    const bool wide = room.x >= frame.px(kNarrowest);
-    const float left = wide ? std::round(room.x * kLeft) : room.x;
-    const float least = frame.px(view.look.raw ? kDetails : kLeastPlot);
-    const float most = std::max(room.y - gap - least, frame.px(kLeastHero));
-    const float hero = within(whole * kHero, frame.px(kLeastHero), most);
-    const float below = std::max(room.y - hero - gap, least);
-    Layout at;
-    at.hero = {origin, {origin.x + left, origin.y + hero}};
-    at.below = {{origin.x, at.hero.high.y + gap}, {origin.x + left, at.hero.high.y + gap + below}};
-    if (wide)
-        at.aside = {{origin.x + left + frame.px(kSpace24), origin.y},
-                    {origin.x + room.x, at.below.high.y}};
-    else
-        at.aside = {{origin.x, at.below.high.y + gap},
-                    {origin.x + room.x, at.below.high.y + gap + frame.px(kNarrowSide)}};
-    return at;
-}
-
-void draw_body(const SaturationView& view, float whole, const Frame& frame, view::Actions& out) {
-    const Layout at = make_layout(view, whole, frame);
-    draw_hero(view.hero, at.hero, view.stale, frame, out);
-    if (view.look.raw)
-        draw_details(view, at.below, frame, out);
-    else
-        draw_small_plots(view, at.below, frame, out);
-    draw_aside(view, at.aside, frame);
-    ImGui::SetCursorScreenPos({at.hero.low.x, at.aside.high.y - 1.0F});
-    ImGui::Dummy({1.0F, 1.0F});
-}
-
-/// Scrolls where it does not fit.
-void draw_saturation_panel(const SaturationView& view, bool controls, const Frame& frame,
-                           view::Actions& out) {
-    const float whole = ImGui::GetContentRegionAvail().y;
-    ImGui::BeginChild("saturation", {0.0F, 0.0F}, false, ImGuiWindowFlags_NoBackground);
-    if (controls) draw_saturation_controls(view, around(frame), out);
-    draw_words(view, frame);
-    if (view.gradients)
-        draw_gradients_page(*view.gradients, whole, frame, out);
-    else
-        draw_body(view, whole, frame, out);
-    ImGui::EndChild();
-}
-
 }  // namespace
 
 std::string draw_saturation_workspace(const view::AppState& state, const WorkArea& r,
                                       const Frame& frame, view::Actions& out) {
-    const Box box{{r.work.low.x + r.margin, frame.px(16)},
-                  {r.work.high.x - r.margin, r.work.high.y}};
     const view::SaturationView view = build_saturation_view(state);
-    panel("saturation", box, [&] { draw_saturation_panel(view, r.chrome, frame, out); });
-    return view.status;
+    Parts parts{.heading = {view.sentence, view.note},
+                .controls = [&](ControlBar& bar) { draw_saturation_controls(view, bar); },
+                .status = view.status};
+    parts.heading.stale = view.stale;
+    if (view.gradients) {
+        add_gradients(*view.gradients, parts, frame, out);
+        return draw_parts(state, r, parts, frame, out);
+    }
+    parts.heading.tex = view.tex;
+    parts.hero = {"hero", "gradient over d_k",
+                  [&](const Box& box) { draw_hero(view.hero, box, view.stale, frame, out); }};
+    parts.others = {
+        {"aside", "bars and Jacobians", [&](const Box& box) { draw_aside(view, box, frame); },
+         CanvasPart::Where::right, kAside},
+        {"below", view.look.raw ? "details" : "small plots",
+         [&](const Box& box) {
+             view.look.raw ? draw_details(view, box, frame, out)
+                           : draw_small_plots(view, box, frame, out);
+         },
+         CanvasPart::Where::below, kBelow}};
+    return draw_parts(state, r, parts, frame, out);
 }
 
 extern const WorkspacePanel kSaturationPanel;

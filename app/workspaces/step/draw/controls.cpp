@@ -239,11 +239,9 @@ void place_next(float& x, float width, float height, ImVec2 low, const Frame& fr
 
 ModelButton model_button(const Frame& frame, Actions& out, bool open) {
     ModelButton model;
-    if (button(frame, "model", "Model ▾", {"Model: sizes, the call and the weights", "Key: D"}))
-        out.push_back(view::ShowModel{!open});
-    model.low = ImGui::GetItemRectMin();
-    model.high = ImGui::GetItemRectMax();
-    model.control = last_item_id();
+    model.button = popover_button(frame, "model", "Model ▾",
+                                  {"Model: sizes, the call and the weights", "Key: D"});
+    if (model.button.pressed) out.push_back(view::ShowModel{!open});
     return model;
 }
 

@@ -4,15 +4,14 @@
 
 #include "app/common/actions.h"
 #include "app/common/draw/frame.h"
-#include "app/common/draw/widgets.h"
+#include "app/common/draw/popover.h"
 #include "app/workspaces/step/view.h"
 
 namespace attn::ui {
 
 /// The button that opens the popover: where it stands, and what did not fit the row.
 struct ModelButton {
-    ImVec2 low, high;
-    ImGuiID control = 0;
+    PopoverButton button;
     unsigned left_out = 0;  // a bit for each control that moved into the popover
 };
 /// One row at any width: preset, sentence, what is looked at, scaling, temperature, mask, gradients, "Model". What

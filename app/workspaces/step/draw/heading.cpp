@@ -7,6 +7,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/heading.h"
 #include "app/common/draw/math.h"
 #include "app/workspaces/step/draw/canvas.h"
 
@@ -21,9 +22,7 @@ constexpr float kBaseline = 25.0F;  // of title and formula: a fraction's numera
 constexpr float kSentence = 47.0F;  // beneath the limits of a sum
 constexpr float kHeadingHeight = 64.0F;
 constexpr float kLowHeight = 46.0F;  // without the sentence, which the bottom line says too
-constexpr float kLowWindow = 700.0F;
 // In the lowest windows one line.
-constexpr float kLowestWindow = 560.0F;
 constexpr float kLowestHeight = 30.0F;
 constexpr float kLowestBaseline = 18.0F;
 constexpr float kLowestFormula = 12.0F;
@@ -32,10 +31,6 @@ constexpr float kHeadingGap = 24.0F;      // between title, formula and badge
 constexpr float kLeastTitle = 120.0F;     // of a title that is cut for its formula
 constexpr float kBadgePad = 10.0F;
 constexpr float kBadge = 22.0F;
-
-bool is_lower_than(float height, const Frame& frame) {
-    return ImGui::GetIO().DisplaySize.y < frame.px(height);
-}
 
 Font headline_font(const Frame& frame) {
     Font font = frame.fonts.headline;

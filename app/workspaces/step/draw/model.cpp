@@ -2,7 +2,6 @@
 #include <functional>
 
 #include "app/common/draw/draw.h"
-#include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/format.h"
 #include "app/workspaces/step/actions.h"
@@ -22,7 +21,6 @@ constexpr float kTallest = 560.0F;     // from here on columns stand beside each
 constexpr float kColumnSpace = 24.0F;  // columns
 constexpr float kRow = 35.0F, kHeading = 26.0F;
 constexpr float kLeastRow = 31.0F;    // where rows of the usual height would scroll
-constexpr float kModelGap = 6.0F;     // under the button
 constexpr Index kMostFileHeads = 64;  // that the slider reaches
 
 using Row = std::function<void(const Frame& frame, Actions& out)>;
@@ -395,49 +393,15 @@ void draw_layout(const ModelLayout& layout, ImVec2 low, const Frame& frame, Acti
     ImGui::PopItemWidth();
 }
 
-/// Escape and a click elsewhere; the keyboard goes back to the button.
-void close_when_left(const ModelButton& button, ImVec2 low, ImVec2 high, const Frame& frame,
-                     Actions& out) {
-    if (frame.focus == nullptr) return;
-    const Hands& hands = frame.focus->hands();
-    if (hands.overlay || hands.list) return;
-    const bool clicked = ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
-                         !ImGui::IsMouseHoveringRect(low, high, false) &&
-                         !ImGui::IsMouseHoveringRect(button.low, button.high, false);
-    const bool escape = !hands.typing && take_key(frame, view::Key::escape);
-    if (clicked || escape) out.push_back(view::ShowModel{false});
-    const bool by_keys = frame.focus->focus().control != 0;
-    if (escape && by_keys) out.push_back(view::FocusControl{button.control});
-}
-
-constexpr ImGuiWindowFlags kPopover =
-    ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-    ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoFocusOnAppearing;
-
 }  // namespace
 
-void draw_model(const ControlsView& view, const ModelButton& button, const Frame& frame,
+void draw_model(const ControlsView& view, const ModelButton& model, const Frame& frame,
                 Actions& out) {
-    const std::vector<Group> groups = groups_of(view, button.left_out);
-    const float pad = frame.px(kSpace16);
-    const float top = button.high.y + frame.px(kModelGap);
-    const float room = ImGui::GetIO().DisplaySize.y - top - 2 * pad;
-    const ModelLayout layout = layout_of(groups, room, frame);
-    const ImVec2 size{2 * pad + layout.width, 2 * pad + std::min(layout.height, room)};
-    const ImVec2 low{std::max(0.0F, button.high.x - size.x), top};
-    const ImVec2 high{low.x + size.x, low.y + size.y};
-    const bool scrolls = layout.bar > 0.0F;
-    ImGui::SetNextWindowPos(low);
-    ImGui::SetNextWindowSize(size);
-    ImGui::Begin("model", nullptr, scrolls ? kPopover & ~ImGuiWindowFlags_NoScrollbar : kPopover);
-    ImGui::PushClipRect(low, high, false);  // the window's padding cuts nothing
-    frame.painter.rect(low, high, frame.theme.surface, frame.px(8));
-    frame.painter.outline(low, high, frame.theme.muted, frame.px(1), frame.px(8));
-    if (frame.focus != nullptr) frame.focus->keep_inside();
-    draw_layout(layout, {low.x + pad, low.y + pad - ImGui::GetScrollY()}, frame, out);
-    ImGui::PopClipRect();
-    ImGui::End();
-    close_when_left(button, low, high, frame, out);
+    const std::vector<Group> groups = groups_of(view, model.left_out);
+    const ModelLayout layout = layout_of(groups, popover_room(model.button, frame), frame);
+    const bool left = draw_popover("model", model.button, {layout.width, layout.height}, frame, out,
+                                   [&](ImVec2 low) { draw_layout(layout, low, frame, out); });
+    if (left) out.push_back(view::ShowModel{false});
 }
 
 }  // namespace attn::ui

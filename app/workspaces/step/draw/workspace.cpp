@@ -3,6 +3,7 @@
 #include "app/common/document/requests.h"
 #include "app/common/draw/around.h"
 #include "app/common/draw/inspector.h"
+#include "app/common/draw/parts.h"
 #include "app/common/draw/workspace.h"
 #include "app/common/map/draw/parts.h"
 #include "app/common/workspace.h"
@@ -15,9 +16,6 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kBar = 48.0F;
-constexpr float kLowBar = 36.0F;
-constexpr float kLowBarWindow = 560.0F;
 constexpr float kBeforeControls = 16.0F;
 constexpr float kWordsAndHeads = 800.0F;
 constexpr float kUnderHeadline = 72.0F;  // under the headline
@@ -27,8 +25,7 @@ constexpr float kLeastControls = 96.0F;  // "Model" alone
 float draw_top(const view::StepView& view, const WorkArea& r, const Frame& frame,
                ModelButton& model, view::Actions& out) {
     const Box& work = r.work;
-    const bool low = ImGui::GetIO().DisplaySize.y < frame.px(kLowBarWindow);
-    const float foot = frame.px(low ? kLowBar : kBar);
+    const float foot = bar_height(frame);
     const ImVec2 from{work.low.x + r.margin, work.low.y};
     const ImVec2 end{work.high.x - r.margin, foot};
     const float room = std::max(1.0F, end.x - from.x - frame.px(kBeforeControls + kLeastControls));
@@ -38,22 +35,6 @@ float draw_top(const view::StepView& view, const WorkArea& r, const Frame& frame
           [&] { model = draw_controls(view.controls, frame, out); });
     frame.painter.line({work.low.x, foot}, {work.high.x, foot}, frame.theme.line, frame.px(1));
     return foot;
-}
-
-/// The inspector, beside the canvas or over it.
-Pointed draw_side(const view::AppState& state, const WorkArea& r, float top, const Frame& frame,
-                  view::Actions& out) {
-    const Box box = r.side(top);
-    Pointed pointed;
-    panel("side", box, [&] {  // of its own: it covers what is beneath
-        fill_side(r, top, frame);
-        panel(
-            "inspector",
-            {{box.low.x + frame.px(16), box.low.y + frame.px(12)},
-             {box.high.x - frame.px(4), box.high.y}},
-            [&] { pointed = draw_inspector(shown_workspace(state).inspector(state), frame, out); });
-    });
-    return pointed;
 }
 
 view::CellRef cell_of(const view::AppState& state, const large::Cell& cell) {
@@ -113,13 +94,15 @@ std::string draw_step_workspace(const view::AppState& state, const WorkArea& r, 
     ModelButton model;
     const float top = r.chrome ? draw_top(view, r, around(frame), model, out) : work.low.y;
     const float split = work.high.x - r.inspector;
-    const bool low = ImGui::GetIO().DisplaySize.y < frame.px(kLowBarWindow);
+    const bool low = is_lower_than(kLowestWindow, frame);
     const float above = std::min(r.margin, frame.px(low ? 4.0F : 16.0F));
     Pointed pointed = draw_middle(
         state, view, {{work.low.x + r.margin, top + above}, {split - r.margin, work.high.y}}, frame,
         out);
     open_inspector(state, r, out);
-    if (r.has_side()) pointed.add(draw_side(state, r, top + frame.px(1), around(frame), out));
+    side_panel(r, top, "inspector", frame, [&](const Frame& beside) {
+        pointed.add(draw_inspector(shown_workspace(state).inspector(state), beside, out));
+    });
     if (r.chrome && view::step_look(state).model_open)
         draw_model(view.controls, model, around(frame), out);
     if (pointed.cell != state.hovered) out.push_back(view::HoverCell{pointed.cell});

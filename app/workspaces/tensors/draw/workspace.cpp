@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include "app/common/document/requests.h"
-#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/parts.h"
 #include "app/common/draw/still.h"
-#include "app/common/draw/widgets.h"
 #include "app/workspaces/tensors/view.h"
 
 namespace attn::ui {
@@ -17,61 +16,57 @@ namespace {
 using view::TensorDetail, view::TensorLine, view::TensorsView;
 
 // Design units.
-constexpr float kRow = 26.0F, kFilter = 220.0F, kAxesList = 220.0F, kOption = 110.0F,
-                kDetail = 380.0F, kNarrow = 1000.0F, kBins = 64.0F, kRoles = 300.0F;
+constexpr float kRow = 26.0F, kFilter = 220.0F, kAxesList = 220.0F, kOption = 110.0F, kList = 0.5F,
+                kBins = 64.0F, kRoles = 300.0F;
 
-void draw_option(const view::TensorOption& option, bool beside, const Frame& frame,
-                 view::Actions& out) {
-    const Tip tip{option.title, option.tip + "\n“Read so” opens the file with it"};
-    const std::string id = "##" + option.key;
-    if (option.names.size() > 1) {
-        const float width = frame.px(kOption + 60);
-        if (beside) flow(frame, width);
-        const auto at = std::ranges::find(option.names, option.value);
-        const int chosen =
-            at == option.names.end() ? 0 : static_cast<int>(at - option.names.begin());
-        const std::string shown =
-            option.title + ": " + option.names[static_cast<std::size_t>(chosen)];
-        if (const auto n = combo(frame, id.c_str(), {option.names, chosen, shown}, width, tip, out))
-            out.push_back(view::SetTensorOption{
-                option.key, *n == 0 ? "" : option.names[static_cast<std::size_t>(*n)]});
-        return;
-    }
-    if (beside) flow(frame, frame.px(kOption));
-    std::string value = option.value;
-    ImGui::SetNextItemWidth(frame.px(kOption));
+/// A text that is typed; what it was changed to.
+std::optional<std::string> draw_typed(ControlBar& bar, const char* id, const std::string& hint,
+                                      std::string value, float width, const Tip& tip) {
+    const Frame& frame = bar.frame;
+    if (!bar.take(frame.px(width))) return std::nullopt;
+    const std::string before = value;
+    ImGui::SetNextItemWidth(frame.px(width));
     push_font(frame.fonts.body);
-    ImGui::InputTextWithHint(id.c_str(), option.title.c_str(), &value);
+    ImGui::InputTextWithHint(id, hint.c_str(), &value);
     pop_font();
-    still_field(frame, frame.fonts.body, value, option.title);
+    still_field(frame, frame.fonts.body, value, hint);
     tooltip(frame, tip.heading, tip.words);
-    if (value != option.value) out.push_back(view::SetTensorOption{option.key, value});
+    return value == before ? std::nullopt : std::optional(value);
 }
 
-void draw_bar(const TensorsView& view, const Frame& frame, view::Actions& out) {
-    std::string filter = view.filter;
-    ImGui::SetNextItemWidth(frame.px(kFilter));
-    push_font(frame.fonts.body);
-    ImGui::InputTextWithHint("##filter", "Filter by name", &filter);
-    pop_font();
-    still_field(frame, frame.fonts.body, filter, "Filter by name");
-    tooltip(frame, "Filter by name", "Rows whose name has these letters. Esc: all");
-    if (filter != view.filter) out.push_back(view::FilterTensors{filter});
+void draw_option(const view::TensorOption& option, ControlBar& bar) {
+    const Tip tip{option.title, option.tip + "\n“Read so” opens the file with it"};
+    const std::string id = "##" + option.key;
+    if (option.names.size() < 2) {
+        if (const auto value =
+                draw_typed(bar, id.c_str(), option.title, option.value, kOption, tip))
+            bar.out.push_back(view::SetTensorOption{option.key, *value});
+        return;
+    }
+    const auto at = std::ranges::find(option.names, option.value);
+    const int chosen = at == option.names.end() ? 0 : static_cast<int>(at - option.names.begin());
+    const std::string shown = option.title + ": " + option.names[static_cast<std::size_t>(chosen)];
+    if (const auto n = bar.combo(id.c_str(), {option.names, chosen, shown}, kOption + 60, tip))
+        bar.out.push_back(view::SetTensorOption{
+            option.key, *n == 0 ? "" : option.names[static_cast<std::size_t>(*n)]});
+}
+
+void draw_bar(const TensorsView& view, ControlBar& bar) {
+    if (const auto filter =
+            draw_typed(bar, "##filter", "Filter by name", view.filter, kFilter,
+                       {"Filter by name", "Rows whose name has these letters. Esc: all"}))
+        bar.out.push_back(view::FilterTensors{*filter});
     if (!view.can_read) return;
-    flow(frame, frame.px(kAxesList));
     const std::size_t at =
         std::min(static_cast<std::size_t>(view.axes), view.axes_names.size() - 1);
     if (const auto n =
-            combo(frame, "##axes", {view.axes_names, view.axes, "Q, K, V: " + view.axes_names[at]},
-                  frame.px(kAxesList + 60),
-                  {"The axes of Q, K and V", "“Read so” opens the file with them"}, out))
-        out.push_back(view::SetTensorAxes{view.axes_keys[static_cast<std::size_t>(*n)]});
-    flow(frame, button_width(frame, "read so"));
-    if (button(frame, "read", "read so",
-               {"Open the file with these roles, axes and options", "Key: Enter"}))
-        out.push_back(view::ReadTensors{});
-    for (std::size_t n = 0; n < view.options.size(); ++n)  // a row of their own
-        draw_option(view.options[n], n > 0, frame, out);
+            bar.combo("##axes", {view.axes_names, view.axes, "Q, K, V: " + view.axes_names[at]},
+                      kAxesList, {"The axes of Q, K and V", "“Read so” opens the file with them"}))
+        bar.out.push_back(view::SetTensorAxes{view.axes_keys[static_cast<std::size_t>(*n)]});
+    if (bar.button("read", "read so",
+                   {"Open the file with these roles, axes and options", "Key: Enter"}))
+        bar.out.push_back(view::ReadTensors{});
+    for (const view::TensorOption& option : view.options) draw_option(option, bar);
 }
 
 /// Where each column begins and ends.
@@ -243,24 +238,6 @@ void draw_detail(const TensorsView& view, const Box& box, const Frame& frame, vi
                  frame);
 }
 
-float draw_words_of(const TensorsView& view, const Box& box, const Frame& frame) {
-    float top = box.low.y;
-    const auto line = [&](const Font& font, view::Color color, const std::string& text) {
-        if (text.empty()) return;
-        const bool fits = frame.text_width(font, text) <= box.size().x;
-        const float height = font.px * (fits ? 1.5F : 2.8F);
-        ImGui::PushID(text.c_str());
-        panel("words", {{box.low.x, top}, {box.high.x, top + height}},
-              [&] { wrapped_words(frame, font, color, text); });
-        ImGui::PopID();
-        top += height;
-    };
-    line(frame.fonts.title, frame.theme.text, view.point);
-    line(frame.fonts.body, frame.theme.warning, view.reason);
-    line(frame.fonts.body, frame.theme.muted, view.unused);
-    return top;
-}
-
 /// What the file leaves open, and a button for each answer with what it means.
 float draw_question(const TensorsView& view, const Box& box, const Frame& frame,
                     view::Actions& out) {
@@ -290,28 +267,18 @@ float draw_question(const TensorsView& view, const Box& box, const Frame& frame,
     return top + height;
 }
 
-void draw_body(const TensorsView& view, const view::AppState& state, const Box& box,
+/// The question that is open, and the table.
+void draw_list(const TensorsView& view, const view::AppState& state, const Box& box,
                const Frame& frame, view::Actions& out) {
-    const float words = draw_words_of(view, box, frame);
-    const float top =
-        draw_question(view, {{box.low.x, words}, box.high}, frame, out) + frame.px(kSpace12) / 2;
+    const float top = draw_question(view, box, frame, out);
     if (!view.empty.empty()) {
-        panel("nothing", {{box.low.x, top}, box.high},
-              [&] { wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.empty); });
-        return;
+        ImGui::SetCursorScreenPos({box.low.x, top});
+        return wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.empty);
     }
-    const float share = box.size().x < frame.px(kNarrow) ? 0.34F : 0.0F;
-    const float detail = view.detail ? std::max(share * box.size().x,
-                                                std::min(frame.px(kDetail), box.size().x * 0.36F))
-                                     : 0.0F;
-    const float split = box.high.x - detail - (view.detail ? frame.px(kSpace12) : 0.0F);
     const float head = top + frame.px(kRow);
-    draw_heads_row(view, {{box.low.x, top}, {split, head}}, frame, out);
-    panel("rows", {{box.low.x, head + frame.px(2)}, {split, box.high.y - frame.px(8)}},
+    draw_heads_row(view, {{box.low.x, top}, {box.high.x, head}}, frame, out);
+    panel("rows", {{box.low.x, head + frame.px(2)}, box.high},
           [&] { draw_lines(view, state, frame, out); });
-    if (!view.detail) return;
-    const Box at{{split + frame.px(kSpace12), top}, box.high};
-    panel("detail", at, [&] { draw_detail(view, at, frame, out); });
 }
 
 }  // namespace
@@ -319,11 +286,24 @@ void draw_body(const TensorsView& view, const view::AppState& state, const Box& 
 std::string draw_tensors_workspace(const view::AppState& state, const WorkArea& r,
                                    const Frame& frame, view::Actions& out) {
     const TensorsView view = build_tensors_view(state);
-    const float top = bar_panel(r, frame.px(kRoomBar + (view.can_read ? kControlRow : 0)), frame,
-                                [&](const Frame& chrome) { draw_bar(view, chrome, out); });
-    const Box box = canvas_box(r, top + frame.px(kSpace12));  // there is no panel at the right
-    panel("tensors", box, [&] { draw_body(view, state, box, frame, out); });
-    return view::computed_words(state);
+    CanvasPart list{"tensors", "tensors",
+                    [&](const Box& box) { draw_list(view, state, box, frame, out); },
+                    CanvasPart::Where::left, kList};
+    Parts parts{.heading = {view.point, view.unused},
+                .controls = [&](ControlBar& bar) { draw_bar(view, bar); },
+                .status = view::computed_words(state)};
+    if (!view.reason.empty()) parts.heading = {view.reason, view.point, {view.unused}, true};
+    if (view.detail) {
+        parts.hero = {"detail", view.detail->title,
+                      [&](const Box& box) { draw_detail(view, box, frame, out); }};
+        parts.others = {list};
+        // What a person comes for first.
+        parts.singles = {list, parts.hero};
+        parts.others.front().only_beside = true;
+    } else {
+        parts.hero = list;
+    }
+    return draw_parts(state, r, parts, frame, out);
 }
 
 extern const WorkspacePanel kTensorsPanel;

@@ -1,10 +1,7 @@
-#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
-#include "app/common/draw/field_controls.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
-#include "app/common/draw/point.h"
-#include "app/common/draw/widgets.h"
+#include "app/common/draw/parts.h"
 #include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/view.h"
 
@@ -14,7 +11,6 @@ namespace {
 using view::CheckedLine, view::VerifyView;
 
 // Design units.
-constexpr float kVerifyGap = 20.0F;
 constexpr float kVerifyTable = 0.44F;  // of the width
 constexpr float kFaults = 200.0F, kScales = 170.0F, kAllowedWidth = 130.0F;
 constexpr float kShares[] = {0.22F, 0.18F, 0.18F, 0.16F, 0.26F};
@@ -72,7 +68,7 @@ void draw_arrays(const VerifyView& view, const Frame& frame, view::Actions& out)
     }
 }
 
-void draw_parts(const std::vector<view::CheckedPart>& parts, const char* title, const Frame& frame,
+void draw_worst(const std::vector<view::CheckedPart>& parts, const char* title, const Frame& frame,
                 view::Actions& out) {
     if (parts.empty()) return;
     words(frame, frame.fonts.small, frame.theme.muted, title);
@@ -110,54 +106,38 @@ void draw_error_map(const VerifyView& view, const view::AppState& state, const B
     }
 }
 
-void draw_verify_bar(const VerifyView& view, const Frame& frame, view::Actions& out) {
-    if (button(frame, "file", "check a file…",
-               {"Results of a kernel (key: C)",
-                "Arrays of .npz, .safetensors or a folder, under the names of stages"}))
+void draw_verify_bar(const VerifyView& view, ControlBar& bar) {
+    view::Actions& out = bar.out;
+    if (bar.button("file", "check a file…",
+                   {"Results of a kernel (key: C)",
+                    "Arrays of .npz, .safetensors or a folder, under the names of stages"}))
         out.push_back(view::ShowPrompt{view::PromptKind::check});
-    flow(frame, button_width(frame, "what is open"));
-    if (button(frame, "open", "what is open",
-               {"Check what is open (key: X)",
-                "Results that stand in the file, or what the chosen backend computes"}))
+    if (bar.button("open", "what is open",
+                   {"Check what is open (key: X)",
+                    "Results that stand in the file, or what the chosen backend computes"}))
         out.push_back(view::CheckFile{""});
-    flow(frame, frame.px(kFaults));
-    if (const auto n = combo(frame, "##fault", {view.fault_names, view.fault}, frame.px(kFaults),
-                             {"Plant a fault in the reference (keys: F, Shift+F)",
-                              "What it looks like, and whether the diagnosis finds it"},
-                             out))
+    if (const auto n = bar.combo("##fault", {view.fault_names, view.fault}, kFaults,
+                                 {"Plant a fault in the reference (keys: F, Shift+F)",
+                                  "What it looks like, and whether the diagnosis finds it"}))
         out.push_back(view::PlantFault{view.fault_keys[static_cast<std::size_t>(*n)]});
-    field_control<view::SetErrorScale>(view.look, frame, out,
-                                       {.choices = view::kScaleWords, .width = kScales});
-    field_control<view::SetAllowed>(view.look, frame, out,
-                                    {.choices = view::kAllowedWords, .width = kAllowedWidth});
-    flow(frame, frame.text_width(frame.fonts.body, view.checked));
-    ImGui::AlignTextToFramePadding();
-    words(frame, frame.fonts.body, frame.theme.muted, view.checked);
+    bar.field<view::SetErrorScale>(view.look, {.choices = view::kScaleWords, .width = kScales});
+    bar.field<view::SetAllowed>(view.look,
+                                {.choices = view::kAllowedWords, .width = kAllowedWidth});
 }
 
-void draw_verify_body(const VerifyView& view, const view::AppState& state, const Box& box,
-                      const Frame& frame, view::Actions& out) {
-    const float top = draw_point(view.point, box, frame) + frame.px(kSpace8);
-    if (!view.ready) return;
-    const float split = view.grid ? box.low.x + box.size().x * kVerifyTable : box.high.x;
-    const Box table{{box.low.x, top},
-                    {split - (view.grid ? frame.px(kVerifyGap) : 0.0F), box.high.y}};
-    panel("arrays", table, [&] {
-        ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, frame.px(2)});
-        draw_arrays(view, frame, out);
-        ImGui::Dummy({1.0F, frame.px(4)});
-        draw_findings(view, frame);
-        ImGui::Dummy({1.0F, frame.px(4)});
-        ImGui::PushID("rows");
-        draw_parts(view.rows, "worst rows", frame, out);
-        ImGui::PopID();
-        ImGui::PushID("heads");
-        if (view.heads.size() > 1) draw_parts(view.heads, "heads", frame, out);
-        ImGui::PopID();
-        ImGui::PopStyleVar();
-    });
-    const Box map{{split, top}, box.high};
-    if (view.grid) panel("map", map, [&] { draw_error_map(view, state, map, frame, out); });
+void draw_table(const VerifyView& view, const Frame& frame, view::Actions& out) {
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, frame.px(2)});
+    draw_arrays(view, frame, out);
+    ImGui::Dummy({1.0F, frame.px(4)});
+    draw_findings(view, frame);
+    ImGui::Dummy({1.0F, frame.px(4)});
+    ImGui::PushID("rows");
+    draw_worst(view.rows, "worst rows", frame, out);
+    ImGui::PopID();
+    ImGui::PushID("heads");
+    if (view.heads.size() > 1) draw_worst(view.heads, "heads", frame, out);
+    ImGui::PopID();
+    ImGui::PopStyleVar();
 }
 
 }  // namespace
@@ -165,17 +145,21 @@ void draw_verify_body(const VerifyView& view, const view::AppState& state, const
 std::string draw_verify_workspace(const view::AppState& state, const WorkArea& r,
                                   const Frame& frame, view::Actions& out) {
     const VerifyView view = build_verify_view(state);
-    const float top = bar_panel(r, frame.px(kRoomBar), frame,
-                                [&](const Frame& chrome) { draw_verify_bar(view, chrome, out); });
-    const Box box = canvas_box(r, top + frame.px(12), frame.px(kSpace8));
-    panel("verify", box, [&] {
-        if (view.lacks.empty())
-            draw_verify_body(view, state, box, frame, out);
-        else
-            wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.lacks);
-    });
-    side_inspector(state, r, top, frame, out);
-    return view.status;
+    Parts parts{.lacks = view.lacks,
+                .heading = {view.point, view.checked},
+                .controls = [&](ControlBar& bar) { draw_verify_bar(view, bar); },
+                .status = view.status};
+    const CanvasPart table{"arrays", "arrays", [&](const Box&) { draw_table(view, frame, out); },
+                           CanvasPart::Where::left, kVerifyTable};
+    const CanvasPart map{"map", "error map",
+                         [&](const Box& box) { draw_error_map(view, state, box, frame, out); }};
+    if (view.ready && view.grid) {
+        parts.hero = map;
+        parts.others = {table};
+    } else if (view.ready) {
+        parts.hero = table;
+    }
+    return draw_parts(state, r, parts, frame, out);
 }
 
 extern const WorkspacePanel kVerifyPanel;

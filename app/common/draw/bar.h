@@ -1,0 +1,79 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/common/draw/field_controls.h"
+#include "app/common/draw/popover.h"
+#include "app/common/draw/widgets.h"
+
+namespace attn::ui {
+
+/// The controls of a workspace in one row at any width: what does not fit stands in one popover, a row each. They are gone
+/// through once to be measured, once for the row and once for the popover, each time in the same order.
+class ControlBar {
+  public:
+    ControlBar(const Frame& of, view::Actions& to) : frame(of), out(to) {}
+
+    /// The next control, so wide: whether it is to be drawn now, at the cursor.
+    bool take(float width);
+    /// What comes next stands in the popover at any width.
+    void rest() { rests_ = true; }
+    /// A muted word before the next control, which keeps it with it.
+    ControlBar& label(std::string words) {
+        label_ = std::move(words);
+        return *this;
+    }
+
+    bool button(const char* id, const std::string& words, const Tip& tip);
+    std::optional<bool> toggle(const char* id, const std::string& words, bool on, const Tip& tip);
+    std::optional<int> choice(const char* id, const std::vector<std::string>& words, int current,
+                              const Tip& tip);
+    /// `width` in design units.
+    std::optional<int> combo(const char* id, const Options& options, float width, const Tip& tip);
+    std::optional<Index> number(const char* id, const char* words, Index value, Index low,
+                                Index high, const Tip& tip);
+    std::optional<std::uint64_t> seed(const char* id, std::uint64_t value, const Tip& tip);
+    /// `width` in design units, more where its words ask for it.
+    std::optional<double> slider(const char* id, const SliderWords& words, double value, double low,
+                                 double high, float width, const Tip& tip);
+    /// What can be read there.
+    void words(view::Color color, const std::string& text, const Tip& tip = {});
+    /// The control of a described field (field_controls.h).
+    template <class Set>
+    void field(const typename Set::Kept& kept, const ControlWords& words = {}) {
+        field_control<Set>(kept, frame, out, words, [this](float width) { return take(width); });
+    }
+
+    /// Fills the current window with the row; `more`: words of the button that opens the rest.
+    void draw_row(const std::function<void(ControlBar&)>& controls, const std::string& more,
+                  bool open);
+    /// The rest, under its button.
+    void draw_rest(const std::function<void(ControlBar&)>& controls);
+
+    const Frame& frame;
+    view::Actions& out;
+
+  private:
+    struct Control {
+        float width;
+        bool rests;
+    };
+    enum class Pass { measure, row, rest };
+    void go_through(Pass pass, ImVec2 low, const std::function<void(ControlBar&)>& controls);
+    void leave_out(float room, float button);
+
+    std::vector<Control> controls_;
+    std::string label_;
+    PopoverButton button_;
+    Pass pass_ = Pass::measure;
+    ImVec2 low_;
+    float column_ = 0.0F;  // width of the popover's
+    std::size_t rows_ = 1, next_ = 0, shown_ = 0;
+    bool rests_ = false;
+};
+
+}  // namespace attn::ui

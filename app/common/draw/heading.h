@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/common/draw/workspace.h"
+
+namespace attn::ui {
+
+/// What stands above the canvas: one sentence and one muted line, in the same place in every workspace. The sentence is as
+/// large as its width lets it be; a second one gives way to the muted line, and where that is none pointing at it says all.
+struct Heading {
+    std::string headline;
+    std::string muted = {};
+    std::vector<std::string> notes = {};  // each for the muted line
+    bool warns = false;                   // it tells of what goes wrong
+    bool stale = false;                   // it is of what was before
+    std::string tex = {};                 // a formula at the right end, where it has room
+};
+
+// How high windows are, in design units: below the first the canvas has one part at a time and no muted line; below the
+// second bar and headline are small too.
+inline constexpr float kLowWindow = 720.0F, kLowestWindow = 560.0F;
+inline bool is_lower_than(float height, const Frame& frame) {
+    return ImGui::GetIO().DisplaySize.y < frame.px(height);
+}
+
+/// Of the row of controls.
+float bar_height(const Frame& frame);
+/// The room that it takes, with what stays empty above it.
+float heading_height(const Frame& frame);
+/// From the top of `box`.
+void draw_heading(const Heading& heading, const Box& box, const Frame& frame);
+
+}  // namespace attn::ui

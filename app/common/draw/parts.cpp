@@ -1,0 +1,164 @@
+#include "app/common/draw/parts.h"
+
+#include <algorithm>
+
+#include "app/common/draw/around.h"
+#include "app/common/draw/draw.h"
+#include "app/common/parts.h"
+#include "app/common/workspace.h"
+
+namespace attn::ui {
+namespace {
+
+using Where = CanvasPart::Where;
+
+// Design units.
+constexpr float kTabs = 36.0F;
+constexpr float kNarrowCanvas = 860.0F;  // a narrower canvas has one part at a time
+constexpr float kPushed = 400.0F;        // the least canvas beside a drawer: else it is covered
+constexpr float kMostAside = 0.6F, kMostBelow = 0.5F;  // of the canvas
+
+bool is_single(const Parts& parts, const WorkArea& area, const Frame& frame) {
+    return parts.others.size() + parts.singles.size() > 0 &&
+           (is_lower_than(kLowWindow, frame) || area.work.size().x < frame.px(kNarrowCanvas));
+}
+
+/// The canvas: a drawer that leaves enough of it pushes it aside.
+Box canvas_of(const WorkArea& area, float top, const Frame& frame) {
+    Box box{
+        {area.work.low.x + area.margin, top},
+        {area.work.high.x - area.margin - area.inspector, area.work.high.y - frame.px(kSpace8)}};
+    if (box.size().x - area.drawer >= frame.px(kPushed)) box.high.x -= area.drawer;
+    return box;
+}
+
+/// Those of one side beneath each other, or of the ones below beside each other; cuts their room off `room`.
+void draw_side_parts(const Parts& parts, Where where, Box& room, const Frame& frame) {
+    std::vector<const CanvasPart*> all;
+    for (const CanvasPart& part : parts.others)
+        if (part.where == where) all.push_back(&part);
+    if (all.empty()) return;
+    const bool below = where == Where::below || where == Where::lowest;
+    const float whole = below ? room.size().y : room.size().x;
+    float size = 0.0F;
+    for (const CanvasPart* part : all)
+        size = std::max(size, part->size ? part->size(room.size()) : part->share * whole);
+    size = std::min(size, whole * (below ? kMostBelow : kMostAside));
+    const float gap = frame.px(kSpace24);
+    Box box = room;
+    if (where == Where::left) {
+        box.high.x = box.low.x + size;
+        room.low.x = box.high.x + gap;
+    } else if (below) {
+        box.low.y = box.high.y - size;
+        room.high.y = box.low.y - frame.px(kSpace16);
+    } else {
+        box.low.x = box.high.x - size;
+        room.high.x = box.low.x - gap;
+    }
+    const auto count = static_cast<float>(all.size());
+    float& from = below ? box.low.x : box.low.y;
+    float& to = below ? box.high.x : box.high.y;
+    const float each = (to - from - gap * (count - 1.0F)) / count;
+    for (const CanvasPart* part : all) {
+        to = from + each;
+        panel(part->id.c_str(), box, [&] { part->draw(box); });
+        from = to + gap;
+    }
+}
+
+/// One tab a part; returns the one that is shown.
+const CanvasPart& draw_tabs(const view::AppState& state, const Parts& parts, Box& room,
+                            const Frame& frame, view::Actions& out) {
+    std::vector<const CanvasPart*> all;
+    for (const CanvasPart& part : parts.singles) all.push_back(&part);
+    if (all.empty()) all.push_back(&parts.hero);
+    for (const CanvasPart& part : parts.others)
+        if (!part.only_beside) all.push_back(&part);
+    const auto found = std::ranges::find_if(
+        all, [&](const CanvasPart* part) { return part->id == view::parts_look(state).part; });
+    const auto shown = found == all.end() ? 0 : static_cast<int>(found - all.begin());
+    std::vector<std::string> names;
+    for (const CanvasPart* part : all) names.push_back(part->name);
+    if (frame.is_canvas_alone()) return *all[static_cast<std::size_t>(shown)];
+    const float foot = room.low.y + frame.px(kTabs);
+    panel("tabs", {room.low, {room.high.x, foot}}, [&] {
+        const Frame chrome = around(frame);
+        const Tip tip{"What stands in the large box", "A larger window shows all at once."};
+        const bool fits = choice_width(chrome, names) <= room.size().x;
+        const auto n = fits ? choice(chrome, "part", names, shown, tip)
+                            : combo(chrome, "##part", {names, shown}, room.size().x, tip, out);
+        if (n) out.push_back(view::ShowPart{all[static_cast<std::size_t>(*n)]->id});
+    });
+    room.low.y = foot;
+    return *all[static_cast<std::size_t>(shown)];
+}
+
+void draw_canvas(const view::AppState& state, const Parts& parts, const WorkArea& area, float top,
+                 const Frame& frame, view::Actions& out) {
+    Box room = canvas_of(area, top, frame);
+    if (!parts.lacks.empty()) {
+        room.low.y += frame.px(kSpace16);
+        return panel("lacks", room, [&] {
+            wrapped_words(frame, frame.fonts.title, frame.theme.muted, parts.lacks);
+        });
+    }
+    const float foot = top + heading_height(frame);
+    panel("heading", {room.low, {room.high.x, foot}}, [&] {
+        draw_heading(parts.heading, {room.low, {room.high.x, foot}}, frame);
+    });
+    room.low.y = foot;
+    const CanvasPart* hero = &parts.hero;
+    if (is_single(parts, area, frame)) {
+        hero = &draw_tabs(state, parts, room, frame, out);
+    } else {
+        std::vector<Where> done;  // what comes first has its whole side
+        for (const CanvasPart& part : parts.others) {
+            if (std::ranges::count(done, part.where) > 0) continue;
+            draw_side_parts(parts, part.where, room, frame);
+            done.push_back(part.where);
+        }
+    }
+    if (hero->draw) panel("hero", room, [&] { hero->draw(room); });
+}
+
+float draw_bar(const view::AppState& state, const Parts& parts, const WorkArea& area,
+               ControlBar& bar, const Frame& frame) {
+    const Box& work = area.work;
+    if (!area.chrome) return work.low.y;
+    const float foot = work.low.y + bar_height(frame);
+    panel("bar", {{work.low.x + area.margin, work.low.y}, {work.high.x - area.margin, foot}}, [&] {
+        if (parts.controls) bar.draw_row(parts.controls, parts.more, view::parts_look(state).more);
+    });
+    frame.painter.line({work.low.x, foot}, {work.high.x, foot}, frame.theme.line, frame.px(1));
+    return foot;
+}
+
+}  // namespace
+
+std::vector<CanvasPart> parts_of(const std::vector<view::GridView>& grids,
+                                 const std::function<void(const Box& box, std::size_t n)>& draw) {
+    std::vector<CanvasPart> parts;
+    for (std::size_t n = 0; n < grids.size(); ++n)
+        parts.push_back({"matrix " + std::to_string(n), grids[n].title,
+                         [draw, n](const Box& box) { draw(box, n); }});
+    return parts;
+}
+
+std::string draw_parts(const view::AppState& state, const WorkArea& area, const Parts& parts,
+                       const Frame& frame, view::Actions& out) {
+    const Frame chrome = around(frame);
+    ControlBar bar(chrome, out);
+    const float top = draw_bar(state, parts, area, bar, chrome);
+    draw_canvas(state, parts, area, top, frame, out);
+    open_inspector(state, area, out);
+    if (parts.side)
+        side_panel(area, top, "side part", frame, parts.side);
+    else
+        side_inspector(state, area, top, frame, out);
+    if (area.chrome && parts.controls && view::parts_look(state).more)
+        bar.draw_rest(parts.controls);
+    return parts.status;
+}
+
+}  // namespace attn::ui

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/common/draw/bar.h"
+#include "app/common/draw/heading.h"
+#include "app/common/draw/workspace.h"
+#include "app/common/grid.h"
+
+namespace attn::ui {
+
+/// Something that a workspace shows.
+struct CanvasPart {
+    /// `inner`: between the hero and what stands right; `lowest`: under what stands below.
+    enum class Where : std::uint8_t { hero, left, right, inner, below, lowest };
+
+    std::string id;
+    std::string name;  // on its tab
+    std::function<void(const Box& box)> draw;
+    Where where = Where::hero;
+    float share = 0.0F;  // of the canvas: its width, or of one below its height
+    std::function<float(ImVec2 room)> size = {};  // the same in pixels, where it knows it
+    bool only_beside = false;                     // it is one of the singles too
+};
+
+/// What a workspace gives to the frame, which places it. Where the window has room the hero stands in the middle of the
+/// others; where not there is one of them, and tabs. What it is given while presenting has no bar and no panel at the
+/// right.
+struct Parts {
+    std::string lacks = {};  // why nothing is shown, in the place of all else; "": it is
+    Heading heading = {};
+    CanvasPart hero = {};
+    std::vector<CanvasPart> singles =
+        {};  // what the hero is taken apart into where there is room for one; empty: itself
+    std::vector<CanvasPart> others = {};
+    std::function<void(ControlBar& bar)> controls = {};
+    std::string more = "More";  // words of the button for controls that have no place in the bar
+    /// In the place of the inspector; empty: the inspector.
+    std::function<void(const Frame& frame)> side = {};
+    std::string status = {};  // at the right end of the bottom line
+};
+
+/// One for each matrix, by its title.
+std::vector<CanvasPart> parts_of(const std::vector<view::GridView>& grids,
+                                 const std::function<void(const Box& box, std::size_t n)>& draw);
+
+/// Bar, headline, muted line, hero, inspector: at the same place and of the same size in every workspace. Returns what
+/// stands at the right end of the bottom line.
+std::string draw_parts(const view::AppState& state, const WorkArea& area, const Parts& parts,
+                       const Frame& frame, view::Actions& out);
+
+}  // namespace attn::ui
