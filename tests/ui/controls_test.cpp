@@ -57,8 +57,8 @@ TEST_CASE("the controls are one row at every width: what does not fit is in the 
             view::apply(row.state, view::SetHeads{8});
             row.ui.frames(2);
             CHECK(row.end.y <= 40.0F * scale);
-            CHECK(row.model.high.x <= width);
-            CHECK(row.model.high.x >= width - 40.0F * scale);
+            CHECK(row.model.button.high.x <= width);
+            CHECK(row.model.button.high.x >= width - 40.0F * scale);
             if (width / scale >= 1200.0F) CHECK(row.model.left_out == 0);
             if (width / scale <= 800.0F) CHECK(row.model.left_out != 0);
         }
@@ -67,13 +67,13 @@ TEST_CASE("the controls are one row at every width: what does not fit is in the 
 TEST_CASE("changing heads, widths, scaling or temperature moves no control of the row") {
     Row row({1500.0F, 300.0F});
     row.ui.frames(2);
-    const ImVec2 before = row.model.low;
+    const ImVec2 before = row.model.button.low;
     for (const view::Action& action : view::Actions{
              view::SetKeyWidth{64}, view::SetKeyWidth{7}, view::SetScaling{false},
              view::SetTemperature{12.5}, view::SetModelWidth{64}, view::SetSeed{123456789}}) {
         view::apply(row.state, action);
         row.ui.frames(2);
-        CHECK(row.model.low.x == before.x);
+        CHECK(row.model.button.low.x == before.x);
     }
 }
 

@@ -19,7 +19,7 @@ struct Heading {
     std::optional<OperandId> lit;  // whose symbol the pointer is on
     float height = 0.0F;
 
-    explicit Heading(float width, float scale = 1.0F) : ui({width, 700.0F * scale}, scale) {
+    explicit Heading(float width, float scale = 1.0F) : ui({width, 720.0F * scale}, scale) {
         ui.show_in_window([this](const ui::Frame& frame, view::Actions&) {
             TextSpy spy(frame.painter);
             const float top = ImGui::GetCursorScreenPos().y;

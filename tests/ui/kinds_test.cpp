@@ -1,3 +1,4 @@
+#include "app/common/parts.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/view.h"
@@ -56,7 +57,11 @@ TEST_CASE("Shift and arrows move the pair; a toggle of B and a list of A change 
     view::apply(app.state, view::SelectKindsPair{1, 1});
     app.ui.press(Key::down, false, true);
     CHECK(kinds_look(app.pressed(Key::right, false, true)).selected == large::Cell{2, 2});
-    const auto toggled = click_until<view::SetKind>(app.ui, {700, 60}, {1250, 130}, {14, 14});
+    app.act({view::ShowMore{true}}, 3);
+    REQUIRE(ImGui::FindWindowByName("rest"));
+    const ImRect settings = ImGui::FindWindowByName("rest")->Rect();
+    const auto toggled =
+        click_until<view::SetKind>(app.ui, settings.GetCenter(), settings.Max, {14, 14});
     REQUIRE(toggled);
     CHECK(toggled->side == view::KindsSide::b);
     CHECK(kinds_controls(app.state).a == attn::AttentionKind{});

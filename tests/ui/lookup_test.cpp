@@ -60,7 +60,8 @@ TEST_CASE("keys move the query, the key and the value, change the temperature an
 TEST_CASE("a token is dragged to another place") {
     Lookup app;
     app.show(view::LookupPage::permutation);
-    REQUIRE(app.find_drag<view::MoveToken>({90.0F, 48.0F}, {200.0F, 90.0F}));
+    const ImVec2 hero = child("hero")->Pos;
+    REQUIRE(app.find_drag<view::MoveToken>(hero, {hero.x + 110.0F, hero.y + 40.0F}));
     CHECK(lookup_controls(app.state).order != std::vector<Index>{});
 }
 

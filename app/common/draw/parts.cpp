@@ -1,6 +1,8 @@
 #include "app/common/draw/parts.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
@@ -16,7 +18,7 @@ using Where = CanvasPart::Where;
 constexpr float kTabs = 36.0F;
 constexpr float kNarrowCanvas = 860.0F;  // a narrower canvas has one part at a time
 constexpr float kPushed = 400.0F;        // the least canvas beside a drawer: else it is covered
-constexpr float kMostAside = 0.6F, kMostBelow = 0.5F;  // of the canvas
+constexpr float kMostAside = 0.6F, kMostBelow = 0.5F, kMostBothRows = 0.45F;  // of the canvas
 
 bool is_single(const Parts& parts, const WorkArea& area, const Frame& frame) {
     return parts.others.size() + parts.singles.size() > 0 &&
@@ -29,29 +31,45 @@ Box canvas_of(const WorkArea& area, float top, const Frame& frame) {
         {area.work.low.x + area.margin, top},
         {area.work.high.x - area.margin - area.inspector, area.work.high.y - frame.px(kSpace8)}};
     if (box.size().x - area.drawer >= frame.px(kPushed)) box.high.x -= area.drawer;
+    for (float* edge : {&box.low.x, &box.low.y, &box.high.x, &box.high.y})
+        *edge =
+            std::round(*edge);  // of whole pixels, as windows are: else it scrolls by a part of one
     return box;
 }
 
+bool is_below(Where where) { return where == Where::below || where == Where::lowest; }
+
+/// Of one below its height, of others their width.
+float size_of(const CanvasPart& part, const Box& room) {
+    const float whole = is_below(part.where) ? room.size().y : room.size().x;
+    return part.size ? part.size(room.size()) : part.share * whole;
+}
+
+struct PlacedPart {
+    const CanvasPart* part;
+    Box box;
+};
+
 /// Those of one side beneath each other, or of the ones below beside each other; cuts their room off `room`.
-void draw_side_parts(const Parts& parts, Where where, Box& room, const Frame& frame) {
+void place_side(const Parts& parts, Where where, Box& room, const Frame& frame,
+                std::vector<PlacedPart>& placed) {
     std::vector<const CanvasPart*> all;
     for (const CanvasPart& part : parts.others)
         if (part.where == where) all.push_back(&part);
     if (all.empty()) return;
-    const bool below = where == Where::below || where == Where::lowest;
+    const bool below = is_below(where);
     const float whole = below ? room.size().y : room.size().x;
     float size = 0.0F;
-    for (const CanvasPart* part : all)
-        size = std::max(size, part->size ? part->size(room.size()) : part->share * whole);
-    size = std::min(size, whole * (below ? kMostBelow : kMostAside));
-    const float gap = frame.px(kSpace24);
+    for (const CanvasPart* part : all) size = std::max(size, size_of(*part, room));
+    size = std::floor(std::min(size, whole * (below ? kMostBelow : kMostAside)));
+    const float gap = std::round(frame.px(kSpace24));
     Box box = room;
     if (where == Where::left) {
         box.high.x = box.low.x + size;
         room.low.x = box.high.x + gap;
     } else if (below) {
         box.low.y = box.high.y - size;
-        room.high.y = box.low.y - frame.px(kSpace16);
+        room.high.y = box.low.y - std::round(frame.px(kSpace16));
     } else {
         box.low.x = box.high.x - size;
         room.high.x = box.low.x - gap;
@@ -59,22 +77,17 @@ void draw_side_parts(const Parts& parts, Where where, Box& room, const Frame& fr
     const auto count = static_cast<float>(all.size());
     float& from = below ? box.low.x : box.low.y;
     float& to = below ? box.high.x : box.high.y;
-    const float each = (to - from - gap * (count - 1.0F)) / count;
+    const float each = std::floor((to - from - gap * (count - 1.0F)) / count);
     for (const CanvasPart* part : all) {
         to = from + each;
-        panel(part->id.c_str(), box, [&] { part->draw(box); });
+        placed.push_back({part, box});
         from = to + gap;
     }
 }
 
 /// One tab a part; returns the one that is shown.
-const CanvasPart& draw_tabs(const view::AppState& state, const Parts& parts, Box& room,
-                            const Frame& frame, view::Actions& out) {
-    std::vector<const CanvasPart*> all;
-    for (const CanvasPart& part : parts.singles) all.push_back(&part);
-    if (all.empty()) all.push_back(&parts.hero);
-    for (const CanvasPart& part : parts.others)
-        if (!part.only_beside) all.push_back(&part);
+const CanvasPart& draw_tabs(const view::AppState& state, const std::vector<const CanvasPart*>& all,
+                            Box& room, const Frame& frame, view::Actions& out) {
     const auto found = std::ranges::find_if(
         all, [&](const CanvasPart* part) { return part->id == view::parts_look(state).part; });
     const auto shown = found == all.end() ? 0 : static_cast<int>(found - all.begin());
@@ -84,7 +97,7 @@ const CanvasPart& draw_tabs(const view::AppState& state, const Parts& parts, Box
     const float foot = room.low.y + frame.px(kTabs);
     panel("tabs", {room.low, {room.high.x, foot}}, [&] {
         const Frame chrome = around(frame);
-        const Tip tip{"What stands in the large box", "A larger window shows all at once."};
+        const Tip tip{"What stands here", "A larger window shows all at once."};
         const bool fits = choice_width(chrome, names) <= room.size().x;
         const auto n = fits ? choice(chrome, "part", names, shown, tip)
                             : combo(chrome, "##part", {names, shown}, room.size().x, tip, out);
@@ -92,6 +105,54 @@ const CanvasPart& draw_tabs(const view::AppState& state, const Parts& parts, Box
     });
     room.low.y = foot;
     return *all[static_cast<std::size_t>(shown)];
+}
+
+/// What can stand alone in a low window.
+std::vector<const CanvasPart*> singles_of(const Parts& parts) {
+    std::vector<const CanvasPart*> all;
+    for (const CanvasPart& part : parts.singles) all.push_back(&part);
+    if (all.empty()) all.push_back(&parts.hero);
+    for (const CanvasPart& part : parts.others)
+        if (!part.only_beside) all.push_back(&part);
+    return all;
+}
+
+/// Two rows below that would leave the hero too low: one of them, with tabs.
+std::optional<PlacedPart> place_one_below(const view::AppState& state, const Parts& parts,
+                                          Box& room, const Frame& frame, view::Actions& out) {
+    std::vector<const CanvasPart*> all;
+    float sum = 0.0F, most = 0.0F;
+    for (const CanvasPart& part : parts.others) {
+        if (!is_below(part.where)) continue;
+        all.insert(part.where == Where::below ? all.begin() : all.end(), &part);
+        const float height = size_of(part, room);
+        sum += height;
+        most = std::max(most, height);
+    }
+    const bool rows = std::ranges::count(all, Where::lowest, &CanvasPart::where) > 0;
+    if (!rows || sum <= kMostBothRows * room.size().y) return std::nullopt;
+    Box box = room;
+    box.low.y = std::round(box.high.y - most - frame.px(kTabs));
+    room.high.y = box.low.y - std::round(frame.px(kSpace16));
+    const CanvasPart& part = draw_tabs(state, all, box, frame, out);
+    return PlacedPart{&part, box};
+}
+
+/// Around the hero, which gets what they leave of `room`: what comes first has its whole side.
+std::vector<PlacedPart> place_others(const view::AppState& state, const Parts& parts, Box& room,
+                                     const Frame& frame, view::Actions& out) {
+    std::vector<PlacedPart> placed;
+    std::vector<Where> done;
+    if (const auto one = place_one_below(state, parts, room, frame, out)) {
+        placed.push_back(*one);
+        done = {Where::below, Where::lowest};
+    }
+    for (const CanvasPart& part : parts.others) {
+        if (std::ranges::count(done, part.where) > 0) continue;
+        place_side(parts, part.where, room, frame, placed);
+        done.push_back(part.where);
+    }
+    return placed;
 }
 
 void draw_canvas(const view::AppState& state, const Parts& parts, const WorkArea& area, float top,
@@ -107,19 +168,16 @@ void draw_canvas(const view::AppState& state, const Parts& parts, const WorkArea
     panel("heading", {room.low, {room.high.x, foot}}, [&] {
         draw_heading(parts.heading, {room.low, {room.high.x, foot}}, frame);
     });
-    room.low.y = foot;
+    room.low.y = std::round(foot);
     const CanvasPart* hero = &parts.hero;
-    if (is_single(parts, area, frame)) {
-        hero = &draw_tabs(state, parts, room, frame, out);
-    } else {
-        std::vector<Where> done;  // what comes first has its whole side
-        for (const CanvasPart& part : parts.others) {
-            if (std::ranges::count(done, part.where) > 0) continue;
-            draw_side_parts(parts, part.where, room, frame);
-            done.push_back(part.where);
-        }
-    }
-    if (hero->draw) panel("hero", room, [&] { hero->draw(room); });
+    std::vector<PlacedPart> others;
+    if (is_single(parts, area, frame))
+        hero = &draw_tabs(state, singles_of(parts), room, frame, out);
+    else
+        others = place_others(state, parts, room, frame, out);
+    if (hero->draw) panel("hero", room, [&] { hero->draw(room); });  // Tab reaches it first
+    for (const PlacedPart& other : others)
+        panel(other.part->id.c_str(), other.box, [&] { other.part->draw(other.box); });
 }
 
 float draw_bar(const view::AppState& state, const Parts& parts, const WorkArea& area,

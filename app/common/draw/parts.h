@@ -13,7 +13,7 @@ namespace attn::ui {
 
 /// Something that a workspace shows.
 struct CanvasPart {
-    /// `inner`: between the hero and what stands right; `lowest`: under what stands below.
+    /// `inner`: between the hero and what stands right; `lowest`: under what stands below, or a tab beside it.
     enum class Where : std::uint8_t { hero, left, right, inner, below, lowest };
 
     std::string id;

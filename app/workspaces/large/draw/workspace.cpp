@@ -9,7 +9,8 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kHeader = 76.0F, kProfile = 40.0F, kShortProfile = 24.0F, kLegend = 56.0F;
+constexpr float kHeader = 96.0F, kShortHeader = 76.0F, kProfile = 40.0F, kShortProfile = 24.0F,
+                kLegend = 56.0F;
 constexpr float kRoomy = 560.0F;  // a lower window gives up some heights
 constexpr float kForm = 440.0F;   // width of hint and generator on an empty canvas
 
@@ -22,7 +23,7 @@ struct Layout {
 
 Layout lay_out(const Frame& frame, const Area& room) {
     const bool roomy = room.height() >= frame.px(kRoomy);
-    const float header = frame.px(kHeader);
+    const float header = frame.px(roomy ? kHeader : kShortHeader);
     const float across = frame.px(kProfile);  // holds a ruler's title too
     const float profile = frame.px(roomy ? kProfile : kShortProfile);
     const float captions = roomy ? frame.px(kTitleRow) : frame.fonts.small.px;

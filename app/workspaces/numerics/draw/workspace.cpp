@@ -7,6 +7,7 @@
 #include "app/common/draw/focus.h"
 #include "app/common/draw/list_field.h"
 #include "app/common/draw/math.h"
+#include "app/common/draw/measured.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/plot.h"
 #include "app/common/format.h"
@@ -336,14 +337,16 @@ void draw_rounded(const NumericsView& view, const Box& box, const Frame& frame,
     const float matrix =
         std::max(box.high.y - foot, rows * frame.px(kLeastCell + kSpace4));  // lower, it scrolls
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    const Columns columns = columns_in({low, {box.high.x, low.y}}, view.columns.size(), frame);
+    const float right = low.x + ImGui::GetContentRegionAvail().x;  // beside the bar of what scrolls
+    const Columns columns = columns_in({low, {right, low.y}}, view.columns.size(), frame);
     for (std::size_t a = 0; a < view.columns.size(); ++a)
         draw_heading(view.columns[a],
                      {{columns.x(a) + frame.px(8), low.y},
                       {columns.x(a) + columns.width, low.y + frame.px(kHeading)}},
                      frame);
     const float top = low.y + frame.px(kHeading);
-    draw_matrix(view, columns, {{low.x, top}, {box.high.x, top + matrix}}, frame, out);
+    draw_matrix(view, columns, {{low.x, top}, {right, top + matrix}}, frame, out);
+    say_stands(frame.painter, Measuring::Kind::chart, {low.x, top}, {right, top + matrix});
     ImGui::SetCursorScreenPos({low.x, top + matrix - 1.0F});
     ImGui::Dummy({1.0F, 1.0F});
 }
