@@ -16,7 +16,8 @@ using view::CostRowView, view::CostView;
 constexpr float kName = 0.2F;  // of the width
 constexpr double kShareInk = 0.16;
 constexpr float kGap = 14.0F, kCard = 72.0F, kTimes = 236.0F;
-constexpr float kNarrow = 760.0F;  // below it the times stand under the table
+constexpr float kMostStages = 0.45F;  // of the canvas: more of them scroll
+constexpr float kNarrow = 760.0F;     // below it the times stand under the table
 constexpr float kPreset = 250.0F;
 
 // --- sizes
@@ -200,17 +201,20 @@ void draw_numbers(const CostView& view, const Box& box, const Frame& frame, view
 std::string draw_cost_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                 view::Actions& out) {
     const CostView view = build_cost_view(state);
-    const Parts parts{
-        .heading = {view.sentence, view.note},
-        .hero = {"memory", "memory over tokens",
-                 [&](const Box& box) { draw_curves(view, box, frame, out); }},
-        .others = {{"stages", "stage by stage",
-                    [&](const Box& box) { draw_numbers(view, box, frame, out); },
-                    CanvasPart::Where::below, 0.0F,
-                    [&](ImVec2) { return frame.px(kCard + kGap) + table_height(view, frame); }}},
-        .controls = [&](ControlBar& bar) { draw_cost_controls(view, bar); },
-        .more = "Sizes",
-        .status = view.status};
+    const Parts parts{.heading = {view.sentence, view.note},
+                      .hero = {"memory", "memory over tokens",
+                               [&](const Box& box) { draw_curves(view, box, frame, out); }},
+                      .others = {{"stages", "stage by stage",
+                                  [&](const Box& box) { draw_numbers(view, box, frame, out); },
+                                  CanvasPart::Where::below, 0.0F,
+                                  [&](ImVec2 room) {
+                                      return std::min(
+                                          frame.px(kCard + kGap) + table_height(view, frame),
+                                          kMostStages * room.y);
+                                  }}},
+                      .controls = [&](ControlBar& bar) { draw_cost_controls(view, bar); },
+                      .more = "Sizes",
+                      .status = view.status};
     return draw_parts(state, r, parts, frame, out);
 }
 
