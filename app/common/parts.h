@@ -9,16 +9,16 @@ namespace attn::view {
 
 /// What the frame around every workspace shows: of the moment, in no session.
 struct PartsLook {
-    std::string
-        part;  // of a low window: which part stands in the hero's place, by its id; of none: the hero
+    /// Which part has the room that several would share, by its id; of none: the first.
+    std::string part;
     bool more = false;  // the popover of the controls that have no place in the bar
     bool operator==(const PartsLook&) const = default;
 };
 inline constexpr Look<PartsLook> parts_look;
 
-using ShowPart = Put<parts_look, &PartsLook::part>;
-using ShowMore = Put<parts_look, &PartsLook::more>;
-using PartsActions = ActionList<Moments<ShowPart, ShowMore>>;
+using ShowPart = Put<parts_look, &PartsLook::part, "show_part", "part">;
+using ShowMore = Put<parts_look, &PartsLook::more, "show_more", "on">;
+using PartsActions = ActionList<Plain<ShowPart, ShowMore>>;
 template <ListedIn<PartsActions> A>
 inline constexpr Meta kMetaOf<A> = PartsActions::kMeta<A>;
 

@@ -15,8 +15,9 @@ does '"action":"choose_kinds","pair":"window"' palette "compare: all keys"
 
 # A weight, and the settings of a side: some control of them is under one of these points.
 first_that '"action":"select_kinds_pair"' click $(points 200 400 100 420 500 40)
-first_that '"action":"set_kind","side":"a"' click $(points 160 640 24 66 100 34)
-press Escape
+does '"action":"show_more","on":true' click 1522 26
+first_that '"action":"set_kind","side":"a"' click $(points 1384 1400 8 200 222 8)
+does '"action":"show_more","on":false' press Escape
 does '"action":"undo"' press ctrl+z
 
 # The online softmax: every chunk, back, other chunks, playing to the end.

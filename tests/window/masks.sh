@@ -19,7 +19,7 @@ shows 'No mask: every query may attend to every key'
 
 # Where the cells of the mask are: a click on a lattice, undone at once, tells the pair under each point.
 declare -A at
-for ((y = 184; y <= 560; y += 109)); do
+for ((y = 231; y <= 560; y += 108)); do
     for ((x = 246; x <= 500; x += 72)); do
         before=$(count '"action":"paint_mask"')
         click "$x" "$y"

@@ -15,15 +15,27 @@ using Grids = std::span<const GridView>;
 
 // Design units.
 constexpr float kLargestCell = 180.0F, kWhole = 8.0F;
+constexpr float kMostAspect = 2.0F;  // of a cell: its width over its height
 
 /// Matrices of one cell size, in so many columns.
 struct Layout {
-    float cell = 0.0F;
+    ImVec2 cell{0.0F, 0.0F};
     std::vector<GridPlace> places;
 };
 
+/// As large as the room for one lets it be, no higher than wide.
+ImVec2 cell_in(float across, float down, const Frame& frame) {
+    const float most = frame.px(kLargestCell);
+    const float height = within(std::min(across, down), 1.0F, most);
+    const float width = within(across, height, std::min(kMostAspect * height, most));
+    const auto whole = [&](float size) {
+        return size < frame.px(kWhole) ? size : std::floor(size);
+    };
+    return {whole(width), whole(height)};
+}
+
 /// The room around each: the largest of all.
-GridMargins margins_of(Grids grids, float cell, const Frame& frame) {
+GridMargins margins_of(Grids grids, ImVec2 cell, const Frame& frame) {
     GridMargins most;
     for (const GridView& grid : grids) {
         const GridMargins one = grid_margins(grid, frame, cell);
@@ -53,23 +65,21 @@ Layout in_columns(Grids grids, int columns, ImVec2 low, ImVec2 high, const Frame
                       (high.y - low.y - frame.px(kSpace24) * static_cast<float>(rows - 1)) /
                           static_cast<float>(rows)};
     Layout at;
-    at.cell = frame.px(kLargestCell);
+    at.cell = {frame.px(kLargestCell), frame.px(kLargestCell)};
     GridMargins around;
     for (int pass = 0; pass < 4; ++pass) {  // what stands around depends a little on the cell
         around = margins_of(grids, at.cell, frame);
         const float across = (slot.x - around.left - around.right) / cells.x;
         const float down = (slot.y - around.top - around.bottom) / cells.y;
-        at.cell = within(std::min(across, down), 1.0F, frame.px(kLargestCell));
+        at.cell = cell_in(across, down, frame);
     }
-    if (at.cell >= frame.px(kWhole)) at.cell = std::floor(at.cell);
     for (int n = 0; n < count; ++n) {
         const auto column = static_cast<float>(n % columns);
         const auto row = static_cast<float>(n / columns);
         const ImVec2 corner{low.x + column * (slot.x + frame.px(kSpace24)),
                             low.y + row * (slot.y + frame.px(kSpace24))};
         at.places.push_back(
-            {{std::round(corner.x + around.left), std::round(corner.y + around.top)},
-             {at.cell, at.cell}});
+            {{std::round(corner.x + around.left), std::round(corner.y + around.top)}, at.cell});
     }
     return at;
 }
@@ -77,7 +87,7 @@ Layout in_columns(Grids grids, int columns, ImVec2 low, ImVec2 high, const Frame
 /// All beside each other, each with the room that it needs itself.
 Layout in_one_row(Grids grids, ImVec2 low, ImVec2 high, const Frame& frame) {
     Layout at;
-    at.cell = frame.px(kLargestCell);
+    at.cell = {frame.px(kLargestCell), frame.px(kLargestCell)};
     const float gaps = frame.px(kSpace24) * static_cast<float>(grids.size() - 1);
     for (int pass = 0; pass < 4; ++pass) {  // what stands around depends a little on the cell
         const GridMargins most = margins_of(grids, at.cell, frame);
@@ -90,16 +100,15 @@ Layout in_one_row(Grids grids, ImVec2 low, ImVec2 high, const Frame& frame) {
         }
         const float across = (high.x - low.x - around) / std::max(columns, 1.0F);
         const float down = (high.y - low.y - most.top - most.bottom) / cells_of(grids).y;
-        at.cell = within(std::min(across, down), 1.0F, frame.px(kLargestCell));
+        at.cell = cell_in(across, down, frame);
     }
-    if (at.cell >= frame.px(kWhole)) at.cell = std::floor(at.cell);
     const float top = std::round(low.y + margins_of(grids, at.cell, frame).top);
     float left = low.x;
     for (const GridView& grid : grids) {
         const GridMargins own = grid_margins(grid, frame, at.cell);
-        at.places.push_back({{std::round(left + own.left), top}, {at.cell, at.cell}});
-        left +=
-            own.left + at.cell * static_cast<float>(grid.columns) + own.right + frame.px(kSpace24);
+        at.places.push_back({{std::round(left + own.left), top}, at.cell});
+        left += own.left + at.cell.x * static_cast<float>(grid.columns) + own.right +
+                frame.px(kSpace24);
     }
     return at;
 }
@@ -111,7 +120,7 @@ std::vector<GridPlace> place_grids(std::span<const GridView> grids, ImVec2 low, 
     Layout best = in_one_row(grids, low, high, frame);
     for (int columns = static_cast<int>(grids.size()) - 1; columns >= 1; --columns) {
         Layout at = in_columns(grids, columns, low, high, frame);
-        if (at.cell > best.cell) best = std::move(at);
+        if (at.cell.y > best.cell.y) best = std::move(at);
     }
     return best.places;
 }
