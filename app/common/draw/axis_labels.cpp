@@ -174,6 +174,20 @@ float column_labels_height(const AxisLabels& labels, const Frame& frame) {
     return widest(labels, frame) * std::sin(turn) + line / 2 * std::cos(turn) + frame.px(kSpace8);
 }
 
+float column_labels_overhang(const AxisLabels& labels, const Frame& frame) {
+    if (!is_turned(labels, frame) || is_sparse(labels, frame)) return 0.0F;
+    const float turn = turn_of(labels, frame) * std::numbers::pi_v<float> / 180.0F;
+    const view::Font font = font_of(labels, frame);
+    const float line = font.px / 2 * std::sin(turn);
+    float most = 0.0F;
+    for (Index n = 0; n < std::ssize(labels.words); ++n) {
+        const float middle = (static_cast<float>(n) + 0.5F) * labels.pitch;
+        const float width = frame.text_width(font, shown(labels, frame, n));
+        most = std::max(most, middle + width * std::cos(turn) + line - reach_of(labels));
+    }
+    return most;
+}
+
 void draw_column_labels(const AxisLabels& labels, const Frame& frame, float left, float foot) {
     const float height = column_labels_height(labels, frame);
     say_stands(frame.painter, Measuring::Kind::labels, {left, foot - height},

@@ -26,6 +26,8 @@ void draw_row_labels(const AxisLabels& labels, const Frame& frame, float right, 
 
 /// The room that the labels above columns take, with a gap. Words are turned as far as their pitch asks for.
 float column_labels_height(const AxisLabels& labels, const Frame& frame);
+/// How far turned words reach past the last column.
+float column_labels_overhang(const AxisLabels& labels, const Frame& frame);
 /// The columns follow each other from `left`; the words stand above `foot`.
 void draw_column_labels(const AxisLabels& labels, const Frame& frame, float left, float foot);
 

@@ -34,11 +34,20 @@ ImVec2 cell_in(float across, float down, const Frame& frame) {
     return {whole(width), whole(height)};
 }
 
+/// With what turned labels reach past the last column.
+GridMargins margins_of(const GridView& grid, ImVec2 cell, const Frame& frame) {
+    GridMargins margins = grid_margins(grid, frame, cell);
+    margins.right = std::max(
+        margins.right,
+        column_labels_overhang({grid.column_labels, cell.x, grid.column_role, {}, {}}, frame));
+    return margins;
+}
+
 /// The room around each: the largest of all.
 GridMargins margins_of(Grids grids, ImVec2 cell, const Frame& frame) {
     GridMargins most;
     for (const GridView& grid : grids) {
-        const GridMargins one = grid_margins(grid, frame, cell);
+        const GridMargins one = margins_of(grid, cell, frame);
         most.left = std::max(most.left, one.left);
         most.top = std::max(most.top, one.top);
         most.right = std::max(most.right, one.right);
@@ -94,7 +103,7 @@ Layout in_one_row(Grids grids, ImVec2 low, ImVec2 high, const Frame& frame) {
         float around = gaps;
         float columns = 0.0F;
         for (const GridView& grid : grids) {
-            const GridMargins own = grid_margins(grid, frame, at.cell);
+            const GridMargins own = margins_of(grid, at.cell, frame);
             around += own.left + own.right;
             columns += static_cast<float>(grid.columns);
         }
@@ -105,7 +114,7 @@ Layout in_one_row(Grids grids, ImVec2 low, ImVec2 high, const Frame& frame) {
     const float top = std::round(low.y + margins_of(grids, at.cell, frame).top);
     float left = low.x;
     for (const GridView& grid : grids) {
-        const GridMargins own = grid_margins(grid, frame, at.cell);
+        const GridMargins own = margins_of(grid, at.cell, frame);
         at.places.push_back({{std::round(left + own.left), top}, at.cell});
         left += own.left + at.cell.x * static_cast<float>(grid.columns) + own.right +
                 frame.px(kSpace24);
