@@ -156,6 +156,11 @@ void read_numbers(ConfigReader& reader, ModelConfig& config) {
     const ModelFamily& family = *config.family;
     if (family.embedding_root)
         config.embedding_factor = std::sqrt(static_cast<double>(config.width));
+    config.embedding_factor = reader.positive({"embedding_multiplier"}, config.embedding_factor);
+    config.residual_factor = reader.positive({"residual_multiplier"}, 1.0);
+    config.logit_factor = 1.0 / reader.positive({"logits_scaling"}, 1.0);
+    if (family.key == "granite")
+        config.score_factor = reader.positive({"attention_multiplier"}, 1.0);
     if (family.query_scalar > 0.0)
         config.score_factor =
             1.0 / std::sqrt(reader.positive({"query_pre_attn_scalar"}, family.query_scalar));

@@ -10,9 +10,9 @@ namespace {
 constexpr std::string_view
     kOfGpt2 = "gpt2",
     kOfDistil = "distilbert",
-    kOfRotary = "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 mixtral gpt_oss",
+    kOfRotary = "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss",
     kOfTurned =
-        "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 mixtral gpt_oss "
+        "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss "
         "gpt_neox",
     kOfQwen = "qwen2 qwen3", kOfGemma = "gemma2 gemma3_text",
     kOfLayerNorms = "bert roberta xlm-roberta vit deit dinov2 use_lite gpt_neox",
@@ -39,16 +39,16 @@ constexpr struct {
     {"n_heads", kOfDistil},
     {"n_layers", kOfDistil},
     {"hidden_act",
-     "llama mistral qwen2 qwen3 phi3 olmo2 mixtral gpt_oss gpt_neox bert roberta "
+     "llama mistral qwen2 qwen3 phi3 olmo2 granite mixtral gpt_oss gpt_neox bert roberta "
      "xlm-roberta vit "
      "deit dinov2 use_lite"},
     {"intermediate_size",
-     "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 mixtral gpt_oss gpt_neox "
+     "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss gpt_neox "
      "bert "
      "roberta xlm-roberta vit deit use_lite"},
-    {"attention_bias", "llama qwen3 gemma2 gemma3_text olmo2 gpt_oss gpt_neox"},
+    {"attention_bias", "llama qwen3 gemma2 gemma3_text olmo2 granite gpt_oss gpt_neox"},
     {"head_dim", kOfRotary},
-    {"mlp_bias", "llama"},
+    {"mlp_bias", "llama granite"},
     {"num_key_value_heads", kOfRotary},
     {"rms_norm_eps", kOfRotary},
     {"rope_parameters", kOfTurned},
@@ -70,6 +70,10 @@ constexpr struct {
     {"use_bidirectional_attention", kOfGemma},
     {"rope_local_base_freq", "gemma3_text"},
     {"sliding_window_pattern", "gemma3_text"},
+    {"attention_multiplier", "granite"},
+    {"embedding_multiplier", "granite"},
+    {"logits_scaling", "granite"},
+    {"residual_multiplier", "granite"},
     {"num_experts_per_tok", kOfExperts},
     {"num_local_experts", kOfExperts},
     {"swiglu_limit", "gpt_oss"},

@@ -308,6 +308,7 @@ constexpr std::array kFamilies = {
     gemma2(),
     gemma3(),
     olmo2(),
+    llama_itself("granite", "Granite"),
     gpt_oss(),
     bert("bert", "BERT", "bert."),
     bert("roberta", "RoBERTa", "roberta."),

@@ -45,6 +45,12 @@ constexpr const char* kOlmo2 =
     "eos_token_id":100257,"hidden_act":"silu","hidden_size":2048,"intermediate_size":8192,"max_position_embeddings":4096,
     "model_type":"olmo2","num_attention_heads":16,"num_hidden_layers":16,"num_key_value_heads":16,"pad_token_id":100277,
     "rms_norm_eps":1e-06,"rope_scaling":null,"rope_theta":500000,"tie_word_embeddings":false,"vocab_size":100352})";
+constexpr const char* kGranite =
+    R"({"architectures":["GraniteForCausalLM"],"attention_bias":false,"attention_dropout":0.1,
+    "attention_multiplier":0.015625,"embedding_multiplier":12.0,"hidden_act":"silu","hidden_size":2048,"intermediate_size":8192,
+    "logits_scaling":8.0,"max_position_embeddings":4096,"mlp_bias":false,"model_type":"granite","num_attention_heads":32,
+    "num_hidden_layers":40,"num_key_value_heads":8,"residual_multiplier":0.22,"rms_norm_eps":1e-05,"rope_scaling":null,
+    "rope_theta":10000,"tie_word_embeddings":true,"vocab_size":49152})";
 constexpr const char* kMixtral =
     R"({"architectures":["MixtralForCausalLM"],"attention_dropout":0.0,"hidden_act":"silu",
     "hidden_size":4096,"intermediate_size":14336,"max_position_embeddings":32768,"model_type":"mixtral","num_attention_heads":32,
@@ -92,8 +98,8 @@ std::string fault_with(const char* config, const std::string& key, const std::st
 }  // namespace
 
 TEST_CASE("every key of a published config.json is known") {
-    for (const char* text : {kPythia, kPhi3, kGemma2, kGemma3, kOlmo2, kMixtral, kOss, kRoberta,
-                             kDistil, kDeit, kDino}) {
+    for (const char* text : {kPythia, kPhi3, kGemma2, kGemma3, kOlmo2, kGranite, kMixtral, kOss,
+                             kRoberta, kDistil, kDeit, kDino}) {
         CAPTURE(text);
         const auto config = must(parse_model_config(text, "c.json"));
         CHECK(fmt::format("{}", fmt::join(config.unknown, " ")).empty());
@@ -116,7 +122,7 @@ TEST_CASE("what published configurations say reaches the layers") {
     CHECK(spec(kGemma3, 4).mask.window_left == 511);
     CHECK(spec(kGemma3, 5).rope->base == 1e6);
     CHECK_FALSE(spec(kGemma3, 5).mask.window_left);
-    CHECK(spec(0).scale_value == 0.015625);
+    CHECK(spec(kGranite, 0).scale_value == 0.015625);
     CHECK(spec(kOss, 0).mask.window_left == 127);
     CHECK(spec(kOss, 1).rope->scaling.kind == RopeScale::yarn);
     CHECK_FALSE(spec(kRoberta, 0).mask.causal);
