@@ -61,6 +61,9 @@ void read_yarn(ConfigReader& inner, const ModelConfig& config, RopeRules& rules)
     low = std::max(low, 0.0);
     high = std::min(high, static_cast<double>(dims - 1));
     if (low == high) high += 0.001;
+    if (!(low < high))
+        inner.complain(fmt::format(
+            "blends from pair {} to pair {}; expected the first to be the smaller", low, high));
     rules.scaling = {RopeScale::yarn, factor, low, high};
     const auto magnitude = [factor](double scale) {
         return factor <= 1.0 ? 1.0 : 0.1 * scale * std::log(factor) + 1.0;
@@ -87,6 +90,8 @@ void read_longrope(ConfigReader& reader, ConfigReader& inner, const ModelConfig&
         factor = inner.need_positive("factor");
     rules.short_length = trained ? *trained : trained_length(inner, config);
     const auto length = static_cast<double>(rules.short_length);
+    if (factor > 1.0 && rules.short_length < 2)
+        inner.complain("goes on from texts of 1 token; expected to begin with longer ones");
     rules.magnitude =
         inner.positive({"attention_factor"},
                        factor <= 1.0 ? 1.0 : std::sqrt(1.0 + std::log(factor) / std::log(length)));
