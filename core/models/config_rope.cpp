@@ -168,6 +168,7 @@ void read_window_rope(ConfigReader& reader, ModelConfig& config, const json* apa
 
 void read_rope(ConfigReader& reader, ModelConfig& config) {
     const ModelFamily& family = *config.family;
+    reader.know({"original_max_position_embeddings"});  // counts for longrope alone
     config.rope.base = reader.positive({"rope_theta", "rotary_emb_base"}, family.rope_base);
     if (family.partial_rope)
         set_share(reader, config,
