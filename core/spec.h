@@ -19,11 +19,12 @@ enum class RopePairs : std::uint8_t { half, interleaved };
 /// linear: ω / factor. Chen et al. 2023, arXiv:2306.15595.
 /// llama3: by the wavelength λ = 2π / ω and L = original_length: ω where λ < L / high; ω / factor where λ > L / low; between
 /// ((1 − s) / factor + s) ω with s = (L / λ − low) / (high − low). As apply_scaling of Meta's llama-models, from Llama 3.1 on.
-enum class RopeScale : std::uint8_t { none, linear, llama3 };
+/// yarn: ((1 − s) + s / factor) ω with s from 0 at pair `low` to 1 at pair `high`. Peng et al. 2023, arXiv:2309.00071.
+enum class RopeScale : std::uint8_t { none, linear, llama3, yarn };
 struct RopeScaling {
     RopeScale kind = RopeScale::none;
     double factor = 1.0;              // > 0
-    double low = 1.0, high = 4.0;     // low_freq_factor < high_freq_factor
+    double low = 1.0, high = 4.0;     // low_freq_factor < high_freq_factor; of yarn: c
     double original_length = 8192.0;  // > 0, original_max_position_embeddings
 };
 

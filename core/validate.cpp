@@ -127,6 +127,9 @@ std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
                    (scaling.low < scaling.high && scaling.original_length > 0.0),
                "RoPE's llama3 scaling goes from {} to {} turns: the first must be the smaller",
                scaling.low, scaling.high),
+        unless(scaling.kind != RopeScale::yarn || scaling.low < scaling.high,
+               "RoPE's yarn scaling goes from pair {} to {}: the first must be the smaller",
+               scaling.low, scaling.high),
         unless(dims >= 2 && dims % 2 == 0 && dims <= size.d_k,
                "rope.dims is {}: RoPE turns pairs of columns, so an even number from 2 to d_k = {} "
                "is expected",

@@ -30,6 +30,7 @@
 #include "core/io/arrays/array_file.h"
 #include "core/io/paths.h"
 #include "core/models/model.h"
+#include "core/models/tokenizer.h"
 #include "core/text.h"
 
 namespace attn::cli {
@@ -125,15 +126,20 @@ std::string one_file(const StartOptions& options) {
 /// The first of the options that are for a model's folder; "": none is given.
 std::string_view model_option(const StartOptions& options) {
     if (options.text) return "--text";
+    if (!options.token_ids.empty()) return "--token-ids";
     if (options.image) return "--image";
     if (!options.off.empty()) return "--off";
     if (!options.rows.empty()) return "--row";
     return options.patches.empty() ? "" : "--patch";
 }
 
-/// --text, --image, --off, --row and --patch are for a model's folder, and it reads one of the first two.
+/// --text, --token-ids, --image, --off, --row and --patch are for a model's folder, and it reads one of the first three.
 void check_text(const StartOptions& options) {
     const auto path = one_file(options);
+    if (!options.token_ids.empty() && (options.text || options.image))
+        throw bad_input(fmt::format("--token-ids '{}' and {}; expected one of them",
+                                    shortened(options.token_ids),
+                                    options.text ? "--text" : "--image"));
     if (options.text && options.image)
         throw bad_input(fmt::format("--text '{}' and --image '{}'; expected one of the two",
                                     shortened(*options.text), *options.image));
@@ -317,13 +323,29 @@ Result<void> settle_start(StartOptions& options, std::span<const files::NamedFil
                                      kLeastScale, kMostScale));
     return caught([&] {
         check_text(options);
+        if (!options.token_ids.empty())
+            options.text = text_of_token_ids(options.token_ids, one_file(options));
         check_reading(options);
         check_files(options, outputs);
     });
 }
 
+std::string text_of_token_ids(const std::string& ids, const std::string& folder) {
+    if (!numbered_tokens(ids))
+        throw bad_input(
+            fmt::format("--token-ids is '{}'; expected whole numbers from 0, such as 15496,995",
+                        shortened(ids)));
+    if (Tokenizer::open(folder))
+        throw bad_input(
+            fmt::format("--token-ids is '{}', and {} has a tokenizer: expected --text TEXT",
+                        shortened(ids), folder));
+    return ids;
+}
+
 void add_model_options(CLI::App& app, StartOptions& options) {
     add_value(app, "--text", options.text, "TEXT", "what a model reads; FILE is its folder");
+    add_value(app, "--token-ids", options.token_ids, "N,..",
+              "what a model reads that has no tokenizer: the numbers of its tokens");
     add_value(app, "--image", options.image, "FILE.png",
               "what a model of images reads; FILE is its folder");
     add_value(app, "--off", options.off, "LAYER.HEAD,..", "heads of the model to switch off");

@@ -32,6 +32,7 @@ struct StartOptions {
     std::string sentence;
     std::optional<std::string> text;   // what a model reads
     std::optional<std::string> image;  // the same: a PNG
+    std::string token_ids;             // the same, where there is no tokenizer: "15496,995"
     std::string off;                   // its heads that are switched off: "0.1,1.2"
     std::vector<std::string> rows;     // of its weights: "0.1.3=0.5,0.5,0,0"
     std::vector<std::string> patches;  // "0.1.v=A dog"
@@ -57,7 +58,9 @@ struct StartOptions {
 void add_start_options(CLI::App& app, StartOptions& options);
 /// Neither a file nor a place is named: the window opens as it likes.
 bool asks_for_nothing(const StartOptions& options);
-/// --text, --image, --off, --row and --patch.
+/// What a model reads whose tokenizer cannot be read, given as --token-ids. Throws.
+std::string text_of_token_ids(const std::string& ids, const std::string& folder);
+/// --text, --token-ids, --image, --off, --row and --patch.
 void add_model_options(CLI::App& app, StartOptions& options);
 
 /// After parsing, before anything is read or written: there is one FILE at most, numbers are in their range,

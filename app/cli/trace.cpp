@@ -9,6 +9,7 @@
 #include <map>
 
 #include "app/cli/arguments.h"
+#include "app/cli/start.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/trace_parts.h"
 #include "app/common/or_throw.h"
@@ -77,8 +78,9 @@ struct Words {
     std::string layer;    // "": the only one
     std::string model;    // a folder; "": files of tensors are computed
     std::string text;     // what the model reads
-    std::string image;    // the file that it reads, of a model of images
-    std::string off;      // interventions in the model
+    std::string token_ids;
+    std::string image;  // the file that it reads, of a model of images
+    std::string off;    // interventions in the model
     std::vector<std::string> rows, patches;
     bool grad = false;
     AttentionWords attention;
@@ -110,6 +112,8 @@ void declare(CLI::App& app, Words& words, BackendList backends) {
               "a trained model's folder (config.json, *.safetensors, tokenizer): every layer "
               "of what it computes for --text or --image");
     add_value(app, "--text", words.text, "TEXT", "the text that the model reads");
+    add_value(app, "--token-ids", words.token_ids, "N,..",
+              "the numbers of its tokens, of a model that has no tokenizer");
     add_value(app, "--image", words.image, "FILE.png",
               "the PNG image that the model reads, of one that reads images");
     add_value(app, "--off", words.off, "LAYER.HEAD,..",
@@ -379,7 +383,11 @@ void check_model_usage(const CLI::App& app, const Words& words) {
     if (image && app.count("--text") > 0)
         throw bad_input(
             fmt::format("--text and --image '{}' are given; expected one of the two", words.image));
-    if (!image && app.count("--text") == 0)
+    const bool ids = app.count("--token-ids") > 0;
+    if (ids && (image || app.count("--text") > 0))
+        throw bad_input(fmt::format("--token-ids and {} are given; expected one of the two",
+                                    image ? "--image" : "--text"));
+    if (!image && !ids && app.count("--text") == 0)
         throw bad_input(
             "--model has no --text; expected the text it reads, or --image FILE.png of a model "
             "that reads images");
@@ -398,8 +406,10 @@ void trace_text(const CLI::App& app, const Words& words, Streams io) {
     const auto threads = parse_threads(words.threads);
     const ThreadLimit limit(threads);
     const bool image = app.count("--image") > 0;
-    trace_model({words.model, image ? words.image : words.text, words.output, words.backend, keep,
-                 image, parse_interventions(words.off, words.rows, words.patches)},
+    const std::string ids =
+        app.count("--token-ids") > 0 ? text_of_token_ids(words.token_ids, words.model) : words.text;
+    trace_model({words.model, image ? words.image : ids, words.output, words.backend, keep, image,
+                 parse_interventions(words.off, words.rows, words.patches)},
                 io);
 }
 
@@ -409,7 +419,7 @@ int trace(const CLI::App& app, const Words& words, Streams io) {
         trace_text(app, words, io);
         return kSuccess;
     }
-    for (const char* flag : {"--text", "--image", "--off", "--row", "--patch"})
+    for (const char* flag : {"--text", "--token-ids", "--image", "--off", "--row", "--patch"})
         if (app.count(flag) > 0)
             throw bad_input(fmt::format("{} has no --model; expected its folder", flag));
     const std::vector<Words> calls = calls_of(words);

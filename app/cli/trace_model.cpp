@@ -23,9 +23,24 @@ std::string_view read_out_name(const Model& model) {
     return model.config().family->read_out == ReadOut::sentence ? "embedding" : "logits";
 }
 
+/// Layer 0 says them of all; another only where its own are others than those, which are kept in `first`.
+void add_layer_options(const ModelLayer& layer, std::size_t n, StageSet held,
+                       std::vector<std::string>& first, std::vector<NpzEntry>& entries) {
+    const Index d_k = or_throw(validate(*layer.inputs, layer.spec)).size().d_k;
+    std::vector<NpzEntry> options;
+    add_options(layer.spec, d_k, held, options);
+    if (n == 0 && !options.empty()) first = options.front().texts;
+    for (NpzEntry& entry : options) {
+        if (n > 0 && entry.texts == first) continue;
+        if (n > 0) entry.name = fmt::format("l{}.{}", n, entry.name);
+        entries.push_back(std::move(entry));
+    }
+}
+
 std::vector<NpzEntry> entries_of(const Model& model, const ModelRun& run, StageSet keep,
                                  const std::vector<float>& ids) {
     std::vector<NpzEntry> entries;
+    std::vector<std::string> first;  // options of layer 0
     for (std::size_t n = 0; n < run.layers.size(); ++n) {
         const ModelLayer& layer = run.layers[n];
         for (NpzEntry& entry : stage_entries(layer.trace, keep)) {
@@ -34,10 +49,10 @@ std::vector<NpzEntry> entries_of(const Model& model, const ModelRun& run, StageS
         }
         const StageSet held = keep & held_stages(layer.trace);
         add_params(*layer.inputs, held, fmt::format("l{}.", n), entries);
-        if (n == 0) {  // the same of every layer
-            const Index d_k = or_throw(validate(*layer.inputs, layer.spec)).size().d_k;
-            add_options(layer.spec, d_k, held, entries);
-        }
+        add_layer_options(layer, n, held, first, entries);
+        if (const Shape shape = layer.routing.shape(); !layer.routing.empty())
+            entries.push_back(
+                {fmt::format("l{}.routing", n), {1, shape.t, shape.d}, layer.routing.values()});
         const Shape shape = layer.residual.shape();
         entries.push_back(
             {fmt::format("l{}.residual", n), {1, shape.t, shape.d}, layer.residual.values()});

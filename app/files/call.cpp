@@ -14,7 +14,7 @@ Result<FileCall> read_call(const std::string& path, const OptionValues& given, I
         std::optional<GivenPairs> pairs;
         if (!file.given.empty()) pairs = std::move(file.given.front());
         return FileCall{std::move(file.layers.front()),
-                        std::move(file.spec),
+                        file.spec_of(0),
                         file.size,
                         file.operation,
                         std::move(params),

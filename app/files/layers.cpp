@@ -249,6 +249,8 @@ Listing list_layers(std::span<const std::string> names, const std::string& path,
             listing.roles.emplace(name, of_layer->second);
         else if (std::ranges::count(kFileArrays, name) > 0)
             listing.roles.emplace(name, name);
+        else if (part && part->array == "options")  // of that layer
+            listing.roles.emplace(name, part->array);
         if (whole != meanings.end()) {
             plain = &name;
             if (whole->second != name) listing.stand_ins.emplace(whole->second, name);
@@ -258,7 +260,7 @@ Listing list_layers(std::span<const std::string> names, const std::string& path,
             if (of_layer->second != part->array)
                 listing.stand_ins.emplace(fmt::format("l{}.{}", part->layer, of_layer->second),
                                           name);
-        } else if (std::ranges::count(kFileArrays, name) == 0) {
+        } else if (!listing.roles.contains(name)) {
             listing.unused.push_back(name);
         }
     }

@@ -174,9 +174,12 @@ view::Document document_over(const Model& model, const view::ModelOrigin& origin
     document.own_heads = config.heads;
     document.own_kv_heads = config.kv_heads;
     for (ModelToken& token : run.tokens) document.tokens.push_back(std::move(token.text));
-    document.spec = layer_spec(config);
+    document.spec = run.layers.front().spec;
     document.image = std::move(run.image);
-    for (ModelLayer& layer : run.layers) document.layers.push_back(std::move(layer.inputs));
+    for (ModelLayer& layer : run.layers) {
+        if (!config.windowed.empty()) document.layer_specs.push_back(layer.spec);
+        document.layers.push_back(std::move(layer.inputs));
+    }
     document.inputs = document.layers.front();
     return document;
 }

@@ -259,7 +259,8 @@ Result<Document> document_of(TensorFile file, const std::filesystem::path& path)
         document.note = fmt::format("{} layers, {}", file.layers.size(), document.note);
     document.tokens = std::move(file.tokens);
     document.tokens_kv = std::move(file.tokens_kv);
-    document.spec = file.spec;
+    document.spec = file.spec_of(0);
+    document.layer_specs = std::move(file.layer_specs);
     document.d_output =
         d_output_of(std::move(file.upstreams), file.layers, file.size, document.note);
     for (Inputs& inputs : file.layers)

@@ -134,22 +134,30 @@ void set_rope(CallOptions& call, const Value& value) {
     call.rope_pairs = half ? RopePairs::half : RopePairs::interleaved;
 }
 
-constexpr std::string_view kRopeScales[] = {"linear", "llama3"};
-
 void set_rope_scaling(CallOptions& call, const Value& value) {
     RopeScaling scaling;
     const auto parts = split(value.text);
     std::vector<double> numbers;
     for (const std::string_view part : std::span(parts).subspan(1))
         if (const auto number = parse_number<double>(part)) numbers.push_back(*number);
-    const bool linear = parts.front() == kRopeScales[0] && parts.size() == 2;
-    const bool llama3 = parts.front() == kRopeScales[1] && parts.size() == 5;
-    if ((!linear && !llama3) || numbers.size() + 1 != parts.size())
-        throw expected(value, "linear,FACTOR or llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH");
-    scaling.kind = linear ? RopeScale::linear : RopeScale::llama3;
+    constexpr struct {
+        std::string_view name;
+        RopeScale kind;
+        std::size_t numbers;
+    } kScales[] = {{"linear", RopeScale::linear, 1},
+                   {"llama3", RopeScale::llama3, 4},
+                   {"yarn", RopeScale::yarn, 3}};
+    const auto* const row =
+        std::ranges::find(kScales, parts.front(), [](const auto& each) { return each.name; });
+    if (row == std::end(kScales) || numbers.size() != row->numbers ||
+        parts.size() != numbers.size() + 1)
+        throw expected(value,
+                       "linear,FACTOR, llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH or "
+                       "yarn,FACTOR,LOW,HIGH");
+    scaling.kind = row->kind;
     scaling.factor = numbers[0];
-    if (llama3)
-        scaling.low = numbers[1], scaling.high = numbers[2], scaling.original_length = numbers[3];
+    if (numbers.size() > 1) scaling.low = numbers[1], scaling.high = numbers[2];
+    if (numbers.size() > 3) scaling.original_length = numbers[3];
     call.rope_scaling = scaling;
 }
 
@@ -271,7 +279,8 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
     {"rope-dims", "N", "", kPositions, "turn the first N columns only (default d_k)",
      set_own<&CallOptions::rope_dims>},
     {"rope-scaling", "KIND,..", "", kPositions,
-     "turn slower: linear,FACTOR or llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH", set_rope_scaling},
+     "turn slower: linear,FACTOR, llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH or yarn,FACTOR,LOW,HIGH",
+     set_rope_scaling},
     {"query-offset", "P", "", kPositions,
      "position of query 0 (default 0; Tk − Tq with --causal=bottom-right)",
      set_spec<&AttentionSpec::query_offset>},

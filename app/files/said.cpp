@@ -47,6 +47,8 @@ std::string said_rope_scaling(const AttentionSpec& spec) {
     if (!spec.rope || spec.rope->scaling.kind == RopeScale::none) return {};
     const RopeScaling& scaling = spec.rope->scaling;
     if (scaling.kind == RopeScale::linear) return fmt::format("linear,{}", scaling.factor);
+    if (scaling.kind == RopeScale::yarn)
+        return fmt::format("yarn,{},{},{}", scaling.factor, scaling.low, scaling.high);
     return fmt::format("llama3,{},{},{},{}", scaling.factor, scaling.low, scaling.high,
                        scaling.original_length);
 }

@@ -145,7 +145,7 @@ std::vector<Difference> differences(const std::vector<StoredStage>& stored,
     std::vector<Difference> found(stored.size());
     for (std::size_t n = 0; n < file.layers.size(); ++n) {
         Inputs room;
-        const auto call = or_throw(validate(with_values(file.layers[n], room), file.spec));
+        const auto call = or_throw(validate(with_values(file.layers[n], room), file.spec_of(n)));
         const Backend* const backend = or_throw(choose_backend("auto", call, keep));
         const Trace trace = or_throw(attend(call, *backend, keep));
         for (std::size_t s = 0; s < stored.size(); ++s)

@@ -305,6 +305,7 @@ struct Asked {
     Stored stored;
     std::optional<view::FileQuestion>* asks;  // see read_tensors()
     const OptionValues& typed;                // without those of the file
+    const OptionValues& merged;               // with them
 };
 
 /// Queries and keys after RoPE are not turned again.
@@ -345,6 +346,24 @@ void check_d_k(const ArrayReader& reader, const CallOptions& options, const Tens
                                 reader.path(), *options.d_k, file.size.d_k));
 }
 
+/// "l3.options": of layer 3, in place of what `options` says of all. The mask is that of all.
+void read_layer_options(const ArrayReader& reader, const Asked& asked, TensorFile& file) {
+    const auto own = [&](Index layer) {
+        return reader.text(fmt::format("l{}.options", layer), "a JSON object");
+    };
+    if (std::ranges::none_of(file.numbers, [&](Index layer) { return own(layer).has_value(); }))
+        return;
+    for (const Index layer : file.numbers) {
+        OptionValues merged = asked.typed;
+        if (const auto text = own(layer))
+            merged.merge(options_from_json(*text, reader.path()));
+        else
+            merged = asked.merged;
+        file.layer_specs.push_back(call_options(merged).spec);
+        file.layer_specs.back().mask.custom = file.spec.mask.custom;
+    }
+}
+
 void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile& file) {
     const CallOptions& options = asked.options;
     file.spec = options.spec;
@@ -355,6 +374,7 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
         file.notes.push_back(fmt::format("{}: {}", reader.path(), note));
     read_mask(reader, file_array(listing, "mask"), file.size,
               ": convert a float mask with mask > -inf or mask == 0", file.spec.mask);
+    read_layer_options(reader, asked, file);
     if (asked.stored != Stored::ignored)
         settle_stored(reader, asked.stored, options, asked.typed, listing, file);
     read_documents(reader, file_array(listing, "cu_seqlens"), file.size, file.spec.mask,
@@ -380,7 +400,7 @@ TensorFile read_arrays(const std::string& path, const OptionValues& given, Value
     const CallOptions options = call_options(merged);
     Listing listing = list_layers(reader.names(), reader.path(), options.roles);
     listing.options = says_options(reader);
-    fill(reader, listing, {options, values, only, stored, asks, given}, file);
+    fill(reader, listing, {options, values, only, stored, asks, given, merged}, file);
     file.notes.push_back(transposed_note(listing, reader.path()));
     file.notes.push_back(stand_in_note(listing, reader.path(), options.layout));
     std::ranges::move(reader.notes(), std::back_inserter(file.notes));

@@ -23,6 +23,7 @@ struct TensorFile {
     std::vector<Upstream> upstreams;                // of each layer: dO, dY, or empty: ones
     std::vector<ParamExtents> param_extents;        // of each layer
     AttentionSpec spec;                             // of every layer, the file's mask in it
+    std::vector<AttentionSpec> layer_specs;         // of each, where a layer has options of its own
     std::optional<OperationSpec> operation;         // in place of softmax attention, of every layer
     std::vector<OperationParams> operation_params;  // of each layer: given, or fresh ones
     Dimensions size;                                // of every layer
@@ -32,6 +33,10 @@ struct TensorFile {
     std::vector<std::string> tokens;           // Tq of them; empty: the file has none
     std::vector<std::string> tokens_kv;        // Tk of them; empty: the file has none
     std::vector<std::string> notes;            // what a person should know, one line each
+
+    const AttentionSpec& spec_of(std::size_t n) const {
+        return layer_specs.empty() ? spec : layer_specs[n];
+    }
 };
 
 /// Whether V may be missing beside Q and K: weights can be looked at without it.

@@ -93,8 +93,8 @@ std::uint64_t content_of(const HeadsResult& result) {
 /// nullopt: it cannot be computed.
 std::optional<Dimensions> size_of(const HeadsInput& input, Index layer) {
     Inputs room;
-    const auto call =
-        validate(with_values(*input.layers[static_cast<std::size_t>(layer)], room), input.spec);
+    const auto call = validate(with_values(*input.layers[static_cast<std::size_t>(layer)], room),
+                               input.spec_of(layer));
     return call ? std::optional(call->size()) : std::nullopt;
 }
 

@@ -28,8 +28,13 @@ struct HeadsInput {
     std::span<const std::string> tokens;  // of queries and keys, which are the same; empty: unknown
     // of a model's run in which something was changed
     std::span<const RowIntervention> rows = {};
-    const RunEffects* effects = nullptr;  // null: nothing was changed
-    bool own_heads = true;                // false: W is split into other heads than the run's
+    const RunEffects* effects = nullptr;    // null: nothing was changed
+    bool own_heads = true;                  // false: W is split into other heads than the run's
+    std::vector<AttentionSpec> specs = {};  // of each layer where they differ; empty: spec
+
+    const AttentionSpec& spec_of(Index layer) const {
+        return specs.empty() ? spec : specs[static_cast<std::size_t>(layer)];
+    }
 };
 struct HeadsOptions {
     BackendList backends;  // who may compute

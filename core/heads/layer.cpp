@@ -169,6 +169,7 @@ Result<ComputedLayer> from_given(const HeadsInput& input, Index n, Index batch,
                                  const RunControl& control) {
     const GivenPairs& given = *input.given[static_cast<std::size_t>(n)];
     const Inputs& own = *input.layers[static_cast<std::size_t>(n)];
+    const AttentionSpec& spec = input.spec_of(n);
     const Shape shape = given.values.shape();
     if (batch >= shape.b) return bad_input(fmt::format("it has {} sequences", shape.b));
     ComputedLayer computed;
@@ -177,17 +178,17 @@ Result<ComputedLayer> from_given(const HeadsInput& input, Index n, Index batch,
     layer.heads = size.heads = shape.h;
     layer.tq = size.tq = shape.t;
     layer.tk = size.tk = shape.d;
-    const auto beside = take_beside(own, input.spec, layer, {control.stop, {}});
+    const auto beside = take_beside(own, spec, layer, {control.stop, {}});
     if (!beside) return tl::unexpected(beside.error());
     const Inputs& inputs = *beside;
     layer.gradient_fault = layer.q.empty() ? "the file gives no Q, K and V"
                                            : "the weights are those that the file stores";
     layer.sinks = !inputs.params[Param::sinks].empty();
-    find_allowed(layer, input.spec.mask, size, batch);
+    find_allowed(layer, spec.mask, size, batch);
     const bool weights = given.stage == Stage::weights;
     if (!weights || !inputs.v.empty()) {
         auto made =
-            attend_from(given.stage, given.values, inputs, input.spec,
+            attend_from(given.stage, given.values, inputs, spec,
                         stages_of({Stage::v, Stage::weights, Stage::context}), {control.stop, {}});
         if (!made) return tl::unexpected(made.error());
         trace = std::move(made->trace);
@@ -203,18 +204,19 @@ Result<ComputedLayer> from_given(const HeadsInput& input, Index n, Index batch,
         layer.odd = sunk_rows(layer, batch);
     }
     find_norms(trace, inputs, batch, layer);
-    note_dropout(input.spec, layer);
+    note_dropout(spec, layer);
     return computed;
 }
 
 /// Moves what is shown out of a layer's trace.
-void take_shown(const HeadsInput& input, const Dimensions& size, Trace& trace, HeadsLayer& layer) {
+void take_shown(const AttentionSpec& spec, const Dimensions& size, Trace& trace,
+                HeadsLayer& layer) {
     layer.heads = size.heads;
     layer.tq = size.tq;
     layer.tk = size.tk;
     layer.offset = size.query_offset;
-    layer.q = trace[stage_or_source(Stage::q_rot, input.spec)];
-    layer.k = trace[stage_or_source(Stage::k_rot, input.spec)];
+    layer.q = trace[stage_or_source(Stage::q_rot, spec)];
+    layer.k = trace[stage_or_source(Stage::k_rot, spec)];
     layer.weights = std::move(trace[Stage::weights]);
 }
 
@@ -234,7 +236,8 @@ Result<ComputedLayer> compute_layer(const HeadsInput& input, const HeadsOptions&
     Inputs room;
     const Inputs& inputs = with_values(*input.layers[static_cast<std::size_t>(n)], room);
     const bool valueless = &inputs == &room;
-    const auto call = validate(inputs, input.spec);
+    const AttentionSpec& spec = input.spec_of(n);
+    const auto call = validate(inputs, spec);
     if (!call) return tl::unexpected(call.error());
     const Dimensions& size = call->size();
     if (options.batch >= size.batch)
@@ -258,12 +261,12 @@ Result<ComputedLayer> compute_layer(const HeadsInput& input, const HeadsOptions&
         find_gradient(*call, **backend, trace, layer);
     }
     find_norms(trace, inputs, options.batch, layer);
-    take_shown(input, size, trace, layer);
-    find_allowed(layer, input.spec.mask, size, options.batch);
+    take_shown(spec, size, trace, layer);
+    find_allowed(layer, spec.mask, size, options.batch);
     replace_rows(input, n, options.batch, computed);
     layer.sinks = !inputs.params[Param::sinks].empty();
     if (layer.sinks) layer.odd = sunk_rows(layer, options.batch);
-    note_dropout(input.spec, layer);
+    note_dropout(spec, layer);
     return computed;
 }
 

@@ -15,156 +15,13 @@
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/models/config_keys.h"
+#include "core/models/config_reader.h"
 #include "core/text.h"
 
 namespace attn {
 namespace {
 
 using nlohmann::json;
-
-constexpr Index kMostSize = Index{1} << 31;
-
-/// Reads keys of which families have different names, and keeps the first fault.
-class ConfigReader {
-  public:
-    ConfigReader(const json& config, std::string_view where) : config_(config), where_(where) {}
-
-    /// Under the first of the names that is there.
-    const json* find(std::initializer_list<std::string_view> names) {
-        know(names);
-        for (const std::string_view name : names) {
-            if (!asked_.contains(name)) continue;
-            const auto found = config_.find(std::string(name));
-            if (found != config_.end() && !found->is_null()) {
-                key_ = name;
-                return &*found;
-            }
-        }
-        return nullptr;
-    }
-    /// Settings of the family, whether they count or not.
-    void know(std::initializer_list<std::string_view> names) {
-        for (const std::string_view name : names)
-            if (family_ == nullptr || is_own_key(*family_, name)) asked_.emplace(name);
-    }
-    /// Its keys alone are read from now on.
-    void set_family(const ModelFamily* family) { family_ = family; }
-    /// Those that nobody asked for, but for what is no setting.
-    std::vector<std::string> unused() const {
-        std::vector<std::string> keys;
-        for (const auto& each : config_.items())
-            if (!asked_.contains(each.key()) && !each.value().is_null() &&
-                !is_no_setting(each.key()))
-                keys.push_back(each.key());
-        return keys;
-    }
-    /// Settings of other architectures: refused, or without effect. `width`: of a token's vector.
-    void refuse_foreign(Index width) {
-        for (const auto& each : config_.items()) {
-            const auto plain = plain_value(each.key());
-            if (!plain || !asked_.emplace(each.key()).second) continue;
-            key_ = each.key();
-            if (*plain == Plain::one && !each.value().is_null() && each.value() != 1.0)
-                wrong(each.value(), "1: it is not computed here");
-            if (*plain == Plain::none && !is_none(each.value()))
-                wrong(each.value(), "none: it is not computed here");
-            if (*plain == Plain::width && !is_none(each.value()) && each.value() != width)
-                wrong(each.value(), fmt::format("{}, the width of the others", width));
-        }
-    }
-    /// Said to be none.
-    bool is_null(std::string_view name) const {
-        const auto found = config_.find(std::string(name));
-        return found != config_.end() && found->is_null();
-    }
-    std::optional<Index> size(std::initializer_list<std::string_view> names) {
-        return whole(names, 1);
-    }
-    std::optional<Index> whole(std::initializer_list<std::string_view> names, Index least = 0) {
-        const json* found = find(names);
-        if (found == nullptr) return std::nullopt;
-        const double value = found->is_number() ? found->get<double>() : -1.0;
-        if (value >= static_cast<double>(least) && value <= static_cast<double>(kMostSize) &&
-            value == std::trunc(value))
-            return static_cast<Index>(value);
-        wrong(*found, fmt::format("a whole number from {} to {}", least, kMostSize));
-        return std::nullopt;
-    }
-    Index need_size(std::initializer_list<std::string_view> names) {
-        if (find(names) == nullptr) complain(fmt::format("has no '{}'", *names.begin()));
-        return size(names).value_or(0);
-    }
-    double positive(std::initializer_list<std::string_view> names, double otherwise) {
-        const json* found = find(names);
-        if (found == nullptr) return otherwise;
-        if (found->is_number() && found->get<double>() > 0.0) return found->get<double>();
-        wrong(*found, "a number above 0");
-        return otherwise;
-    }
-    double need_positive(std::string_view name) {
-        if (find({name}) == nullptr) complain(fmt::format("has no '{}'", name));
-        return positive({name}, 1.0);
-    }
-    /// Of an object that was found last.
-    ConfigReader within(const json& object) const {
-        return {object, fmt::format("{} '{}'", where_, key_)};
-    }
-    void take_fault(const ConfigReader& inner) {
-        if (fault_.empty()) fault_ = inner.fault_;
-    }
-    bool flag(std::string_view name, bool otherwise) {
-        const json* found = find({name});
-        if (found == nullptr) return otherwise;
-        if (found->is_boolean()) return found->get<bool>();
-        wrong(*found, "true or false");
-        return otherwise;
-    }
-    /// One number for each channel of an image, or one for all. `least`: they are above it.
-    std::vector<double> channels(std::string_view name, Index count, double otherwise,
-                                 double least) {
-        const std::vector<double> defaults(static_cast<std::size_t>(count), otherwise);
-        const json* found = find({name});
-        if (found == nullptr) return defaults;
-        const auto fits = [least](const json& each) {
-            return each.is_number() && std::isfinite(each.get<double>()) &&
-                   each.get<double>() > least;
-        };
-        if (fits(*found))
-            return std::vector<double>(static_cast<std::size_t>(count), found->get<double>());
-        if (found->is_array() && found->size() == defaults.size() &&
-            std::all_of(found->begin(), found->end(), fits))
-            return found->get<std::vector<double>>();
-        wrong(*found, fmt::format("{} number{}{}", count, count == 1 ? "" : "s",
-                                  least == 0.0 ? " above 0" : ""));
-        return defaults;
-    }
-    void wrong(const json& value, std::string_view expected) {
-        complain(fmt::format("has '{}' = {}; expected {}", key_,
-                             shortened(value.dump(-1, ' ', false, json::error_handler_t::replace)),
-                             expected));
-    }
-    void complain(std::string_view sentence) {
-        if (fault_.empty()) fault_ = fmt::format("{} {}", where_, sentence);
-    }
-    std::string_view where() const { return where_; }
-    Result<void> finish() const {
-        if (!fault_.empty()) return bad_input(fault_);
-        return {};
-    }
-
-  private:
-    static bool is_none(const json& value) {
-        return value.is_null() || value == false || value == 0 || value == "" ||
-               ((value.is_array() || value.is_object()) && value.empty());
-    }
-
-    const json& config_;
-    std::string where_;
-    std::string_view key_;
-    std::string fault_;
-    const ModelFamily* family_ = nullptr;
-    std::set<std::string, std::less<>> asked_;
-};
 
 const ModelFamily* find_family(std::string_view key) {
     for (const ModelFamily& family : model_families())
@@ -195,7 +52,8 @@ void read_family(ConfigReader& reader, ModelConfig& config) {
 
 void read_activation(ConfigReader& reader, ModelConfig& config) {
     config.activation = config.family->activation;
-    const json* named = reader.find({"hidden_act", "activation_function"});
+    const json* named =
+        reader.find({"hidden_act", "activation_function", "activation", "hidden_activation"});
     if (named == nullptr) return;
     const std::string name = named->is_string() ? named->get<std::string>() : "";
     if (name == "relu")
@@ -208,55 +66,6 @@ void read_activation(ConfigReader& reader, ModelConfig& config) {
         config.activation = Activation::silu;
     else
         reader.wrong(*named, "relu, gelu, gelu_new, gelu_pytorch_tanh or silu");
-}
-
-constexpr std::array<std::string_view, 8> kRopeKeys{"rope_type",
-                                                    "type",
-                                                    "rope_theta",
-                                                    "factor",
-                                                    "low_freq_factor",
-                                                    "high_freq_factor",
-                                                    "original_max_position_embeddings",
-                                                    "partial_rotary_factor"};
-
-/// rope_scaling, or rope_parameters as newer files have it, which holds rope_theta too.
-void read_rope(ConfigReader& reader, ModelConfig& config) {
-    config.rope_base = reader.positive({"rope_theta"}, config.rope_base);
-    const json* found = reader.find({"rope_scaling", "rope_parameters"});
-    if (found == nullptr) return;
-    if (const json* other = reader.find({"rope_parameters"}); other != nullptr && *other != *found)
-        reader.wrong(*other, "none beside 'rope_scaling'");
-    const auto type = found->is_object()
-                          ? found->value("rope_type", found->value("type", json("default")))
-                          : json("");
-    RopeScaling& scaling = config.rope_scaling;
-    if (type == "linear")
-        scaling.kind = RopeScale::linear;
-    else if (type == "llama3")
-        scaling.kind = RopeScale::llama3;
-    else if (type != "default")
-        return reader.wrong(
-            *found, "type default, linear or llama3: other scaled positions are not computed here");
-    ConfigReader inner = reader.within(*found);
-    config.rope_base = inner.positive({"rope_theta"}, config.rope_base);
-    if (scaling.kind != RopeScale::none) scaling.factor = inner.need_positive("factor");
-    if (scaling.kind == RopeScale::llama3) {
-        scaling.low = inner.need_positive("low_freq_factor");
-        scaling.high = inner.need_positive("high_freq_factor");
-        scaling.original_length = inner.need_positive("original_max_position_embeddings");
-        if (scaling.low >= scaling.high)
-            inner.complain(
-                fmt::format("has 'low_freq_factor' = {} and 'high_freq_factor' = {}; "
-                            "expected the first to be the smaller",
-                            scaling.low, scaling.high));
-    }
-    for (const auto& each : found->items())
-        if (std::ranges::find(kRopeKeys, each.key()) == kRopeKeys.end())
-            inner.complain(
-                fmt::format("has the key '{}', which is not computed here", shortened(each.key())));
-    if (const json* part = inner.find({"partial_rotary_factor"}); part != nullptr && *part != 1.0)
-        inner.wrong(*part, "1: it is not computed here");
-    reader.take_fault(inner);
 }
 
 /// How positions turn; and what would change the numbers and is not computed here.
@@ -281,55 +90,110 @@ void refuse_others(ConfigReader& reader, ModelConfig& config) {
     reader.refuse_foreign(config.width);
 }
 
-/// Which layers have the window that is switched on: all, or none. `layer_types` says it of each; else it begins at
-/// `max_window_layers`.
-bool windows_every_layer(ConfigReader& reader, const ModelConfig& config) {
-    Index windowed = 0;
+/// Which layers have a window: those that `layer_types` says, else those that `otherwise` says.
+template <class Otherwise>
+std::vector<bool> windowed_layers(ConfigReader& reader, const ModelConfig& config,
+                                  Otherwise otherwise) {
+    constexpr Index kMostLayers = 1 << 16;
+    std::vector<bool> windowed;
     const json* types = reader.find({"layer_types"});
-    if (types == nullptr) {
-        const Index first = reader.whole({"max_window_layers"}).value_or(28);
-        windowed = std::max<Index>(config.layers - first, 0);
-    } else if (!types->is_array() || std::ssize(*types) != config.layers) {
-        reader.wrong(*types, fmt::format("one type for each of {} layers", config.layers));
-    } else {
-        for (const json& type : *types) {
-            if (type != "full_attention" && type != "sliding_attention")
-                reader.wrong(*types, "\"full_attention\" or \"sliding_attention\" for each layer");
-            windowed += type == "sliding_attention" ? 1 : 0;
-        }
+    if (config.layers > kMostLayers) {
+        reader.complain(
+            fmt::format("has {} layers, of which some have a window; expected at most {}",
+                        config.layers, kMostLayers));
+        return windowed;
     }
-    if (windowed > 0 && windowed < config.layers)
-        reader.complain(fmt::format(
-            "has a window of keys in {} of {} layers; expected one in all of them or in none: "
-            "layers of two kinds are not computed here",
-            windowed, config.layers));
-    return windowed > 0;
+    for (Index layer = 0; types == nullptr && layer < config.layers; ++layer)
+        windowed.push_back(otherwise(layer));
+    if (types == nullptr) return windowed;
+    if (!types->is_array() || std::ssize(*types) != config.layers)
+        reader.wrong(*types, fmt::format("one type for each of {} layers", config.layers));
+    for (const json& type : *types) {
+        if (type != "full_attention" && type != "sliding_attention")
+            reader.wrong(*types, "\"full_attention\" or \"sliding_attention\" for each layer");
+        windowed.push_back(type == "sliding_attention");
+    }
+    return windowed;
 }
 
 void read_window(ConfigReader& reader, ModelConfig& config) {
-    constexpr Index kKeys = 4096;  // where it is not said
-    const WindowRule rule = config.family->window;
+    const ModelFamily& family = *config.family;
+    const WindowRule rule = family.window;
     if (rule != WindowRule::ignored) reader.know({"sliding_window"});
     if (rule == WindowRule::switched)
         reader.know({"use_sliding_window", "max_window_layers", "layer_types"});
+    if (rule == WindowRule::by_layer) reader.know({"layer_types", "sliding_window_pattern"});
     if (rule == WindowRule::ignored || reader.is_null("sliding_window")) return;
-    if (rule == WindowRule::switched &&
-        (!reader.flag("use_sliding_window", false) || !windows_every_layer(reader, config)))
-        return;
-    config.window = reader.size({"sliding_window"}).value_or(kKeys);
+    if (rule == WindowRule::switched && !reader.flag("use_sliding_window", false)) return;
+    if (rule == WindowRule::switched) {
+        const Index first = reader.whole({"max_window_layers"}).value_or(28);
+        config.windowed =
+            windowed_layers(reader, config, [first](Index layer) { return layer >= first; });
+    } else if (rule == WindowRule::by_layer) {
+        const Index pattern =
+            reader.size({"sliding_window_pattern"}).value_or(family.window_pattern);
+        config.windowed = windowed_layers(
+            reader, config, [pattern](Index layer) { return (layer + 1) % pattern != 0; });
+    }
+    const auto layers = std::ranges::count(config.windowed, true);
+    const bool some = layers > 0 && layers < config.layers;
+    const bool none = !config.windowed.empty() && layers == 0;
+    if (!some) config.windowed.clear();
+    if (none) return;
+    config.window = reader.size({"sliding_window"});
+    if (!config.window && rule != WindowRule::said) config.window = family.window_keys;
+}
+
+/// nullopt: where the file has one.
+std::optional<bool> has_biases(ConfigReader& reader, BiasRule rule, std::string_view key) {
+    if (rule == BiasRule::said || rule == BiasRule::unless_said)
+        return reader.flag(key, rule == BiasRule::unless_said);
+    return rule == BiasRule::none || rule == BiasRule::of_qkv ? std::optional(false) : std::nullopt;
+}
+
+/// Factors, caps and what else one family alone has.
+void read_numbers(ConfigReader& reader, ModelConfig& config) {
+    const ModelFamily& family = *config.family;
+    if (family.embedding_root)
+        config.embedding_factor = std::sqrt(static_cast<double>(config.width));
+    config.embedding_factor = reader.positive({"embedding_multiplier"}, config.embedding_factor);
+    config.residual_factor = reader.positive({"residual_multiplier"}, 1.0);
+    config.logit_factor = 1.0 / reader.positive({"logits_scaling"}, 1.0);
+    if (family.key == "granite")
+        config.score_factor = reader.positive({"attention_multiplier"}, 1.0);
+    if (family.query_scalar > 0.0)
+        config.score_factor =
+            1.0 / std::sqrt(reader.positive({"query_pre_attn_scalar"}, family.query_scalar));
+    const auto cap = [](double otherwise) {
+        return otherwise > 0.0 ? std::optional(otherwise) : std::nullopt;
+    };
+    config.score_cap = reader.factor("attn_logit_softcapping", cap(family.score_cap));
+    config.logit_cap = reader.factor("final_logit_softcapping", cap(family.logit_cap));
+    config.parallel = reader.flag("use_parallel_residual", family.key == "gpt_neox");
+    if (family.after_padding) config.padding_id = reader.whole({"pad_token_id"}).value_or(1);
+    if (!family.names.router.empty()) {
+        config.experts = reader.need_size({"num_local_experts"});
+        config.experts_per_token = reader.need_size({"num_experts_per_tok"});
+        if (config.experts_per_token > config.experts)
+            reader.complain(fmt::format("has 'num_experts_per_tok' = {}; expected at most {}",
+                                        config.experts_per_token, config.experts));
+    }
+    if (const auto most = reader.factor("swiglu_limit", 7.0); most && *most != 7.0)
+        reader.wrong(*most, "7: another is not computed here");
+    for (const std::string_view key : {"use_bidirectional_attention", "use_swiglu_ffn"})
+        if (reader.flag(key, false))
+            reader.complain(fmt::format("has '{}', which is not computed here", key));
 }
 
 /// Whether the folder is of a model that predicts tokens, and which biases it must have.
 void read_task(ConfigReader& reader, ModelConfig& config) {
-    const std::string_view family = config.family->key;
-    config.tied = reader.flag("tie_word_embeddings", family == "gpt2");
-    if (config.family->norm == Norm::rms) {
-        const bool says = family == "llama" || family == "qwen3";
-        config.out_bias = says && reader.flag("attention_bias", false);
-        config.qkv_bias = family == "qwen2" || *config.out_bias;
-        config.mlp_bias = family == "llama" && reader.flag("mlp_bias", false);
-    }
-    if (family == "vit") config.qkv_bias = reader.flag("qkv_bias", true);
+    const ModelFamily& family = *config.family;
+    config.tied = reader.flag("tie_word_embeddings", family.tied);
+    config.out_bias = has_biases(reader, family.attention_biases, "attention_bias");
+    config.qkv_bias =
+        family.attention_biases == BiasRule::of_qkv ? std::optional(true) : config.out_bias;
+    config.mlp_bias = has_biases(reader, family.mlp_biases, "mlp_bias");
+    if (family.reads_images) config.qkv_bias = reader.flag("qkv_bias", true);
     const json* classes = reader.find({"architectures"});
     if (classes == nullptr) return;
     if (!classes->is_array()) return reader.wrong(*classes, "a list of names of classes");
@@ -341,15 +205,20 @@ void read_task(ConfigReader& reader, ModelConfig& config) {
 }
 
 void read_sizes(ConfigReader& reader, ModelConfig& config) {
-    config.width = reader.need_size({"hidden_size", "n_embd"});
-    config.layers = reader.need_size({"num_hidden_layers", "n_layer"});
-    config.heads = reader.need_size({"num_attention_heads", "n_head"});
+    config.width = reader.need_size({"hidden_size", "n_embd", "dim"});
+    config.layers = reader.need_size({"num_hidden_layers", "n_layer", "n_layers"});
+    config.heads = reader.need_size({"num_attention_heads", "n_head", "n_heads"});
     const bool as_queries = config.family->kv_heads == 0 || reader.is_null("num_key_value_heads");
     config.kv_heads = reader.size({"num_key_value_heads"})
                           .value_or(as_queries ? config.heads : config.family->kv_heads);
     config.head_width = reader.size({"head_dim"});
+    if (!config.head_width && config.family->positions == Positions::rope)
+        config.head_width =
+            config.family->head_width > 0 ? config.family->head_width : config.columns_of_head();
     if (!config.family->reads_images) config.vocabulary = reader.need_size({"vocab_size"});
-    config.hidden = reader.size({"intermediate_size", "n_inner"});
+    config.hidden = reader.size({"intermediate_size", "n_inner", "hidden_dim"});
+    if (const auto times = reader.factor("mlp_ratio", {}))
+        config.hidden = static_cast<Index>(static_cast<double>(config.width) * *times);
     config.kinds = reader.size({"type_vocab_size"});
     config.most_tokens = reader.size({"max_position_embeddings", "n_positions"});
     config.epsilon = reader.positive({config.family->epsilon_key}, config.family->epsilon);
@@ -382,6 +251,7 @@ void read_image(ConfigReader& reader, ModelConfig& config) {
     image.size = reader.need_size({"image_size"});
     image.patch = reader.need_size({"patch_size"});
     image.channels = reader.size({"num_channels"}).value_or(3);
+    image.leading = config.family->names.distillation_token.empty() ? 1 : 2;
     constexpr Index kMostSide = 4096;  // so that pixels are 200 MB at most, whatever a file says
     if (image.size > kMostSide)
         reader.complain(
@@ -451,6 +321,7 @@ Result<ModelConfig> parse_model_config(std::string_view text, std::string_view w
     reader.set_family(config.family);
     read_sizes(reader, config);
     read_activation(reader, config);
+    read_numbers(reader, config);
     read_window(reader, config);
     read_image(reader, config);
     refuse_others(reader, config);

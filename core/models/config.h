@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -50,18 +51,48 @@ struct TensorNames {
     // of images, in place of the embedding: the vector of the class token, and torch's convolution that reads a patch. The
     // class token and the positions of images have no ".weight" at their end.
     std::string_view class_token = {}, patches = {};
+    std::string_view distillation_token = {};  // DeiT's second one
     std::string_view attention_norm = {}, qkv = {}, q = {}, k = {}, v = {}, q_norm = {},
-                     k_norm = {};
+                     k_norm = {}, sinks = {};
     std::string_view out = {}, residual = {};
     std::string_view mlp_norm = {}, gate = {}, up = {}, down = {};
+    // of what attention and the MLP give, before it is added: a norm, a factor for each column
+    std::string_view attention_out_norm = {}, mlp_out_norm = {};
+    std::string_view attention_scale = {}, mlp_scale = {};
+    // of experts: gate, up and down have "[]" for the expert; or stand for all of them, [expert, in, out]
+    std::string_view router = {};
     std::string_view final_norm = {}, read_out = {};
 };
 
 /// What a family makes of `sliding_window`.
 enum class WindowRule : std::uint8_t {
     ignored,
-    always,   // 4096 where it is not said, none where it is null
-    switched  // none unless `use_sliding_window`; then in the layers that `layer_types` or `max_window_layers` say
+    said,      // none where it is not said
+    always,    // `window_keys` where it is not said, none where it is null
+    switched,  // none unless `use_sliding_window`; then in the layers that `layer_types` or `max_window_layers` say
+    by_layer   // in the layers that `layer_types` says; else in all but each `window_pattern`th
+};
+
+/// Which biases projections have.
+enum class BiasRule : std::uint8_t {
+    as_stored,
+    none,
+    of_qkv,      // of queries, keys and values alone
+    said,        // by `attention_bias` or `mlp_bias`; none where it is not said
+    unless_said  // by the same; all where it is not said
+};
+
+/// In which order one matrix has the columns of q, k and v.
+enum class QkvOrder : std::uint8_t {
+    parts,  // all of q, all of k, all of v
+    heads   // q, k and v of each head
+};
+
+/// What one hidden number of a gated MLP is made of.
+enum class Gated : std::uint8_t {
+    apart,   // matrices of their own: activation(gate) · up
+    halves,  // the same; the columns of one matrix are gate, then up
+    clamped  // columns in turns: g = min(gate, 7), u = up from −7 to 7: g / (1 + e^(−1.702 g)) · (u + 1), of gpt-oss
 };
 
 struct ModelFamily {
@@ -70,10 +101,26 @@ struct ModelFamily {
     std::string_view epsilon_key = "layer_norm_eps";
     double epsilon = 1e-12;  // where it is not said
     Index kv_heads = 0;      // the same; 0: as many as query heads
+    Index head_width = 0;    // the same, of those that turn; 0: width / heads
     WindowRule window = WindowRule::ignored;
+    Index window_keys = 4096, window_pattern = 2;
     Norm norm = Norm::layer;
-    bool norms_after = false;  // the sum is normalised, not what goes into attention and MLP
+    bool norms_after = false;    // the sum is normalised, not what goes into attention and MLP
+    bool norms_add_one = false;  // a norm's weights are stored less 1
+    bool joined_norms = false;   // queries and keys are normalised over all heads together
+    BiasRule attention_biases = BiasRule::as_stored, mlp_biases = BiasRule::as_stored;
+    QkvOrder qkv_order = QkvOrder::parts;
+    Gated gated = Gated::apart;
+    bool embedding_root = false;  // the embedding is multiplied by √width
+    double query_scalar = 0.0;  // scores are divided by its root, where it is not said; 0: by √d_k
+    double score_cap = 0.0, logit_cap = 0.0;  // where it is not said; 0: none
     Positions positions = Positions::learned;
+    bool after_padding = false;  // positions go on from `pad_token_id` (1 where it is not said)
+    double rope_base = 10000.0;  // where it is not said
+    bool partial_rope = false;   // a share of a head's columns may turn
+    double rope_share = 1.0;     // that share, where it is not said
+    bool window_ropes = false;   // layers with a window turn by a base of their own
+    bool tied = false;           // the same
     Activation activation = Activation::gelu;
     bool causal = false;
     bool rows_are_inputs =
@@ -88,6 +135,7 @@ std::span<const ModelFamily> model_families();
 struct ImageInput {
     Index size = 0;      // pixels of a side after resizing
     Index patch = 0;     // of a patch's side
+    Index leading = 1;   // tokens before the patches
     Index channels = 3;  // 3: red, green, blue; 1: luminance
     double factor = 1.0 / 255.0;
     std::vector<double> mean, deviation;   // of each channel
@@ -96,6 +144,20 @@ struct ImageInput {
 
     /// Patches along a side.
     Index side() const { return size / patch; }
+};
+
+/// How queries and keys turn.
+struct RopeRules {
+    double base = 10000.0;
+    std::optional<Index> dims;  // so many leading columns of a head; not set: all
+    RopeScaling scaling = {};
+    double magnitude = 1.0;  // what turns is multiplied by it
+    // longrope: ω of each pair is divided by its own number, by another in texts of more tokens than short_length
+    std::vector<double> divisors = {}, long_divisors = {};
+    Index short_length = 0;
+
+    /// The engine cannot turn so: it is given queries and keys that are turned.
+    bool turned_before() const { return !divisors.empty() || (dims && magnitude != 1.0); }
 };
 
 struct ModelConfig {
@@ -109,9 +171,16 @@ struct ModelConfig {
     std::optional<Index> most_tokens;
     double epsilon = 1e-5;
     Activation activation = Activation::gelu;
-    double rope_base = 10000.0;
-    RopeScaling rope_scaling = {};
-    std::optional<Index> window;  // keys a query sees, itself one of them
+    RopeRules rope;
+    std::optional<RopeRules> window_rope;  // of layers with a window, where it is another
+    std::optional<Index> window;           // keys a query sees, itself one of them
+    std::vector<bool> windowed;            // which layers have it; empty: all
+    double embedding_factor = 1.0, residual_factor = 1.0, logit_factor = 1.0;
+    std::optional<double> score_factor;  // not set: 1/√d_k
+    std::optional<double> score_cap, logit_cap;
+    bool parallel = false;  // the MLP reads what attention reads, not the sum with its output
+    Index padding_id = 1;   // of families whose positions go on from it
+    Index experts = 0, experts_per_token = 0;
     bool tied = false;            // the read-out is the embedding
     std::string other_task = {};  // the class of `architectures` that predicts no tokens
     std::optional<Index> hidden,
@@ -122,10 +191,18 @@ struct ModelConfig {
     std::vector<std::string>
         ignored;  // keys of other families, which this one's own code does not read
     std::vector<std::string> unknown;  // keys of which nothing is known
+
+    Index columns_of_head() const { return head_width.value_or(width / std::max<Index>(heads, 1)); }
+    bool has_window(Index layer) const {
+        return window && (windowed.empty() || windowed[static_cast<std::size_t>(layer)]);
+    }
+    const RopeRules& rope_of(Index layer) const {
+        return window_rope && has_window(layer) ? *window_rope : rope;
+    }
 };
 
 /// `where` names the file in errors. A family that is not known is refused with those that are; so is a setting that would
-/// change the numbers and is not computed here, such as another type of rope_scaling than linear and llama3. What is not said
+/// change the numbers and is not computed here, such as rope_scaling of the type dynamic. What is not said
 /// is as Hugging Face's configuration class of the family has it.
 Result<ModelConfig> parse_model_config(std::string_view json, std::string_view where);
 Result<ModelConfig> read_model_config(const std::filesystem::path& file);

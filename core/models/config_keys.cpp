@@ -7,10 +7,17 @@
 namespace attn {
 namespace {
 
-constexpr std::string_view kOfGpt2 = "gpt2", kOfBert = "bert", kOfVit = "vit",
-                           kOfOthers = "llama mistral qwen2 qwen3 bert vit use_lite",
-                           kOfRotary = "llama mistral qwen2 qwen3", kOfQwen = "qwen2 qwen3",
-                           kOfLayerNorms = "bert vit use_lite", kOfTexts = "bert use_lite";
+constexpr std::string_view
+    kOfGpt2 = "gpt2",
+    kOfDistil = "distilbert",
+    kOfRotary = "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss",
+    kOfTurned =
+        "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss "
+        "gpt_neox",
+    kOfQwen = "qwen2 qwen3", kOfGemma = "gemma2 gemma3_text",
+    kOfLayerNorms = "bert roberta xlm-roberta vit deit dinov2 use_lite gpt_neox",
+    kOfTexts = "bert roberta xlm-roberta use_lite", kOfImages = "vit deit dinov2",
+    kOfExperts = "mixtral gpt_oss";
 
 /// Whose they are.
 constexpr struct {
@@ -26,28 +33,60 @@ constexpr struct {
     {"reorder_and_upcast_attn", kOfGpt2},
     {"scale_attn_by_inverse_layer_idx", kOfGpt2},
     {"scale_attn_weights", kOfGpt2},
-    {"hidden_act", kOfOthers},
-    {"intermediate_size", kOfOthers},
-    {"attention_bias", "llama qwen3"},
+    {"activation", kOfDistil},
+    {"dim", kOfDistil},
+    {"hidden_dim", kOfDistil},
+    {"n_heads", kOfDistil},
+    {"n_layers", kOfDistil},
+    {"hidden_act",
+     "llama mistral qwen2 qwen3 phi3 olmo2 granite mixtral gpt_oss gpt_neox bert roberta "
+     "xlm-roberta vit "
+     "deit dinov2 use_lite"},
+    {"intermediate_size",
+     "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss gpt_neox "
+     "bert "
+     "roberta xlm-roberta vit deit use_lite"},
+    {"attention_bias", "llama qwen3 gemma2 gemma3_text olmo2 granite gpt_oss gpt_neox"},
     {"head_dim", kOfRotary},
-    {"mlp_bias", "llama"},
+    {"mlp_bias", "llama granite"},
     {"num_key_value_heads", kOfRotary},
     {"rms_norm_eps", kOfRotary},
-    {"rope_parameters", kOfRotary},
-    {"rope_scaling", kOfRotary},
+    {"rope_parameters", kOfTurned},
+    {"rope_scaling", kOfTurned},
     {"rope_theta", kOfRotary},
-    {"layer_types", kOfQwen},
+    {"original_max_position_embeddings", kOfTurned},
+    {"layer_types", "qwen2 qwen3 gemma2 gemma3_text gpt_oss"},
     {"max_window_layers", kOfQwen},
-    {"sliding_window", "mistral qwen2 qwen3"},
+    {"sliding_window", "mistral qwen2 qwen3 phi3 gemma2 gemma3_text mixtral gpt_oss"},
     {"use_sliding_window", kOfQwen},
+    {"partial_rotary_factor", "phi3"},
+    {"rotary_emb_base", "gpt_neox"},
+    {"rotary_pct", "gpt_neox"},
+    {"use_parallel_residual", "gpt_neox"},
+    {"attn_logit_softcapping", kOfGemma},
+    {"final_logit_softcapping", kOfGemma},
+    {"hidden_activation", kOfGemma},
+    {"query_pre_attn_scalar", kOfGemma},
+    {"use_bidirectional_attention", kOfGemma},
+    {"rope_local_base_freq", "gemma3_text"},
+    {"sliding_window_pattern", "gemma3_text"},
+    {"attention_multiplier", "granite"},
+    {"embedding_multiplier", "granite"},
+    {"logits_scaling", "granite"},
+    {"residual_multiplier", "granite"},
+    {"num_experts_per_tok", kOfExperts},
+    {"num_local_experts", kOfExperts},
+    {"swiglu_limit", "gpt_oss"},
     {"is_decoder", kOfTexts},
     {"layer_norm_eps", kOfLayerNorms},
     {"position_embedding_type", kOfTexts},
     {"type_vocab_size", kOfTexts},
-    {"image_size", kOfVit},
-    {"num_channels", kOfVit},
-    {"patch_size", kOfVit},
-    {"qkv_bias", kOfVit},
+    {"image_size", kOfImages},
+    {"num_channels", kOfImages},
+    {"patch_size", kOfImages},
+    {"qkv_bias", kOfImages},
+    {"mlp_ratio", "dinov2"},
+    {"use_swiglu_ffn", "dinov2"},
 };
 
 constexpr std::string_view kNoSettings[] = {
@@ -87,24 +126,38 @@ constexpr std::string_view kNoSettings[] = {
     "attn_pdrop",
     "classifier_dropout",
     "drop_path_rate",
+    "dropout",
     "embd_pdrop",
     "gradient_checkpointing",
     "hidden_dropout",
     "hidden_dropout_prob",
     "initializer_factor",
     "initializer_range",
+    "layerscale_value",
+    "output_router_logits",
     "problem_type",
+    "qa_dropout",
     "resid_pdrop",
+    "router_aux_loss_coef",
+    "router_jitter_noise",
+    "seq_classif_dropout",
+    "tie_weights_",
     // heads that are not read, how it is computed and returned
     "_attn_implementation",
     "_attn_implementation_autoset",
+    "_sliding_window_pattern",
+    "apply_layernorm",
+    "cache_implementation",
     "chunk_size_feed_forward",
     "cross_attention_hidden_size",
     "directionality",
     "encoder_stride",
+    "initial_context_length",
     "n_ctx",
     "output_attentions",
     "output_hidden_states",
+    "out_features",
+    "out_indices",
     "output_past",
     "output_scores",
     "pooler_act",
@@ -115,6 +168,10 @@ constexpr std::string_view kNoSettings[] = {
     "pooler_size_per_head",
     "pooler_type",
     "predict_special_tokens",
+    "reshape_hidden_states",
+    "sinusoidal_pos_embds",
+    "stage_names",
+    "use_mask_token",
     "pretraining_tp",
     "return_dict",
     "return_dict_in_generate",
@@ -200,7 +257,6 @@ constexpr struct {
     {"rotary_emb_base"},
     {"rotary_pct", Plain::one},
     {"rotary_value"},
-    {"sinusoidal_pos_embds"},
     {"sliding_window_pattern"},
     {"use_alibi"},
     {"use_bidirectional_attention"},
@@ -216,7 +272,6 @@ constexpr struct {
     {"final_logit_softcapping"},
     {"hidden_activation"},
     {"layer_scale_init_value"},
-    {"layerscale_value"},
     {"mup_base_shapes"},
     {"normalize_embeddings"},
     {"num_register_tokens"},
@@ -252,6 +307,16 @@ constexpr struct {
     {"vision_config"},
 };
 
+/// Of words with a space between them.
+bool has_word(std::string_view words, std::string_view word) {
+    while (!words.empty()) {
+        const std::size_t end = std::min(words.find(' '), words.size());
+        if (words.substr(0, end) == word) return true;
+        words.remove_prefix(std::min(end + 1, words.size()));
+    }
+    return false;
+}
+
 bool is_among(std::string_view key, auto& keys) {
     return std::ranges::find(keys, key) != std::ranges::end(keys);
 }
@@ -267,7 +332,7 @@ const Row* row_of(std::string_view key, const Row (&rows)[N]) {
 
 bool is_own_key(const ModelFamily& family, std::string_view key) {
     const auto* const row = row_of(key, kOwnedKeys);
-    return row == nullptr || row->families.find(family.key) != std::string_view::npos;
+    return row == nullptr || has_word(row->families, family.key);
 }
 
 bool is_family_key(std::string_view key) { return row_of(key, kOwnedKeys) != nullptr; }

@@ -37,6 +37,57 @@ constexpr TensorNames with_head_norms(TensorNames names) {
     return names;
 }
 
+/// Norms of what attention and the MLP give, and none of what they read.
+constexpr TensorNames with_norms_of_outputs(TensorNames names) {
+    names.attention_norm = names.mlp_norm = {};
+    names.attention_out_norm = "layers.{}.post_attention_layernorm";
+    names.mlp_out_norm = "layers.{}.post_feedforward_layernorm";
+    return names;
+}
+
+/// Norms of both.
+constexpr TensorNames with_norms_around(TensorNames names) {
+    names = with_norms_of_outputs(names);
+    names.attention_norm = "layers.{}.input_layernorm";
+    names.mlp_norm = "layers.{}.pre_feedforward_layernorm";
+    return names;
+}
+
+constexpr TensorNames fused(TensorNames names) {
+    names.qkv = "layers.{}.self_attn.qkv_proj";
+    names.q = names.k = names.v = names.gate = {};
+    names.up = "layers.{}.mlp.gate_up_proj";
+    return names;
+}
+
+constexpr TensorNames with_experts(TensorNames names) {
+    names.router = "layers.{}.block_sparse_moe.gate";
+    names.gate = "layers.{}.block_sparse_moe.experts.[].w1";
+    names.up = "layers.{}.block_sparse_moe.experts.[].w3";
+    names.down = "layers.{}.block_sparse_moe.experts.[].w2";
+    return names;
+}
+
+constexpr TensorNames with_stacked_experts(TensorNames names) {
+    names.sinks = "layers.{}.self_attn.sinks";
+    names.router = "layers.{}.mlp.router";
+    names.gate = {};
+    names.up = "layers.{}.mlp.experts.gate_up_proj";
+    names.down = "layers.{}.mlp.experts.down_proj";
+    return names;
+}
+
+constexpr TensorNames kNeox = {.prefix = "gpt_neox.",
+                               .embedding = "embed_in",
+                               .attention_norm = "layers.{}.input_layernorm",
+                               .qkv = "layers.{}.attention.query_key_value",
+                               .out = "layers.{}.attention.dense",
+                               .mlp_norm = "layers.{}.post_attention_layernorm",
+                               .up = "layers.{}.mlp.dense_h_to_4h",
+                               .down = "layers.{}.mlp.dense_4h_to_h",
+                               .final_norm = "final_layer_norm",
+                               .read_out = "embed_out"};
+
 constexpr TensorNames kBert = {.prefix = "bert.",
                                .embedding = "embeddings.word_embeddings",
                                .positions = "embeddings.position_embeddings",
@@ -50,6 +101,24 @@ constexpr TensorNames kBert = {.prefix = "bert.",
                                .mlp_norm = "encoder.layer.{}.output.LayerNorm",
                                .up = "encoder.layer.{}.intermediate.dense",
                                .down = "encoder.layer.{}.output.dense"};
+
+constexpr TensorNames with_prefix(TensorNames names, std::string_view prefix) {
+    names.prefix = prefix;
+    return names;
+}
+
+constexpr TensorNames kDistilBert = {.prefix = "distilbert.",
+                                     .embedding = "embeddings.word_embeddings",
+                                     .positions = "embeddings.position_embeddings",
+                                     .embedding_norm = "embeddings.LayerNorm",
+                                     .attention_norm = "transformer.layer.{}.sa_layer_norm",
+                                     .q = "transformer.layer.{}.attention.q_lin",
+                                     .k = "transformer.layer.{}.attention.k_lin",
+                                     .v = "transformer.layer.{}.attention.v_lin",
+                                     .out = "transformer.layer.{}.attention.out_lin",
+                                     .mlp_norm = "transformer.layer.{}.output_layer_norm",
+                                     .up = "transformer.layer.{}.ffn.lin1",
+                                     .down = "transformer.layer.{}.ffn.lin2"};
 
 constexpr TensorNames kVit = {.prefix = "vit.",
                               .positions = "embeddings.position_embeddings",
@@ -66,6 +135,24 @@ constexpr TensorNames kVit = {.prefix = "vit.",
                               .final_norm = "layernorm",
                               .read_out = "classifier"};
 
+constexpr TensorNames deit() {
+    TensorNames names = with_prefix(kVit, "deit.");
+    names.distillation_token = "embeddings.distillation_token";
+    return names;
+}
+
+constexpr TensorNames dino() {
+    TensorNames names = with_prefix(kVit, "dinov2.");
+    names.attention_norm = "encoder.layer.{}.norm1";
+    names.mlp_norm = "encoder.layer.{}.norm2";
+    names.up = "encoder.layer.{}.mlp.fc1";
+    names.down = "encoder.layer.{}.mlp.fc2";
+    names.attention_scale = "encoder.layer.{}.layer_scale1.lambda1";
+    names.mlp_scale = "encoder.layer.{}.layer_scale2.lambda1";
+    names.read_out = {};
+    return names;
+}
+
 constexpr TensorNames kUseLite = {.embedding = "embedding",
                                   .attention_norm = "layers.{}.attention_norm",
                                   .qkv = "layers.{}.qkv",
@@ -77,19 +164,116 @@ constexpr TensorNames kUseLite = {.embedding = "embedding",
                                   .read_out = "read_out"};
 
 constexpr ModelFamily llama(std::string_view key, std::string_view words,
-                            WindowRule window = WindowRule::ignored, Index kv_heads = 0,
+                            BiasRule biases = BiasRule::none, Index kv_heads = 0,
                             const TensorNames& names = kLlama) {
     return {.key = key,
             .words = words,
             .epsilon_key = "rms_norm_eps",
             .epsilon = 1e-6,
             .kv_heads = kv_heads,
-            .window = window,
             .norm = Norm::rms,
+            .attention_biases = biases,
+            .mlp_biases = BiasRule::none,
             .positions = Positions::rope,
             .activation = Activation::silu,
             .causal = true,
             .read_out = ReadOut::next_token,
+            .names = names};
+}
+
+constexpr ModelFamily with_window(ModelFamily family, WindowRule rule, Index keys = 4096,
+                                  Index pattern = 2) {
+    family.window = rule;
+    family.window_keys = keys;
+    family.window_pattern = pattern;
+    return family;
+}
+
+constexpr ModelFamily llama_itself(std::string_view key, std::string_view words) {
+    ModelFamily family = llama(key, words, BiasRule::said);
+    family.mlp_biases = BiasRule::said;
+    return family;
+}
+
+constexpr ModelFamily qwen3() {
+    ModelFamily family = llama("qwen3", "Qwen 3", BiasRule::said, 32, with_head_norms(kLlama));
+    family.head_width = 128;
+    return with_window(family, WindowRule::switched);
+}
+
+constexpr ModelFamily phi3() {
+    ModelFamily family = llama("phi3", "Phi-3", BiasRule::none, 0, fused(kLlama));
+    family.epsilon = 1e-5;
+    family.gated = Gated::halves;
+    family.partial_rope = true;
+    return with_window(family, WindowRule::said);
+}
+
+constexpr ModelFamily gemma(std::string_view key, std::string_view words, Index pattern,
+                            const TensorNames& names) {
+    ModelFamily family = llama(key, words, BiasRule::said, 4, names);
+    family.norms_add_one = family.embedding_root = family.tied = true;
+    family.query_scalar = 256.0;
+    family.head_width = 256;
+    family.activation = Activation::gelu_tanh;
+    return with_window(family, WindowRule::by_layer, 4096, pattern);
+}
+
+constexpr ModelFamily gemma2() {
+    ModelFamily family = gemma("gemma2", "Gemma 2", 2, with_norms_around(kLlama));
+    family.score_cap = 50.0;
+    family.logit_cap = 30.0;
+    return family;
+}
+
+constexpr ModelFamily gemma3() {
+    ModelFamily family =
+        gemma("gemma3_text", "Gemma 3 (text)", 6, with_head_norms(with_norms_around(kLlama)));
+    family.rope_base = 1e6;
+    family.window_ropes = true;
+    return family;
+}
+
+constexpr ModelFamily olmo2() {
+    ModelFamily family =
+        llama("olmo2", "OLMo 2", BiasRule::said, 0, with_head_norms(with_norms_of_outputs(kLlama)));
+    family.epsilon = 1e-5;
+    family.joined_norms = true;
+    return family;
+}
+
+constexpr ModelFamily mixtral() {
+    ModelFamily family = llama("mixtral", "Mixtral", BiasRule::none, 8, with_experts(kLlama));
+    family.epsilon = 1e-5;
+    family.rope_base = 1e6;
+    return with_window(family, WindowRule::said);
+}
+
+constexpr ModelFamily gpt_oss() {
+    ModelFamily family =
+        llama("gpt_oss", "gpt-oss", BiasRule::unless_said, 8, with_stacked_experts(kLlama));
+    family.epsilon = 1e-5;
+    family.rope_base = 150000.0;
+    family.head_width = 64;
+    family.gated = Gated::clamped;
+    return with_window(family, WindowRule::by_layer, 128);
+}
+
+constexpr ModelFamily bert(std::string_view key, std::string_view words, std::string_view prefix) {
+    return {.key = key,
+            .words = words,
+            .norms_after = true,
+            .after_padding = key != "bert",
+            .names = with_prefix(kBert, prefix)};
+}
+
+constexpr ModelFamily of_images(std::string_view key, std::string_view words, double epsilon,
+                                const TensorNames& names) {
+    return {.key = key,
+            .words = words,
+            .epsilon = epsilon,
+            .reads_images = true,
+            .read_out = names.read_out.empty() ? ReadOut::none : ReadOut::classes,
             .names = names};
 }
 
@@ -98,21 +282,45 @@ constexpr std::array kFamilies = {
                 .words = "GPT-2",
                 .epsilon_key = "layer_norm_epsilon",
                 .epsilon = 1e-5,
+                .tied = true,
                 .activation = Activation::gelu_tanh,
                 .causal = true,
                 .rows_are_inputs = true,
                 .read_out = ReadOut::next_token,
                 .names = kGpt2},
-    llama("llama", "Llama"),
-    llama("mistral", "Mistral", WindowRule::always, 8),
-    llama("qwen2", "Qwen 2", WindowRule::switched, 32),
-    llama("qwen3", "Qwen 3", WindowRule::switched, 32, with_head_norms(kLlama)),
-    ModelFamily{.key = "bert", .words = "BERT", .norms_after = true, .names = kBert},
-    ModelFamily{.key = "vit",
-                .words = "ViT",
-                .reads_images = true,
-                .read_out = ReadOut::classes,
-                .names = kVit},
+    ModelFamily{.key = "gpt_neox",
+                .words = "GPT-NeoX (Pythia)",
+                .epsilon = 1e-5,
+                .attention_biases = BiasRule::unless_said,
+                .qkv_order = QkvOrder::heads,
+                .positions = Positions::rope,
+                .partial_rope = true,
+                .rope_share = 0.25,
+                .causal = true,
+                .read_out = ReadOut::next_token,
+                .names = kNeox},
+    llama_itself("llama", "Llama"),
+    with_window(llama("mistral", "Mistral", BiasRule::none, 8), WindowRule::always),
+    mixtral(),
+    with_window(llama("qwen2", "Qwen 2", BiasRule::of_qkv, 32), WindowRule::switched),
+    qwen3(),
+    phi3(),
+    gemma2(),
+    gemma3(),
+    olmo2(),
+    llama_itself("granite", "Granite"),
+    gpt_oss(),
+    bert("bert", "BERT", "bert."),
+    bert("roberta", "RoBERTa", "roberta."),
+    bert("xlm-roberta", "XLM-RoBERTa", "roberta."),
+    ModelFamily{.key = "distilbert",
+                .words = "DistilBERT",
+                .epsilon_key = "",
+                .norms_after = true,
+                .names = kDistilBert},
+    of_images("vit", "ViT", 1e-12, kVit),
+    of_images("deit", "DeiT", 1e-12, deit()),
+    of_images("dinov2", "DINOv2", 1e-6, dino()),
     ModelFamily{.key = "use_lite",
                 .words = "Universal Sentence Encoder Lite",
                 .epsilon = 1e-5,

@@ -144,7 +144,8 @@ Result<void> check_interventions(const Interventions& interventions, const Model
     std::set<std::tuple<Index, Index, Index>> seen;
     for (const RowIntervention& row : interventions.rows) {
         if (auto fine = check_place(row.at, layers, config.heads, "head"); !fine) return fine;
-        if (auto fine = check_row(row, layer_spec(config), tokens); !fine) return fine;
+        if (auto fine = check_row(row, layer_spec(config, row.at.layer), tokens); !fine)
+            return fine;
         if (!seen.insert({row.at.layer, row.at.head, row.query}).second)
             return bad_input(fmt::format("the row of layer {} head {} query {} is given twice",
                                          row.at.layer, row.at.head, row.query));

@@ -44,6 +44,25 @@ float activated(float x, Activation activation) {
     return x;
 }
 
+/// [1, 1, T, H·d].
+Tensor joined_heads(const Tensor& x) {
+    const Shape shape = x.shape();
+    auto joined = Tensor::uninitialised({1, 1, shape.t, shape.h * shape.d});
+    for (Index h = 0; h < shape.h; ++h)
+        for (Index t = 0; t < shape.t; ++t)
+            std::ranges::copy(x.matrix(0, h).row(t),
+                              joined.matrix(0, 0).row(t).begin() + h * shape.d);
+    return joined;
+}
+
+void take_heads(const Tensor& joined, Tensor& x) {
+    const Shape shape = x.shape();
+    for (Index h = 0; h < shape.h; ++h)
+        for (Index t = 0; t < shape.t; ++t)
+            std::ranges::copy(joined.matrix(0, 0).column_block(h * shape.d, shape.d).row(t),
+                              x.matrix(0, h).row(t).begin());
+}
+
 }  // namespace
 
 Tensor normalised(const Tensor& x, const NormWeights& norm, Norm kind, double epsilon) {
@@ -53,6 +72,11 @@ Tensor normalised(const Tensor& x, const NormWeights& norm, Norm kind, double ep
 }
 
 void normalise_heads(Tensor& x, const NormWeights& norm, Norm kind, double epsilon) {
+    if (x.shape().h > 1 && norm.scale.count() == x.shape().h * x.shape().d) {
+        Tensor joined = joined_heads(x);
+        normalise_heads(joined, norm, kind, epsilon);
+        return take_heads(joined, x);
+    }
     ATTN_CHECK(x.shape().d == norm.scale.count(), "a norm has an entry for each column");
     const Shape shape = x.shape();
     const MatrixView<float> rows{x.data(), shape.b * shape.h * shape.t, shape.d, shape.d};
@@ -82,9 +106,68 @@ void activate(Tensor& x, Activation activation) {
     });
 }
 
-void add(Tensor& x, const Tensor& y) {
+void turn_heads(Tensor& x, const RopeRules& rules) {
+    const Shape shape = x.shape();
+    const Index pairs = rules.dims.value_or(shape.d) / 2;
+    const Rope rope{RopePairs::half, rules.base, rules.dims, rules.scaling};
+    const auto& divisors = shape.t > rules.short_length ? rules.long_divisors : rules.divisors;
+    for (Index t = 0; t < shape.t; ++t)
+        for (Index c = 0; c < pairs; ++c) {
+            const double by = divisors.empty() ? 1.0 : divisors[static_cast<std::size_t>(c)];
+            const double angle = static_cast<double>(t) * rope_frequency(rope, c, 2 * pairs) / by;
+            const double cosine = rules.magnitude * std::cos(angle);
+            const double sine = rules.magnitude * std::sin(angle);
+            for (Index h = 0; h < shape.h; ++h) {
+                float &a = x(0, h, t, c), &b = x(0, h, t, c + pairs);
+                const double first = a, second = b;
+                a = static_cast<float>(first * cosine - second * sine);
+                b = static_cast<float>(second * cosine + first * sine);
+            }
+        }
+}
+
+Tensor gated(const Tensor& both, Gated kind, Activation activation) {
+    constexpr float kMost = 7.0F, kSlope = 1.702F;
+    const Index rows = both.shape().t, half = both.shape().d / 2;
+    auto made = Tensor::uninitialised({1, 1, rows, half});
+    if (kind == Gated::halves) {
+        const MatrixView<const float> all = both.matrix(0, 0);
+        auto up = Tensor::uninitialised(made.shape());
+        for (Index row = 0; row < rows; ++row) {
+            std::ranges::copy(all.column_block(0, half).row(row),
+                              made.matrix(0, 0).row(row).begin());
+            std::ranges::copy(all.column_block(half, half).row(row),
+                              up.matrix(0, 0).row(row).begin());
+        }
+        activate(made, activation);
+        scale_by(made, up);
+        return made;
+    }
+    for (Index row = 0; row < rows; ++row)
+        for (Index c = 0; c < half; ++c) {
+            const float gate = std::min(both(0, 0, row, 2 * c), kMost);
+            const float up = std::clamp(both(0, 0, row, 2 * c + 1), -kMost, kMost);
+            made(0, 0, row, c) = gate / (1.0F + std::exp(-kSlope * gate)) * (up + 1.0F);
+        }
+    return made;
+}
+
+void add(Tensor& x, const Tensor& y, double factor) {
     ATTN_CHECK(x.shape() == y.shape(), "equal shapes are added");
-    std::ranges::transform(x.values(), y.values(), x.values().begin(), std::plus<>());
+    const auto by = static_cast<float>(factor);
+    std::ranges::transform(x.values(), y.values(), x.values().begin(),
+                           [by](float a, float b) { return a + by * b; });
+}
+
+void scale_columns(Tensor& x, const Tensor& factors) {
+    ATTN_CHECK(x.shape().d == factors.count(), "every column has a factor");
+    for (Index row = 0; row < x.shape().t; ++row)
+        for (Index c = 0; c < x.shape().d; ++c) x(0, 0, row, c) *= factors.data()[c];
+}
+
+void cap(Tensor& x, double most) {
+    for (float& value : x.values())
+        value = static_cast<float>(most * std::tanh(static_cast<double>(value) / most));
 }
 
 void scale_by(Tensor& x, const Tensor& y) {

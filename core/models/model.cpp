@@ -17,25 +17,42 @@
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/kernels/projections.h"
+#include "core/models/block.h"
 #include "core/models/layers.h"
 
 namespace attn {
 namespace {
+
+/// Which row of the table of positions each token has: its place; or, where padding has one, the number of tokens up to
+/// it that are no padding, after padding's.
+std::vector<Index> position_rows(const ModelConfig& config, const std::vector<ModelToken>& tokens) {
+    std::vector<Index> rows;
+    Index next = config.padding_id;
+    for (const ModelToken& token : tokens)
+        rows.push_back(!config.family->after_padding   ? std::ssize(rows)
+                       : token.id == config.padding_id ? config.padding_id
+                                                       : ++next);
+    return rows;
+}
 
 /// Rows of the embedding, with positions where they are added.
 Tensor embedded(const Model& model, const std::vector<ModelToken>& tokens) {
     const ModelConfig& config = model.config();
     const ModelWeights& weights = model.weights();
     const auto count = static_cast<Index>(tokens.size());
+    const std::vector<Index> places = position_rows(config, tokens);
     auto x = Tensor::uninitialised({1, 1, count, config.width});
     for (Index t = 0; t < count; ++t) {
-        const Index id = tokens[static_cast<std::size_t>(t)].id;
-        weights.embedding.copy_row(id, x.matrix(0, 0).row(t));
-        const auto add_row = [&](const WeightMatrix& table, Index row) {
-            for (Index c = 0; c < config.width; ++c) x(0, 0, t, c) += table(row, c);
+        const auto row = x.matrix(0, 0).row(t);
+        weights.embedding.copy_row(tokens[static_cast<std::size_t>(t)].id, row);
+        if (config.embedding_factor != 1.0)
+            for (float& value : row) value *= static_cast<float>(config.embedding_factor);
+        const auto add_row = [&](const WeightMatrix& table, Index from) {
+            for (Index c = 0; c < config.width; ++c) x(0, 0, t, c) += table(from, c);
         };
         if (!weights.kinds.empty()) add_row(weights.kinds, 0);
-        if (!weights.positions.empty()) add_row(weights.positions, t);
+        if (!weights.positions.empty())
+            add_row(weights.positions, places[static_cast<std::size_t>(t)]);
     }
     if (config.family->positions == Positions::waves) add_waves(x);
     if (weights.embedding_norm.there())
@@ -47,65 +64,16 @@ Tensor embedded(const Model& model, const std::vector<ModelToken>& tokens) {
 Tensor embedded_image(const Model& model, const Tensor& pixels) {
     const ModelWeights& weights = model.weights();
     const Tensor patches = through(patches_of(pixels, *model.config().image), weights.patches);
+    const Index leading = model.config().image->leading;
     auto x = Tensor::uninitialised(weights.positions.shape());
     for (Index t = 0; t < x.shape().t; ++t) {
         weights.positions.copy_row(t, x.matrix(0, 0).row(t));
-        const auto from =
-            t == 0 ? weights.class_token.matrix(0, 0).row(0) : patches.matrix(0, 0).row(t - 1);
+        const auto from = t >= leading ? patches.matrix(0, 0).row(t - leading)
+                          : t == 0     ? weights.class_token.matrix(0, 0).row(0)
+                                       : weights.distillation_token.matrix(0, 0).row(0);
         for (Index c = 0; c < x.shape().d; ++c) x(0, 0, t, c) += from[static_cast<std::size_t>(c)];
     }
     return x;
-}
-
-/// Q, K and V with their own norms, which the engine does not know: it is given the heads then.
-Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfig& config,
-                   const AttentionSpec& spec) {
-    const Index tokens = projected.x.shape().t;
-    const auto shape = [&](Index heads, Param weight) {
-        return Shape{1, heads, tokens, projected.params[weight].shape().d / heads};
-    };
-    Inputs inputs;
-    inputs.q = project(projected, Stage::q, shape(spec.heads, Param::w_q));
-    inputs.k = project(projected, Stage::k, shape(spec.kv_heads, Param::w_k));
-    inputs.v = project(projected, Stage::v, shape(spec.kv_heads, Param::w_v));
-    if (block.q_norm.there())
-        normalise_heads(inputs.q, block.q_norm, config.family->norm, config.epsilon);
-    if (block.k_norm.there())
-        normalise_heads(inputs.k, block.k_norm, config.family->norm, config.epsilon);
-    for (const Param param : {Param::w_o, Param::b_o})
-        inputs.params[param] = std::move(projected.params[param]);
-    return inputs;
-}
-
-Inputs attention_inputs(const Tensor& x, const BlockWeights& block, const ModelConfig& config,
-                        const AttentionSpec& spec) {
-    Inputs inputs;
-    inputs.x = config.family->norms_after
-                   ? x
-                   : normalised(x, block.attention_norm, config.family->norm, config.epsilon);
-    inputs.params = block.attention;
-    const bool own_norms = block.q_norm.there() || block.k_norm.there();
-    return own_norms ? given_heads(std::move(inputs), block, config, spec) : inputs;
-}
-
-Tensor mlp(const Tensor& x, const BlockWeights& block, const ModelConfig& config) {
-    Tensor hidden = through(x, block.gate.there() ? block.gate : block.up);
-    activate(hidden, config.activation);
-    if (block.gate.there()) scale_by(hidden, through(x, block.up));
-    return through(hidden, block.down);
-}
-
-/// x with attention's output added, then with the MLP's.
-Tensor after_block(const Tensor& x, const Tensor& attended, const BlockWeights& block,
-                   const ModelConfig& config) {
-    const Norm norm = config.family->norm;
-    const bool after = config.family->norms_after;
-    Tensor sum = block.residual.there() ? through(x, block.residual) : x;
-    add(sum, attended);
-    if (after) sum = normalised(sum, block.attention_norm, norm, config.epsilon);
-    add(sum,
-        mlp(after ? sum : normalised(sum, block.mlp_norm, norm, config.epsilon), block, config));
-    return after ? normalised(sum, block.mlp_norm, norm, config.epsilon) : sum;
 }
 
 /// tanh( (Σ x / √T) W + b ), divided by its length.
@@ -158,7 +126,11 @@ Tensor read_out_of(Tensor x, const Model& model) {
     if (config.family->read_out == ReadOut::classes) return class_logits(x, weights.read_out);
     const WeightMatrix& table =
         weights.read_out.there() ? weights.read_out.weight : weights.embedding;
-    return logits_of(x, table);
+    Tensor logits = logits_of(x, table);
+    if (config.logit_factor != 1.0)
+        for (float& value : logits.values()) value *= static_cast<float>(config.logit_factor);
+    if (config.logit_cap) cap(logits, *config.logit_cap);
+    return logits;
 }
 
 /// What was not asked for is dropped; `output` was needed to go on.
@@ -169,10 +141,10 @@ void drop_needed(Trace& trace, StageSet needed, StageSet keep) {
 
 /// Vectors of other texts in place of the layer's own: it is given its heads then.
 Inputs patched(Inputs inputs, const std::vector<PatchIntervention>& patches, Index layer,
-               const BlockWeights& block, const ModelConfig& config, const AttentionSpec& spec) {
+               const BlockWeights& block, const ModelConfig& config) {
     for (const PatchIntervention& patch : patches) {
         if (patch.at.layer != layer) continue;
-        if (inputs.projects()) inputs = given_heads(std::move(inputs), block, config, spec);
+        if (inputs.projects()) inputs = given_heads(std::move(inputs), block, config, layer);
         Tensor& heads = patch.part == Stage::q   ? inputs.q
                         : patch.part == Stage::k ? inputs.k
                                                  : inputs.v;
@@ -289,17 +261,24 @@ void give_back_free_memory() {
 
 }  // namespace
 
-AttentionSpec layer_spec(const ModelConfig& config) {
+AttentionSpec layer_spec(const ModelConfig& config, Index layer) {
     AttentionSpec spec;
     spec.heads = config.heads;
     spec.kv_heads = config.kv_heads;
-    if (config.family->positions == Positions::rope) {
-        spec.rope.emplace();
-        spec.rope->base = config.rope_base;
-        spec.rope->scaling = config.rope_scaling;
+    const double by_width = 1.0 / std::sqrt(static_cast<double>(config.columns_of_head()));
+    double factor = config.score_factor.value_or(by_width);
+    const RopeRules& rope = config.rope_of(layer);
+    if (config.family->positions == Positions::rope && !rope.turned_before()) {
+        spec.rope = Rope{RopePairs::half, rope.base, rope.dims, rope.scaling};
+        factor *= rope.magnitude * rope.magnitude;  // of a query, and of a key
     }
+    if (factor != by_width) {
+        spec.scale = ScaleKind::value;
+        spec.scale_value = factor;
+    }
+    spec.softcap = config.score_cap;
     if (config.family->causal) spec.mask.causal = CausalAlign::top_left;
-    if (config.window) spec.mask.window_left = *config.window - 1;
+    if (config.has_window(layer)) spec.mask.window_left = *config.window - 1;
     return spec;
 }
 
@@ -329,12 +308,14 @@ Result<Model> Model::open(const std::filesystem::path& folder) {
     give_back_free_memory();
     if (config->image) return Model(*std::move(config), *std::move(weights), std::nullopt);
     auto tokenizer = tokenizer_in(folder);
-    if (!tokenizer) return tl::unexpected(tokenizer.error());
-    if (*tokenizer && (*tokenizer)->size() > weights->embedding.shape().t)
+    if (tokenizer && *tokenizer && (*tokenizer)->size() > weights->embedding.shape().t)
         return bad_input(fmt::format("{}: the tokenizer has {} tokens, the embedding {} rows",
                                      folder.string(), (*tokenizer)->size(),
                                      weights->embedding.shape().t));
-    return Model(*std::move(config), *std::move(weights), *std::move(tokenizer));
+    Model model(*std::move(config), *std::move(weights),
+                tokenizer ? *std::move(tokenizer) : std::nullopt);
+    if (!tokenizer) model.tokenizer_fault_ = tokenizer.error().sentence;
+    return model;
 }
 
 std::vector<std::string> Model::notes() const {
@@ -356,6 +337,9 @@ std::vector<std::string> Model::notes() const {
     note(config_.ignored, fmt::format("{}'s own code ignores {}", config_.family->words,
                                       config_.ignored.size() == 1 ? "it" : "them"));
     note(config_.unknown, "what it does is not known here");
+    if (config_.family->positions == Positions::rope && config_.rope.turned_before())
+        notes.push_back(
+            "queries and keys are those after RoPE, which scales each pair by its own number here");
     if (tokenizer_ && tokenizer_->longest())
         notes.push_back(fmt::format("a text is cut to {} tokens: 'truncation' of tokenizer.json",
                                     *tokenizer_->longest()));
@@ -381,8 +365,14 @@ std::string Model::shown(Index id) const {
 
 Result<std::vector<ModelToken>> Model::tokens_of(std::string_view text) const {
     if (config_.image) return bad_input("this model reads an image, not a text");
-    if (!tokenizer_)
-        return bad_input("this model's folder has no tokenizer.json, vocab.json or vocab.txt");
+    if (!tokenizer_) {
+        if (auto numbered = numbered_tokens(text)) return *std::move(numbered);
+        return bad_input(fmt::format(
+            "{}; without a tokenizer a text is the numbers of its tokens, such as 15496 995",
+            tokenizer_fault_.empty()
+                ? "this model's folder has no tokenizer.json, vocab.json or vocab.txt"
+                : tokenizer_fault_));
+    }
     std::vector<ModelToken> tokens = tokenizer_->encode(text);
     if (tokens.empty()) return bad_input("the text has no token");
     return tokens;
@@ -393,8 +383,9 @@ Result<ModelRun> Model::run(std::vector<ModelToken> tokens, const Backend& backe
     if (config_.image) return bad_input("this model reads an image, not a text");
     if (tokens.empty()) return bad_input("the text has no token");
     const auto count = static_cast<Index>(tokens.size());
+    const Index before = config_.family->after_padding ? config_.padding_id + 1 : 0;
     const Index most = weights_.positions.empty() ? config_.most_tokens.value_or(count)
-                                                  : weights_.positions.shape().t;
+                                                  : weights_.positions.shape().t - before;
     if (count > most)
         return bad_input(fmt::format("the text has {} tokens; this model takes {}", count, most));
     for (const ModelToken& token : tokens)
@@ -449,21 +440,21 @@ Result<ModelRun> Model::run_blocks(std::vector<ModelToken> tokens, Tensor x, con
                                    const Interventions& interventions) const {
     if (auto fine = check_interventions(interventions, *this, std::ssize(tokens)); !fine)
         return tl::unexpected(fine.error());
-    const AttentionSpec spec = layer_spec(config_);
     ModelRun run;
     run.tokens = std::move(tokens);
     for (const BlockWeights& block : weights_.blocks) {
         const RunControl stop{control.stop, {}};
         const Index layer = std::ssize(run.layers);
+        const AttentionSpec spec = layer_spec(config_, layer);
         const bool rows = std::ranges::any_of(
             interventions.rows, [&](const RowIntervention& row) { return row.at.layer == layer; });
         StageSet needed = keep;
         needed.set(index_of(Stage::output));
         if (rows)
             for (const Stage stage : {Stage::v, Stage::context}) needed.set(index_of(stage));
-        Inputs made = attention_inputs(x, block, config_, spec);
+        Inputs made = attention_inputs(x, block, config_, layer);
         if (interventions.touches(layer)) {
-            made = patched(std::move(made), interventions.patches, layer, block, config_, spec);
+            made = patched(std::move(made), interventions.patches, layer, block, config_);
             switch_off(made.params, interventions.off, layer, spec.heads);
         }
         const auto inputs = std::make_shared<const Inputs>(std::move(made));
@@ -472,9 +463,10 @@ Result<ModelRun> Model::run_blocks(std::vector<ModelToken> tokens, Tensor x, con
         if (rows)
             if (auto done = replace_rows(interventions.rows, layer, *inputs, spec, *trace); !done)
                 return tl::unexpected(done.error());
-        x = after_block(x, (*trace)[Stage::output], block, config_);
+        BlockOutput out = after_block(x, (*trace)[Stage::output], block, config_);
+        x = std::move(out.x);
         drop_needed(*trace, needed, keep);
-        run.layers.push_back({inputs, spec, *std::move(trace), x});
+        run.layers.push_back({inputs, spec, *std::move(trace), x, std::move(out.routing)});
         if (control.progress)
             control.progress(static_cast<double>(run.layers.size()) /
                              static_cast<double>(weights_.blocks.size()));

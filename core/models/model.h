@@ -22,6 +22,8 @@ struct ModelLayer {
     AttentionSpec spec;
     Trace trace;      // the stages that were asked for
     Tensor residual;  // [1, 1, T, width] after the block
+    Tensor routing =
+        {};  // [1, 1, T, experts]: shares of the experts, 0 of one that is not taken; empty: no experts
 };
 
 struct ModelRun {
@@ -42,7 +44,7 @@ class Model {
 
     const ModelConfig& config() const { return config_; }
     const ModelWeights& weights() const { return weights_; }
-    /// nullptr: the folder has none, and only token numbers can be run.
+    /// nullptr: the folder has none, or none that can be read, and only token numbers can be run.
     const Tokenizer* tokenizer() const { return tokenizer_ ? &*tokenizer_ : nullptr; }
     /// What the folder holds and the model does not use.
     std::vector<std::string> notes() const;
@@ -52,7 +54,8 @@ class Model {
     /// The token, or the class of an image, of that number; "#7" where it has no name.
     std::string shown(Index id) const;
 
-    /// An error where there is no tokenizer, or no token in the text, and of a model that reads images.
+    /// Without a tokenizer a text is the numbers of tokens, "15496 995". An error where it is not, where there is no token in
+    /// it, and of a model that reads images.
     Result<std::vector<ModelToken>> tokens_of(std::string_view text) const;
     /// Block after block. `keep`: the stages of each layer's trace. Errors: no token, more than the model takes, one that the
     /// embedding does not have, an intervention that cannot be (check_interventions). Fails soon after `control` was
@@ -82,10 +85,11 @@ class Model {
     ModelConfig config_;
     ModelWeights weights_;
     std::optional<Tokenizer> tokenizer_;
+    std::string tokenizer_fault_;  // why that of the folder cannot be read
 };
 
-/// What one layer's attention does besides its tensors.
-AttentionSpec layer_spec(const ModelConfig& config);
+/// What a layer's attention does besides its tensors.
+AttentionSpec layer_spec(const ModelConfig& config, Index layer);
 /// The folder has a config.json with a model_type, or one that cannot be read beside a model's weights.
 bool is_model_folder(const std::filesystem::path& folder);
 

@@ -70,8 +70,9 @@ RgbImage patched_part(const RgbImage& image, const ImageInput& input) {
 std::vector<ModelToken> patch_tokens(const ImageInput& input) {
     const Index side = input.side();
     std::vector<ModelToken> tokens{{0, "CLS"}};
+    if (input.leading == 2) tokens.push_back({1, "DIST"});
     for (Index n = 0; n < side * side; ++n)
-        tokens.push_back({n + 1, fmt::format("{},{}", n / side, n % side)});
+        tokens.push_back({n + input.leading, fmt::format("{},{}", n / side, n % side)});
     return tokens;
 }
 

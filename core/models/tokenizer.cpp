@@ -1,6 +1,8 @@
 #include "core/models/tokenizer.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -157,6 +159,21 @@ std::string Tokenizer::shown(Index id) const {
         return found->second;
     const std::string_view piece = parts_->vocabulary->text(id);
     return parts_->bytes_are_letters ? visible(letters_as_bytes(piece)) : std::string(piece);
+}
+
+std::optional<std::vector<ModelToken>> numbered_tokens(std::string_view text) {
+    constexpr std::string_view kBetween = " ,";
+    std::vector<ModelToken> tokens;
+    while (text.find_first_not_of(kBetween) != std::string_view::npos) {
+        text.remove_prefix(text.find_first_not_of(kBetween));
+        const std::string_view word = text.substr(0, text.find_first_of(kBetween));
+        text.remove_prefix(word.size());
+        Index id = -1;
+        const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), id);
+        if (fault != std::errc() || end != word.data() + word.size() || id < 0) return std::nullopt;
+        tokens.push_back({id, fmt::format("#{}", id)});
+    }
+    return tokens.empty() ? std::nullopt : std::optional(std::move(tokens));
 }
 
 }  // namespace attn

@@ -63,4 +63,7 @@ class Tokenizer {
     std::unique_ptr<const Parts> parts_;
 };
 
+/// Of their numbers, "15496 995" or "15496,995", shown as "#15496"; nullopt where the text is something else, or empty.
+std::optional<std::vector<ModelToken>> numbered_tokens(std::string_view text);
+
 }  // namespace attn

@@ -1,286 +1,16 @@
 #include "core/models/weights.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "core/models/weight_reader.h"
+
 namespace attn {
 namespace {
-
-/// How many entries an axis has; kAny: whatever it has.
-constexpr Index kAny = -1;
-
-std::string shown(Index extent) { return extent == kAny ? "any" : fmt::format("{}", extent); }
-
-/// What attention has of its file.
-struct Projected {
-    Tensor weight;  // [1, 1, in, out]
-    Tensor bias;    // [1, 1, 1, out], or empty
-};
-
-/// Takes arrays out of a file by their names in a family, and remembers which.
-class WeightReader {
-  public:
-    WeightReader(const ArrayFile& file, const ModelConfig& config)
-        : file_(file), names_(config.family->names) {
-        prefixed_ = !names_.prefix.empty() &&
-                    std::ranges::any_of(file.names(), [this](const std::string& name) {
-                        return name.starts_with(names_.prefix);
-                    });
-        rows_are_inputs_ = config.family->rows_are_inputs;
-        qkv_bias_ = config.qkv_bias;
-        out_bias_ = config.out_bias;
-        mlp_bias_ = config.mlp_bias;
-    }
-
-    std::string full_name(std::string_view pattern, Index layer, std::string_view part) const {
-        std::string name(pattern);
-        if (const auto gap = name.find("{}"); gap != std::string::npos)
-            name.replace(gap, 2, fmt::format("{}", layer));
-        const bool bare = !prefixed_ || pattern == names_.read_out;
-        return fmt::format("{}{}{}", bare ? "" : names_.prefix, name, part);
-    }
-    bool has(std::string_view pattern, Index layer, std::string_view part = ".weight") const {
-        return !pattern.empty() && file_.contains(full_name(pattern, layer, part));
-    }
-
-    /// [rows, columns] as stored, in float32; axes of length 1 before them are left out.
-    Result<Tensor> matrix(const std::string& name, Index rows, Index columns) {
-        auto array = numbers(name);
-        if (!array) return tl::unexpected(array.error());
-        const auto shape = matrix_shape(name, array->extents, rows, columns);
-        if (!shape) return tl::unexpected(shape.error());
-        return tensor(*array, *shape);
-    }
-    /// The same in the type of the file.
-    Result<WeightMatrix> own_matrix(const std::string& name, Index rows, Index columns) {
-        auto halves = halves_of(name);
-        if (!halves) return tl::unexpected(halves.error());
-        if (!*halves) return as_weight_matrix(matrix(name, rows, columns));
-        HalfArray& array = **halves;
-        const auto shape = matrix_shape(name, array.extents, rows, columns);
-        if (!shape) return tl::unexpected(shape.error());
-        return WeightMatrix(HalfTensor::shared(*shape, std::move(array.values)), array.format);
-    }
-    /// x W + b with W in float32.
-    Result<Projected> projected(std::string_view pattern, Index layer, Index in, Index out) {
-        return with_bias<Projected>(weight(full_name(pattern, layer, ".weight"), in, out), pattern,
-                                    layer);
-    }
-    /// With W in the type of the file.
-    Result<LinearWeights> linear(std::string_view pattern, Index layer, Index in, Index out) {
-        return with_bias<LinearWeights>(own_weight(full_name(pattern, layer, ".weight"), in, out),
-                                        pattern, layer);
-    }
-    /// torch's [out, channels, patch, patch] as a matrix [channels · patch · patch, out].
-    Result<LinearWeights> convolution(std::string_view pattern, Index out,
-                                      const ImageInput& image) {
-        const std::string name = full_name(pattern, 0, ".weight");
-        auto array = numbers(name);
-        if (!array) return tl::unexpected(array.error());
-        const std::vector<Index> expected{out, image.channels, image.patch, image.patch};
-        if (array->extents != expected)
-            return misfit(name, array->extents, to_string(std::span<const Index>(expected)));
-        const auto stored = tensor(*array, {1, 1, out, image.channels * image.patch * image.patch});
-        if (!stored) return tl::unexpected(stored.error());
-        LinearWeights linear;
-        linear.weight = turned(*stored);
-        if (!has(pattern, 0, ".bias")) return linear;
-        auto bias = matrix(full_name(pattern, 0, ".bias"), 1, out);
-        if (!bias) return tl::unexpected(bias.error());
-        linear.bias = *std::move(bias);
-        return linear;
-    }
-    /// Older files of BERT say gamma and beta.
-    Result<NormWeights> norm(std::string_view pattern, Index layer, Index width) {
-        NormWeights norm;
-        const bool old = !has(pattern, layer) && has(pattern, layer, ".gamma");
-        auto scale = matrix(full_name(pattern, layer, old ? ".gamma" : ".weight"), 1, width);
-        if (!scale) return tl::unexpected(scale.error());
-        norm.scale = *std::move(scale);
-        const std::string_view part = old ? ".beta" : ".bias";
-        if (!has(pattern, layer, part)) return norm;
-        auto shift = matrix(full_name(pattern, layer, part), 1, width);
-        if (!shift) return tl::unexpected(shift.error());
-        norm.shift = *std::move(shift);
-        return norm;
-    }
-    /// nanoGPT has torch's layout under GPT-2's names: its q|k|v tells.
-    void look_at_layout(const std::string& name, Index in) {
-        const auto about = file_.about(name);
-        if (!about || about->extents.size() != 2) return;
-        if (about->extents[0] != in && about->extents[1] == in) rows_are_inputs_ = false;
-    }
-    std::vector<std::string> unused() const {
-        std::vector<std::string> names;
-        for (const std::string& name : file_.names())
-            if (!used_.contains(name) && !is_known_rest(name)) names.push_back(name);
-        return names;
-    }
-
-  private:
-    /// GPT-2's causal mask, tables of positions that RoPE makes anew, the second copy of a tied read-out.
-    bool is_known_rest(const std::string& name) const {
-        return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias") ||
-               name.ends_with("rotary_emb.inv_freq") || name.ends_with("embeddings.position_ids") ||
-               name == full_name(names_.read_out, 0, ".weight");
-    }
-    Result<Shape> matrix_shape(const std::string& name, const std::vector<Index>& extents,
-                               Index rows, Index columns) const {
-        const auto [stored_rows, stored_columns] = sides(extents);
-        if (stored_rows == 0 || (rows != kAny && stored_rows != rows) ||
-            (columns != kAny && stored_columns != columns))
-            return misfit(name, extents, fmt::format("[{}, {}]", shown(rows), shown(columns)));
-        return Shape{1, 1, stored_rows, stored_columns};
-    }
-    /// As it is stored.
-    Result<Shape> weight_shape(const std::string& name, const std::vector<Index>& extents, Index in,
-                               Index out) const {
-        const auto [rows, columns] = sides(extents);
-        const bool straight = rows_are_inputs_;
-        if (rows == 0 || columns == 0 || (straight ? rows : columns) != in ||
-            (out != kAny && (straight ? columns : rows) != out))
-            return misfit(name, extents,
-                          straight ? fmt::format("[{}, {}]", in, shown(out))
-                                   : fmt::format("[{}, {}]", shown(out), in));
-        return Shape{1, 1, rows, columns};
-    }
-    /// [in, out], turned where it is stored the other way round; in float32.
-    Result<Tensor> weight(const std::string& name, Index in, Index out) {
-        auto array = numbers(name);
-        if (!array) return tl::unexpected(array.error());
-        const auto shape = weight_shape(name, array->extents, in, out);
-        if (!shape) return tl::unexpected(shape.error());
-        auto stored = tensor(*array, *shape);
-        if (!stored || rows_are_inputs_) return stored;
-        return turned(*stored);
-    }
-    /// The same in the type of the file.
-    Result<WeightMatrix> own_weight(const std::string& name, Index in, Index out) {
-        auto halves = halves_of(name);
-        if (!halves) return tl::unexpected(halves.error());
-        if (!*halves) return as_weight_matrix(weight(name, in, out));
-        HalfArray& array = **halves;
-        const auto shape = weight_shape(name, array.extents, in, out);
-        if (!shape) return tl::unexpected(shape.error());
-        HalfTensor stored = HalfTensor::shared(*shape, std::move(array.values));
-        if (!rows_are_inputs_) stored = turned(stored);
-        return WeightMatrix(std::move(stored), array.format);
-    }
-    static Result<WeightMatrix> as_weight_matrix(Result<Tensor> floats) {
-        if (!floats) return tl::unexpected(floats.error());
-        return WeightMatrix(*std::move(floats));
-    }
-    template <class Linear, class Matrix>
-    Result<Linear> with_bias(Result<Matrix> weights, std::string_view pattern, Index layer) {
-        if (!weights) return tl::unexpected(weights.error());
-        Linear linear;
-        linear.weight = *std::move(weights);
-        if (!bias_of(pattern).value_or(has(pattern, layer, ".bias"))) return linear;
-        auto bias = matrix(full_name(pattern, layer, ".bias"), 1, linear.weight.shape().d);
-        if (!bias) return tl::unexpected(bias.error());
-        linear.bias = *std::move(bias);
-        return linear;
-    }
-    /// Whether the configuration says that there is one.
-    std::optional<bool> bias_of(std::string_view pattern) const {
-        const auto is = [pattern](std::initializer_list<std::string_view> names) {
-            return std::ranges::find(names, pattern) != names.end();
-        };
-        if (is({names_.gate, names_.up, names_.down})) return mlp_bias_;
-        if (is({names_.q, names_.k, names_.v})) return qkv_bias_;
-        if (pattern == names_.out) return out_bias_;
-        return std::nullopt;
-    }
-    /// nullopt: of another type, or not there; numbers() says so.
-    Result<std::optional<HalfArray>> halves_of(const std::string& name) {
-        if (!file_.contains(name)) return std::nullopt;
-        auto array = file_.read_halves(name, held_);
-        if (!array || !*array) return array;
-        used_.insert(name);
-        held_ += bytes_of((*array)->extents, sizeof(std::uint16_t));
-        const unsigned endless = (*array)->format == HalfFormat::float16 ? 0x7C00U : 0x7F80U;
-        const auto nans = std::ranges::count_if((*array)->values, [endless](std::uint16_t value) {
-            return (value & 0x7FFFU) > endless;
-        });
-        if (nans > 0) return not_numbers(name, nans);
-        return array;
-    }
-    Result<NpyArray> numbers(const std::string& name) {
-        if (!file_.contains(name))
-            return bad_input(
-                fmt::format("{} has no array '{}', which this model needs", file_.what(), name));
-        used_.insert(name);
-        auto array = file_.read(name, held_);
-        if (!array) return array;
-        held_ += bytes_of(array->extents, sizeof(float));
-        const auto* const floats = std::get_if<std::vector<float>>(&array->values);
-        const auto* const doubles = std::get_if<std::vector<double>>(&array->values);
-        const auto is_nan = [](auto value) { return std::isnan(value); };
-        const auto nans = floats    ? std::ranges::count_if(*floats, is_nan)
-                          : doubles ? std::ranges::count_if(*doubles, is_nan)
-                                    : 0;
-        if (nans > 0) return not_numbers(name, nans);
-        return array;
-    }
-    /// One NaN in a weight makes most of what the model says NaN.
-    tl::unexpected<Error> not_numbers(const std::string& name, std::ptrdiff_t nans) const {
-        return bad_input(fmt::format("{}: array '{}' holds {} NaN; expected numbers alone",
-                                     file_.what(), name, nans));
-    }
-    static double bytes_of(const std::vector<Index>& extents, std::size_t of_one) {
-        auto bytes = static_cast<double>(of_one);
-        for (const Index extent : extents) bytes *= static_cast<double>(extent);
-        return bytes;
-    }
-    static std::pair<Index, Index> sides(const std::vector<Index>& extents) {
-        const std::size_t axes = extents.size();
-        for (std::size_t n = 0; n + 2 < axes; ++n)
-            if (extents[n] != 1) return {0, 0};
-        if (axes == 0) return {1, 1};
-        return {axes == 1 ? 1 : extents[axes - 2], extents[axes - 1]};
-    }
-    tl::unexpected<Error> misfit(const std::string& name, const std::vector<Index>& extents,
-                                 const std::string& expected) const {
-        return bad_input(fmt::format("{}: array '{}' is {}; expected {}", file_.what(), name,
-                                     to_string(std::span<const Index>(extents)), expected));
-    }
-    // Shared: every run of the model has them among its inputs.
-    Result<Tensor> tensor(NpyArray& array, Shape shape) const {
-        if (auto* floats = std::get_if<std::vector<float>>(&array.values))
-            return Tensor::shared(shape, std::move(*floats));
-        if (const auto* doubles = std::get_if<std::vector<double>>(&array.values))
-            return Tensor::shared(shape, std::vector<float>(doubles->begin(), doubles->end()));
-        return bad_input(fmt::format("{}: a weight is {}; expected float32, float16 or bfloat16",
-                                     file_.what(), array.dtype));
-    }
-    template <class Scalar>
-    static TensorOf<Scalar> turned(const TensorOf<Scalar>& from) {
-        constexpr Index kTile = 32;
-        const Index rows = from.shape().t;
-        const Index columns = from.shape().d;
-        std::vector<Scalar> to(from.values().size());
-        for (Index top = 0; top < rows; top += kTile)
-            for (Index left = 0; left < columns; left += kTile)
-                for (Index j = left; j < std::min(columns, left + kTile); ++j)
-                    for (Index i = top; i < std::min(rows, top + kTile); ++i)
-                        to[static_cast<std::size_t>(j * rows + i)] = from.data()[i * columns + j];
-        return TensorOf<Scalar>::shared({1, 1, columns, rows}, std::move(to));
-    }
-
-    const ArrayFile& file_;
-    const TensorNames& names_;
-    bool prefixed_ = false;
-    bool rows_are_inputs_ = false;
-    std::optional<bool> qkv_bias_, out_bias_, mlp_bias_;
-    double held_ = 0.0;  // bytes of what was read
-    std::set<std::string, std::less<>> used_;
-};
 
 /// Columns first … first + count of a [in, out] weight or a [1, out] bias.
 Tensor columns_of(const Tensor& from, Index first, Index count) {
@@ -294,6 +24,30 @@ Tensor columns_of(const Tensor& from, Index first, Index count) {
     return Tensor::shared({1, 1, from.shape().t, count}, std::move(to));
 }
 
+/// q, k and v of each head, `width` columns each, side by side.
+Result<void> split_heads(const Projected& qkv, const ModelConfig& config, Index width,
+                         Params& params) {
+    const auto part_of = [&](const Tensor& from, Index part) {
+        std::vector<float> to;
+        for (Index row = 0; row < from.shape().t && !from.empty(); ++row)
+            for (Index head = 0; head < config.heads; ++head) {
+                const auto columns =
+                    from.matrix(0, 0).column_block((3 * head + part) * width, width).row(row);
+                to.insert(to.end(), columns.begin(), columns.end());
+            }
+        if (to.empty()) return Tensor();
+        return Tensor::shared({1, 1, from.shape().t, config.heads * width}, std::move(to));
+    };
+    Index part = 0;
+    for (const auto& [weight, bias] :
+         {std::pair{Param::w_q, Param::b_q}, std::pair{Param::w_k, Param::b_k},
+          std::pair{Param::w_v, Param::b_v}}) {
+        params[weight] = part_of(qkv.weight, part);
+        params[bias] = part_of(qkv.bias, part++);
+    }
+    return {};
+}
+
 /// How the columns of q|k|v fall to heads, where the file has one matrix for all three.
 Result<void> split_qkv(const Projected& qkv, const ModelConfig& config, Params& params) {
     const Index out = qkv.weight.shape().d;
@@ -302,6 +56,10 @@ Result<void> split_qkv(const Projected& qkv, const ModelConfig& config, Params& 
         return bad_input(
             fmt::format("q|k|v has {} columns; expected a multiple of {} heads", out, parts));
     const Index width = out / parts;
+    if (config.head_width && width != *config.head_width)
+        return bad_input(fmt::format("q|k|v has {} columns; expected {}, {} of each of {} heads",
+                                     out, parts * *config.head_width, *config.head_width, parts));
+    if (config.family->qkv_order == QkvOrder::heads) return split_heads(qkv, config, width, params);
     Index first = 0;
     for (const auto& [weight, bias, heads] :
          {std::tuple{Param::w_q, Param::b_q, config.heads},
@@ -359,11 +117,89 @@ void read_projections(WeightReader& reader, const ModelConfig& config, Index lay
     take(names.v, config.kv_heads, Param::w_v, Param::b_v);
 }
 
+/// "layers.{}.experts.3.w1".
+std::string of_expert(std::string_view pattern, Index expert) {
+    std::string name(pattern);
+    if (const auto gap = name.find("[]"); gap != std::string::npos)
+        name.replace(gap, 2, fmt::format("{}", expert));
+    return name;
+}
+
+/// gate, up and down under names that have the expert in them.
+void read_mlp(WeightReader& reader, const ModelConfig& config, Index layer, Index expert,
+              Index width, MlpWeights& mlp, Steps& steps) {
+    const TensorNames& names = config.family->names;
+    const bool fused = config.family->gated != Gated::apart;
+    Index hidden = config.hidden.value_or(kAny);
+    const auto take = [&](std::string_view pattern, Index in, Index out, LinearWeights& into) {
+        if (!pattern.empty() && steps.fine())
+            steps.take(reader.linear(of_expert(pattern, expert), layer, in, out), into);
+    };
+    take(names.up, width, fused && hidden != kAny ? 2 * hidden : hidden, mlp.up);
+    if (!steps.fine()) return;
+    const Index columns = mlp.up.weight.shape().d;
+    if (fused && columns % 2 != 0)
+        return steps.keep(Error{fmt::format(
+            "layer {} has one matrix of {} columns for gate and up; expected an even number", layer,
+            columns)});
+    hidden = fused ? columns / 2 : columns;
+    take(names.gate, width, hidden, mlp.gate);
+    take(names.down, hidden, width, mlp.down);
+}
+
+/// The router, and the MLP of each expert.
+void read_experts(WeightReader& reader, const ModelConfig& config, Index layer, Index width,
+                  BlockWeights& block, Steps& steps) {
+    const TensorNames& names = config.family->names;
+    steps.take(reader.linear(names.router, layer, width, config.experts), block.router);
+    if (!steps.fine()) return;
+    block.experts.resize(static_cast<std::size_t>(config.experts));
+    if (names.up.find("[]") != std::string_view::npos) {
+        for (std::size_t n = 0; n < block.experts.size() && steps.fine(); ++n)
+            read_mlp(reader, config, layer, static_cast<Index>(n), width, block.experts[n], steps);
+        return;
+    }
+    std::vector<LinearWeights> up, down;
+    const Index hidden = config.hidden.value_or(kAny);
+    const Index both = hidden == kAny ? kAny : 2 * hidden;
+    steps.take(reader.stacked(reader.full_name(names.up, layer, ""), config.experts, width, both),
+               up);
+    if (!steps.fine()) return;
+    steps.take(reader.stacked(reader.full_name(names.down, layer, ""), config.experts,
+                              up.front().weight.shape().d / 2, width),
+               down);
+    for (std::size_t n = 0; n < block.experts.size() && steps.fine(); ++n)
+        block.experts[n] = {{}, std::move(up[n]), std::move(down[n])};
+}
+
+/// Norms and factors of a block, those that its family has; `in` and `width`: of what comes into it and what leaves it.
+void read_norms(WeightReader& reader, const ModelConfig& config, Index layer, Index in, Index width,
+                BlockWeights& block, Steps& steps) {
+    const TensorNames& names = config.family->names;
+    const Index head_width = block.attention[Param::w_q].shape().d / config.heads;
+    const auto norm = [&](std::string_view pattern, Index columns, NormWeights& into) {
+        if (!pattern.empty()) steps.take(reader.norm(pattern, layer, columns), into);
+    };
+    const auto row = [&](std::string_view pattern, Index columns, Tensor& into) {
+        if (!pattern.empty())
+            steps.take(reader.matrix(reader.full_name(pattern, layer, ""), 1, columns), into);
+    };
+    const bool joined = config.family->joined_norms;
+    norm(names.attention_norm, config.family->norms_after ? width : in, block.attention_norm);
+    norm(names.q_norm, joined ? config.heads * head_width : head_width, block.q_norm);
+    norm(names.k_norm, joined ? config.kv_heads * head_width : head_width, block.k_norm);
+    norm(names.attention_out_norm, width, block.attention_out_norm);
+    norm(names.mlp_norm, width, block.mlp_norm);
+    norm(names.mlp_out_norm, width, block.mlp_out_norm);
+    row(names.attention_scale, width, block.attention_scale);
+    row(names.mlp_scale, width, block.mlp_scale);
+    row(names.sinks, config.heads, block.attention[Param::sinks]);
+}
+
 /// `in`: width of what comes into the block; returns the width that leaves it.
 Index read_block(WeightReader& reader, const ModelConfig& config, Index layer, Index in,
                  BlockWeights& block, Steps& steps) {
     const TensorNames& names = config.family->names;
-    const bool after = config.family->norms_after;
     read_projections(reader, config, layer, in, block.attention, steps);
     if (!steps.fine()) return 0;
     Projected out;
@@ -375,24 +211,17 @@ Index read_block(WeightReader& reader, const ModelConfig& config, Index layer, I
     const Index width = out.weight.shape().d;
     block.attention[Param::w_o] = std::move(out.weight);
     block.attention[Param::b_o] = std::move(out.bias);
-    steps.take(reader.norm(names.attention_norm, layer, after ? width : in), block.attention_norm);
-    const Index head_width = block.attention[Param::w_q].shape().d / config.heads;
-    if (!names.q_norm.empty())
-        steps.take(reader.norm(names.q_norm, layer, head_width), block.q_norm);
-    if (!names.k_norm.empty())
-        steps.take(reader.norm(names.k_norm, layer, head_width), block.k_norm);
     if (reader.has(names.residual, layer))
         steps.take(reader.linear(names.residual, layer, in, width), block.residual);
     else if (width != in)
         steps.keep(Error{fmt::format(
             "layer {} makes {} numbers a token of {}; they cannot be added", layer, width, in)});
-    steps.take(reader.norm(names.mlp_norm, layer, width), block.mlp_norm);
-    steps.take(reader.linear(names.up, layer, width, config.hidden.value_or(kAny)), block.up);
+    read_norms(reader, config, layer, in, width, block, steps);
     if (!steps.fine()) return 0;
-    const Index hidden = block.up.weight.shape().d;
-    if (!names.gate.empty())
-        steps.take(reader.linear(names.gate, layer, width, hidden), block.gate);
-    steps.take(reader.linear(names.down, layer, hidden, width), block.down);
+    if (names.router.empty())
+        read_mlp(reader, config, layer, 0, width, block.mlp, steps);
+    else
+        read_experts(reader, config, layer, width, block, steps);
     return width;
 }
 
@@ -412,14 +241,28 @@ void read_ends(WeightReader& reader, const ModelConfig& config, Index width, Mod
     }
 }
 
+/// Positions begin after that of padding.
+void check_padding(const ArrayFile& file, const ModelConfig& config, const WeightMatrix& positions,
+                   Steps& steps) {
+    if (config.padding_id + 1 < positions.shape().t) return;
+    steps.keep(
+        Error{fmt::format("{} has {} positions, and those of tokens begin at {}, after "
+                          "'pad_token_id'; expected more",
+                          file.what(), positions.shape().t, config.padding_id + 1)});
+}
+
 /// Of a model of images: the class token, a vector for each place, and what makes a vector of each patch.
 void read_patches(WeightReader& reader, const ModelConfig& config, ModelWeights& weights,
                   Steps& steps) {
     const TensorNames& names = config.family->names;
     const ImageInput& image = *config.image;
-    const Index places = image.side() * image.side() + 1;
+    const Index places = image.side() * image.side() + image.leading;
     steps.take(reader.matrix(reader.full_name(names.class_token, 0, ""), 1, config.width),
                weights.class_token);
+    if (!names.distillation_token.empty())
+        steps.take(
+            reader.matrix(reader.full_name(names.distillation_token, 0, ""), 1, config.width),
+            weights.distillation_token);
     steps.take(reader.own_matrix(reader.full_name(names.positions, 0, ""), places, config.width),
                weights.positions);
     steps.take(reader.convolution(names.patches, config.width, image), weights.patches);
@@ -440,6 +283,8 @@ Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig
     if (!names.embedding.empty()) table(names.embedding, config.vocabulary, weights.embedding);
     if (!names.positions.empty() && !config.image)
         table(names.positions, config.most_tokens.value_or(kAny), weights.positions);
+    if (steps.fine() && config.family->after_padding)
+        check_padding(file, config, weights.positions, steps);
     if (!names.kinds.empty()) table(names.kinds, config.kinds.value_or(kAny), weights.kinds);
     if (!names.embedding_norm.empty())
         steps.take(reader.norm(names.embedding_norm, 0, config.width), weights.embedding_norm);

@@ -26,21 +26,30 @@ struct NormWeights {
     bool there() const { return !scale.empty(); }
 };
 
-struct BlockWeights {
-    NormWeights attention_norm;
-    Params attention;            // w_q, w_k, w_v, w_o and their biases
-    NormWeights q_norm, k_norm;  // of each head, before RoPE
-    LinearWeights residual;  // what is added to attention's output is x through it; not there: x
-    NormWeights mlp_norm;
+struct MlpWeights {
     LinearWeights gate, up, down;
 };
 
+struct BlockWeights {
+    NormWeights attention_norm;
+    Params attention;            // w_q, w_k, w_v, w_o and their biases, sinks
+    NormWeights q_norm, k_norm;  // of each head, or of all together, before RoPE
+    LinearWeights residual;  // what is added to attention's output is x through it; not there: x
+    NormWeights attention_out_norm, mlp_out_norm;  // of what is added
+    Tensor attention_scale, mlp_scale;             // of its columns, or empty
+    NormWeights mlp_norm;
+    MlpWeights mlp;                   // empty: there are experts
+    LinearWeights router;             // [width, experts]
+    std::vector<MlpWeights> experts;  // of which some are taken for each token
+};
+
 struct ModelWeights {
-    WeightMatrix embedding;  // [1, 1, vocabulary, width]; empty: the model reads images
-    Tensor class_token;      // of images: [1, 1, 1, width]
-    LinearWeights patches;   // of images: [channels · patch · patch, width], see patches_of
-    WeightMatrix positions;  // [1, 1, positions, width], or empty
-    WeightMatrix kinds;      // BERT's token types; the first is added to every token
+    WeightMatrix embedding;     // [1, 1, vocabulary, width]; empty: the model reads images
+    Tensor class_token;         // of images: [1, 1, 1, width]
+    Tensor distillation_token;  // DeiT's: the same, or empty
+    LinearWeights patches;      // of images: [channels · patch · patch, width], see patches_of
+    WeightMatrix positions;     // [1, 1, positions, width], or empty
+    WeightMatrix kinds;         // BERT's token types; the first is added to every token
     NormWeights embedding_norm, final_norm;
     std::vector<BlockWeights> blocks;
     LinearWeights read_out;           // not there: the embedding, or nothing

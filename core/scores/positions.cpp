@@ -72,6 +72,11 @@ double rope_frequency(const Rope& rope, Index c, Index dims) {
     if (scaling.kind == RopeScale::none) return omega;
     const double slow = omega / scaling.factor;
     if (scaling.kind == RopeScale::linear) return slow;
+    if (scaling.kind == RopeScale::yarn) {
+        const double slower = std::clamp(
+            (static_cast<double>(c) - scaling.low) / (scaling.high - scaling.low), 0.0, 1.0);
+        return (1.0 - slower) * omega + slower * slow;
+    }
     const double turns = scaling.original_length * omega / (2.0 * std::numbers::pi);  // L / λ
     if (turns > scaling.high) return omega;
     if (turns < scaling.low) return slow;

@@ -6,6 +6,7 @@
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/state.h"
 #include "core/io/arrays/array_file.h"
+#include "core/models/config.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
@@ -145,8 +146,10 @@ constexpr std::size_t kEvenness = 4, kPrevious = 5;
 
 TEST_CASE(
     "a folder of each family opens in Step and Heads with PyTorch's weights, and heads lists it") {
-    for (const std::string family : {"gpt2", "llama", "mistral", "qwen2", "qwen3", "bert", "vit"}) {
+    for (const ModelFamily& each : model_families()) {
+        const std::string family(each.key);
         CAPTURE(family);
+        if (each.read_out == ReadOut::sentence) continue;
         const Scratch scratch;
         const test::ReadableModel model = test::readable_model(scratch, family);
         cli::StartOptions options;

@@ -120,7 +120,7 @@ TEST_CASE("a trace says the options of its call, those that are not as by defaul
     CHECK(std::get<std::vector<std::string>>(npz.arrays.at("tokens").values).size() == 3);
     check_refused(
         {"trace", golden("tokens.npz"), "-o", out, "--rope", "half", "--rope-scaling", "llama3,8"},
-        "--rope-scaling is 'llama3,8'; expected linear,FACTOR or "
+        "--rope-scaling is 'llama3,8'; expected linear,FACTOR, "
         "llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH");
 }
 

@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "app/files/open.h"
 #include "app/jobs/jobs.h"
 #include "app/window/session.h"
+#include "core/io/arrays/array_file.h"
 #include "core/models/patches.h"
 #include "core/models/read_out.h"
 #include "tests/support/results.h"
@@ -359,4 +362,36 @@ TEST_CASE(
     CHECK(*document.effects->run.cosine == *effects_of(plain, expected, false).cosine);
     changes.patches[0].text = "ab c ab";
     CHECK(says(refused(request), "expected as many"));
+}
+
+TEST_CASE(
+    "each layer is looked at with its own window and RoPE, and what is set there stays with it") {
+    const fs::path folder = test::golden_model("gemma3_text");
+    const std::string ids = "1 44 20 20 5 9 33 2";
+    view::AppState state = opened_over(folder, ids);
+    REQUIRE(state.document().layers.size() == 2);
+    const auto expected = must(open_arrays(folder / "expected.safetensors"));
+    const auto check_layer = [&](Index layer) {
+        const auto array = must(expected->read(fmt::format("l{}.weights", layer)));
+        const auto& weights = std::get<std::vector<float>>(array.values);
+        const auto shown = (*state.trace)[Stage::weights].values();
+        REQUIRE(shown.size() == weights.size());
+        for (std::size_t n = 0; n < weights.size(); ++n)
+            CHECK(std::abs(shown[n] - weights[n]) < 1e-5F);
+    };
+    CHECK(state.document().spec.mask.window_left == 2);
+    CHECK(state.document().spec.rope->base == 20.0);
+    check_layer(0);
+    view::apply(state, view::ShowLayer{1});
+    CHECK_FALSE(state.document().spec.mask.window_left);
+    CHECK(state.document().spec.rope->base == 500.0);
+    CHECK(state.document().spec.rope->scaling.kind == RopeScale::linear);
+    check_layer(1);
+    CHECK(view::spec_of(state.document(), 0).mask.window_left == 2);
+    view::apply(state, view::SetTemperature{2.0});
+    view::apply(state, view::ShowLayer{0});
+    CHECK(state.document().spec.temperature == 1.0);
+    check_layer(0);
+    view::apply(state, view::ShowLayer{1});
+    CHECK(state.document().spec.temperature == 2.0);
 }

@@ -158,7 +158,9 @@ TEST_CASE("a model's folder opens with every layer over a sentence, also where w
     CHECK(state.document().size.heads == 4);
     CHECK((*state.trace)[Stage::q].shape().d == 8);
     fs::remove(folder / "tokenizer.json");
-    CHECK(refused(folder) == "this model's folder has no tokenizer.json, vocab.json or vocab.txt");
+    CHECK(refused(folder) ==
+          "this model's folder has no tokenizer.json, vocab.json or vocab.txt; without a tokenizer "
+          "a text is the numbers of its tokens, such as 15496 995");
 }
 
 TEST_CASE(

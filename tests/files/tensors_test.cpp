@@ -157,3 +157,29 @@ TEST_CASE("an error in a layer names it") {
     REQUIRE(write_npz(scratch / "f.npz", entries));
     CHECK(says(sentence_in(read_tensors(scratch.at("f.npz"))), "f.npz: l3.K is [2]; expected"));
 }
+
+TEST_CASE("a layer may have options of its own, in place of those of all") {
+    const Scratch scratch;
+    const std::string path = scratch.at("layers.npz");
+    const std::vector<float> rows(12, 1.0F);
+    std::vector<NpzEntry> entries;
+    for (const char* layer : {"l0.", "l1.", "l2."})
+        for (const char* name : {"Q", "K", "V"})
+            entries.push_back({std::string(layer) + name, {3, 4}, rows});
+    entries.push_back({"options", {}, {}, {R"({"causal":"top-left","window_left":1})"}});
+    entries.push_back({"l1.options", {}, {}, {R"({"causal":"top-left","rope":"half"})"}});
+    REQUIRE(write_npz(path, entries));
+    const TensorFile file = must(read_tensors(path));
+    REQUIRE(file.layer_specs.size() == 3);
+    CHECK(file.spec_of(0).mask.window_left == 1);
+    CHECK_FALSE(file.spec_of(1).mask.window_left);
+    CHECK(file.spec_of(1).rope);
+    CHECK_FALSE(file.spec_of(2).rope);
+    CHECK(file.spec_of(2).mask.window_left == 1);
+    for (const std::string& note : file.notes) CHECK_FALSE(says(note, "not used"));
+    CHECK(must(read_call(path, {}, 1)).spec.rope);
+    CHECK_FALSE(must(read_call(path, {}, 2)).spec.rope);
+    const OptionValues typed{{"window-left", {"--window-left", "0"}}};
+    const TensorFile other = must(read_tensors(path, typed));
+    for (std::size_t n = 0; n < 3; ++n) CHECK(other.spec_of(n).mask.window_left == 0);
+}

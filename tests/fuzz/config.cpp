@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                        config->heads > 0 && config->kv_heads > 0 && config->vocabulary > 0 &&
                        config->heads % config->kv_heads == 0;
     const bool numbers = config->epsilon > 0 && std::isfinite(config->epsilon) &&
-                         config->rope_base > 0 && std::isfinite(config->rope_base);
+                         config->rope.base > 0 && std::isfinite(config->rope.base);
     if (!sizes || !numbers) std::abort();
     return 0;
 }

@@ -154,15 +154,27 @@ def causal_mask(tokens, window=None):
 
 
 def frequencies(config, head_width):
-    """ROPE_INIT_FUNCTIONS of modeling_rope_utils.py: default, linear, llama3."""
+    """ROPE_INIT_FUNCTIONS of modeling_rope_utils.py: default, linear, llama3, yarn; and what q and k are multiplied by."""
     scaling = config.get("rope_scaling") or config.get("rope_parameters") or {}
     base = scaling.get("rope_theta", config.get("rope_theta", 10000.0))
     inverse = 1.0 / base ** (torch.arange(0, head_width, 2, dtype=torch.float64) / head_width)
     kind = scaling.get("rope_type", scaling.get("type", "default"))
     if kind == "linear":
-        return inverse / scaling["factor"]
+        return inverse / scaling["factor"], 1.0
     if kind == "default":
-        return inverse
+        return inverse, 1.0
+    if kind == "yarn":
+        factor, half = scaling["factor"], head_width // 2
+        length = scaling.get("original_max_position_embeddings", config.get("max_position_embeddings"))
+        column = lambda turns: head_width * math.log(length / (turns * 2 * math.pi)) / (2 * math.log(base))
+        low, high = column(scaling.get("beta_fast", 32)), column(scaling.get("beta_slow", 1))
+        if scaling.get("truncate", True):
+            low, high = math.floor(low), math.ceil(high)
+        low, high = max(low, 0), min(high, head_width - 1)
+        ramp = ((torch.arange(half, dtype=torch.float64) - low) / ((high - low) or 0.001)).clamp(0, 1)
+        size = lambda scale: 0.1 * scale * math.log(factor) + 1
+        own = size(scaling["mscale"]) / size(scaling["mscale_all_dim"]) if "mscale" in scaling else size(1)
+        return inverse / factor * ramp + inverse * (1 - ramp), scaling.get("attention_factor", own)
     assert kind == "llama3"
     low, high, old = scaling["low_freq_factor"], scaling["high_freq_factor"], scaling["original_max_position_embeddings"]
     length = 2 * math.pi / inverse
@@ -170,14 +182,14 @@ def frequencies(config, head_width):
     smoothed = (1 - smooth) * inverse / scaling["factor"] + smooth * inverse
     scaled = torch.where(length > old / low, inverse / scaling["factor"], inverse)
     medium = ~(length < old / high) & ~(length > old / low)
-    return torch.where(medium, smoothed, scaled)
+    return torch.where(medium, smoothed, scaled), 1.0
 
 
-def rotate(x, inverse):
+def rotate(x, inverse, size=1.0):
     angle = torch.arange(x.shape[1], dtype=torch.float64)[:, None] * inverse
     angle = torch.cat((angle, angle), -1)
     a, b = x.chunk(2, -1)
-    return x * angle.cos() + torch.cat((-b, a), -1) * angle.sin()
+    return (x * angle.cos() + torch.cat((-b, a), -1) * angle.sin()) * size
 
 
 def llama_window(config, layer):
@@ -202,7 +214,7 @@ def llama(config, w):
     said = family in ("llama", "qwen3") and config.get("attention_bias", False)
     qkv_bias, out_bias = family == "qwen2" or said, said
     mlp_bias = family == "llama" and config.get("mlp_bias", False)
-    inverse = frequencies(config, head_width)
+    inverse, size = frequencies(config, head_width)
     x = w["model.embed_tokens.weight"][IDS]
     for n in range(LAYERS):
         at = f"model.layers.{n}."
@@ -213,7 +225,7 @@ def llama(config, w):
         if family == "qwen3":
             q, k = rms_norm(w, f"{at}self_attn.q_norm", q, epsilon), rms_norm(w, f"{at}self_attn.k_norm", k, epsilon)
         mask = causal_mask(len(IDS), llama_window(config, n))
-        context = attend(rotate(q, inverse), rotate(k, inverse), v, mask)
+        context = attend(rotate(q, inverse, size), rotate(k, inverse, size), v, mask)
         x = x + linear(w, f"{at}self_attn.o_proj", context, out_bias)
         inside = rms_norm(w, f"{at}post_attention_layernorm", x, epsilon)
         gate, up = (linear(w, f"{at}mlp.{key}_proj", inside, mlp_bias) for key in ("gate", "up"))
@@ -288,6 +300,7 @@ VIT = {"model_type": "vit", "hidden_size": WIDTH, "intermediate_size": HIDDEN, "
        "qkv_bias": True}
 LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 16}
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
 SAME, OTHER = "same", "other"  # numbers as of the first row of the family
 SLIDING = {"use_sliding_window": True, "sliding_window": 3}
 
@@ -330,8 +343,8 @@ ROWS = [
     ("llama", "llama", {"hidden_act": "quick_gelu"},
      "CONFIG has 'hidden_act' = \"quick_gelu\"; expected relu, gelu, gelu_new, gelu_pytorch_tanh or silu"),
     ("llama", "llama", {"rope_scaling": {"type": "dynamic", "factor": 2}},
-     "CONFIG has 'rope_scaling' = {\"factor\":2,\"type\":\"dynamic\"}; expected type default, linear or llama3: other scaled "
-     "positions are not computed here"),
+     "CONFIG has 'rope_scaling' = {\"factor\":2,\"type\":\"dynamic\"}; expected type default, linear, llama3, yarn or "
+     "longrope: other scaled positions are not computed here"),
     ("llama", "llama", {"rope_parameters": {"full_attention": {"rope_theta": 4}}},
      "CONFIG 'rope_parameters' has the key 'full_attention', which is not computed here"),
     ("llama", "llama", {"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.5}},
@@ -350,14 +363,18 @@ ROWS = [
     ("qwen2", "llama", {**SLIDING}, SAME),
     ("qwen2", "llama", {**SLIDING, "layer_types": ["sliding_attention"] * 2}, OTHER),
     ("qwen2", "llama", {"tie_word_embeddings": True}, OTHER),
-    ("qwen2", "llama", {**SLIDING, "max_window_layers": 1},
-     "CONFIG has a window of keys in 1 of 2 layers; expected one in all of them or in none: layers of two kinds are not computed here"),
-    ("qwen2", "llama", {"rope_scaling": {"rope_type": "yarn", "factor": 4.0}},
-     "CONFIG has 'rope_scaling' = {\"factor\":4.0,\"rope_type\":\"yarn\"}; expected type default, linear or llama3: other scaled "
-     "positions are not computed here"),
+    ("qwen2", "llama", {**SLIDING, "max_window_layers": 1}, OTHER),
+    ("llama", "llama", {"rope_scaling": YARN}, OTHER),
+    ("llama", "llama", {"rope_scaling": {**YARN, "truncate": False, "beta_fast": 4, "beta_slow": 0.5, "attention_factor": 2}}, OTHER),
+    ("llama", "llama", {"rope_scaling": {**YARN, "mscale": 0.7, "mscale_all_dim": 0.3}}, OTHER),
+    ("llama", "llama", {"rope_scaling": {"rope_type": "yarn"}}, "CONFIG 'rope_scaling' has no 'factor'"),
+    ("llama", "llama", {"rope_scaling": {"rope_type": "longrope", "factor": 2.0, "short_factor": [1.0], "long_factor": [2.0, 3.0]}},
+     "CONFIG 'rope_scaling' has 'short_factor' = [1.0]; expected a list of 2 numbers above 0"),
     ("qwen2", "llama", {"use_mrope": True}, "CONFIG has 'use_mrope', which is not computed here"),
     ("qwen3", "llama", {}, SAME),
     ("qwen3", "llama", {"attention_bias": True}, OTHER),
+    ("qwen3", "llama", {**SLIDING, "layer_types": ["sliding_attention", "full_attention"]}, OTHER),
+    ("qwen3", "llama_wide", {"head_dim": 8, "rope_scaling": {"rope_type": "yarn", "factor": 4.0}, "max_position_embeddings": 16}, OTHER),
     ("qwen3", "llama", {"rms_norm_eps": 0.01}, OTHER),
     ("qwen3", "llama", {**SLIDING, "max_window_layers": 0}, OTHER),
     ("qwen3", "llama_wide", {"head_dim": 8}, OTHER),

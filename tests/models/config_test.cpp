@@ -37,7 +37,7 @@ TEST_CASE("sizes under the names of each family") {
         "vocab_size":9,"rope_theta":1e6,"use_sliding_window":false,"sliding_window":4096,"rms_norm_eps":1e-6})",
         "c.json"));
     CHECK(qwen.kv_heads == 2);
-    CHECK(qwen.rope_base == 1e6);
+    CHECK(qwen.rope.base == 1e6);
     CHECK_FALSE(qwen.window);
     CHECK_FALSE(qwen.tied);
     CHECK(qwen.epsilon == 1e-6);
@@ -118,9 +118,6 @@ TEST_CASE("a setting that would change the numbers is refused by its name") {
          {"attn_logit_softcapping", "final_logit_softcapping", "query_pre_attn_scalar"})
         CHECK(refused(fmt::format(R"("{}":30)", key).c_str()) ==
               fmt::format("c.json has '{}' = 30; expected none: it is not computed here", key));
-    CHECK(refused(R"("use_sliding_window":true,"max_window_layers":1)", "qwen2") ==
-          "c.json has a window of keys in 1 of 2 layers; expected one in all of them or in none: "
-          "layers of two kinds are not computed here");
     CHECK(
         refused(R"("use_sliding_window":true,"layer_types":["full_attention"])", "qwen3") ==
         "c.json has 'layer_types' = [\"full_attention\"]; expected one type for each of 2 layers");
@@ -228,7 +225,7 @@ TEST_CASE("what each family's configuration class has is known, and nothing of i
             CHECK(read.epsilon == config.epsilon);
             CHECK(read.window == config.window);
             CHECK(read.kinds == config.kinds);
-            CHECK(read.rope_base == config.rope_base);
+            CHECK(read.rope.base == config.rope.base);
             CHECK(read.activation == config.activation);
         }
     }
@@ -279,19 +276,17 @@ TEST_CASE("a setting of another architecture is refused by its name, unless it c
 }
 
 TEST_CASE("what is wrong with a config is named") {
-    CHECK(fault_of("{}") ==
-          "c.json has no 'model_type', which says what the model is; known are GPT-2, Llama, "
-          "Mistral, Qwen 2, "
-          "Qwen 3, BERT, ViT, Universal Sentence Encoder Lite");
-    CHECK(
-        fault_of(R"({"model_type":"mamba"})") ==
-        "c.json has 'model_type' = \"mamba\"; expected one of GPT-2, Llama, Mistral, Qwen 2, "
-        "Qwen 3, BERT, ViT, Universal Sentence Encoder Lite; of another, Python saves the weights "
-        "of attention, which are opened alone: import numpy, transformers as t; "
-        "numpy.savez(\"attention.npz\", **{f\"attentions.{n}\": a.detach().float().numpy() for n, "
-        "a in enumerate(t.AutoModel.from_pretrained(\".\", attn_implementation=\"eager\")"
-        "(**t.AutoTokenizer.from_pretrained(\".\")(\"TEXT\", return_tensors=\"pt\"), "
-        "output_attentions=True).attentions)})");
+    CHECK(fault_of("{}") == "c.json has no 'model_type', which says what the model is; known are " +
+                                model_family_words());
+    CHECK(fault_of(R"({"model_type":"mamba"})") ==
+          "c.json has 'model_type' = \"mamba\"; expected one of " + model_family_words() +
+              "; of another, Python saves the weights "
+              "of attention, which are opened alone: import numpy, transformers as t; "
+              "numpy.savez(\"attention.npz\", **{f\"attentions.{n}\": a.detach().float().numpy() "
+              "for n, "
+              "a in enumerate(t.AutoModel.from_pretrained(\".\", attn_implementation=\"eager\")"
+              "(**t.AutoTokenizer.from_pretrained(\".\")(\"TEXT\", return_tensors=\"pt\"), "
+              "output_attentions=True).attentions)})");
     CHECK(fault_of("[]") == "c.json is no JSON object");
     CHECK(fault_of(R"({"model_type":"gpt2","n_embd":24,"n_layer":2,"vocab_size":50})") ==
           "c.json has no 'num_attention_heads'");
@@ -311,12 +306,13 @@ TEST_CASE("what is wrong with a config is named") {
           "gelu_pytorch_tanh or silu");
     CHECK(with(R"("scale_attn_by_inverse_layer_idx":true)") ==
           "c.json has 'scale_attn_by_inverse_layer_idx', which is not computed here");
-    CHECK(turned(R"("rope_scaling":{"rope_type":"yarn"})") ==
-          "c.json has 'rope_scaling' = {\"rope_type\":\"yarn\"}; expected type default, linear or "
-          "llama3: other scaled positions are not computed here");
-    CHECK(turned(R"("rope_scaling":[8])") ==
-          "c.json has 'rope_scaling' = [8]; expected type default, linear or llama3: other scaled "
-          "positions are not computed here");
+    CHECK(turned(R"("rope_scaling":{"rope_type":"dynamic"})") ==
+          "c.json has 'rope_scaling' = {\"rope_type\":\"dynamic\"}; expected type default, linear, "
+          "llama3, yarn or longrope: other scaled positions are not computed here");
+    CHECK(
+        turned(R"("rope_scaling":[8])") ==
+        "c.json has 'rope_scaling' = [8]; expected type default, linear, llama3, yarn or longrope: "
+        "other scaled positions are not computed here");
     CHECK(turned(R"("rope_scaling":{"type":"linear"})") == "c.json 'rope_scaling' has no 'factor'");
     CHECK(turned(R"("rope_scaling":{"type":"linear","factor":0})") ==
           "c.json 'rope_scaling' has 'factor' = 0; expected a number above 0");

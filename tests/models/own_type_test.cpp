@@ -162,7 +162,9 @@ TEST_CASE("a model in 16 bits runs, bit for bit, as the same numbers in float32"
             const Index entries = table(wide).shape().count();
             CHECK(table(wide).bytes() == 4 * entries);
             CHECK(table(narrow).bytes() == 2 * entries);
-            const LinearWeights& down = narrow.weights().blocks.front().down;
+            const BlockWeights& block = narrow.weights().blocks.front();
+            const LinearWeights& down =
+                block.experts.empty() ? block.mlp.down : block.experts.front().down;
             CHECK(down.weight.bytes() == 2 * down.weight.shape().count());
 
             const ModelRun run = run_of(narrow);

@@ -1,6 +1,8 @@
 // Positions of models that go on with longer texts: rope_scaling.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "core/models/model.h"
 #include "core/scores/score.h"
 #include "tests/support/results.h"
@@ -23,7 +25,7 @@ TEST_CASE(
     const auto linear =
         llama_with(R"("rope_theta":500.0,"rope_scaling":{"type":"linear","factor":4.0})");
     REQUIRE_MESSAGE(linear, (linear ? "" : linear.error().sentence));
-    const Rope rope = layer_spec(*linear).rope.value();
+    const Rope rope = layer_spec(*linear, 0).rope.value();
     CHECK(rope.base == 500.0);
     CHECK(rope.scaling.kind == RopeScale::linear);
     CHECK(rope.scaling.factor == 4.0);
@@ -31,7 +33,7 @@ TEST_CASE(
         R"("rope_parameters":{"rope_theta":5e5,"rope_type":"llama3","factor":32.0,"low_freq_factor":1.5,
            "high_freq_factor":6.0,"original_max_position_embeddings":4096})");
     REQUIRE_MESSAGE(llama3, (llama3 ? "" : llama3.error().sentence));
-    const Rope turned = layer_spec(*llama3).rope.value();
+    const Rope turned = layer_spec(*llama3, 0).rope.value();
     CHECK(turned.base == 5e5);
     CHECK(turned.scaling.kind == RopeScale::llama3);
     CHECK(turned.scaling.factor == 32.0);
@@ -40,8 +42,8 @@ TEST_CASE(
     CHECK(turned.scaling.original_length == 4096.0);
     const auto plain =
         must(llama_with(R"("rope_parameters":{"rope_theta":7.0,"rope_type":"default"})"));
-    CHECK(layer_spec(plain).rope->base == 7.0);
-    CHECK(layer_spec(plain).rope->scaling.kind == RopeScale::none);
+    CHECK(layer_spec(plain, 0).rope->base == 7.0);
+    CHECK(layer_spec(plain, 0).rope->scaling.kind == RopeScale::none);
 }
 
 TEST_CASE("linear scaling puts position 4 where position 1 was") {
@@ -77,4 +79,44 @@ TEST_CASE("llama3 scaling of Llama 3.1: fast pairs stay, slow ones go by 8, betw
     check(35, 9.556212353964683e-05);
     check(36, 7.78465527393245e-05);
     check(63, 3.068925988914511e-07);
+}
+
+TEST_CASE("YaRN of Qwen 2.5: fast pairs stay, slow ones go by 4, between they blend") {
+    // By _compute_yarn_parameters of transformers 4.57 in Python: base 1e6, 128 columns, factor 4, length 32768.
+    const auto config = must(parse_model_config(
+        R"({"model_type":"qwen2","hidden_size":256,"num_hidden_layers":1,"num_attention_heads":2,"num_key_value_heads":2,
+            "vocab_size":9,"rope_theta":1e6,"max_position_embeddings":32768,
+            "rope_scaling":{"type":"yarn","factor":4.0,"original_max_position_embeddings":32768}})",
+        "c.json"));
+    const AttentionSpec spec = layer_spec(config, 0);
+    const Rope rope = spec.rope.value();
+    CHECK(rope.scaling.kind == RopeScale::yarn);
+    CHECK(rope.scaling.low == 23.0);
+    CHECK(rope.scaling.high == 40.0);
+    const auto share = [&](Index c) {
+        return rope_frequency(rope, c, 128) * std::pow(1e6, static_cast<double>(c) / 64);
+    };
+    CHECK(share(23) == doctest::Approx(1.0));
+    CHECK(share(24) == doctest::Approx(1.0 - 0.75 / 17));
+    CHECK(share(40) == doctest::Approx(0.25));
+    CHECK(share(63) == doctest::Approx(0.25));
+    // cos and sin are multiplied by 0.1 ln 4 + 1, and so scores by its square
+    CHECK(spec.scale == ScaleKind::value);
+    CHECK(spec.scale_value == doctest::Approx(std::pow(1.1386294361119891, 2) / std::sqrt(128.0)));
+}
+
+TEST_CASE("what a scaled RoPE lacks is named") {
+    const auto fault = [](const std::string& more) { return sentence_in(llama_with(more)); };
+    CHECK(fault(R"("rope_scaling":{"rope_type":"yarn","factor":2})") ==
+          "c.json 'rope_scaling' has no 'original_max_position_embeddings', and there is no "
+          "'max_position_embeddings'");
+    CHECK(
+        fault(
+            R"("rope_scaling":{"rope_type":"longrope","factor":2,"short_factor":[1,1,1,1],"long_factor":[1,1,1]},
+                   "max_position_embeddings":8)") ==
+        "c.json 'rope_scaling' has 'long_factor' = [1,1,1]; expected a list of 4 numbers above 0");
+    CHECK(
+        fault(
+            R"("rope_scaling":{"rope_type":"yarn","factor":2,"cos_factor":3},"max_position_embeddings":8)") ==
+        "c.json 'rope_scaling' has the key 'cos_factor', which is not computed here");
 }

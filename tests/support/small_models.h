@@ -40,8 +40,8 @@ struct ReadableModel {
 };
 inline ReadableModel readable_model(const Scratch& scratch, const std::string& family) {
     const std::filesystem::path folder = scratch / family;
-    if (family == "vit")
-        return {golden_model(family).string(), "", (golden_model(family) / "image.png").string()};
+    if (const auto image = golden_model(family) / "image.png"; std::filesystem::exists(image))
+        return {golden_model(family).string(), "", image.string()};
     copy_model(family, folder);
     using Ids = std::vector<std::size_t>;
     const bool bert = family == "bert";  // [CLS] and [SEP] are the first and the last

@@ -114,8 +114,7 @@ bool reads_again(const AppState& state, const OpenRequest& request, const Opened
 /// What is looked at stays, as far as it is there; what was edited is a step of undo away.
 void take_again(AppState& state, const Opened& opened) {
     Document next = *opened.document;
-    next.layer = std::min(state.document().layer, std::ssize(next.layers) - 1);
-    next.inputs = next.layers[static_cast<std::size_t>(next.layer)];
+    look_at_layer(next, std::min(state.document().layer, std::ssize(next.layers) - 1));
     const std::string words = next.title + ", read again";
     if (!edit_document(state, std::move(next), words)) return;
     state.history[state.now].opens = true;
@@ -345,8 +344,7 @@ void carry_out(AppState& state, const ShowLayer& action) {
                                        action.layer, layers));
     if (action.layer == present.layer) return;
     Document document = state.document();
-    document.layer = action.layer;
-    document.inputs = document.layers[static_cast<std::size_t>(action.layer)];
+    look_at_layer(document, action.layer);
     auto sized = with_size(std::move(document));  // layers may differ in their widths
     if (!sized) return say(state, sized.error());
     const Edit before = state.history[state.now];

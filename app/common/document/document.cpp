@@ -136,6 +136,20 @@ double bytes_of(const Document& document) {
 
 }  // namespace
 
+const AttentionSpec& spec_of(const Document& document, Index layer) {
+    const bool other = layer != document.layer && !document.layer_specs.empty();
+    return other ? document.layer_specs[static_cast<std::size_t>(layer)] : document.spec;
+}
+
+void look_at_layer(Document& document, Index layer) {
+    if (!document.layer_specs.empty()) {
+        document.layer_specs[static_cast<std::size_t>(document.layer)] = document.spec;
+        document.spec = document.layer_specs[static_cast<std::size_t>(layer)];
+    }
+    document.layer = layer;
+    document.inputs = document.layers[static_cast<std::size_t>(layer)];
+}
+
 void set_inputs(Document& document, Inputs inputs) {
     document.inputs = std::make_shared<const Inputs>(std::move(inputs));
     document.layers.resize(static_cast<std::size_t>(

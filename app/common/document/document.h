@@ -151,9 +151,11 @@ struct Document {
     AttentionSpec spec;
     std::optional<Rope> rope_before;  // that was switched off: of the file, or set before
     bool painted = false;             // spec.mask.custom was set here, not in the file
-    std::vector<std::shared_ptr<const Inputs>> layers;     // never empty; widths may differ
-    Index layer = 0;                                       // the one that is looked at
-    std::shared_ptr<const Inputs> inputs;                  // layers[layer]; never null
+    std::vector<std::shared_ptr<const Inputs>> layers;  // never empty; widths may differ
+    std::vector<AttentionSpec>
+        layer_specs;                       // of each layer where they differ; empty: spec is all's
+    Index layer = 0;                       // the one that is looked at, whose options spec is
+    std::shared_ptr<const Inputs> inputs;  // layers[layer]; never null
     std::vector<std::shared_ptr<const GivenPairs>> given;  // of each layer; empty: all is computed
     std::string no_attention;  // why no attention can be made of the file's arrays; "": it can
     std::optional<FileQuestion> question;      // whose answer would make attention of them
@@ -195,6 +197,10 @@ inline constexpr Index kMostCells = Index{1} << 16;
 std::string stages_lack(const Document& document);
 /// Whether its scores are dot products of what queries and keys become: a map of any length can be made of those.
 bool has_map(const Document& document);
+/// The options of that layer.
+const AttentionSpec& spec_of(const Document& document, Index layer);
+/// Looks at that layer, with its options; what was set at the one before stays with that.
+void look_at_layer(Document& document, Index layer);
 /// Replaces the layer that is looked at.
 void set_inputs(Document& document, Inputs inputs);
 /// The given tensor of that name: a parameter, X, X_kv, Q, K or V.

@@ -13,6 +13,8 @@ HeadsInput heads_input(const Document& document) {
     if (const ModelOrigin* const model = model_of(document)) input.rows = model->changes.rows;
     if (document.effects) input.effects = &document.effects->run;
     input.own_heads = has_own_heads(document);
+    for (Index n = 0; n < std::ssize(document.layer_specs); ++n)
+        input.specs.push_back(spec_of(document, n));
     return input;
 }
 

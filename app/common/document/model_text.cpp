@@ -57,12 +57,14 @@ void drop_masks(AttentionSpec& spec, bool other_size, Index tokens,
 /// What the person set goes on to hold. What cannot is named in `dropped`.
 void keep_settings(const Document& before, Document& next, std::vector<std::string>& dropped) {
     const auto layers = static_cast<Index>(next.layers.size());
-    next.layer = std::min(before.layer, layers - 1);
-    next.inputs = next.layers[static_cast<std::size_t>(next.layer)];
+    look_at_layer(next, std::min(before.layer, layers - 1));
     next.targets = before.targets;
     const AttentionSpec own = std::exchange(next.spec, before.spec);
     const auto tokens = static_cast<Index>(next.tokens.size());
     const bool other_size = tokens != static_cast<Index>(before.tokens.size());
+    if (before.layer_specs.size() == next.layer_specs.size()) next.layer_specs = before.layer_specs;
+    for (std::vector<std::string> same; AttentionSpec & spec : next.layer_specs)
+        drop_masks(spec, other_size, tokens, same);
     drop_masks(next.spec, other_size, tokens, dropped);
     next.painted = before.painted && next.spec.mask.custom != nullptr;
     if (!with_size(next)) {  // the files of the model changed

@@ -127,13 +127,12 @@ Result<Document> resolved(Document document, const DocumentReference& reference)
     if (reference.layer < 0 || reference.layer >= layers)
         return bad_input(fmt::format("{} has no layer {}: it has {}, counted from 0",
                                      document.title, reference.layer, layers));
+    look_at_layer(document, reference.layer);
     const Document opened = document;
     document.spec = with_kind_of(document.spec, reference);
     if (!document.spec.rope) document.rope_before = opened.spec.rope;
     if (const auto& before = reference.rope_before) set_rope(document.rope_before, *before);
     document.painted = reference.painted;
-    document.layer = reference.layer;
-    document.inputs = document.layers[static_cast<std::size_t>(reference.layer)];
     for (const InputEdit& edit : reference.edits) {
         if (auto fine = check_input(document, edit); !fine)
             return bad_input(fmt::format("{}: {}", document.title, fine.error().sentence));

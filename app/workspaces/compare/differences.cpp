@@ -74,6 +74,9 @@ std::string rope_scaling_name(const RopeScaling& scaling) {
     if (scaling.kind == RopeScale::none) return "none";
     if (scaling.kind == RopeScale::linear)
         return fmt::format("linear, factor {}", number(scaling.factor));
+    if (scaling.kind == RopeScale::yarn)
+        return fmt::format("YaRN, factor {}, from pair {} to {}", number(scaling.factor),
+                           number(scaling.low), number(scaling.high));
     return fmt::format("llama3, factor {}, {} to {} turns in {}", number(scaling.factor),
                        number(scaling.low), number(scaling.high), number(scaling.original_length));
 }

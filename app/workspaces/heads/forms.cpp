@@ -174,6 +174,8 @@ std::string rope_scaling_words(const RopeScaling& scaling) {
         case RopeScale::llama3:
             return fmt::format(", the slow ones over {} (llama3 scaling)",
                                significant(scaling.factor, 6));
+        case RopeScale::yarn:
+            return fmt::format(", the slow ones over {} (YaRN)", significant(scaling.factor, 6));
         default:
             return {};
     }
@@ -254,7 +256,7 @@ HeadDimensionsView head_dimensions(const AppState& state, HeadPlace place) {
     HeadDimensionsView view;
     const HeadsResult& result = *heads_look(state).result;
     const HeadsLayer& layer = result.layers[static_cast<std::size_t>(place.layer)];
-    const AttentionSpec& spec = state.document().spec;
+    const AttentionSpec& spec = spec_of(state.document(), place.layer);
     if (spec.score != Score::dot)
         view.lacks = "A score is a sum over dimensions only where it is a dot product.";
     else if (layer.q.empty() || layer.k.empty())

@@ -1,0 +1,136 @@
+#include "core/models/block.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "core/kernels/projections.h"
+#include "core/models/layers.h"
+
+namespace attn {
+namespace {
+
+bool has_own_heads(const BlockWeights& block, const ModelConfig& config, Index layer) {
+    return block.q_norm.there() || block.k_norm.there() ||
+           (config.family->positions == Positions::rope && config.rope_of(layer).turned_before());
+}
+
+Tensor mlp_of(const Tensor& x, const MlpWeights& mlp, const ModelConfig& config) {
+    const Gated kind = config.family->gated;
+    Tensor hidden = through(x, mlp.gate.there() ? mlp.gate : mlp.up);
+    if (kind == Gated::apart) {
+        activate(hidden, config.activation);
+        if (mlp.gate.there()) scale_by(hidden, through(x, mlp.up));
+    } else {
+        hidden = gated(hidden, kind, config.activation);
+    }
+    return through(hidden, mlp.down);
+}
+
+/// Softmax over the experts with the largest logits, of equal ones the first; 0 for the others. That is what softmax over
+/// all of them gives after it is divided by the sum of those that are taken.
+void route(std::span<float> logits, Index taken) {
+    std::vector<std::size_t> order(logits.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::ranges::greater(),
+                             [&](std::size_t n) { return logits[n]; });
+    const double most = logits[order.front()];
+    double sum = 0.0;
+    std::vector<double> shares(logits.size(), 0.0);
+    for (std::size_t n = 0; n < static_cast<std::size_t>(taken); ++n)
+        sum += shares[order[n]] = std::exp(static_cast<double>(logits[order[n]]) - most);
+    std::ranges::transform(shares, logits.begin(),
+                           [sum](double share) { return static_cast<float>(share / sum); });
+}
+
+/// Σ share · MLP of each expert that a token takes; `routing` gets the shares.
+Tensor experts_of(const Tensor& x, const BlockWeights& block, const ModelConfig& config,
+                  Tensor& routing) {
+    routing = through(x, block.router);
+    for (Index t = 0; t < x.shape().t; ++t)
+        route(routing.matrix(0, 0).row(t), config.experts_per_token);
+    Tensor sum(x.shape());
+    for (std::size_t e = 0; e < block.experts.size(); ++e) {
+        std::vector<Index> rows;
+        for (Index t = 0; t < x.shape().t; ++t)
+            if (routing(0, 0, t, static_cast<Index>(e)) != 0.0F) rows.push_back(t);
+        if (rows.empty()) continue;
+        auto some = Tensor::uninitialised({1, 1, std::ssize(rows), x.shape().d});
+        for (std::size_t n = 0; n < rows.size(); ++n)
+            std::ranges::copy(x.matrix(0, 0).row(rows[n]),
+                              some.matrix(0, 0).row(static_cast<Index>(n)).begin());
+        const Tensor made = mlp_of(some, block.experts[e], config);
+        for (std::size_t n = 0; n < rows.size(); ++n)
+            for (Index c = 0; c < x.shape().d; ++c)
+                sum(0, 0, rows[n], c) += routing(0, 0, rows[n], static_cast<Index>(e)) *
+                                         made(0, 0, static_cast<Index>(n), c);
+    }
+    return sum;
+}
+
+/// x += factor · scale ∘ norm(y), of those that there are.
+void add_part(Tensor& x, Tensor y, const NormWeights& norm, const Tensor& scale,
+              const ModelConfig& config) {
+    if (norm.there()) y = normalised(y, norm, config.family->norm, config.epsilon);
+    if (!scale.empty()) scale_columns(y, scale);
+    add(x, y, config.residual_factor);
+}
+
+}  // namespace
+
+Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfig& config,
+                   Index layer) {
+    const Index tokens = projected.x.shape().t;
+    const auto shape = [&](Index heads, Param weight) {
+        return Shape{1, heads, tokens, projected.params[weight].shape().d / heads};
+    };
+    Inputs inputs;
+    inputs.q = project(projected, Stage::q, shape(config.heads, Param::w_q));
+    inputs.k = project(projected, Stage::k, shape(config.kv_heads, Param::w_k));
+    inputs.v = project(projected, Stage::v, shape(config.kv_heads, Param::w_v));
+    const RopeRules& rope = config.rope_of(layer);
+    for (auto [heads, norm] :
+         {std::pair{&inputs.q, &block.q_norm}, std::pair{&inputs.k, &block.k_norm}}) {
+        if (norm->there()) normalise_heads(*heads, *norm, config.family->norm, config.epsilon);
+        if (config.family->positions == Positions::rope && rope.turned_before())
+            turn_heads(*heads, rope);
+    }
+    for (const Param param : {Param::w_o, Param::b_o, Param::sinks})
+        inputs.params[param] = std::move(projected.params[param]);
+    return inputs;
+}
+
+Inputs attention_inputs(const Tensor& x, const BlockWeights& block, const ModelConfig& config,
+                        Index layer) {
+    Inputs inputs;
+    inputs.x = config.family->norms_after || !block.attention_norm.there()
+                   ? x
+                   : normalised(x, block.attention_norm, config.family->norm, config.epsilon);
+    inputs.params = block.attention;
+    return has_own_heads(block, config, layer)
+               ? given_heads(std::move(inputs), block, config, layer)
+               : inputs;
+}
+
+BlockOutput after_block(const Tensor& x, const Tensor& attended, const BlockWeights& block,
+                        const ModelConfig& config) {
+    const Norm norm = config.family->norm;
+    const bool after = config.family->norms_after;
+    BlockOutput out;
+    Tensor& sum = out.x = block.residual.there() ? through(x, block.residual) : x;
+    add_part(sum, attended, block.attention_out_norm, block.attention_scale, config);
+    if (after) sum = normalised(sum, block.attention_norm, norm, config.epsilon);
+    const Tensor& read = config.parallel ? x : sum;
+    const Tensor into = after || !block.mlp_norm.there()
+                            ? read
+                            : normalised(read, block.mlp_norm, norm, config.epsilon);
+    add_part(sum,
+             block.experts.empty() ? mlp_of(into, block.mlp, config)
+                                   : experts_of(into, block, config, out.routing),
+             block.mlp_out_norm, block.mlp_scale, config);
+    if (after) sum = normalised(sum, block.mlp_norm, norm, config.epsilon);
+    return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "core/engine.h"
+#include "core/models/weights.h"
+
+namespace attn {
+
+// One block of a model: what its attention is given, and what leaves the block. x is [1, 1, T, width].
+
+/// x, normalised where the family does that before, and the layer's W; or Q, K and V, where norms of their own or another
+/// kind of turning than the engine's stand between.
+Inputs attention_inputs(const Tensor& x, const BlockWeights& block, const ModelConfig& config,
+                        Index layer);
+/// The same with Q, K and V, made of what projects.
+Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfig& config,
+                   Index layer);
+
+struct BlockOutput {
+    Tensor x;
+    Tensor
+        routing;  // [1, 1, T, experts]: the share that each expert has, 0 of one that is not taken; or empty
+};
+/// x with attention's output added, then with the MLP's.
+BlockOutput after_block(const Tensor& x, const Tensor& attended, const BlockWeights& block,
+                        const ModelConfig& config);
+
+}  // namespace attn

@@ -1,0 +1,196 @@
+// How positions turn, of modeling_rope_utils.py of Hugging Face's transformers 4.57.
+
+#include <numbers>
+
+#include "core/models/config_reader.h"
+
+namespace attn {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kRopeKeys[] = {
+    "rope_type",
+    "type",
+    "rope_theta",
+    "factor",
+    "low_freq_factor",
+    "high_freq_factor",
+    "original_max_position_embeddings",
+    "partial_rotary_factor",
+    "attention_factor",
+    "beta_fast",
+    "beta_slow",
+    "mscale",
+    "mscale_all_dim",
+    "truncate",
+    "short_factor",
+    "long_factor",
+};
+
+/// Columns of a head that turn.
+Index turned_columns(const ModelConfig& config, const RopeRules& rules) {
+    return rules.dims.value_or(config.columns_of_head());
+}
+
+/// The length that a model was first trained on.
+Index trained_length(ConfigReader& inner, const ModelConfig& config) {
+    const auto said = inner.size({"original_max_position_embeddings"});
+    if (!said && !config.most_tokens)
+        inner.complain(
+            "has no 'original_max_position_embeddings', and there is no "
+            "'max_position_embeddings'");
+    return said.value_or(config.most_tokens.value_or(1));
+}
+
+/// Pairs that turn often within the trained length stay, those that turn seldom go slower by the factor, between they blend:
+/// Peng et al. 2023, arXiv:2309.00071.
+void read_yarn(ConfigReader& inner, const ModelConfig& config, RopeRules& rules) {
+    const auto length = static_cast<double>(trained_length(inner, config));
+    const double factor = inner.need_positive("factor");
+    const double fast = inner.positive({"beta_fast"}, 32.0);
+    const double slow = inner.positive({"beta_slow"}, 1.0);
+    const Index dims = turned_columns(config, rules);
+    const auto column_of = [&](double turns) {  // the pair that turns so often
+        return static_cast<double>(dims) * std::log(length / (turns * 2.0 * std::numbers::pi)) /
+               (2.0 * std::log(rules.base));
+    };
+    const bool whole = inner.flag("truncate", true);
+    double low = whole ? std::floor(column_of(fast)) : column_of(fast);
+    double high = whole ? std::ceil(column_of(slow)) : column_of(slow);
+    low = std::max(low, 0.0);
+    high = std::min(high, static_cast<double>(dims - 1));
+    if (low == high) high += 0.001;
+    if (!(low < high))
+        inner.complain(fmt::format(
+            "blends from pair {} to pair {}; expected the first to be the smaller", low, high));
+    rules.scaling = {RopeScale::yarn, factor, low, high};
+    const auto magnitude = [factor](double scale) {
+        return factor <= 1.0 ? 1.0 : 0.1 * scale * std::log(factor) + 1.0;
+    };
+    const auto of_scores = inner.factor("mscale", {}), of_all = inner.factor("mscale_all_dim", {});
+    const double own =
+        of_scores && of_all ? magnitude(*of_scores) / magnitude(*of_all) : magnitude(1.0);
+    rules.magnitude = inner.positive({"attention_factor"}, own);
+}
+
+/// A divisor for each pair, others beyond the trained length: Ding et al. 2024, arXiv:2402.13753.
+void read_longrope(ConfigReader& reader, ConfigReader& inner, const ModelConfig& config,
+                   RopeRules& rules) {
+    const Index pairs = turned_columns(config, rules) / 2;
+    rules.divisors = inner.list("short_factor", pairs);
+    rules.long_divisors = inner.list("long_factor", pairs);
+    auto trained = reader.size({"original_max_position_embeddings"});
+    if (!trained) trained = inner.size({"original_max_position_embeddings"});
+    if (!trained && config.family->key == "phi3") trained = 4096;
+    double factor = 1.0;
+    if (trained && config.most_tokens)
+        factor = static_cast<double>(*config.most_tokens) / static_cast<double>(*trained);
+    else
+        factor = inner.need_positive("factor");
+    rules.short_length = trained ? *trained : trained_length(inner, config);
+    const auto length = static_cast<double>(rules.short_length);
+    if (factor > 1.0 && rules.short_length < 2)
+        inner.complain("goes on from texts of 1 token; expected to begin with longer ones");
+    rules.magnitude =
+        inner.positive({"attention_factor"},
+                       factor <= 1.0 ? 1.0 : std::sqrt(1.0 + std::log(factor) / std::log(length)));
+}
+
+void read_llama3(ConfigReader& inner, RopeScaling& scaling) {
+    scaling.kind = RopeScale::llama3;
+    scaling.factor = inner.need_positive("factor");
+    scaling.low = inner.need_positive("low_freq_factor");
+    scaling.high = inner.need_positive("high_freq_factor");
+    scaling.original_length = inner.need_positive("original_max_position_embeddings");
+    if (scaling.low >= scaling.high)
+        inner.complain(
+            fmt::format("has 'low_freq_factor' = {} and 'high_freq_factor' = {}; "
+                        "expected the first to be the smaller",
+                        scaling.low, scaling.high));
+}
+
+/// The share of a head's columns that turn.
+void set_share(ConfigReader& reader, const ModelConfig& config, double share, RopeRules& rules) {
+    if (share == 1.0) return rules.dims.reset();
+    const auto dims = static_cast<Index>(static_cast<double>(config.columns_of_head()) * share);
+    if (dims < 2 || dims % 2 != 0 || dims > config.columns_of_head())
+        return reader.complain(
+            fmt::format("turns {} of a head's {} columns; expected an even number of them", dims,
+                        config.columns_of_head()));
+    rules.dims = dims;
+}
+
+/// One object of rope_scaling or rope_parameters, found last.
+void read_rules(ConfigReader& reader, const json& object, const ModelConfig& config,
+                RopeRules& rules) {
+    auto type = object.is_object()
+                    ? object.value("rope_type", object.value("type", json("default")))
+                    : json("");
+    if (config.family->key == "phi3" && (type == "su" || type == "yarn")) type = "longrope";
+    ConfigReader inner = reader.within(object);
+    if (object.is_object()) {
+        rules.base = inner.positive({"rope_theta"}, rules.base);
+        const json* part = inner.find({"partial_rotary_factor"});
+        if (part != nullptr && config.family->partial_rope)
+            set_share(reader, config, inner.positive({"partial_rotary_factor"}, 1.0), rules);
+        else if (part != nullptr && *part != 1.0)
+            inner.wrong(*part, "1: it is not computed here");
+    }
+    if (type == "linear")
+        rules.scaling.kind = RopeScale::linear,
+        rules.scaling.factor = inner.need_positive("factor");
+    else if (type == "llama3")
+        read_llama3(inner, rules.scaling);
+    else if (type == "yarn")
+        read_yarn(inner, config, rules);
+    else if (type == "longrope")
+        read_longrope(reader, inner, config, rules);
+    else if (type != "default")
+        return reader.wrong(object,
+                            "type default, linear, llama3, yarn or longrope: other scaled "
+                            "positions are not computed here");
+    for (const auto& each : object.items())
+        if (std::ranges::find(kRopeKeys, each.key()) == std::end(kRopeKeys))
+            inner.complain(
+                fmt::format("has the key '{}', which is not computed here", shortened(each.key())));
+    reader.take_fault(inner);
+}
+
+/// Gemma 3: layers with a window turn by a base of their own, unscaled.
+void read_window_rope(ConfigReader& reader, ModelConfig& config, const json* apart) {
+    config.window_rope = config.rope;
+    config.window_rope->base = reader.positive({"rope_local_base_freq"}, 10000.0);
+    if (apart != nullptr) read_rules(reader, *apart, config, *config.window_rope);
+}
+
+}  // namespace
+
+void read_rope(ConfigReader& reader, ModelConfig& config) {
+    const ModelFamily& family = *config.family;
+    reader.know({"original_max_position_embeddings"});  // counts for longrope alone
+    config.rope.base = reader.positive({"rope_theta", "rotary_emb_base"}, family.rope_base);
+    if (family.partial_rope)
+        set_share(reader, config,
+                  reader.positive({"rotary_pct", "partial_rotary_factor"}, family.rope_share),
+                  config.rope);
+    const json* found = reader.find({"rope_scaling", "rope_parameters"});
+    if (const json* other = reader.find({"rope_parameters"});
+        found != nullptr && other != nullptr && *other != *found)
+        return reader.wrong(*other, "none beside 'rope_scaling'");
+    reader.find({"rope_scaling", "rope_parameters"});  // whose name errors have
+    const bool two = family.window_ropes && found != nullptr && found->is_object() &&
+                     found->contains("full_attention");
+    const auto of = [&](const char* layers) {
+        const auto at = found->find(layers);
+        return at == found->end() ? nullptr : &*at;
+    };
+    if (family.window_ropes)
+        read_window_rope(reader, config, two ? of("sliding_attention") : nullptr);
+    if (found != nullptr) {
+        reader.find({"rope_scaling", "rope_parameters"});
+        read_rules(reader, two ? *of("full_attention") : *found, config, config.rope);
+    }
+}
+
+}  // namespace attn

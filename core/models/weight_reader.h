@@ -1,0 +1,339 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/models/weights.h"
+
+namespace attn {
+
+/// How many entries an axis has; kAny: whatever it has.
+inline constexpr Index kAny = -1;
+
+inline std::string shown_extent(Index extent) {
+    return extent == kAny ? "any" : fmt::format("{}", extent);
+}
+
+/// What attention has of its file.
+struct Projected {
+    Tensor weight;  // [1, 1, in, out]
+    Tensor bias;    // [1, 1, 1, out], or empty
+};
+
+/// Takes arrays out of a file by their names in a family, and remembers which.
+class WeightReader {
+  public:
+    WeightReader(const ArrayFile& file, const ModelConfig& config)
+        : file_(file), names_(config.family->names) {
+        prefixed_ = !names_.prefix.empty() &&
+                    std::ranges::any_of(file.names(), [this](const std::string& name) {
+                        return name.starts_with(names_.prefix);
+                    });
+        rows_are_inputs_ = config.family->rows_are_inputs;
+        add_one_ = config.family->norms_add_one;
+        qkv_bias_ = config.qkv_bias;
+        out_bias_ = config.out_bias;
+        mlp_bias_ = config.mlp_bias;
+    }
+
+    std::string full_name(std::string_view pattern, Index layer, std::string_view part) const {
+        std::string name(pattern);
+        if (const auto gap = name.find("{}"); gap != std::string::npos)
+            name.replace(gap, 2, fmt::format("{}", layer));
+        const bool bare = !prefixed_ || pattern == names_.read_out;
+        return fmt::format("{}{}{}", bare ? "" : names_.prefix, name, part);
+    }
+    bool has(std::string_view pattern, Index layer, std::string_view part = ".weight") const {
+        return !pattern.empty() && file_.contains(full_name(pattern, layer, part));
+    }
+
+    /// [rows, columns] as stored, in float32; axes of length 1 before them are left out.
+    Result<Tensor> matrix(const std::string& name, Index rows, Index columns) {
+        auto array = numbers(name);
+        if (!array) return tl::unexpected(array.error());
+        const auto shape = matrix_shape(name, array->extents, rows, columns);
+        if (!shape) return tl::unexpected(shape.error());
+        return tensor(*array, *shape);
+    }
+    /// The same in the type of the file.
+    Result<WeightMatrix> own_matrix(const std::string& name, Index rows, Index columns) {
+        auto halves = halves_of(name);
+        if (!halves) return tl::unexpected(halves.error());
+        if (!*halves) return as_weight_matrix(matrix(name, rows, columns));
+        HalfArray& array = **halves;
+        const auto shape = matrix_shape(name, array.extents, rows, columns);
+        if (!shape) return tl::unexpected(shape.error());
+        return WeightMatrix(HalfTensor::shared(*shape, std::move(array.values)), array.format);
+    }
+    /// x W + b with W in float32.
+    Result<Projected> projected(std::string_view pattern, Index layer, Index in, Index out) {
+        return with_bias<Projected>(weight(full_name(pattern, layer, ".weight"), in, out), pattern,
+                                    layer);
+    }
+    /// With W in the type of the file.
+    Result<LinearWeights> linear(std::string_view pattern, Index layer, Index in, Index out) {
+        return with_bias<LinearWeights>(own_weight(full_name(pattern, layer, ".weight"), in, out),
+                                        pattern, layer);
+    }
+    /// torch's [out, channels, patch, patch] as a matrix [channels · patch · patch, out].
+    Result<LinearWeights> convolution(std::string_view pattern, Index out,
+                                      const ImageInput& image) {
+        const std::string name = full_name(pattern, 0, ".weight");
+        auto array = numbers(name);
+        if (!array) return tl::unexpected(array.error());
+        const std::vector<Index> expected{out, image.channels, image.patch, image.patch};
+        if (array->extents != expected)
+            return misfit(name, array->extents, to_string(std::span<const Index>(expected)));
+        const auto stored = tensor(*array, {1, 1, out, image.channels * image.patch * image.patch});
+        if (!stored) return tl::unexpected(stored.error());
+        LinearWeights linear;
+        linear.weight = turned(*stored);
+        if (!has(pattern, 0, ".bias")) return linear;
+        auto bias = matrix(full_name(pattern, 0, ".bias"), 1, out);
+        if (!bias) return tl::unexpected(bias.error());
+        linear.bias = *std::move(bias);
+        return linear;
+    }
+    /// Of experts in one array [experts, in, out], with biases [experts, out]; W in the type of the file.
+    Result<std::vector<LinearWeights>> stacked(const std::string& name, Index count, Index in,
+                                               Index out) {
+        auto halves = halves_of(name);
+        if (!halves) return tl::unexpected(halves.error());
+        NpyArray array;
+        if (!*halves) {
+            auto read = numbers(name);
+            if (!read) return tl::unexpected(read.error());
+            array = *std::move(read);
+        }
+        const std::vector<Index>& extents = *halves ? (*halves)->extents : array.extents;
+        const std::vector<Index> expected{count, in,
+                                          out == kAny && !extents.empty() ? extents.back() : out};
+        if (extents != expected)
+            return misfit(name, extents, to_string(std::span<const Index>(expected)));
+        const Shape shape{1, 1, in, expected.back()};
+        auto biases = matrix(name + "_bias", count, shape.d);
+        if (!biases) return tl::unexpected(biases.error());
+        Tensor whole;
+        if (!*halves) {
+            auto floats = tensor(array, {1, count, in, shape.d});
+            if (!floats) return tl::unexpected(floats.error());
+            whole = *std::move(floats);
+        }
+        std::vector<LinearWeights> experts;
+        for (Index n = 0; n < count; ++n)
+            experts.push_back(
+                {*halves ? WeightMatrix(part_of<std::uint16_t>((*halves)->values, n, shape),
+                                        (*halves)->format)
+                         : WeightMatrix(part_of<float>(std::as_const(whole).values(), n, shape)),
+                 part_of<float>(std::as_const(*biases).values(), n, {1, 1, 1, shape.d})});
+        return experts;
+    }
+    /// Older files of BERT say gamma and beta.
+    Result<NormWeights> norm(std::string_view pattern, Index layer, Index width) {
+        NormWeights norm;
+        const bool old = !has(pattern, layer) && has(pattern, layer, ".gamma");
+        auto scale = matrix(full_name(pattern, layer, old ? ".gamma" : ".weight"), 1, width);
+        if (!scale) return tl::unexpected(scale.error());
+        norm.scale = *std::move(scale);
+        if (add_one_)
+            for (float& value : norm.scale.values()) value += 1.0F;
+        const std::string_view part = old ? ".beta" : ".bias";
+        if (!has(pattern, layer, part)) return norm;
+        auto shift = matrix(full_name(pattern, layer, part), 1, width);
+        if (!shift) return tl::unexpected(shift.error());
+        norm.shift = *std::move(shift);
+        return norm;
+    }
+    /// nanoGPT has torch's layout under GPT-2's names: its q|k|v tells.
+    void look_at_layout(const std::string& name, Index in) {
+        const auto about = file_.about(name);
+        if (!about || about->extents.size() != 2) return;
+        if (about->extents[0] != in && about->extents[1] == in) rows_are_inputs_ = false;
+    }
+    std::vector<std::string> unused() const {
+        std::vector<std::string> names;
+        for (const std::string& name : file_.names())
+            if (!used_.contains(name) && !is_known_rest(name)) names.push_back(name);
+        return names;
+    }
+
+  private:
+    /// GPT-2's and GPT-NeoX's causal mask, tables of positions that RoPE makes anew, the second copy of a tied read-out.
+    bool is_known_rest(const std::string& name) const {
+        return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias") ||
+               name.ends_with(".attention.bias") || name.ends_with(".attention.masked_bias") ||
+               name.ends_with("rotary_emb.inv_freq") || name.ends_with("embeddings.position_ids") ||
+               name.ends_with("embeddings.mask_token") ||
+               name == full_name(names_.read_out, 0, ".weight");
+    }
+    Result<Shape> matrix_shape(const std::string& name, const std::vector<Index>& extents,
+                               Index rows, Index columns) const {
+        const auto [stored_rows, stored_columns] = sides(extents);
+        if (stored_rows == 0 || (rows != kAny && stored_rows != rows) ||
+            (columns != kAny && stored_columns != columns))
+            return misfit(name, extents,
+                          fmt::format("[{}, {}]", shown_extent(rows), shown_extent(columns)));
+        return Shape{1, 1, stored_rows, stored_columns};
+    }
+    /// As it is stored.
+    Result<Shape> weight_shape(const std::string& name, const std::vector<Index>& extents, Index in,
+                               Index out) const {
+        const auto [rows, columns] = sides(extents);
+        const bool straight = rows_are_inputs_;
+        if (rows == 0 || columns == 0 || (straight ? rows : columns) != in ||
+            (out != kAny && (straight ? columns : rows) != out))
+            return misfit(name, extents,
+                          straight ? fmt::format("[{}, {}]", in, shown_extent(out))
+                                   : fmt::format("[{}, {}]", shown_extent(out), in));
+        return Shape{1, 1, rows, columns};
+    }
+    /// [in, out], turned where it is stored the other way round; in float32.
+    Result<Tensor> weight(const std::string& name, Index in, Index out) {
+        auto array = numbers(name);
+        if (!array) return tl::unexpected(array.error());
+        const auto shape = weight_shape(name, array->extents, in, out);
+        if (!shape) return tl::unexpected(shape.error());
+        auto stored = tensor(*array, *shape);
+        if (!stored || rows_are_inputs_) return stored;
+        return turned(*stored);
+    }
+    /// The same in the type of the file.
+    Result<WeightMatrix> own_weight(const std::string& name, Index in, Index out) {
+        auto halves = halves_of(name);
+        if (!halves) return tl::unexpected(halves.error());
+        if (!*halves) return as_weight_matrix(weight(name, in, out));
+        HalfArray& array = **halves;
+        const auto shape = weight_shape(name, array.extents, in, out);
+        if (!shape) return tl::unexpected(shape.error());
+        HalfTensor stored = HalfTensor::shared(*shape, std::move(array.values));
+        if (!rows_are_inputs_) stored = turned(stored);
+        return WeightMatrix(std::move(stored), array.format);
+    }
+    static Result<WeightMatrix> as_weight_matrix(Result<Tensor> floats) {
+        if (!floats) return tl::unexpected(floats.error());
+        return WeightMatrix(*std::move(floats));
+    }
+    template <class Linear, class Matrix>
+    Result<Linear> with_bias(Result<Matrix> weights, std::string_view pattern, Index layer) {
+        if (!weights) return tl::unexpected(weights.error());
+        Linear linear;
+        linear.weight = *std::move(weights);
+        if (!bias_of(pattern).value_or(has(pattern, layer, ".bias"))) return linear;
+        auto bias = matrix(full_name(pattern, layer, ".bias"), 1, linear.weight.shape().d);
+        if (!bias) return tl::unexpected(bias.error());
+        linear.bias = *std::move(bias);
+        return linear;
+    }
+    /// Whether the configuration says that there is one.
+    std::optional<bool> bias_of(std::string_view pattern) const {
+        const auto is = [pattern](std::initializer_list<std::string_view> names) {
+            return std::ranges::find(names, pattern) != names.end();
+        };
+        if (is({names_.gate, names_.up, names_.down})) return mlp_bias_;
+        if (is({names_.qkv, names_.q, names_.k, names_.v})) return qkv_bias_;
+        if (pattern == names_.out) return out_bias_;
+        return std::nullopt;
+    }
+    /// nullopt: of another type, or not there; numbers() says so.
+    Result<std::optional<HalfArray>> halves_of(const std::string& name) {
+        if (!file_.contains(name)) return std::nullopt;
+        auto array = file_.read_halves(name, held_);
+        if (!array || !*array) return array;
+        used_.insert(name);
+        held_ += bytes_of((*array)->extents, sizeof(std::uint16_t));
+        const unsigned endless = (*array)->format == HalfFormat::float16 ? 0x7C00U : 0x7F80U;
+        const auto nans = std::ranges::count_if((*array)->values, [endless](std::uint16_t value) {
+            return (value & 0x7FFFU) > endless;
+        });
+        if (nans > 0) return not_numbers(name, nans);
+        return array;
+    }
+    Result<NpyArray> numbers(const std::string& name) {
+        if (!file_.contains(name))
+            return bad_input(
+                fmt::format("{} has no array '{}', which this model needs", file_.what(), name));
+        used_.insert(name);
+        auto array = file_.read(name, held_);
+        if (!array) return array;
+        held_ += bytes_of(array->extents, sizeof(float));
+        const auto* const floats = std::get_if<std::vector<float>>(&array->values);
+        const auto* const doubles = std::get_if<std::vector<double>>(&array->values);
+        const auto is_nan = [](auto value) { return std::isnan(value); };
+        const auto nans = floats    ? std::ranges::count_if(*floats, is_nan)
+                          : doubles ? std::ranges::count_if(*doubles, is_nan)
+                                    : 0;
+        if (nans > 0) return not_numbers(name, nans);
+        return array;
+    }
+    /// One NaN in a weight makes most of what the model says NaN.
+    tl::unexpected<Error> not_numbers(const std::string& name, std::ptrdiff_t nans) const {
+        return bad_input(fmt::format("{}: array '{}' holds {} NaN; expected numbers alone",
+                                     file_.what(), name, nans));
+    }
+    static double bytes_of(const std::vector<Index>& extents, std::size_t of_one) {
+        auto bytes = static_cast<double>(of_one);
+        for (const Index extent : extents) bytes *= static_cast<double>(extent);
+        return bytes;
+    }
+    static std::pair<Index, Index> sides(const std::vector<Index>& extents) {
+        const std::size_t axes = extents.size();
+        for (std::size_t n = 0; n + 2 < axes; ++n)
+            if (extents[n] != 1) return {0, 0};
+        if (axes == 0) return {1, 1};
+        return {axes == 1 ? 1 : extents[axes - 2], extents[axes - 1]};
+    }
+    tl::unexpected<Error> misfit(const std::string& name, const std::vector<Index>& extents,
+                                 const std::string& expected) const {
+        return bad_input(fmt::format("{}: array '{}' is {}; expected {}", file_.what(), name,
+                                     to_string(std::span<const Index>(extents)), expected));
+    }
+    // Shared: every run of the model has them among its inputs.
+    Result<Tensor> tensor(NpyArray& array, Shape shape) const {
+        if (auto* floats = std::get_if<std::vector<float>>(&array.values))
+            return Tensor::shared(shape, std::move(*floats));
+        if (const auto* doubles = std::get_if<std::vector<double>>(&array.values))
+            return Tensor::shared(shape, std::vector<float>(doubles->begin(), doubles->end()));
+        return bad_input(fmt::format("{}: a weight is {}; expected float32, float16 or bfloat16",
+                                     file_.what(), array.dtype));
+    }
+    /// The n-th of several of that shape, one after the other.
+    template <class Scalar>
+    static TensorOf<Scalar> part_of(std::span<const Scalar> from, Index n, const Shape& shape) {
+        const auto part = from.subspan(static_cast<std::size_t>(n * shape.count()),
+                                       static_cast<std::size_t>(shape.count()));
+        return TensorOf<Scalar>::shared(shape, std::vector<Scalar>(part.begin(), part.end()));
+    }
+    template <class Scalar>
+    static TensorOf<Scalar> turned(const TensorOf<Scalar>& from) {
+        constexpr Index kTile = 32;
+        const Index rows = from.shape().t;
+        const Index columns = from.shape().d;
+        std::vector<Scalar> to(from.values().size());
+        for (Index top = 0; top < rows; top += kTile)
+            for (Index left = 0; left < columns; left += kTile)
+                for (Index j = left; j < std::min(columns, left + kTile); ++j)
+                    for (Index i = top; i < std::min(rows, top + kTile); ++i)
+                        to[static_cast<std::size_t>(j * rows + i)] = from.data()[i * columns + j];
+        return TensorOf<Scalar>::shared({1, 1, columns, rows}, std::move(to));
+    }
+
+    const ArrayFile& file_;
+    const TensorNames& names_;
+    bool prefixed_ = false;
+    bool rows_are_inputs_ = false;
+    bool add_one_ = false;
+    std::optional<bool> qkv_bias_, out_bias_, mlp_bias_;
+    double held_ = 0.0;  // bytes of what was read
+    std::set<std::string, std::less<>> used_;
+};
+
+}  // namespace attn

@@ -1,0 +1,77 @@
+// Each family's folder, traced: the file opens again with the same weights in every layer, whatever each layer's window and RoPE.
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "app/files/tensors.h"
+#include "core/engine.h"
+#include "core/models/config.h"
+#include "tests/cli/command.h"
+#include "tests/support/results.h"
+#include "tests/support/small_models.h"
+
+using namespace attn;
+
+namespace {
+
+std::string trace_of(const Scratch& scratch, const std::string& family) {
+    const test::ReadableModel model = test::readable_model(scratch, family);
+    const std::string out = scratch.at(family + ".npz");
+    const bool image = !model.image.empty();
+    succeeds({"trace", "--model", model.folder, image ? "--image" : "--text",
+              image ? model.image : model.text, "-o", out});
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("the trace of each family opens again with the same weights in every layer") {
+    for (const ModelFamily& each : model_families()) {
+        const std::string family(each.key);
+        CAPTURE(family);
+        if (each.read_out == ReadOut::sentence) continue;
+        const Scratch scratch;
+        const std::string out = trace_of(scratch, family);
+        const Npz npz = read_npz(out).value();
+        const auto file = must(files::read_tensors(out));
+        REQUIRE(file.layers.size() == 2);
+        const bool windowed = family == "gemma2" || family == "gemma3_text" || family == "gpt_oss";
+        CHECK(file.layer_specs.size() == (windowed ? 2 : 0));
+        for (std::size_t n = 0; n < 2; ++n) {
+            CAPTURE(n);
+            const Trace again =
+                must(attend(file.layers[n], file.spec_of(n), *find_backend("staged")));
+            const auto& weights = floats(npz, fmt::format("l{}.weights", n));
+            REQUIRE(again[Stage::weights].values().size() == weights.size());
+            for (std::size_t i = 0; i < weights.size(); ++i)
+                CHECK(again[Stage::weights].values()[i] ==
+                      doctest::Approx(weights[i]).epsilon(1e-5));
+        }
+        CHECK(npz.arrays.contains("l0.routing") == !each.names.router.empty());
+    }
+}
+
+TEST_CASE("a model without a tokenizer reads the numbers of tokens") {
+    const Scratch scratch;
+    test::copy_model("gpt2", scratch / "gpt2");
+    const std::string folder = (scratch / "gpt2").string(), out = scratch.at("out.npz");
+    succeeds({"trace", "--model", folder, "--token-ids", "7,7,0,49,12,3,30", "-o", out});
+    const Npz npz = read_npz(out).value();
+    CHECK(floats(npz, "token_ids") == std::vector<float>{7, 7, 0, 49, 12, 3, 30});
+    CHECK(std::get<std::vector<std::string>>(npz.arrays.at("tokens").values)[3] == "#49");
+    succeeds({"heads", folder, "--token-ids", "7 7 0"});
+    check_refused({"trace", "--model", folder, "--token-ids", "7,x", "-o", out},
+                  "--token-ids is '7,x'; expected whole numbers from 0, such as 15496,995");
+    check_refused({"trace", "--model", folder, "--token-ids", "7", "--text", "a", "-o", out},
+                  "--token-ids and --text are given; expected one of the two");
+    check_refused({"trace", "--model", folder, "--token-ids", "7,50", "-o", out},
+                  "token 50 is not one of 50");
+    const Scratch with_tokenizer;
+    const std::string readable = test::gpt2_folder(with_tokenizer).string();
+    check_refused({"trace", "--model", readable, "--token-ids", "1", "-o", out},
+                  "has a tokenizer: expected --text TEXT");
+    // a tokenizer of another kind is no reason not to run the numbers
+    std::ofstream(scratch / "gpt2" / "tokenizer.json") << R"({"model":{"type":"WordLevel"}})";
+    succeeds({"trace", "--model", folder, "--token-ids", "7,0", "-o", out});
+    check_refused({"trace", "--model", folder, "--text", "7 0 a", "-o", out}, "WordLevel");
+}
