@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
-#include "tests/support/entries.h"
+#include "core/entries.h"
 #include "tests/support/results.h"
 
 using namespace attn;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include "tests/support/entries.h"
+#include "core/entries.h"
 
 namespace attn::test {
 namespace {
