@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
 #include "core/entries.h"
 
 namespace attn::test {

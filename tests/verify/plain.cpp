@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+
 #include "core/entries.h"
 
 namespace attn::test {
