@@ -13,8 +13,6 @@
 
 #include <fmt/format.h>
 
-#include "app/cli/arguments.h"
-#include "app/cli/trace_parts.h"
 #include "app/common/or_throw.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
@@ -28,7 +26,7 @@
 namespace attn::cluster {
 namespace {
 
-constexpr std::string_view kName = "attnscope-mpi attend";
+namespace fs = std::filesystem;
 
 enum class Work : int { end, attend, differentiate };
 
@@ -61,44 +59,46 @@ Inputs inputs_of(const Tensor& q, const std::vector<Tensor>& kv, Index pad) {
 /// One call, on every rank.
 class SharedCall {
   public:
-    SharedCall(AttentionSpec spec, const Dimensions& size, const Tensor& sinks)
-        : spec_(std::move(spec)),
-          size_(size),
-          sinks_(sinks),
-          rows_{size.tq, kBlockRows},
-          keys_{size.tk, kBlockKeys} {}
+    SharedCall(const files::FileCall& file, fs::path parts)
+        : spec_(file.spec),
+          size_(file.size),
+          sinks_(file.inputs.params[Param::sinks]),
+          parts_(std::move(parts)),
+          rows_{size_.tq, kBlockRows},
+          keys_{size_.tk, kBlockKeys} {}
 
     /// Tensors are rank 0's, null elsewhere.
-    ForwardResult attend(const HeadTensors* in) const {
+    ForwardResult attend(const HeadTensors* in) {
         const Blocks rows{{in ? &in->q : nullptr}, {q_shape()}, rows_};
-        const auto dealt = rows.deal();
-        std::vector<RowSums> sums;
-        for (const auto& [n, tensors] : dealt) sums.push_back(start(tensors[0].shape().t));
-        key_blocks(in).pass([&](KeyRange keys, const std::vector<Tensor>& kv, Ring& ring) {
-            for (std::size_t n = 0; n < dealt.size(); ++n) {
-                add(rows_.at(dealt[n].first), dealt[n].second[0], keys, kv, sums[n]);
-                ring.pass_on();
-            }
-        });
-        Dealt made;
-        for (std::size_t n = 0; n < dealt.size(); ++n)
-            made.emplace_back(dealt[n].first, finish(rows_.at(dealt[n].first), sums[n]));
-        const std::vector<Shape> shapes{o_shape(), row_shape(), row_shape(), row_shape()};
-        auto all = collect(std::move(made), rows_, shapes);
+        auto all = made("forward", in ? operands_of(*in) : Tensors(), rows_,
+                        {o_shape(), row_shape(), row_shape(), row_shape()},
+                        [&](const std::vector<Index>& blocks) {
+                            return attend_rows(rows.deal(blocks), key_blocks(in));
+                        });
         return {std::move(all[0]), std::move(all[1]), std::move(all[2]), std::move(all[3])};
     }
 
     /// Those of the pairs; finish_gradients() is the caller's.
-    HeadGradients differentiate(const BackwardInputs* in) const {
+    HeadGradients differentiate(const BackwardInputs* in) {
         const Blocks rows = row_blocks(in);
         const Blocks keys = key_blocks(in ? &in->heads : nullptr);
-        auto of_rows = collect(over_keys(rows.deal(), keys), rows_, std::vector{q_shape()});
-        auto of_keys =
-            collect(over_rows(keys.deal(), rows), keys_, std::vector{k_shape(), v_shape()});
+        Tensors of;
+        if (in) (of = operands_of(in->heads)).push_back(&in->d_context);
+        auto of_rows = made("d_q", of, rows_, {q_shape()}, [&](const std::vector<Index>& blocks) {
+            return over_keys(rows.deal(blocks), keys);
+        });
+        auto of_keys = made(
+            "d_kv", of, keys_, {k_shape(), v_shape()},
+            [&](const std::vector<Index>& blocks) { return over_rows(keys.deal(blocks), rows); });
         return {std::move(of_rows[0]), std::move(of_keys[0]), std::move(of_keys[1]), {}};
     }
 
+    /// So many blocks a run before has left.
+    Index found() const { return found_; }
+
   private:
+    using Tensors = std::vector<const Tensor*>;
+
     Shape q_shape() const { return {size_.batch, size_.heads, size_.tq, size_.d_k}; }
     Shape k_shape() const { return {size_.batch, size_.kv_heads, size_.tk, size_.d_k}; }
     Shape v_shape() const { return {size_.batch, size_.kv_heads, size_.tk, size_.d_v}; }
@@ -121,7 +121,33 @@ class SharedCall {
                 rows_};
     }
 
+    Tensors operands_of(const HeadTensors& in) const { return {&in.q, &in.k, &in.v, &sinks_}; }
+
+    /// Tensors of a pass, blocks that a run before has left among them. `of`: what they are made of, on rank 0.
+    std::vector<Tensor> made(std::string_view pass, const Tensors& of, const Pieces& pieces,
+                             const std::vector<Shape>& shapes, const ComputeBlocks& compute) {
+        KeptBlocks kept = of.empty() ? KeptBlocks() : KeptBlocks(parts_, pass, spec_, of);
+        auto all = assemble(pieces, shapes, kept, compute);
+        found_ += kept.count();
+        return all;
+    }
+
     // ---- forward
+
+    Dealt attend_rows(const Dealt& dealt, const Blocks& keys) const {
+        std::vector<RowSums> sums;
+        for (const auto& [n, tensors] : dealt) sums.push_back(start(tensors[0].shape().t));
+        keys.pass([&](KeyRange range, const std::vector<Tensor>& kv, Ring& ring) {
+            for (std::size_t n = 0; n < dealt.size(); ++n) {
+                add(rows_.at(dealt[n].first), dealt[n].second[0], range, kv, sums[n]);
+                ring.pass_on();
+            }
+        });
+        Dealt made;
+        for (std::size_t n = 0; n < dealt.size(); ++n)
+            made.emplace_back(dealt[n].first, finish(rows_.at(dealt[n].first), sums[n]));
+        return made;
+    }
 
     RowSums start(Index rows) const {
         const auto count = static_cast<std::size_t>(size_.batch * size_.heads * rows);
@@ -279,8 +305,10 @@ class SharedCall {
     AttentionSpec spec_;
     Dimensions size_;
     Tensor sinks_;
+    fs::path parts_;  // where rank 0 keeps blocks; "": nowhere
     Pieces rows_;
     Pieces keys_;
+    Index found_ = 0;
 };
 
 /// Rank 0's.
@@ -290,7 +318,7 @@ Work told(Work work) {
 }
 
 /// What ranks above 0 do while rank 0 goes through the call.
-void serve(const SharedCall& call) {
+void serve(SharedCall& call) {
     for (Work work = told({}); work != Work::end; work = told({}))
         if (work == Work::attend)
             call.attend(nullptr);
@@ -298,28 +326,15 @@ void serve(const SharedCall& call) {
             call.differentiate(nullptr);
 }
 
-struct Words {
-    std::string input;
-    std::string output;
-    std::string layer;
-    bool grad = false;
-    cli::AttentionWords attention;
-};
-
 files::FileCall read(const Words& words, const files::OptionValues& given, cli::Streams io) {
     const files::NamedFile output{"-o", words.output};
     or_throw(files::check_extension(output, ".npz"));
     or_throw(files::check_outputs(files::files_of({"FILE", words.input}), {&output, 1}));
-    const auto folder = std::filesystem::absolute(words.output).parent_path();
-    if (std::error_code none; !std::filesystem::is_directory(folder, none))
+    const auto folder = fs::absolute(words.output).parent_path();
+    if (std::error_code none; !fs::is_directory(folder, none))
         throw bad_input(
             fmt::format("-o is {}; expected a file in a folder that is there", words.output));
-    files::FileCall call =
-        or_throw(files::read_call(words.input, given, cli::parse_layer(words.layer)));
-    for (const std::string& note : call.notes) io.err << kName << ": " << note << '\n';
-    if (call.operation || call.given)
-        throw bad_input(fmt::format("{}: expected Q, K and V, or X and its weights, under softmax",
-                                    words.input));
+    files::FileCall call = read_call(words, given, io);
     if (call.spec.drops())
         throw bad_input(fmt::format("dropout is {}; expected 0: attnscope trace drops weights",
                                     call.spec.dropout));
@@ -329,8 +344,8 @@ files::FileCall read(const Words& words, const files::OptionValues& given, cli::
 }
 
 /// On rank 0: as the backend fused goes through a call, the pairs shared by all ranks.
-void go_through(const files::FileCall& file, const Words& words, const SharedCall& shared,
-                cli::Streams io) {
+void go_through(const files::FileCall& file, const Words& words, SharedCall& shared,
+                const fs::path& parts, cli::Streams io) {
     const Call call = or_throw(validate(file.inputs, file.spec));
     const FusedKernels kernels{[&](const Call&, const HeadTensors& in) {
                                    told(Work::attend);
@@ -351,8 +366,10 @@ void go_through(const files::FileCall& file, const Words& words, const SharedCal
     const auto entries =
         cli::trace_entries(file, forward, gradient ? &*gradient : nullptr, fused_stages());
     cli::write_entries(words.output, entries, io);
-    (files::is_standard(words.output) ? io.err : io.out)
-        << fmt::format("{}: {:.2f} s on {} ranks\n", words.output, ms / 1000.0, rank_count());
+    if (std::error_code none; !parts.empty()) fs::remove_all(parts, none);
+    (files::is_standard(words.output) ? io.err : io.out) << fmt::format(
+        "{}: {:.2f} s on {} ranks{}\n", words.output, ms / 1000.0, rank_count(),
+        shared.found() > 0 ? fmt::format(", {} blocks were there", shared.found()) : "");
 }
 
 int attend(const CLI::App& app, const Words& words, cli::Streams io) {
@@ -365,8 +382,10 @@ int attend(const CLI::App& app, const Words& words, cli::Streams io) {
     share(&file.size, sizeof file.size);
     share(file.inputs.params[Param::sinks]);
     or_throw(check_one_kind_of_host());
-    const SharedCall shared(file.spec, file.size, file.inputs.params[Param::sinks]);
-    on_each([&] { is_first() ? go_through(file, words, shared, io) : serve(shared); });
+    const fs::path parts =
+        files::is_standard(words.output) ? fs::path() : fs::path(words.output + ".parts");
+    SharedCall shared(file, parts);
+    on_each([&] { is_first() ? go_through(file, words, shared, parts, io) : serve(shared); });
     return cli::kSuccess;
 }
 
@@ -374,13 +393,13 @@ int attend(const CLI::App& app, const Words& words, cli::Streams io) {
 
 int run_attend(cli::Args args, cli::Streams io) {
     CLI::App app("Computes one attention call on all ranks, as attnscope trace --backend fused.",
-                 std::string(kName));
+                 "attnscope-mpi attend");
     Words words;
-    app.add_option("FILE", words.input, "tensors with Q, K and V, or X and its weights");
-    cli::add_value(app, "-o,--output", words.output, "OUT.npz", "the arrays that trace writes");
-    cli::add_value(app, "--layer", words.layer, "N", "of a file with several layers");
+    add_words(app, words, "tensors with Q, K and V, or X and its weights",
+              {"OUT.npz",
+               "the arrays that trace writes; blocks of a run that ended stand in OUT.npz.parts, "
+               "and the rest is computed"});
     app.add_flag("--grad", words.grad, "the gradients too");
-    cli::add_call_options(app, words.attention);
     return cli::run_command(app, args, io, [&] { return attend(app, words, io); });
 }
 

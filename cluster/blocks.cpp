@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/call.h"
+#include "core/entries.h"
 
 namespace attn::cluster {
 namespace {
@@ -48,12 +49,10 @@ std::optional<Block> block_of(const AttentionSpec& spec, const Dimensions& size,
                       rows.end - rows.begin, block.pad + keys.end - keys.begin};
     Mask allowed(shape);
     Index count = 0;
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index i = 0; i < shape.t; ++i)
-                count += fill_row(
-                    mask, size, b, h, rows.begin + i, keys,
-                    allowed.matrix(b, h).row(i).subspan(static_cast<std::size_t>(block.pad)));
+    for_each_row(shape, [&](Index b, Index h, Index i) {
+        count += fill_row(mask, size, b, h, rows.begin + i, keys,
+                          allowed.matrix(b, h).row(i).subspan(static_cast<std::size_t>(block.pad)));
+    });
     if (count == 0) return std::nullopt;
     if (count < shape.count())
         block.spec.mask.custom = std::make_shared<const Mask>(std::move(allowed));

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/kept.h"
 #include "cluster/parts.h"
 #include "cluster/ring.h"
 
@@ -18,16 +19,19 @@ struct Blocks {
     std::vector<Shape> shapes;        // with the tokens of all
     Pieces pieces;
 
-    /// Those of this rank: block n belongs to rank 0, 1, …, P − 1, P − 1, …, 0, so that early and late ones, which a causal
-    /// mask makes unequal, come to the same.
-    Dealt deal() const;
+    /// Of `blocks` those of this rank: they go to rank 0, 1, …, P − 1, P − 1, …, 0, so that early and late ones, which a
+    /// causal mask makes unequal, come to the same.
+    Dealt deal(const std::vector<Index>& blocks) const;
     /// use(rows, tensors, ring) of every block in order.
     void pass(const std::function<void(KeyRange rows, const std::vector<Tensor>& tensors,
                                        Ring& ring)>& use) const;
     std::size_t floats(Index rows) const;
 };
 
-/// What their ranks have made of blocks that were dealt: tensors of `shapes` on rank 0, none elsewhere.
-std::vector<Tensor> collect(Dealt mine, const Pieces& pieces, std::span<const Shape> shapes);
+using ComputeBlocks = std::function<Dealt(const std::vector<Index>& blocks)>;
+/// Tensors of `shapes` on rank 0, none elsewhere, of blocks that are kept and, a round of them after the other, of those
+/// that are not: compute(blocks) is what this rank makes of its own of these.
+std::vector<Tensor> assemble(const Pieces& pieces, std::span<const Shape> shapes, KeptBlocks& kept,
+                             const ComputeBlocks& compute);
 
 }  // namespace attn::cluster

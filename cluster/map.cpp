@@ -10,8 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "app/cli/arguments.h"
-#include "app/cli/trace_parts.h"
 #include "app/common/or_throw.h"
 #include "cluster/parts.h"
 #include "cluster/ring.h"
@@ -28,17 +26,9 @@ namespace {
 namespace fs = std::filesystem;
 using large::Head;
 
-constexpr std::string_view kName = "attnscope-mpi map";
 // So many keys go around at once, and so many rows meet them: the more rows, the fewer bytes a product.
 constexpr Index kPieceKeys = 8 * large::RowPool::kPieceKeys;
 constexpr Index kRoundRows = 2048;
-
-struct Words {
-    std::string input;
-    std::string output;
-    std::string layer;
-    cli::AttentionWords attention;
-};
 
 /// What every rank knows.
 struct Job {
@@ -95,25 +85,12 @@ void write_operand(const fs::path& file, const Tensor& tensor) {
     }));
 }
 
-void make_folder(const fs::path& folder) {
-    std::error_code fault;
-    fs::create_directories(folder, fault);
-    if (fault)
-        throw failed(
-            fmt::format("cannot make the folder {}: {}", folder.string(), fault.message()));
-}
-
 void begin(const Words& words, const files::OptionValues& given, cli::Streams io, Job& job) {
     const fs::path folder(words.output);
     std::error_code none;
     if (fs::exists(folder, none) && !fs::is_directory(folder, none))
         throw bad_input(fmt::format("-o is {}, a file; expected a folder", words.output));
-    files::FileCall call =
-        or_throw(files::read_call(words.input, given, cli::parse_layer(words.layer)));
-    for (const std::string& note : call.notes) io.err << kName << ": " << note << '\n';
-    if (call.operation || call.given)
-        throw bad_input(
-            fmt::format("{}: a map is made of Q and K under softmax; expected both", words.input));
+    files::FileCall call = read_call(words, given, io);
     project_inputs(call);
     job.source = or_throw(large::weight_source(call.inputs, call.spec));
     make_folder(folder);
@@ -343,14 +320,11 @@ int map(const CLI::App& app, const Words& words, cli::Streams io) {
 
 int run_map(cli::Args args, cli::Streams io) {
     CLI::App app("Computes the exact overview of an attention map into a folder.",
-                 std::string(kName));
+                 "attnscope-mpi map");
     Words words;
-    app.add_option("FILE", words.input, "tensors with Q and K, or X and its weights");
-    cli::add_value(
-        app, "-o,--output", words.output, "DIR",
-        "the folder; where it holds strips of the same map already, the rest is computed");
-    cli::add_value(app, "--layer", words.layer, "N", "of a file with several layers");
-    cli::add_call_options(app, words.attention);
+    add_words(
+        app, words, "tensors with Q and K, or X and its weights",
+        {"DIR", "the folder; where it holds strips of the same map already, the rest is computed"});
     return cli::run_command(app, args, io, [&] { return map(app, words, io); });
 }
 

@@ -4,10 +4,38 @@
 #include <new>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "app/common/or_throw.h"
 #include "cluster/world.h"
 
 namespace attn::cluster {
+
+void add_words(CLI::App& app, Words& words, const char* input, const Output& output) {
+    words.name = app.get_name();
+    app.add_option("FILE", words.input, input);
+    cli::add_value(app, "-o,--output", words.output, output.placeholder, output.words);
+    cli::add_value(app, "--layer", words.layer, "N", "of a file with several layers");
+    cli::add_call_options(app, words.attention);
+}
+
+files::FileCall read_call(const Words& words, const files::OptionValues& given, cli::Streams io) {
+    files::FileCall call =
+        or_throw(files::read_call(words.input, given, cli::parse_layer(words.layer)));
+    for (const std::string& note : call.notes) io.err << words.name << ": " << note << '\n';
+    if (call.operation || call.given)
+        throw bad_input(fmt::format("{}: expected Q, K and V, or X and its weights, under softmax",
+                                    words.input));
+    return call;
+}
+
+void make_folder(const std::filesystem::path& folder) {
+    std::error_code fault;
+    std::filesystem::create_directories(folder, fault);
+    if (fault)
+        throw failed(
+            fmt::format("cannot make the folder {}: {}", folder.string(), fault.message()));
+}
 
 void on_first(const std::function<void()>& work) {
     Result<void> done;

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
-#include "app/cli/cli.h"
+#include "app/cli/arguments.h"
+#include "app/cli/trace_parts.h"
 #include "app/files/call.h"
 #include "core/masks.h"
 #include "core/rounding.h"
@@ -13,6 +16,25 @@ namespace attn::cluster {
 /// What every rank does with its words; errors are thrown. The same on every rank until rank 0 reads a file.
 int run_map(cli::Args args, cli::Streams io);
 int run_attend(cli::Args args, cli::Streams io);
+
+/// What a command is given: those of `trace`.
+struct Words {
+    std::string name;  // "attnscope-mpi map"
+    std::string input;
+    std::string output;
+    std::string layer;
+    bool grad = false;
+    cli::AttentionWords attention;
+};
+/// "attnscope-mpi map" with what every command has: FILE, -o OUTPUT, --layer and the options of a call.
+struct Output {
+    const char* placeholder;
+    const char* words;
+};
+void add_words(CLI::App& app, Words& words, const char* input, const Output& output);
+/// FILE, its notes said; a call of softmax alone.
+files::FileCall read_call(const Words& words, const files::OptionValues& given, cli::Streams io);
+void make_folder(const std::filesystem::path& folder);
 
 /// Does `work` on rank 0 alone; where it throws, every rank throws, and rank 0 says why.
 void on_first(const std::function<void()>& work);

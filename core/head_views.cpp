@@ -58,6 +58,19 @@ double mapped_squares(std::span<const float> row, MatrixView<const float> w) {
     return sum;
 }
 
+/// weights(i, j) · factor(i, j) where the pair is allowed.
+template <class Factor>
+std::vector<float> times(MatrixView<const float> weights, AllowedPairs allowed,
+                         const Factor& factor) {
+    std::vector<float> values(static_cast<std::size_t>(weights.rows * weights.columns), 0.0F);
+    for (Index i = 0; i < weights.rows; ++i)
+        for (Index j = 0; j < weights.columns; ++j)
+            if (const Index at = i * weights.columns + j; may(allowed, at))
+                values[static_cast<std::size_t>(at)] =
+                    static_cast<float>(double{weights(i, j)} * factor(i, j));
+    return values;
+}
+
 }  // namespace
 
 std::span<const HeadShowInfo, kHeadShowCount> head_show_table() { return kShows; }
@@ -90,28 +103,13 @@ std::vector<double> row_norms(MatrixView<const float> v, MatrixView<const float>
 
 std::vector<float> times_norms(MatrixView<const float> weights, std::span<const double> norms,
                                AllowedPairs allowed) {
-    std::vector<float> values(static_cast<std::size_t>(weights.rows * weights.columns), 0.0F);
-    for (Index i = 0; i < weights.rows; ++i)
-        for (Index j = 0; j < weights.columns; ++j) {
-            const Index at = i * weights.columns + j;
-            if (may(allowed, at))
-                values[static_cast<std::size_t>(at)] =
-                    static_cast<float>(double{weights(i, j)} * norms[static_cast<std::size_t>(j)]);
-        }
-    return values;
+    return times(weights, allowed,
+                 [&](Index, Index j) { return norms[static_cast<std::size_t>(j)]; });
 }
 
 std::vector<float> times_gradient(MatrixView<const float> weights, MatrixView<const float> gradient,
                                   AllowedPairs allowed) {
-    std::vector<float> values(static_cast<std::size_t>(weights.rows * weights.columns), 0.0F);
-    for (Index i = 0; i < weights.rows; ++i)
-        for (Index j = 0; j < weights.columns; ++j) {
-            const Index at = i * weights.columns + j;
-            if (may(allowed, at))
-                values[static_cast<std::size_t>(at)] =
-                    static_cast<float>(double{weights(i, j)} * gradient(i, j));
-        }
-    return values;
+    return times(weights, allowed, [&](Index i, Index j) { return gradient(i, j); });
 }
 
 std::vector<double> mean_weights(const Tensor& weights, Index batch) {

@@ -1,4 +1,5 @@
 #include "core/masks.h"
+#include "core/entries.h"
 
 #include <algorithm>
 
@@ -100,10 +101,9 @@ Index fill_contributing(const AttentionSpec& spec, const Dimensions& size, Index
 
 Mask materialise(const MaskSpec& mask, const Dimensions& size) {
     Mask all(Shape{size.batch, size.heads, size.tq, size.tk});
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index h = 0; h < size.heads; ++h)
-            for (Index i = 0; i < size.tq; ++i)
-                fill_allowed(mask, size, b, h, i, all.matrix(b, h).row(i));
+    for_each_query(size, [&](Index b, Index h, Index i) {
+        fill_allowed(mask, size, b, h, i, all.matrix(b, h).row(i));
+    });
     return all;
 }
 

@@ -34,7 +34,7 @@ constexpr std::string_view kFooter =
     "IN is a file of arrays: {}.\n\n"
     "Arrays of IN:\n"
     "  Q, K, V           [T,d], [H,T,d] or [B,H,T,d], or as --layout says; or\n"
-    "  qkv               [T,3,H,d], [B,T,3,H,d], or [T,3·H·d] with --layout joined; or\n"
+    "  qkv               [T,3,H,d] or [T,H,3,d], or [T,3·H·d] with --layout joined, per-head; or\n"
     "  q, k, v           of a trace's output; or\n"
     "  X, W_Q, W_K, W_V  [T,d_model] or [B,T,d_model], [in,out]; X_kv for cross-attention\n"
     "  W_O, b_Q, b_K, b_V, b_O   optional\n"

@@ -50,6 +50,13 @@ const nlohmann::json* Fields::find(std::string_view key) {
     return found == object_.end() || found->is_null() ? nullptr : &*found;
 }
 
+const nlohmann::json* Fields::find_list(std::string_view key) {
+    const nlohmann::json* found = find(key);
+    if (found == nullptr || found->is_array()) return found;
+    wrong(key, *found, "a list");
+    return nullptr;
+}
+
 void Fields::read_index(std::string_view key, Index& value, Index low, Index high) {
     const nlohmann::json* found = find(key);
     if (found == nullptr) return;
@@ -131,6 +138,13 @@ void Fields::fill(std::string_view key, const nlohmann::json& found, std::vector
     value.assign(found.size(), 0.0);
     for (std::size_t n = 0; n < found.size(); ++n)
         if (!number_from(found[n], value[n])) return wrong(key, found, "a list of numbers");
+}
+
+void Fields::fill(std::string_view key, const nlohmann::json& found,
+                  std::vector<std::string>& value) {
+    if (!found.is_array() || !std::ranges::all_of(found, &nlohmann::json::is_string))
+        return wrong(key, found, "a list of texts");
+    value = found.get<std::vector<std::string>>();
 }
 
 void Fields::pick(std::string_view key, const nlohmann::json& found,

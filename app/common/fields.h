@@ -51,6 +51,8 @@ class Fields {
     }
     /// nullptr when the key is missing or null.
     const nlohmann::json* find(std::string_view key);
+    /// The same of what is no list.
+    const nlohmann::json* find_list(std::string_view key);
     /// Keeps the first complaint: "<where> <sentence>", or "<where>: …" where the sentence begins so.
     void complain(std::string_view sentence);
     void complain(const Error& error);
@@ -74,6 +76,7 @@ class Fields {
     void fill(std::string_view key, const nlohmann::json& found, double& value);
     void fill(std::string_view key, const nlohmann::json& found, std::string& value);
     void fill(std::string_view key, const nlohmann::json& found, std::vector<double>& value);
+    void fill(std::string_view key, const nlohmann::json& found, std::vector<std::string>& value);
     void pick(std::string_view key, const nlohmann::json& found,
               std::span<const std::string_view> names, std::size_t& n);
 
@@ -94,6 +97,26 @@ void read_object(Fields& fields, std::string_view key, Read&& read) {
     inner.keep_as(fields, key);
     read(inner);
     if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+}
+
+/// The objects of the list under `key`, each read by `read_one`; what is wrong with one is said of "<where> <one> <number>".
+template <class T>
+void read_list(Fields& fields, std::string_view key, std::string_view one, std::vector<T>& list,
+               T (*read_one)(Fields& fields)) {
+    const nlohmann::json* const found = fields.find_list(key);
+    for (std::size_t n = 0; found != nullptr && n < found->size(); ++n) {
+        Fields inner((*found)[n],
+                     fields.where() + ' ' + std::string(one) + ' ' + std::to_string(n));
+        list.push_back(read_one(inner));
+        if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+    }
+}
+template <class T>
+void need_list(Fields& fields, std::string_view key, std::string_view one, std::vector<T>& list,
+               T (*read_one)(Fields& fields)) {
+    if (const nlohmann::json* const found = fields.find_list(key); !found || found->empty())
+        fields.complain("has no '" + std::string(key) + "': expected a list of at least one");
+    read_list(fields, key, one, list, read_one);
 }
 
 /// A wrong value as an error quotes it: its JSON, at most 40 characters.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/entries.h"
+
 namespace attn::files {
 namespace {
 
@@ -125,12 +127,10 @@ Tensor gather(const Placement& placement, std::vector<float> values) {
     Tensor tensor = Tensor::uninitialised(shape);
     float* to = tensor.data();
     const auto& [of_b, of_h, of_t, of_d] = placement.strides;
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index t = 0; t < shape.t; ++t)
-                for (Index d = 0; d < shape.d; ++d)
-                    *to++ = values[static_cast<std::size_t>(placement.offset + b * of_b + h * of_h +
-                                                            t * of_t + d * of_d)];
+    for_each_entry(shape, [&](Index b, Index h, Index t, Index d) {
+        *to++ = values[static_cast<std::size_t>(placement.offset + b * of_b + h * of_h + t * of_t +
+                                                d * of_d)];
+    });
     return tensor;
 }
 

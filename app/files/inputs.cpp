@@ -172,10 +172,16 @@ Axes LayerReader::heads_axes(Index heads) const {
     const HeadAxes own = listing.hooks       ? HeadAxes::tokens_first
                          : listing.projected ? HeadAxes::joined
                                              : HeadAxes::heads_first;
-    return {Layout::heads, options.layout.value_or(own), heads};
+    const HeadAxes order = options.layout.value_or(own);
+    return {Layout::heads, order == HeadAxes::per_head ? own : order, heads};
 }
 
 Inputs read_inputs(const LayerReader& layer, std::vector<std::string>& notes) {
+    if (layer.options.layout == HeadAxes::per_head && layer.reader.has(layer.name("Q")))
+        throw bad_input(fmt::format(
+            "{}: layout is per-head, but {} is not packed with K and V; expected heads-first, "
+            "tokens-first or joined",
+            layer.reader.path(), layer.name("Q")));
     Inputs in;
     struct Array {
         std::string_view name;

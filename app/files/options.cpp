@@ -75,14 +75,15 @@ std::string key_choices(const auto& table) {
 
 /// In the order of HeadAxes: the name, and the axes as PyTorch's documents write them.
 constexpr std::pair<std::string_view, std::string_view> kHeadAxes[] = {
-    {"heads-first", "bhtd"}, {"tokens-first", "bthd"}, {"joined", "bte"}};
+    {"heads-first", "bhtd"}, {"tokens-first", "bthd"}, {"joined", "bte"}, {"per-head", "bth3d"}};
 
 void set_layout(CallOptions& call, const Value& value) {
     const auto* const found = std::ranges::find_if(kHeadAxes, [&](const auto& names) {
         return value.text == names.first || value.text == names.second;
     });
     if (found == std::end(kHeadAxes))
-        throw expected(value, "heads-first (bhtd), tokens-first (bthd) or joined (bte)");
+        throw expected(value,
+                       "heads-first (bhtd), tokens-first (bthd), joined (bte) or per-head (bth3d)");
     call.layout = static_cast<HeadAxes>(found - kHeadAxes);
 }
 
@@ -247,7 +248,7 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      set_own<&CallOptions::kv_heads>},
     {"layout", "L", "", kHeads,
      "axes of Q, K, V and dO: heads-first [B,H,T,d] (default), tokens-first [B,T,H,d], or joined "
-     "[B,T,H·d]",
+     "[B,T,H·d]; of a packed qkv also per-head [B,T,H,3,d] or [B,T,H·3·d]",
      set_layout},
     {"role", "NAME=ROLE,..", "", kArrays,
      "read an array under another name as Q, K, V, qkv, X, W_Q, weights, mask, ...; - for not at "

@@ -14,11 +14,12 @@
 
 namespace attn::files {
 
-/// The axes of Q, K, V and dO, which their shapes alone cannot tell.
+/// The axes of Q, K, V and dO, which their shapes alone cannot tell; per_head: those of a packed qkv alone.
 enum class HeadAxes : std::uint8_t {
     heads_first,   // [T,d], [H,T,d] or [B,H,T,d]
     tokens_first,  // [T,d], [T,H,d] or [B,T,H,d]
     joined,        // [T,H·d] or [B,T,H·d]
+    per_head,      // [T,H,3,d], [B,T,H,3,d], [T,H·3·d] or [B,T,H·3·d]
 };
 /// "heads-first"
 std::string_view key_of(HeadAxes axes);

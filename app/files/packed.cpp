@@ -11,32 +11,37 @@ namespace {
 struct Form {
     std::string_view letters;
     std::string_view words;
-    std::optional<HeadAxes> layout;  // the option that means it
+    HeadAxes layout;  // the option that means it
     bool needs_option = false;
 };
 
 constexpr Form kForms[] = {
     {"T3Hd", "[T, 3, H, d]", HeadAxes::tokens_first},
-    {"TH3d", "[T, H, 3, d]", std::nullopt},
+    {"TH3d", "[T, H, 3, d]", HeadAxes::per_head},
     {"BT3Hd", "[B, T, 3, H, d]", HeadAxes::tokens_first},
-    {"BTH3d", "[B, T, H, 3, d]", std::nullopt},
+    {"BTH3d", "[B, T, H, 3, d]", HeadAxes::per_head},
     {"T3E", "[T, 3, H·d]", HeadAxes::tokens_first},
     {"TJ", "[T, 3·H·d], q, k and v one after another", HeadAxes::joined},
     {"BTJ", "[B, T, 3·H·d], q, k and v one after another", HeadAxes::joined},
-    {"TN", "[T, H·3·d], q, k and v of each head in turn", std::nullopt},
-    {"BTN", "[B, T, H·3·d], q, k and v of each head in turn", std::nullopt},
+    {"TN", "[T, H·3·d], q, k and v of each head in turn", HeadAxes::per_head},
+    {"BTN", "[B, T, H·3·d], q, k and v of each head in turn", HeadAxes::per_head},
     {"3HTd", "[3, H, T, d]", HeadAxes::heads_first, true},
     {"3BHTd", "[3, B, H, T, d]", HeadAxes::heads_first, true},
 };
 
-constexpr std::string_view kExpected =
-    "expected [T, 3, H, d], [B, T, 3, H, d], or [T, 3·H·d] with heads";
+/// What could have been given, under the option.
+std::string_view expected(const CallOptions& options) {
+    if (options.layout == HeadAxes::per_head)
+        return "expected [T, H, 3, d], [B, T, H, 3, d], or [T, H·3·d] with heads under layout "
+               "per-head";
+    return "expected [T, 3, H, d], [B, T, 3, H, d], or [T, 3·H·d] with heads";
+}
 
 /// Whether the array can be that, under the options.
 std::optional<Packed> fit(const Form& form, const std::vector<Index>& extents,
                           const CallOptions& options) {
     const Index heads = options.heads.value_or(1);
-    const bool chosen = options.layout ? form.layout == options.layout : !form.needs_option;
+    const bool chosen = options.layout ? form.layout == *options.layout : !form.needs_option;
     if (!chosen || (form.letters.ends_with('N') && heads == 1)) return std::nullopt;
     Packed packed;
     for (std::size_t part = 0; part < packed.parts.size(); ++part) {
@@ -52,9 +57,8 @@ std::optional<Packed> fit(const Form& form, const std::vector<Index>& extents,
 std::string remedy_for(const std::vector<const Form*>& forms) {
     std::vector<std::string> remedies;
     for (const Form* form : forms)
-        if (form->layout)
-            remedies.push_back(fmt::format("give --layout {} for the {}", key_of(*form->layout),
-                                           form == forms.front() ? "first" : "other"));
+        remedies.push_back(fmt::format("give --layout {} for the {}", key_of(form->layout),
+                                       form == forms.front() ? "first" : "other"));
     remedies.push_back("save Q, K and V");
     return choices(remedies);
 }
@@ -78,7 +82,7 @@ Packed unpack(const std::vector<Index>& extents, const CallOptions& options,
             packed = *std::move(fits);
         }
     if (forms.empty())
-        throw bad_input(fmt::format("{} is {}; {}", what, to_string(extents), kExpected));
+        throw bad_input(fmt::format("{} is {}; {}", what, to_string(extents), expected(options)));
     if (forms.size() == 1) return packed;
     throw bad_input(fmt::format("{} is {}, which can be {}: {}", what, to_string(extents),
                                 choices(words), remedy_for(forms)));

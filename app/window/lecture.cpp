@@ -33,7 +33,7 @@ LectureScreen read_screen(Fields& fields) {
     fields.read("notes", screen.notes);
     fields.need("question", screen.question);
     fields.need("answer", screen.answer);
-    read_texts(fields, "seen", screen.seen);
+    fields.read("seen", screen.seen);
     if (const json* const state = fields.find("state")) {
         if (!state->is_object()) fields.complain("has 'state': expected an object, a merge patch");
         screen.state = state->dump();
@@ -96,16 +96,7 @@ Result<Lecture> lecture_from_json(std::string_view text, std::string_view file_n
         Lecture lecture;
         fields.need("title", lecture.title);
         fields.need_index("minutes", lecture.minutes, 1);
-        const json* const screens = list_at(fields, "screens", "screens");
-        if (screens == nullptr || screens->empty())
-            fields.complain("has no 'screens': expected a list of at least one");
-        if (fields.fine())
-            for (const json& screen : *screens) {
-                Fields inner(screen,
-                             fmt::format("{} screen {}", file_name, lecture.screens.size()));
-                lecture.screens.push_back(read_screen(inner));
-                if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
-            }
+        need_list(fields, "screens", "screen", lecture.screens, read_screen);
         if (!std::ranges::is_sorted(lecture.screens, {}, &LectureScreen::minute))
             fields.complain("has 'minute' that goes back: expected screens in the order of time");
         if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());

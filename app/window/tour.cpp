@@ -42,25 +42,16 @@ TourPage::Condition read_condition(Fields& fields) {
     return condition;
 }
 
-void read_conditions(Fields& fields, std::vector<TourPage::Condition>& conditions) {
-    if (const json* const found = list_at(fields, "done", "conditions"))
-        for (const json& one : *found) {
-            Fields inner(one, fields.where() + " 'done'");
-            conditions.push_back(read_condition(inner));
-            if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
-        }
-}
-
 TourPage read_page(Fields& fields) {
     TourPage page;
     fields.need("title", page.title);
     fields.need("text", page.text);
     fields.read("question", page.question);
-    read_texts(fields, "choices", page.choices);
+    fields.read("choices", page.choices);
     if (!page.choices.empty())
         fields.need_index("answer", page.answer, 0, static_cast<Index>(page.choices.size()) - 1);
     fields.read("ask", page.ask);
-    read_conditions(fields, page.done);
+    read_list(fields, "done", "condition", page.done, read_condition);
     fields.read("reveal", page.reveal);
     read_actions(fields, "start", page.start);
     read_actions(fields, "show", page.show);
@@ -152,23 +143,8 @@ void carry_out_lines(AppState& state, const std::vector<std::string>& lines) {
         if (const auto action = from_journal(line)) apply(state, *action);
 }
 
-void read_texts(Fields& fields, std::string_view key, std::vector<std::string>& texts) {
-    const json* const found = fields.find(key);
-    if (found == nullptr) return;
-    if (!found->is_array() || !std::ranges::all_of(*found, &json::is_string))
-        return fields.complain(fmt::format("has '{}': expected a list of texts", key));
-    texts = found->get<std::vector<std::string>>();
-}
-
-const json* list_at(Fields& fields, std::string_view key, std::string_view what) {
-    const json* const found = fields.find(key);
-    if (found == nullptr || found->is_array()) return found;
-    fields.complain(fmt::format("has '{}': expected a list of {}", key, what));
-    return nullptr;
-}
-
 void read_actions(Fields& fields, std::string_view key, std::vector<std::string>& lines) {
-    if (const json* const found = list_at(fields, key, "actions"))
+    if (const json* const found = fields.find_list(key))
         for (const json& action : *found) {
             lines.push_back(action.dump());
             if (auto known = from_journal(lines.back()); !known)
@@ -182,15 +158,7 @@ Result<Tour> tour_from_json(std::string_view text, std::string_view file_name) {
         Tour tour;
         fields.need("title", tour.title);
         fields.need_index("minutes", tour.minutes, 1);
-        const json* const pages = fields.find("pages");
-        if (pages == nullptr || !pages->is_array() || pages->empty())
-            fields.complain("has no 'pages': expected a list of at least one");
-        if (fields.fine())
-            for (const json& page : *pages) {
-                Fields inner(page, fmt::format("{} page {}", file_name, tour.pages.size()));
-                tour.pages.push_back(read_page(inner));
-                if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
-            }
+        need_list(fields, "pages", "page", tour.pages, read_page);
         if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
         return tour;
     });

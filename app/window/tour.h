@@ -5,8 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "app/common/state.h"
 #include "core/result.h"
 #include "core/tensor.h"
@@ -50,10 +48,6 @@ struct Tour {
 /// An error names the page, the key or the journal line that is wrong and what was expected.
 Result<Tour> tour_from_json(std::string_view text, std::string_view file_name);
 
-/// A list of texts; nothing happens when it is missing.
-void read_texts(Fields& fields, std::string_view key, std::vector<std::string>& texts);
-/// What stands under `key`, a list of `what`; nullptr where none is there.
-const nlohmann::json* list_at(Fields& fields, std::string_view key, std::string_view what);
 /// Actions as the journal has them; each must be one.
 void read_actions(Fields& fields, std::string_view key, std::vector<std::string>& lines);
 void carry_out_lines(AppState& state, const std::vector<std::string>& lines);

@@ -99,15 +99,9 @@ Result<Trace> fused_forward(const Call& call, StageSet keep, const FusedKernels&
 
 Result<Trace> fused_backward(const Call& call, const Trace& forward, const Upstream& upstream,
                              const FusedKernels& kernels) {
-    const Dimensions& size = call.size();
-    if (auto fine = check_row_sums(forward, size); !fine) return tl::unexpected(fine.error());
-    Trace d;
-    d[Stage::context] = Tensor(stage_shape(Stage::context, size, call.spec()));
-    d[upstream.stage] = upstream.gradient.empty()
-                            ? Tensor(stage_shape(upstream.stage, size, call.spec()), 1.0F)
-                            : upstream.gradient;
-    if (upstream.stage == Stage::output)
-        output_backward(call.inputs(), size, forward[Stage::context], d);
+    if (auto fine = check_row_sums(forward, call.size()); !fine)
+        return tl::unexpected(fine.error());
+    Trace d = begin_gradients(call, forward[Stage::context], upstream);
     const HeadTensors heads = held_heads(call, forward);
     const Operands made = make_operands(call, heads.q, heads.k);
     const HeadTensors operands = operands_of(heads, made);

@@ -50,15 +50,10 @@ struct Part {
     Scratch scratch;
 };
 
-class FewRun {
+class FewRun : private FusedRun {
   public:
     FewRun(const Call& call, const HeadTensors& in, ForwardResult& out, const RunControl& control)
-        : spec_(call.spec()),
-          size_(call.size()),
-          in_(in),
-          out_(out),
-          control_(control),
-          ends_(call, out),
+        : FusedRun(call, in, out, control),
           sharing_(size_.heads / size_.kv_heads),
           rows_(sharing_ * size_.tq),
           parts_(parts_of(size_)),
@@ -132,8 +127,7 @@ class FewRun {
     void start(const Part& part, bool first) const {
         std::fill_n(part.rows.o, o_floats(), 0.0F);
         for (Index row = 0; row < rows_; ++row) {
-            const auto begin =
-                first ? ends_.start(head_of(part.g, row), query_of(row)) : FusedRowEnds::Start{};
+            const auto begin = first ? start_row(head_of(part.g, row), query_of(row)) : Start{};
             part.rows.max[row] = begin.max;
             part.rows.sum[row] = begin.sum;
         }
@@ -192,8 +186,7 @@ class FewRun {
             double sum = 0.0;
             for (const FewRows& part : parts)
                 sum += static_cast<double>(part.sum[row]) * static_cast<double>(share(part));
-            const float factor =
-                ends_.finish(PairMask(spec_, size_, b, h, false), b, h, i, max, sum);
+            const float factor = finish_row(PairMask(spec_, size_, b, h, false), b, h, i, max, sum);
             const std::span<float> to = out_.context.matrix(b, h).row(i);
             std::ranges::fill(to, 0.0F);
             for (const FewRows& part : parts)
@@ -205,12 +198,6 @@ class FewRun {
         for (std::size_t c = 0; c < to.size(); ++c) to[c] += from[c] * factor;
     }
 
-    const AttentionSpec& spec_;
-    const Dimensions& size_;
-    const HeadTensors& in_;
-    ForwardResult& out_;
-    const RunControl& control_;
-    FusedRowEnds ends_;
     Index sharing_;
     Index rows_;
     Index parts_;
@@ -225,8 +212,7 @@ bool has_few_queries(const Dimensions& size) { return size.tq <= query_group_lan
 
 std::optional<ForwardResult> attend_few_queries(const Call& call, const HeadTensors& in,
                                                 const RunControl& control) {
-    return forward_result(call, control,
-                          [&](ForwardResult& out) { return FewRun(call, in, out, control).run(); });
+    return forward_result<FewRun>(call, in, control);
 }
 
 }  // namespace attn

@@ -47,16 +47,11 @@ struct Scratch {
     float* distance = nullptr;  // [G]
 };
 
-class ForwardRun {
+class ForwardRun : private FusedRun {
   public:
     ForwardRun(const Call& call, const HeadTensors& in, ForwardResult& out,
                const RunControl& control)
-        : spec_(call.spec()),
-          size_(call.size()),
-          in_(in),
-          out_(out),
-          control_(control),
-          ends_(call, out),
+        : FusedRun(call, in, out, control),
           lanes_(query_group_lanes()),
           task_groups_(groups_per_task(size_, lanes_)),
           tasks_(divide_up(divide_up(size_.tq, lanes_), task_groups_)),
@@ -116,7 +111,7 @@ class ForwardRun {
                   {state.qt, size_.d_k, group.count, lanes_});
         std::fill_n(state.ot, padded_d_v() * lanes_, 0.0F);
         for (Index lane = 0; lane < lanes_; ++lane) {
-            const auto begin = ends_.start(h, group.first + lane);
+            const auto begin = start_row(h, group.first + lane);
             state.max[lane] = begin.max;
             state.sum[lane] = begin.sum;
         }
@@ -168,18 +163,12 @@ class ForwardRun {
     void finish(Index b, Index h, const PairMask& mask, const QueryGroup& group,
                 const GroupState& state) {
         for (Index lane = 0; lane < group.count; ++lane)
-            state.max[lane] = ends_.finish(mask, b, h, group.first + lane, state.max[lane],
-                                           static_cast<double>(state.sum[lane]));
+            state.max[lane] = finish_row(mask, b, h, group.first + lane, state.max[lane],
+                                         static_cast<double>(state.sum[lane]));
         transpose({state.ot, size_.d_v, group.count, lanes_}, state.max,
                   out_.context.matrix(b, h).row_block(group.first, group.count));
     }
 
-    const AttentionSpec& spec_;
-    const Dimensions& size_;
-    const HeadTensors& in_;
-    ForwardResult& out_;
-    const RunControl& control_;
-    FusedRowEnds ends_;
     Index lanes_;
     Index task_groups_;
     Index tasks_;
@@ -191,9 +180,7 @@ class ForwardRun {
 
 std::optional<ForwardResult> attend_fused(const Call& call, const HeadTensors& in,
                                           const RunControl& control) {
-    return forward_result(call, control, [&](ForwardResult& out) {
-        return ForwardRun(call, in, out, control).run();
-    });
+    return forward_result<ForwardRun>(call, in, control);
 }
 
 }  // namespace attn

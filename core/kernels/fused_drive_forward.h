@@ -14,17 +14,17 @@ struct ForwardResult {
     Tensor row_log2_sum;
 };
 
-/// The result of a call, allocated; nullopt unless run(result) finished and nothing was stopped.
+/// What Run, a FusedRun, makes of a call; nullopt when it was stopped.
 template <class Run>
-std::optional<ForwardResult> forward_result(const Call& call, const RunControl& control,
-                                            const Run& run) {
+std::optional<ForwardResult> forward_result(const Call& call, const HeadTensors& in,
+                                            const RunControl& control) {
     const Dimensions& size = call.size();
     const Shape rows{size.batch, size.heads, size.tq, 1};
     ForwardResult out;
     out.context = Tensor::uninitialised(stage_shape(Stage::context, size, call.spec()));
     for (Tensor* each : {&out.logsumexp, &out.row_max, &out.row_log2_sum})
         *each = Tensor::uninitialised(rows);
-    if (!run(out) || control.stop.stop_requested()) return std::nullopt;
+    if (!Run(call, in, out, control).run() || control.stop.stop_requested()) return std::nullopt;
     return out;
 }
 

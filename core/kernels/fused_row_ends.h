@@ -10,14 +10,17 @@
 
 namespace attn {
 
-/// How each row of the fused forward pass begins and ends, whichever kernel runs in between. In units of log2.
-class FusedRowEnds {
-  public:
-    FusedRowEnds(const Call& call, ForwardResult& out)
+/// What the fused forward pass goes through a call with, and how each row begins and ends, whichever kernel runs in
+/// between. In units of log2.
+class FusedRun {
+  protected:
+    FusedRun(const Call& call, const HeadTensors& in, ForwardResult& out, const RunControl& control)
         : spec_(call.spec()),
           size_(call.size()),
-          sinks_(call.inputs().params[Param::sinks]),
-          out_(out) {}
+          in_(in),
+          out_(out),
+          control_(control),
+          sinks_(call.inputs().params[Param::sinks]) {}
 
     /// What is known of a row before its first key.
     struct Start {
@@ -25,14 +28,14 @@ class FusedRowEnds {
         float sum = 0.0F;
     };
     /// A sink is what a first key without a value would have left.
-    Start start(Index h, Index i) const {
+    Start start_row(Index h, Index i) const {
         const double sink = sink_of(h);
         if (sink == -std::numeric_limits<double>::infinity()) return {};
         return {static_cast<float>(sink + far(h, i)), 1.0F};
     }
 
     /// Writes the logsumexp (m − far + log2 l) ln 2 of row i and its two parts; returns what O is multiplied by, 1 / l.
-    float finish(const PairMask& mask, Index b, Index h, Index i, float max, double sum) {
+    float finish_row(const PairMask& mask, Index b, Index h, Index i, float max, double sum) {
         const double log_sum = std::log2(sum);
         const double sink = sink_of(h);  // sink + far is rounded in max
         const bool of_sink = max == static_cast<float>(sink + far(h, i));
@@ -42,6 +45,12 @@ class FusedRowEnds {
         out_.row_log2_sum(b, h, i, 0) = static_cast<float>(log_sum);
         return sum == 0.0 ? no_weight(mask, i) : static_cast<float>(1.0 / sum);
     }
+
+    const AttentionSpec& spec_;
+    const Dimensions& size_;
+    const HeadTensors& in_;
+    ForwardResult& out_;
+    const RunControl& control_;
 
   private:
     /// −inf: none.
@@ -63,10 +72,7 @@ class FusedRowEnds {
         return zero ? 0.0F : std::numeric_limits<float>::quiet_NaN();
     }
 
-    const AttentionSpec& spec_;
-    const Dimensions& size_;
     const Tensor& sinks_;
-    ForwardResult& out_;
 };
 
 }  // namespace attn

@@ -51,6 +51,31 @@ void project_backward(const Inputs& in, Stage stage, Tensor& d_x, Trace& d) {
         }
 }
 
+// forward:  Y = concat(heads) W_O + b_O
+// so        d_context_h = d_Y W_O,hᵀ,  d_W_O,h = context_hᵀ d_Y,  d_b_O = column sums of d_Y
+void output_backward(const Inputs& in, const Dimensions& size, const Tensor& context, Trace& d) {
+    const Tensor& w_o = in.params[Param::w_o];
+    if (!w_o.empty()) d.params[Param::w_o] = Tensor(w_o.shape());
+    if (!in.params[Param::b_o].empty())
+        d.params[Param::b_o] = Tensor(in.params[Param::b_o].shape());
+    for (Index b = 0; b < size.batch; ++b) {
+        const MatrixView<const float> d_y = std::as_const(d)[Stage::output].matrix(b, 0);
+        for (Index h = 0; h < size.heads; ++h) {
+            const MatrixView<float> d_context = d[Stage::context].matrix(b, h);
+            const Index first = h * size.d_v;
+            if (w_o.empty()) {
+                eigen(d_context) = eigen(d_y.column_block(first, size.d_v));
+                continue;
+            }
+            multiply({d_y}, transposed(w_o.matrix(0, 0).row_block(first, size.d_v)), d_context);
+            multiply(transposed(context.matrix(b, h)), {d_y},
+                     d.params[Param::w_o].matrix(0, 0).row_block(first, size.d_v), Into::add);
+        }
+        if (!in.params[Param::b_o].empty())
+            eigen(d.params[Param::b_o].matrix(0, 0)).row(0) += eigen(d_y).colwise().sum();
+    }
+}
+
 }  // namespace
 
 HeadTensors head_tensors(const Call& call, Trace& trace) {
@@ -134,29 +159,14 @@ Tensor join_heads(const Inputs& in, const Dimensions& size, const Tensor& contex
     return output;
 }
 
-// forward:  Y = concat(heads) W_O + b_O
-// so        d_context_h = d_Y W_O,hᵀ,  d_W_O,h = context_hᵀ d_Y,  d_b_O = column sums of d_Y
-void output_backward(const Inputs& in, const Dimensions& size, const Tensor& context, Trace& d) {
-    const Tensor& w_o = in.params[Param::w_o];
-    if (!w_o.empty()) d.params[Param::w_o] = Tensor(w_o.shape());
-    if (!in.params[Param::b_o].empty())
-        d.params[Param::b_o] = Tensor(in.params[Param::b_o].shape());
-    for (Index b = 0; b < size.batch; ++b) {
-        const MatrixView<const float> d_y = std::as_const(d)[Stage::output].matrix(b, 0);
-        for (Index h = 0; h < size.heads; ++h) {
-            const MatrixView<float> d_context = d[Stage::context].matrix(b, h);
-            const Index first = h * size.d_v;
-            if (w_o.empty()) {
-                eigen(d_context) = eigen(d_y.column_block(first, size.d_v));
-                continue;
-            }
-            multiply({d_y}, transposed(w_o.matrix(0, 0).row_block(first, size.d_v)), d_context);
-            multiply(transposed(context.matrix(b, h)), {d_y},
-                     d.params[Param::w_o].matrix(0, 0).row_block(first, size.d_v), Into::add);
-        }
-        if (!in.params[Param::b_o].empty())
-            eigen(d.params[Param::b_o].matrix(0, 0)).row(0) += eigen(d_y).colwise().sum();
-    }
+Trace begin_gradients(const Call& call, const Tensor& context, const Upstream& upstream) {
+    const auto shape = [&](Stage stage) { return stage_shape(stage, call.size(), call.spec()); };
+    Trace d;
+    d[Stage::context] = Tensor(shape(Stage::context));
+    d[upstream.stage] =
+        upstream.gradient.empty() ? Tensor(shape(upstream.stage), 1.0F) : upstream.gradient;
+    if (upstream.stage == Stage::output) output_backward(call.inputs(), call.size(), context, d);
+    return d;
 }
 
 void inputs_backward(const Inputs& in, Trace& d) {

@@ -32,8 +32,9 @@ Tensor project(const Inputs& in, Stage stage, const Shape& shape);
 /// Y = concat(heads) W_O + b_O, or the joined heads when there is no W_O. `context` [B,H,Tq,d_v].
 Tensor join_heads(const Inputs& in, const Dimensions& size, const Tensor& context);
 
-/// From d[output] to d[context], which is allocated, and d_W_O, d_b_O. `context` as forward gave it.
-void output_backward(const Inputs& in, const Dimensions& size, const Tensor& context, Trace& d);
+/// What a backward pass begins with: d[output] or d[context] as `upstream` says, ones where it has no gradient, and of the
+/// output d[context], d_W_O and d_b_O. `context` as forward gave it.
+Trace begin_gradients(const Call& call, const Tensor& context, const Upstream& upstream);
 
 /// From d[q], d[k], d[v] to d[x], d[x_kv] and the gradients of W_Q, W_K, W_V and their biases;
 /// nothing when Q, K, V were given.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/dropout.h"
+#include "core/entries.h"
 #include "core/kernels/loops.h"
 #include "core/kernels/reference.h"
 #include "core/kernels/reference_parts.h"
@@ -192,9 +193,7 @@ void fill_logits(const CallD& call, TraceD& trace) {
         trace[stage] = TensorD(stage_shape(stage, size, call.spec()));
     fill_scores(call, trace[stage_or_source(Stage::q_rot, call.spec())],
                 trace[stage_or_source(Stage::k_rot, call.spec())], trace[Stage::scores]);
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index h = 0; h < size.heads; ++h)
-            for (Index i = 0; i < size.tq; ++i) fill_masked_row(call, trace, b, h, i);
+    for_each_query(size, [&](Index b, Index h, Index i) { fill_masked_row(call, trace, b, h, i); });
 }
 
 TensorD join_heads(const InputsD& in, const Dimensions& size, const TensorD& context) {

@@ -134,15 +134,10 @@ void add_to(const Params& part, Params& sum) {
 Result<Trace> staged_backward(const Call& call, const Trace& forward, const Upstream& upstream,
                               const RunControl& control) {
     const Dimensions& size = call.size();
-    Trace d;
+    Trace d = begin_gradients(call, forward[Stage::context], upstream);
     for (const Stage stage : {Stage::v, Stage::scores, Stage::scaled, Stage::biased, Stage::masked,
-                              Stage::weights, Stage::dropped, Stage::context})
+                              Stage::weights, Stage::dropped})
         d[stage] = Tensor(stage_shape(stage, size, call.spec()));
-    d[upstream.stage] = upstream.gradient.empty()
-                            ? Tensor(stage_shape(upstream.stage, size, call.spec()), 1.0F)
-                            : upstream.gradient;
-    if (upstream.stage == Stage::output)
-        output_backward(call.inputs(), size, forward[Stage::context], d);
     const HeadTensors heads = held_heads(call, forward);
     const Operands made = make_operands(call, heads.q, heads.k);
     const HeadTensors operands = operands_of(heads, made);

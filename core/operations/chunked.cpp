@@ -152,29 +152,23 @@ void follow_policy(EmptyRows policy, ChunkRow& row) {
 Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
                                 const OperationParamsD&, const RunControl& control) {
     const Dimensions& size = call.size();
-    TraceD shared;
-    fill_logits(call, shared);
-    TensorD context(stage_shape(Stage::context, size, call.spec()));
-    OperationTraceD trace = empty_trace(chunked_operation());
-    for (const std::string_view key : {"chunk_max", "running_max", "rescale", "shares",
-                                       "running_sum", "accumulator", "logsumexp", "implied"})
-        trace[key] = stage_zeros(chunked_operation(), key, call, spec);
-    Chunks chunks(call, spec, shared);
-    const TraceD& made = shared;
+    ForwardPass pass(call, spec,
+                     {"chunk_max", "running_max", "rescale", "shares", "running_sum", "accumulator",
+                      "logsumexp", "implied"});
+    fill_logits(call, pass.shared);
+    Chunks chunks(call, spec, pass.shared);
+    const TraceD& made = pass.shared;
     const auto run = [&](Index b, Index h, Index g) {
         for (Index i = 0; i < size.tq && !control.stop.stop_requested(); ++i) {
             const Index keys = chunks.look(b, h, i);
-            ChunkRow row = chunks.row(trace, context, b, h, i);
-            trace["logsumexp"](b, h, i, 0) =
+            ChunkRow row = chunks.row(pass.trace, pass.context, b, h, i);
+            pass.trace["logsumexp"](b, h, i, 0) =
                 run_row(chunks, made[Stage::v].matrix(b, g), chunks.sink(h), row);
             if (keys == 0 && chunks.sink(h) == kMinusInfinity)
                 follow_policy(call.spec().empty_rows, row);
         }
     };
-    if (auto done = for_each_head(size, control, run); !done) return tl::unexpected(done.error());
-    shared[Stage::context] = std::move(context);
-    finish_forward(call, std::move(shared), trace);
-    return trace;
+    return pass.run(control, run);
 }
 
 /// One row of the backward pass. m is a constant: what it adds to an exponent it takes from the next factor.
@@ -269,14 +263,12 @@ Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
     const OperationTraceD& f = *made;
     TraceD shared;
     fill_logits(call, shared);
-    TraceD d = begin_gradients(call, f["context"], upstream);
+    BackwardPass pass(call, spec, f, upstream, {"rescale", "shares", "running_sum", "accumulator"});
+    TraceD& d = pass.d;
     d[Stage::masked] = TensorD(stage_shape(Stage::masked, size, call.spec()));
     d.params[Param::sinks] = TensorD(call.inputs().params[Param::sinks].shape());
-    OperationTraceD gradients = empty_trace(chunked_operation());
-    for (const std::string_view key : {"rescale", "shares", "running_sum", "accumulator"})
-        gradients[key] = stage_zeros(chunked_operation(), key, call, spec);
     Chunks chunks(call, spec, shared);
-    RowGradient row(chunks, f, d, gradients);
+    RowGradient row(chunks, f, d, pass.made);
     const auto run = [&](Index b, Index h, Index g) {
         for (Index i = 0; i < size.tq && !control.stop.stop_requested(); ++i) {
             const bool empty = chunks.look(b, h, i) == 0;
@@ -292,10 +284,7 @@ Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
             if (sink) d.params[Param::sinks](0, 0, 0, h) += d_first;
         }
     };
-    if (auto done = for_each_head(size, control, run); !done) return tl::unexpected(done.error());
-    logits_backward(call, shared, d);
-    finish_backward(call, f["v"], std::move(d), gradients);
-    return gradients;
+    return pass.run(control, run, [&] { logits_backward(call, shared, d); });
 }
 
 std::string refuses(const CallForm&, const OperationSpec& spec) {
@@ -317,24 +306,6 @@ OperationCost cost(const Dimensions& size, const AttentionSpec& spec,
 
 }  // namespace
 
-const OperationInfo& chunked_operation() {
-    static const OperationInfo row{
-        Operation::chunked,
-        "chunked",
-        "Chunked attention (online softmax)",
-        R"(m' = \max(m, \mu)\text{, }\ell' = e^{m - m'}\,\ell + \sum_j P_j\text{, }O' = e^{m - m'}\,O + \sum_j P_j\,v_j)",
-        "Softmax attention over one chunk of keys at a time: the same result, and no row of "
-        "weights "
-        "is ever stored.",
-        chunked_table().source,
-        true,
-        chunked_table().stages,
-        chunked_table().params,
-        cost,
-        refuses,
-        forward,
-        backward};
-    return row;
-}
+const OperationWork kChunkedWork{cost, refuses, forward, backward};
 
 }  // namespace attn

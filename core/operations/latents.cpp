@@ -17,18 +17,15 @@ enum Params : std::size_t { kLatents, kWLatent };
 Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
                                 const OperationParamsD& params, const RunControl& control) {
     const Dimensions& size = call.size();
-    TraceD shared;
-    fill_q_k_v(call, shared);
-    TensorD context(stage_shape(Stage::context, size, call.spec()));
-    OperationTraceD trace = empty_trace(latents_operation());
-    for (const std::string_view key : {"scores_in", "weights_in", "latent_values", "latent_keys",
-                                       "scores_out", "weights_out", "implied"})
-        trace[key] = stage_zeros(latents_operation(), key, call, spec);
+    ForwardPass pass(call, spec,
+                     {"scores_in", "weights_in", "latent_values", "latent_keys", "scores_out",
+                      "weights_out", "implied"});
+    fill_q_k_v(call, pass.shared);
     const double factor = score_factor(call.spec(), size.d_k);
     const std::vector<std::uint8_t> every_latent(static_cast<std::size_t>(spec.latents), 1);
-    const TraceD& given = shared;
+    const TraceD& given = pass.shared;
     const auto run = [&](Index b, Index h, Index g) {
-        const auto view = [&](std::string_view key) { return trace[key].matrix(b, h); };
+        const auto view = [&](std::string_view key) { return pass.trace[key].matrix(b, h); };
         const std::vector<std::uint8_t> open = open_keys(call, b);
         const std::vector<std::uint8_t> takes = contributing(call, open);
         const ConstViewD latents = params.tensors[kLatents].matrix(0, h);
@@ -41,12 +38,9 @@ Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
         add_scores(given[Stage::q].matrix(b, h), view("latent_keys"), factor, view("scores_out"));
         softmax_rows(view("scores_out"), every_latent, EmptyRows::nan, view("weights_out"));
         add_product(view("weights_out"), view("weights_in"), view("implied"));
-        add_product(view("weights_out"), view("latent_values"), context.matrix(b, h));
+        add_product(view("weights_out"), view("latent_values"), pass.context.matrix(b, h));
     };
-    if (auto done = for_each_head(size, control, run); !done) return tl::unexpected(done.error());
-    shared[Stage::context] = std::move(context);
-    finish_forward(call, std::move(shared), trace);
-    return trace;
+    return pass.run(control, run);
 }
 
 /// One head, from d_context back to q, k, v, the latents and W.
@@ -117,18 +111,12 @@ Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
                                  const RunControl& control) {
     const Result<OperationTraceD> f = forward(call, spec, params, control);
     if (!f) return f;
-    TraceD d = begin_gradients(call, (*f)["context"], upstream);
-    OperationTraceD made = empty_trace(latents_operation());
-    for (const std::string_view key :
-         {"scores_in", "weights_in", "latent_values", "latent_keys", "scores_out", "weights_out"})
-        made[key] = stage_zeros(latents_operation(), key, call, spec);
-    for (const TensorD& tensor : params.tensors) made.params.tensors.emplace_back(tensor.shape());
-    HeadGradient gradient(call, spec, params, *f, d, made);
+    BackwardPass pass(
+        call, spec, *f, upstream,
+        {"scores_in", "weights_in", "latent_values", "latent_keys", "scores_out", "weights_out"});
+    HeadGradient gradient(call, spec, params, *f, pass.d, pass.made);
     const auto run = [&](Index b, Index h, Index g) { gradient.run(b, h, g); };
-    if (auto done = for_each_head(call.size(), control, run); !done)
-        return tl::unexpected(done.error());
-    finish_backward(call, (*f)["v"], std::move(d), made);
-    return made;
+    return pass.run(control, run);
 }
 
 std::string refuses(const CallForm& form, const OperationSpec& spec) {
@@ -153,24 +141,6 @@ OperationCost cost(const Dimensions& size, const AttentionSpec&, const Operation
 
 }  // namespace
 
-const OperationInfo& latents_operation() {
-    static const OperationInfo row{
-        Operation::latents,
-        "latents",
-        "Learned latents, in and out",
-        R"(\mathrm{context} = A^\mathrm{out}\,(A^\mathrm{in}\,V)\text{, }A^\mathrm{in} = \mathrm{softmax}(L\,K^\top)\text{, }A^\mathrm{out} = \mathrm{softmax}(Q\,K_Z^\top))",
-        "A few learned queries read all tokens, and the tokens read them: cost grows with M · n, "
-        "not "
-        "with n².",
-        latents_table().source,
-        false,
-        latents_table().stages,
-        latents_table().params,
-        cost,
-        refuses,
-        forward,
-        backward};
-    return row;
-}
+const OperationWork kLatentsWork{cost, refuses, forward, backward};
 
 }  // namespace attn

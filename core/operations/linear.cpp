@@ -43,12 +43,6 @@ class States {
   public:
     States(const CallD& call, OperationTraceD& trace)
         : trace_(trace), causal_(call.spec().mask.causal.has_value()) {}
-    /// All zero.
-    static States fresh(const CallD& call, OperationTraceD& trace) {
-        for (const std::string_view key : {"states", "normalisers", "state", "normaliser"})
-            trace[key] = stage_zeros(linear_operation(), key, call, {});
-        return States(call, trace);
-    }
     bool causal() const { return causal_; }
     State last(Index b, Index g) {
         const Shape shape = trace_["state"].shape();
@@ -124,16 +118,14 @@ void read_state(State state, std::span<const double> phi, double denominator,
 Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
                                 const OperationParamsD&, const RunControl& control) {
     const Dimensions& size = call.size();
-    TraceD shared;
-    fill_q_k_v(call, shared);
-    const TensorD& v = shared[Stage::v];
-    TensorD context(stage_shape(Stage::context, size, call.spec()));
-    OperationTraceD trace = empty_trace(linear_operation());
+    ForwardPass pass(call, spec,
+                     {"states", "normalisers", "state", "normaliser", "denominator", "implied"});
+    OperationTraceD& trace = pass.trace;
+    fill_q_k_v(call, pass.shared);
+    const TraceD& shared = pass.shared;
     trace["phi_q"] = features(shared[Stage::q]);
     trace["phi_k"] = features(shared[Stage::k]);
-    for (const std::string_view key : {"denominator", "implied"})
-        trace[key] = stage_zeros(linear_operation(), key, call, spec);
-    States states = States::fresh(call, trace);
+    States states(call, trace);
     const auto row = [&](Index b, Index h, Index g, Index i,
                          const std::vector<std::uint8_t>& open) {
         const Index keys = keys_before(call, i);
@@ -141,14 +133,14 @@ Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
         if (!sees(open, keys)) {
             const double value = call.spec().empty_rows == EmptyRows::nan ? kNan : 0.0;
             std::ranges::fill(implied, value);
-            std::ranges::fill(context.matrix(b, h).row(i), value);
+            std::ranges::fill(pass.context.matrix(b, h).row(i), value);
             return;
         }
         const State state = states.after(b, g, keys - 1);
         const Query query = query_of(shared[Stage::q].matrix(b, h).row(i));
         const double denominator = dot(query.phi, state.z);
         trace["denominator"](b, h, i, 0) = dot(trace["phi_q"].matrix(b, h).row(i), state.z);
-        read_state(state, query.phi, denominator, context.matrix(b, h).row(i));
+        read_state(state, query.phi, denominator, pass.context.matrix(b, h).row(i));
         for (Index j = 0; j < keys; ++j)
             if (open[static_cast<std::size_t>(j)] != 0)
                 implied[static_cast<std::size_t>(j)] =
@@ -156,25 +148,18 @@ Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
     };
     const auto run = [&](Index b, Index h, Index g) {
         const std::vector<std::uint8_t> open = open_keys(call, b);
-        if (h % (size.heads / size.kv_heads) == 0) fill_states(trace, v, states, b, g, open);
+        if (h % (size.heads / size.kv_heads) == 0)
+            fill_states(trace, shared[Stage::v], states, b, g, open);
         for (Index i = 0; i < size.tq && !control.stop.stop_requested(); ++i) row(b, h, g, i, open);
     };
-    if (auto done = for_each_head(size, control, run); !done) return tl::unexpected(done.error());
-    shared[Stage::context] = std::move(context);
-    finish_forward(call, std::move(shared), trace);
-    return trace;
+    return pass.run(control, run);
 }
 
 /// The way back: first what each query does to the state that it read, then the keys in reverse order.
 class Gradient {
   public:
     Gradient(const CallD& call, OperationTraceD& f, TraceD& d, OperationTraceD& made)
-        : call_(call),
-          f_(f),
-          d_(d),
-          made_(made),
-          states_(call, f),
-          d_states_(States::fresh(call, made)) {}
+        : call_(call), f_(f), d_(d), made_(made), states_(call, f), d_states_(call, made) {}
 
     // forward:  context = Sᵀ φ / D,  D = φ · z
     // so        d_φ = S d_context / D + z d_D,  d_S += φ d_contextᵀ / D,  d_z += φ d_D,  d_D = −d_context · context / D
@@ -258,11 +243,10 @@ Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
     const Dimensions& size = call.size();
     Result<OperationTraceD> f = forward(call, spec, params, control);
     if (!f) return f;
-    TraceD d = begin_gradients(call, (*f)["context"], upstream);
-    OperationTraceD made = empty_trace(linear_operation());
-    for (const std::string_view key : {"phi_q", "phi_k", "denominator"})
-        made[key] = stage_zeros(linear_operation(), key, call, spec);
-    Gradient gradient(call, *f, d, made);
+    BackwardPass pass(
+        call, spec, *f, upstream,
+        {"states", "normalisers", "state", "normaliser", "phi_q", "phi_k", "denominator"});
+    Gradient gradient(call, *f, pass.d, pass.made);
     const Index sharing = size.heads / size.kv_heads;
     const auto run = [&](Index b, Index h, Index g) {
         const std::vector<std::uint8_t> open = open_keys(call, b);
@@ -270,10 +254,8 @@ Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
             gradient.query(b, h, g, i, open);
         if (h % sharing == sharing - 1) gradient.keys(b, g, open);
     };
-    if (auto done = for_each_head(size, control, run); !done) return tl::unexpected(done.error());
-    features_backward((*f)["k"], made["phi_k"], d[Stage::k]);
-    finish_backward(call, (*f)["v"], std::move(d), made);
-    return made;
+    return pass.run(control, run,
+                    [&] { features_backward((*f)["k"], pass.made["phi_k"], pass.d[Stage::k]); });
 }
 
 std::string refuses(const CallForm& form, const OperationSpec&) {
@@ -294,24 +276,6 @@ OperationCost cost(const Dimensions& size, const AttentionSpec&, const Operation
 
 }  // namespace
 
-const OperationInfo& linear_operation() {
-    static const OperationInfo row{
-        Operation::linear,
-        "linear",
-        "Linear attention (elu + 1)",
-        R"(\mathrm{context}_i = \frac{\phi(q_i)^\top \sum_j \phi(k_j)\,v_j^\top}{\phi(q_i)^\top \sum_j \phi(k_j)})",
-        "φ(q)·φ(k) in place of exp(q·k): the sum over keys is one small matrix, whatever the "
-        "query. "
-        "There is no scale.",
-        linear_table().source,
-        false,
-        linear_table().stages,
-        linear_table().params,
-        cost,
-        refuses,
-        forward,
-        backward};
-    return row;
-}
+const OperationWork kLinearWork{cost, refuses, forward, backward};
 
 }  // namespace attn

@@ -42,16 +42,12 @@ void add_implied(ConstViewD weights, ConstViewD f, const std::vector<std::uint8_
 Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
                                 const OperationParamsD& params, const RunControl& control) {
     const Dimensions& size = call.size();
-    TraceD shared;
-    fill_q_k_v(call, shared);
-    TensorD context(stage_shape(Stage::context, size, call.spec()));
-    OperationTraceD trace = empty_trace(linformer_operation());
-    for (const std::string_view key : {"k_low", "v_low", "scores_low", "weights_low", "implied"})
-        trace[key] = stage_zeros(linformer_operation(), key, call, spec);
+    ForwardPass pass(call, spec, {"k_low", "v_low", "scores_low", "weights_low", "implied"});
+    fill_q_k_v(call, pass.shared);
     const double factor = score_factor(call.spec(), size.d_k);
-    const TraceD& given = shared;
+    const TraceD& given = pass.shared;
     const auto run = [&](Index b, Index h, Index g) {
-        const auto view = [&](std::string_view key) { return trace[key].matrix(b, h); };
+        const auto view = [&](std::string_view key) { return pass.trace[key].matrix(b, h); };
         const std::vector<std::uint8_t> open = open_keys(call, b);
         const std::vector<std::uint8_t> takes = contributing(call, open);
         const ConstViewD f = params.tensors[kF].matrix(0, h);
@@ -62,12 +58,9 @@ Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
         softmax_rows(view("scores_low"), all_rows(spec), EmptyRows::nan, view("weights_low"));
         apply_policy(open, call.spec().empty_rows, view("weights_low"));
         add_implied(view("weights_low"), f, takes, view("implied"));
-        add_product(view("weights_low"), view("v_low"), context.matrix(b, h));
+        add_product(view("weights_low"), view("v_low"), pass.context.matrix(b, h));
     };
-    if (auto done = for_each_head(size, control, run); !done) return tl::unexpected(done.error());
-    shared[Stage::context] = std::move(context);
-    finish_forward(call, std::move(shared), trace);
-    return trace;
+    return pass.run(control, run);
 }
 
 /// forward:  C = W X  so  d_X += Wᵀ d_C,  d_W += d_C Xᵀ, at the rows of X that take part
@@ -89,32 +82,25 @@ Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
                                  const RunControl& control) {
     const Result<OperationTraceD> f = forward(call, spec, params, control);
     if (!f) return f;
-    TraceD d = begin_gradients(call, (*f)["context"], upstream);
-    OperationTraceD made = empty_trace(linformer_operation());
-    for (const std::string_view key : {"k_low", "v_low", "scores_low", "weights_low"})
-        made[key] = stage_zeros(linformer_operation(), key, call, spec);
-    for (const TensorD& tensor : params.tensors) made.params.tensors.emplace_back(tensor.shape());
+    BackwardPass pass(call, spec, *f, upstream, {"k_low", "v_low", "scores_low", "weights_low"});
     const double factor = score_factor(call.spec(), call.size().d_k);
     const auto run = [&](Index b, Index h, Index g) {
         const auto of = [&](std::string_view key) { return (*f)[key].matrix(b, h); };
-        const auto d_of = [&](std::string_view key) { return made[key].matrix(b, h); };
+        const auto d_of = [&](std::string_view key) { return pass.made[key].matrix(b, h); };
         const std::vector<std::uint8_t> takes = contributing(call, open_keys(call, b));
-        const ConstViewD d_context = std::as_const(d)[Stage::context].matrix(b, h);
+        const ConstViewD d_context = std::as_const(pass.d)[Stage::context].matrix(b, h);
         add_product_transposed(d_context, of("v_low"), d_of("weights_low"));
         add_transposed_product(of("weights_low"), d_context, d_of("v_low"));
         softmax_backward(of("weights_low"), d_of("weights_low"), all_rows(spec),
                          d_of("scores_low"));
         scores_backward(d_of("scores_low"), of("q"), of("k_low"), factor, all_rows(spec),
-                        d[Stage::q].matrix(b, h), d_of("k_low"));
+                        pass.d[Stage::q].matrix(b, h), d_of("k_low"));
         rows_backward(d_of("k_low"), params.tensors[kE].matrix(0, h), (*f)["k"].matrix(b, g), takes,
-                      d[Stage::k].matrix(b, g), made.params.tensors[kE].matrix(0, h));
+                      pass.d[Stage::k].matrix(b, g), pass.made.params.tensors[kE].matrix(0, h));
         rows_backward(d_of("v_low"), params.tensors[kF].matrix(0, h), (*f)["v"].matrix(b, g), takes,
-                      d[Stage::v].matrix(b, g), made.params.tensors[kF].matrix(0, h));
+                      pass.d[Stage::v].matrix(b, g), pass.made.params.tensors[kF].matrix(0, h));
     };
-    if (auto done = for_each_head(call.size(), control, run); !done)
-        return tl::unexpected(done.error());
-    finish_backward(call, (*f)["v"], std::move(d), made);
-    return made;
+    return pass.run(control, run);
 }
 
 std::string refuses(const CallForm& form, const OperationSpec& spec) {
@@ -138,23 +124,6 @@ OperationCost cost(const Dimensions& size, const AttentionSpec&, const Operation
 
 }  // namespace
 
-const OperationInfo& linformer_operation() {
-    static const OperationInfo row{
-        Operation::linformer,
-        "linformer",
-        "Low-rank attention (Linformer)",
-        R"(\mathrm{context} = \mathrm{softmax}(Q\,(E\,K)^\top)\,(F\,V))",
-        "A few weighted sums of the keys, and of the values, stand for all of them: cost grows "
-        "with M · n, not with n².",
-        linformer_table().source,
-        false,
-        linformer_table().stages,
-        linformer_table().params,
-        cost,
-        refuses,
-        forward,
-        backward};
-    return row;
-}
+const OperationWork kLinformerWork{cost, refuses, forward, backward};
 
 }  // namespace attn

@@ -153,13 +153,6 @@ TensorOf<Scalar>& OperationTraceOf<Scalar>::operator[](std::string_view key) {
 template struct OperationTraceOf<float>;
 template struct OperationTraceOf<double>;
 
-std::span<const OperationInfo, kOperationCount> operation_table() {
-    static const std::array<OperationInfo, kOperationCount> table{
-        chunked_operation(), linear_operation(), latents_operation(), state_space_operation(),
-        linformer_operation()};
-    return table;
-}
-
 const OperationInfo& info(Operation operation) {
     return operation_table()[static_cast<std::size_t>(operation)];
 }

@@ -1,5 +1,7 @@
 #include "core/operations/parts.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/kernels/reference_parts.h"
@@ -8,10 +10,6 @@
 
 namespace attn {
 namespace {
-
-std::string_view key_of(const OperandId& id) {
-    return std::visit([](auto which) { return info(which).key; }, id);
-}
 
 /// Moves each tensor of `from` whose stage the operation's table has.
 void move_shared(TraceD&& from, OperationTraceD& to) {
@@ -31,65 +29,53 @@ TensorD implied_gradient(const Dimensions& size, const TensorD& d_context, const
     return d;
 }
 
+/// Zeros for the stages named, nothing for the others of the operation's table.
+OperationTraceD zeros(const CallD& call, const OperationSpec& spec, StageKeys keys) {
+    OperationTraceD trace;
+    trace.operation = spec.operation;
+    const std::span<const OperationStage> rows = info(spec.operation).stages;
+    trace.stages.resize(rows.size());
+    for (std::size_t s = 0; s < rows.size(); ++s)
+        if (std::ranges::find(keys, rows[s].key) != keys.end())
+            trace.stages[s] =
+                TensorD(operation_stage_shape(rows[s], call.size(), call.spec(), spec));
+    return trace;
+}
+
 /// A custom mask that forbids a key to every head and query, or to none.
 bool is_of_keys(const Mask& mask) { return mask.shape().h == 1 && mask.shape().t == 1; }
 
 }  // namespace
 
-OperationStage shared_row(Stage stage) {
-    const StageInfo& row = info(stage);
-    OperationStage made{row.key,  row.symbol,  row.step,  row.title,  row.tex,
-                        row.rows, row.columns, row.heads, row.exists, row.colors,
-                        row.role, {},          row.words, row.source};
-    for (std::size_t n = 0; n < row.operands.size(); ++n)
-        if (row.operands[n])
-            made.operands[n] = {key_of(row.operands[n]->id), row.operands[n]->lights};
-    return made;
-}
+ForwardPass::ForwardPass(const CallD& of, const OperationSpec& spec, StageKeys keys)
+    : call(of),
+      context(stage_shape(Stage::context, of.size(), of.spec())),
+      trace(zeros(of, spec, keys)) {}
 
-OperationStage context_row(std::string_view tex, std::string_view words, std::string_view source) {
-    OperationStage row = shared_row(Stage::context);
-    row.tex = tex;
-    row.words = words;
-    row.source = source;
-    row.operands[0] = {"implied", Lights::same_row};
-    return row;
-}
-
-OperationTraceD empty_trace(const OperationInfo& operation) {
-    OperationTraceD trace;
-    trace.operation = operation.operation;
-    trace.stages.resize(operation.stages.size());
-    return trace;
-}
-
-TensorD stage_zeros(const OperationInfo& operation, std::string_view key, const CallD& call,
-                    const OperationSpec& spec) {
-    for (const OperationStage& row : operation.stages)
-        if (row.key == key)
-            return TensorD(operation_stage_shape(row, call.size(), call.spec(), spec));
-    ATTN_CHECK(false, "the operation's table has this stage");
-    return {};
-}
-
-void finish_forward(const CallD& call, TraceD&& shared, OperationTraceD& trace) {
-    shared[Stage::output] = join_heads(call.inputs(), call.size(), shared[Stage::context]);
+OperationTraceD ForwardPass::finish() {
+    shared[Stage::output] = join_heads(call.inputs(), call.size(), context);
+    shared[Stage::context] = std::move(context);
     move_shared(std::move(shared), trace);
+    return std::move(trace);
 }
 
-TraceD begin_gradients(const CallD& call, const TensorD& context, const UpstreamD& upstream) {
-    TraceD d;
-    begin_backward(call, context, upstream, d);
+BackwardPass::BackwardPass(const CallD& of, const OperationSpec& spec,
+                           const OperationTraceD& forward, const UpstreamD& upstream,
+                           StageKeys keys)
+    : call(of), f(forward), made(zeros(of, spec, keys)) {
+    begin_backward(call, f["context"], upstream, d);
     for (const Stage stage : {Stage::q, Stage::k, Stage::v})
         d[stage] = TensorD(stage_shape(stage, call.size(), call.spec()));
-    return d;
+    for (const OperationParam& param : info(spec.operation).params)
+        made.params.tensors.emplace_back(operation_param_shape(param, call.size(), spec));
 }
 
-void finish_backward(const CallD& call, const TensorD& v, TraceD&& d, OperationTraceD& gradients) {
+OperationTraceD BackwardPass::finish() {
     inputs_backward(call.inputs(), d);
-    gradients["implied"] = implied_gradient(call.size(), d[Stage::context], v);
-    gradients.call_params = std::move(d.params);
-    move_shared(std::move(d), gradients);
+    made["implied"] = implied_gradient(call.size(), d[Stage::context], f["v"]);
+    made.call_params = std::move(d.params);
+    move_shared(std::move(d), made);
+    return std::move(made);
 }
 
 std::vector<std::uint8_t> open_keys(const CallD& call, Index b) {

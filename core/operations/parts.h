@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -10,44 +11,20 @@ namespace attn {
 
 // What the files of the operations share, each of which has a row.
 
-const OperationInfo& chunked_operation();
-const OperationInfo& linear_operation();
-const OperationInfo& latents_operation();
-const OperationInfo& state_space_operation();
-const OperationInfo& linformer_operation();
-
-// ---- tables
-
-/// What an operation shows and learns, in a file of its own: <operation>_table.cpp.
-struct OperationTable {
-    std::string_view source;
-    std::span<const OperationStage> stages;
-    std::span<const OperationParam> params;
+/// What each operation's file gives to its row; tables.cpp has the rest.
+struct OperationWork {
+    decltype(OperationInfo::cost) cost;
+    decltype(OperationInfo::refuses) refuses;
+    decltype(OperationInfo::forward) forward;
+    decltype(OperationInfo::backward) backward;
 };
-OperationTable chunked_table();
-OperationTable linear_table();
-OperationTable latents_table();
-OperationTable state_space_table();
-OperationTable linformer_table();
+extern const OperationWork kChunkedWork;
+extern const OperationWork kLinearWork;
+extern const OperationWork kLatentsWork;
+extern const OperationWork kStateSpaceWork;
+extern const OperationWork kLinformerWork;
 
-/// Softmax attention's own row, of those that the operation has too.
-OperationStage shared_row(Stage stage);
-/// context = implied V; `tex` is how the operation gets there.
-OperationStage context_row(std::string_view tex, std::string_view words, std::string_view source);
-
-// ---- traces
-
-/// As many empty tensors as the operation's table has rows.
-OperationTraceD empty_trace(const OperationInfo& operation);
-/// A tensor of zeros for a stage of the operation in this call.
-TensorD stage_zeros(const OperationInfo& operation, std::string_view key, const CallD& call,
-                    const OperationSpec& spec);
-/// `shared` has a context: makes the output, and moves what the operation's table names into `trace`.
-void finish_forward(const CallD& call, TraceD&& shared, OperationTraceD& trace);
-/// Softmax attention's gradients before the operation's own: d[context] as `upstream` says, d[v], d[q], d[k] zeros.
-TraceD begin_gradients(const CallD& call, const TensorD& context, const UpstreamD& upstream);
-/// d[q], d[k] and d[v] are whole: goes on to the inputs, makes d_implied, and moves what the operation's table names.
-void finish_backward(const CallD& call, const TensorD& v, TraceD&& d, OperationTraceD& gradients);
+// ---- passes
 
 /// body(b, h, g) for every batch entry, query head and its key/value head. A body that sees a stop may return early.
 template <class Body>
@@ -63,6 +40,48 @@ Result<void> for_each_head(const Dimensions& size, const RunControl& control, co
     }
     return {};
 }
+
+using StageKeys = std::initializer_list<std::string_view>;
+
+/// A forward pass under way: `shared`, softmax attention's part, comes empty; the context and the stages named are zeros.
+struct ForwardPass {
+    ForwardPass(const CallD& of, const OperationSpec& spec, StageKeys keys);
+    /// body(b, h, g) for each head; then the output.
+    template <class Body>
+    Result<OperationTraceD> run(const RunControl& control, const Body& body) {
+        return for_each_head(call.size(), control, body).map([&] { return finish(); });
+    }
+    OperationTraceD finish();
+
+    const CallD& call;
+    TraceD shared;
+    TensorD context;
+    OperationTraceD trace;
+};
+
+/// A backward pass under way: d[context] as `upstream` says; d[q], d[k], d[v], the stages named and the parameters are zeros.
+struct BackwardPass {
+    BackwardPass(const CallD& of, const OperationSpec& spec, const OperationTraceD& forward,
+                 const UpstreamD& upstream, StageKeys keys);
+    /// body(b, h, g) for each head and after(), which leave d[q], d[k] and d[v] whole; then d_implied and the inputs.
+    template <class Body, class After>
+    Result<OperationTraceD> run(const RunControl& control, const Body& body, const After& after) {
+        return for_each_head(call.size(), control, body).map([&] {
+            after();
+            return finish();
+        });
+    }
+    template <class Body>
+    Result<OperationTraceD> run(const RunControl& control, const Body& body) {
+        return run(control, body, [] {});
+    }
+    OperationTraceD finish();
+
+    const CallD& call;
+    const OperationTraceD& f;
+    TraceD d;
+    OperationTraceD made;
+};
 
 // ---- masks of operations that see a key or do not, whoever asks
 

@@ -132,16 +132,12 @@ void follow_policy(const CallD& call, const std::vector<std::uint8_t>& open, Vie
 Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
                                 const OperationParamsD& params, const RunControl& control) {
     const Dimensions& size = call.size();
-    TraceD shared;
-    fill_q_k_v(call, shared);
-    TensorD context(stage_shape(Stage::context, size, call.spec()));
-    OperationTraceD trace = empty_trace(state_space_operation());
-    for (const std::string_view key : {"delta", "b", "c", "a_bar", "b_bar", "states", "implied"})
-        trace[key] = stage_zeros(state_space_operation(), key, call, spec);
-    const TraceD& given = shared;
+    ForwardPass pass(call, spec, {"delta", "b", "c", "a_bar", "b_bar", "states", "implied"});
+    fill_q_k_v(call, pass.shared);
+    const TraceD& given = pass.shared;
     const auto run = [&](Index b, Index h, Index g) {
         const Head head = head_of(params, spec, h);
-        const HeadStages f = stages_of(trace, b, h);
+        const HeadStages f = stages_of(pass.trace, b, h);
         const ConstViewD u = given[Stage::v].matrix(b, g);
         const std::vector<std::uint8_t> open = open_keys(call, b);
         add_product(u, head.w_b, f.b);
@@ -149,17 +145,14 @@ Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
         for (Index i = 0; i < size.tq; ++i) {
             const bool is_open = open[static_cast<std::size_t>(i)] != 0;
             take_token(head, u, i, is_open, f);
-            read_states(head, u, i, is_open, f, context.matrix(b, h));
+            read_states(head, u, i, is_open, f, pass.context.matrix(b, h));
         }
         for (Index c = 0; c < size.d_v; ++c)
             add_implied<double>(f.c, f.a_bar, f.b_bar, c, 1.0 / static_cast<double>(size.d_v),
-                                trace["implied"].matrix(b, h));
-        follow_policy(call, open, context.matrix(b, h), trace["implied"].matrix(b, h));
+                                pass.trace["implied"].matrix(b, h));
+        follow_policy(call, open, pass.context.matrix(b, h), pass.trace["implied"].matrix(b, h));
     };
-    if (auto done = for_each_head(size, control, run); !done) return tl::unexpected(done.error());
-    shared[Stage::context] = std::move(context);
-    finish_forward(call, std::move(shared), trace);
-    return trace;
+    return pass.run(control, run);
 }
 
 /// One head on the way back, the last token first.
@@ -247,27 +240,21 @@ Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
     const Dimensions& size = call.size();
     Result<OperationTraceD> f = forward(call, spec, params, control);
     if (!f) return f;
-    TraceD d = begin_gradients(call, (*f)["context"], upstream);
-    OperationTraceD made = empty_trace(state_space_operation());
-    for (const std::string_view key : {"delta", "b", "c", "a_bar", "b_bar", "states"})
-        made[key] = stage_zeros(state_space_operation(), key, call, spec);
-    for (const TensorD& tensor : params.tensors) made.params.tensors.emplace_back(tensor.shape());
-    const TensorD v = (*f)["v"];
+    BackwardPass pass(call, spec, *f, upstream, {"delta", "b", "c", "a_bar", "b_bar", "states"});
     const auto run = [&](Index b, Index h, Index g) {
         std::vector<ViewD> d_params;
-        for (TensorD& tensor : made.params.tensors) d_params.push_back(tensor.matrix(0, h));
+        for (TensorD& tensor : pass.made.params.tensors) d_params.push_back(tensor.matrix(0, h));
         const std::vector<std::uint8_t> open = open_keys(call, b);
         const Head head = head_of(params, spec, h);
-        HeadGradient gradient(head, v.matrix(b, g), stages_of(*f, b, h), stages_of(made, b, h),
-                              std::move(d_params), d[Stage::v].matrix(b, g));
+        HeadGradient gradient(head, std::as_const(*f)["v"].matrix(b, g), stages_of(*f, b, h),
+                              stages_of(pass.made, b, h), std::move(d_params),
+                              pass.d[Stage::v].matrix(b, g));
         for (Index i = size.tq - 1; i >= 0; --i)
             gradient.token(i, open[static_cast<std::size_t>(i)] != 0,
-                           std::as_const(d)[Stage::context].matrix(b, h));
+                           std::as_const(pass.d)[Stage::context].matrix(b, h));
         gradient.projections();
     };
-    if (auto done = for_each_head(size, control, run); !done) return tl::unexpected(done.error());
-    finish_backward(call, v, std::move(d), made);
-    return made;
+    return pass.run(control, run);
 }
 
 std::string refuses(const CallForm& form, const OperationSpec& spec) {
@@ -300,25 +287,7 @@ OperationCost cost(const Dimensions& size, const AttentionSpec&, const Operation
 
 }  // namespace
 
-const OperationInfo& state_space_operation() {
-    static const OperationInfo row{
-        Operation::state_space,
-        "state-space",
-        "Selective state space",
-        R"(h_i = A'_i\,h_{i-1} + B'_i\,v_i\text{, }\mathrm{context}_i = C_i\,h_i + D\,v_i)",
-        "A recurrence over the values in place of attention, with steps that each token chooses; "
-        "it "
-        "looks at no query or key, and only back.",
-        state_space_table().source,
-        false,
-        state_space_table().stages,
-        state_space_table().params,
-        cost,
-        refuses,
-        forward,
-        backward};
-    return row;
-}
+const OperationWork kStateSpaceWork{cost, refuses, forward, backward};
 
 Result<Tensor> implied_of_column(const OperationTrace& forward, Index column) {
     const Tensor& mean = forward["implied"];

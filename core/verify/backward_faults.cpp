@@ -8,6 +8,7 @@
 
 #include "core/dropout.h"
 #include "core/engine.h"
+#include "core/entries.h"
 #include "core/kernels/reference_parts.h"
 #include "core/scores/score.h"
 #include "core/verify/faults.h"
@@ -40,7 +41,7 @@ class Pass {
           forward_(subject_.reference),
           d_(trial.backward->reference),
           row_sums_(Shape{size().batch, size().heads, size().tq, 1}) {
-        for_pairs([&](Index b, Index h, Index i, Index j) {
+        for_each_pair(size(), [&](Index b, Index h, Index i, Index j) {
             if (const double weight = weights()(b, h, i, j); weight != 0.0)
                 row_sums_(b, h, i, 0) += weight * d_weights()(b, h, i, j);
         });
@@ -58,20 +59,13 @@ class Pass {
     double logsumexp(Index b, Index h, Index i) const { return forward_.logsumexp(b, h, i, 0); }
     Index group() const { return size().heads / size().kv_heads; }
 
-    template <class Each>
-    void for_pairs(Each each) const {
-        for (Index b = 0; b < size().batch; ++b)
-            for (Index h = 0; h < size().heads; ++h)
-                for (Index i = 0; i < size().tq; ++i)
-                    for (Index j = 0; j < size().tk; ++j) each(b, h, i, j);
-    }
-
     /// [B,H,Tq,Tk] of value(b, h, i, j).
     template <class Value>
     TensorD pairs(Value value) const {
         TensorD made(Shape{size().batch, size().heads, size().tq, size().tk});
-        for_pairs(
-            [&](Index b, Index h, Index i, Index j) { made(b, h, i, j) = value(b, h, i, j); });
+        for_each_pair(size(), [&](Index b, Index h, Index i, Index j) {
+            made(b, h, i, j) = value(b, h, i, j);
+        });
         return made;
     }
 
@@ -87,7 +81,7 @@ class Pass {
     TensorD d_values(const TensorD& weights) const {
         const TensorD& d_o = d_[Stage::context];
         TensorD made(d_[Stage::v].shape());
-        for_pairs([&](Index b, Index h, Index i, Index j) {
+        for_each_pair(size(), [&](Index b, Index h, Index i, Index j) {
             if (const double weight = weights(b, h, i, j); weight != 0.0)
                 for (Index c = 0; c < size().d_v; ++c)
                     made(b, h / group(), j, c) += weight * d_o(b, h, i, c);
@@ -260,7 +254,7 @@ Reason wrong_backward_weights(const Trial& trial, const Take& take) {
     const Pass pass(trial);
     const Subject& subject = pass.subject();
     TensorD most(Shape{pass.size().batch, pass.size().heads, pass.size().tq, 1}, kMinusInfinity);
-    pass.for_pairs([&](Index b, Index h, Index i, Index j) {
+    for_each_pair(pass.size(), [&](Index b, Index h, Index i, Index j) {
         double& top = most(b, h, i, 0);
         if (subject.allowed(b, h, i, j) != 0) top = std::max(top, pass.logits()(b, h, i, j));
     });

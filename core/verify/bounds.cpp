@@ -1,6 +1,7 @@
 // e_x: the absolute error allowed in x; u the unit roundoff. Norms are largest row norms, `top` the largest finite entry.
 
 #include "core/verify/bounds.h"
+#include "core/entries.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,14 +24,11 @@ double top(const TensorD& tensor) {
 /// The largest Euclidean norm of a row.
 double row_norm(const TensorD& tensor) {
     double largest = 0.0;
-    for (Index b = 0; b < tensor.shape().b; ++b)
-        for (Index h = 0; h < tensor.shape().h; ++h)
-            for (Index t = 0; t < tensor.shape().t; ++t) {
-                double sum = 0.0;
-                for (const double value : tensor.matrix(b, h).row(t))
-                    sum += finite(value) * finite(value);
-                largest = std::max(largest, std::sqrt(sum));
-            }
+    for_each_row(tensor.shape(), [&](Index b, Index h, Index t) {
+        double sum = 0.0;
+        for (const double value : tensor.matrix(b, h).row(t)) sum += finite(value) * finite(value);
+        largest = std::max(largest, std::sqrt(sum));
+    });
     return largest;
 }
 

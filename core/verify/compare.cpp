@@ -1,4 +1,5 @@
 #include "core/verify/compare.h"
+#include "core/entries.h"
 
 #include <algorithm>
 #include <bit>
@@ -104,10 +105,9 @@ std::uint64_t ulp_distance(float a, float b) {
 Errors total_errors(const Tensor& actual, const TensorD& expected, Tolerance tolerance) {
     Sum sum(tolerance, largest_finite(expected));
     const Shape& shape = actual.shape();
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index t = 0; t < shape.t; ++t)
-                for_each_cell(actual, expected, b, h, t, [&](const Cell& cell) { sum.add(cell); });
+    for_each_row(shape, [&](Index b, Index h, Index t) {
+        for_each_cell(actual, expected, b, h, t, [&](const Cell& cell) { sum.add(cell); });
+    });
     return sum.finish();
 }
 

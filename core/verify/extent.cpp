@@ -1,6 +1,7 @@
 // b batch entry, h head, t row, d column.
 
 #include "core/verify/extent.h"
+#include "core/entries.h"
 
 #include <algorithm>
 #include <cmath>
@@ -112,9 +113,7 @@ class Extent {
         const Shape shape = actual.shape();
         batches_.of = shape.b, heads_.of = shape.h, rows_.of = shape.t, columns_.of = shape.d;
         std::vector<bool> columns(static_cast<std::size_t>(shape.d));
-        for (Index b = 0; b < shape.b; ++b)
-            for (Index h = 0; h < shape.h; ++h)
-                for (Index t = 0; t < shape.t; ++t) see_row({b, h, t}, columns);
+        for_each_row(shape, [&](Index b, Index h, Index t) { see_row({b, h, t}, columns); });
         for (Index d = 0; d < shape.d; ++d)
             if (columns[static_cast<std::size_t>(d)]) columns_.add(d);
         for (Some* const some : {&batches_, &heads_, &rows_}) some->sort();

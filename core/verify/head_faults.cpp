@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/engine.h"
+#include "core/entries.h"
 #include "core/kernels/reference_parts.h"
 #include "core/verify/faults.h"
 
@@ -148,10 +149,9 @@ TraceD with_groups(const Subject& subject, const std::function<Place(Index b, In
 TensorD swapped(const TensorD& tensor) {
     const Shape shape = tensor.shape();
     TensorD made(Shape{shape.b, shape.t, shape.h, shape.d});
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index t = 0; t < shape.t; ++t)
-                std::ranges::copy(tensor.matrix(b, h).row(t), made.matrix(b, t).row(h).begin());
+    for_each_row(shape, [&](Index b, Index h, Index t) {
+        std::ranges::copy(tensor.matrix(b, h).row(t), made.matrix(b, t).row(h).begin());
+    });
     return made;
 }
 

@@ -4,25 +4,18 @@
 #include <memory>
 #include <utility>
 
+#include "core/entries.h"
 #include "core/masks.h"
 #include "core/verify/faults.h"
 
 namespace attn::verify {
 namespace {
 
-template <class Visit>
-void for_each_pair(const Shape& shape, Visit visit) {
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index i = 0; i < shape.t; ++i)
-                for (Index j = 0; j < shape.d; ++j) visit(b, h, i, j);
-}
-
 /// Every pair p for which keep(b, h, i, j) holds.
 template <class Keep>
 Mask mask_where(const Shape& shape, Keep keep) {
     Mask mask(shape);
-    for_each_pair(shape, [&](Index b, Index h, Index i, Index j) {
+    for_each_entry(shape, [&](Index b, Index h, Index i, Index j) {
         mask(b, h, i, j) = keep(b, h, i, j) ? 1 : 0;
     });
     return mask;
@@ -235,23 +228,22 @@ Reason padding_at_wrong_end(const MaskCase& call, const TakeMask& take) {
 Reason plant_masks(const Trial& trial, const Take& take,
                    Reason (*masks)(const MaskCase& call, const TakeMask& take)) {
     const Subject& subject = trial.subject;
-    return masks({subject.spec.mask, subject.size, subject.allowed}, [&](std::string variant,
-                                                                         Mask allowed) {
-        Replay replay = replay_of(subject);
-        replay.allowed = std::move(allowed);
-        if (!take(variant, run(subject, replay))) return false;
-        bool empty = false;
-        const Shape shape = replay.allowed.shape();
-        for (Index b = 0; b < shape.b; ++b)
-            for (Index h = 0; h < shape.h; ++h)
-                for (Index i = 0; i < shape.t; ++i)
-                    empty = empty || std::ranges::count(replay.allowed.matrix(b, h).row(i), 1) == 0;
-        if (!empty || !replay.sinks.empty()) return true;
-        replay.empty = EmptyWeights::nan;
-        if (!take(variant + ", rows without a key NaN", run(subject, replay))) return false;
-        replay.empty = EmptyWeights::uniform;
-        return take(variant + ", rows without a key the mean of V", run(subject, replay));
-    });
+    return masks(
+        {subject.spec.mask, subject.size, subject.allowed}, [&](std::string variant, Mask allowed) {
+            Replay replay = replay_of(subject);
+            replay.allowed = std::move(allowed);
+            if (!take(variant, run(subject, replay))) return false;
+            bool empty = false;
+            const Shape shape = replay.allowed.shape();
+            for_each_row(shape, [&](Index b, Index h, Index i) {
+                empty = empty || std::ranges::count(replay.allowed.matrix(b, h).row(i), 1) == 0;
+            });
+            if (!empty || !replay.sinks.empty()) return true;
+            replay.empty = EmptyWeights::nan;
+            if (!take(variant + ", rows without a key NaN", run(subject, replay))) return false;
+            replay.empty = EmptyWeights::uniform;
+            return take(variant + ", rows without a key the mean of V", run(subject, replay));
+        });
 }
 
 }  // namespace attn::verify

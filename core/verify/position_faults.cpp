@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/engine.h"
+#include "core/entries.h"
 #include "core/verify/faults.h"
 
 namespace attn::verify {
@@ -28,18 +29,17 @@ template <class Turn>
 TensorD turned(const Rope& rope, TensorD tensor, Turn turn) {
     const Shape shape = tensor.shape();
     const Index dims = rope.dims.value_or(shape.d);
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index t = 0; t < shape.t; ++t)
-                for (Index c = 0; c < dims / 2; ++c) {
-                    const bool half = rope.pairs == RopePairs::half;
-                    double& x = tensor(b, h, t, half ? c : 2 * c);
-                    double& y = tensor(b, h, t, half ? c + dims / 2 : 2 * c + 1);
-                    const auto [cosine, sine] = turn(b, t, rope_frequency(rope, c, dims));
-                    const double old_x = x, old_y = y;
-                    x = old_x * cosine - old_y * sine;
-                    y = old_x * sine + old_y * cosine;
-                }
+    for_each_row(shape, [&](Index b, Index h, Index t) {
+        for (Index c = 0; c < dims / 2; ++c) {
+            const bool half = rope.pairs == RopePairs::half;
+            double& x = tensor(b, h, t, half ? c : 2 * c);
+            double& y = tensor(b, h, t, half ? c + dims / 2 : 2 * c + 1);
+            const auto [cosine, sine] = turn(b, t, rope_frequency(rope, c, dims));
+            const double old_x = x, old_y = y;
+            x = old_x * cosine - old_y * sine;
+            y = old_x * sine + old_y * cosine;
+        }
+    });
     return tensor;
 }
 

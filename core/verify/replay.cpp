@@ -1,6 +1,7 @@
 // b batch entry, h query head, i query row, j key column, p position of a query.
 
 #include "core/verify/replay.h"
+#include "core/entries.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,14 +39,6 @@ class Runner {
   private:
     const Dimensions& size() const { return subject_.size; }
 
-    template <class Visit>
-    void for_each_pair(Visit visit) const {
-        for (Index b = 0; b < size().batch; ++b)
-            for (Index h = 0; h < size().heads; ++h)
-                for (Index i = 0; i < size().tq; ++i)
-                    for (Index j = 0; j < size().tk; ++j) visit(b, h, i, j);
-    }
-
     double biased(double scaled, Index b, Index h, Index i, Index j) const {
         double value = r_.cap ? *r_.cap * std::tanh(scaled / *r_.cap) : scaled;
         if (r_.slopes.empty()) return value;
@@ -55,7 +48,7 @@ class Runner {
     }
 
     void fill_logits() {
-        for_each_pair([&](Index b, Index h, Index i, Index j) {
+        for_each_pair(size(), [&](Index b, Index h, Index i, Index j) {
             const double scaled = r_.scores(b, h, i, j) * r_.factor;
             const double value = biased(scaled, b, h, i, j);
             t_[Stage::scaled](b, h, i, j) = scaled;
@@ -79,30 +72,25 @@ class Runner {
     }
 
     void over_keys() {
-        for (Index b = 0; b < size().batch; ++b)
-            for (Index h = 0; h < size().heads; ++h)
-                for (Index i = 0; i < size().tq; ++i) {
-                    Line line;
-                    if (!r_.sinks.empty()) line.sink = r_.sinks(0, 0, 0, h);
-                    for (Index j = 0; j < size().tk; ++j) line.cells.push_back({b, h, i, j});
-                    t_.logsumexp(b, h, i, 0) = softmax(line);
-                }
+        for_each_query(size(), [&](Index b, Index h, Index i) {
+            Line line;
+            if (!r_.sinks.empty()) line.sink = r_.sinks(0, 0, 0, h);
+            for (Index j = 0; j < size().tk; ++j) line.cells.push_back({b, h, i, j});
+            t_.logsumexp(b, h, i, 0) = softmax(line);
+        });
     }
 
     /// Lines along `axis`, `length` cells long, from every cell of `starts`. logsumexp stays the reference's.
     void over(const Shape& starts, std::size_t axis, Index length) {
-        for (Index b = 0; b < starts.b; ++b)
-            for (Index h = 0; h < starts.h; ++h)
-                for (Index i = 0; i < starts.t; ++i)
-                    for (Index j = 0; j < starts.d; ++j) {
-                        Line line;
-                        for (Index n = 0; n < length; ++n) {
-                            std::array<Index, 4> cell{b, h, i, j};
-                            cell[axis] = n;
-                            line.cells.push_back(cell);
-                        }
-                        softmax(line);
-                    }
+        for_each_entry(starts, [&](Index b, Index h, Index i, Index j) {
+            Line line;
+            for (Index n = 0; n < length; ++n) {
+                std::array<Index, 4> cell{b, h, i, j};
+                cell[axis] = n;
+                line.cells.push_back(cell);
+            }
+            softmax(line);
+        });
     }
 
     double& at(Stage stage, const std::array<Index, 4>& cell) {
@@ -152,7 +140,7 @@ class Runner {
         const TensorD& whole = r_.dropout.empty() ? t_[Stage::weights] : t_[Stage::dropped];
         const TensorD weights = r_.round_weights ? rounded_to(*r_.round_weights, whole) : whole;
         TensorD context(t_[Stage::context].shape());
-        for_each_pair([&](Index b, Index h, Index i, Index j) {
+        for_each_pair(size(), [&](Index b, Index h, Index i, Index j) {
             const double weight = weights(b, h, i, j);
             if (weight == 0.0 && r_.allowed(b, h, i, j) == 0) return;
             const Index g = r_.value_head[static_cast<std::size_t>(h)];
@@ -186,11 +174,9 @@ TensorD dropout_factors(const Subject& subject) {
     if (!subject.spec.drops()) return {};
     const Dimensions& size = subject.size;
     TensorD factors(Shape{size.batch, size.heads, size.tq, size.tk});
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index h = 0; h < size.heads; ++h)
-            for (Index i = 0; i < size.tq; ++i)
-                for (Index j = 0; j < size.tk; ++j)
-                    factors(b, h, i, j) = dropout_factor(subject.spec, size, b, h, i, j);
+    for_each_pair(size, [&](Index b, Index h, Index i, Index j) {
+        factors(b, h, i, j) = dropout_factor(subject.spec, size, b, h, i, j);
+    });
     return factors;
 }
 

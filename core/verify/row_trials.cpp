@@ -1,4 +1,5 @@
 #include "core/verify/row_trials.h"
+#include "core/entries.h"
 
 #include <algorithm>
 #include <cmath>
@@ -99,14 +100,12 @@ void RowTrials::choose_sample() {
     const Dimensions& size = subject().size;
     std::vector<std::pair<double, Place>> wrong;
     double most = 0.0;
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index h = 0; h < size.heads; ++h)
-            for (Index i = 0; i < size.tq; ++i) {
-                const Place at{b, h, i};
-                const double e = error(at, right(at));
-                most = std::max(most, e);
-                if (e > kUnnoticed) wrong.emplace_back(e, at);
-            }
+    for_each_query(size, [&](Index b, Index h, Index i) {
+        const Place at{b, h, i};
+        const double e = error(at, right(at));
+        most = std::max(most, e);
+        if (e > kUnnoticed) wrong.emplace_back(e, at);
+    });
     std::erase_if(wrong, [&](const auto& each) { return each.first < 1e-4 * most; });
     std::ranges::stable_sort(wrong, std::greater{}, [](const auto& each) { return each.first; });
     const std::size_t step = std::max<std::size_t>(1, wrong.size() / kSample);
@@ -129,14 +128,12 @@ bool RowTrials::comes_near(const MakeRow& make) const {
 TraceD RowTrials::planted(const MakeRow& make) const {
     const Dimensions& size = subject().size;
     TraceD t = subject().reference;
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index h = 0; h < size.heads; ++h)
-            for (Index i = 0; i < size.tq; ++i) {
-                const MadeRow one = made({b, h, i}, make);
-                std::ranges::copy(one.weights, t[Stage::weights].matrix(b, h).row(i).begin());
-                std::ranges::copy(one.context, t[Stage::context].matrix(b, h).row(i).begin());
-                t.logsumexp(b, h, i, 0) = one.logsumexp;
-            }
+    for_each_query(size, [&](Index b, Index h, Index i) {
+        const MadeRow one = made({b, h, i}, make);
+        std::ranges::copy(one.weights, t[Stage::weights].matrix(b, h).row(i).begin());
+        std::ranges::copy(one.context, t[Stage::context].matrix(b, h).row(i).begin());
+        t.logsumexp(b, h, i, 0) = one.logsumexp;
+    });
     t[Stage::output] = join_heads(subject().inputs, size, t[Stage::context]);
     return t;
 }

@@ -8,18 +8,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/entries.h"
 #include "core/scores/score.h"
 #include "core/verify/faults.h"
 
 namespace attn::verify {
 namespace {
-
-template <class Visit>
-void for_each_row(const Dimensions& size, Visit visit) {
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index h = 0; h < size.heads; ++h)
-            for (Index i = 0; i < size.tq; ++i) visit(b, h, i);
-}
 
 /// Least squares of y on x, each less its mean over a row.
 struct Fit {
@@ -72,7 +66,7 @@ std::optional<double> fitted_factor(const Trial& trial) {
     if (scaled.empty() && (!logits || subject.spec.softcap)) return std::nullopt;
     const Replay replay = replay_of(subject);
     Fit fit;
-    for_each_row(subject.size, [&](Index b, Index h, Index i) {
+    for_each_query(subject.size, [&](Index b, Index h, Index i) {
         std::vector<double> x, y;
         for (Index j = 0; j < subject.size.tk; ++j) {
             const auto logit =
@@ -110,7 +104,7 @@ std::optional<double> fitted_slope(const Trial& trial, const Logits& logits, Ind
     const Subject& subject = trial.subject;
     const Replay replay = replay_of(subject);
     Fit fit;
-    for_each_row(subject.size, [&](Index b, Index h, Index i) {
+    for_each_query(subject.size, [&](Index b, Index h, Index i) {
         if (h != head) return;
         std::vector<double> x, y;
         for (Index j = 0; j < subject.size.tk; ++j) {
@@ -130,7 +124,7 @@ std::optional<double> fitted_slope(const Trial& trial, const Logits& logits, Ind
 bool changes_a_row(const Subject& subject, const Results& results, const TraceD& planted) {
     if (!results[Stage::masked].empty()) return true;
     bool changes = false;
-    for_each_row(subject.size, [&](Index b, Index h, Index i) {
+    for_each_query(subject.size, [&](Index b, Index h, Index i) {
         if (std::ranges::count(subject.allowed.matrix(b, h).row(i), 1) == 0) return;
         const TraceD& reference = subject.reference;
         for (Index j = 0; j < subject.size.tk; ++j)
@@ -255,7 +249,7 @@ Reason wrong_empty_rows(const Trial& trial, const Take& take) {
     const Subject& subject = trial.subject;
     Replay replay = replay_of(subject);
     bool empty = false;
-    for_each_row(subject.size, [&](Index b, Index h, Index i) {
+    for_each_query(subject.size, [&](Index b, Index h, Index i) {
         empty = empty || std::ranges::count(subject.allowed.matrix(b, h).row(i), 1) == 0;
     });
     if (!empty) return "every row has a key that it may attend to";

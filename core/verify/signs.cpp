@@ -1,6 +1,7 @@
 // b batch entry, h head, i query row, j key column.
 
 #include "core/verify/signs.h"
+#include "core/entries.h"
 
 #include <algorithm>
 #include <array>
@@ -215,9 +216,8 @@ void add_consistency(const Results& results, std::vector<Fact>& facts) {
     if (masked.empty() || masked.shape() != weights.shape()) return;
     const double u = std::max(roundoff_of(masked), roundoff_of(weights));
     Inconsistent found;
-    for (Index b = 0; b < masked.shape().b; ++b)
-        for (Index h = 0; h < masked.shape().h; ++h)
-            for (Index i = 0; i < masked.shape().t; ++i) check_softmax(results, b, h, i, u, found);
+    for_each_row(masked.shape(),
+                 [&](Index b, Index h, Index i) { check_softmax(results, b, h, i, u, found); });
     if (found.wrong > 0)
         facts.push_back(
             {"softmax",

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/entries.h"
 #include "core/scores/score.h"
 #include "core/verify/faults.h"
 
@@ -115,14 +116,12 @@ std::optional<TraceD> with_short_sums(const Subject& subject, FloatFormat format
     const double of_operands = std::pow(operand_factor(subject.spec, subject.size.d_k), 2);
     const Shape shape = replay.scores.shape();
     const std::vector<Index> heads = grouped_heads(subject.size);
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index i = 0; i < shape.t; ++i)
-                for (Index j = 0; j < shape.d; ++j)
-                    replay.scores(b, h, i, j) =
-                        of_operands * short_dot(format, q, k,
-                                                {b, h, i, heads[static_cast<std::size_t>(h)], j,
-                                                 subject.size.d_k});
+    for_each_entry(shape, [&](Index b, Index h, Index i, Index j) {
+        replay.scores(b, h, i, j) =
+            of_operands *
+            short_dot(format, q, k,
+                      {b, h, i, heads[static_cast<std::size_t>(h)], j, subject.size.d_k});
+    });
     return run(subject, replay);
 }
 

@@ -9,9 +9,9 @@
 #include <map>
 
 #include "core/cast.h"
+#include "core/entries.h"
 #include "core/scores/score.h"
 #include "tests/support/cases.h"
-#include "tests/support/entries.h"
 #include "tests/support/inputs.h"
 #include "tests/support/results.h"
 #include "tests/support/tolerance.h"

@@ -3,11 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <limits>
-#include "tests/support/entries.h"
+
+#include "core/entries.h"
 #include "tests/support/results.h"
 
 using namespace attn;
-using attn::test::for_each_row;
 
 namespace {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/entries.h"
 #include "core/masks.h"
 #include "tests/support/backends.h"
 #include "tests/support/cases.h"
-#include "tests/support/entries.h"
 #include "tests/support/inputs.h"
 #include "tests/support/tolerance.h"
 

@@ -75,6 +75,18 @@ TEST_CASE("layout is an option like the others") {
     CHECK(extents(npz, "q") == std::vector<Index>{1, 2, 3, 1});
     CHECK(floats(npz, "q") == std::vector<float>{1, 3, 5, 2, 4, 6});
     check_refused({"trace", file, "-o", out, "--layout", "columns"}, "--layout is 'columns'");
+    // [T, H·3·d]: q, k and v of each head in turn
+    const std::vector<float> packed{1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 6};
+    const std::string qkv = scratch.at("qkv.npz"), same = scratch.at("same.npz");
+    const NpzEntry entry{"qkv", {3, 6}, packed};
+    REQUIRE(write_npz(qkv, {&entry, 1}));
+    REQUIRE(command({"trace", qkv, "-o", same, "--heads", "2", "--layout", "per-head"}).code == 0);
+    CHECK(floats(read_npz(same).value(), "context") == floats(npz, "context"));
+    CHECK(command({"diff", qkv, out, "--heads", "2", "--layout", "per-head"}).code == 0);
+    CHECK(command({"diff", qkv, out, "--heads", "2", "--layout", "joined"}).code == 1);
+    CHECK(says(command({"heads", qkv, "--heads", "2", "--layout", "per-head"}).out, "0    1"));
+    check_refused({"trace", file, "-o", out, "--layout", "per-head"},
+                  "layout is per-head, but Q is not packed with K and V");
 }
 
 TEST_CASE("info and help list every format of the table") {

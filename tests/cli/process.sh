@@ -1,17 +1,9 @@
 #!/usr/bin/env bash
 # The program as a process: what it says when its streams, its memory or its time are taken away.
 #   process.sh ATTNSCOPE QKV.npz
-set -euo pipefail
-app=$(readlink -f "$1")
 input=$(readlink -f "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+# shellcheck source=SCRIPTDIR/../window/scratch.sh
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../window/scratch.sh"
 
 # refuses CODE WORDS COMMAND...: it ends with this code and one line that has these words.
 refuses() {

@@ -185,35 +185,48 @@ def children(parent):
                 pass
 
 
-def test_kills(rng, kills):
-    q = numbers(rng, 1, 30000, 16)
-    file = save("long.npz", {"causal": "top-left"}, Q=q, K=numbers(rng, 1, 30000, 16), V=q)
-    whole = pathlib.Path("whole")
+def killed(words, out_of, parts, kills):
+    """A rank is killed at some moments; the same command on 2 ranks then gives what a whole run does."""
+    whole = out_of("whole")
     begun = time.monotonic()
-    run(3, "map", file, "-o", whole)
+    run(3, *words, "-o", whole)
     took = time.monotonic() - begun
     expected = bits_of(whole)
     moments = random.Random(7)
     for n in range(kills):
-        folder = pathlib.Path(f"killed-{n}")
+        out = out_of(f"killed-{n}")
         deadline = 0.7 * took * moments.random()
-        job = subprocess.Popen(command(3, "map", file, "-o", folder), env=ENVIRONMENT, text=True,
+        job = subprocess.Popen(command(3, *words, "-o", out), env=ENVIRONMENT, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         # Not before all ranks have started: PMIx 4.2's mpirun may then wait forever for a lock, when every rank has ended.
-        while job.poll() is None and not list(folder.glob("map/*/operand-k.bin")):
+        while job.poll() is None and not parts(out):
             time.sleep(0.01)
         time.sleep(deadline)
         ranks = sorted(children(job.pid))
         if ranks and job.poll() is None:
             os.kill(moments.choice(ranks), signal.SIGKILL)
-        out, err = job.communicate(timeout=WAIT)
+        _, err = job.communicate(timeout=WAIT)
         if job.returncode != 0:
             assert "rank" in err and "signal 9" in err, f"no rank is named: {err}"
-        part = len(list(folder.glob("map/*/b0*.npz")))
-        run(2, "map", file, "-o", folder)
-        same(expected, bits_of(folder), f"resumed with {part} strips")
-        print(f"  killed after {deadline:.2f} s: status {job.returncode}, {part} strips kept")
+        kept = sorted(part for part in parts(out) if part.suffix == ".npz")
+        if kept and n == 0:
+            kept.pop(0).write_bytes(b"damaged")
+        said = run(2, *words, "-o", out)
+        same(expected, bits_of(out), f"resumed with {len(kept)} parts")
+        print(f"  killed after {deadline:.2f} s: status {job.returncode}, {len(kept)} parts kept")
+        yield out, kept, said
+
+
+def test_kills(rng, kills):
+    q, k = numbers(rng, 1, 30000, 16), numbers(rng, 1, 30000, 16)
+    file = save("long.npz", {"causal": "top-left"}, Q=q, K=k, V=q)
+    for folder, _, _ in killed(("map", file), lambda name: pathlib.Path(name), lambda out: list(out.glob("map/*/*[0-9k].*")), kills):
         shutil.rmtree(folder)
+    file = save("call.npz", {"causal": "top-left"}, Q=q[:, :16000], K=k[:, :16000], V=q[:, :16000])
+    for out, kept, said in killed(("attend", file, "--grad"), lambda name: pathlib.Path(name + ".npz"),
+                                  lambda out: list(pathlib.Path(f"{out}.parts").glob("*/*.npz")), kills):
+        assert f" {len(kept)} blocks were there" in said if kept else "were there" not in said, said
+        assert not pathlib.Path(f"{out}.parts").exists(), "parts are left behind"
 
 
 def test_refusals():

@@ -285,7 +285,8 @@ TEST_CASE("tokens first and joined heads are read as they are said to be") {
     CHECK(says(refused(call({2, 6}), given({{"layout", "joined"}, {"heads", "4"}})),
                "f.npz: Q is [2, 6]; expected [T, H·d] or [B, T, H·d], of 4 heads"));
     CHECK(says(refused(call({2, 6}), given({{"layout", "bhdt"}})),
-               "--layout is 'bhdt'; expected heads-first (bhtd), tokens-first (bthd) or joined"));
+               "--layout is 'bhdt'; expected heads-first (bhtd), tokens-first (bthd), joined (bte) "
+               "or per-head"));
 }
 
 TEST_CASE("grouped heads that are joined are split by their own number") {
@@ -404,17 +405,34 @@ TEST_CASE("a packed array in doubt is told both ways and the options that choose
     };
     CHECK(says(refused(call({5, 3, 3, 4})),
                "f.npz: qkv is [5, 3, 3, 4], which can be [T, 3, H, d] or [T, H, 3, d]: give "
-               "--layout tokens-first for the first or save Q, K and V"));
+               "--layout tokens-first for the first, give --layout per-head for the other or save "
+               "Q, K and V"));
     CHECK(read(call({5, 3, 3, 4}), given({{"layout", "tokens-first"}})).layers[0].k(0, 0, 0, 0) ==
           12);
+    CHECK(read(call({5, 3, 3, 4}), given({{"layout", "per-head"}})).layers[0].k(0, 0, 0, 0) == 4);
     const auto two = given({{"heads", "2"}});
     CHECK(says(refused(call({5, 12}), two),
                "which can be [T, 3·H·d], q, k and v one after another or [T, H·3·d], q, k and v of "
-               "each head in turn: give --layout joined for the first"));
+               "each head in turn: give --layout joined for the first, give --layout per-head for "
+               "the other"));
     const TensorFile joined = read(call({5, 12}), given({{"heads", "2"}, {"layout", "joined"}}));
     CHECK(joined.layers[0].q(0, 1, 3, 1) == 3 * 12 + 0 + 2 + 1);
     CHECK(joined.layers[0].v(0, 1, 3, 1) == 3 * 12 + 8 + 2 + 1);
     CHECK(joined.size.d_k == 2);
+    const auto in_turn = given({{"heads", "2"}, {"layout", "per-head"}});
+    const TensorFile neox = read(call({5, 12}), in_turn);  // as GPT-NeoX
+    CHECK(neox.layers[0].q(0, 1, 3, 1) == 3 * 12 + 6 + 1);
+    CHECK(neox.layers[0].k(0, 1, 3, 1) == 3 * 12 + 6 + 2 + 1);
+    CHECK(neox.layers[0].v(0, 1, 3, 1) == 3 * 12 + 6 + 4 + 1);
+    CHECK(read(call({2, 5, 12}), in_turn).layers[0].v(1, 0, 4, 1) == 60 + 48 + 4 + 1);
+    CHECK(read(call({2, 5, 2, 3, 2}), in_turn).layers[0].k(1, 1, 4, 0) == 60 + 48 + 6 + 2);
+    for (const Extents& extents : {Extents{5, 3, 2, 4}, {5, 10}, {3, 5, 2}})
+        CHECK(says(refused(call(extents), in_turn),
+                   "expected [T, H, 3, d], [B, T, H, 3, d], or [T, H·3·d] with heads under layout "
+                   "per-head"));
+    write(scratch / "q.npz", {counting("Q", {2, 1}), counting("K", {2, 1}), counting("V", {2, 1})});
+    CHECK(says(refused(scratch / "q.npz", in_turn),
+               "layout is per-head, but Q is not packed with K and V; expected heads-first"));
     const TensorFile stacked = read(call({3, 2, 5, 4}), given({{"layout", "heads-first"}}));
     CHECK(stacked.layers[0].k(0, 1, 3, 2) == 40 + 20 + 12 + 2);
     CHECK(says(refused(call({5, 13})), "f.npz: qkv is [5, 13]; expected [T, 3, H, d]"));

@@ -9,10 +9,10 @@
 #include <iterator>
 
 #include "core/cast.h"
+#include "core/entries.h"
 #include "core/masks.h"
 #include "tests/support/cases.h"
 #include "tests/support/differences.h"
-#include "tests/support/entries.h"
 
 using namespace attn;
 using namespace attn::test;

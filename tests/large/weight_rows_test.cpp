@@ -5,24 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <iterator>
-#include <limits>
 
-#include "core/cast.h"
 #include "core/kernels/fused_forward.h"
-#include "core/kernels/peak.h"
 #include "core/large/row_pool.h"
-#include "core/large/weight_map.h"
-#include "core/large/weight_rows.h"
-#include "core/masks.h"
-#include "core/scores/score.h"
-#include "tests/support/cases.h"
+#include "tests/large/pooled.h"
 #include "tests/support/edges.h"
 #include "tests/support/results.h"
 #include "tests/support/targets.h"
-#include "tests/support/tolerance.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -30,197 +21,8 @@ using namespace attn::large;
 
 namespace {
 
-/// One call, its map and the reference's numbers.
-struct Subject {
-    explicit Subject(const Case& from) : name(from.name) {
-        const InputsD inputs = cast<double>(from.inputs);
-        source = weight_source(from.inputs, from.spec).value();
-        exact = attend_exact(inputs, from.spec).value();
-        allowed = materialise(from.spec.mask, source.size);
-        const ErrorBounds bounds = error_bounds(inputs, from.spec, exact, TraceD{}, kFloatRoundoff);
-        logsumexp = bounds.logsumexp;
-        weight = bounds.forward[index_of(Stage::weights)];
-        double largest = 0.0;
-        for (const double l : exact.logsumexp.values())
-            if (std::isfinite(l)) largest = std::max(largest, std::abs(l));
-        biased = stage_or_source(Stage::biased, from.spec);
-        pair = bounds.forward[index_of(Stage::scaled)];  // a bias makes it no larger
-        for (const Stage stage : {Stage::scaled, biased})
-            for (const double s : exact[stage].values())
-                if (std::isfinite(s)) top = std::max(top, std::abs(s));
-        // logsumexp is a float on the way, in two bases.
-        weight.relative += 4.0 * kFloatRoundoff * largest;
-        top += largest;
-    }
-
-    std::string name;
-    WeightSource source;
-    TraceD exact;
-    Stage biased = Stage::scaled;  // what the mask and the softmax take
-    Mask allowed;
-    Tolerance pair;  // of a score
-    Tolerance logsumexp;
-    Tolerance weight;
-    double top = 0.0;  // the largest |S| or |B|, + |L|
-};
-
-struct Pooled {
-    double sum = 0.0;
-    double max = -std::numeric_limits<double>::infinity();
-    double log = 0.0;
-    Index cells = 0;
-    Index allowed = 0;
-};
-
-/// NaN when there is one.
-double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
-
-/// Reference pooling of `rows` and keys begin … end − 1, texels [row_side, key_side].
-std::vector<Pooled> pool_exactly(const Subject& subject, Head head, std::span<const Index> rows,
-                                 KeyRange keys, Index row_side, Index key_side) {
-    const auto count = static_cast<Index>(rows.size());
-    const Index columns = (keys.end - keys.begin + key_side - 1) / key_side;
-    const auto weights = subject.exact[Stage::weights].matrix(head.b, head.h);
-    const auto biased = subject.exact[subject.biased].matrix(head.b, head.h);
-    const auto allowed = subject.allowed.matrix(head.b, head.h);
-    std::vector<Pooled> pools(
-        static_cast<std::size_t>((count + row_side - 1) / row_side * columns));
-    for (Index n = 0; n < count; ++n) {
-        const Index i = rows[static_cast<std::size_t>(n)];
-        const double l = subject.exact.logsumexp(head.b, head.h, i, 0);
-        for (Index j = keys.begin; j < keys.end; ++j) {
-            const Index at = n / row_side * columns + (j - keys.begin) / key_side;
-            Pooled& pool = pools[static_cast<std::size_t>(at)];
-            const double a = weights(i, j);
-            ++pool.cells;
-            pool.sum += a;
-            if (std::isnan(a)) pool.max = pool.log = a;
-            if (allowed(i, j) == 0) continue;
-            ++pool.allowed;
-            pool.max = larger(pool.max, a);
-            pool.log += biased(i, j) - l;
-        }
-    }
-    return pools;
-}
-
-bool near(double actual, double expected, Tolerance tolerance) {
-    if (std::isnan(expected)) return std::isnan(actual);
-    if (std::isinf(expected)) return actual == expected;
-    return std::abs(actual - expected) <=
-           tolerance.absolute + tolerance.relative * std::abs(expected);
-}
-
-/// The first texel that is wrong, or "".
-std::string mismatch(const Subject& subject, const Texels& texels,
-                     const std::vector<Pooled>& pools) {
-    if (texels.mean.size() != pools.size()) return "the grid has another size";
-    for (std::size_t n = 0; n < pools.size(); ++n) {
-        const Pooled& pool = pools[n];
-        // Rounding errors of a sum of n terms grow like √n, see tolerance.h.
-        const double sum =
-            kFloatRoundoff * (2.0 + 2.0 * std::sqrt(static_cast<double>(pool.cells)));
-        Tolerance mean = subject.weight;
-        mean.relative += sum;
-        const Tolerance log{subject.weight.relative + sum * subject.top, 2.0 * kFloatRoundoff};
-        const double expected_log = pool.allowed == 0 && !std::isnan(pool.sum)
-                                        ? -kInf
-                                        : pool.log / static_cast<double>(pool.allowed);
-        const auto compare = [&](const char* what, float actual, double expected, Tolerance t) {
-            if (near(static_cast<double>(actual), expected, t)) return std::string();
-            return fmt::format("{} of texel {} is {:.9g}, expected {:.9g}", what, n, actual,
-                               expected);
-        };
-        for (const std::string& wrong :
-             {compare("mean", texels.mean[n], pool.sum / static_cast<double>(pool.cells), mean),
-              compare("max", texels.max[n], pool.max, subject.weight),
-              compare("log mean", texels.log_mean[n], expected_log, log)})
-            if (!wrong.empty()) return wrong;
-        if (!texels.allowed.empty() && texels.allowed[n] != pool.allowed)
-            return fmt::format("texel {} counts {} pairs, expected {}", n, texels.allowed[n],
-                               pool.allowed);
-    }
-    return {};
-}
-
-std::vector<Index> rows_from(Index first, Index count, Index step = 1) {
-    std::vector<Index> rows(static_cast<std::size_t>(count));
-    for (Index n = 0; n < count; ++n) rows[static_cast<std::size_t>(n)] = first + n * step;
-    return rows;
-}
-
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
-std::string compare_rows(const Subject& subject, Head head, std::span<const Index> rows,
-                         Index row_side, Index key_side) {
-    PooledRows out;
-    if (!pool_rows(subject.source, head, rows, row_side, key_side, {}, out)) return "stopped";
-    for (std::size_t n = 0; n < rows.size(); ++n) {
-        const Dimensions& size = subject.source.size;
-        const double exact =
-            subject.exact.logsumexp(head.b, head.h, rows[n], 0) +
-            pair_rule(subject.source.spec, size, head.h).slope *
-                static_cast<double>(near_position(rows[n] + size.query_offset, size).distance);
-        // All allowed scores −inf, NaN or +inf: which of them it is does not matter.
-        if (std::isfinite(exact) &&
-            !near(static_cast<double>(out.logsumexp[n]), exact, subject.logsumexp))
-            return fmt::format("logsumexp of row {} is {:.9g}, expected {:.9g}", rows[n],
-                               out.logsumexp[n], exact);
-    }
-    const std::string wrong = mismatch(
-        subject, out.texels,
-        pool_exactly(subject, head, rows, {0, subject.source.size.tk}, row_side, key_side));
-    if (wrong.empty()) return {};
-    return fmt::format("{}: rows by {} x {} on {}: {}", subject.name, row_side, key_side,
-                       simd_target(), wrong);
-}
-
-/// Rows and keys of a rectangle.
-struct Rectangle {
-    Index row, column, rows, columns;
-};
-
-std::string compare_cells(const Subject& subject, Head head, const Rectangle& part, Index side) {
-    const std::vector<Index> rows = rows_from(part.row, part.rows);
-    PooledRows known;
-    pool_rows(subject.source, head, rows, part.rows, 64, {}, known);
-    Texels out;
-    if (!pool_cells(subject.source, head, known.logsumexp, part.row, part.column, part.rows,
-                    part.columns, side, {}, out))
-        return "stopped";
-    const std::string wrong = mismatch(
-        subject, out,
-        pool_exactly(subject, head, rows, {part.column, part.column + part.columns}, side, side));
-    if (wrong.empty()) return {};
-    return fmt::format("{}: cells by {} from ({}, {}) on {}: {}", subject.name, side, part.row,
-                       part.column, simd_target(), wrong);
-}
-
-/// Of the arithmetic of single cells, in double.
-std::string compare_arithmetic(const Subject& subject, Head head) {
-    const auto at = [&](Stage stage, Cell cell) {
-        return subject.exact[stage](head.b, head.h, cell.row, cell.column);
-    };
-    for (const Cell cell : {Cell{0, 0}, {0, 196}, {129, 196}, {64, 100}, {77, 3}, {77, 70}}) {
-        const CellArithmetic got = cell_arithmetic(subject.source, head, cell);
-        const double l = subject.exact.logsumexp(head.b, head.h, cell.row, 0);
-        const bool allowed = subject.allowed(head.b, head.h, cell.row, cell.column) != 0;
-        if (got.allowed == allowed && near(got.scaled, at(Stage::scaled, cell), subject.pair) &&
-            near(got.biased, at(subject.biased, cell), subject.pair) &&
-            near(got.logsumexp, l, subject.logsumexp) &&
-            near(got.weight, at(Stage::weights, cell), subject.weight))
-            continue;
-        return fmt::format("{}: cell {} → {} of head {}: S {}, B {}, L {}, weight {}", subject.name,
-                           cell.row, cell.column, head.h, got.scaled, got.biased, got.logsumexp,
-                           got.weight);
-    }
-    return {};
-}
-
-Rectangle whole(const Subject& subject) {
-    return {0, 0, subject.source.size.tq, subject.source.size.tk};
 }
 
 /// More queries and keys than a group, a block and a strip hold.
@@ -331,7 +133,7 @@ TEST_CASE("texels of 2048 x 2048 cells equal pooling of the exact weights, at ev
     for (const bool causal : {false, true}) {
         Case one = normal_case("2048", {1, 1, 2048, 6}, {1, 1, 2048, 6}, 1);
         if (causal) one.spec.mask.causal = CausalAlign::top_left;
-        const Subject subject(one);
+        const PooledSubject subject(one);
         for (const Index side : {1, 2, 4, 8, 16, 32})
             CHECK(compare_cells(subject, {}, whole(subject), side) == "");
         for (const Index side : {32, 64, 256})
@@ -341,7 +143,7 @@ TEST_CASE("texels of 2048 x 2048 cells equal pooling of the exact weights, at ev
 
 TEST_CASE("texels of every side equal pooling of the exact weights, under every mask and target") {
     for (const Case& one : masked_cases()) {
-        const Subject subject(one);
+        const PooledSubject subject(one);
         on_every_target([&] {
             for (Index side = 1; side <= 32; ++side) {
                 const Rectangle part = side % 2 == 0 ? whole(subject) : Rectangle{17, 5, 101, 203};
@@ -352,7 +154,7 @@ TEST_CASE("texels of every side equal pooling of the exact weights, under every 
 }
 
 TEST_CASE("thin rectangles pool like wide ones") {
-    const Subject subject(long_case("thin", 7));
+    const PooledSubject subject(long_case("thin", 7));
     on_every_target([&] {
         for (const Rectangle& part : {Rectangle{0, 7, 211, 1}, Rectangle{9, 0, 1, 293},
                                       Rectangle{9, 100, 40, 3}, Rectangle{210, 292, 1, 1}})
@@ -363,7 +165,7 @@ TEST_CASE("thin rectangles pool like wide ones") {
 
 TEST_CASE("pooled rows equal pooling of the exact weights, whatever rows and sides") {
     for (const Case& one : masked_cases()) {
-        const Subject subject(one);
+        const PooledSubject subject(one);
         on_every_target([&] {
             for (const auto& [rows, keys] :
                  {std::pair<Index, Index>{1, 1}, {1, 9}, {32, 32}, {64, 64}, {5, 17}, {100, 300}}) {
@@ -407,7 +209,7 @@ TEST_CASE("rows that meet their keys a piece at a time weigh the same, bit for b
 
 TEST_CASE("maps of narrow and wide heads are exact") {
     for (const Index d_k : {1, 3, 64, 255, 256}) {
-        const Subject subject(long_case(fmt::format("d = {}", d_k), d_k));
+        const PooledSubject subject(long_case(fmt::format("d = {}", d_k), d_k));
         on_every_target([&] {
             CHECK(compare_rows(subject, {}, rows_from(0, 211), 32, 32) == "");
             CHECK(compare_cells(subject, {}, whole(subject), 4) == "");
@@ -420,7 +222,7 @@ TEST_CASE("maps agree with the reference on every option of the engine but dropo
     std::ranges::move(kind_cases(Sizes::odd), std::back_inserter(cases));
     for (const Case& one : cases) {
         if (one.spec.dropout > 0.0 || !is_dot(one.spec.score)) continue;
-        const Subject subject(one);
+        const PooledSubject subject(one);
         const Dimensions& size = subject.source.size;
         on_every_target([&] {
             for (Index b = 0; b < size.batch; ++b)
@@ -437,7 +239,7 @@ TEST_CASE(
     "every kind of attention agrees with the reference, under every mask, with grouped heads") {
     for (const Kind& kind : kKinds)
         for (const MaskOf& mask : kMasks) {
-            const Subject subject(kind_case(kind, mask));
+            const PooledSubject subject(kind_case(kind, mask));
             for (Index h = 0; h < 4; ++h) CHECK(compare_arithmetic(subject, {0, h}) == "");
             on_every_target([&] {
                 for (Index h = 0; h < 4; ++h) {
@@ -458,7 +260,7 @@ TEST_CASE(
     one.spec.mask.global_tokens = 3;
     for (const bool alibi : {false, true}) {
         one.spec.alibi = alibi;
-        const Subject subject(one);
+        const PooledSubject subject(one);
         on_every_target([&] {
             for (const Index side : {8, 32, 300})
                 CHECK(compare_rows(subject, {}, rows_from(0, 700), side, side) == "");
@@ -487,7 +289,7 @@ TEST_CASE("a rule that is wrong or forgotten shows in every head") {
          [](Case& one) { std::ranges::reverse(one.inputs.params[Param::sinks].values()); }},
         {"cosine", [](Case& one) { one.spec.score = Score::dot; }},
     };
-    const auto check_fault = [](const Subject& subject) {
+    const auto check_fault = [](const PooledSubject& subject) {
         for (Index h = 0; h < 4; ++h) {
             CHECK(compare_rows(subject, {0, h}, rows_from(0, 130), 32, 32) != "");
             CHECK(compare_cells(subject, {0, h}, whole(subject), 1) != "");
@@ -502,12 +304,12 @@ TEST_CASE("a rule that is wrong or forgotten shows in every head") {
     for (const Fault& fault : faults) {
         CAPTURE(fault.kind);
         Case one = case_of(fault.kind);
-        Subject subject(one);
+        PooledSubject subject(one);
         fault.spoil(one);
         subject.source = must(weight_source(one.inputs, one.spec));
         check_fault(subject);
     }
-    Subject slopes(case_of("alibi"));  // those of 8 heads
+    PooledSubject slopes(case_of("alibi"));  // those of 8 heads
     slopes.source.size.heads = 8;
     slopes.source.size.kv_heads = 4;
     check_fault(slopes);
@@ -520,7 +322,7 @@ TEST_CASE("NaN and +inf in Q or K make NaN of the texels of their rows, not of f
     one.inputs.k(0, 0, 120, 2) = kNan;
     for (const bool causal : {false, true}) {
         if (causal) one.spec.mask.causal = CausalAlign::top_left;
-        const Subject subject(one);
+        const PooledSubject subject(one);
         on_every_target([&] {
             CHECK(compare_rows(subject, {}, rows_from(0, 211), 2, 16) == "");
             CHECK(compare_rows(subject, {}, rows_from(0, 211), 1, 1) == "");
@@ -537,7 +339,7 @@ TEST_CASE("allowed scores that are all -inf are NaN; a row with nothing allowed 
         one.inputs = column_inputs({1, 1, 2}, {-kInf, -kInf, 5, 1}, {1, 2, 3, 4});
         one.spec = masked_by(3, 4, {1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1});
         one.spec.empty_rows = policy;
-        const Subject subject(one);
+        const PooledSubject subject(one);
         on_every_target([&] {
             for (const Index side : {1, 2, 9}) {
                 CHECK(compare_rows(subject, {}, rows_from(0, 3), side, side) == "");
@@ -554,7 +356,7 @@ TEST_CASE("allowed scores that are all -inf are NaN; a row with nothing allowed 
 TEST_CASE("large scores keep their digits: a weight never exceeds 1") {
     Case one = long_case("large scores", 16);
     for (float& value : one.inputs.q.values()) value *= 60.0F;
-    const Subject subject(one);
+    const PooledSubject subject(one);
     on_every_target([&] {
         CHECK(compare_rows(subject, {}, rows_from(0, 211), 8, 8) == "");
         CHECK(compare_cells(subject, {}, whole(subject), 1) == "");
@@ -567,7 +369,7 @@ TEST_CASE("large scores keep their digits: a weight never exceeds 1") {
 }
 
 TEST_CASE("a stopped map says so") {
-    const Subject subject(long_case("stop", 4));
+    const PooledSubject subject(long_case("stop", 4));
     PooledRows out;
     CHECK(!pool_rows(subject.source, {}, rows_from(0, 211), 32, 32, stopped(), out));
     CHECK(!pool_rows(subject.source, {}, rows_from(0, 211), 1, 1, stopped(), out));
@@ -615,7 +417,7 @@ TEST_CASE("ALiBi: a query 10⁷ tokens from its keys keeps the digits of its wei
         // the sink counts where it is as far below as the keys
         const float low = -625000.0F;  // slope 1/16
         if (sinks) one.inputs.params[Param::sinks] = Tensor({1, 1, 1, 2}, {low, -2.0F});
-        const Subject subject(one);
+        const PooledSubject subject(one);
         for (const Index h : {Index{0}, Index{1}}) {
             PooledRows out;
             const auto rows = rows_from(0, 40);

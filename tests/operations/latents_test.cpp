@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/entries.h"
 #include "tests/operations/sample.h"
-#include "tests/support/entries.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -92,19 +92,21 @@ TEST_CASE("latents are two attentions, and the implied matrix is the product of 
     }
 }
 
-TEST_CASE(
-    "a NaN of a masked key stays behind the mask; a batch entry without keys follows the policy") {
+TEST_CASE("latents, linformer: a NaN of a masked key stays there; without keys the policy holds") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    OperationCase one = sample(Operation::latents, 3, 5);
-    one.spec.mask.padding = {4, 0};
-    const OperationTraceD clean = one.forward();
-    one.inputs.v(0, 0, 4, 1) = nan;
-    one.inputs.k(0, 0, 4, 2) = nan;
-    CHECK(difference(one.forward()["context"], clean["context"], "context") == "");
-    CHECK(clean["context"](0, 0, 0, 0) != 0.0);
-    CHECK(clean["context"](1, 0, 0, 0) == 0.0);
-    CHECK(one.backward()["k"](0, 0, 4, 2) == 0.0);
-    CHECK(std::isfinite(one.backward()["k"](0, 0, 3, 2)));
-    one.spec.empty_rows = EmptyRows::nan;
-    CHECK(std::isnan(one.forward()["context"](1, 0, 0, 0)));
+    for (const Operation operation : {Operation::latents, Operation::linformer}) {
+        OperationCase one = sample(operation, 3, 5);
+        CAPTURE(one.name);
+        one.spec.mask.padding = {4, 0};
+        const OperationTraceD clean = one.forward();
+        one.inputs.v(0, 0, 4, 1) = nan;
+        one.inputs.k(0, 0, 4, 2) = nan;
+        CHECK(difference(one.forward()["context"], clean["context"], "context") == "");
+        CHECK(clean["context"](0, 0, 0, 0) != 0.0);
+        CHECK(clean["context"](1, 0, 0, 0) == 0.0);
+        CHECK(one.backward()["k"](0, 0, 4, 2) == 0.0);
+        CHECK(std::isfinite(one.backward()["k"](0, 0, 3, 2)));
+        one.spec.empty_rows = EmptyRows::nan;
+        CHECK(std::isnan(one.forward()["context"](1, 0, 0, 0)));
+    }
 }

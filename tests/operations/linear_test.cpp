@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "core/entries.h"
 #include "core/masks.h"
 #include "tests/operations/sample.h"
-#include "tests/support/entries.h"
 
 using namespace attn;
 using namespace attn::test;

@@ -3,10 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <limits>
 
+#include "core/entries.h"
 #include "tests/operations/sample.h"
-#include "tests/support/entries.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -76,22 +75,6 @@ TEST_CASE("with E = F = I it is softmax attention itself") {
     const TraceD exact = one.exact();
     CHECK(difference(one.forward()["implied"], exact[Stage::weights], "implied") == "");
     CHECK(difference(one.forward()["context"], exact[Stage::context], "context") == "");
-}
-
-TEST_CASE("a NaN of a masked key stays behind the mask; without keys the policy holds") {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    OperationCase one = sample(Operation::linformer, 3, 5);
-    one.spec.mask.padding = {4, 0};
-    const OperationTraceD clean = one.forward();
-    one.inputs.v(0, 0, 4, 1) = nan;
-    one.inputs.k(0, 0, 4, 2) = nan;
-    CHECK(difference(one.forward()["context"], clean["context"], "context") == "");
-    CHECK(clean["context"](0, 0, 0, 0) != 0.0);
-    CHECK(clean["context"](1, 0, 0, 0) == 0.0);
-    CHECK(one.backward()["k"](0, 0, 4, 2) == 0.0);
-    CHECK(std::isfinite(one.backward()["k"](0, 0, 3, 2)));
-    one.spec.empty_rows = EmptyRows::nan;
-    CHECK(std::isnan(one.forward()["context"](1, 0, 0, 0)));
 }
 
 TEST_CASE("fresh projections are normal with variance 1 / M") {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/cast.h"
+#include "core/entries.h"
 #include "tests/operations/sample.h"
-#include "tests/support/entries.h"
 
 using namespace attn;
 using namespace attn::test;

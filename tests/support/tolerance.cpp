@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include "tests/support/entries.h"
+
+#include "core/entries.h"
 
 namespace attn::test {
 namespace {

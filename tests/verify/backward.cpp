@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/support/entries.h"
+#include "core/entries.h"
 
 namespace attn::test {
 namespace {

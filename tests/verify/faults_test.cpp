@@ -8,9 +8,9 @@
 
 #include "core/cast.h"
 #include "core/dropout.h"
+#include "core/entries.h"
 #include "core/rng.h"
 #include "core/verify/diagnose.h"
-#include "tests/support/entries.h"
 #include "tests/support/inputs.h"
 #include "tests/verify/flash.h"
 #include "tests/verify/plain.h"

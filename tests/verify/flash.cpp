@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "tests/support/entries.h"
+#include "core/entries.h"
 
 namespace attn::test {
 namespace {

@@ -4,7 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include "tests/support/entries.h"
+
+#include "core/entries.h"
 
 namespace attn::test {
 namespace {

@@ -9,6 +9,7 @@
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
 #include "core/dropout.h"
+#include "core/entries.h"
 #include "core/scores/score.h"
 
 namespace attn::view {
@@ -233,12 +234,9 @@ class CodeWriter {
     void add_dropout() {
         const Dimensions& size = document_.size;
         Tensor factors(Shape{size.batch, size.heads, size.tq, size.tk});
-        for (Index b = 0; b < size.batch; ++b)
-            for (Index h = 0; h < size.heads; ++h)
-                for (Index i = 0; i < size.tq; ++i)
-                    for (Index j = 0; j < size.tk; ++j)
-                        factors(b, h, i, j) =
-                            static_cast<float>(dropout_factor(spec_, size, b, h, i, j));
+        for_each_pair(size, [&](Index b, Index h, Index i, Index j) {
+            factors(b, h, i, j) = static_cast<float>(dropout_factor(spec_, size, b, h, i, j));
+        });
         add_tensor("dropout", factors, 4);
     }
 

@@ -15,28 +15,6 @@ using nlohmann::json;
 
 constexpr Index kMostSide = 12;  // of a matrix that is drawn
 
-void read_texts(Fields& fields, std::string_view key, std::vector<std::string>& texts) {
-    const json* const found = fields.find(key);
-    if (found == nullptr) return;
-    if (!found->is_array() || !std::ranges::all_of(*found, &json::is_string))
-        return fields.complain(fmt::format("has '{}': expected a list of texts", key));
-    texts = found->get<std::vector<std::string>>();
-}
-
-/// Objects, each read by `read_one`.
-template <class T>
-void read_list(Fields& fields, std::string_view key, std::vector<T>& list,
-               T (*read_one)(Fields& fields)) {
-    const json* const found = fields.find(key);
-    if (found == nullptr || !found->is_array() || found->empty())
-        return fields.complain(fmt::format("has no '{}': expected a list of objects", key));
-    for (const json& one : *found) {
-        Fields inner(one, fmt::format("{} '{}' {}", fields.where(), key, list.size()));
-        list.push_back(read_one(inner));
-        if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
-    }
-}
-
 ExerciseDraw read_draw(Fields& fields) {
     ExerciseDraw draw;
     fields.need("name", draw.name);
@@ -49,15 +27,15 @@ ExerciseDraw read_draw(Fields& fields) {
 
 ExerciseTask read_task(Fields& fields) {
     ExerciseTask task;
-    read_texts(fields, "text", task.text);
+    fields.read("text", task.text);
     fields.read("label", task.label);
     fields.need("answer", task.answer);
-    read_texts(fields, "choices", task.choices);
+    fields.read("choices", task.choices);
     fields.read_index("decimals", task.decimals, 0, 9);
     fields.read_index("significant", task.significant, 1, 9);
     if (fields.find("tolerance") != nullptr) fields.read("tolerance", task.tolerance.emplace());
     fields.need("hint", task.hint);
-    read_texts(fields, "solution", task.solution);
+    fields.read("solution", task.solution);
     if (task.text.empty()) fields.complain("has no 'text'");
     if (task.solution.empty()) fields.complain("has no 'solution'");
     return task;
@@ -66,7 +44,7 @@ ExerciseTask read_task(Fields& fields) {
 /// ["S = Q @ K'", …]
 void read_compute(Fields& fields, ExerciseSheet& sheet) {
     std::vector<std::string> lines;
-    read_texts(fields, "compute", lines);
+    fields.read("compute", lines);
     for (const std::string& line : lines) {
         const std::size_t equals = line.find(" = ");
         if (equals == line.npos)
@@ -99,11 +77,11 @@ Result<ExerciseSheet> exercise_sheet_from_json(std::string_view text, std::strin
         ExerciseSheet sheet;
         fields.need("title", sheet.title);
         fields.read_index("place", sheet.place);
-        read_list(fields, "draw", sheet.draw, read_draw);
-        read_texts(fields, "require", sheet.require);
+        need_list(fields, "draw", "draw", sheet.draw, read_draw);
+        fields.read("require", sheet.require);
         read_compute(fields, sheet);
-        read_texts(fields, "text", sheet.text);
-        read_list(fields, "questions", sheet.tasks, read_task);
+        fields.read("text", sheet.text);
+        need_list(fields, "questions", "question", sheet.tasks, read_task);
         if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
         return sheet;
     });

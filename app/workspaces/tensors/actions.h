@@ -23,7 +23,7 @@ struct SelectTensor {
 struct SetTensorRole {
     std::string name, role;
 };
-/// Of Q, K and V: heads-first, tokens-first, joined; "": as the file says. ReadTensors carries it out.
+/// Of Q, K and V: heads-first, tokens-first, joined, per-head; "": as the file says. ReadTensors carries it out.
 struct SetTensorAxes {
     std::string axes;
 };

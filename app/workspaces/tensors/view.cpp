@@ -298,8 +298,8 @@ TensorsView build_tensors_view(const AppState& state) {
     const auto* file = std::get_if<FileOrigin>(&document.origin);
     view.can_read = file != nullptr;
     view.axes_names = {"as the file says", "[B,H,T,d] heads first", "[B,T,H,d] tokens first",
-                       "[B,T,H·d] joined"};
-    view.axes_keys = {"", "heads-first", "tokens-first", "joined"};
+                       "[B,T,H·d] joined", "[B,T,H,3,d] packed, per head"};
+    view.axes_keys = {"", "heads-first", "tokens-first", "joined", "per-head"};
     view.axes =
         static_cast<int>(std::ranges::find(view.axes_keys, look.axes) - view.axes_keys.begin());
     add_options(look, view);

@@ -132,7 +132,8 @@ constexpr RequestKind kRequests[] = {
 };
 constexpr KeptValue kKept[] = {kept(tensors_look)};
 
-constexpr std::string_view kTensorAxes[] = {"", "heads-first", "tokens-first", "joined"};
+constexpr std::string_view kTensorAxes[] = {"", "heads-first", "tokens-first", "joined",
+                                            "per-head"};
 
 const FileOrigin* file_of(const AppState& state) {
     return std::get_if<FileOrigin>(&state.document().origin);

@@ -1,10 +1,11 @@
 #pragma once
 
+#include "core/call.h"
 #include "core/tensor.h"
 
-namespace attn::test {
+namespace attn {
 
-/// each(b, h, t, d) of every entry of a tensor of that shape, in the order in which they lie.
+/// each(b, h, t, d) of every entry of a tensor, in order.
 template <class Each>
 void for_each_entry(const Shape& shape, const Each& each) {
     for (Index b = 0; b < shape.b; ++b)
@@ -20,4 +21,16 @@ void for_each_row(const Shape& shape, const Each& each) {
                    [&](Index b, Index h, Index t, Index) { each(b, h, t); });
 }
 
-}  // namespace attn::test
+/// each(b, h, i, j) of every query and key of a head.
+template <class Each>
+void for_each_pair(const Dimensions& size, const Each& each) {
+    for_each_entry({size.batch, size.heads, size.tq, size.tk}, each);
+}
+
+/// each(b, h, i) of every query of a head.
+template <class Each>
+void for_each_query(const Dimensions& size, const Each& each) {
+    for_each_row({size.batch, size.heads, size.tq, 1}, each);
+}
+
+}  // namespace attn

@@ -1,0 +1,346 @@
+// The stage tables of the operations, and what each is called; <operation>.cpp has its arithmetic.
+
+#include <array>
+#include <cmath>
+
+#include "core/operations/parts.h"
+
+namespace attn {
+namespace {
+
+constexpr Stage kUpToMask[] = {Stage::x,      Stage::x_kv,   Stage::q,     Stage::k,
+                               Stage::v,      Stage::q_rot,  Stage::k_rot, Stage::scores,
+                               Stage::scaled, Stage::biased, Stage::masked};
+constexpr Stage kValues[] = {Stage::x, Stage::v};
+
+std::string_view key_of(const OperandId& id) {
+    return std::visit([](auto which) { return info(which).key; }, id);
+}
+
+/// Softmax attention's own row, of those that the operation has too.
+OperationStage shared_row(Stage stage) {
+    const StageInfo& row = info(stage);
+    OperationStage made{row.key,  row.symbol,  row.step,  row.title,  row.tex,
+                        row.rows, row.columns, row.heads, row.exists, row.colors,
+                        row.role, {},          row.words, row.source};
+    for (std::size_t n = 0; n < row.operands.size(); ++n)
+        if (row.operands[n])
+            made.operands[n] = {key_of(row.operands[n]->id), row.operands[n]->lights};
+    return made;
+}
+
+/// Softmax attention's own rows, the operation's, and the output; a row that names no source has the operation's.
+std::vector<OperationStage> stages_of(std::string_view source, std::span<const Stage> shared,
+                                      std::initializer_list<OperationStage> own) {
+    std::vector<OperationStage> rows;
+    for (const Stage stage : shared) rows.push_back(shared_row(stage));
+    rows.insert(rows.end(), own.begin(), own.end());
+    for (OperationStage& row : rows)
+        if (row.source.empty()) row.source = source;
+    rows.push_back(shared_row(Stage::output));
+    return rows;
+}
+
+/// context = implied V; `tex` is how the operation gets there.
+OperationStage context_row(std::string_view tex, std::string_view words) {
+    OperationStage row = shared_row(Stage::context);
+    row.tex = tex;
+    row.words = words;
+    row.source = {};
+    row.operands[0] = {"implied", Lights::same_row};
+    return row;
+}
+
+/// A fresh parameter's entries: normal with variance 1 / rows.
+double per_rows(double noise, Index, Index rows, const Dimensions&) {
+    return noise / std::sqrt(static_cast<double>(rows));
+}
+
+// clang-format off
+
+// ---- chunked attention
+
+OperationInfo chunked_row() {
+    constexpr std::string_view kSource = "Milakov & Gimelshein 2018, arXiv:1805.02867; Rabe & Staats 2021, arXiv:2112.05682";
+    static const std::vector<OperationStage> stages = stages_of(kSource, kUpToMask, {
+        {"chunk_max", "μ", "max", "Largest logit of the chunk",
+         R"(\mu_{i,c} = \max_{j \in c} M_{i,j})",
+         Axis::query, Axis::chunk, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
+         {OperationOperand{"masked", Lights::same_row}},
+         "The chunk's own largest logit in each row.", {}, false},
+        {"running_max", "m", "m", "Largest logit so far",
+         R"(m_{i,c} = \max(m_{i,c-1}, \mu_{i,c}))",
+         Axis::query, Axis::chunk, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
+         {OperationOperand{"chunk_max", Lights::same_cell}},
+         "The largest logit of all chunks up to this one; −∞ before the first.", {}, false},
+        {"rescale", "r", "rescale", "Factor for what was summed before",
+         R"(r_{i,c} = \exp(m_{i,c-1} - m_{i,c}))",
+         Axis::query, Axis::chunk, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"running_max", Lights::same_row}},
+         "Sums so far were taken below the old maximum: this brings them below the new one.", {}},
+        {"shares", "P", "exp", "Exponentials below the running maximum",
+         R"(P_{i,j} = \exp(M_{i,j} - m_{i,c}))",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"masked", Lights::same_cell}, OperationOperand{"running_max", Lights::same_row}},
+         "Each chunk's exponentials, below the largest logit that was known when it came.", {}},
+        {"running_sum", "ℓ", "ℓ", "Sum so far",
+         R"(\ell_{i,c} = r_{i,c}\,\ell_{i,c-1} + \sum_{j \in c} P_{i,j})",
+         Axis::query, Axis::chunk, HeadAxis::query, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"rescale", Lights::same_cell}, OperationOperand{"shares", Lights::same_row}},
+         "The denominator of softmax so far, rescaled and added to.", {}},
+        {"accumulator", "O", "O", "Weighted values so far",
+         R"(O_{i,c} = r_{i,c}\,O_{i,c-1} + \sum_{j \in c} P_{i,j}\,v_j)",
+         Axis::query, Axis::chunk_value, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"rescale", Lights::same_row}, OperationOperand{"shares", Lights::same_row}, OperationOperand{"v", Lights::column}},
+         "The context so far before it is divided, rescaled and added to.", {}},
+        {"logsumexp", "L", "L", "Logarithm of the row's sum",
+         R"(L_i = m_i + \ln(\ell_i))",
+         Axis::query, Axis::one, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
+         {OperationOperand{"running_max", Lights::same_row}, OperationOperand{"running_sum", Lights::same_row}},
+         "One number a row, from which a backward pass makes every weight again.", {}, false},
+        {"implied", "Â", "implied", "Implied weights",
+         R"(\hat{A}_{i,j} = \frac{P_{i,j}}{\ell_i} \cdot \prod_{c' > c} r_{i,c'})",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"shares", Lights::same_cell}, OperationOperand{"rescale", Lights::same_row}, OperationOperand{"running_sum", Lights::same_row}},
+         "What each value was multiplied by in the end: the softmax weights, never stored by a chunked kernel.", {}},
+        context_row(R"(\mathrm{context}_i = \frac{O_i}{\ell_i})",
+                    "One division a row after the last chunk."),
+    });
+    return {Operation::chunked, "chunked", "Chunked attention (online softmax)",
+        R"(m' = \max(m, \mu)\text{, }\ell' = e^{m - m'}\,\ell + \sum_j P_j\text{, }O' = e^{m - m'}\,O + \sum_j P_j\,v_j)",
+        "Softmax attention over one chunk of keys at a time: the same result, and no row of weights is ever stored.",
+        kSource, true, stages, {}, kChunkedWork.cost, kChunkedWork.refuses, kChunkedWork.forward, kChunkedWork.backward};
+}
+
+// ---- linear attention
+
+OperationInfo linear_row() {
+    constexpr std::string_view kSource = "Katharopoulos et al. 2020, arXiv:2006.16236";
+    static const std::vector<OperationStage> stages = stages_of(kSource, std::span(kUpToMask).first(5), {
+        {"phi_q", "φ(Q)", "φ(Q)", "Features of queries",
+         R"(\phi(Q) = \mathrm{elu}(Q) + 1)",
+         Axis::query, Axis::d_k, HeadAxis::query, Exists::always, ColorScale::diverging, Role::query,
+         {OperationOperand{"q", Lights::same_cell}},
+         "Each entry above 0 grows by 1, each below becomes its exponential: no feature is negative.", {}},
+        {"phi_k", "φ(K)", "φ(K)", "Features of keys",
+         R"(\phi(K) = \mathrm{elu}(K) + 1)",
+         Axis::key, Axis::d_k, HeadAxis::key_value, Exists::always, ColorScale::diverging, Role::key,
+         {OperationOperand{"k", Lights::same_cell}},
+         "The same of the keys, so that every pair matches by a positive number.", {}},
+        {"states", "S_j", "S_j", "State after each key",
+         R"(S_j = S_{j-1} + \phi(k_j)\,v_j^\top)",
+         Axis::key, Axis::key_value, HeadAxis::key_value, Exists::with_causal, ColorScale::diverging, Role::value,
+         {OperationOperand{"phi_k", Lights::same_row}, OperationOperand{"v", Lights::same_row}},
+         "All that is remembered of the keys so far: one matrix that each key adds to.", {}},
+        {"normalisers", "z_j", "z_j", "Normaliser after each key",
+         R"(z_j = z_{j-1} + \phi(k_j))",
+         Axis::key, Axis::d_k, HeadAxis::key_value, Exists::with_causal, ColorScale::diverging, Role::weight,
+         {OperationOperand{"phi_k", Lights::same_row}},
+         "The sum of the keys' features so far, for the denominator.", {}},
+        {"state", "S", "S", "State",
+         R"(S = \sum_j \phi(k_j)\,v_j^\top)",
+         Axis::d_k, Axis::d_v, HeadAxis::key_value, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"phi_k", Lights::column}, OperationOperand{"v", Lights::column}},
+         "Every key and its value in one matrix of d_k by d_v numbers, however many tokens there are.", {}},
+        {"normaliser", "z", "z", "Normaliser",
+         R"(z = \sum_j \phi(k_j))",
+         Axis::one, Axis::d_k, HeadAxis::key_value, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"phi_k", Lights::column}},
+         "The sum of the keys' features.", {}},
+        {"denominator", "φ(q)·z", "φ(q)·z", "Denominator of each query",
+         R"(\phi(q_i) \cdot z)",
+         Axis::query, Axis::one, HeadAxis::query, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"phi_q", Lights::same_row}, OperationOperand{"normaliser", Lights::same_row}},
+         "What a query's matches sum to.", {}},
+        {"implied", "Â", "implied", "Implied weights",
+         R"(\hat{A}_{i,j} = \frac{\phi(q_i) \cdot \phi(k_j)}{\phi(q_i) \cdot z})",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"phi_q", Lights::same_row}, OperationOperand{"phi_k", Lights::row_of_column}, OperationOperand{"denominator", Lights::same_row}},
+         "What each value is multiplied by in the end. No linear kernel makes it; rows sum to 1 as softmax's do.", {}},
+        context_row(R"(\mathrm{context}_i = \frac{S^\top\,\phi(q_i)}{\phi(q_i) \cdot z})",
+                    "Each query reads the state with its features, divided by its denominator."),
+    });
+    return {Operation::linear, "linear", "Linear attention (elu + 1)",
+        R"(\mathrm{context}_i = \frac{\phi(q_i)^\top \sum_j \phi(k_j)\,v_j^\top}{\phi(q_i)^\top \sum_j \phi(k_j)})",
+        "φ(q)·φ(k) in place of exp(q·k): the sum over keys is one small matrix, whatever the query. There is no scale.",
+        kSource, false, stages, {}, kLinearWork.cost, kLinearWork.refuses, kLinearWork.forward, kLinearWork.backward};
+}
+
+// ---- learned latents
+
+constexpr OperationParam kLatentsParams[] = {
+    {"latents", "latents", "L", Role::query, Axis::latent, Axis::d_k, "Learned queries; fresh ones are standard normal.",
+     [](double noise, Index, Index, const Dimensions&) { return noise; }},
+    {"w_latent", "W_latent", "W", Role::key, Axis::d_v, Axis::d_k,
+     "From a latent's values to its key; a fresh one is normal with variance 1 / d_v.",
+     per_rows},
+};
+
+OperationInfo latents_row() {
+    constexpr std::string_view kSource = "Jaegle et al. 2021, arXiv:2103.03206 and arXiv:2107.14795; Lee et al. 2019, arXiv:1810.00825";
+    static const std::vector<OperationStage> stages = stages_of(kSource, std::span(kUpToMask).first(5), {
+        {"scores_in", "S_in", "L Kᵀ", "Scores of latents and tokens",
+         R"(S^\mathrm{in} = L\,K^\top \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})",
+         Axis::latent, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
+         {OperationOperand{"latents", Lights::same_row}, OperationOperand{"k", Lights::row_of_column}},
+         "Each latent, a learned query, meets each token's key.", {}},
+        {"weights_in", "A_in", "in", "What each latent reads",
+         R"(A^\mathrm{in} = \mathrm{softmax}(S^\mathrm{in}))",
+         Axis::latent, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"scores_in", Lights::same_row}},
+         "Each latent shares its attention among the tokens: a row sums to 1.", {}},
+        {"latent_values", "Z", "Z", "Values of the latents",
+         R"(Z = A^\mathrm{in}\,V)",
+         Axis::latent, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"weights_in", Lights::same_row}, OperationOperand{"v", Lights::column}},
+         "What the latents took from all tokens: M rows stand for the whole sequence.", {}},
+        {"latent_keys", "K_Z", "K_Z", "Keys of the latents",
+         R"(K_Z = Z\,W)",
+         Axis::latent, Axis::d_k, HeadAxis::query, Exists::always, ColorScale::diverging, Role::key,
+         {OperationOperand{"latent_values", Lights::same_row}, OperationOperand{"w_latent", Lights::column}},
+         "By what the tokens find a latent: its values times a learned matrix.", {}},
+        {"scores_out", "S_out", "Q K_Zᵀ", "Scores of tokens and latents",
+         R"(S^\mathrm{out} = Q\,K_Z^\top \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})",
+         Axis::query, Axis::latent, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
+         {OperationOperand{"q", Lights::same_row}, OperationOperand{"latent_keys", Lights::row_of_column}},
+         "Each token's query meets each latent's key.", {}},
+        {"weights_out", "A_out", "out", "What each token reads",
+         R"(A^\mathrm{out} = \mathrm{softmax}(S^\mathrm{out}))",
+         Axis::query, Axis::latent, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"scores_out", Lights::same_row}},
+         "Each token shares its attention among the latents: a row sums to 1.", {}},
+        {"implied", "Â", "implied", "Implied weights",
+         R"(\hat{A} = A^\mathrm{out}\,A^\mathrm{in})",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"weights_out", Lights::same_row}, OperationOperand{"weights_in", Lights::column}},
+         "From token to latent to token: what each value is multiplied by in the end. Its rank is M at most.", {}},
+        context_row(R"(\mathrm{context} = A^\mathrm{out}\,Z)", "Each token takes a weighted average of the latents' values."),
+    });
+    return {Operation::latents, "latents", "Learned latents, in and out",
+        R"(\mathrm{context} = A^\mathrm{out}\,(A^\mathrm{in}\,V)\text{, }A^\mathrm{in} = \mathrm{softmax}(L\,K^\top)\text{, }A^\mathrm{out} = \mathrm{softmax}(Q\,K_Z^\top))",
+        "A few learned queries read all tokens, and the tokens read them: cost grows with M · n, not with n².",
+        kSource, false, stages, kLatentsParams, kLatentsWork.cost, kLatentsWork.refuses, kLatentsWork.forward, kLatentsWork.backward};
+}
+
+// ---- the selective state space
+
+/// b with softplus(b) log-uniform in [0.1, 1]: a token is remembered over 1 to 10 others. Mamba begins at [0.001, 0.1],
+/// for thousands of tokens.
+double fresh_delta(double noise, Index, Index, const Dimensions&) {
+    const double uniform = 0.5 * std::erfc(-noise / std::sqrt(2.0));
+    return std::log(std::expm1(std::exp(std::log(0.1) * (1.0 - uniform))));
+}
+
+constexpr OperationParam kStateSpaceParams[] = {
+    {"a_log", "A_log", "A_log", Role::weight, Axis::d_v, Axis::state, "A = −exp(A_log), how fast states decay; fresh: A = −(n + 1).",
+     [](double, Index column, Index, const Dimensions&) { return std::log(static_cast<double>(column + 1)); }},
+    {"w_b", "W_B", "W_B", Role::key, Axis::d_v, Axis::state, "From a value to B; fresh: normal with variance 1 / d_v.", per_rows},
+    {"w_c", "W_C", "W_C", Role::query, Axis::d_v, Axis::state, "From a value to C; fresh: normal with variance 1 / d_v.", per_rows},
+    {"w_delta", "W_delta", "W_Δ", Role::weight, Axis::d_v, Axis::d_v, "From a value to Δ; fresh: normal with variance 1 / d_v.", per_rows},
+    {"b_delta", "b_delta", "b_Δ", Role::weight, Axis::one, Axis::d_v, "What Δ is without a value; fresh: softplus of it is log-uniform in [0.1, 1].",
+     fresh_delta},
+    {"d_skip", "D_skip", "D", Role::value, Axis::one, Axis::d_v, "How much of a token's own value is added; fresh: 1.",
+     [](double, Index, Index, const Dimensions&) { return 1.0; }},
+};
+
+OperationInfo state_space_row() {
+    constexpr std::string_view kSource = "Gu & Dao 2023, arXiv:2312.00752, §3; Gu et al. 2022, arXiv:2206.11893 (A)";
+    static const std::vector<OperationStage> stages = stages_of(kSource, kValues, {
+        {"delta", "Δ", "Δ", "Step sizes",
+         R"(\Delta = \mathrm{softplus}(V\,W_\Delta + b_\Delta))",
+         Axis::query, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"v", Lights::same_row}, OperationOperand{"w_delta", Lights::column}, OperationOperand{"b_delta", Lights::column}},
+         "How much each token counts, a number a column: large lets it in and forgets the rest, 0 passes it by.", {}},
+        {"b", "B", "B", "Input of each token to the states",
+         R"(B = V\,W_B)",
+         Axis::query, Axis::state, HeadAxis::query, Exists::always, ColorScale::diverging, Role::key,
+         {OperationOperand{"v", Lights::same_row}, OperationOperand{"w_b", Lights::column}},
+         "Into which states a token writes: the part of a key.", {}},
+        {"c", "C", "C", "Readout of each token from the states",
+         R"(C = V\,W_C)",
+         Axis::query, Axis::state, HeadAxis::query, Exists::always, ColorScale::diverging, Role::query,
+         {OperationOperand{"v", Lights::same_row}, OperationOperand{"w_c", Lights::column}},
+         "From which states a token reads: the part of a query.", {}},
+        {"a_bar", "A′", "A′", "What stays of the state",
+         R"(A'_i = \exp(\Delta_i\,A)\text{, }A = -\exp(A_\mathrm{log}))",
+         Axis::query, Axis::value_state, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"delta", Lights::same_row}, OperationOperand{"a_log", Lights::same_cell}},
+         "The factor of each old state, between 0 and 1.", {}},
+        {"b_bar", "B′", "B′", "What a token adds to the state",
+         R"(B'_i = \frac{\exp(\Delta_i\,A) - 1}{A} \cdot B_i)",
+         Axis::query, Axis::value_state, HeadAxis::query, Exists::always, ColorScale::diverging, Role::key,
+         {OperationOperand{"delta", Lights::same_row}, OperationOperand{"a_log", Lights::same_cell}, OperationOperand{"b", Lights::same_row}},
+         "The factor of the token's value; by euler Δ B.", {}},
+        {"states", "h", "h", "States after each token",
+         R"(h_i = A'_i\,h_{i-1} + B'_i\,v_i)",
+         Axis::query, Axis::value_state, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"a_bar", Lights::same_row}, OperationOperand{"b_bar", Lights::same_row}, OperationOperand{"v", Lights::same_row}},
+         "All that is remembered: N numbers for each column of V, whatever the length.", {}},
+        {"implied", "Â", "implied", "Implied weights, mean of the columns",
+         R"(\hat{A}_{i,j} = \frac{1}{d_v} \cdot \sum_c \sum_n C_{i,n}\,(\prod_{k=j+1}^{i} A'_k)\,B'_j)",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"c", Lights::same_row}, OperationOperand{"a_bar", Lights::same_row}, OperationOperand{"b_bar", Lights::row_of_column}},
+         "What each value is multiplied by, averaged over the columns of V, each of which has a matrix of its own. Signed; rows need not sum to 1.", {}},
+        context_row(R"(\mathrm{context}_i = \sum_n C_{i,n}\,h_{i,n} + D\,v_i)",
+                    "Each token reads the states, and adds its own value times D."),
+    });
+    return {Operation::state_space, "state-space", "Selective state space",
+        R"(h_i = A'_i\,h_{i-1} + B'_i\,v_i\text{, }\mathrm{context}_i = C_i\,h_i + D\,v_i)",
+        "A recurrence over the values in place of attention, with steps that each token chooses; it looks at no query or key, and only back.",
+        kSource, false, stages, kStateSpaceParams, kStateSpaceWork.cost, kStateSpaceWork.refuses, kStateSpaceWork.forward, kStateSpaceWork.backward};
+}
+
+// ---- low-rank attention
+
+constexpr OperationParam kLinformerParams[] = {
+    {"e", "E", "E", Role::key, Axis::latent, Axis::key, "How much of each key is in each row; a fresh one is normal with variance 1 / M.", per_rows},
+    {"f", "F", "F", Role::value, Axis::latent, Axis::key, "How much of each value is in each row; a fresh one is normal with variance 1 / M.", per_rows},
+};
+
+OperationInfo linformer_row() {
+    constexpr std::string_view kSource = "Wang et al. 2020, arXiv:2006.04768";
+    static const std::vector<OperationStage> stages = stages_of(kSource, std::span(kUpToMask).first(5), {
+        {"k_low", "E K", "E K", "Keys, projected to M rows",
+         R"(K^\mathrm{low} = E\,K)",
+         Axis::latent, Axis::d_k, HeadAxis::query, Exists::always, ColorScale::diverging, Role::key,
+         {OperationOperand{"e", Lights::same_row}, OperationOperand{"k", Lights::column}},
+         "Each of M rows is a weighted sum of all keys, by learned weights that look at positions alone.", {}},
+        {"v_low", "F V", "F V", "Values, projected to M rows",
+         R"(V^\mathrm{low} = F\,V)",
+         Axis::latent, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"f", Lights::same_row}, OperationOperand{"v", Lights::column}},
+         "The values likewise, by weights of their own.", {}},
+        {"scores_low", "S_low", "Q (E K)ᵀ", "Scores of queries and rows",
+         R"(S^\mathrm{low} = Q\,(E\,K)^\top \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})",
+         Axis::query, Axis::latent, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
+         {OperationOperand{"q", Lights::same_row}, OperationOperand{"k_low", Lights::row_of_column}},
+         "Each query meets M rows in place of n keys.", {}},
+        {"weights_low", "A_low", "low", "What each query takes of the rows",
+         R"(A^\mathrm{low} = \mathrm{softmax}(S^\mathrm{low}))",
+         Axis::query, Axis::latent, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"scores_low", Lights::same_row}},
+         "Each query shares its attention among the rows: they sum to 1.", {}},
+        {"implied", "Â", "implied", "Implied weights",
+         R"(\hat{A} = A^\mathrm{low}\,F)",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"weights_low", Lights::same_row}, OperationOperand{"f", Lights::column}},
+         "What each value is multiplied by in the end. Its rank is M at most; entries may be negative, and a row need not sum to 1.", {}},
+        context_row(R"(\mathrm{context} = A^\mathrm{low}\,(F\,V))", "Each query takes a weighted average of the projected values."),
+    });
+    return {Operation::linformer, "linformer", "Low-rank attention (Linformer)",
+        R"(\mathrm{context} = \mathrm{softmax}(Q\,(E\,K)^\top)\,(F\,V))",
+        "A few weighted sums of the keys, and of the values, stand for all of them: cost grows with M · n, not with n².",
+        kSource, false, stages, kLinformerParams, kLinformerWork.cost, kLinformerWork.refuses, kLinformerWork.forward, kLinformerWork.backward};
+}
+
+// clang-format on
+
+}  // namespace
+
+std::span<const OperationInfo, kOperationCount> operation_table() {
+    static const std::array<OperationInfo, kOperationCount> table{
+        chunked_row(), linear_row(), latents_row(), state_space_row(), linformer_row()};
+    return table;
+}
+
+}  // namespace attn
