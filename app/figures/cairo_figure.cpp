@@ -79,10 +79,16 @@ class CairoFigure : public Figure {
     void text(const view::Font& font, Point at, Color color, std::string_view text) override {
         set_color(cairo(), color);
         double x = at.x;
-        for (const Run& run : type_.runs(font, clean_text(text))) {
+        const double base = at.y + font.ascent();
+        const Line line = type_.line(font, fonts::clean_text(text));
+        if (line.layout) {
+            cairo_move_to(cairo(), x, base);
+            line.layout->draw(cairo());
+        }
+        for (const Run& run : line.runs) {
             cairo_set_font_face(cairo(), run.face);
             cairo_set_font_size(cairo(), font.em());
-            cairo_move_to(cairo(), x, at.y + font.ascent());
+            cairo_move_to(cairo(), x, base);
             cairo_show_text(cairo(), run.text.c_str());
             x += run.width;
         }
