@@ -272,8 +272,8 @@ class PdfFigure : public CairoFigure {
         CairoPtr<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(
             append, &bytes, (page.high.x - page.low.x) * kPointsPerPixel,
             (page.high.y - page.low.y) * kPointsPerPixel));
-        // 1.18 would write 1.7, which pdfTeX warns of, and pack the metadata away.
-        cairo_pdf_surface_restrict_to_version(surface.get(), CAIRO_PDF_VERSION_1_4);
+        // The first that says what letters a few glyphs are together; pdfTeX warns of what is above it.
+        cairo_pdf_surface_restrict_to_version(surface.get(), CAIRO_PDF_VERSION_1_5);
         cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATOR, "attnscope");
         // One day for all: else it would be today.
         cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE,

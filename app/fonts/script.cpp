@@ -42,14 +42,18 @@ bool is_arrow(char32_t c) { return c >= U'←' && c <= U'⇿'; }
 
 struct Directions {
     bool left_to_right = false, right_to_left = false;
+    bool neither = false;  // a sign or a number stands beside them
 };
 
 Directions directions(std::string_view text) {
     Directions found;
     each_code_point(text, [&](char32_t c, std::string_view) {
         const auto kind = property(c).bidi_class;
-        found.left_to_right |= kind == UTF8PROC_BIDI_CLASS_L || is_arrow(c);
-        found.right_to_left |= kind == UTF8PROC_BIDI_CLASS_R || kind == UTF8PROC_BIDI_CLASS_AL;
+        const bool right = kind == UTF8PROC_BIDI_CLASS_R || kind == UTF8PROC_BIDI_CLASS_AL;
+        const bool left = kind == UTF8PROC_BIDI_CLASS_L || is_arrow(c);
+        found.right_to_left |= right;
+        found.left_to_right |= left;
+        found.neither |= !right && !left && kind != UTF8PROC_BIDI_CLASS_NSM;
     });
     return found;
 }
@@ -102,7 +106,7 @@ std::size_t first_character(std::string_view text) {
 
 std::string directed(std::string_view text) {
     const Directions found = directions(text);
-    if (!found.right_to_left) return std::string(text);
+    if (!found.right_to_left || !(found.left_to_right || found.neither)) return std::string(text);
     if (!found.left_to_right) return joined({kFromRight, text, kEnd});
     std::string out;
     each_code_point(text, [&](char32_t c, std::string_view written) {

@@ -208,6 +208,7 @@ TEST_CASE("a sentence keeps its order around words from right to left") {
     CHECK(place(way, kCat) < place(way, kDog));
     const std::string all = kCat + " " + kDog;
     CHECK(place(all, kCat) > place(all, kDog));
+    CHECK(fonts::directed(kCat) == kCat);
     CHECK(fonts::directed("no “word” → here") == "no “word” → here");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <iterator>
 
 #include "app/common/draw/imgui_compat.h"
 #include "app/fonts/script.h"
@@ -22,18 +23,30 @@ std::size_t prefix_bytes(std::string_view text, std::size_t count) {
     return at;
 }
 
+/// Where the characters of `text` end.
+std::vector<std::size_t> ends_of(std::string_view text) {
+    std::vector<std::size_t> ends;
+    for (std::size_t end = 0; end < text.size(); ends.push_back(end))
+        end += prefix_bytes(text.substr(end), 1);
+    return ends;
+}
+
 /// The end of as many characters as fit in `width`. In a simple text widths add up: no letter leans on the next.
 std::size_t fitting_bytes(const Frame& frame, const view::Font& font, std::string_view text,
                           float width) {
-    const bool simple = fonts::is_simple(text);
     std::size_t end = 0;
-    float taken = 0.0F;
+    if (!fonts::is_simple(text)) {
+        const auto ends = ends_of(text);
+        const auto over = std::ranges::partition_point(ends, [&](std::size_t at) {
+            return frame.text_width(font, text.substr(0, at)) <= width;
+        });
+        return over == ends.begin() ? 0 : *std::prev(over);
+    }
     while (end < text.size()) {
-        const std::size_t next = end + prefix_bytes(text.substr(end), 1);
-        taken = simple ? taken + frame.text_width(font, text.substr(end, next - end))
-                       : frame.text_width(font, text.substr(0, next));
-        if (taken > width) break;
-        end = next;
+        const std::size_t next = prefix_bytes(text.substr(end), 1);
+        width -= frame.text_width(font, text.substr(end, next));
+        if (width < 0.0F) break;
+        end += next;
     }
     return end;
 }
