@@ -8,8 +8,9 @@
 namespace attn {
 
 Screen::Screen(gl::ImguiRenderer& renderer)
-    : renderer_(renderer),
-      texture_([this](const view::Picture& picture) { return texture_of(picture); }) {
+    : renderer_(renderer), texture_([this](const view::Picture& picture, bool smooth) {
+          return texture_of(picture, smooth);
+      }) {
     ui::configure_imgui();
 }
 
@@ -36,10 +37,10 @@ view::Actions Screen::build(const view::AppState& state) {
     return actions;
 }
 
-std::uint64_t Screen::texture_of(const view::Picture& picture) {
+std::uint64_t Screen::texture_of(const view::Picture& picture, bool smooth) {
     if (const std::uint32_t name = textures_.find(picture.key)) return name;
     const view::Image image = picture.paint();
-    return textures_.add(picture.key, {image.width, image.height}, image.rgba);
+    return textures_.add(picture.key, {image.width, image.height}, image.rgba, smooth);
 }
 
 gl::Rgb background(const view::AppState& state) {

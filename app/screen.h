@@ -26,7 +26,7 @@ class Screen {
     const std::string& font_warning() const { return fonts_.warning; }
 
   private:
-    std::uint64_t texture_of(const view::Picture& picture);
+    std::uint64_t texture_of(const view::Picture& picture, bool smooth);
 
     gl::ImguiRenderer& renderer_;
     gl::TextureCache textures_;

@@ -3,14 +3,14 @@
 
 build_packages=(
     g++ cmake ninja-build pkg-config
-    libglfw3-dev libimgui-dev libepoxy-dev libfontconfig-dev libcairo2-dev
+    libglfw3-dev libimgui-dev libepoxy-dev libfontconfig-dev libcairo2-dev libpango1.0-dev
     libeigen3-dev libcli11-dev nlohmann-json3-dev libfmt-dev libexpected-dev libzip-dev libpng-dev libstb-dev
     libhwy-dev libtbb-dev libutf8proc-dev zlib1g-dev
     libgl1 libegl1 libgl1-mesa-dri
     fonts-dejavu-core fonts-stix fonts-inter fonts-jetbrains-mono
 )
 test_packages=(doctest-dev valgrind clang-format glslang-tools xvfb xauth xdotool poppler-utils python3-numpy
-    libopenmpi-dev openmpi-bin)
+    libopenmpi-dev openmpi-bin fonts-noto-cjk fonts-noto-core)
 # What tests use where it is there, and else are skipped with the reason: python3-venv python3-pip (python_install), python3-torch
 # (python_hooks), jupyter-nbconvert python3-ipykernel (python_notebook), chromium (the page of the notebook).
 

@@ -1,4 +1,4 @@
-# GLFW, Dear ImGui (with its GLFW and OpenGL 3 backends), libepoxy, fontconfig.
+# GLFW, Dear ImGui (with its GLFW and OpenGL 3 backends), libepoxy, cairo, Pango, fontconfig.
 
 attn_find_package(glfw glfw glfw3 3.3)
 if(NOT TARGET attn::glfw)
@@ -40,6 +40,12 @@ endif()
 attn_find_module(cairo cairo>=1.16)
 if(NOT TARGET attn::cairo)
   message(FATAL_ERROR "cairo 1.16 or later is wanted: install libcairo2-dev and pkg-config")
+endif()
+
+# Only from the system: it draws with the system's cairo.
+attn_find_module(pango pangocairo>=1.48 pangoft2>=1.48)
+if(NOT TARGET attn::pango)
+  message(FATAL_ERROR "Pango 1.48 or later is wanted: install libpango1.0-dev and pkg-config")
 endif()
 
 # Only from the system: a private copy would not know the fonts that the system has.

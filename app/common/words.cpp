@@ -38,6 +38,16 @@ std::string visible(char32_t c) {
     return text;
 }
 
+bool is_variant(char32_t c) { return c == 0xFE0E || c == 0xFE0F; }
+
+/// Whether `c` joins or parts the letters around it, or says how the sign before it is drawn: seen in what they become.
+bool shapes(char32_t before, char32_t c, std::string_view after) {
+    constexpr char32_t kFirstMark = 0x0300;  // nothing below joins
+    const bool joiner = c == 0x200C || c == 0x200D;
+    const bool follows = before >= kFirstMark && (is_variant(before) || !is_in(kUnseen, before));
+    return follows && (is_variant(c) || (joiner && first_code_point(after).value >= kFirstMark));
+}
+
 // ---- tokens
 
 // White space of Unicode 15 (property White_Space).
@@ -79,13 +89,17 @@ std::string shown_token(std::string_view token, std::size_t most) {
     std::string head;
     std::deque<std::string> rest;  // of a long token its last characters
     std::size_t count = 0;
+    char32_t before = 0;
     for (; !token.empty(); ++count) {
         const CodePoint next = first_code_point(token);
+        const std::string_view written = token.substr(0, next.bytes);
         token.remove_prefix(next.bytes);
+        const bool as_written = shapes(std::exchange(before, next.value), next.value, token);
+        const std::string shown = as_written ? std::string(written) : visible(next.value);
         if (count < start)
-            head += visible(next.value);
+            head += shown;
         else
-            rest.push_back(visible(next.value));
+            rest.push_back(shown);
         if (rest.size() > tail + 1) rest.pop_front();
     }
     if (count > most) {

@@ -79,10 +79,16 @@ class CairoFigure : public Figure {
     void text(const view::Font& font, Point at, Color color, std::string_view text) override {
         set_color(cairo(), color);
         double x = at.x;
-        for (const Run& run : type_.runs(font, clean_text(text))) {
+        const double base = at.y + font.ascent();
+        const Line line = type_.line(font, fonts::clean_text(text));
+        if (line.layout) {
+            cairo_move_to(cairo(), x, base);
+            line.layout->draw(cairo());
+        }
+        for (const Run& run : line.runs) {
             cairo_set_font_face(cairo(), run.face);
             cairo_set_font_size(cairo(), font.em());
-            cairo_move_to(cairo(), x, at.y + font.ascent());
+            cairo_move_to(cairo(), x, base);
             cairo_show_text(cairo(), run.text.c_str());
             x += run.width;
         }
@@ -266,8 +272,8 @@ class PdfFigure : public CairoFigure {
         CairoPtr<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(
             append, &bytes, (page.high.x - page.low.x) * kPointsPerPixel,
             (page.high.y - page.low.y) * kPointsPerPixel));
-        // 1.18 would write 1.7, which pdfTeX warns of, and pack the metadata away.
-        cairo_pdf_surface_restrict_to_version(surface.get(), CAIRO_PDF_VERSION_1_4);
+        // The first that says what letters a few glyphs are together; pdfTeX warns of what is above it.
+        cairo_pdf_surface_restrict_to_version(surface.get(), CAIRO_PDF_VERSION_1_5);
         cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATOR, "attnscope");
         // One day for all: else it would be today.
         cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE,

@@ -82,6 +82,17 @@ std::string style_of(view::Face face, std::string_view generic, std::string_view
     return fmt::format(".attn .{}{{font-family:{}{}{}}}", class_of(face), names, generic, more);
 }
 
+/// Of a line that is laid out: in its fonts, and its letters join.
+std::string style_of(const Line& line) {
+    if (!line.layout) return "";
+    std::string names;
+    for (const std::string& family : line.layout->families())
+        names += fmt::format("'{}',", escape(family));
+    return fmt::format(
+        " style=\"font-family:{}sans-serif;font-kerning:auto;font-variant-ligatures:normal\"",
+        names);
+}
+
 /// For this figure alone, also where it stands inside a page with others.
 std::string style() {
     return "<style>.attn text{white-space:pre;font-kerning:none;font-variant-ligatures:none;"
@@ -119,17 +130,18 @@ class SvgFigure : public Figure {
     }
 
     void text(const view::Font& font, Point at, Color color, std::string_view text) override {
-        const std::string clean = clean_text(text);
-        const double width = type_.width(font, clean);
-        if (width <= 0.0) return;
-        // Of a character that the face has not, nobody knows the width: it is set in another one.
+        const std::string clean = fonts::clean_text(text);
+        const Line line = type_.line(font, clean);
+        if (line.width <= 0.0) return;
+        // Of a character that no font has, nobody knows the width: it is set in another one.
         const std::string length =
-            type_.has_all(font, clean)
-                ? fmt::format(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"", num(width))
-                : "";
-        put("<text class=\"{}\" x=\"{}\" y=\"{}\" font-size=\"{}\"{}{}>{}</text>\n",
+            line.complete ? fmt::format(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"",
+                                        num(line.width))
+                          : "";
+        put("<text class=\"{}\" x=\"{}\" y=\"{}\" font-size=\"{}\"{}{}{}>{}</text>\n",
             class_of(font.face), num(at.x), num(at.y + font.ascent()), num(font.em()), length,
-            paint("fill", color), escape(clean));
+            paint("fill", color), style_of(line),
+            escape(line.layout ? fonts::directed(clean) : clean));
     }
 
     void rect(Point low, Point high, Color fill, float radius) override {
@@ -223,7 +235,7 @@ class SvgFigure : public Figure {
         std::string title;  // line by line: a line break is no character of a text
         for (const auto line : std::views::split(words, '\n'))
             title += (title.empty() ? "" : "\n") +
-                     escape(clean_text(std::string_view(line.begin(), line.end())));
+                     escape(fonts::clean_text(std::string_view(line.begin(), line.end())));
         put("<g><title>{}</title>\n", title);
         after_title_ = out_.size();
     }

@@ -1,54 +1,16 @@
 #include "app/figures/type.h"
 
 #include <algorithm>
-#include <cstdint>
+#include <utility>
 
 #include "app/fonts/fonts.h"
+#include "app/fonts/script.h"
+#include "core/text.h"
 
 namespace attn::figures {
 namespace {
 
 using view::Face;
-
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-
-/// Bytes of the character that begins with `first`; 0: none does.
-std::size_t length_of(unsigned char first) {
-    if (first < 0x80U) return 1;
-    if (first >= 0xC2U && first < 0xE0U) return 2;
-    if (first >= 0xE0U && first < 0xF0U) return 3;
-    return first >= 0xF0U && first < 0xF5U ? 4 : 0;
-}
-
-std::uint32_t code_of(std::string_view bytes) {
-    const auto at = [&](std::size_t n) { return static_cast<unsigned char>(bytes[n]); };
-    if (bytes.size() == 1) return at(0);
-    std::uint32_t code = at(0) & (0x7FU >> bytes.size());
-    for (std::size_t n = 1; n < bytes.size(); ++n) code = code << 6U | (at(n) & 0x3FU);
-    return code;
-}
-
-/// Shortest form, no surrogate, in Unicode.
-bool is_character(std::string_view bytes) {
-    for (std::size_t n = 1; n < bytes.size(); ++n)
-        if ((static_cast<unsigned char>(bytes[n]) & 0xC0U) != 0x80U) return false;
-    constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
-    const std::uint32_t code = code_of(bytes);
-    const bool surrogate = code >= 0xD800U && code < 0xE000U;
-    return code >= kLeast[bytes.size()] && code < 0x110000U && !surrogate;
-}
-
-bool is_shown(std::uint32_t code) {
-    return code >= 0x20U && code != 0x7FU && code != 0xFFFEU && code != 0xFFFFU;
-}
-
-/// The character that `text` begins with; "" when it is none.
-std::string_view first_character(std::string_view text) {
-    const std::size_t length = length_of(static_cast<unsigned char>(text.front()));
-    if (length == 0 || length > text.size()) return {};
-    const std::string_view bytes = text.substr(0, length);
-    return is_character(bytes) ? bytes : std::string_view{};
-}
 
 CairoPtr<cairo_font_options_t> unhinted() {
     CairoPtr<cairo_font_options_t> options(cairo_font_options_create());
@@ -86,17 +48,6 @@ bool has_glyphs(cairo_scaled_font_t* font, std::string_view text) {
 
 }  // namespace
 
-std::string clean_text(std::string_view text) {
-    std::string clean;
-    clean.reserve(text.size());
-    while (!text.empty()) {
-        const std::string_view character = first_character(text);
-        clean += character.empty() || !is_shown(code_of(character)) ? kReplacement : character;
-        text.remove_prefix(character.empty() ? 1 : character.size());
-    }
-    return clean;
-}
-
 /// Without DejaVu: what fontconfig has instead, else cairo's own.
 Type::Type() : options_(unhinted()) {
     for (std::size_t face = 0; face < view::kFaceCount; ++face) {
@@ -118,52 +69,52 @@ cairo_scaled_font_t* Type::sized(Source& source, float em) const {
     return sized.get();
 }
 
-/// The first that has it; the last where none has.
+/// The first that has it; one past the last where none has.
 std::size_t Type::source_of(const view::Font& font, std::string_view character) {
     std::vector<Source>& all = sources(font);
     std::size_t n = 0;
-    while (n + 1 < all.size() && !has_glyphs(sized(all[n], font.em()), character)) ++n;
+    while (n < all.size() && !has_glyphs(sized(all[n], font.em()), character)) ++n;
     return n;
 }
 
-std::vector<Run> Type::runs(const view::Font& font, std::string_view clean_text) {
-    std::vector<Source>& all = sources(font);
-    std::vector<Run> runs;
-    const auto add = [&](std::size_t source, std::string_view text) {
-        const std::string part(text);
-        runs.push_back(
-            {all[source].face.get(), part, advance(sized(all[source], font.em()), part)});
+Run Type::run(const view::Font& font, std::size_t source, std::string_view text) {
+    Source& from = sources(font)[std::min(source, sources(font).size() - 1)];
+    std::string part(text);
+    const double width = advance(sized(from, font.em()), part);
+    return {from.face.get(), std::move(part), width};
+}
+
+/// Each character in the first of the face's families that has it.
+Line Type::side_by_side(const view::Font& font, std::string_view text) {
+    Line line;
+    const auto source_at = [&](std::size_t at) {
+        return source_of(font, text.substr(at, first_code_point(text.substr(at)).bytes));
     };
-    if (has_glyphs(sized(all.front(), font.em()), clean_text)) {
-        add(0, clean_text);
-        return runs;
+    if (has_glyphs(sized(sources(font).front(), font.em()), text)) {
+        line.runs.push_back(run(font, 0, text));
+        text = {};
     }
-    while (!clean_text.empty()) {
-        const std::size_t source = source_of(font, first_character(clean_text));
+    while (!text.empty()) {
+        const std::size_t source = source_at(0);
         std::size_t end = 0;
-        while (end < clean_text.size() &&
-               source_of(font, first_character(clean_text.substr(end))) == source)
-            end += first_character(clean_text.substr(end)).size();
-        add(source, clean_text.substr(0, end));
-        clean_text.remove_prefix(end);
+        while (end < text.size() && source_at(end) == source)
+            end += first_code_point(text.substr(end)).bytes;
+        line.complete = line.complete && source < sources(font).size();
+        line.runs.push_back(run(font, source, text.substr(0, end)));
+        text.remove_prefix(end);
     }
-    return runs;
+    for (const Run& run : line.runs) line.width += run.width;
+    return line;
 }
 
-double Type::width(const view::Font& font, std::string_view clean_text) {
-    double width = 0.0;
-    for (const Run& run : runs(font, clean_text)) width += run.width;
-    return width;
-}
-
-bool Type::has_all(const view::Font& font, std::string_view clean_text) {
-    std::vector<Source>& all = sources(font);
-    while (!clean_text.empty()) {
-        const std::string_view character = first_character(clean_text);
-        if (!has_glyphs(sized(all[source_of(font, character)], font.em()), character)) return false;
-        clean_text.remove_prefix(character.size());
-    }
-    return true;
+Line Type::line(const view::Font& font, std::string_view clean_text) {
+    Line line;
+    const bool simple = fonts::is_simple(clean_text);
+    if (simple) line = side_by_side(font, clean_text);
+    if (simple && line.complete) return line;
+    const fonts::Layout* const layout = fonts::lay_out(font, clean_text);
+    if (!layout) return side_by_side(font, clean_text);
+    return {{}, layout, layout->width(), layout->is_complete()};
 }
 
 }  // namespace attn::figures

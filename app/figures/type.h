@@ -10,13 +10,12 @@
 #include <cairo.h>
 
 #include "app/common/painter.h"
+#include "app/fonts/layout.h"
+#include "app/fonts/script.h"
 
 namespace attn::figures {
 
 // Faces and their measures. A view::Font's size is the height of its line; type is set by its em.
-
-/// What `text` says, as valid UTF-8 without control characters: a broken byte becomes U+FFFD.
-std::string clean_text(std::string_view text);
 
 struct CairoFree {
     void operator()(cairo_font_face_t* face) const { cairo_font_face_destroy(face); }
@@ -36,16 +35,20 @@ struct Run {
     double width = 0.0;
 };
 
+/// How a line is set.
+struct Line {
+    std::vector<Run> runs;  // from left to right
+    const fonts::Layout* layout =
+        nullptr;           // in their place, of a line that wants one; until the next line
+    double width = 0.0;    // without hinting, the same at every zoom
+    bool complete = true;  // some font has every character
+};
+
 class Type {
   public:
     Type();
 
-    /// Width of a line without hinting, the same at every zoom.
-    double width(const view::Font& font, std::string_view clean_text);
-    /// Whether the face has a glyph for every character.
-    bool has_all(const view::Font& font, std::string_view clean_text);
-    /// The line from left to right: each character in the first of the face's families that has it.
-    std::vector<Run> runs(const view::Font& font, std::string_view clean_text);
+    Line line(const view::Font& font, std::string_view clean_text);
     cairo_font_options_t* options() const { return options_.get(); }
 
   private:
@@ -58,6 +61,8 @@ class Type {
     }
     cairo_scaled_font_t* sized(Source& source, float em) const;
     std::size_t source_of(const view::Font& font, std::string_view character);
+    Run run(const view::Font& font, std::size_t source, std::string_view text);
+    Line side_by_side(const view::Font& font, std::string_view text);
 
     CairoPtr<cairo_font_options_t> options_;
     std::array<std::vector<Source>, view::kFaceCount> faces_;  // each has one at least
@@ -70,7 +75,7 @@ inline constexpr Index kMostCells = Index{128} * 128;
 class TypePainter : public view::Painter {
   public:
     view::Point text_size(const view::Font& font, std::string_view text) override {
-        return {static_cast<float>(type_.width(font, clean_text(text))), font.px};
+        return {static_cast<float>(type_.line(font, fonts::clean_text(text)).width), font.px};
     }
     Index most_cells() const override { return kMostCells; }
 

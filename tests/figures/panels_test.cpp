@@ -261,7 +261,7 @@ TEST_CASE(
 TEST_CASE("screen and figure agree on the width of text") {
     ui::NullContext context(kScreen, 1.0F, view::theme(ThemeName::dark));
     REQUIRE(context.fonts().warning.empty());
-    const ui::Texture no_texture = [](const view::Picture&) { return std::uint64_t{1}; };
+    const ui::Texture no_texture = [](const view::Picture&, bool) { return std::uint64_t{1}; };
     ui::ImguiPainter screen(context.fonts(), no_texture);
     figures::Measure figure;
     const ui::Fonts& fonts = context.fonts();

@@ -12,6 +12,7 @@
 #include "app/common/draw/null_context.h"
 #include "app/common/draw/style.h"
 #include "app/common/draw/typeset.h"
+#include "app/fonts/layout.h"
 #include "app/gl/imgui_renderer.h"
 #include "app/gl/offscreen.h"
 #include "app/gl/textures.h"
@@ -41,6 +42,8 @@ Log draw(const AppState& state, const ui::Fonts& fonts, const ui::Texture& textu
 
 /// The characters of a text that its font draws as another sign.
 std::string lacking_of(const ui::Fonts& fonts, const Words& words) {
+    if (const auto* const layout = ui::laid_out(fonts, words.font, words.text))
+        return layout->is_complete() ? "" : words.text;
     ImFont& font = ui::loaded(fonts, words.font);
     std::string lacking;
     for (const char* at = words.text.data(); *at != '\0';) {
@@ -107,17 +110,19 @@ class OffscreenCamera : public Camera {
         return log;
     }
 
-    std::uint64_t texture_of(const view::Picture& picture) {
+    std::uint64_t texture_of(const view::Picture& picture, bool smooth) {
         if (const std::uint32_t name = textures_.find(picture.key)) return name;
         const view::Image image = picture.paint();
-        return textures_.add(picture.key, {image.width, image.height}, image.rgba);
+        return textures_.add(picture.key, {image.width, image.height}, image.rgba, smooth);
     }
 
     std::unique_ptr<gl::Offscreen> target_;  // the context outlives what is drawn with it
     gl::ImguiRenderer renderer_;
     gl::TextureCache textures_;
     ui::Fonts fonts_;
-    ui::Texture texture_ = [this](const view::Picture& picture) { return texture_of(picture); };
+    ui::Texture texture_ = [this](const view::Picture& picture, bool smooth) {
+        return texture_of(picture, smooth);
+    };
     float scale_ = 0.0F;
 };
 
@@ -125,7 +130,7 @@ class OffscreenCamera : public Camera {
 
 namespace {
 
-const ui::Texture kNoTexture = [](const view::Picture&) { return std::uint64_t{1}; };
+const ui::Texture kNoTexture = [](const view::Picture&, bool) { return std::uint64_t{1}; };
 
 }  // namespace
 

@@ -18,7 +18,7 @@ void append(view::Actions& to, view::Actions from) {
 
 NullUi::NullUi(ImVec2 size, float scale)
     : context_(ImGui::CreateContext()),
-      texture_([this](const view::Picture& picture) {
+      texture_([this](const view::Picture& picture, bool) {
           if (painted_.insert(picture.key).second) picture.paint();
           return std::uint64_t{1};
       }),

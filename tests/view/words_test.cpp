@@ -77,6 +77,15 @@ TEST_CASE("what cannot be seen shows its code") {
     CHECK(shown_token("\xFF") == "\uFFFD");
 }
 
+TEST_CASE("what shapes the letters around it is seen in them, and has its code alone") {
+    for (const char* token : {"می\u200Cخواهم", "क्\u200Dष", "👩\u200D👧", "❤\uFE0F\u200D🔥"})
+        CHECK(shown_token(token) == token);
+    CHECK(shown_token("\u200D") == "\\u200D");
+    CHECK(shown_token("क\u200C") == "क\\u200C");
+    CHECK(shown_token("a\u200Cb") == "a\\u200Cb");
+    CHECK(shown_token("a\uFE0F") == "a\\uFE0F");
+}
+
 TEST_CASE("a word of 12,000 characters is short wherever it is shown") {
     const AppState state = after(typed("the " + std::string(12000, 'x')),
                                  {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 1, 0}}});

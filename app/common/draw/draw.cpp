@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <iterator>
 
 #include "app/common/draw/imgui_compat.h"
-#include "app/common/draw/still.h"
+#include "app/fonts/script.h"
 
 namespace attn::ui {
 namespace {
@@ -15,20 +16,32 @@ using view::Color, view::Point;
 // Design units.
 constexpr float kRing = 2.0F, kRingEdge = 1.0F, kBoxRadius = 4.0F;
 
-/// The end of the first `count` code points of UTF-8 `text`.
+/// The end of the first `count` characters of UTF-8 `text`.
 std::size_t prefix_bytes(std::string_view text, std::size_t count) {
     std::size_t at = 0;
-    for (; at < text.size(); ++at) {
-        const bool starts = (static_cast<unsigned char>(text[at]) & 0xC0U) != 0x80U;
-        if (starts && count-- == 0) break;
-    }
+    while (at < text.size() && count-- > 0) at += fonts::first_character(text.substr(at));
     return at;
 }
 
-/// The end of as many characters as fit in `width`. Widths add up: no letter leans on the next.
+/// Where the characters of `text` end.
+std::vector<std::size_t> ends_of(std::string_view text) {
+    std::vector<std::size_t> ends;
+    for (std::size_t end = 0; end < text.size(); ends.push_back(end))
+        end += prefix_bytes(text.substr(end), 1);
+    return ends;
+}
+
+/// The end of as many characters as fit in `width`. In a simple text widths add up: no letter leans on the next.
 std::size_t fitting_bytes(const Frame& frame, const view::Font& font, std::string_view text,
                           float width) {
     std::size_t end = 0;
+    if (!fonts::is_simple(text)) {
+        const auto ends = ends_of(text);
+        const auto over = std::ranges::partition_point(ends, [&](std::size_t at) {
+            return frame.text_width(font, text.substr(0, at)) <= width;
+        });
+        return over == ends.begin() ? 0 : *std::prev(over);
+    }
     while (end < text.size()) {
         const std::size_t next = prefix_bytes(text.substr(end), 1);
         width -= frame.text_width(font, text.substr(end, next));
@@ -169,10 +182,10 @@ bool is_wanted(const Frame& frame, const Text& text) {
 
 }  // namespace
 
-std::size_t code_points(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-    }));
+std::size_t characters(std::string_view text) {
+    std::size_t count = 0;
+    for (; !text.empty(); ++count) text.remove_prefix(fonts::first_character(text));
+    return count;
 }
 
 ImU32 to_u32(view::Color color, double alpha) {
@@ -202,7 +215,7 @@ std::string_view cut_text(const Frame& frame, const view::Font& font, std::strin
 }
 
 std::string middle_ellipsis(std::string_view text, std::size_t most) {
-    const std::size_t count = code_points(text);
+    const std::size_t count = characters(text);
     if (count <= most) return std::string(text);
     const std::size_t tail = (most - 1) / 2;
     const std::size_t head = prefix_bytes(text, most - 1 - tail);
@@ -272,18 +285,6 @@ void tooltip(const Frame& frame, const std::string& heading, const std::string& 
     const float away = frame.px(kPointer);
     tooltip_beside(frame, {at.x - away, at.y - away}, {at.x + away, at.y + away}, Beside::right,
                    heading, words);
-}
-
-void still_field(const Frame& frame, const view::Font& font, std::string_view text,
-                 std::string_view hint) {
-    if (!frame.still) return;
-    const ImVec2 low = ImGui::GetItemRectMin();
-    const ImVec2 high = ImGui::GetItemRectMax();
-    const float pad = ImGui::GetStyle().FramePadding.x;
-    draw_box(frame, low, high, frame.theme.raised);
-    draw_text_in(frame, font, {low.x + pad, low.y}, {high.x - pad, high.y}, Align::left,
-                 text.empty() ? frame.theme.muted : frame.theme.text,
-                 fit_text(frame, font, text.empty() ? hint : text, high.x - low.x - 2 * pad));
 }
 
 }  // namespace attn::ui

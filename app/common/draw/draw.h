@@ -35,7 +35,8 @@ inline void draw_fitted(const Frame& frame, const view::Font& font, view::Point 
 std::string_view cut_text(const Frame& frame, const view::Font& font, std::string_view text,
                           float width);
 
-std::size_t code_points(std::string_view text);
+/// As a reader counts them: a letter with its marks is one.
+std::size_t characters(std::string_view text);
 /// `text`, or its beginning and end around a "…" when it has more than `most` characters.
 std::string middle_ellipsis(std::string_view text, std::size_t most);
 

@@ -15,8 +15,8 @@ namespace {
 using view::Face;
 
 // Typed words need their letters only at the body size; mathematics stands in every size. Fewer
-// glyphs, faster start.
-constexpr ImWchar kWordsAndMathematics[] = {0x0020, 0x017F, 0x02B0, 0x052F, 0x05D0, 0x05EA, 0x1D00,
+// glyphs, faster start: what a face lacks here is laid out (imgui_painter.h).
+constexpr ImWchar kWordsAndMathematics[] = {0x0020, 0x017F, 0x02B0, 0x02FF, 0x0370, 0x052F, 0x1D00,
                                             0x1DBF, 0x2000, 0x23FF, 0x2423, 0x2423, 0x2581, 0x2581,
                                             0x25A0, 0x25FF, 0x2713, 0x2717, 0x27E8, 0x27E9, 0x2C60,
                                             0x2C7F, 0xFFFD, 0xFFFD, 0};

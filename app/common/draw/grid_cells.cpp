@@ -21,7 +21,7 @@ constexpr float kHatch = 10.0F;        // design units between the lines of a ma
 constexpr double kHatchAlone = 0.4;    // how strong they are
 constexpr double kHatchBehind = 0.18;  // behind a number, which they must not strike through
 
-int cell_chars(std::string_view text) { return static_cast<int>(code_points(text)); }
+int cell_chars(std::string_view text) { return static_cast<int>(characters(text)); }
 
 int chars_before_point(std::string_view text) { return cell_chars(text.substr(0, text.find('.'))); }
 

@@ -1,6 +1,6 @@
 #include "app/common/draw/imgui_painter.h"
 
-#include <imgui.h>
+#include <imgui_internal.h>
 
 #include <cfloat>
 #include <cmath>
@@ -9,6 +9,8 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/fonts/layout.h"
+#include "app/fonts/script.h"
 
 namespace attn::ui {
 namespace {
@@ -50,9 +52,42 @@ void rotate_vertices(ImDrawList& list, int first, Point about, float degrees) {
     }
 }
 
+/// Whether the font draws all of them, and not what stands for any it lacks.
+bool has_glyphs(ImFont& font, std::string_view text) {
+    const char* const end = text.data() + text.size();
+    for (const char* at = text.data(); at < end;) {
+        unsigned int character = 0;
+        at += ImTextCharFromUtf8(&character, at, end);
+        if (character >= 0x80 && !has_glyph(font, character)) return false;
+    }
+    return true;
+}
+
+/// The whole pixels of a line that is laid out, on the base line that ImGui gives its own.
+void draw_layout(const fonts::Layout& layout, const Texture& texture, Point base, Color color) {
+    const fonts::Layout::Box& ink = layout.ink();
+    if (ink.right <= ink.left) return;
+    const Color ink_color = layout.is_colored() ? color : Color{255, 255, 255};
+    const Color tint = layout.is_colored() ? Color{255, 255, 255, color.a} : color;
+    const std::uint64_t key =
+        layout.key() ^ (to_u32({ink_color.r, ink_color.g, ink_color.b}) * 0x9E3779B97F4A7C15U);
+    const Picture picture{key, [&] { return layout.image(ink_color); }};
+    const auto across = [&](int x) { return base.x + static_cast<float>(x); };
+    const auto down = [&](int y) { return base.y + static_cast<float>(y); };
+    list().AddImage(texture_id(texture(picture, true)), {across(ink.left), down(ink.top)},
+                    {across(ink.right), down(ink.bottom)}, {0.0F, 0.0F}, {1.0F, 1.0F},
+                    to_u32(tint));
+}
+
 }  // namespace
 
+const fonts::Layout* laid_out(const Fonts& fonts, const view::Font& font, std::string_view text) {
+    if (fonts::is_simple(text) && has_glyphs(loaded(fonts, font), text)) return nullptr;
+    return fonts::lay_out(font, fonts::clean_text(text));
+}
+
 Point ImguiPainter::text_size(const view::Font& font, std::string_view text) {
+    if (const auto* const layout = laid_out(fonts_, font, text)) return {layout->width(), font.px};
     return loaded(fonts_, font)
         .CalcTextSizeA(font.px, FLT_MAX, 0.0F, text.data(), text.data() + text.size());
 }
@@ -60,6 +95,11 @@ Point ImguiPainter::text_size(const view::Font& font, std::string_view text) {
 /// Turned glyphs are culled by no clip rectangle: they are elsewhere in the end.
 void ImguiPainter::text(const view::Font& font, Point at, Color color, std::string_view text) {
     ImFont& face = loaded(fonts_, font);
+    if (const auto* const layout = laid_out(fonts_, font, text)) {
+        const Point base{at.x, at.y + drawn_ascent(face, font.px)};
+        return draw_layout(*layout, texture_, turn_.first_vertex < 0 ? on_pixel(base) : base,
+                           color);
+    }
     const char* const end = text.data() + text.size();
     if (turn_.first_vertex < 0)
         return list().AddText(&face, font.px, top_left(face, font, at), to_u32(color), text.data(),
@@ -124,7 +164,7 @@ void ImguiPainter::ring(Point middle, float radius, Color color, float thickness
 }
 
 void ImguiPainter::image(const Picture& picture, Point low, Point high, const Part& part) {
-    list().AddImage(texture_id(texture_(picture)), vec(low), vec(high), vec(part.low),
+    list().AddImage(texture_id(texture_(picture, false)), vec(low), vec(high), vec(part.low),
                     vec(part.high));
 }
 

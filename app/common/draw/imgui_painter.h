@@ -6,10 +6,17 @@
 #include "app/common/draw/fonts.h"
 #include "app/common/painter.h"
 
+namespace attn::fonts {
+class Layout;
+}
+
 namespace attn::ui {
 
-/// The id (as ImGui's ImTextureID) of a texture that holds a picture, drawn with nearest neighbours.
-using Texture = std::function<std::uint64_t(const view::Picture& picture)>;
+/// How a text is set that ImGui, one glyph a character from left to right, does not set right; nullptr: it does.
+const fonts::Layout* laid_out(const Fonts& fonts, const view::Font& font, std::string_view text);
+
+/// The id (as ImGui's ImTextureID) of a texture that holds a picture, drawn with nearest neighbours or `smooth`.
+using Texture = std::function<std::uint64_t(const view::Picture& picture, bool smooth)>;
 
 /// Draws into ImGui's current window.
 class ImguiPainter : public view::Painter {

@@ -175,6 +175,7 @@ std::optional<std::string> draw_text(const Frame& frame, const char* id, const s
     const bool entered =
         ImGui::InputTextWithHint(id, hint.c_str(), &typed, ImGuiInputTextFlags_EnterReturnsTrue);
     pop_font();
+    typed = keep_characters(draft, typed);
     still_field(frame, frame.fonts.body, typed, hint);
     return entered ? std::optional(typed) : std::nullopt;
 }

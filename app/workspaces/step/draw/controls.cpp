@@ -63,6 +63,7 @@ void sentence_field(const ControlsView& view, float width, const Frame& frame, A
                     "Enter to compute it."};
     const bool entered = ImGui::InputTextWithHint("##sentence", words.hint, &draft,
                                                   ImGuiInputTextFlags_EnterReturnsTrue);
+    draft = keep_characters(view.sentence_draft, draft);
     pop_no_tab_stop();
     still_field(frame, frame.fonts.body, draft, words.hint);
     tooltip(frame, words.heading, words.tip);
