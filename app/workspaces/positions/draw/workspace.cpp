@@ -67,8 +67,7 @@ std::string draw_positions_workspace(const view::AppState& state, const WorkArea
                       .others = {{"kinds", "all kinds",
                                   [&](const Box& box) { draw_small(view, box, frame, out); },
                                   CanvasPart::Where::below, kSmallShare}},
-                      .controls = [&](ControlBar& bar) { draw_controls(view, bar); },
-                      .status = view.status};
+                      .controls = [&](ControlBar& bar) { draw_controls(view, bar); }};
     return draw_parts(state, area, parts, frame, out);
 }
 
