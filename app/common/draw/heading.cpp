@@ -138,7 +138,8 @@ void draw_heading(const Heading& heading, const Box& box, const Frame& frame) {
     draw_line(font, {box.low.x, std::round(baseline - font.ascent())}, right, color, first,
               lines.muted == 0.0F ? whole : first, frame);
     if (lines.muted > 0.0F)
-        draw_muted(rest, more, {box.low.x, top + frame.px(lines.muted)}, box.high.x, frame);
+        draw_muted(rest, frame.is_canvas_alone() ? std::string() : more,
+                   {box.low.x, top + frame.px(lines.muted)}, box.high.x, frame);
     close_placing();
 }
 
