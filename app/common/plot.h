@@ -16,6 +16,8 @@ struct CurveView {
     std::vector<double> x, y, low, high;  // low/high empty: no band; a y that is NaN is left out
     bool parted = false;                  // a y that is NaN parts the line
 };
+/// What stands at the right end of each curve: its name, and what it is at the handle.
+enum class CurveLabels : std::uint8_t { none, names, values };
 /// A sign at a place of the area: where a curve breaks off, or crosses a line.
 struct PlotMark {
     double x = 1.0, y = 0.0;
@@ -44,6 +46,7 @@ struct PlotView {
     double marker_x;                        // the handle
     std::vector<double> marker_ys;          // one for each curve; NaN where there is none
     std::vector<std::string> marker_texts;  // the same as text
+    CurveLabels labels = CurveLabels::values;
 };
 
 }  // namespace attn::view

@@ -9,7 +9,8 @@
 //   test_measure --faults 20 4 1280 720 1.5 --stage weights --picture FILE.png     and what it looks like
 //   test_measure --theme light                   the words in the other theme
 //   test_measure --screens [WORKSPACE]           all workspaces, or one: what fills them, their words, numbers and faults;
-//                                                with ATTN_MEASURE=all every size x scale x document x theme
+//                                                with ATTN_MEASURE=all every size x scale x document x theme,
+//                                                with ATTN_MEASURE=texts each text that is counted
 //
 // Exits 0 when all limits are kept, 1 when not, 77 when there is no OpenGL to draw with.
 
@@ -101,9 +102,11 @@ int main(int count, char** arguments) {
     const Options options = read(count, arguments);
     if (!options.one.empty()) return look_at_one(options);
     const char* const wanted = std::getenv("ATTN_MEASURE");
-    const bool whole = wanted != nullptr && std::string_view(wanted) == "all";
+    const std::string_view measure = wanted == nullptr ? "" : wanted;
     bool fine = finds_planted(std::cout);
-    fine = print_screens(whole, options.screens.value_or(""), std::cout) && fine;
+    fine = print_screens(measure == "all", measure == "texts", options.screens.value_or(""),
+                         std::cout) &&
+           fine;
     if (options.screens) return fine ? 0 : 1;
     fine = print_words(options.all, options.theme, std::cout) && fine;
     fine = print_role_distances(std::cout) && fine;

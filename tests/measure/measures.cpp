@@ -52,6 +52,7 @@ bool is_in_grid(const Words& words, const Log& log, const std::set<std::string>&
 }
 
 void count(const Words& words, Measures& measures) {
+    if (words.window != "rail") measures.texts.push_back(words.text);
     std::istringstream parts(words.text);
     for (std::string part; parts >> part;) {
         if (is_number(part))

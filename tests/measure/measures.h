@@ -15,8 +15,9 @@ struct Measures {
     Index words = 0;           // outside grids, of which `rail` are names of workspaces
     Index numbers = 0;         // outside grids
     Index rail = 0;
-    double least_text = 0.0;      // design units
-    double least_contrast = 0.0;  // of a text to what lies under it
+    std::vector<std::string> texts;  // in which those words and numbers stand
+    double least_text = 0.0;         // design units
+    double least_contrast = 0.0;     // of a text to what lies under it
     std::vector<Fault> faults;
 };
 

@@ -16,7 +16,7 @@ bool print_words(bool all, view::ThemeName theme, std::ostream& out);
 bool finds_planted(std::ostream& out);
 /// All workspaces, over the sizes, scales and documents of `all` or of a part: the shares of their largest pictures, their
 /// words and numbers, and how many faults; of each the worst.
-bool print_screens(bool all, std::string_view only, std::ostream& out);
+bool print_screens(bool all, bool texts, std::string_view only, std::ostream& out);
 /// Every fault of one window.
 bool print_faults(const Case& at, std::ostream& out);
 /// A PNG of the window.

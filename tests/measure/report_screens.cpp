@@ -44,10 +44,16 @@ std::vector<Case> all_cases(std::string_view workspace) {
     return cases;
 }
 
-/// As many as ./test has the time for: in every workspace a laptop's window, and one of the others.
+/// As many as ./test has the time for: in every workspace a laptop's window, a large one, and one of the others.
 std::vector<Case> part_of_cases(std::string_view workspace, std::size_t row) {
     std::vector<Case> cases;
     cases.push_back({.tokens = 14, .width = 1280, .height = 720, .workspace = workspace});
+    cases.push_back({.tokens = 14,
+                     .heads = 16,
+                     .key_width = 16,
+                     .width = 2560,
+                     .height = 1440,
+                     .workspace = workspace});
     const std::array<Case, 3> others{
         Case{.tokens = 4, .heads = 16, .key_width = 16, .theme = view::ThemeName::light},
         Case{.tokens = 40, .width = 1280, .height = 720, .scale = 1.5},
@@ -149,6 +155,14 @@ void print_row(std::string_view workspace, const std::vector<Screen>& screens, s
     out.flush();
 }
 
+void print_texts(const std::vector<Screen>& screens, std::ostream& out) {
+    for (const Screen& each : screens) {
+        out << fmt::format("{}: {} words, {} numbers\n", name_of(each.at),
+                           each.measures.words - each.measures.rail, each.measures.numbers);
+        for (const std::string& text : each.measures.texts) out << "    " << text << '\n';
+    }
+}
+
 // What holds today of the screens that ./test looks at. The aim is 80 words and 120 numbers.
 constexpr double kLeastHeight = 0.35;  // where there is a picture
 constexpr Index kMostWords = 250, kMostNumbers = 260;
@@ -181,7 +195,7 @@ bool keep_limits(const std::vector<Screen>& screens, std::ostream& out) {
 
 }  // namespace
 
-bool print_screens(bool all, std::string_view only, std::ostream& out) {
+bool print_screens(bool all, bool texts, std::string_view only, std::ostream& out) {
     out << "Workspaces, the worst of each: the largest picture's share of the height and of the "
            "window;\nwords and numbers outside grids; the smallest text, the least contrast; "
            "faults\n";
@@ -198,6 +212,7 @@ bool print_screens(bool all, std::string_view only, std::ostream& out) {
              all ? all_cases(workspace->key) : part_of_cases(workspace->key, row++))
             here.push_back(look(at));
         print_row(workspace->key, here, out);
+        if (texts) print_texts(here, out);
         std::ranges::move(here, std::back_inserter(screens));
     }
     print_worst(

@@ -307,14 +307,3 @@ TEST_CASE("scores, and what the list of strongest cells leaves out, are chosen b
         return to && to->cell == Cell{3, 0};
     }));
 }
-
-TEST_CASE("beside the sentence of Step stand the ways to a large matrix") {
-    LargeBench bench;
-    bench.view.offers_other = true;
-    bench.view.inspector = {};
-    bench.view.top.clear();
-    const view::Actions all =
-        clicks_over(bench.ui, {1150.0F, 180.0F}, {1580.0F, 420.0F}, {40.0F, 8.0F});
-    CHECK(has<view::ShowPrompt>(all));
-    CHECK(has<view::OpenPlanted>(all));
-}

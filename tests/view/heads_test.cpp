@@ -94,7 +94,7 @@ TEST_CASE("the head on the canvas is marked; the tooltip names the largest weigh
     const HeadsView view = build_heads_view(state);
     CHECK(!view.heads[0].shown);
     CHECK(view.heads[1].shown);
-    CHECK(view.heads[1].title == "head 1");
+    CHECK(view.heads[1].title == "H1");
     CHECK(view.caption == "weights");
     view::apply(state, GoToStage{Stage::x});
     for (const HeadPicture& head : build_heads_view(state).heads) CHECK(!head.drawn);

@@ -276,8 +276,6 @@ TEST_CASE(
     "with the sentence of Step alone the map offers to open or to generate, and does neither") {
     const AppState toy = after(initial_state(), {SetWorkspace{"large"}});
     CHECK_FALSE(toy.opening);
-    CHECK(build_large_view(toy).offers_other);
-    CHECK_FALSE(build_large_view(opened_state()).offers_other);
     const AppState none = after(empty_state(), {SetWorkspace{"large"}});
     CHECK_FALSE(none.opening);
     CHECK(build_large_view(none).empty);

@@ -33,7 +33,7 @@ TEST_CASE("the memory's view has the read's numbers: values move no weight, long
     CHECK(view.hard == PlanePoint{0.05, 2.17});
     CHECK(view.hull.size() == 5);
     CHECK(view.point.starts_with("q reads France 6"));
-    CHECK(view.numbers.size() == 4);
+    CHECK(view.numbers.size() == 2);
     CHECK(view.preset == 0);
     const AppState before = lookup_state();
     const auto weights = memory_read(lookup_controls(before)).weights;

@@ -312,8 +312,9 @@ TEST_CASE(
           doctest::Approx((a(4, 0) + a(5, 1)) / 2.0));
     const AppState even =
         after(initial_state(), {SetScaling{true}, SetTemperature{100.0}, SetWorkspace{"heads"}});
-    CHECK(has(label_evidence(facts(even, 0)),
-              "given from 0.40 of the way between even rows and all weight"));
+    CHECK_FALSE(facts(even, 0).label);
+    CHECK(has(build_all_heads_view(even).why,
+              "A label: it is given from 0.40 of the way between even rows and all weight"));
 }
 
 TEST_CASE("compare: a side's title has the stage's name once") {

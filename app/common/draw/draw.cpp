@@ -276,6 +276,12 @@ void tooltip_at_pointer(const Frame& frame, const std::string& heading, const st
                  {heading, words});
 }
 
+void tooltip_now(const Frame& frame, const std::string& heading, const std::string& words) {
+    if (!frame.quiet)
+        draw_tooltip(frame, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), Beside::below,
+                     {heading, words});
+}
+
 void tooltip(const Frame& frame, const std::string& heading, const std::string& words) {
     const ImVec2 low = ImGui::GetItemRectMin();
     const ImVec2 high = ImGui::GetItemRectMax();

@@ -88,6 +88,8 @@ void tooltip_beside(const Frame& frame, ImVec2 low, ImVec2 high, Beside first,
                     const std::string& heading, const std::string& words = {});
 /// Of what is drawn under the pointer and is no item.
 void tooltip_at_pointer(const Frame& frame, const std::string& heading, const std::string& words);
+/// Beneath the last item, wherever the pointer is.
+void tooltip_now(const Frame& frame, const std::string& heading, const std::string& words);
 /// On the last item: beneath a control, beside the pointer on something larger.
 void tooltip(const Frame& frame, const std::string& heading, const std::string& words = {});
 

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "app/common/draw/draw.h"
+#include "app/common/draw/focus.h"
 #include "app/common/draw/math.h"
 
 namespace attn::ui {
@@ -44,15 +45,41 @@ Font font_for(const std::string& text, float room, const Frame& frame) {
     return font;
 }
 
-/// One line at `at`; where it is cut, and where more is to be said, pointing at it says `whole`.
-void draw_line(const Font& font, ImVec2 at, float right, view::Color color, const std::string& text,
-               const std::string& whole, const Frame& frame) {
+/// One line at `at`; where it is cut, and where more is to be said, pointing at it says `whole`. Returns its right end.
+float draw_line(const Font& font, ImVec2 at, float right, view::Color color,
+                const std::string& text, const std::string& whole, const Frame& frame) {
     const std::string shown = fit_text(frame, font, text, right - at.x);
     frame.painter.text(font, at, color, shown);
-    if (shown == whole || shown.empty()) return;
+    const float width = frame.text_width(font, shown);
+    if (shown == whole || shown.empty()) return at.x + width;
     ImGui::SetCursorScreenPos(at);
-    ImGui::Dummy({std::max(frame.text_width(font, shown), 1.0F), font.px});
+    ImGui::Dummy({std::max(width, 1.0F), font.px});
     tooltip(frame, {}, whole);
+    return at.x + width;
+}
+
+constexpr const char* kWhy = "why?";
+
+/// Whoever points at it, or reaches it by Tab, is told `words`.
+void draw_why(ImVec2 at, const std::string& words, const Frame& frame) {
+    const Font& font = frame.fonts.body;
+    frame.painter.text(font, at, frame.theme.accent, kWhy);
+    ImGui::SetCursorScreenPos(at);
+    ImGui::InvisibleButton(kWhy, {frame.text_width(font, kWhy), font.px});
+    if (focus_stop(frame))
+        tooltip_now(frame, {}, words);
+    else
+        tooltip(frame, {}, words);
+}
+
+/// Under the sentence.
+void draw_muted(const std::string& text, const std::string& why, ImVec2 at, float right,
+                const Frame& frame) {
+    const float gap = text.empty() ? 0.0F : frame.px(kSpace12);
+    const float room = why.empty() ? 0.0F : gap + frame.text_width(frame.fonts.body, kWhy);
+    const float end =
+        draw_line(frame.fonts.body, at, right - room, frame.theme.muted, text, text, frame);
+    if (!why.empty()) draw_why({end + gap, at.y}, why, frame);
 }
 
 /// At the right end of the line that ends at `right`; returns where the room left of it ends.
@@ -65,8 +92,8 @@ float draw_tex(const std::string& tex, float left, float right, float baseline,
     return right - box->width - frame.px(kSpace24);
 }
 
-void append(std::string& to, const std::string& text) {
-    if (!text.empty()) to += (to.empty() ? "" : "  ") + text;
+void append(std::string& to, const std::string& text, const char* between) {
+    if (!text.empty()) to += (to.empty() ? "" : between) + text;
 }
 
 }  // namespace
@@ -93,10 +120,17 @@ void draw_heading(const Heading& heading, const Box& box, const Frame& frame) {
     std::string rest;
     if (frame.text_width(frame.fonts.headline, first) * least > room)
         std::tie(first, rest) = parted(first);
-    append(rest, heading.muted);
-    for (const std::string& note : heading.notes) append(rest, note);
+    append(rest, heading.muted, " ");
+    std::string more;
+    std::tie(rest, more) = parted(rest);
+    for (const std::string& note : heading.notes) append(rest.empty() ? rest : more, note, "\n");
+    if (more.empty()) std::tie(rest, more) = parted(rest);
+    append(more, heading.why, "\n");
     std::string whole = heading.headline;
-    append(whole, lines.muted == 0.0F ? rest : std::string());
+    if (lines.muted == 0.0F) {
+        append(whole, rest, "\n");
+        append(whole, more, "\n");
+    }
     const Font font = font_for(first, room, frame);
     const view::Color color = heading.warns   ? frame.theme.warning
                               : heading.stale ? frame.theme.muted
@@ -104,8 +138,8 @@ void draw_heading(const Heading& heading, const Box& box, const Frame& frame) {
     draw_line(font, {box.low.x, std::round(baseline - font.ascent())}, right, color, first,
               lines.muted == 0.0F ? whole : first, frame);
     if (lines.muted > 0.0F)
-        draw_line(frame.fonts.body, {box.low.x, top + frame.px(lines.muted)}, box.high.x,
-                  frame.theme.muted, rest, rest, frame);
+        draw_muted(rest, frame.is_canvas_alone() ? std::string() : more,
+                   {box.low.x, top + frame.px(lines.muted)}, box.high.x, frame);
     close_placing();
 }
 

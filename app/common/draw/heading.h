@@ -7,12 +7,14 @@
 
 namespace attn::ui {
 
-/// What stands above the canvas: one sentence and one muted line, in the same place in every workspace. The sentence is as
-/// large as its width lets it be; a second one gives way to the muted line, and where that is none pointing at it says all.
+/// What stands above the canvas: one sentence and one muted one, in the same place in every workspace. The first is as
+/// large as its width lets it be; a second of it gives way to the muted line. What else is to be said stands behind
+/// "why?", and where there is no muted line pointing at the sentence says all.
 struct Heading {
     std::string headline;
     std::string muted = {};
-    std::vector<std::string> notes = {};  // each for the muted line
+    std::vector<std::string> notes = {};  // as much of them as fits there, the rest behind "why?"
+    std::string why = {};                 // behind it in any case
     bool warns = false;                   // it tells of what goes wrong
     bool stale = false;                   // it is of what was before
     std::string tex = {};                 // a formula at the right end, where it has room

@@ -12,6 +12,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/math.h"
+#include "app/common/draw/measured.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
@@ -178,7 +179,7 @@ void draw_copy_buttons(const Frame& frame, view::Actions& out) {
 void draw_sources(const InspectorView& view, const Frame& frame, std::optional<CellRef>& hovered,
                   view::Actions& out) {
     if (view.sources.empty()) return;
-    words(frame, frame.fonts.small, frame.theme.muted, "made from");
+    words(frame, frame.fonts.small, frame.theme.muted, "from");
     for (std::size_t n = 0; n < view.sources.size(); ++n) {
         const view::SourceLink& source = view.sources[n];
         const float width = frame.text_width(frame.fonts.digits, source.words);
@@ -449,6 +450,8 @@ std::optional<CellRef> draw_table(const InspectorTable& table, float below, cons
     } else {
         draw_rows(at, hovered, out);
     }
+    say_stands(frame.painter, Measuring::Kind::labels, low,
+               {at.right, ImGui::GetCursorScreenPos().y + (table.total ? at.row() : 0.0F)});
     if (table.total) {
         const ImVec2 foot = ImGui::GetCursorScreenPos();
         frame.painter.line({at.left, foot.y}, {at.right, foot.y}, frame.theme.line, frame.px(1));

@@ -329,6 +329,8 @@ void draw_curve_names(const PlotCanvas& canvas) {
 }
 
 void draw_curve_labels(const PlotCanvas& canvas) {
+    if (canvas.plot.labels == view::CurveLabels::none) return;
+    if (canvas.plot.labels == view::CurveLabels::names) return draw_curve_names(canvas);
     const Frame& frame = canvas.frame;
     const float height = label_height(frame);
     const std::vector<float> tops = label_tops(canvas, height);
@@ -358,6 +360,8 @@ float curve_names_width(const PlotView& plot, const Frame& frame) {
 }
 
 float curve_labels_width(const PlotView& plot, const Frame& frame) {
+    if (plot.labels == view::CurveLabels::none) return frame.px(kLabelGap);
+    if (plot.labels == view::CurveLabels::names) return curve_names_width(plot, frame);
     float width = frame.text_width(frame.fonts.digits_small, "● 100.0 %");
     for (std::size_t n = 0; n < plot.curves.size(); ++n)
         width = std::max({width, frame.text_width(frame.fonts.small, plot.curves[n].label),

@@ -79,7 +79,7 @@ void enter_compare(AppState& state) {
     settle_compare(state);
     say(state,
         compare_look(state).pins.empty()
-            ? "B pins what is shown as the baseline; it works in other workspaces too."
+            ? "B pins in other workspaces too."
             : "Space blinks between A and B, V shows both, Shift+1 … 9 choose the baseline.");
 }
 

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "app/common/format.h"
 #include "app/workspaces/cost/view.h"
@@ -63,11 +64,17 @@ std::string stage_words(CostItem item, CostPass pass) {
     }
 }
 
-void add_sizes(InspectorView& view, const CostSizes& sizes) {
+/// What the letters of the formula are.
+void add_sizes(InspectorView& view, const CostFormula& formula, const CostSizes& sizes) {
     for (std::size_t n = 0; n < kCostSizeCount; ++n) {
-        const CostSizeInfo& of = info(static_cast<CostSize>(n));
-        view.geometry.push_back(text_line(
-            std::string(of.symbol), fmt::format("{}: {}", of.words, grouped(sizes.values[n]))));
+        const auto size = static_cast<CostSize>(n);
+        const bool has = std::ranges::any_of(formula, [&](const CostTerm& term) {
+            return std::ranges::count(term.sizes, size) > 0;
+        });
+        if (has)
+            view.geometry.push_back(
+                text_line(std::string(info(size).symbol),
+                          fmt::format("{}: {}", info(size).words, grouped(sizes.values[n]))));
     }
 }
 
@@ -152,9 +159,9 @@ InspectorView cost_inspector(const AppState& state) {
     else
         explain_stage(view, item, controls);
     view.formula = view.tex.empty() ? "" : tex::plain_text(view.tex);
-    add_sizes(view, controls.sizes);
     const CostFormula formula =
         is_storage(item) ? stored_bytes(storage_of(item)) : cost_of(item, controls).flop;
+    add_sizes(view, formula, controls.sizes);
     view.as_text = text_of(view);
     view.as_latex = fmt::format("${} = {}$\n", formula_tex(formula),
                                 count_of(formula, controls.sizes).value_or(0));

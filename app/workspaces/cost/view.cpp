@@ -31,16 +31,13 @@ Role role_of(Holding storage) {
 PlotView empty_plot(const CostSizes& sizes) {
     PlotView plot;
     plot.title = sizes[CostSize::tq] == sizes[CostSize::tk]
-                     ? "Memory beside Q, K, V and the context, over T = Tq = Tk; both axes log"
-                     : fmt::format(
-                           "Memory beside Q, K, V and the context, over T = Tk with {} "
-                           "queries; both axes log",
-                           grouped(sizes[CostSize::tq]));
+                     ? "Memory over T = Tq = Tk"
+                     : fmt::format("Memory over T = Tk, Tq = {}", grouped(sizes[CostSize::tq]));
     plot.tooltip =
-        "materialised: every weight. chunked: those of c queries at a time. fused: one "
-        "logsumexp a row. KV cache: keys and values of all layers. A point that is named T: so "
-        "many "
-        "tokens fit, with Q, K, V and the context. Drag: T.";
+        "Beside Q, K, V and the context; both axes log. materialised: every weight. chunked: those "
+        "of c queries at a time. fused: one logsumexp a row. KV cache: keys and values of all "
+        "layers. A ring: so many tokens fit, with Q, K, V and the context. Drag: T.";
+    plot.labels = CurveLabels::names;
     plot.x_low = 16.0;
     plot.x_high = static_cast<double>(kMostCostTokens);
     plot.x_label = "T";
@@ -93,7 +90,7 @@ void add_limit(PlotView& plot, Holding storage, const CostSizes& sizes, double m
     if (!tokens || *tokens == kMostCostTokens || *tokens < 16) return;
     plot.marks.push_back({static_cast<double>(*tokens),
                           estimate_of(stored_bytes(storage), with_tokens(sizes, *tokens)),
-                          role_of(storage), "T = " + grouped(*tokens), false});
+                          role_of(storage), "", false});
 }
 
 PlotView plot_of(const CostSizes& sizes, double memory) {
@@ -124,11 +121,12 @@ CostCardView card_of(Holding storage, const AppState& state, double memory) {
     card.fits = estimate_of(held_bytes(storage), sizes) <= memory;
     card.selected = cost_look(state).item == card.item;
     const auto limit = tokens_within(storage, sizes, memory, kMostCostTokens);
-    const std::string what =
-        storage == Holding::kv_cache ? "the cache alone" : "with Q, K, V, context";
-    card.limit = !limit                      ? what + ": fits at no T"
-                 : *limit == kMostCostTokens ? what + ": fits at every T drawn"
-                                             : fmt::format("{}: T ≤ {}", what, grouped(*limit));
+    card.limit = !limit                      ? "fits at no T"
+                 : *limit == kMostCostTokens ? "fits at every T drawn"
+                                             : "T ≤ " + grouped(*limit);
+    card.tooltip = fmt::format(
+        "{}. What fits into this machine’s memory: {}. Click: its numbers.", card.formula,
+        storage == Holding::kv_cache ? "the cache alone" : "with Q, K, V and the context");
     return card;
 }
 
@@ -136,37 +134,51 @@ std::string intensity_words(double flop, double bytes) {
     return bytes > 0.0 ? significant(flop / bytes, 3) : "0";
 }
 
-CostRowView row_view(CostItem item, std::string name, const CostSum& cost, const CostSizes& sizes,
-                     double all_flop) {
-    const auto at = [&](const CostFormula& formula) { return estimate_of(formula, sizes); };
+/// FLOP, read, written, kept.
+using Counts = std::array<double, 4>;
+Counts counts_of(const CostSum& cost, const CostSizes& sizes) {
+    return {estimate_of(cost.flop, sizes), estimate_of(cost.read, sizes),
+            estimate_of(cost.written, sizes), estimate_of(cost.kept, sizes)};
+}
+
+CostRowView row_view(CostItem item, std::string name, const Counts& counts,
+                     const std::array<CostUnit, 4>& units) {
     CostRowView row;
     row.item = item;
     row.name = std::move(name);
-    row.flop = flop_words(at(cost.flop));
-    row.read = cost_bytes(at(cost.read));
-    row.written = cost_bytes(at(cost.written));
-    row.kept = cost_bytes(at(cost.kept));
-    row.intensity = intensity_words(at(cost.flop), at(cost.read) + at(cost.written));
-    row.share = all_flop > 0.0 ? at(cost.flop) / all_flop : 0.0;
+    for (std::size_t n = 0; n < counts.size(); ++n) row.numbers[n] = in_unit(counts[n], units[n]);
+    row.numbers.back() = intensity_words(counts[0], counts[1] + counts[2]);
     return row;
 }
 
-std::vector<CostRowView> rows_of(const CostControls& controls, CostItem selected) {
+/// Each column in the unit of its largest stage.
+void set_rows(CostView& view, const CostControls& controls, CostItem selected) {
     const auto stages = stage_costs(controls.pass, controls.sizes);
-    const CostSum all = sum_of(stages);
-    const double flop = estimate_of(all.flop, controls.sizes);
-    std::vector<CostRowView> rows;
-    for (const StageCost& stage : stages)
-        rows.push_back(row_view(item_of(stage.stage), std::string(info(stage.stage).key),
-                                {stage.flop, stage.read, stage.written, stage.kept}, controls.sizes,
-                                flop));
-    if (controls.pass == CostPass::backward) {
-        std::ranges::reverse(rows);
-        for (CostRowView& row : rows) row.name = "d_" + row.name;
+    const Counts all = counts_of(sum_of(stages), controls.sizes);
+    std::vector<Counts> counts;
+    Counts most{};
+    for (const StageCost& stage : stages) {
+        counts.push_back(
+            counts_of({stage.flop, stage.read, stage.written, stage.kept}, controls.sizes));
+        for (std::size_t n = 0; n < most.size(); ++n) most[n] = std::max(most[n], counts.back()[n]);
     }
-    rows.push_back(row_view(CostItem::total, "all", all, controls.sizes, flop));
-    for (CostRowView& row : rows) row.selected = row.item == selected;
-    return rows;
+    const std::array units{flop_unit(most[0]), bytes_unit(most[1]), bytes_unit(most[2]),
+                           bytes_unit(most[3])};
+    view.titles = {std::string(units[0].name), fmt::format("read, {}", units[1].name),
+                   fmt::format("written, {}", units[2].name),
+                   fmt::format("kept, {}", units[3].name), "FLOP/byte"};
+    for (std::size_t n = 0; n < stages.size(); ++n) {
+        view.rows.push_back(row_view(item_of(stages[n].stage),
+                                     std::string(info(stages[n].stage).key), counts[n], units));
+        view.rows.back().share = all[0] > 0.0 ? counts[n][0] / all[0] : 0.0;
+    }
+    if (controls.pass == CostPass::backward) {
+        std::ranges::reverse(view.rows);
+        for (CostRowView& row : view.rows) row.name = "d_" + row.name;
+    }
+    view.rows.push_back(row_view(CostItem::total, "all", all, units));
+    view.rows.back().share = 1.0;
+    for (CostRowView& row : view.rows) row.selected = row.item == selected;
 }
 
 // --- controls
@@ -252,7 +264,7 @@ CostMeasureView measure_view(const AppState& state) {
     }
     view.possible = why.empty();
     view.fault = !why.empty() || (last && !last->fault.empty());
-    view.words = !why.empty()                   ? why
+    view.words = !why.empty()                   ? "Too much to be measured here."
                  : last && !last->fault.empty() ? last->fault
                  : last ? "The last measurement was of other sizes: measure again (M)."
                         : "Not measured yet: M runs the engine at these sizes.";
@@ -305,11 +317,12 @@ CostView build_cost_view(const AppState& state, double memory) {
     set_controls(view, state);
     view.sentence = cost_sentence(controls, memory);
     view.note = cost_note(controls);
+    view.notes = cost_notes(controls);
     view.plot = plot_of(controls.sizes, memory);
     for (const Holding storage : kStorages) view.cards.push_back(card_of(storage, state, memory));
-    view.rows = rows_of(controls, cost_look(state).item);
+    set_rows(view, controls, cost_look(state).item);
     view.measure = measure_view(state);
-    view.status = view.measure.busy ? "measuring…" : "counted, not measured; M measures";
+    view.status = view.measure.busy ? "measuring…" : view.measure.possible ? "counted" : "";
     if (!view.measure.times.empty()) view.status = "counted and measured";
     return view;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,15 +17,16 @@ namespace attn::view {
 struct CostRowView {
     CostItem item = CostItem::total;
     std::string name;
-    std::string flop, read, written, kept, intensity;
-    double share = 0.0;  // of all FLOP
+    std::array<std::string, 5> numbers;  // FLOP, read, written, kept, FLOP/byte
+    double share = 0.0;                  // of all FLOP
     bool selected = false;
 };
 /// What one way of holding the weights takes.
 struct CostCardView {
     CostItem item = CostItem::materialised;
     std::string title, value, formula;
-    std::string limit;  // "with Q, K, V, context: T ≤ 46,340"
+    std::string limit;  // "T ≤ 46,340"
+    std::string tooltip;
     Role role = Role::weight;
     bool fits = true;  // in this machine's memory
     bool selected = false;
@@ -68,8 +70,10 @@ struct CostView {
     CostControls controls;
     Index tokens = 1;
     std::string sentence, note;
+    std::vector<std::string> notes;
     PlotView plot;
     std::vector<CostCardView> cards;
+    std::array<std::string, 5> titles;  // of the numbers, with their units
     std::vector<CostRowView> rows;
     CostMeasureView measure;
     std::string status;

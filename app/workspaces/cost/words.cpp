@@ -11,6 +11,7 @@ namespace attn::view {
 namespace {
 
 std::string shown_value(double value) {
+    if (value != 0.0 && value < 1e-4) return significant(value, 2);
     return value >= 999.5 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
 }
 
@@ -52,18 +53,15 @@ std::string index_words(const CostSizes& sizes) {
     const Index count = count_of(pairs, sizes).value_or(0);
     constexpr Index kMost = std::numeric_limits<std::int32_t>::max();
     if (count <= kMost) return fmt::format("{} weights.", grouped(count));
-    return fmt::format(
-        "{}{} weights: a signed 32-bit count ends at 2³¹ − 1 and wraps to {}, so that sizes and "
-        "indices "
-        "need 64 bits.",
-        grouped(count), power_words(count), grouped(wrapped(count)));
+    return fmt::format("{}{} weights: a signed 32-bit count ends at 2³¹ − 1 and wraps to {}.",
+                       grouped(count), power_words(count), grouped(wrapped(count)));
 }
 
 std::string cache_words(const CostSizes& sizes) {
     const Index shared = sizes[CostSize::heads] / sizes[CostSize::kv_heads];
     if (shared == 1) return {};
     return fmt::format(
-        " {} query heads share each key/value head: the KV cache is {}, ÷ {} of "
+        "{} query heads share each key/value head: the KV cache is {}, ÷ {} of "
         "multi-head.",
         shared, cost_bytes(estimate_of(stored_bytes(Holding::kv_cache), sizes)), shared);
 }
@@ -81,27 +79,37 @@ std::string sum_words(const CostFormula& formula, const auto& word) {
     return words.empty() ? "0" : words;
 }
 
-/// `value` in the largest of `units` that it has one of; from `most` on the next is taken, `step` times as large.
+/// The largest of `units` that `value` has one of; from `most` on the next is taken, `step` times as large.
 template <std::size_t N>
-std::string in_units(double value, double step, double most, const std::string_view (&units)[N]) {
-    if (value == 0.0) return "0";
-    std::size_t unit = 0;
-    for (; value >= most && unit + 1 < N; ++unit) value /= step;
-    return fmt::format("{} {}", shown_value(value), units[unit]);
+CostUnit unit_of(double value, double step, double most, const std::string_view (&units)[N]) {
+    CostUnit unit{units[0], 1.0};
+    for (std::size_t n = 1; n < N && value / unit.size >= most; ++n)
+        unit = {units[n], unit.size * step};
+    return unit;
+}
+
+std::string with_unit(double value, const CostUnit& unit) {
+    return value == 0.0 ? "0" : fmt::format("{} {}", shown_value(value / unit.size), unit.name);
 }
 
 }  // namespace
 
-std::string flop_words(double flop) {
+CostUnit flop_unit(double most) {
     constexpr std::string_view kUnits[] = {"FLOP",  "kFLOP", "MFLOP", "GFLOP",
                                            "TFLOP", "PFLOP", "EFLOP"};
-    return in_units(flop, 1000.0, 999.95, kUnits);
+    return unit_of(most, 1000.0, 999.95, kUnits);
 }
 
-std::string cost_bytes(double bytes) {
+CostUnit bytes_unit(double most) {
     constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    return in_units(bytes, 1024.0, 1023.5, kUnits);
+    return unit_of(most, 1024.0, 1023.5, kUnits);
 }
+
+std::string flop_words(double flop) { return with_unit(flop, flop_unit(flop)); }
+
+std::string cost_bytes(double bytes) { return with_unit(bytes, bytes_unit(bytes)); }
+
+std::string in_unit(double value, const CostUnit& unit) { return shown_value(value / unit.size); }
 
 std::string formula_words(const CostFormula& formula) {
     return sum_words(formula, [](CostSize size) { return info(size).symbol; });
@@ -136,22 +144,27 @@ std::string cost_sentence(const CostControls& controls, double memory) {
     const CostSizes& sizes = controls.sizes;
     const double stored = estimate_of(stored_bytes(Holding::materialised), sizes);
     const double fused = estimate_of(stored_bytes(Holding::fused), sizes);
+    return fmt::format(
+        "{}: storing the weights takes {}, {}; fused keeps {} in their place, {}.",
+        shape_words(sizes), cost_bytes(stored), share_words(stored, memory), cost_bytes(fused),
+        sizes[CostSize::tk] == 1 ? "as much" : grouped(sizes[CostSize::tk]) + " times less");
+}
+
+std::string cost_note(const CostControls& controls) { return index_words(controls.sizes); }
+
+std::vector<std::string> cost_notes(const CostControls& controls) {
+    const CostSizes& sizes = controls.sizes;
     const double products = estimate_of(product_flop(controls.pass, Holding::materialised), sizes);
     const double again = estimate_of(product_flop(controls.pass, Holding::fused), sizes);
     const std::string work =
         controls.pass == CostPass::forward
-            ? fmt::format("does the same {} of products", flop_words(products))
-            : fmt::format("does {} instead of {}, for it computes the scores again",
+            ? fmt::format("Fused does the same {} of products.", flop_words(products))
+            : fmt::format("Fused does {} instead of {}, for it computes the scores again.",
                           flop_words(again), flop_words(products));
-    return fmt::format(
-        "{}: storing the weights takes {}, {}; fused keeps {} in their place, {}, and {}.",
-        shape_words(sizes), cost_bytes(stored), share_words(stored, memory), cost_bytes(fused),
-        sizes[CostSize::tk] == 1 ? "as much" : grouped(sizes[CostSize::tk]) + " times less", work);
-}
-
-std::string cost_note(const CostControls& controls) {
-    return index_words(controls.sizes) + cache_words(controls.sizes) +
-           " GiB = 2³⁰ bytes, GFLOP = 10⁹ operations.";
+    std::vector<std::string> notes{work, cache_words(sizes),
+                                   "GiB = 2³⁰ bytes, GFLOP = 10⁹ operations."};
+    std::erase(notes, std::string());
+    return notes;
 }
 
 CostItem item_of(Stage stage) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/workspaces/cost/state.h"
 
@@ -12,6 +14,14 @@ namespace attn::view {
 std::string flop_words(double flop);
 /// "8 GiB"; "0".
 std::string cost_bytes(double bytes);
+/// What the largest number of a column is told in, and any of its numbers in it: "GFLOP" and "549.8".
+struct CostUnit {
+    std::string_view name;
+    double size;
+};
+CostUnit flop_unit(double most);
+CostUnit bytes_unit(double most);
+std::string in_unit(double value, const CostUnit& unit);
 /// "2·B·H·Tq·Tk·d_k + …", and the same with numbers: "2·1·32·8192·8192·128".
 std::string formula_words(const CostFormula& formula);
 std::string numbers_words(const CostFormula& formula, const CostSizes& sizes);
@@ -24,8 +34,10 @@ HeadSharing sharing_of(const CostSizes& sizes);
 
 /// What storing the weights takes beside what this machine has, and what fused keeps in their place.
 std::string cost_sentence(const CostControls& controls, double memory);
-/// How many weights there are and whether 32 bits count them; what sharing heads does to the KV cache.
+/// How many weights there are and whether 32 bits count them.
 std::string cost_note(const CostControls& controls);
+/// What fused computes, what sharing heads does to the KV cache, and the units.
+std::vector<std::string> cost_notes(const CostControls& controls);
 
 /// The item of a stage, and the other way.
 CostItem item_of(Stage stage);

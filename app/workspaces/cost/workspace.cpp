@@ -25,9 +25,7 @@ CostItem stepped(CostItem item, int steps) {
     return static_cast<CostItem>((static_cast<int>(item) + steps + count) % count);
 }
 
-void enter_cost(AppState& state) {
-    say(state, "What attention of these sizes computes, moves and stores: ← and → change T.");
-}
+void enter_cost(AppState& state) { say(state, "← and → change T."); }
 
 void add_cost_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Cost"};

@@ -120,12 +120,7 @@ const WorkspaceInfo kExercisesWorkspace{
     .letter = Key::e,
     .actions = ExercisesActions::kTypes,
     .values = kValues,
-    .enter =
-        [](AppState& state) {
-            say(state,
-                "Exercises: click a blank and type; Check says what is right. Key R draws "
-                "new numbers.");
-        },
+    .enter = [](AppState& state) { say(state, "Click a blank and type."); },
     .add_commands = add_exercises_commands,
     .shots = exercises_shots,
     .mouse = kMouse,

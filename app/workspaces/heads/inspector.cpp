@@ -116,12 +116,6 @@ void add_measures(InspectorView& view, const HeadFacts& facts) {
 }
 
 /// What the numbers on screen do not say, and where that is from.
-void add_caution(const AppState& state, InspectorView& view) {
-    const HeadShowInfo& what = info(heads_look(state).show);
-    add_line(view, "caution", {Piece{std::string(what.caution), {}, true}});
-    add_line(view, "source", {Piece{std::string(what.source), {}, true}});
-}
-
 InspectorView titled(std::string title) {
     InspectorView view;
     view.empty = false;
@@ -134,7 +128,7 @@ InspectorView titled(std::string title) {
 InspectorView of_one(const AppState& state, const HeadFacts& facts) {
     InspectorView view = titled(head_name(facts.place));
     view.value = label_title(facts);
-    add_line(view, facts.label ? "proposed because" : "", {Piece{label_evidence(facts), {}, true}});
+    if (facts.label) add_line(view, "because", {Piece{label_evidence(facts), {}, true}});
     const auto& names = state.document().head_names;
     if (facts.place.head < std::ssize(names))
         add_line(view, "built as", {Piece{names[static_cast<std::size_t>(facts.place.head)]}});
@@ -150,7 +144,6 @@ InspectorView of_one(const AppState& state, const HeadFacts& facts) {
     }
     add_pair(state, view, facts.place);
     add_measures(view, facts);
-    add_caution(state, view);
     return view;
 }
 
@@ -194,7 +187,6 @@ InspectorView of_two(const AppState& state, const HeadFacts& a, const HeadFacts&
                  {Piece{label_title(*side)},
                   Piece{fmt::format("  {}", label_evidence(*side)), {}, true}});
     view.table = both(state.document(), a, b);
-    add_caution(state, view);
     return view;
 }
 

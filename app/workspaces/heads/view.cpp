@@ -7,6 +7,7 @@
 #include "app/common/colormap.h"
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
+#include "app/common/words.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/words.h"
@@ -98,7 +99,7 @@ std::string range_words(const HeadsLook& look) {
                                    : look.curve == ColorCurve::linear ? ", linear"
                                                                       : ", √";
     return look.own_range ? fmt::format("{}, each head up to its own largest{}", title, curve)
-                          : fmt::format("{}, the same colours for all heads{}", title, curve);
+                          : fmt::format("{}{}", title, curve);
 }
 
 HeadsLegend legend_of(const AppState& state) {
@@ -124,7 +125,7 @@ HeadsLegend legend_of(const AppState& state) {
     if (look.show == HeadShow::weights && !own && keys > 0) {
         const double even = 1.0 / static_cast<double>(keys);
         legend.even = static_cast<float>(position_of(range, even));
-        legend.words += fmt::format("; mark: 1/n = {}, n = {}", tick(even), counted(keys, "key"));
+        legend.words += fmt::format("; mark: 1/n = {}", tick(even));
     }
     legend.caution = what.caution;
     legend.source = what.source;
@@ -289,6 +290,8 @@ AllHeadsView build_all_heads_view(const AppState& state) {
     view.listed = !look.sort.empty() || (one_row && !info(look.show).of_layer);
     add_thumbs(state, view);
     view.legend = legend_of(state);
+    view.why = sentence("a label: " + label_rule()) + "\n" + view.legend.caution + " " +
+               view.legend.source;
     if (look.list == HeadsList::scatter) view.scatter = heads_scatter(state);
     if (look.list == HeadsList::table) view.table = heads_table(state);
     add_large(state, view);

@@ -145,7 +145,7 @@ struct HeadsLegend {
     std::vector<Color> colors;  // from low to high
     std::string low, high;
     std::optional<float> even;     // where 1/n stands along the colours, n keys
-    std::string words;             // "weights, the same colours for all heads"
+    std::string words;             // "weights, √; mark: 1/n = 0.25"
     std::optional<Color> clipped;  // of keys that are left out of the colours
     std::string clipped_words;     // "key 0 of every head"
     std::string caution, source;   // of what is shown in place of weights, and of weights
@@ -196,6 +196,7 @@ struct AllHeadsView {
     std::optional<HeadDimensionsView> dimensions;
     std::optional<large::Cell> hovered_pair;
     large::Cell pair;
+    std::string why;  // behind "why?": when a head has a label, what is shown does not say
     std::vector<std::string> notes;  // layers that cannot be computed
     HeadsControls controls;
     HeadPlace here;

@@ -54,24 +54,13 @@ const HeadFacts* most_named(const HeadsResult& result) {
     return best;
 }
 
-/// From where on a head has a label, of shares of its weight.
-std::string label_rule() {
-    return fmt::format(
-        "it is given from {} of the way between even rows and all weight on one kind of key ({} "
-        "for "
-        "key 0), in {} rows at least.",
-        number(kNamedLift), number(kSinkLift), kLeastNamedRows);
-}
-
 std::string unnamed_words(const HeadsResult& result) {
     const bool any = std::ranges::any_of(
         result.heads, [](const HeadFacts& facts) { return facts.measures[entropy].has_value(); });
     if (!any) return "No measure is defined: the weights are NaN, or no row has any.";
     const std::size_t count = result.heads.size();
-    return fmt::format("{} a label: {}",
-                       count == 1 ? std::string("The one head does not have")
-                                  : fmt::format("None of the {} heads has", count),
-                       label_rule());
+    return count == 1 ? "The one head has no label."
+                      : fmt::format("None of the {} heads has a label.", count);
 }
 
 std::string standing_out(const HeadsResult& result) {
@@ -206,6 +195,14 @@ std::string compare_point(const AppState& state) {
 
 }  // namespace
 
+std::string label_rule() {
+    return fmt::format(
+        "it is given from {} of the way between even rows and all weight on one kind of key ({} "
+        "for "
+        "key 0), in {} rows at least.",
+        number(kNamedLift), number(kSinkLift), kLeastNamedRows);
+}
+
 std::string shown_name(HeadShow show, HeadPlace place) {
     if (show == HeadShow::weights) return head_name(place);
     if (show == HeadShow::rollout) return fmt::format("rollout up to layer {}", place.layer);
@@ -237,7 +234,7 @@ std::string label_title(const HeadFacts& facts) {
 }
 
 std::string label_evidence(const HeadFacts& facts) {
-    if (!facts.label) return sentence("a label: " + label_rule());
+    if (!facts.label) return {};
     const HeadLabel& label = *facts.label;
     if (label.name == sink)
         return fmt::format(

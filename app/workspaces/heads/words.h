@@ -22,6 +22,8 @@ std::string measured(const std::optional<double>& value);
 /// "previous token"; "no label".
 std::string label_title(const HeadFacts& facts);
 /// "0.97 of the weight on the keys after key 0 goes there, …": why the label is proposed.
+/// From where on a head has a label, of shares of its weight.
+std::string label_rule();
 std::string label_evidence(const HeadFacts& facts);
 /// The first line.
 std::string heads_point(const AppState& state);

@@ -203,8 +203,7 @@ void enter_heads(AppState& state) {
     const auto& place = state.places[static_cast<std::size_t>(Axis::key)];
     if (place && has_pair(state, {place->row, place->column}))  // the pair that Step looked at
         heads_look(state).pair = {place->row, place->column};
-    say(state,
-        "Arrows show another head, N sorts by the next measure, Space pins a head to compare.");
+    say(state, "Arrows show another head, Space pins one.");
 }
 
 void add_heads_commands(std::vector<Command>& list, const AppState& state) {

@@ -145,10 +145,8 @@ void enter_kinds(AppState& state) {
         kinds_look(state).selected = large::Cell{pair->query, pair->key};
     settle_kinds(state);
     if (!kinds_lacks(state).empty()) return say(state, kinds_lacks(state));
-    say(state, kinds_look(state).online
-                   ? "One row of softmax, chunk by chunk: → takes the next keys, Space plays."
-                   : "Two kinds of attention on the same tokens: N shows the next pair, O the "
-                     "online softmax.");
+    say(state, kinds_look(state).online ? "→ takes the next keys, Space plays."
+                                        : "N shows the next pair, O the online softmax.");
 }
 
 const WorkspaceInfo kKindsWorkspace{

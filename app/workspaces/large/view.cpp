@@ -211,7 +211,6 @@ LargeView build_large_view(const AppState& state) {
     add_not_finite(view, look);
     add_top(view, look);
     add_found(view, look);
-    view.offers_other = is_toy(state.document());
     if (!look.input) return view;
     view.roofline = roofline_view(look);
     view.inspector = map_inspector(state);

@@ -36,7 +36,6 @@ struct LargeView : MapView {
     // side panel
     std::vector<std::string> not_finite;   // a sentence each
     std::optional<large::Cell> first_nan;  // where to go and look
-    bool offers_other = false;  // what is open is the toy sentence: offer to open or generate
     std::vector<std::string> picture_names;
     int picture = 0;
     std::string picture_tip;  // which scores

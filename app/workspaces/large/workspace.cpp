@@ -76,10 +76,8 @@ std::string entering_words(const Document& document) {
     if (is_empty(document) && !is_toy(document)) return empty_words(document);
     if (is_empty(document))
         return "There is no matrix yet: Ctrl+O opens one, Ctrl+K finds “Generate”.";
-    if (is_toy(document))
-        return "This map is of the sentence of Step: Ctrl+O opens queries and keys of a model, "
-               "Ctrl+K finds “Generate”.";
-    return "A map of all the weights: the wheel zooms from the whole matrix to one number.";
+    if (is_toy(document)) return "Ctrl+O opens queries and keys of a model.";
+    return "The wheel zooms from the whole matrix to one number.";
 }
 
 std::string large_lacks(const AppState& state) {

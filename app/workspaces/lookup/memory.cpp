@@ -195,12 +195,6 @@ void add_numbers(const MemoryRead& read, MemoryView& view) {
     view.numbers = {
         {"output", "o = Σ_j a_j v_j", point_words(view.output),
          "A convex combination of the values: it never leaves their hull."},
-        {"to its limit τ → 0", "‖o − lim τ→0‖", number(read.to_hard),
-         "How far the soft output is from the value of the largest q·k, which a hard lookup gives; "
-         "where several are largest a hard lookup has no single answer, and the limit is the mean "
-         "of their values."},
-        {"to the mean of V", "‖o − lim τ→∞‖", number(read.to_mean),
-         "How far the output is from the mean of all values, which every query reads as τ → ∞."},
         {"entropy", "H = −Σ a ln a", fmt::format("{} nats", number(read.entropy)),
          fmt::format("0: one pair is read; ln {} = {}: all are read alike.", read.weights.size(),
                      number(std::log(static_cast<double>(read.weights.size()))))}};
@@ -222,8 +216,11 @@ MemoryView build_memory_view(const AppState& state) {
     const MemoryRead read = memory_read(controls);
     MemoryView view;
     view.point = memory_point(controls, read);
-    view.notes = {winner_words(controls, read), values_words(controls, read),
-                  contribution_words(controls, read)};
+    view.notes = {
+        winner_words(controls, read), values_words(controls, read),
+        contribution_words(controls, read),
+        "A disc's area is the weight a; the ring “hard” is what argmax gives; shaded is the "
+        "hull of the values, which o never leaves."};
     view.query = controls.query;
     view.output = {read.output[0], read.output[1]};
     view.hard = {read.hard[0], read.hard[1]};

@@ -215,8 +215,7 @@ std::string masks_entering_words(const AppState& state) {
     if (masks_look(state).tab == MasksTab::conventions)
         return "The same scores and mask under two conventions: click one in the lists, V goes "
                "back.";
-    return "Click or drag over the mask to paint it, the switches set its rules: Step shows the "
-           "same.";
+    return "Click or drag over the mask to paint it.";
 }
 
 std::string masks_lacks(const AppState& state) {

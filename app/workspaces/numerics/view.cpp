@@ -33,13 +33,13 @@ constexpr double kLeastTop = 100.0;
 
 PlotView empty_plot(SoftmaxAlgorithm algorithm, Index gain) {
     PlotView plot;
-    plot.title = fmt::format("{}: error over the gain", title_of(algorithm));
-    plot.tooltip =
-        "The largest |a − exact| of the row, in units of the format's spacing about the exact "
-        "weight; both axes log. × : from here on NaN, or every weight 0. Drag, or ← and →.";
+    const bool first = algorithm == SoftmaxAlgorithm::naive;
+    plot.title = fmt::format("{}{}", title_of(algorithm), first ? ": error over the gain" : "");
     plot.x_low = 1.0;
     plot.x_high = static_cast<double>(kMostGain);
-    plot.x_label = "gain";
+    plot.x_label = first ? "gain" : "";
+    plot.labels =
+        algorithm == SoftmaxAlgorithm::log_sum_exp ? CurveLabels::names : CurveLabels::none;
     for (const int power : {0, 4, 8, 12, 16}) {
         plot.x_ticks.push_back(std::exp2(power));
         plot.x_tick_labels.push_back(std::to_string(1 << power));
@@ -57,9 +57,10 @@ void set_y_axis(PlotView& plot, double most) {
     const int stride = std::max(1, decades / 4);
     for (int decade = 0; decade <= decades; decade += stride) {
         plot.y_ticks.push_back(std::pow(10.0, decade));
-        plot.y_tick_labels.push_back(decade == 0   ? "1 ulp"
-                                     : decade == 1 ? "10"
-                                                   : power_of_ten(decade));
+        plot.y_tick_labels.push_back(plot.x_label.empty() ? ""
+                                     : decade == 0        ? "1 ulp"
+                                     : decade == 1        ? "10"
+                                                          : power_of_ten(decade));
     }
 }
 
@@ -203,7 +204,6 @@ NumericsFormatRow format_row(FloatFormat format) {
     const FloatFormatInfo& of = info(format);
     NumericsFormatRow row;
     row.title = of.name;
-    row.bits = fmt::format("{} + {} bits", of.exponent_bits, of.fraction_bits);
     row.largest = "≤ " + largest_words(format);
     row.tooltip = fmt::format(
         "1 sign bit, {} exponent bits, {} fraction bits\nlargest {}, e^s overflows from s = {}\n"
@@ -254,15 +254,14 @@ double bar_end(const NumericsRuns& runs) {
 }
 
 /// What the numbers of the sentence are.
-std::string note_of(const AppState& state, const NumericsRuns& runs, double end) {
+std::string note_of(const AppState& state, const NumericsRuns& runs) {
     std::string row = fmt::format("{} {}", grouped(std::ssize(runs.logits)),
                                   runs.logits.size() == 1 ? "logit" : "logits");
     if (const std::string why = row_lacks(state); !why.empty())
         row = sentence(why + "; these are the typed ones");
     else if (numerics_controls(state).row == LogitRow::document)
         row += " of " + document_row_words(state);
-    return fmt::format("{}{} Bars end at {}; the line across is the exact weight.", row,
-                       row.ends_with('.') ? "" : ".", significant(end, 2));
+    return row.ends_with('.') ? row : row + ".";
 }
 
 void set_matrix(NumericsView& view, const AppState& state, const NumericsRuns& runs) {
@@ -276,6 +275,11 @@ void set_matrix(NumericsView& view, const AppState& state, const NumericsRuns& r
         column.formula = tex::plain_text(column.tex);
         column.plot = error_plot(algorithm, runs, sweep, most);
         column.breaks = break_words(algorithm, sweep);
+        column.plot.tooltip =
+            column.breaks +
+            "\nThe largest |a − exact| of the row, in units of the format's spacing about the "
+            "exact "
+            "weight; both axes log. × : from here on NaN, or every weight 0. Drag, or ← and →.";
         for (std::size_t f = 0; f < kFloatFormatCount; ++f)
             view.cells[f][a] =
                 cell_view(runs, algorithm, static_cast<FloatFormat>(f), numerics_look(state));
@@ -287,8 +291,7 @@ void set_matrix(NumericsView& view, const AppState& state, const NumericsRuns& r
 std::string status_of(const AppState& state, bool stale) {
     if (stale) return "computing the errors over the gain…";
     const double ms = numerics_curves(state).elapsed_ms;
-    const std::string words = fmt::format("12 softmax × {} gains", numerics_gains().size());
-    return ms > 0.0 ? fmt::format("{} in {:.1f} ms", words, ms) : words;
+    return ms > 0.0 ? fmt::format("{:.1f} ms", ms) : std::string();
 }
 
 }  // namespace
@@ -328,7 +331,9 @@ NumericsView build_numerics_view(const AppState& state) {
     set_controls(view, state, runs);
     view.sentence = numerics_sentence(runs);
     view.bar_end = bar_end(runs);
-    view.note = note_of(state, runs, view.bar_end);
+    view.note = note_of(state, runs);
+    view.why = fmt::format("Bars end at {}; the line across is the exact weight.",
+                           significant(view.bar_end, 2));
     for (std::size_t j = 0; j < runs.logits.size(); ++j)
         view.key_labels.push_back(std::to_string(j));
     set_matrix(view, state, runs);

@@ -43,7 +43,6 @@ struct NumericsColumn {
 };
 struct NumericsFormatRow {
     std::string title;    // "fp16"
-    std::string bits;     // "5 + 10 bits"
     std::string largest;  // "≤ 65504"
     std::string tooltip;
     Role role;
@@ -57,7 +56,7 @@ struct NumericsView {
     std::string row_shown;               // in the closed list
     std::string logits;                  // typed or of the document, as text
     // what is computed
-    std::string sentence, note;
+    std::string sentence, note, why;
     std::vector<std::string> key_labels;
     std::array<NumericsColumn, kSoftmaxAlgorithmCount> columns;
     std::array<NumericsFormatRow, kFloatFormatCount> rows;

@@ -51,10 +51,7 @@ void add_rows(const CommandAdder& add, const AppState& state) {
         row.has_value(), row ? "" : row.error().sentence);
 }
 
-void enter_numerics(AppState& state) {
-    say(state,
-        "One softmax, three algorithms, four formats: ← and → change the gain of the logits.");
-}
+void enter_numerics(AppState& state) { say(state, "← and → change the gain."); }
 
 void add_numerics_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Numerics"};

@@ -121,8 +121,9 @@ PlotView plot_of(const PositionScores& scores, PositionKind kind, const Position
     const Index distance = controls.distance;
     const bool all = detail == Detail::all;
     PlotView plot;
-    plot.title =
-        all ? fmt::format("{}: {}", title_of(kind), formula_of(kind)) : std::string(title_of(kind));
+    plot.labels = all ? CurveLabels::values : CurveLabels::none;
+    plot.title = fmt::format("{}: {}", title_of(kind),
+                             all ? formula_of(kind) : digits(of.mean[at(distance)]));
     plot.tooltip = tooltip_of(kind);
     plot.marker_x = static_cast<double>(distance);
     CurveView line = curve_of("score", role_of(kind), of.mean);
@@ -135,7 +136,7 @@ PlotView plot_of(const PositionScores& scores, PositionKind kind, const Position
         add(plot, std::move(curve), distance);
     };
     if (all && !of.vectors.empty()) add_dashed("p alone", of.vectors);
-    add_dashed(all ? "no positions" : "none", std::vector(of.mean.size(), scores.content));
+    add_dashed("no positions", std::vector(of.mean.size(), scores.content));
     set_x_axis(plot, scores.of.farthest);
     set_y_axis(plot, all ? 8 : 4);
     if (controls.log) set_log_axis(plot);
@@ -383,8 +384,6 @@ PositionsView build_positions_view(const AppState& state) {
     for (const PositionKind each : kKinds)
         view.plots[static_cast<std::size_t>(each)] =
             plot_of(*scores, each, view.controls, Detail::little);
-    view.status = fmt::format("{} at distance {}, d_k {}", title_of(kind), distance,
-                              view.controls.settings.d_k);
     return view;
 }
 

@@ -15,7 +15,6 @@ struct PositionsView {
     std::string sentence, note;
     PlotView hero;                                   // of the kind that is told of
     std::array<PlotView, kPositionKindCount> plots;  // of all
-    std::string status;
 };
 PositionsView build_positions_view(const AppState& state);
 InspectorView positions_inspector(const AppState& state);

@@ -101,11 +101,7 @@ const WorkspaceInfo kPositionsWorkspace{
     .letter = Key::p,
     .actions = PositionsActions::kTypes,
     .values = kValues,
-    .enter =
-        [](AppState& state) {
-            say(state,
-                "What positions do to q · k: ← and → change the distance, ↑ and ↓ the kind.");
-        },
+    .enter = [](AppState& state) { say(state, "← and → change the distance, ↑ and ↓ the kind."); },
     .add_commands = add_positions_commands,
     .follow = follow_positions,
     .has_side = [](const AppState&) { return true; },

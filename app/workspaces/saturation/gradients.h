@@ -17,7 +17,6 @@ struct GradientTab {
     std::string tex, plain;  // ‖∂L/∂q‖
     std::string words;       // "the query"
     PlotView plot;
-    std::string scaled, unscaled;  // medians at the handle
     std::string tooltip;
 };
 /// A d_k, and the share of rows that pass nothing there without ÷√d_k.

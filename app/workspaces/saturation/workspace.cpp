@@ -39,7 +39,7 @@ bool has_widths(const std::vector<Point>* points, const std::vector<Index>& widt
 }
 
 void enter_saturation(AppState& state) {
-    say(state, "The gradient with and without ÷√d_k: ← and → move d_k, ↑ and ↓ choose a gradient.");
+    say(state, "← and → move d_k, ↑ and ↓ choose a gradient.");
 }
 
 /// z, s, q, W_Q; stays at the ends.

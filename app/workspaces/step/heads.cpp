@@ -147,7 +147,7 @@ std::string strongest_words(const OneHead& one) {
 HeadPicture picture_of(const AppState& state, std::optional<Stage> stage, Index head) {
     HeadPicture picture;
     picture.head = head;
-    picture.title = fmt::format("head {}", head);
+    picture.title = fmt::format("H{}", head);
     picture.shown = head == state.head;
     const auto& names = state.document().head_names;
     if (head < std::ssize(names)) picture.name = names[static_cast<std::size_t>(head)];

@@ -132,7 +132,7 @@ void enter_step(AppState& state) {
                           state.selected->column == cell->column;
         if (!held && has_cell(state, same)) choose_cell(state, same);
     }
-    say(state, words_of(state, state.stage));
+    say(state, "→ computes the next stage.");
 }
 
 void add_step_commands(std::vector<Command>& list, const AppState& state) {

@@ -58,7 +58,7 @@ void take_roles(AppState& state) {
 }
 
 void enter_tensors(AppState& state) {
-    say(state, "Every array of what is open: ↑ and ↓ select one, N sorts by the next column.");
+    say(state, "↑ and ↓ select an array, N sorts by the next column.");
 }
 
 void add_tensors_commands(std::vector<Command>& list, const AppState& state) {

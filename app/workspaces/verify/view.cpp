@@ -174,12 +174,14 @@ void add_lines(const AppState& state, const verify::DiffReport& report, VerifyVi
     const DiffRow* const shown = shown_array(state);
     for (const DiffRow& row : report.rows) {
         const Errors& all = row.comparison.all;
-        view.lines.push_back({row.key,
-                              {row.key, largest_error(all), short_error(row.comparison.relative),
-                               grouped(static_cast<Index>(all.ulp)),
-                               fmt::format("{} of {}", grouped(all.beyond), grouped(all.count))},
-                              all.beyond > 0,
-                              &row == shown});
+        view.lines.push_back(
+            {row.key,
+             {row.key, largest_error(all), short_error(row.comparison.relative),
+              grouped(static_cast<Index>(all.ulp)),
+              all.beyond == 0 ? "0"
+                              : fmt::format("{} of {}", grouped(all.beyond), grouped(all.count))},
+             all.beyond > 0,
+             &row == shown});
     }
 }
 
@@ -187,21 +189,22 @@ CheckedCell place_of(const Cell& cell) { return {cell.b, cell.h, cell.t, cell.d}
 
 void add_parts(const DiffRow& row, CheckedCell at, VerifyView& view) {
     const auto words = [](std::string what, const Errors& errors) {
-        return fmt::format("{}: {} beyond, at most {}", what, grouped(errors.beyond),
-                           largest_error(errors));
+        return errors.beyond == 0 ? fmt::format("{}: {}", what, largest_error(errors))
+                                  : fmt::format("{}: {} beyond, at most {}", what,
+                                                grouped(errors.beyond), largest_error(errors));
     };
     for (const verify::HeadErrors& head : row.comparison.heads) {
         CheckedCell worst = place_of(head.errors.worst);
         worst.b = head.b, worst.h = head.h;
-        view.heads.push_back({words(fmt::format("head [{}, {}]", head.b, head.h), head.errors),
-                              worst, head.errors.beyond > 0, head.b == at.b && head.h == at.h});
+        view.heads.push_back({words(fmt::format("[{}, {}]", head.b, head.h), head.errors), worst,
+                              head.errors.beyond > 0, head.b == at.b && head.h == at.h});
     }
     for (const verify::RowErrors& each : row.comparison.rows) {
         CheckedCell worst = place_of(each.errors.worst);
         worst.b = each.b, worst.h = each.h, worst.t = each.t;
         view.rows.push_back(
-            {words(fmt::format("row [{}, {}, {}]", each.b, each.h, each.t), each.errors), worst,
-             true, each.b == at.b && each.h == at.h && each.t == at.t});
+            {words(fmt::format("[{}, {}, {}]", each.b, each.h, each.t), each.errors), worst, true,
+             each.b == at.b && each.h == at.h && each.t == at.t});
     }
 }
 
@@ -320,9 +323,6 @@ VerifyView build_verify_view(const AppState& state) {
     add_choices(state, view);
     if (!view.lacks.empty()) return view;
     view.status = computed_words(state);
-    view.checked = !look.fault.empty() ? "a planted fault"
-                   : look.file.empty() ? "what is open"
-                                       : look.file;
     if (!look.result || requested_check(state)) {
         view.point = "The results are being compared…";
         if (!look.result) return view;

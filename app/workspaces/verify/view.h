@@ -41,7 +41,6 @@ struct VerifyView {
     std::string point;
     bool bad = false;  // the results differ
     bool ready = false;
-    std::string checked;  // whose results
     std::vector<CheckedLine> lines;
     std::vector<CheckedPart> heads, rows;
     std::vector<Finding> findings;

@@ -55,9 +55,7 @@ Action fault_beside(const AppState& state, Index step) {
 
 void enter_verify(AppState& state) {
     if (const std::string lacks = verify_lacks(state); !lacks.empty()) return say(state, lacks);
-    say(state,
-        "C checks a file, F plants a fault; PgUp and PgDn choose an array, W its worst number, "
-        "Enter shows it in Step.");
+    say(state, "C checks a file, F plants a fault, W shows the worst number.");
 }
 
 void add_verify_commands(std::vector<Command>& list, const AppState& state) {

@@ -178,8 +178,12 @@ bool check_cost(const Told& told) {
     if (std::abs(stored / fused - keys) > 0.01 * keys || less != (keys > 1)) return false;
     if (less && number_of(split(split(told.words, "in their place, ")[1], " times")[0]) != keys)
         return false;
-    const auto again = parts_of("{} and does {} instead of {}, for it{}", told.words);
-    return !again || unit_of((*again)[1]) > unit_of((*again)[2]);
+    return true;
+}
+bool check_products(const Told& told) {
+    const CostControls& of = cost_controls(told.state);
+    if (told.part.size() == 1) return of.pass == CostPass::forward;
+    return of.pass == CostPass::backward && unit_of(told.part[0]) > unit_of(told.part[1]);
 }
 bool check_shared(const Told& told) {
     const CostSizes& of = cost_controls(told.state).sizes;
@@ -304,6 +308,8 @@ constexpr Claim kClaims[] = {
     {"ALiBi takes {}", check_alibi},
     {"At one distance the same for every query: {}", check_same_for_all},
     {"Not the same: {}", check_same_for_all},
+    {"Fused does the same {} of products", check_products},
+    {"Fused does {} instead of {}, for it computes the scores again", check_products},
     {"{} heads × {}: storing the weights takes {}, {}; fused keeps {}", check_cost},
     {"{} head × {}: storing the weights takes {}, {}; fused keeps {}", check_cost},
     {"{} query heads share each key/value head: the KV cache is {}, ÷ {} of multi-head",

@@ -159,8 +159,8 @@ bool check_unnamed(const Told& told) {
     const HeadsResult& result = heads_of(told.state);
     const bool none = std::ranges::none_of(
         result.heads, [](const HeadFacts& each) { return each.label.has_value(); });
-    return none && (told.part.size() < 2 ? result.heads.size() == 1
-                                         : std::ssize(result.heads) == told.count(0));
+    return none && (told.part.empty() ? result.heads.size() == 1
+                                      : std::ssize(result.heads) == told.count(0));
 }
 bool check_no_measure(const Told& told) {
     return values_of(heads_of(told.state), HeadMeasure::entropy).empty();
@@ -223,8 +223,8 @@ constexpr Claim kClaims[] = {
     {"{}: {} in all {} heads", check_sorted_alike},
     {"{} is not defined for any head here{}", check_undefined},
     {"Layer {} head {} gives a mean weight of {} to {}", check_named_head},
-    {"None of the {} heads has a label: {}", check_unnamed},
-    {"The one head does not have a label: {}", check_unnamed},
+    {"None of the {} heads has a label", check_unnamed},
+    {"The one head has no label", check_unnamed},
     {"No measure is defined: {}", check_no_measure},
     {"Layer {}: {} of {} of weights do{} not sum to 1{}", check_odd_rows},
     {"{} of {} shown: {}", check_shown_count},

@@ -105,8 +105,8 @@ class Said {
         for (const ReachLine& each : v.reach.lines) all(each.words, each.tip);
     }
     void add(const CostView& v) {
-        all(v.sentence, v.note, v.plot, v.measure.words, v.status);
-        for (const CostCardView& each : v.cards) all(each.title, each.limit);
+        all(v.sentence, v.note, v.notes, v.plot, v.measure.words, v.status);
+        for (const CostCardView& each : v.cards) all(each.title, each.limit, each.tooltip);
         for (const CostFieldView& each : v.fields) add(each.words);
         for (const CostTimeView& each : v.measure.times) all(each.ratio, each.tooltip);
     }
@@ -158,13 +158,13 @@ class Said {
         for (const ConventionGroup& group : v.groups) add(group.rows);
     }
     void add(const NumericsView& v) {
-        all(v.sentence, v.note, v.status);
+        all(v.sentence, v.note, v.why, v.status);
         for (const NumericsColumn& each : v.columns) all(each.breaks, each.plot);
         for (const NumericsFormatRow& each : v.rows) add(each.tooltip);
         for (const auto& row : v.cells)
             for (const NumericsCellView& each : row) all(each.words, each.cause);
     }
-    void add(const PositionsView& v) { all(v.sentence, v.note, v.hero, v.status); }
+    void add(const PositionsView& v) { all(v.sentence, v.note, v.hero); }
     void add(const TensorsView& v) {
         all(v.point, v.reason, v.question, v.empty, v.unused);
         for (const TensorLine& each : v.lines) add(each.cells);
@@ -172,7 +172,7 @@ class Said {
         if (v.detail) all(v.detail->lines, v.detail->pending);
     }
     void add(const VerifyView& v) {
-        all(v.lacks, v.point, v.checked, v.blocks, v.status, v.grid);
+        all(v.lacks, v.point, v.blocks, v.status, v.grid);
         for (const Finding& each : v.findings) add(each.words);
         for (const CheckedPart& each : v.heads) add(each.words);
         for (const CheckedPart& each : v.rows) add(each.words);

@@ -202,9 +202,6 @@ void draw_map_legend(const MapScene& scene, const Area& area) {
     const Font& font = frame.fonts.small;
     const std::string title = fit_text(frame, font, legend.title, area.width());
     frame.painter.text(font, area.low, frame.theme.text, title);
-    const float note = area.low.x + frame.text_width(font, title) + frame.px(16);
-    if (note + frame.text_width(font, legend.note) <= area.high.x)
-        frame.painter.text(font, {note, area.low.y}, frame.theme.muted, legend.note);
     const float top = std::round(area.low.y + font.px + frame.px(6));
     const Area bar{
         {area.low.x, top},

@@ -15,7 +15,7 @@ using view::CostRowView, view::CostView;
 // Design units.
 constexpr float kName = 0.2F;  // of the width
 constexpr double kShareInk = 0.16;
-constexpr float kGap = 14.0F, kCard = 72.0F, kTimes = 236.0F;
+constexpr float kGap = 14.0F, kCard = 54.0F, kTimes = 236.0F;
 constexpr float kMostStages = 0.45F;  // of the canvas: more of them scroll
 constexpr float kNarrow = 760.0F;     // below it the times stand under the table
 constexpr float kPreset = 250.0F;
@@ -51,18 +51,13 @@ void draw_cost_controls(const CostView& view, ControlBar& bar) {
 
 // --- the table of stages
 
-constexpr std::array<std::string CostRowView::*, 5> kNumbers{
-    &CostRowView::flop, &CostRowView::read, &CostRowView::written, &CostRowView::kept,
-    &CostRowView::intensity};
-constexpr const char* kTitles[] = {"FLOP", "read", "written", "kept", "FLOP/byte"};
-
 void draw_cells(const Box& line, const Font& font, view::Color color, const Frame& frame,
-                const auto& text_of) {
-    const float width = line.size().x * (1.0F - kName) / static_cast<float>(kNumbers.size());
-    for (std::size_t n = 0; n < kNumbers.size(); ++n) {
+                const std::array<std::string, 5>& texts) {
+    const float width = line.size().x * (1.0F - kName) / static_cast<float>(texts.size());
+    for (std::size_t n = 0; n < texts.size(); ++n) {
         const float right = line.low.x + line.size().x * kName + width * static_cast<float>(n + 1);
         draw_text_in(frame, font, {right - width, line.low.y}, {right - frame.px(8), line.high.y},
-                     Align::right, color, fit_text(frame, font, text_of(n), width - frame.px(8)));
+                     Align::right, color, fit_text(frame, font, texts[n], width - frame.px(8)));
     }
 }
 
@@ -80,8 +75,7 @@ void draw_row(const CostRowView& row, const Box& line, const Frame& frame, view:
     const Font& font = row.item == view::CostItem::total ? frame.fonts.strong : frame.fonts.body;
     draw_text_in(frame, font, {line.low.x + frame.px(8), line.low.y}, line.high, Align::left,
                  row.selected ? frame.theme.accent : frame.theme.text, row.name);
-    draw_cells(line, frame.fonts.digits_small, frame.theme.text, frame,
-               [&](std::size_t n) { return row.*kNumbers[n]; });
+    draw_cells(line, frame.fonts.digits_small, frame.theme.text, frame, row.numbers);
     tooltip(frame, row.name, "The shade is its share of all FLOP. Click: its formulas.");
 }
 
@@ -93,8 +87,7 @@ void draw_cost_table(const CostView& view, const Box& at, const Frame& frame, vi
     Box line{at.low, {at.high.x, at.low.y + frame.px(kTitleRow)}};
     draw_text_in(frame, frame.fonts.small, {line.low.x + frame.px(8), line.low.y}, line.high,
                  Align::left, frame.theme.muted, "stage");
-    draw_cells(line, frame.fonts.small, frame.theme.muted, frame,
-               [](std::size_t n) { return std::string(kTitles[n]); });
+    draw_cells(line, frame.fonts.small, frame.theme.muted, frame, view.titles);
     frame.painter.line({line.low.x, line.high.y - 1}, {line.high.x, line.high.y - 1},
                        frame.theme.line, frame.px(1));
     ImGui::PushID("stages");
@@ -109,7 +102,8 @@ void draw_cost_times(const CostView& view, const Box& at, const Frame& frame, vi
     const view::CostMeasureView& measure = view.measure;
     ImGui::SetCursorScreenPos(at.low);
     ImGui::BeginChild("times", at.size(), false, ImGuiWindowFlags_NoBackground);
-    words(frame, frame.fonts.strong, frame.theme.text, "Predicted → measured here");
+    if (measure.possible || !measure.times.empty())
+        words(frame, frame.fonts.strong, frame.theme.text, "Predicted → measured here");
     if (measure.possible &&
         button(frame, "measure", measure.busy ? "measuring…" : "measure",
                {"Runs the engine at these sizes, in fp32", "Key: M. Nothing runs by itself."}))
@@ -163,10 +157,8 @@ void draw_card(const view::CostCardView& card, const Box& at, const Frame& frame
     line(frame.fonts.strong, 20, theme.role(card.role), Align::left, card.title);
     line(frame.fonts.strong, 20, card.fits ? theme.text : theme.bad, Align::right, card.value);
     y += frame.px(22);
-    line(frame.fonts.digits_small, 18, theme.text, Align::left, card.formula);
-    y += frame.px(19);
     line(frame.fonts.small, 16, theme.muted, Align::left, card.limit);
-    tooltip(frame, card.title, "Click: its formula with its numbers.");
+    tooltip(frame, card.title, card.tooltip);
 }
 
 void draw_cards(const CostView& view, const Box& at, const Frame& frame, view::Actions& out) {
@@ -201,7 +193,7 @@ void draw_numbers(const CostView& view, const Box& box, const Frame& frame, view
 std::string draw_cost_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                 view::Actions& out) {
     const CostView view = build_cost_view(state);
-    const Parts parts{.heading = {view.sentence, view.note},
+    const Parts parts{.heading = {view.sentence, view.note, view.notes},
                       .hero = {"memory", "memory over tokens",
                                [&](const Box& box) { draw_curves(view, box, frame, out); }},
                       .others = {{"stages", "stage by stage",

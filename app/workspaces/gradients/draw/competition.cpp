@@ -46,7 +46,7 @@ Ground lay_ground(const CompetitionView& view, const Box& box, const Frame& fram
     const auto count = static_cast<float>(view.tokens.size());
     at.left = box.low.x + frame.px(kRowNames);
     at.pitch = std::min((box.high.x - at.left) / count, frame.px(kMostPitch));
-    at.top = box.low.y + frame.px(kRow) * (view.why.empty() || view.sum.empty() ? 3.0F : 4.0F);
+    at.top = box.low.y + frame.px(kRow) * (view.why.empty() || view.sum.empty() ? 2.0F : 3.0F);
     at.base = box.high.y - 3.0F * frame.px(kRow) - frame.px(4);
     at.line = at.base - std::max(at.base - at.top, 0.0F) * kBars - frame.px(4);
     return at;
@@ -212,7 +212,7 @@ void draw_row_names(const Ground& at) {
     }
 }
 
-/// Title, formula with what the widths say, the sum, and why there is no arrow.
+/// Title, the sum, and why there is no arrow.
 void draw_competition_words(const Ground& at) {
     const Frame& frame = at.frame;
     const view::Theme& theme = frame.theme;
@@ -224,7 +224,6 @@ void draw_competition_words(const Ground& at) {
         y += frame.px(kRow);
     };
     add(frame.fonts.body, theme.text, at.view.title);
-    add(frame.fonts.small, theme.muted, at.view.formula);
     add(frame.fonts.small, theme.text, at.view.sum);
     add(frame.fonts.small, theme.warning, at.view.why);
 }

@@ -139,6 +139,7 @@ std::string draw_gradients_workspace(const view::AppState& state, const WorkArea
     parts.status = view.status;
     parts.controls = [&](ControlBar& bar) { draw_gradients_bar(view, bar); };
     if (view.ready) {
+        parts.heading.why = view.competition.formula;
         parts.hero = {"competition", "softmax of one row",
                       [&](const Box& box) { draw_competition(view.competition, box, frame, out); }};
         parts.others = {

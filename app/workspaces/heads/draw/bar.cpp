@@ -49,7 +49,7 @@ void draw_drawing(const AllHeadsView& view, ControlBar& bar) {
     const view::HeadsControls& now = view.controls;
     const Tip show{"What is drawn of every head",
                    "Weights, what they carry, what it does to the loss, or what came through the "
-                   "layers; formula, caution and source stand under the pictures"};
+                   "layers; formula here, caution and source behind “why?”"};
     if (const auto key = list(bar, "show", "##show", now.show, kNarrow, show))
         bar.out.push_back(view::ShowHeadsAs{*key});
     const HeadsChoice curves{{"linear", "√", "log"}, {"linear", "root", "log"}, now.curve};

@@ -17,11 +17,9 @@ constexpr float kLargest = 112.0F;  // pitch of the pictures
 constexpr float kLeast = 12.0F;
 constexpr float kTitled = 76.0F;  // the least with a title under each
 constexpr float kThumbsTitle = 15.0F;
-constexpr int kCautionLines = 6;  // of the caution and the source, as wide as the pictures
 constexpr double kDimmed = 0.8, kOff = 0.6;
 constexpr float kMost = 0.42F;  // of the width; while two are compared less
 constexpr float kMostBeside = 0.3F;
-constexpr float kLeastWords = 330.0F;  // of the caution
 
 /// Where the pictures stand.
 struct Layout {
@@ -70,10 +68,10 @@ Layout in_order(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
     return best;
 }
 
-/// Lines beneath the pictures: the bar, its words, what is clipped, the caution with its source.
+/// Lines beneath the pictures: the bar, its words, what is clipped.
 float legend_height(const AllHeadsView& view, const Frame& frame) {
-    const int lines = 2 + (view.legend.clipped ? 1 : 0) +
-                      (view.legend.change_words.empty() ? 0 : 1) + kCautionLines;
+    const int lines =
+        2 + (view.legend.clipped ? 1 : 0) + (view.legend.change_words.empty() ? 0 : 1);
     return frame.px(kSpace12 + kThumbsTitle * static_cast<float>(lines));
 }
 
@@ -212,24 +210,6 @@ void draw_pictures(const AllHeadsView& view, const Layout& at, const Frame& fram
     }
 }
 
-/// `text` in lines of words, at most so many; the last one is cut.
-std::vector<std::string> broken(const Frame& frame, const Font& font, std::string_view text,
-                                float width, int most) {
-    std::vector<std::string> lines(1);
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        const std::string word(text.substr(0, end));
-        const std::string longer = lines.back().empty() ? word : lines.back() + " " + word;
-        const bool last = static_cast<int>(lines.size()) == most;
-        if (last || lines.back().empty() || frame.text_width(font, longer) <= width)
-            lines.back() = longer;
-        else
-            lines.push_back(word);
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return lines;
-}
-
 void draw_legend(const AllHeadsView& view, ImVec2 low, float width, const Frame& frame) {
     const Font& font = frame.fonts.small;
     const float line = frame.px(kThumbsTitle);
@@ -259,8 +239,6 @@ void draw_legend(const AllHeadsView& view, ImVec2 low, float width, const Frame&
                            *view.legend.clipped);
         words(view.legend.clipped_words, frame.px(16));
     }
-    const std::string caution = view.legend.caution + " " + view.legend.source;
-    for (const std::string& each : broken(frame, font, caution, width, kCautionLines)) words(each);
 }
 
 }  // namespace
@@ -269,8 +247,7 @@ float thumbs_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
     const bool beside = std::max({view.grids.size(), view.lines.size(), view.texts.size()}) > 1;
     const ImVec2 most{room.x * (beside ? kMostBeside : kMost), room.y};
     const float words = std::max({frame.text_width(frame.fonts.small, view.legend.words),
-                                  frame.text_width(frame.fonts.small, view.legend.change_words),
-                                  frame.px(kLeastWords)});
+                                  frame.text_width(frame.fonts.small, view.legend.change_words)});
     return std::min(std::max(lay_out(view, most, frame).width(), words) + frame.px(kSpace12),
                     most.x);
 }

@@ -43,7 +43,7 @@ std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r,
                                  view::Actions& out) {
     const AllHeadsView view = build_all_heads_view(state);
     Parts parts{.lacks = view.lacks.empty() ? view.pending : view.lacks,
-                .heading = {view.point, view.controls.count, view.notes},
+                .heading = {view.point, view.controls.count, view.notes, view.why},
                 .more = "Show",
                 .status = view::computed_words(state)};
     if (view.lacks.empty()) parts.controls = [&](ControlBar& bar) { draw_heads_bar(view, bar); };

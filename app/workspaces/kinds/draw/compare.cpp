@@ -164,7 +164,7 @@ void draw_heading_of(const view::KindsView& view, const Column& column, float ri
         return draw_heading(
             SideHeading{side.letter, side.words, side.tex, weight, column.left, right}, at, frame);
     }
-    const std::string ringed = view.largest ? "the largest is ringed" : "no pair differs";
+    const std::string ringed = view.largest ? "largest ringed" : "no pair differs";
     draw_heading(
         SideHeading{
             view.difference->title, ringed, {}, frame.theme.role(Role::score), column.left, right},

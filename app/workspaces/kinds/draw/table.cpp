@@ -50,9 +50,6 @@ void draw_line(const Line& line, const KindRow& row) {
     ImGui::PopID();
     const float numbers = line.high.x - 2 * line.number();
     line.text(frame.fonts.body, frame.theme.text, line.low.x, numbers, Align::left, row.label);
-    const float after = line.low.x + frame.text_width(frame.fonts.body, row.label) + frame.px(12);
-    if (after + frame.text_width(frame.fonts.small, row.formula) <= numbers)
-        line.text(frame.fonts.small, frame.theme.muted, after, numbers, Align::left, row.formula);
     if (!row.between.empty())
         return line.text(frame.fonts.digits, frame.theme.text, numbers, line.high.x, Align::right,
                          row.between);

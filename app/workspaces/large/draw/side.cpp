@@ -51,10 +51,8 @@ void draw_zoom_buttons(const LargeScene& scene) {
 
 void draw_needle(const LargeScene& scene) {
     const view::LargeView& view = scene.view;
-    if (!view.has_needle)
-        return wrapped_words(scene.frame, scene.frame.fonts.small, scene.frame.theme.muted,
-                             view.needle_reason);
-    if (button(scene.frame, "needle", "to the needle",
+    if (view.has_needle &&
+        button(scene.frame, "needle", "to the needle",
                {"The planted needle", "One query that finds one key far from it.  Key: N"}))
         scene.out.push_back(view::GoToNeedle{});
 }
@@ -69,7 +67,6 @@ void draw_where(const LargeScene& scene) {
     draw_minimap(scene, {low, {low.x + side, low.y + side}});
     ImGui::SetCursorScreenPos({low.x + side + frame.px(16), low.y});
     ImGui::BeginGroup();
-    wrapped_words(frame, frame.fonts.small, frame.theme.muted, scene.view.zoom_words);
     draw_zoom_buttons(scene);
     draw_needle(scene);
     ImGui::EndGroup();
@@ -126,7 +123,7 @@ void draw_go_to(const LargeScene& scene) {
 // --- how it looks
 
 void draw_picture_choice(const LargeScene& scene) {
-    section(scene, "The map shows");
+    ImGui::Dummy({1.0F, scene.frame.px(kSection)});
     const view::LargeView& view = scene.view;
     const Tip tip{"Weights, or the scores that softmax turns into them", view.picture_tip};
     if (const auto n = choice(scene.frame, "picture", view.picture_names, view.picture, tip))
@@ -135,7 +132,7 @@ void draw_picture_choice(const LargeScene& scene) {
 
 void draw_pooling(const LargeScene& scene, view::MapColors colors) {
     const view::LargeView& view = scene.view;
-    section(scene, "Pooling of the cells in one pixel");
+    section(scene, "Pooling");
     const Tip pooling{"How the cells of a pixel become one number",
                       "mean: where the attention goes. max: no needle is lost. log-mean: the "
                       "typical weight, exp of the mean logarithm. A NaN among them makes it NaN."};
@@ -150,7 +147,7 @@ void draw_colors(const LargeScene& scene) {
     view::MapColors colors = scene.look.colors;
     const bool scores = scene.look.picture == view::MapPictureOf::scores;
     if (!scores) draw_pooling(scene, colors);
-    section(scene, "Colour range");
+    section(scene, "Colours");
     const Tip range{"Which weights in view the colours span",
                     "Percentiles of the pooled weights; what lies beyond has the end's colour."};
     if (const auto n =
@@ -264,17 +261,6 @@ void draw_not_finite(const LargeScene& scene) {
         scene.out.push_back(view::GoToCell{*scene.view.first_nan});
 }
 
-/// The toy sentence is a small matrix: what is large has to be opened or made.
-void draw_offer(const LargeScene& scene) {
-    if (!scene.view.offers_other) return;
-    section(scene, "This is the sentence of Step. For a large matrix:");
-    ImGui::PushID("offer");
-    draw_open_button(scene);
-    flow(scene.frame, generate_width(scene));
-    draw_generate_button(scene);
-    ImGui::PopID();
-}
-
 void draw_selected(const LargeScene& scene) {
     ImGui::Dummy({1.0F, scene.frame.px(kSection)});
     draw_inspector(scene.view.inspector, scene.frame, scene.out);
@@ -352,14 +338,13 @@ void draw_large_side(const LargeScene& scene) {
     draw_not_finite(scene);
     draw_where(scene);
     draw_go_to(scene);
-    draw_offer(scene);
     draw_picture_choice(scene);
     draw_colors(scene);
     draw_heads(scene);
     draw_found(scene);
     draw_selected(scene);
     draw_top(scene);
-    section(scene, "Generate another matrix");
+    ImGui::Dummy({1.0F, scene.frame.px(16)});
     draw_generator(scene);
     ImGui::Dummy({1.0F, scene.frame.px(16)});
 }

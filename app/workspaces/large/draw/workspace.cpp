@@ -104,7 +104,8 @@ std::string draw_large_workspace(const view::AppState& state, const WorkArea& r,
     if (has_map(view)) {
         parts.heading.headline = view.title;
         parts.controls = [&](ControlBar& bar) { draw_large_bar(view, look, bar); };
-        parts.status = view.bottom_line;
+        parts.heading.why = view.bottom_line;
+        parts.status = view.bottom_line.substr(0, view.bottom_line.find(';'));
     }
     return draw_parts(state, r, parts, frame, out);
 }

@@ -12,7 +12,7 @@ namespace {
 using view::MemoryView;
 
 // Design units.
-constexpr float kSlider = 34.0F, kMemoryLegend = 20.0F, kNames = 72.0F, kLeastTable = 480.0F,
+constexpr float kSlider = 34.0F, kAbove = 8.0F, kNames = 72.0F, kLeastTable = 480.0F,
                 kNumbers = 300.0F;
 
 void draw_temperature(const MemoryView& view, const Box& box, const Frame& frame,
@@ -68,10 +68,10 @@ std::optional<Index> draw_pairs(const MemoryView& view, const Box& box, const Fr
     return hovered;
 }
 
-/// Both planes, as large as they fit, over what their signs mean and the temperature.
+/// Both planes, as large as they fit, over the temperature.
 std::optional<Index> draw_planes(const MemoryView& view, const Box& box, const Frame& frame,
                                  view::Actions& out) {
-    const float beneath = frame.px(kSlider + kMemoryLegend + kTableRow);
+    const float beneath = frame.px(kSlider + kAbove + kTableRow);
     const float side =
         std::max(std::min((box.size().x - frame.px(kSpace24)) / 2, box.size().y - beneath), 1.0F);
     const float width = 2 * side + frame.px(kSpace24);
@@ -83,11 +83,7 @@ std::optional<Index> draw_planes(const MemoryView& view, const Box& box, const F
     if (const auto over =
             draw_plane(view, Plane::values, {{right - side, box.low.y}, {right, foot}}, frame, out))
         hovered = over;
-    const float slider = foot + frame.px(kMemoryLegend);
-    draw_fitted(frame, frame.fonts.small, {box.low.x, foot}, {box.high.x, slider}, Align::left,
-                frame.theme.muted,
-                "disc: its area is the weight a · ring “hard”: what argmax gives · shaded: the "
-                "hull of the values, which o never leaves");
+    const float slider = foot + frame.px(kAbove);
     draw_temperature(view, {{left, slider}, {right, slider + frame.px(kSlider)}}, frame, out);
     return hovered;
 }

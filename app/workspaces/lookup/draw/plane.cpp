@@ -145,13 +145,16 @@ void draw_point(const PlaneAt& plane, const PlanePointView& point, view::Color c
     labels.keep_clear(at, frame.px(kDot + 3));
 }
 
-void draw_names(const PlaneAt& plane, const std::vector<PlanePointView>& points, view::Color color,
+/// Those of keys with their weights.
+void draw_names(const PlaneAt& plane, const std::vector<PlanePointView>& points, Role role,
                 Labels& labels) {
     const Frame& frame = plane.frame;
     for (const PlanePointView& point : points)
         labels.draw(plane.at(point.at), frame.px(kHandle - 1),
-                    fmt::format("{}  {:.0f} %", point.name, 100.0 * point.weight), color,
-                    point.selected ? frame.fonts.strong : frame.fonts.body);
+                    role == Role::key
+                        ? fmt::format("{}  {:.0f} %", point.name, 100.0 * point.weight)
+                        : point.name,
+                    frame.theme.role(role), point.selected ? frame.fonts.strong : frame.fonts.body);
 }
 
 /// A square on its corner.
@@ -318,7 +321,7 @@ std::optional<Index> draw_plane(const MemoryView& view, Plane which, const Box& 
     if (keys) read_ground(plane, view, out);
     ImGui::PopID();
     draw_fitted(frame, frame.fonts.body, box.low, {plane.high.x, plane.low.y}, Align::left,
-                frame.theme.role(role), keys ? "keys k, matched with q" : "values v: o = Σ a v");
+                frame.theme.role(role), keys ? "keys k" : "values v: o = Σ a v");
     Labels labels(plane);
     frame.painter.push_clip(plane.low, plane.high);
     say_stands(frame.painter, Measuring::Kind::chart, plane.low, plane.high);
@@ -332,7 +335,7 @@ std::optional<Index> draw_plane(const MemoryView& view, Plane which, const Box& 
         draw_query(plane, view, labels);
     else
         draw_answers(plane, view, labels);
-    draw_names(plane, points, frame.theme.role(role), labels);
+    draw_names(plane, points, role, labels);
     draw_scale(plane, labels);
     frame.painter.pop_clip();
     return hovered;

@@ -19,7 +19,8 @@ constexpr float kMark = 16.0F, kSwitchesRow = 32.0F;
 constexpr float kSwitch = 136.0F;    // the switch with its name
 constexpr float kControls = 218.0F;  // what sets its numbers
 constexpr float kCount = 124.0F;
-constexpr float kLeastWords = 120.0F;  // less room has no words: they stand in the tooltip
+constexpr float kLeastWords =
+    120.0F;  // less room has no words: they stand in the tooltip, as those of a rule that is off
 
 int columns_in(const MasksView& view, float width, const Frame& frame) {
     const int most = static_cast<int>(width / frame.px(kLeastWidth));
@@ -204,8 +205,8 @@ void draw_row(const MasksView& view, MaskSwitch which, ImVec2 low, ImVec2 size, 
     ImGui::EndGroup();
     const float words = controls + frame.px(kControls);
     const float count = low.x + size.x - frame.px(kCount);
-    if (count - words < frame.px(kLeastWords)) return;
-    const view::Color color = rule.on ? frame.theme.text : frame.theme.muted;
+    if (!rule.on || count - words < frame.px(kLeastWords)) return;
+    const view::Color color = frame.theme.text;
     draw_text_in(frame, frame.fonts.body, {words, low.y}, {count, high}, Align::left, color,
                  fit_text(frame, frame.fonts.body, rule.words, count - words - frame.px(kSpace12)));
     draw_text_in(frame, frame.fonts.digits_small, {count, low.y}, {low.x + size.x, high},
@@ -292,7 +293,8 @@ std::string draw_masks_workspace(const view::AppState& state, const WorkArea& r,
     if (!parts.lacks.empty()) return draw_parts(state, r, parts, frame, out);
     const MasksView view = build_masks_view(state);
     const bool compose = view.tab == view::MasksTab::compose;
-    parts.heading = {view.point, {}, view.notes, view.warns};
+    parts.heading = {view.point, {}, view.notes};
+    parts.heading.warns = view.warns;
     parts.status = view::computed_words(state);
     parts.controls = [&](ControlBar& bar) { draw_masks_bar(view, bar); };
     parts.hero = {"matrices", "matrices", [&](const Box& box) {

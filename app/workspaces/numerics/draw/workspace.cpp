@@ -26,8 +26,7 @@ constexpr double kNanInk = 0.35;
 constexpr float kRow = 172.0F;
 constexpr float kFormats = 92.0F;  // width of their names
 constexpr float kHeading = 44.0F, kLeastCell = 68.0F;
-constexpr float kPlotShare = 0.3F;  // of the height
-constexpr float kBreaks = 18.0F;
+constexpr float kPlotShare = 0.3F;      // of the height
 constexpr float kNumericsKeys = 16.0F;  // height of the numbers of keys
 
 /// Where the bars stand: between 0 and `end`, cut into slots of one or more keys.
@@ -75,16 +74,16 @@ void draw_nan(const Slots& slots, std::size_t n, const Frame& frame) {
     const ImVec2 low{x, slots.low.y};
     const ImVec2 high{x + bar_width(slots, frame), slots.high.y};
     frame.painter.rect(low, high, view::translucent(frame.theme.nan, kNanInk));
-    if (slots.width() >= frame.px(kNumbered))
+    if (slots.cell.selected && slots.width() >= frame.px(kNumbered))
         draw_text_in(frame, frame.fonts.digits_small, low, high, Align::center, frame.theme.text,
                      "NaN");
 }
 
-/// Above the bar and the mark of the exact weight.
+/// Above the bar and the mark of the exact weight, in the softmax that is explained.
 void draw_number(const Slots& slots, std::size_t n, const view::NumericsBar& bar,
                  const Frame& frame) {
     const Font& font = frame.fonts.digits_small;
-    if (slots.width() < frame.px(kNumbered)) return;
+    if (!slots.cell.selected || slots.width() < frame.px(kNumbered)) return;
     const float foot = slots.y(std::fmax(bar.weight, bar.exact)) - frame.px(1);
     draw_text_in(frame, font, {slots.left(n), foot - font.px},
                  {slots.left(n) + slots.width(), foot}, Align::center, frame.theme.text,
@@ -144,14 +143,16 @@ void draw_broken(const Slots& slots, const Frame& frame) {
     draw_cross({slots.left(n) + slots.width() / 2, slots.low.y - frame.px(6)}, frame);
 }
 
+/// How far off it is; where it broke also why.
 void draw_head(const NumericsCellView& cell, ImVec2 low, ImVec2 high, const Frame& frame) {
     const view::Theme& theme = frame.theme;
     const view::Color colors[] = {theme.good, theme.warning, theme.bad};
     const ImVec2 foot{high.x, low.y + frame.px(kTableRow)};
-    const std::string words = "● " + cell.words;
+    const std::string words = "● " + cell.words.substr(0, cell.words.find(" ulp"));
     const float width = frame.text_width(frame.fonts.strong, words) + frame.px(10);
     draw_text_in(frame, frame.fonts.strong, low, foot, Align::left,
                  colors[static_cast<std::size_t>(cell.verdict)], words);
+    if (cell.verdict != view::NumericsVerdict::broken) return;
     draw_text_in(frame, frame.fonts.small, {low.x + width, low.y}, foot, Align::left,
                  frame.theme.muted,
                  fit_text(frame, frame.fonts.small, cell.cause, high.x - low.x - width));
@@ -274,17 +275,14 @@ void draw_format(const view::NumericsFormatRow& row, const Box& at, const Frame&
     ImGui::SetCursorScreenPos(at.low);
     ImGui::InvisibleButton(row.title.c_str(), at.size());
     tooltip(frame, row.title, row.tooltip);
-    const float line = frame.fonts.small.px + frame.px(2);
-    float y = at.low.y + frame.px(4);
-    draw_text_in(frame, frame.fonts.strong, {at.low.x, y}, {at.high.x, y + frame.px(22)},
-                 Align::left, frame.theme.role(row.role), row.title);
-    y += frame.px(22);
-    for (const std::string* words : {&row.bits, &row.largest}) {
-        if (y + line > at.high.y) return;
-        draw_text_in(frame, frame.fonts.small, {at.low.x, y}, {at.high.x, y + line}, Align::left,
-                     frame.theme.muted, *words);
-        y += line;
-    }
+    const float y = at.low.y + frame.px(4);
+    const float line = y + frame.px(22);
+    const float foot = line + frame.fonts.small.px + frame.px(2);
+    draw_text_in(frame, frame.fonts.strong, {at.low.x, y}, {at.high.x, line}, Align::left,
+                 frame.theme.role(row.role), row.title);
+    if (foot <= at.high.y)
+        draw_text_in(frame, frame.fonts.small, {at.low.x, line}, {at.high.x, foot}, Align::left,
+                     frame.theme.muted, row.largest);
 }
 
 void draw_matrix(const NumericsView& view, const Columns& columns, const Box& at,
@@ -319,13 +317,9 @@ void draw_plots(const NumericsView& view, const Columns& columns, const Box& at,
         const view::NumericsColumn& column = view.columns[a];
         // the first plot's ticks stand under the names of the formats
         const float left = a == 0 ? columns.x(a) - frame.px(kFormats * 0.6F) : columns.x(a);
-        const ImVec2 high{columns.x(a) + columns.width, at.high.y - frame.px(kBreaks)};
-        follow(draw_plot(column.plot, ("plot " + column.title).c_str(), {left, at.low.y}, high,
-                         view.stale, frame),
+        follow(draw_plot(column.plot, ("plot " + column.title).c_str(), {left, at.low.y},
+                         {columns.x(a) + columns.width, at.high.y}, view.stale, frame),
                view.controls.gain, out);
-        draw_text_in(frame, frame.fonts.small, {left, high.y}, {high.x, at.high.y}, Align::left,
-                     frame.theme.muted,
-                     fit_text(frame, frame.fonts.small, column.breaks, high.x - left));
     }
 }
 
@@ -356,10 +350,10 @@ void draw_rounded(const NumericsView& view, const Box& box, const Frame& frame,
 std::string draw_numerics_workspace(const view::AppState& state, const WorkArea& r,
                                     const Frame& frame, view::Actions& out) {
     const NumericsView view = build_numerics_view(state);
-    const Parts parts{.heading = {view.sentence, view.note},
+    const Parts parts{.heading = {view.sentence, "Errors in ulp. " + view.note, {view.why}},
                       .hero = {"formats", "formats",
                                [&](const Box& box) { draw_rounded(view, box, frame, out); }},
-                      .others = {{"curves", "error over scale",
+                      .others = {{"curves", "error over the gain",
                                   [&](const Box& box) {
                                       const Columns columns =
                                           columns_in(box, view.columns.size(), frame);

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "app/common/draw/field_widgets.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/plot.h"
@@ -25,7 +27,8 @@ void draw_controls(const PositionsView& view, ControlBar& bar) {
 /// A plot of `kind` whose marker is the distance; what is taken hold of is told of.
 void draw_distances(const PositionsView& view, const view::PlotView& plot, PositionKind kind,
                     const Box& at, const Frame& frame, view::Actions& out) {
-    const std::string id = "plot " + plot.title;
+    const bool small = plot.labels == view::CurveLabels::none;
+    const std::string id = fmt::format("{} {}", small ? "plot" : "large", static_cast<int>(kind));
     const PlotInput input = draw_plot(plot, id.c_str(), at.low, at.high, false, frame);
     if (input.taken) out.push_back(view::BeginGesture{});
     view::SetPositions action{view.controls};
@@ -67,8 +70,7 @@ std::string draw_positions_workspace(const view::AppState& state, const WorkArea
                       .others = {{"kinds", "all kinds",
                                   [&](const Box& box) { draw_small(view, box, frame, out); },
                                   CanvasPart::Where::below, kSmallShare}},
-                      .controls = [&](ControlBar& bar) { draw_controls(view, bar); },
-                      .status = view.status};
+                      .controls = [&](ControlBar& bar) { draw_controls(view, bar); }};
     return draw_parts(state, area, parts, frame, out);
 }
 

@@ -24,7 +24,6 @@ using view::Point;
 constexpr float kTabTitle = 22.0F;
 constexpr float kWidthTicks = 20.0F;
 constexpr float kDeadShare = 0.2F;  // of the height: the rows that pass nothing
-constexpr float kClosing = 26.0F;
 constexpr float kTabs = 200.0F;
 constexpr float kTable = 272.0F;
 constexpr float kTabGap = 10.0F;
@@ -170,7 +169,7 @@ void draw_large(const GradientsOverWidth& view, const Box& box, const Frame& fra
                 view.plot.title);
     const float grip = box.low.y + frame.px(kTabTitle + 2);
     const float bars = std::max((box.high.y - box.low.y) * kDeadShare, frame.px(76));
-    const float axis = box.high.y - frame.px(kClosing + kWidthTicks);
+    const float axis = box.high.y - frame.px(kWidthTicks);
     const PlotCanvas canvas{view.plot,
                             frame,
                             {box.low.x + y_labels_width(view.plot, frame), grip + frame.px(26)},
@@ -190,8 +189,6 @@ void draw_large(const GradientsOverWidth& view, const Box& box, const Frame& fra
     draw_x_axis(below);
     const bool held = read_width_handle(canvas, grip, axis, view, out);
     draw_width_grip(canvas, grip, held);
-    draw_fitted(frame, frame.fonts.strong, {box.low.x, box.high.y - frame.px(kClosing)}, box.high,
-                Align::left, frame.theme.text, view.closing);
 }
 
 // --- the four
@@ -221,11 +218,10 @@ void draw_tab(const GradientsOverWidth& view, std::size_t n, const Box& box, con
     const PlotCanvas canvas{tab.plot,
                             frame,
                             {box.low.x + pad, box.low.y + frame.px(kTabTitle + 8)},
-                            {box.high.x - frame.px(70), box.high.y - pad},
+                            {box.high.x - pad, box.high.y - pad},
                             view.stale ? 0.45 : 1.0};
     draw_curves(canvas);
     draw_marker(canvas);
-    draw_curve_labels(canvas);
 }
 
 void draw_tabs(const GradientsOverWidth& view, const Box& box, bool in_a_row, const Frame& frame,
@@ -310,7 +306,8 @@ void draw_strips(const GradientsOverWidth& view, Writer& at) {
     ImGui::SetCursorScreenPos({at.x, at.y});
     ImGui::InvisibleButton("strips", {at.right - at.x, frame.px(2 * kStripLane + kLineHeight)});
     tooltip(frame, view.strip_words,
-            "Line: median. Ring: mean. What is below the axis stands at its left end.");
+            "A tick for every percent. Line: median. Ring: mean. What is below the axis stands at "
+            "its left end.");
     for (const view::GradientStrip& strip : view.strips) {
         draw_strip(view, strip, {at.x, at.y}, at.right, frame);
         at.y += frame.px(kStripLane);
@@ -318,10 +315,7 @@ void draw_strips(const GradientsOverWidth& view, Writer& at) {
     for (const Align end : {Align::left, Align::right})
         draw_text_in(frame, frame.fonts.small, {at.x, at.y}, {at.right, at.y + frame.px(16)}, end,
                      frame.theme.muted, view.strip_ends[end == Align::left ? 0 : 1]);
-    draw_fitted(frame, frame.fonts.small, {at.x, at.y + frame.px(16)},
-                {at.right, at.y + frame.px(32)}, Align::left, frame.theme.muted,
-                "a tick for every percent; ring: mean");
-    at.y += frame.px(40);
+    at.y += frame.px(kSpace24);
 }
 
 void draw_numbers(const GradientsOverWidth& view, const Box& box, const Frame& frame) {

@@ -93,6 +93,8 @@ std::string draw_saturation_workspace(const view::AppState& state, const WorkAre
                 .status = view.status};
     parts.heading.stale = view.stale;
     if (view.gradients) {
+        parts.heading.muted = view.gradients->closing;
+        parts.heading.notes = {view.note};
         add_gradients(*view.gradients, parts, frame, out);
         return draw_parts(state, r, parts, frame, out);
     }

@@ -292,7 +292,10 @@ std::string draw_tensors_workspace(const view::AppState& state, const WorkArea& 
     Parts parts{.heading = {view.point, view.unused},
                 .controls = [&](ControlBar& bar) { draw_bar(view, bar); },
                 .status = view::computed_words(state)};
-    if (!view.reason.empty()) parts.heading = {view.reason, view.point, {view.unused}, true};
+    if (!view.reason.empty()) {
+        parts.heading = {view.reason, view.point, {view.unused}};
+        parts.heading.warns = true;
+    }
     if (view.detail) {
         parts.hero = {"detail", view.detail->title,
                       [&](const Box& box) { draw_detail(view, box, frame, out); }};

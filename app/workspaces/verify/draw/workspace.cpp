@@ -84,10 +84,17 @@ void draw_worst(const std::vector<view::CheckedPart>& parts, const char* title, 
     }
 }
 
+/// What is wrong stands under the arrays, the rest over them.
+std::vector<std::string> quiet_findings(const VerifyView& view) {
+    std::vector<std::string> quiet;
+    for (const view::Finding& finding : view.findings)
+        if (!finding.bad) quiet.push_back(finding.words);
+    return quiet;
+}
+
 void draw_findings(const VerifyView& view, const Frame& frame) {
     for (const view::Finding& finding : view.findings)
-        wrapped_words(frame, frame.fonts.body,
-                      finding.bad ? frame.theme.warning : frame.theme.muted, finding.words);
+        if (finding.bad) wrapped_words(frame, frame.fonts.body, frame.theme.warning, finding.words);
 }
 
 void draw_error_map(const VerifyView& view, const view::AppState& state, const Box& box,
@@ -135,7 +142,7 @@ void draw_table(const VerifyView& view, const Frame& frame, view::Actions& out) 
     draw_worst(view.rows, "worst rows", frame, out);
     ImGui::PopID();
     ImGui::PushID("heads");
-    if (view.heads.size() > 1) draw_worst(view.heads, "heads", frame, out);
+    if (view.heads.size() > 1) draw_worst(view.heads, "heads: largest error", frame, out);
     ImGui::PopID();
     ImGui::PopStyleVar();
 }
@@ -146,7 +153,7 @@ std::string draw_verify_workspace(const view::AppState& state, const WorkArea& r
                                   const Frame& frame, view::Actions& out) {
     const VerifyView view = build_verify_view(state);
     Parts parts{.lacks = view.lacks,
-                .heading = {view.point, view.checked},
+                .heading = {view.point, {}, quiet_findings(view)},
                 .controls = [&](ControlBar& bar) { draw_verify_bar(view, bar); },
                 .status = view.status};
     const CanvasPart table{"arrays", "arrays", [&](const Box&) { draw_table(view, frame, out); },
