@@ -24,6 +24,7 @@
 #include "app/jobs/jobs.h"
 #include "app/jobs/script.h"
 #include "app/keep/keeper.h"
+#include "app/keep/known_file.h"
 #include "app/line_file.h"
 #include "app/screen.h"
 #include "app/signals.h"
@@ -129,6 +130,7 @@ class Desktop {
         const AtExit display_lost([this] { report_loss(save_at_exit()); });
         while (!state_.effects.quit && ending.caught() == 0) {
             if (!wait()) continue;
+            session_.know(state_.session_file);
             gather();
             frame();
             answer_effects();
@@ -327,9 +329,15 @@ class Desktop {
     }
 
     void save_session(const view::FileRequest& request) {
-        if (!confirm(view::PromptKind::save, request)) return;
+        const bool known = session_.holds_what_is_known(request.path);
+        if (!known && !confirm(view::PromptKind::save, request)) {
+            if (request.path == state_.session_file)
+                warn(request.path + " was changed since this window read or saved it.");
+            return;
+        }
         const auto done = write_file_atomically(
             request.path, view::session_to_json(state_, folder_of(request.path)));
+        if (done) session_.know(request.path, true);
         dispatch(done ? view::Action(view::SessionSaved{request.path})
                       : view::Action(view::AnswerQuit{view::QuitAnswer::stay}));
         notify(done, "saved " + request.path);
@@ -379,6 +387,7 @@ class Desktop {
     Clock::time_point said_at_;
     Clock::time_point last_frame_;
     keep::Keeper keeper_;
+    keep::KnownFile session_;
     bool was_animating_ = false;
     bool keeps_work_ = false;  // what is not saved is offered at the next start
     int frames_wanted_ = kFramesAfterEvent;

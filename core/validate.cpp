@@ -13,6 +13,35 @@
 namespace attn {
 namespace {
 
+/// "(K [1, 2, 3, 4], Q [1, 2, 3, 5])".
+struct Differing {
+    std::string_view name;
+    Shape shape;
+    std::string_view other_name;
+    Shape other;
+};
+
+}  // namespace
+}  // namespace attn
+
+// Written when a sentence is, which a call that fits never needs.
+template <>
+struct fmt::formatter<attn::Shape> : fmt::formatter<std::string> {
+    auto format(const attn::Shape& shape, fmt::format_context& context) const {
+        return fmt::formatter<std::string>::format(attn::to_string(shape), context);
+    }
+};
+template <>
+struct fmt::formatter<attn::Differing> : fmt::formatter<std::string> {
+    auto format(const attn::Differing& two, fmt::format_context& context) const {
+        return fmt::format_to(context.out(), "({} {}, {} {})", two.name, two.shape, two.other_name,
+                              two.other);
+    }
+};
+
+namespace attn {
+namespace {
+
 // H query heads, Hkv key/value heads. A check returns the sentence of what is wrong, or "".
 
 /// The first complaint of a list, in order.
@@ -110,7 +139,7 @@ std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
 template <class Scalar>
 std::string check_has_entries(std::string_view name, const TensorOf<Scalar>& tensor) {
     return unless(!tensor.empty() || tensor.shape() == Shape{},
-                  "{} is {}: every axis must be at least 1", name, to_string(tensor.shape()));
+                  "{} is {}: every axis must be at least 1", name, tensor.shape());
 }
 
 template <class Scalar>
@@ -151,7 +180,7 @@ std::string check_weight(const InputsOf<Scalar>& in, Param param, std::string_vi
     const std::string_view name = info(param).npz;
     return first_of({
         unless(shape.b == 1 && shape.h == 1, "{} is {}: a weight matrix is [1, 1, in, out]", name,
-               to_string(shape)),
+               shape),
         unless(shape.t == rows || shape.d != rows,
                "{} is [{}, {}]; expected [{}, …]: is it torch's [out, in]? Transpose it", name,
                shape.t, shape.d, rows),
@@ -166,8 +195,7 @@ template <class Scalar>
 std::string check_matrix(const InputsOf<Scalar>& in, Param param, Index rows, Index columns) {
     const Shape shape = in.params[param].shape();
     const Shape wanted{1, 1, rows, columns};
-    return unless(shape == wanted, "{} is {}: expected {}", info(param).npz, to_string(shape),
-                  to_string(wanted));
+    return unless(shape == wanted, "{} is {}: expected {}", info(param).npz, shape, wanted);
 }
 
 template <class Scalar>
@@ -176,7 +204,7 @@ std::string check_bias(const InputsOf<Scalar>& in, Param bias, Param weight) {
     const Shape shape = in.params[bias].shape();
     const Shape wanted{1, 1, 1, in.params[weight].shape().d};
     return unless(shape == wanted, "{} is {}: expected one number per column of {}, {}",
-                  info(bias).npz, to_string(shape), info(weight).npz, to_string(wanted));
+                  info(bias).npz, shape, info(weight).npz, wanted);
 }
 
 template <class Scalar>
@@ -184,11 +212,10 @@ std::string check_tokens(const InputsOf<Scalar>& in) {
     const Shape x = in.x.shape();
     const Shape x_kv = in.x_kv.shape();
     return first_of({
-        unless(x.h == 1, "X is {}: tokens are [B, 1, T, d_model]", to_string(x)),
-        unless(in.x_kv.empty() || x_kv.h == 1, "X_kv is {}: tokens are [B, 1, T, d_model]",
-               to_string(x_kv)),
+        unless(x.h == 1, "X is {}: tokens are [B, 1, T, d_model]", x),
+        unless(in.x_kv.empty() || x_kv.h == 1, "X_kv is {}: tokens are [B, 1, T, d_model]", x_kv),
         unless(in.x_kv.empty() || x_kv.b == x.b, "X_kv has batch {} but X has {} (X {}, X_kv {})",
-               x_kv.b, x.b, to_string(x), to_string(x_kv)),
+               x_kv.b, x.b, x, x_kv),
     });
 }
 
@@ -209,18 +236,15 @@ std::string check_projections(const InputsOf<Scalar>& in, const AttentionSpec& s
 }
 
 std::string check_qkv(const Shape& q, const Shape& k, const Shape& v) {
-    const auto differ = [](const char* name, const Shape& a, const char* other, const Shape& b) {
-        return fmt::format("({} {}, {} {})", name, to_string(a), other, to_string(b));
-    };
     return first_of({
-        unless(k.b == q.b, "K has batch {} but Q has {} {}", k.b, q.b, differ("Q", q, "K", k)),
-        unless(v.b == q.b, "V has batch {} but Q has {} {}", v.b, q.b, differ("Q", q, "V", v)),
+        unless(k.b == q.b, "K has batch {} but Q has {} {}", k.b, q.b, Differing{"Q", q, "K", k}),
+        unless(v.b == q.b, "V has batch {} but Q has {} {}", v.b, q.b, Differing{"Q", q, "V", v}),
         unless(k.h == v.h, "K has {} heads but V has {}: they share heads {}", k.h, v.h,
-               differ("K", k, "V", v)),
+               Differing{"K", k, "V", v}),
         unless(k.t == v.t, "K has {} keys but V has {}: each key has one value {}", k.t, v.t,
-               differ("K", k, "V", v)),
+               Differing{"K", k, "V", v}),
         unless(k.d == q.d, "K has width {} but Q has width {}: q·k needs the same d_k {}", k.d, q.d,
-               differ("Q", q, "K", k)),
+               Differing{"Q", q, "K", k}),
     });
 }
 
@@ -247,7 +271,7 @@ std::string check_row(const InputsOf<Scalar>& in, Param param, Index count, std:
     const Shape shape = in.params[param].shape();
     const Shape wanted{1, 1, 1, count};
     return unless(shape == wanted, "{} is {}: expected one number for each {}, {}", info(param).npz,
-                  to_string(shape), of, to_string(wanted));
+                  shape, of, wanted);
 }
 
 /// The score function's parameters are all there, and no other's.
@@ -322,8 +346,8 @@ std::string check_key_width(const InputsOf<Scalar>& in, const AttentionSpec& spe
         key_width == size.d_k,
         "W_K gives keys of width {} but W_Q gives queries of width {}: q·k needs the same "
         "d_k (W_Q {}, {} heads; W_K {}, {} heads)",
-        key_width, size.d_k, to_string(in.params[Param::w_q].shape()), spec.heads,
-        to_string(in.params[Param::w_k].shape()), spec.kv_heads);
+        key_width, size.d_k, in.params[Param::w_q].shape(), spec.heads,
+        in.params[Param::w_k].shape(), spec.kv_heads);
 }
 
 /// Pairs are indexed with 64 bits.
@@ -433,8 +457,8 @@ Result<void> validate_backward(const CallOf<Scalar>& call, const TraceOf<Scalar>
     const Shape given = upstream.gradient.shape();
     const Shape wanted = stage_shape(upstream.stage, call.size(), call.spec());
     if (!upstream.gradient.empty() && given != wanted)
-        return bad_input(fmt::format("the upstream gradient is {} but {} is {}", to_string(given),
-                                     info(upstream.stage).key, to_string(wanted)));
+        return bad_input(fmt::format("the upstream gradient is {} but {} is {}", given,
+                                     info(upstream.stage).key, wanted));
     for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::q_rot, Stage::k_rot,
                               Stage::weights, Stage::dropped, Stage::context}) {
         const Shape needed = stage_shape(stage, call.size(), call.spec());
@@ -442,7 +466,7 @@ Result<void> validate_backward(const CallOf<Scalar>& call, const TraceOf<Scalar>
             return bad_input(
                 fmt::format("the forward trace holds {} as {} but backward needs {}: "
                             "attend with every stage kept",
-                            info(stage).key, to_string(forward[stage].shape()), to_string(needed)));
+                            info(stage).key, forward[stage].shape(), needed));
     }
     return {};
 }

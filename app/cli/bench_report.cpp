@@ -83,6 +83,13 @@ void BenchReport::comparison(const bench::Compared& pair) {
     print(fmt::format("{}  {:.2f} x the time", row_text(pair.second), pair.ratio));
 }
 
+void BenchReport::decoded(const bench::Decoded& one) {
+    json_["decoding"].push_back(
+        {{"call", row_json(one.call)}, {"read_ms", one.read_ms}, {"times_of_reading", one.ratio}});
+    print(fmt::format("{}  {:.2f} x reading K and V once, {:.2f} ms", row_text(one.call), one.ratio,
+                      one.read_ms));
+}
+
 void BenchReport::product(const bench::MeasuredProduct& one) {
     json_["products"].push_back(
         {{"n", one.n}, {"ms", one.ms}, {"gflops", one.gflops}, {"fraction_of_peak", one.fraction}});

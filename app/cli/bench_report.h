@@ -21,13 +21,14 @@ class BenchReport {
     void heading(std::string_view words);
     void row(const bench::Measured& one);
     void comparison(const bench::Compared& pair);
+    void decoded(const bench::Decoded& one);
     void product(const bench::MeasuredProduct& one);
     void memory(const bench::Workload& work, std::string_view backend, const bench::MemoryUse& use);
     void map(const bench::MapSpeed& speed);
     /// One sentence on what was not measured.
     void note(const std::string& sentence);
 
-    /// {"machine": {...}, "rows": [...], "comparisons": [...], "products": [...], "memory": [...], "maps": [...], "notes": [...]}
+    /// {"machine": {...}, "rows": [...], "comparisons": [...], "decoding": [...], "products": [...], "memory": [...], "maps": [...], "notes": [...]}
     const nlohmann::ordered_json& json() const { return json_; }
 
   private:

@@ -81,6 +81,15 @@ void run_kinds(const BenchPlan& plan, BenchReport& report) {
     }
 }
 
+void run_decoding(const BenchPlan& plan, BenchReport& report) {
+    report.heading("One query of each head, as a model that writes has it");
+    const Index n = plan.quick ? 2048 : 32768;
+    for (const Workload& work :
+         {Workload{.heads = 8, .n = n, .d = 128, .queries = 1},
+          Workload{.heads = 32, .n = n, .d = 128, .queries = 1, .kv_heads = 8}})
+        report.decoded(or_throw(measure_decoding(*find_backend("fused"), work, plan.effort)));
+}
+
 void run_matmul(const BenchPlan& plan, BenchReport& report) {
     report.heading("The matrix product of projections, 2 n³ FLOP");
     for (const Index n : {256, 1024, 2048})
@@ -118,6 +127,7 @@ constexpr auto kSections = std::to_array<BenchSection>({
     {"cases", "backends over shapes, forward and backward", run_cases},
     {"trace", "every stage stored (staged) beside none (fused)", run_trace},
     {"kinds", "rotations, biases, sinks and scores (fused) beside plain dot products", run_kinds},
+    {"decoding", "one query of each head (fused) beside reading K and V once", run_decoding},
     {"matmul", "square matrix products, as the projections use them", run_matmul},
     {"memory", "peak memory of one head of 131,072 tokens", run_memory},
     {"large", "a map of 131,072 tokens, a minute; only when it is named", run_large, false},

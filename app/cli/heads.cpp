@@ -82,8 +82,11 @@ HeadsResult measured(const HeadsOptions& options, Streams io) {
     or_throw(carry_out(start, state, jobs));
     if (std::string why = view::heads_fault(state.document()); !why.empty())
         throw bad_input(std::move(why));
-    HeadsResult result = compute_heads(view::heads_input(state.document()),
-                                       {state.backends, state.backend, state.batch});
+    HeadsResult result =
+        compute_heads(view::heads_input(state.document()), {.backends = state.backends,
+                                                            .backend = state.backend,
+                                                            .batch = state.batch,
+                                                            .only_measures = true});
     for (std::size_t n = 0; n < result.layers.size(); ++n)
         if (const std::string& fault = result.layers[n].fault; !fault.empty())
             io.err << fmt::format("{}: layer {} is left out: {}\n", kHeadsName, n, fault);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 
 #include "app/cli/arguments.h"
@@ -20,6 +21,7 @@
 #include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
 #include "core/kernels/reference.h"
+#include "core/rows.h"
 #include "core/threads.h"
 
 namespace attn::cli {
@@ -220,6 +222,23 @@ std::optional<std::string> left_out(const Words& words, const files::FileCall& c
         call.size.batch * call.size.heads * call.size.tq * call.size.tk, kMostStagedPairs);
 }
 
+/// One line where finite inputs gave a score that float32 does not hold; nullopt where they gave none.
+std::optional<std::string> beyond_float(const Inputs& inputs, const Computed& computed) {
+    const auto finite = [](const Tensor& tensor) { return all_finite(tensor.values()); };
+    const bool over = std::ranges::any_of(computed.forward.logsumexp.values(), [](float sum) {
+        return std::isnan(sum) || sum == std::numeric_limits<float>::infinity();
+    });
+    if (!over || !std::ranges::all_of(inputs.params.tensors, finite)) return std::nullopt;
+    for (const Tensor* each : {&inputs.x, &inputs.x_kv, &inputs.q, &inputs.k, &inputs.v})
+        if (!finite(*each)) return std::nullopt;
+    return fmt::format(
+        "scores are beyond 3.4e38, the most that float32 holds: what follows from them is NaN or "
+        "infinite{}",
+        computed.backend == reference_backend().name()
+            ? ""
+            : "; --backend reference computes in float64");
+}
+
 bool writes_folder(const Words& words) {
     return words.inputs.size() > 1 || words.output.ends_with('/');
 }
@@ -310,6 +329,7 @@ void trace_attention(const Words& words, const files::FileCall& call, Streams io
     write_entries(words.output, entries, io);
     std::vector<std::string> notes = call.notes;
     if (auto note = left_out(words, call, keep, computed)) notes.push_back(*std::move(note));
+    if (auto note = beyond_float(call.inputs, computed)) notes.push_back(*std::move(note));
     if (!words.keep.empty())
         for (const std::string& note : missing_stages(computed.forward, keep))
             notes.push_back(note);

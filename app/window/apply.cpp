@@ -197,7 +197,7 @@ void carry_out(AppState& state, const SaveSession& action) {
     const bool again = action.path.empty() || action.path == state.session_file;
     const std::string& path = again ? state.session_file : action.path;
     if (path.empty()) return carry_out(state, ShowPrompt{PromptKind::save});
-    state.effects.session = FileRequest{path, again || action.overwrite};
+    state.effects.session = FileRequest{path, action.overwrite};
 }
 
 void carry_out(AppState& state, const SessionSaved& action) {

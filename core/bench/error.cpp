@@ -91,7 +91,7 @@ Result<double> forward_error(const Backend& backend, const Workload& work, const
     const auto computed = attend(inputs, make_spec(work), backend, keep);
     if (!computed) return tl::unexpected(computed.error());
     Worst worst;
-    for (const Index row : sampled_rows(work.n)) {
+    for (const Index row : sampled_rows(work.rows())) {
         const Sample sample = sample_of(work, inputs, row);
         const auto exact = attend_exact(sample.inputs, sample.spec);
         if (!exact) return tl::unexpected(exact.error());
@@ -102,7 +102,7 @@ Result<double> forward_error(const Backend& backend, const Workload& work, const
 }
 
 Result<double> backward_error(const Backend& backend, const Workload& work, const Inputs& inputs) {
-    const std::vector<Index> rows = sampled_rows(work.n);
+    const std::vector<Index> rows = sampled_rows(work.rows());
     const Tensor upstream = take_rows(inputs.v, rows);  // any numbers of that shape
     const auto forward = attend(inputs, make_spec(work), backend);
     if (!forward) return tl::unexpected(forward.error());

@@ -1,6 +1,7 @@
 #include "core/bench/measure.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <numeric>
@@ -155,6 +156,23 @@ Result<Compared> compare(const Backend& first, const Workload& first_work, const
     if (!left) return tl::unexpected(left.error());
     return other->summary().map([&](const Measured& right) {
         return Compared{*left, right, median(ratios)};
+    });
+}
+
+Result<Decoded> measure_decoding(const Backend& backend, const Workload& work,
+                                 const Effort& effort) {
+    const Inputs inputs = make_inputs(work);
+    const std::array<std::span<const float>, 2> keys{inputs.k.values(), inputs.v.values()};
+    auto bench = Bench::make(backend, work, inputs);
+    if (!bench) return tl::unexpected(bench.error());
+    std::vector<double> reads, ratios;
+    while (!bench->enough(effort)) {
+        reads.push_back(read_seconds(keys));
+        if (auto ran = bench->run(); !ran) return tl::unexpected(ran.error());
+        ratios.push_back(bench->last_seconds() / reads.back());
+    }
+    return bench->summary().map([&](const Measured& call) {
+        return Decoded{call, 1e3 * median(reads), median(ratios)};
     });
 }
 

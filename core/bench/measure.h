@@ -82,6 +82,16 @@ struct Compared {
 Result<Compared> compare(const Backend& first, const Workload& first_work, const Backend& second,
                          const Workload& second_work, const Effort& effort);
 
+/// A call of few queries, and how many times as long it takes as reading K and V once, in turn: no call can be below 1
+/// whose keys no cache holds.
+struct Decoded {
+    Measured call;
+    double read_ms = 0.0;
+    double ratio = 0.0;
+};
+Result<Decoded> measure_decoding(const Backend& backend, const Workload& work,
+                                 const Effort& effort);
+
 /// Peak memory of a forward pass by the kernel's own count: what the process grew by while it ran, and Q, K and V.
 struct MemoryUse {
     double ms = 0.0;

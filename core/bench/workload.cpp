@@ -77,6 +77,7 @@ const WorkloadKind* find_kind(std::string_view key) {
 /// Pairs of a head that attend.
 double pairs_of(const Workload& work) {
     const auto n = static_cast<double>(work.n);
+    if (work.queries > 0) return n * static_cast<double>(work.queries);
     const double all = work.causal ? 0.5 * n * n : n * n;
     if (work.window == 0 || work.window >= work.n) return all;
     const auto w = static_cast<double>(work.window);
@@ -102,29 +103,37 @@ Result<Workload> parse_workload(std::string_view text) {
     work.causal = take(rest, 'c');
     if (take(rest, 'b')) work.pass = Pass::backward;
     take_number(rest, 'w', work.window);
+    const bool square = work.causal || work.pass == Pass::backward || work.window > 0;
+    if (!square) take_number(rest, 'q', work.queries);
+    take_number(rest, 'g', work.kv_heads);
     if (take(rest, '+'))
         if (const WorkloadKind* kind = find_kind(rest)) {
             work.kind = kind->key;
             rest = {};
         }
-    if (sized && rest.empty()) return work;
-    return bad_input(fmt::format(
-        "the shape is '{}'; expected heads, tokens and width, as in H8N2048d64, "
-        "then c for causal, b for backward, w and a number for a window, + and one of {}",
-        text, fmt::join(kKinds | std::views::transform(&WorkloadKind::key), ", ")));
+    if (sized && rest.empty() && work.heads % work.shared_heads() == 0) return work;
+    return bad_input(
+        fmt::format("the shape is '{}'; expected heads, tokens and width, as in H8N2048d64, "
+                    "then c for causal, b for backward, w and a number for a window or q and a "
+                    "number of queries, g and "
+                    "a number of key/value heads that divides the heads, + and one of {}",
+                    text, fmt::join(kKinds | std::views::transform(&WorkloadKind::key), ", ")));
 }
 
 std::string to_string(const Workload& work) {
     std::string text = fmt::format("H{}N{}d{}{}{}", work.heads, work.n, work.d,
                                    work.causal ? "c" : "", work.pass == Pass::backward ? "b" : "");
     if (work.window > 0) text += fmt::format("w{}", work.window);
+    if (work.queries > 0) text += fmt::format("q{}", work.queries);
+    if (work.kv_heads > 0) text += fmt::format("g{}", work.kv_heads);
     if (!work.kind.empty()) text += fmt::format("+{}", work.kind);
     return text;
 }
 
 CostSizes sizes_of(const Workload& work) {
     CostSizes sizes;
-    sizes[CostSize::heads] = sizes[CostSize::kv_heads] = work.heads;
+    sizes[CostSize::heads] = work.heads;
+    sizes[CostSize::kv_heads] = work.shared_heads();
     sizes[CostSize::tq] = sizes[CostSize::tk] = work.n;
     sizes[CostSize::d_k] = sizes[CostSize::d_v] = work.d;
     sizes[CostSize::d_model] = sizes[CostSize::d_out] = 0;
@@ -139,18 +148,19 @@ double gflop(const Workload& work) {
 }
 
 double least_bytes(const Workload& work) {
-    const auto rows = static_cast<double>(work.heads * work.n);
-    const double tensors = work.pass == Pass::backward ? 8.0 : 4.0;
+    const auto rows = static_cast<double>(work.heads * work.rows());
+    const auto keys = static_cast<double>(work.shared_heads() * work.n);
+    const double tensors = work.pass == Pass::backward ? 4.0 : 2.0;  // of queries, and of keys
     const double stages = work.pass == Pass::trace ? 4.0 * rows * static_cast<double>(work.n) : 0.0;
-    return sizeof(float) * (tensors * rows * static_cast<double>(work.d) + rows + stages);
+    return sizeof(float) * (tensors * (rows + keys) * static_cast<double>(work.d) + rows + stages);
 }
 
 Inputs make_inputs(const Workload& work) {
-    const Shape each{1, work.heads, work.n, work.d};
+    const Shape keys{1, work.shared_heads(), work.n, work.d};
     Inputs inputs;
-    inputs.q = uniform_tensor(each, 1);
-    inputs.k = uniform_tensor(each, 2);
-    inputs.v = uniform_tensor(each, 3);
+    inputs.q = uniform_tensor({1, work.heads, work.rows(), work.d}, 1);
+    inputs.k = uniform_tensor(keys, 2);
+    inputs.v = uniform_tensor(keys, 3);
     AttentionSpec unused;
     if (const WorkloadKind* kind = find_kind(work.kind)) kind->set(work, unused, inputs);
     return inputs;

@@ -24,8 +24,13 @@ struct Workload {
     bool causal = false;
     Pass pass = Pass::forward;
     std::string_view kind =
-        {};            // key of a row of workload_kinds(); "": dot products under the mask
-    Index window = 0;  // query i sees keys j with |i − j| ≤ window alone; 0: all
+        {};              // key of a row of workload_kinds(); "": dot products under the mask
+    Index window = 0;    // query i sees keys j with |i − j| ≤ window alone; 0: all
+    Index queries = 0;   // so many in place of n, forward without a mask; 0: n
+    Index kv_heads = 0;  // heads of K and V; 0: as many as of Q
+
+    Index rows() const { return queries > 0 ? queries : n; }
+    Index shared_heads() const { return kv_heads > 0 ? kv_heads : heads; }
 
     bool operator==(const Workload&) const = default;
 };
@@ -37,8 +42,8 @@ struct WorkloadKind {
 };
 std::span<const WorkloadKind> workload_kinds();
 
-/// "H8N2048d64", with "c" for a causal mask, "b" for the backward pass, "w1024" for a window and "+rope" for a kind; H is
-/// 1 and d is 64 where they are left out.
+/// "H8N2048d64", with "c" for a causal mask, "b" for the backward pass, "w1024" for a window, "q1" for so many queries, "g2"
+/// for so many heads of K and V, and "+rope" for a kind; H is 1 and d is 64 where they are left out.
 Result<Workload> parse_workload(std::string_view text);
 std::string to_string(const Workload& work);
 

@@ -63,6 +63,12 @@ void measure_layer(const HeadsInput& input, Index n, const Trace& trace, HeadsRe
     }
 }
 
+/// What is drawn of it, a number for each pair and head.
+void forget_pictures(HeadsLayer& layer) {
+    layer.weights = layer.gradient = layer.q = layer.k = {};
+    layer.allowed.clear();
+}
+
 std::uint64_t content_of(const HeadsResult& result) {
     std::uint64_t key = hash_text("heads");
     const auto add = [&](auto part) { key = mix(key, static_cast<std::uint64_t>(part)); };
@@ -110,12 +116,14 @@ HeadsResult compute_heads(const HeadsInput& input, const HeadsOptions& options,
         if (auto done = compute_layer(input, options, n, control)) {
             layer = std::move(done->layer);
             measure_layer(input, n, done->trace, result);
+            if (options.only_measures) forget_pictures(layer);
         } else {
             layer.fault = done.error().sentence;
         }
         if (control.progress)
             control.progress(static_cast<double>(n + 1) / static_cast<double>(layers));
     }
+    if (options.only_measures) return result;
     find_rollout(result);
     result.content = content_of(result);
     return result;

@@ -37,6 +37,8 @@ struct HeadsOptions {
         "auto";  // whoever has a device or keeps no weights leaves them to "auto"
     Index batch = 0;
     bool gradients = false;  // of the weights, which take a backward pass
+    bool only_measures =
+        false;  // each layer's weights go once they are measured; no rollout, no content
 };
 
 /// Rows of weights that do not sum to 1: as a file gives them, or where a learned sink takes the rest.

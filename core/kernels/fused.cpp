@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/kernels/fused_drive_few.h"
 #include "core/kernels/projections.h"
 #include "core/memory.h"
 
@@ -21,9 +22,11 @@ Result<void> check_row_sums(const Trace& forward, const Dimensions& size) {
     return {};
 }
 
-FusedKernels own_kernels(const RunControl& control) {
-    return {[&](const Call& call, const HeadTensors& operands) {
-                return attend_fused(call, operands, control);
+/// What keeps V may be differentiated: then both passes round scores alike, in the same tiles.
+FusedKernels own_kernels(const RunControl& control, bool keeps_v = true) {
+    return {[&control, keeps_v](const Call& call, const HeadTensors& operands) {
+                const bool few = has_few_queries(call.size()) && !keeps_v;
+                return (few ? attend_few_queries : attend_fused)(call, operands, control);
             },
             [&](const BackwardInputs& in) { return differentiate_fused(in, control); }};
 }
@@ -70,7 +73,7 @@ class FusedBackend final : public Backend {
 StageSet fused_stages() { return ~pair_stages(); }
 
 Result<Trace> fused_forward(const Call& call, StageSet keep, const RunControl& control) {
-    return fused_forward(call, keep, own_kernels(control));
+    return fused_forward(call, keep, own_kernels(control, keep[index_of(Stage::v)]));
 }
 
 Result<Trace> fused_backward(const Call& call, const Trace& forward, const Upstream& upstream,

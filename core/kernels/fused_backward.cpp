@@ -90,6 +90,13 @@ void differentiate_block_now(const KeyBlock& block, const GroupGradient& group,
                     group.d_qt);
 }
 
+float product_as_d_p_now(const float* x, const float* y, Index count) {
+    const hn::CappedTag<float, 1> one;
+    auto sum = hn::Zero(one);
+    for (Index c = 0; c < count; ++c) sum = hn::MulAdd(hn::Set(one, x[c]), hn::Set(one, y[c]), sum);
+    return hn::GetLane(sum);
+}
+
 Index panel_columns_now() { return 2 * vector_lanes(); }
 
 void pack_panels_now(const float* rows, Index count, Index width, float* panels) {
@@ -173,12 +180,18 @@ HWY_AFTER_NAMESPACE();
 namespace attn {
 
 HWY_EXPORT(differentiate_block_now);
+HWY_EXPORT(product_as_d_p_now);
 HWY_EXPORT(panel_columns_now);
 HWY_EXPORT(pack_panels_now);
 HWY_EXPORT(add_over_queries_now);
 
 void differentiate_block(const KeyBlock& block, const GroupGradient& group, const PairSpans& out) {
     HWY_DYNAMIC_DISPATCH(differentiate_block_now)(block, group, out);
+}
+
+float product_as_d_p(std::span<const float> d_context, std::span<const float> context) {
+    return HWY_DYNAMIC_DISPATCH(product_as_d_p_now)(d_context.data(), context.data(),
+                                                    std::ssize(context));
 }
 
 Index panel_columns() { return HWY_DYNAMIC_DISPATCH(panel_columns_now)(); }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "core/kernels/fused_forward.h"
 #include "core/rounding.h"
 
@@ -28,6 +30,10 @@ struct PairSpans {
 ///   P = 2^(B − m − log_sum),  d_S = P ∘ (d_P − D) (1 − tanh²(S / cap)),  d_P = d_context Vᵀ
 /// With block.pairwise d_Q is left alone.
 void differentiate_block(const KeyBlock& block, const GroupGradient& group, const PairSpans& out);
+
+/// Σ_c d_context[c] · context[c] in the order and rounding of d_P: where one key has all the weight, so that context is its
+/// value, D is that key's d_P to the bit and d_S is 0.
+float product_as_d_p(std::span<const float> d_context, std::span<const float> context);
 
 /// Columns of a panel: two vectors.
 Index panel_columns();

@@ -18,6 +18,8 @@ namespace attn {
 /// Floats on a vector boundary, not initialised, that grow when more are asked for. Throws std::bad_alloc.
 class AlignedFloats {
   public:
+    Index count() const { return count_; }
+    void release() { *this = {}; }
     float* at_least(Index count) {
         if (count > count_) {
             floats_ = hwy::AllocateAligned<float>(static_cast<std::size_t>(count));
@@ -30,6 +32,27 @@ class AlignedFloats {
   private:
     hwy::AlignedFreeUniquePtr<float[]> floats_;
     Index count_ = 0;
+};
+
+/// The memory that this thread works in, while this lives; one at a time. What is not large stays with the thread: fresh
+/// pages take a small call longer than its arithmetic.
+class KeptFloats {
+  public:
+    KeptFloats() : floats_(of_this_thread()) {}
+    ~KeptFloats() {
+        if (floats_.count() > kMostKept) floats_.release();
+    }
+    KeptFloats(const KeptFloats&) = delete;
+    KeptFloats& operator=(const KeptFloats&) = delete;
+    AlignedFloats& operator*() const { return floats_; }
+
+  private:
+    static constexpr Index kMostKept = Index{1} << 20;
+    static AlignedFloats& of_this_thread() {
+        thread_local AlignedFloats floats;
+        return floats;
+    }
+    AlignedFloats& floats_;
 };
 
 /// Hands out runs of one allocation, each on a cache-line boundary.

@@ -31,6 +31,11 @@ bool every_input_finite(const BackwardInputs& in) {
            all_finite(in.heads.v.values()) && all_finite(in.d_context.values());
 }
 
+double row_sum(std::span<const float> d_context, std::span<const float> context) {
+    return all_finite(d_context) ? dot(d_context, context)
+                                 : std::numeric_limits<double>::quiet_NaN();
+}
+
 /// d_sink = −Σ_i exp(sink − logsumexp_i) · Σ_c d_context ∘ context: a sink's share of a row has no value.
 Tensor sink_gradients(const BackwardInputs& in) {
     const Dimensions& size = in.call.size();

@@ -11,6 +11,7 @@
 
 #include "core/kernels/fused_buffers.h"
 #include "core/kernels/fused_forward.h"
+#include "core/kernels/fused_row_ends.h"
 #include "core/rounding.h"
 #include "core/scores/score.h"
 
@@ -36,9 +37,8 @@ Index groups_per_task(const Dimensions& size, Index lanes) {
     return divide_up(groups, tasks);
 }
 
-/// The memory that one thread works in.
+/// What one task works in.
 struct Scratch {
-    AlignedFloats floats;
     std::vector<QueryGroup> groups;
     std::vector<GroupState> states;
     float* scores = nullptr;  // [kBlockKeys + kTileKeys, G]
@@ -53,35 +53,33 @@ class ForwardRun {
                const RunControl& control)
         : spec_(call.spec()),
           size_(call.size()),
-          sinks_(call.inputs().params[Param::sinks]),
           in_(in),
           out_(out),
           control_(control),
+          ends_(call, out),
           lanes_(query_group_lanes()),
           task_groups_(groups_per_task(size_, lanes_)),
           tasks_(divide_up(divide_up(size_.tq, lanes_), task_groups_)),
           pairwise_(spec_.mask.any() && !all_finite(in.v.values())),
           factors_(static_cast<std::size_t>(size_.d_k),
-                   static_cast<float>(score_factor(spec_, size_.d_k) * std::numbers::log2e)),
-          scratch_(static_cast<std::size_t>(thread_slots())) {}
+                   static_cast<float>(score_factor(spec_, size_.d_k) * std::numbers::log2e)) {}
 
     bool run() {
         const Index heads = size_.batch * size_.heads;
-        return parallel_for(heads * tasks_, control_, [&](Index n, int slot) {
+        return parallel_for(heads * tasks_, control_, [&](Index n, int) {
             // The longest first: under a causal mask the last queries have the most keys.
             const Index task = tasks_ - 1 - n / heads;
-            head_task(n % heads / size_.heads, n % heads % size_.heads, task,
-                      scratch_[static_cast<std::size_t>(slot)]);
+            head_task(n % heads / size_.heads, n % heads % size_.heads, task);
         });
     }
 
   private:
-    void head_task(Index b, Index h, Index task, Scratch& scratch) {
+    void head_task(Index b, Index h, Index task) {
         const PairMask mask(spec_, size_, b, h, pairwise_);
         const Index first = task * task_groups_ * lanes_;
         const Index end = std::min(first + task_groups_ * lanes_, size_.tq);
-        prepare(scratch);
-        scratch.groups.clear();
+        KeptFloats floats;
+        Scratch scratch = lay_out(*floats);
         for (Index i = first; i < end; i += lanes_)
             scratch.groups.push_back(mask.group(i, std::min(lanes_, end - i)));
         for (std::size_t n = 0; n < scratch.groups.size(); ++n)
@@ -93,14 +91,13 @@ class ForwardRun {
 
     Index padded_d_v() const { return divide_up(size_.d_v, kTileKeys) * kTileKeys; }
 
-    /// Lays the buffers out once a thread.
-    void prepare(Scratch& scratch) const {
-        if (!scratch.states.empty()) return;
+    Scratch lay_out(AlignedFloats& floats) const {
         const Index tile = (kBlockKeys + kTileKeys) * lanes_;
         const Index state = Carve::rounded(size_.d_k * lanes_) +
                             Carve::rounded(padded_d_v() * lanes_) + 2 * Carve::rounded(lanes_);
-        Carve carve(scratch.floats,
+        Carve carve(floats,
                     3 * Carve::rounded(tile) + Carve::rounded(lanes_) + task_groups_ * state);
+        Scratch scratch;
         scratch.scores = carve.next(tile);
         scratch.allow = carve.next(tile);
         scratch.keep = carve.next(tile);
@@ -109,6 +106,7 @@ class ForwardRun {
             scratch.states.push_back({carve.next(size_.d_k * lanes_),
                                       carve.next(padded_d_v() * lanes_), carve.next(lanes_),
                                       carve.next(lanes_)});
+        return scratch;
     }
 
     void start(Index b, Index h, const QueryGroup& group, const GroupState& state) const {
@@ -117,25 +115,11 @@ class ForwardRun {
         transpose(q.row_block(group.first, group.count), factors_.data(),
                   {state.qt, size_.d_k, group.count, lanes_});
         std::fill_n(state.ot, padded_d_v() * lanes_, 0.0F);
-        // A sink is what a first key without a value would have left.
-        const double sink = sink_of(h);
-        const bool has_sink = sink != -std::numeric_limits<double>::infinity();
-        for (Index lane = 0; lane < lanes_; ++lane)
-            state.max[lane] = has_sink ? static_cast<float>(sink + far(h, group.first + lane))
-                                       : std::numeric_limits<float>::lowest();
-        std::fill_n(state.sum, lanes_, has_sink ? 1.0F : 0.0F);
-    }
-
-    /// What B of query i is larger by where it is far from the keys, in units of log2: near_position().
-    double far(Index h, Index i) const {
-        return pair_rule(spec_, size_, h).slope * std::numbers::log2e *
-               static_cast<double>(near_position(i + size_.query_offset, size_).distance);
-    }
-
-    /// In units of log2; −inf: none.
-    double sink_of(Index h) const {
-        if (sinks_.empty()) return -std::numeric_limits<double>::infinity();
-        return static_cast<double>(sinks_(0, 0, 0, h)) * std::numbers::log2e;
+        for (Index lane = 0; lane < lanes_; ++lane) {
+            const auto begin = ends_.start(h, group.first + lane);
+            state.max[lane] = begin.max;
+            state.sum[lane] = begin.sum;
+        }
     }
 
     /// Every block of keys that some group attends to. False when it was stopped.
@@ -181,60 +165,35 @@ class ForwardRun {
                      state, scratch.scores);
     }
 
-    /// O / l and the logsumexp (m + log2 l − far) ln 2 of each query of the group.
     void finish(Index b, Index h, const PairMask& mask, const QueryGroup& group,
                 const GroupState& state) {
-        for (Index lane = 0; lane < group.count; ++lane) {
-            const auto sum = static_cast<double>(state.sum[lane]);
-            const Index i = group.first + lane;
-            const double sink = sink_of(h);  // sink + far is rounded in max
-            const bool of_sink = state.max[lane] == static_cast<float>(sink + far(h, i));
-            const double level = of_sink ? sink : static_cast<double>(state.max[lane]) - far(h, i);
-            out_.logsumexp(b, h, i, 0) =
-                static_cast<float>((level + std::log2(sum)) * std::numbers::ln2);
-            out_.row_max(b, h, i, 0) = state.max[lane];
-            out_.row_log2_sum(b, h, i, 0) = static_cast<float>(std::log2(sum));
-            state.max[lane] =
-                sum == 0.0 ? no_weight(mask, group.first + lane) : static_cast<float>(1.0 / sum);
-        }
+        for (Index lane = 0; lane < group.count; ++lane)
+            state.max[lane] = ends_.finish(mask, b, h, group.first + lane, state.max[lane],
+                                           static_cast<double>(state.sum[lane]));
         transpose({state.ot, size_.d_v, group.count, lanes_}, state.max,
                   out_.context.matrix(b, h).row_block(group.first, group.count));
     }
 
-    /// What multiplies the zeros of a row whose weights sum to 0: a row that the mask left empty follows
-    /// the policy; allowed scores that are all −inf are 0/0.
-    float no_weight(const PairMask& mask, Index i) const {
-        const bool zero = spec_.empty_rows == EmptyRows::zero && mask.allowed_keys(i) == 0;
-        return zero ? 0.0F : std::numeric_limits<float>::quiet_NaN();
-    }
-
     const AttentionSpec& spec_;
     const Dimensions& size_;
-    const Tensor& sinks_;
     const HeadTensors& in_;
     ForwardResult& out_;
     const RunControl& control_;
+    FusedRowEnds ends_;
     Index lanes_;
     Index task_groups_;
     Index tasks_;
     bool pairwise_;
     std::vector<float> factors_;  // factor · log2 e, once a column of Q
-    std::vector<Scratch> scratch_;
 };
 
 }  // namespace
 
 std::optional<ForwardResult> attend_fused(const Call& call, const HeadTensors& in,
                                           const RunControl& control) {
-    const Dimensions& size = call.size();
-    const Shape rows{size.batch, size.heads, size.tq, 1};
-    ForwardResult out;
-    out.context = Tensor::uninitialised(stage_shape(Stage::context, size, call.spec()));
-    for (Tensor* each : {&out.logsumexp, &out.row_max, &out.row_log2_sum})
-        *each = Tensor::uninitialised(rows);
-    const bool finished = ForwardRun(call, in, out, control).run();
-    if (!finished || control.stop.stop_requested()) return std::nullopt;
-    return out;
+    return forward_result(call, control, [&](ForwardResult& out) {
+        return ForwardRun(call, in, out, control).run();
+    });
 }
 
 }  // namespace attn

@@ -14,6 +14,20 @@ struct ForwardResult {
     Tensor row_log2_sum;
 };
 
+/// The result of a call, allocated; nullopt unless run(result) finished and nothing was stopped.
+template <class Run>
+std::optional<ForwardResult> forward_result(const Call& call, const RunControl& control,
+                                            const Run& run) {
+    const Dimensions& size = call.size();
+    const Shape rows{size.batch, size.heads, size.tq, 1};
+    ForwardResult out;
+    out.context = Tensor::uninitialised(stage_shape(Stage::context, size, call.spec()));
+    for (Tensor* each : {&out.logsumexp, &out.row_max, &out.row_log2_sum})
+        *each = Tensor::uninitialised(rows);
+    if (!run(out) || control.stop.stop_requested()) return std::nullopt;
+    return out;
+}
+
 /// Attention of the scores' operands and V, on every thread; nullopt when it was stopped.
 std::optional<ForwardResult> attend_fused(const Call& call, const HeadTensors& operands,
                                           const RunControl& control);

@@ -22,11 +22,6 @@ void add_rows(const float* from, Index stride, float factor, MatrixView<float> t
 
 }  // namespace
 
-double row_sum(std::span<const float> d_context, std::span<const float> context) {
-    return all_finite(d_context) ? dot(d_context, context)
-                                 : std::numeric_limits<double>::quiet_NaN();
-}
-
 HeadGradient::HeadGradient(const BackwardInputs& in, bool pairwise)
     : in_(in),
       spec_(in.call.spec()),
@@ -124,7 +119,9 @@ void HeadGradient::start_group(std::size_t n) {
             to.max[lane] = in_.forward.row_max(b_, h_, i, 0);
             to.log_sum[lane] = in_.forward.row_log2_sum(b_, h_, i, 0);
         }
-        to.row_sum[lane] = static_cast<float>(row_sum(d_o.row(i), context.row(i)));
+        // NaN or inf of d_context makes every d_P of the row ±inf or NaN, and so every d_S = P (d_P − D) NaN.
+        to.row_sum[lane] = all_finite(d_o.row(i)) ? product_as_d_p(d_o.row(i), context.row(i))
+                                                  : std::numeric_limits<float>::quiet_NaN();
     }
 }
 

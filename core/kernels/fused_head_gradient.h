@@ -9,10 +9,6 @@
 
 namespace attn {
 
-/// D = Σ_j P_j d_P_j of a row as d_context · context. NaN where d_context has a NaN or inf: every d_P of the row is then
-/// ±inf or NaN, and so every d_S = P (d_P − D) is NaN.
-double row_sum(std::span<const float> d_context, std::span<const float> context);
-
 /// The backward pass of one head against some of its key blocks, with all the memory it works in.
 class HeadGradient {
   public:

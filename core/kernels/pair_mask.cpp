@@ -94,6 +94,17 @@ void PairMask::forbid_custom(const QueryGroup& group, KeyRange keys, Index lanes
     }
 }
 
+void PairMask::fill_row(const QueryGroup& group, Index lane, KeyRange keys, float* allow) const {
+    const KeyRuns& runs = group.rows[static_cast<std::size_t>(lane)];
+    for (Index j = keys.begin; j < keys.end; ++j)
+        allow[j - keys.begin] = runs.contains(j) ? 1.0F : 0.0F;
+    if (!spec_.mask.custom) return;
+    const auto row = broadcast_row(*spec_.mask.custom, b_, h_, group.query(lane));
+    for (Index j = keys.begin; j < keys.end; ++j)
+        if (row[row.size() == 1 ? 0 : static_cast<std::size_t>(j)] == 0)
+            allow[j - keys.begin] = 0.0F;
+}
+
 void PairMask::fill_dropout(const QueryGroup& group, KeyRange keys, Index lanes,
                             float* keep) const {
     for (Index j = keys.begin; j < keys.end; ++j)

@@ -47,6 +47,9 @@ class PairMask {
     /// those tiles of `tile` keys that do not lie in group.all. Lanes without a query get 0.
     void fill(const QueryGroup& group, KeyRange keys, Index tile, Index lanes, float* allow) const;
 
+    /// allow[j − keys.begin] = 1 where the lane's query attends to key j, else 0.
+    void fill_row(const QueryGroup& group, Index lane, KeyRange keys, float* allow) const;
+
     /// Whether dropout is on; then the factor of each pair, 0 or 1/(1 − p), laid out as `fill` does.
     bool drops() const { return spec_.drops(); }
     void fill_dropout(const QueryGroup& group, KeyRange keys, Index lanes, float* keep) const;

@@ -115,6 +115,7 @@ class StagedRun {
         scratch.rows = carve.next(rows);
         scratch.context = carve.next(context);
         scratch.allow = carve.next(stride_);
+        std::fill_n(scratch.allow, stride_, 0.0F);  // past the last key it stays so
         scratch.allowed.resize(static_cast<std::size_t>(size_.tk));
     }
 

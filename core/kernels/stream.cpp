@@ -1,10 +1,13 @@
-// Memory bandwidth by STREAM's triad: a = b + s · c over arrays that no cache holds.
+// Memory bandwidth by STREAM's triad: a = b + s · c over arrays that no cache holds; and by reading alone.
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <chrono>
 #include <vector>
 
 #include "core/kernels/peak.h"
+#include "core/rounding.h"
 #include "core/tensor.h"
 #include "core/threads.h"
 
@@ -58,6 +61,23 @@ double stream_gbytes(int threads, double milliseconds) {
     double sum = 0.0;
     for (const double mine : gbytes) sum += mine;
     return sum;
+}
+
+double read_seconds(std::span<const std::span<const float>> numbers) {
+    constexpr Index kRun = Index{1} << 16;
+    std::atomic<std::uint32_t> seen = 0;  // so that no reading is left out
+    const Clock::time_point start = Clock::now();
+    for (const std::span<const float> each : numbers) {
+        parallel_for(divide_up(std::ssize(each), kRun), {}, [&](Index n, int) {
+            const auto first = static_cast<std::size_t>(n * kRun);
+            const auto run =
+                each.subspan(first, std::min(each.size() - first, static_cast<std::size_t>(kRun)));
+            std::uint32_t bits = 0;
+            for (const float value : run) bits |= std::bit_cast<std::uint32_t>(value);
+            seen |= bits;
+        });
+    }
+    return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 }  // namespace attn

@@ -27,6 +27,8 @@ constexpr Index kMostRecordFloats = Index{16} << 20;
 // Shorter runs leave more bytes of records than a second pass over the keys would cost time.
 constexpr Index kLeastRun = 8;
 
+}  // namespace
+
 /// One pass over the keys for some rows at a time.
 class RowPass {
   public:
@@ -175,8 +177,6 @@ class RowPass {
     float* scratch_ = nullptr;
     float* records_ = nullptr;
 };
-
-}  // namespace
 
 Index strip_rows(Index pool_rows) {
     const Index whole = std::lcm(query_group_lanes(), pool_rows);

@@ -4,44 +4,71 @@
 #include <cmath>
 #include <span>
 
+#include "core/rounding.h"
 #include "core/rows.h"
 #include "core/scores/functions.h"
+#include "core/threads.h"
 
 namespace attn::score {
 namespace {
 
-/// ‖x‖, scaled by the largest entry so that no square leaves the range of a double.
-template <class Scalar>
-double norm(std::span<const Scalar> x) {
+/// √Σ x_c², in float64, whose range the squares of float32 do not leave.
+double norm(std::span<const float> x) {
+    constexpr std::size_t kSums = 4;  // side by side, not each after the one before
+    double sums[kSums] = {};
+    std::size_t c = 0;
+    for (; c + kSums <= x.size(); c += kSums)
+        for (std::size_t n = 0; n < kSums; ++n) {
+            const auto each = static_cast<double>(x[c + n]);
+            sums[n] += each * each;
+        }
+    for (; c < x.size(); ++c) sums[0] += static_cast<double>(x[c]) * static_cast<double>(x[c]);
+    return std::sqrt(sums[0] + sums[1] + (sums[2] + sums[3]));
+}
+
+/// The same, scaled by the largest entry so that no square leaves the range of a double.
+double norm(std::span<const double> x) {
     double largest = 0.0;
-    for (const Scalar each : x) {
-        const double size = std::abs(static_cast<double>(each));
-        if (!(size <= largest)) largest = size;  // NaN too
-    }
+    for (const double each : x)
+        if (!(std::abs(each) <= largest)) largest = std::abs(each);  // NaN too
     if (largest == 0.0 || !std::isfinite(largest)) return largest;
     double sum = 0.0;
-    for (const Scalar each : x) sum += std::pow(static_cast<double>(each) / largest, 2);
+    for (const double each : x) sum += (each / largest) * (each / largest);
     return largest * std::sqrt(sum);
 }
 
+/// row(b, h, t) of every row, on every thread.
 template <class Scalar, class Row>
 void for_each_row(const TensorOf<Scalar>& x, const Row& row) {
-    for (Index b = 0; b < x.shape().b; ++b)
-        for (Index h = 0; h < x.shape().h; ++h)
-            for (Index t = 0; t < x.shape().t; ++t) row(b, h, t);
+    constexpr Index kRun = 64;
+    const Shape shape = x.shape();
+    const Index runs = divide_up(shape.t, kRun);
+    parallel_for(shape.b * shape.h * runs, {}, [&](Index n, int) {
+        const Index head = n / runs;
+        const Index first = n % runs * kRun;
+        for (Index t = first; t < std::min(first + kRun, shape.t); ++t)
+            row(head / shape.h, head % shape.h, t);
+    });
 }
 
 /// x_t / ‖x_t‖. Edge: a row of zeros has no direction and stays 0, so that its cosines are 0.
 template <class Scalar>
 TensorOf<Scalar> unit_rows(const TensorOf<Scalar>& x) {
-    TensorOf<Scalar> unit(x.shape());
+    auto unit = TensorOf<Scalar>::uninitialised(x.shape());
     for_each_row(x, [&](Index b, Index h, Index t) {
         const auto from = x.matrix(b, h).row(t);
+        const auto to = unit.matrix(b, h).row(t);
         const double length = norm(from);
-        if (length == 0.0) return;
-        std::ranges::transform(from, unit.matrix(b, h).row(t).begin(), [&](Scalar each) {
-            return static_cast<Scalar>(static_cast<double>(each) / length);
-        });
+        const double inverse = 1.0 / length;
+        if (std::isfinite(inverse))
+            std::ranges::transform(from, to.begin(), [=](Scalar each) {
+                return static_cast<Scalar>(static_cast<double>(each) * inverse);
+            });
+        else  // 0, or a denormal double
+            std::ranges::transform(from, to.begin(), [=](Scalar each) {
+                return length == 0.0 ? Scalar{}
+                                     : static_cast<Scalar>(static_cast<double>(each) / length);
+            });
     });
     return unit;
 }

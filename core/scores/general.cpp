@@ -1,6 +1,9 @@
-// Y = X W for every head, products by Eigen.  d_X = d_Y Wᵀ,  d_W = Σ Xᵀ d_Y over batch entries and heads.
+// Y = X W for every head, products by Eigen or, in float32 forward, by matmul.h.  d_X = d_Y Wᵀ,  d_W = Σ Xᵀ d_Y over batch entries and heads.
+
+#include <type_traits>
 
 #include "core/kernels/eigen_view.h"
+#include "core/kernels/matmul.h"
 #include "core/scores/functions.h"
 
 namespace attn::score {
@@ -9,6 +12,12 @@ template <class Scalar>
 TensorOf<Scalar> rows_times(const TensorOf<Scalar>& x, const TensorOf<Scalar>& weight) {
     const Shape shape = x.shape();
     TensorOf<Scalar> y(Shape{shape.b, shape.h, shape.t, weight.shape().d});
+    if constexpr (std::is_same_v<Scalar, float>) {
+        const Index rows = shape.b * shape.h * shape.t;
+        multiply({{x.data(), rows, shape.d, shape.d}}, {weight.matrix(0, 0)},
+                 {y.data(), rows, y.shape().d, y.shape().d});
+        return y;
+    }
     for (Index b = 0; b < shape.b; ++b)
         for (Index h = 0; h < shape.h; ++h)
             eigen(y.matrix(b, h)).noalias() = eigen(x.matrix(b, h)) * eigen(weight.matrix(0, 0));

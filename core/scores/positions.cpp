@@ -1,40 +1,66 @@
 // RoPE and ALiBi. p position, c column pair, dims columns that turn.
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numbers>
+#include <type_traits>
 #include <vector>
 
+#include "core/rounding.h"
 #include "core/scores/score.h"
+#include "core/threads.h"
 
 namespace attn {
 namespace {
 
-/// Where the two columns of pair c lie.
-struct Columns {
-    std::size_t first;
-    std::size_t second;
+/// So many positions in a row are turned on from the first of them, in double, which float32 does not see; double itself
+/// takes sines and cosines of each.
+template <class Scalar>
+constexpr Index kRun = std::is_same_v<Scalar, float> ? 32 : 1;
+
+/// cos and sin of every column pair, [position, pair], of a run of positions.
+template <class Scalar>
+struct Turns {
+    std::vector<Scalar> cosine;
+    std::vector<Scalar> sine;
 };
 
-Columns columns_of(RopePairs pairs, Index c, Index dims) {
-    const Index first = pairs == RopePairs::half ? c : 2 * c;
-    const Index second = pairs == RopePairs::half ? c + dims / 2 : 2 * c + 1;
-    return {static_cast<std::size_t>(first), static_cast<std::size_t>(second)};
-}
-
-struct Turn {
-    double cosine;
-    double sine;
-};
-
-/// One turn a pair of columns, for position p.
-std::vector<Turn> turns_at(const Rope& rope, Index dims, Index p, bool back) {
-    std::vector<Turn> turns;
-    for (Index c = 0; c < dims / 2; ++c) {
-        const double angle = static_cast<double>(p) * rope_frequency(rope, c, dims);
-        turns.push_back({std::cos(angle), back ? -std::sin(angle) : std::sin(angle)});
+template <class Scalar>
+Turns<Scalar> turns_of(const std::vector<double>& frequencies, Index first, Index count,
+                       double sign) {
+    const std::size_t pairs = frequencies.size();
+    const auto size = static_cast<std::size_t>(count) * pairs;
+    Turns<Scalar> turns{std::vector<Scalar>(size), std::vector<Scalar>(size)};
+    for (std::size_t c = 0; c < pairs; ++c) {
+        const double omega = frequencies[c];
+        const double angle = static_cast<double>(first) * omega;
+        double cosine = std::cos(angle), sine = sign * std::sin(angle);
+        const double step_cosine = std::cos(omega), step_sine = sign * std::sin(omega);
+        for (std::size_t at = c; at < size; at += pairs) {
+            turns.cosine[at] = static_cast<Scalar>(cosine);
+            turns.sine[at] = static_cast<Scalar>(sine);
+            const double next = cosine * step_cosine - sine * step_sine;
+            sine = sine * step_cosine + cosine * step_sine;
+            cosine = next;
+        }
     }
     return turns;
+}
+
+/// One row: pair c of x is columns c and c + pairs, or 2c and 2c + 1.
+template <class Scalar>
+void turn_row(RopePairs order, const Scalar* x, const Scalar* cosine, const Scalar* sine,
+              std::size_t pairs, Scalar* to) {
+    const auto turn = [&](std::size_t c, std::size_t first, std::size_t second) {
+        const Scalar turned = x[first] * cosine[c] - x[second] * sine[c];
+        to[second] = x[first] * sine[c] + x[second] * cosine[c];
+        to[first] = turned;
+    };
+    if (order == RopePairs::half)
+        for (std::size_t c = 0; c < pairs; ++c) turn(c, c, c + pairs);
+    else
+        for (std::size_t c = 0; c < pairs; ++c) turn(c, 2 * c, 2 * c + 1);
 }
 
 }  // namespace
@@ -57,22 +83,28 @@ template <class Scalar>
 TensorOf<Scalar> rotate(const Rope& rope, const TensorOf<Scalar>& tensor, Index offset, bool back) {
     const Shape shape = tensor.shape();
     const Index dims = rope.dims.value_or(shape.d);
-    TensorOf<Scalar> rotated = tensor;
-    for (Index t = 0; t < shape.t; ++t) {
-        const std::vector<Turn> turns = turns_at(rope, dims, offset + t, back);
-        for (Index b = 0; b < shape.b; ++b)
-            for (Index h = 0; h < shape.h; ++h) {
-                const std::span<Scalar> row = rotated.matrix(b, h).row(t);
-                for (Index c = 0; c < dims / 2; ++c) {
-                    const auto [first, second] = columns_of(rope.pairs, c, dims);
-                    const auto x = static_cast<double>(row[first]);
-                    const auto y = static_cast<double>(row[second]);
-                    const Turn turn = turns[static_cast<std::size_t>(c)];
-                    row[first] = static_cast<Scalar>(x * turn.cosine - y * turn.sine);
-                    row[second] = static_cast<Scalar>(x * turn.sine + y * turn.cosine);
-                }
+    std::vector<double> frequencies;
+    for (Index c = 0; c < dims / 2; ++c) frequencies.push_back(rope_frequency(rope, c, dims));
+    const std::size_t pairs = frequencies.size();
+    auto rotated = TensorOf<Scalar>::uninitialised(shape);
+    // Runs begin at multiples of kRun, so that a row is turned alike whatever rows stand beside it.
+    const Index begin = offset - (offset % kRun<Scalar> + kRun<Scalar>) % kRun<Scalar>;
+    const Index end = offset + shape.t;
+    parallel_for(divide_up(end - begin, kRun<Scalar>), {}, [&](Index n, int) {
+        const Index first = begin + n * kRun<Scalar>;
+        const Index last = std::min(first + kRun<Scalar>, end);
+        const auto turns = turns_of<Scalar>(frequencies, first, last - first, back ? -1.0 : 1.0);
+        for (Index head = 0; head < shape.b * shape.h; ++head)
+            for (Index p = std::max(first, offset); p < last; ++p) {
+                const auto at = static_cast<std::size_t>(p - first) * pairs;
+                const Index row = (head * shape.t + p - offset) * shape.d;
+                const Scalar* const from = tensor.data() + row;
+                Scalar* const to = rotated.data() + row;
+                turn_row(rope.pairs, from, turns.cosine.data() + at, turns.sine.data() + at, pairs,
+                         to);
+                std::copy(from + dims, from + shape.d, to + dims);
             }
-    }
+    });
     return rotated;
 }
 

@@ -244,11 +244,19 @@ ordered_json run_to_json(const Run& run, const std::vector<Matrix>& matrices) {
 
 }  // namespace
 
-Result<void> save_run(const std::filesystem::path& folder, const Run& run) {
+namespace {
+
+/// `folder` and what above it is not there yet, the innermost first.
+std::vector<std::filesystem::path> missing_folders(const std::filesystem::path& folder) {
+    std::vector<std::filesystem::path> missing;
     std::error_code fault;
-    std::filesystem::create_directories(folder, fault);
-    if (fault)
-        return failed(fmt::format("{}: cannot be made: {}", folder.string(), fault.message()));
+    for (auto at = folder; at.has_relative_path() && !std::filesystem::exists(at, fault);
+         at = at.parent_path())
+        missing.push_back(at);
+    return missing;
+}
+
+Result<void> write_run(const std::filesystem::path& folder, const Run& run) {
     const std::vector<Matrix> list = matrices(run.spec, Sequences(run.spec).size());
     for (const Moment& moment : run.moments)
         if (auto saved = save_moment(folder / moment_file(moment->step), list, *moment); !saved)
@@ -257,6 +265,21 @@ Result<void> save_run(const std::filesystem::path& folder, const Run& run) {
     if (auto saved = write_file_atomically(folder / kRunFile, text); !saved) return saved;
     remove_others(folder, run);
     return {};
+}
+
+}  // namespace
+
+Result<void> save_run(const std::filesystem::path& folder, const Run& run) {
+    const auto made = missing_folders(folder);
+    std::error_code fault;
+    std::filesystem::create_directories(folder, fault);
+    const Result<void> written =
+        fault ? failed(fmt::format("{}: cannot be made: {}", folder.string(), fault.message()))
+              : write_run(folder, run);
+    if (written || is_run(folder)) return written;
+    remove_others(folder, {});  // moments alone could not be opened
+    for (const auto& each : made) std::filesystem::remove(each, fault);
+    return written;
 }
 
 Result<Run> open_run(const std::filesystem::path& folder) {

@@ -179,6 +179,43 @@ TEST_CASE("fused gradients keep their digits where logits are huge, as staged do
     }
 }
 
+TEST_CASE("rows that one key decides have no gradient of scores, to the bit") {
+    Case one = normal_case("decided", {1, 2, 29, 64}, {1, 1, 70, 64}, 48);
+    for (float& value : one.inputs.k.values()) value *= 16.0F;
+    for (Index h = 0; h < 2; ++h)  // each query is a key
+        for (Index i = 0; i < 29; ++i)
+            std::ranges::copy(one.inputs.k.matrix(0, 0).row(i + h),
+                              one.inputs.q.matrix(0, h).row(i).begin());
+    one.spec.scale = ScaleKind::none;  // logits of some thousands
+    on_every_target([&] {
+        CAPTURE(simd_target());
+        const Trace d = both_passes(one.inputs, one.spec, "fused", one.upstream).d;
+        for (const Stage stage : {Stage::q, Stage::k}) CHECK(largest_of(d[stage]) == 0.0);
+        CHECK(largest_of(d[Stage::v]) > 0.1);
+    });
+}
+
+TEST_CASE("a soft cap bends scores as tanh does, from the smallest to far beyond the cap") {
+    std::vector<float> scores;
+    for (int n = -1300; n <= 1300; ++n) scores.push_back(0.01F * static_cast<float>(n));
+    for (float size = 1.0F; size > 1e-6F; size *= 0.5F) scores.push_back(size);
+    const Inputs inputs = column_inputs(scores, {1}, {1});  // one key: logsumexp is its logit
+    AttentionSpec spec;
+    spec.softcap = 1.5;
+    on_every_target([&] {
+        CAPTURE(simd_target());
+        const Trace trace = attend(inputs, spec, "fused").value();
+        double worst = 0.0;
+        for (std::size_t n = 0; n < scores.size(); ++n) {
+            const double exact = 1.5 * std::tanh(static_cast<double>(scores[n]) / 1.5);
+            const auto got = static_cast<double>(trace.logsumexp(0, 0, static_cast<Index>(n), 0));
+            if (exact != 0.0) worst = std::max(worst, std::abs(got / exact - 1.0));
+        }
+        CHECK(worst < 6e-7);
+        CHECK(worst > 0.0);
+    });
+}
+
 TEST_CASE("the multiply-add peak is a positive number on every target") {
     on_every_target([] { CHECK(fma_peak_gflops(1, 1.0) > 0.0); });
 }

@@ -135,6 +135,47 @@ TEST_CASE("every score function has the score that its formula has on paper") {
     }
 }
 
+TEST_CASE("RoPE turns the columns that it names and no others") {
+    const Tensor x({1, 1, 3, 6},
+                   std::vector<float>{1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6});
+    const auto check = [&](RopePairs pairs, std::optional<Index> dims,
+                           std::initializer_list<std::pair<Index, Index>> turning) {
+        const Tensor turned = rotate(Rope{pairs, 100.0, dims}, x, 40);
+        const auto half = static_cast<double>(turning.size());
+        for (Index t = 0; t < 3; ++t) {
+            std::vector<double> expected{1, 2, 3, 4, 5, 6};
+            double c = 0.0;
+            for (const auto& [first, second] : turning) {
+                const double angle = static_cast<double>(40 + t) * std::pow(100.0, -c++ / half);
+                const double one = x(0, 0, t, first), other = x(0, 0, t, second);
+                expected[static_cast<std::size_t>(first)] =
+                    one * std::cos(angle) - other * std::sin(angle);
+                expected[static_cast<std::size_t>(second)] =
+                    one * std::sin(angle) + other * std::cos(angle);
+            }
+            for (Index column = 0; column < 6; ++column)
+                CHECK(turned(0, 0, t, column) ==
+                      doctest::Approx(expected[static_cast<std::size_t>(column)]).epsilon(1e-6));
+        }
+    };
+    check(RopePairs::half, std::nullopt, {{0, 3}, {1, 4}, {2, 5}});
+    check(RopePairs::half, 4, {{0, 2}, {1, 3}});
+    check(RopePairs::interleaved, std::nullopt, {{0, 1}, {2, 3}, {4, 5}});
+    check(RopePairs::interleaved, 4, {{0, 1}, {2, 3}});
+}
+
+TEST_CASE("RoPE: positions of a long run are turned as each by itself") {
+    const Tensor x = normal_tensor<float>({1, 2, 100, 64}, 1);
+    const TensorD exact = rotate(Rope{}, cast<double>(x), 1'000'000);
+    CHECK(worst_error(rotate(Rope{}, x, 1'000'000), exact) < 3e-7 * largest_of(exact));
+    CHECK(worst_error(rotate(Rope{}, rotate(Rope{}, x, 77), 77, true), cast<double>(x)) < 1e-6);
+    Tensor row({1, 1, 1, 64});  // one row by itself is turned to the same bits
+    std::ranges::copy(x.matrix(0, 1).row(45), row.values().begin());
+    for (const Index offset : {-7, 0, 1'000'000})
+        CHECK(std::ranges::equal(rotate(Rope{}, row, offset + 45).values(),
+                                 rotate(Rope{}, x, offset).matrix(0, 1).row(45)));
+}
+
 TEST_CASE("RoPE makes scores depend on distance alone") {
     Inputs inputs = some_inputs(6, 8);
     for (Index i = 1; i < 6; ++i)

@@ -21,10 +21,11 @@ nlohmann::json benched(const Arguments& options) {
 }  // namespace
 
 TEST_CASE("a shape is read and written the same way") {
-    for (const char* text : {"H8N2048d64", "H1N256d64c", "H2N30d7cb", "H1N9d1b"})
+    for (const char* text :
+         {"H8N2048d64", "H1N256d64c", "H2N30d7cb", "H1N9d1b", "H6N30d7q1g2", "H1N9d1q3+rope"})
         CHECK(to_string(parse_workload(text).value()) == text);
     CHECK(parse_workload("N256").value() == Workload{.heads = 1, .n = 256, .d = 64});
-    for (const char* text : {"", "H8", "N0", "N-1", "d64", "N8x", "N8bc", "n8"})
+    for (const char* text : {"", "H8", "N0", "N-1", "d64", "N8x", "N8bc", "n8", "N8cq1", "H3N8g2"})
         CHECK(!parse_workload(text));
 }
 
@@ -64,6 +65,18 @@ TEST_CASE("a section is chosen by its name") {
     std::set<std::string_view> names;
     for (const cli::BenchSection& section : cli::bench_sections()) names.insert(section.name);
     CHECK(names.size() == cli::bench_sections().size());
+}
+
+TEST_CASE("a decoding step stands beside one reading of its keys and values") {
+    const nlohmann::json found = benched({"--quick", "--only", "decoding"});
+    REQUIRE(found["decoding"].size() == 2);
+    for (const auto& row : found["decoding"]) {
+        CHECK(row["read_ms"] > 0.0);
+        CHECK(row["call"]["error"] < 2e-6);
+    }
+    // K and V once for 4 query heads each, and of every head a query, a context and a logsumexp.
+    CHECK(found["decoding"][1]["call"]["least_bytes"] ==
+          4.0 * (2 * 8 * 2048 * 128 + 2 * 32 * 128 + 32));
 }
 
 TEST_CASE("a file gets the numbers and the output the table") {

@@ -55,6 +55,28 @@ TEST_CASE("float64 and integers are read, rounded, and what is lost is said") {
     CHECK(says(ran.err, "Q (float64), K (float64), V (int32) rounded to float32"));
 }
 
+TEST_CASE("scores that float32 does not hold are said, and that another backend holds them") {
+    const Scratch scratch;
+    const auto errors_of = [&](float size, const char* backend) {
+        Tensor row({1, 1, 2, 2}, size);
+        row(0, 0, 1, 1) = 0.5F * size;
+        NpzEntry entry{"Q", {2, 2}, row.values()};
+        const std::string in = scratch.at("in.npz"), out = scratch.at("out.npz");
+        std::vector<NpzEntry> entries;
+        for (const char* name : {"Q", "K", "V"}) {
+            entry.name = name;
+            entries.push_back(entry);
+        }
+        REQUIRE(write_npz(in, entries));
+        return succeeds({"trace", in, "-o", out, "--backend", backend}).err;
+    };
+    const std::string words = "scores are beyond 3.4e38";
+    CHECK(says(errors_of(1e20F, "fused"), words));
+    CHECK(says(errors_of(1e20F, "staged"), "--backend reference computes in float64"));
+    CHECK(!says(errors_of(1e20F, "reference"), "--backend reference"));
+    CHECK(!says(errors_of(1e18F, "fused"), words));
+}
+
 TEST_CASE("a mask of three axes, or of floats, is told what to write") {
     check_trace_refused(
         "mask_3d.npz", {},

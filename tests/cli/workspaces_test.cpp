@@ -118,8 +118,7 @@ TEST_CASE("render --check: results that differ are drawn, said and no success") 
                       wrong = scratch.at("wrong.npz"), picture = scratch.at("x.png");
     REQUIRE(write_npz(in, inputs));
     REQUIRE(write_npz(wrong, std::vector<NpzEntry>{{"weights", shape, even}}));
-    std::ostringstream out, err;
-    REQUIRE(cli::run({"trace", in, "-o", right}, {out, err}) == cli::kSuccess);
+    succeeds({"trace", in, "-o", right});
     for (const Arguments& more : {Arguments{}, Arguments{"--chrome"}}) {
         CHECK(render(joined({in, "--check", right, "-o", picture}, more)).ran.code ==
               cli::kSuccess);

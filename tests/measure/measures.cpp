@@ -152,7 +152,8 @@ float free_beside(const Words& words, const std::vector<Words>& seen, const Log&
 
 void find_elided(const Log& log, const std::vector<Words>& seen, const Words& words,
                  const Looking& at, Measures& measures) {
-    if (words.turned || !words.text.ends_with("…")) return;
+    const bool goes_on = words.text.ends_with(" …");  // "2, 3, …"
+    if (words.turned || goes_on || !words.text.ends_with("…")) return;
     const float room = free_beside(words, seen, log, at.window);
     if (room >= kFreeRoom * static_cast<float>(at.scale))
         measures.faults.push_back(

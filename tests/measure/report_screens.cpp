@@ -153,7 +153,7 @@ void print_row(std::string_view workspace, const std::vector<Screen>& screens, s
 constexpr double kLeastHeight = 0.21;  // where there is a picture
 constexpr Index kMostWords = 250, kMostNumbers = 260;
 constexpr std::pair<Fault::Kind, int> kMostFaults[] = {
-    {Fault::Kind::elided, 9}, {Fault::Kind::overlap, 0}, {Fault::Kind::cut, 1},
+    {Fault::Kind::elided, 6}, {Fault::Kind::overlap, 0}, {Fault::Kind::cut, 1},
     {Fault::Kind::small, 0},  {Fault::Kind::missing, 0}, {Fault::Kind::faint, 0},
     {Fault::Kind::covered, 0}};
 

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <fstream>
 #include <map>
 
 #include <nlohmann/json.hpp>
@@ -119,6 +120,31 @@ TEST_CASE("every 16 bits are the float16 that IEEE 754 says") {
                                                  : std::ldexp(1024 + fraction, exponent - 25);
         REQUIRE(std::abs(static_cast<double>(found)) == magnitude);
     }
+}
+
+TEST_CASE("a vocabulary of more words than are multiplied at a time: each word has its own logit") {
+    FloatArrays arrays = rounded_weights("gpt2", HalfFormat::float16);
+    const Scratch few_folder, many_folder;
+    const ModelRun few = run_of(model_with(few_folder, "gpt2", file_of(arrays, nullptr)));
+    constexpr Index kWords = 9000;
+    FloatArray& table = arrays.at("transformer.wte.weight");
+    const Index words = table.extents[0];
+    const std::vector<float> own = table.values;
+    while (std::ssize(table.values) < kWords * table.extents[1])
+        table.values.insert(table.values.end(), own.begin(), own.end());
+    table.extents[0] = std::ssize(table.values) / table.extents[1];
+    write_bytes(many_folder / "model.safetensors", file_of(arrays, nullptr));
+    std::ifstream golden(test::golden_model("gpt2") / "config.json");
+    auto config = nlohmann::json::parse(golden);
+    config["vocab_size"] = table.extents[0];
+    std::ofstream(many_folder / "config.json") << config;
+    const ModelRun many = run_of(must(Model::open(many_folder.path())));
+    REQUIRE(many.read_out.shape().d >= kWords);
+    REQUIRE(few.read_out(0, 0, 0, 1) != few.read_out(0, 0, 0, 2));
+    for (Index t = 0; t < many.read_out.shape().t; ++t)
+        for (Index word = 0; word < many.read_out.shape().d; ++word)
+            REQUIRE(many.read_out(0, 0, t, word) ==
+                    doctest::Approx(few.read_out(0, 0, t, word % words)).epsilon(1e-5));
 }
 
 TEST_CASE("a model in 16 bits runs, bit for bit, as the same numbers in float32") {

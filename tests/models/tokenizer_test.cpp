@@ -125,6 +125,33 @@ TEST_CASE("added tokens and what stands around a text") {
     CHECK_FALSE(tokenizer.longest());
 }
 
+TEST_CASE("an added token takes the spaces beside it that it strips, those of one side alone") {
+    const auto of = [](const char* strips) {
+        return must(parse(fmt::format(
+            R"({{"added_tokens":[{{"id":3,"content":"[M]"{}}}],"pre_tokenizer":{{"type":"ByteLevel","add_prefix_space":false}},
+            "model":{{"type":"BPE","vocab":{{"a":0,"b":1,"Ġ":2}},"merges":[]}}}})",
+            strips)));
+    };
+    CHECK(joined(of("").encode("a [M]  b")) == "a|▁|[M]|▁|▁|b|");
+    CHECK(joined(of(R"(,"lstrip":true)").encode("a [M]  b")) == "a|[M]|▁|▁|b|");
+    CHECK(joined(of(R"(,"rstrip":true)").encode("a [M]  b")) == "a|▁|[M]|b|");
+    CHECK(joined(of(R"(,"lstrip":true,"rstrip":true)").encode("a [M]  b")) == "a|[M]|b|");
+}
+
+TEST_CASE("byte pairs: what no piece has is bytes where the model says so") {
+    const auto of = [](const char* more) {
+        std::string pieces = R"("?":0,"a":1,"b":2,"ab":3)";
+        for (int byte = 0; byte < 256; ++byte)
+            pieces += fmt::format(R"(,"<0x{:02X}>":{})", byte, byte + 4);
+        return must(parse(fmt::format(
+            R"({{"model":{{"type":"BPE","unk_token":"?"{},"vocab":{{{}}},"merges":["a b"]}}}})",
+            more, pieces)));
+    };
+    CHECK(joined(of(R"(,"byte_fallback":true)").encode("abéa")) == "ab|<0xC3>|<0xA9>|a|");
+    CHECK(joined(of(R"(,"byte_fallback":false)").encode("abéa")) == "ab|é|a|");
+    CHECK(joined(of("").encode("abéa")) == "ab|é|a|");
+}
+
 TEST_CASE("a text is cut to as many tokens as truncation says, and the cut is told") {
     const auto tokenizer = must(parse(
         R"({"truncation":{"max_length":2,"strategy":"LongestFirst","stride":0,"direction":"Right"},

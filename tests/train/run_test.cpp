@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
+
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <string>
 
@@ -164,6 +167,29 @@ TEST_CASE("runs: a folder brings a run back, and it goes on as before") {
     run.moments.erase(run.moments.begin());
     REQUIRE(save_run(folder, run));
     CHECK(std::distance(fs::directory_iterator(folder), fs::directory_iterator{}) == 2);
+}
+
+TEST_CASE(
+    "runs: what cannot be written whole leaves no folder, and a run that is there as it was") {
+    const Scratch scratch;
+    Trainer trainer = *Trainer::make(small_spec());
+    Run run{trainer.spec(), {}, {trainer.checkpoint()}};
+    REQUIRE(save_run(scratch / "there", run));
+    std::signal(SIGXFSZ, SIG_IGN);
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    for (const rlim_t most : {rlim_t{100}, rlim_t{fs::file_size(scratch / "there/run.json") - 1}}) {
+        const rlimit small{most, before.rlim_max};
+        REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+        const auto fresh = save_run(scratch / "new/of/run", run);
+        const auto again = save_run(scratch / "there", run);
+        REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+        CHECK(says(must_fail(fresh).sentence, "File too large"));
+        CHECK(!fs::exists(scratch / "new"));
+        CHECK(!again);
+        CHECK(*must(open_run(scratch / "there")).moments.front() == *run.moments.front());
+    }
+    std::signal(SIGXFSZ, SIG_DFL);
 }
 
 TEST_CASE("runs: a folder that is wrong is refused by name") {

@@ -24,7 +24,7 @@ AppState pasted(const std::string& text) {
     return *read;
 }
 
-std::string fault(const std::string& text) {
+std::string why_not(const std::string& text) {
     const auto read = state_from_text(text);
     REQUIRE_FALSE(read);
     return read.error().sentence;
@@ -140,7 +140,7 @@ TEST_CASE("state text: a broken one is said to be so, and nothing is lost") {
         CHECK(screen_of(there) == screen_of(before));
     }
     const auto of = [](const std::string& patch) {
-        return fault("attnscope:" + packed_text(patch));
+        return why_not("attnscope:" + packed_text(patch));
     };
     CHECK(of("[]") == "the state that was pasted: expected an object, a JSON merge patch");
     CHECK(has(of("{"), "is not valid JSON"));
@@ -150,7 +150,7 @@ TEST_CASE("state text: a broken one is said to be so, and nothing is lost") {
     CHECK(has(of(R"({"document":null})"), "has no 'document'"));
     CHECK(
         has(of("{\"a\":" + std::string(100, '[') + std::string(100, ']') + "}"), "nested deeper"));
-    CHECK(has(fault("attnscope:" + packed_text(std::string(std::size_t{1} << 26, ' '))),
+    CHECK(has(why_not("attnscope:" + packed_text(std::string(std::size_t{1} << 26, ' '))),
               "it holds more than 4194304 bytes"));
 }
 

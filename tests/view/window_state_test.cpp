@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "app/common/document/edits.h"
 #include "app/window/about.h"
 #include "tests/view/view_test.h"
 

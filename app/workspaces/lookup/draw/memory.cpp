@@ -112,8 +112,8 @@ void draw_memory(const MemoryView& view, const Box& box, const Frame& frame, vie
     std::optional<Index> hovered = draw_plane(view, Plane::keys, keys, frame, out);
     if (const auto over = draw_plane(view, Plane::values, values, frame, out)) hovered = over;
     const float slider = foot + frame.px(kMemoryLegend);
-    draw_fitted(frame, frame.fonts.small, {room.low.x, foot}, {right, slider}, Align::left,
-                frame.theme.muted,
+    draw_fitted(frame, frame.fonts.small, {room.low.x, foot},
+                {at.beside ? right : room.high.x, slider}, Align::left, frame.theme.muted,
                 "disc: its area is the weight a · ring “hard”: what argmax gives · shaded: the "
                 "hull of the values, which o never leaves");
     draw_temperature(view, {{room.low.x, slider}, {right, slider + frame.px(kSlider)}}, frame, out);

@@ -317,10 +317,8 @@ std::optional<Index> draw_plane(const MemoryView& view, Plane which, const Box& 
     const auto hovered = hold_points(plane, which, view, out);
     if (keys) read_ground(plane, view, out);
     ImGui::PopID();
-    draw_fitted(
-        frame, frame.fonts.body, box.low, {plane.high.x, plane.low.y}, Align::left,
-        frame.theme.role(role),
-        keys ? "keys k are matched with the query q" : "values v are handed over: o = Σ a v");
+    draw_fitted(frame, frame.fonts.body, box.low, {plane.high.x, plane.low.y}, Align::left,
+                frame.theme.role(role), keys ? "keys k, matched with q" : "values v: o = Σ a v");
     Labels labels(plane);
     frame.painter.push_clip(plane.low, plane.high);
     say_stands(frame.painter, Measuring::Kind::chart, plane.low, plane.high);

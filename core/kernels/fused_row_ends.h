@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "core/kernels/fused_drive_forward.h"
+#include "core/kernels/pair_mask.h"
+#include "core/scores/score.h"
+
+namespace attn {
+
+/// How each row of the fused forward pass begins and ends, whichever kernel runs in between. In units of log2.
+class FusedRowEnds {
+  public:
+    FusedRowEnds(const Call& call, ForwardResult& out)
+        : spec_(call.spec()),
+          size_(call.size()),
+          sinks_(call.inputs().params[Param::sinks]),
+          out_(out) {}
+
+    /// What is known of a row before its first key.
+    struct Start {
+        float max = std::numeric_limits<float>::lowest();
+        float sum = 0.0F;
+    };
+    /// A sink is what a first key without a value would have left.
+    Start start(Index h, Index i) const {
+        const double sink = sink_of(h);
+        if (sink == -std::numeric_limits<double>::infinity()) return {};
+        return {static_cast<float>(sink + far(h, i)), 1.0F};
+    }
+
+    /// Writes the logsumexp (m − far + log2 l) ln 2 of row i and its two parts; returns what O is multiplied by, 1 / l.
+    float finish(const PairMask& mask, Index b, Index h, Index i, float max, double sum) {
+        const double log_sum = std::log2(sum);
+        const double sink = sink_of(h);  // sink + far is rounded in max
+        const bool of_sink = max == static_cast<float>(sink + far(h, i));
+        const double level = of_sink ? sink : static_cast<double>(max) - far(h, i);
+        out_.logsumexp(b, h, i, 0) = static_cast<float>((level + log_sum) * std::numbers::ln2);
+        out_.row_max(b, h, i, 0) = max;
+        out_.row_log2_sum(b, h, i, 0) = static_cast<float>(log_sum);
+        return sum == 0.0 ? no_weight(mask, i) : static_cast<float>(1.0 / sum);
+    }
+
+  private:
+    /// −inf: none.
+    double sink_of(Index h) const {
+        if (sinks_.empty()) return -std::numeric_limits<double>::infinity();
+        return static_cast<double>(sinks_(0, 0, 0, h)) * std::numbers::log2e;
+    }
+
+    /// What B of query i is larger by where it is far from the keys: near_position().
+    double far(Index h, Index i) const {
+        return pair_rule(spec_, size_, h).slope * std::numbers::log2e *
+               static_cast<double>(near_position(i + size_.query_offset, size_).distance);
+    }
+
+    /// What multiplies the zeros of a row whose weights sum to 0: a row that the mask left empty follows
+    /// the policy; allowed scores that are all −inf are 0/0.
+    float no_weight(const PairMask& mask, Index i) const {
+        const bool zero = spec_.empty_rows == EmptyRows::zero && mask.allowed_keys(i) == 0;
+        return zero ? 0.0F : std::numeric_limits<float>::quiet_NaN();
+    }
+
+    const AttentionSpec& spec_;
+    const Dimensions& size_;
+    const Tensor& sinks_;
+    ForwardResult& out_;
+};
+
+}  // namespace attn
