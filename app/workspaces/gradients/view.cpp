@@ -107,7 +107,9 @@ void add_gradient_rows(const AppState& state, const LossGradients& result, Gradi
 }
 
 /// What holds of the sums of J.
-std::string jacobian_sums(const Document& document) {
+std::string jacobian_sums(const Document& document, const std::vector<double>& p) {
+    if (std::ranges::any_of(p, [](double each) { return std::isnan(each); }))
+        return "The row has NaN, and so have its sums";
     if (has_sinks(document)) return "The sink takes part, so that no row or column need sum to 0";
     return document.spec.softcap ? "Every column sums to 0" : "Every row and column sums to 0";
 }
@@ -135,7 +137,7 @@ GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
         fmt::format("J = {}: what each weight of this row does when one raw score is raised. {}",
                     document.spec.softcap ? "(diag(a) − a aᵀ) · diag(factor · (1 − tanh²(S/cap)))"
                                           : "factor · (diag(a) − a aᵀ)",
-                    jacobian_sums(document));
+                    jacobian_sums(document, p));
     grid.editable = false;
     const Index raised = std::min(gradients_look(state).raised, n - 1);
     grid.selected = std::pair(raised, raised);
@@ -204,6 +206,9 @@ std::string row_sentence(const AppState& state, const JacobianNumbers& row) {
     if (row.keys == 0) return {};
     const std::string token = axis_label(state, Axis::query, gradients_look(state).row);
     if (row.keys == 1) return one_key_sentence(state.document(), row, token);
+    if (row.even == 0.0)
+        return fmt::format("Row {}: p_max = {}; every score is multiplied by 0, so ‖J‖₂ = 0.",
+                           token, number(row.p_max));
     std::string words =
         fmt::format("Row {}: p_max = {}, ‖J‖₂ = {}, {} times the {}.", token, number(row.p_max),
                     significant(row.spectral, 3), significant(row.spectral / row.even, 3),

@@ -196,22 +196,31 @@ std::vector<std::string> sentences_of(const std::string& text) {
 }
 
 enum class Judged { holds, fails, unknown };
+struct ClaimOf {
+    std::string_view workspace;  // that alone says it; "": any
+    Claim claim;
+};
 struct Judge {
-    std::vector<Claim> claims;
+    std::vector<ClaimOf> claims;
     Known known;
     std::map<std::string_view, Index> held;
     std::set<std::string> static_words;  // known, or without a claim
 
     Judge() {
-        for (const auto& each :
-             {row_claims(), pair_claims(), kind_claims(), lookup_claims(), number_claims(),
-              step_claims(), why_claims(), gradient_claims(), learn_claims(), state_claims()})
-            claims.insert(claims.end(), each.begin(), each.end());
+        const std::pair<std::string_view, std::span<const Claim>> groups[] = {
+            {"", row_claims()},           {"", pair_claims()},
+            {"", kind_claims()},          {"", lookup_claims()},
+            {"", number_claims()},        {"", step_claims()},
+            {"saturation", why_claims()}, {"gradients", gradient_claims()},
+            {"learn", learn_claims()},    {"", state_claims()}};
+        for (const auto& [workspace, list] : groups)
+            for (const Claim& each : list) claims.push_back({workspace, each});
     }
     Judged judge(const AppState& state, const std::string& words) {
         if (static_words.contains(words) || known.whole.contains(words)) return Judged::holds;
-        for (const Claim& claim : claims)
-            if (auto parts = parts_of(claim.pattern, words)) {
+        for (const auto& [workspace, claim] : claims)
+            if (auto parts = parts_of(claim.pattern, words);
+                parts && (workspace.empty() || workspace == state.workspace)) {
                 ++held[claim.pattern];
                 return claim.holds(Told{state, words, *std::move(parts)}) ? Judged::holds
                                                                           : Judged::fails;
@@ -247,7 +256,7 @@ TEST_CASE("every claim of every workspace holds of its state") {
             }
     }
     if (state_count() >= 100000)
-        for (const Claim& claim : judge.claims)
+        for (const auto& [workspace, claim] : judge.claims)
             if (judge.held[claim.pattern] == 0) MESSAGE("never said: " << claim.pattern);
 }
 

@@ -99,14 +99,23 @@ bool check_longer(const Told& told) {
 }
 bool check_norms(const Told& told) {  // "‖∂L/∂W_Q‖ 0.12 ÷√d_k, 0.0004 not divided; …"
     const auto& sides = gradients(told.state).sides;
+    double largest = 0.0;
+    for (const LossSide& side : sides) {
+        for (const ParamInfo& each : param_table())
+            largest = std::max(largest, norm(side.gradients.params[each.param]));
+        for (const StageInfo& each : stage_table())
+            largest = std::max(largest, norm(side.gradients[each.stage]));
+    }
+    const auto is = [&](std::string_view said, double size) {
+        return said == "≈ 0" ? size < 1e-9 * std::max(largest, 1.0) : shows_norm(said, size);
+    };
     const std::string pattern = "‖∂L/∂{}‖ {} " + sides[0].words + ", {} " + sides[1].words;
     return std::ranges::all_of(split(told.words, "; "), [&](const std::string& each) {
         const auto parts = parts_of(pattern, each);
         if (!parts) return false;
         const TensorD *one = gradient_named(sides[0], (*parts)[0]),
                       *other = gradient_named(sides[1], (*parts)[0]);
-        return one && other && shows_norm((*parts)[1], norm(*one)) &&
-               shows_norm((*parts)[2], norm(*other));
+        return one && other && is((*parts)[1], norm(*one)) && is((*parts)[2], norm(*other));
     });
 }
 bool check_apart(const Told& told) {
@@ -185,6 +194,10 @@ bool check_row(const Told& told) {
            close(told.part[2], norm) && close(told.part[3], norm / even) &&
            shows_norm(told.part[4], even) && told.count(5) == std::ssize(row.a);
 }
+bool check_scaled_by_nothing(const Told& told) {
+    const Row row = row_of(told.state);
+    return is_row(told, row) && row.factor == 0.0 && shows(told.part[1], std::ranges::max(row.a));
+}
 bool check_saturated(const Told& told) {
     const Row row = row_of(told.state);
     const double most = std::ranges::max(row.a), norm = spectral(row);
@@ -230,7 +243,8 @@ bool check_gain(const Told& told) {  // "= 0: cat gains 0.2, the others together
     const std::size_t at = sink ? 1 : 0;
     return axis_label(told.state, Axis::key, row.raised) == told.part[at] &&
            shows_norm(told.part[at + 1], p * (1.0 - p)) &&
-           shows_norm(told.part[at + 2], p * (row.sum() - p)) && sink == (std::abs(rest) >= 1e-9) &&
+           (shows_norm(told.part[at + 2], p * (row.sum() - p)) || told.number(at + 2) < 1e-14) &&
+           sink == (std::abs(rest) >= 1e-9) &&
            (!sink || (shows_norm(told.part[0], rest) && shows_norm(told.part[4], rest)));
 }
 bool check_no_arrow(const Told& told) {
@@ -252,7 +266,10 @@ bool check_masked_key(const Told& told) {
 }
 bool check_sums(const Told& told) {
     const Row row = row_of(told.state);
-    if (std::ssize(row.a) < row.open) return false;  // NaN sums to nothing
+    const auto is_nan = [](double each) { return std::isnan(each); };
+    if (const bool nan = std::ranges::any_of(row.all, is_nan);
+        nan || told.words.ends_with("its sums"))
+        return nan && told.words.ends_with("its sums");
     const bool ones = std::abs(row.sum() - 1.0) < 1e-9 || row.sum() == 0.0;
     if (told.words.starts_with("The sink takes part")) return has_sink(told.state);
     return ones && (told.state.document().spec.softcap.has_value() ==
@@ -268,6 +285,7 @@ constexpr Claim kClaims[] = {
      check_longer},
     {"‖∂L/∂{}‖ {}", check_norms},
     {"finite differences: {} apart at most", check_apart},
+    {"Row {}: p_max = {}; every score is multiplied by 0, so ‖J‖₂ = 0", check_scaled_by_nothing},
     {"Row {}: p_max = {}, ‖J‖₂ = {}, {} times the {} of an even row over its {} keys{}", check_row},
     {"Saturated: its scores, the only way back to Q and K, are sent at most {} of what reaches its "
      "weights; V is sent {} of what reaches its context, at the largest key",
@@ -301,6 +319,7 @@ constexpr Claim kClaims[] = {
     {"masked: This key is masked: its score changes nothing", check_masked_key},
     {"Every row and column sums to 0", check_sums},
     {"Every column sums to 0", check_sums},
+    {"The row has NaN, and so have its sums", check_sums},
     {"The sink takes part, so that no row or column need sum to 0", check_sums},
 };
 

@@ -61,7 +61,7 @@ bool tells_both(const Told& told, std::string said, bool ended) {
     const std::string_view none = "no clear difference: ";
     if (said.starts_with(none) != alike) return false;
     if (alike) said = said.substr(none.size());
-    const auto parts = parts_of(first + "{} right, " + second + "{} right", said);
+    const auto parts = parts_of(first + "{} right, " + second + "{}", said);
     return parts && shows((*parts)[0], a.right) && shows((*parts)[1], b.right);
 }
 /// "After 400 steps: …" stands when all runs are done, "Step 3 of 400: …" until then.

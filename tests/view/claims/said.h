@@ -178,9 +178,9 @@ class Said {
     void add(const GradientTab& v) { all(v.words, v.tooltip, v.plot); }
     void add(const GradientNumber& v) { add(v.tooltip); }
     void add(const GradientsOverWidth& v) {
-        all(v.sentence, v.note, v.closing, v.tabs, v.plot, v.dead_words, v.dead_scaled, v.medians,
-            v.means, v.none, v.strip_words, v.status);
+        all(v.sentence, v.note, v.closing, v.tabs, v.status);
         if (!v.ready) return;
+        all(v.plot, v.dead_words, v.dead_scaled, v.medians, v.means, v.none, v.strip_words);
         named("Between the medians", v.lost);
         named("The typical one", v.typical);
         named("Share that passes nothing, with", v.none.scaled);

@@ -12,6 +12,7 @@ namespace attn::view {
 namespace {
 
 constexpr double kFar = 1.33;  // a factor below it is none
+constexpr double kPrecise = 1e14;
 
 /// "÷ 34", "× 1.3", "about the same", "stays 0", "÷ ∞", "NaN": what became of `from`.
 bool tells_change(std::string_view said, double from, double to) {
@@ -24,6 +25,7 @@ bool tells_change(std::string_view said, double from, double to) {
     if (!smaller && !said.starts_with("× ")) return false;
     const double ratio = smaller ? from / to : to / from;
     const double shown = number_of(said.substr(std::string_view("÷ ").size()));
+    if (shown > kPrecise) return ratio > kPrecise;  // what is left is rounding
     return ratio > 1.0 && (ratio == shown || std::abs(ratio - shown) <= 0.06 * ratio);
 }
 
@@ -138,18 +140,21 @@ Alone alone_of(const SaturationSettings& settings, Index d_k, bool scaled) {
             a[j] = drawn ? a[j] / root : settings.logits[j];
         const double most = std::ranges::max(a);
         const bool known = std::isfinite(most);
-        double sum = 0.0, entropy = 0.0, squares = 0.0, diagonal = 0.0;
+        double sum = 0.0, entropy = 0.0, squares = 0.0;
         for (double& each : a) sum += each = std::exp(each - most);
         for (double& each : a) {
             each /= sum;
             entropy -= each > 0.0 ? each * std::log(each) : 0.0;
-            squares += each * each;
-            diagonal += each * each * (1.0 - 2.0 * each);
+        }
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            double others = 0.0;  // 1 − a_i without its rounding
+            for (std::size_t j = 0; j < a.size(); ++j)
+                if (j != i) others += a[j], squares += std::pow(a[i] * a[j], 2);
+            squares += std::pow(a[i] * others, 2);
         }
         const double nan = std::nan("");
         all.p.push_back(known ? std::ranges::max(a) : nan);
-        all.jacobian.push_back(known ? std::sqrt(std::max(diagonal + squares * squares, 0.0))
-                                     : nan);
+        all.jacobian.push_back(known ? std::sqrt(squares) : nan);
         all.evenness.push_back(
             known && a.size() > 1 ? entropy / std::log(static_cast<double>(a.size())) : nan);
     }
@@ -298,7 +303,8 @@ bool check_raw(const Told& told) {
         const double gap = std::log(j_median(told.state, d_k, 0) / std::sqrt(width)) -
                            std::log(j_median(told.state, d_k, 1));
         if (d_k > 1 && std::exchange(first, d_k <= 1)) lower = std::isfinite(gap) && gap < 0.0;
-        if (!std::isfinite(gap) || std::abs(gap) < 1e-12) continue;
+        const double least = std::min(j_median(told.state, d_k, 0), j_median(told.state, d_k, 1));
+        if (!std::isfinite(gap) || std::abs(gap) < 1e-12 || least * kPrecise < 1.0) continue;
         if (last * gap < 0.0) crossings.emplace_back(last_width, width);
         last = gap, last_width = width;
     }
