@@ -7,6 +7,8 @@
 #include "app/window/tour.h"
 #include "app/workspaces/cost/actions.h"
 #include "app/workspaces/cost/state.h"
+#include "app/workspaces/learn/actions.h"
+#include "app/workspaces/learn/state.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/workspace.h"
@@ -113,6 +115,26 @@ TEST_CASE("tour: the controls that it names are there") {
     CHECK(std::ranges::any_of(
         find_commands(in_workspace("large"), "Generate"),
         [](const Command& each) { return each.words.starts_with("Generate"); }));
+}
+
+TEST_CASE(
+    "tour: its end opens run A after 600 steps where it was trained so far, hand-set heads where "
+    "not") {
+    const TourPage& page = page_of("All of it, and your turn");
+    CHECK(has(page.text, "run A after 600 steps: trained heads, not set by hand"));
+    for (const Index steps : {0, 599, 600}) {
+        AppState state = in_workspace("learn", {LoadExperiment{"recall"}});
+        if (steps > 0) apply(state, TrainTo{steps});
+        carry_out_lines(state, page.start);
+        CAPTURE(steps);
+        CHECK(state.document().name == "three-heads");
+        CHECK(state.workspace == "heads");
+        REQUIRE(state.opening.has_value() == (steps == 600));
+        if (!state.opening) continue;
+        const auto& trained = std::get<TrainedOrigin>(state.opening->what);
+        CHECK(trained.step == 600);
+        CHECK(trained.spec == learn_controls(state).a);
+    }
 }
 
 TEST_CASE("README and docs: what G does, and how wide first weights are") {

@@ -111,6 +111,22 @@ bool check_cosine_ties(
            has_shown(all.keys, told.part[2], all.dot, told.part[3]) &&
            shows(told.part[3], std::ranges::max(all.dot));
 }
+/// "With V = K the same weights would give (0.1, 0.2) in place of (0.3, 0.4)", "…, which happens to be the output here".
+bool check_keys_as_values(const Told& told) {
+    const Read all = read(told.state);
+    const auto& pairs = lookup_controls(told.state).pairs;
+    PlanePoint keys{}, values{};
+    for (std::size_t n = 0; n < pairs.size(); ++n)
+        for (std::size_t c = 0; c < 2; ++c)
+            keys[c] += all.weight[n] * pairs[n].k[c], values[c] += all.weight[n] * pairs[n].v[c];
+    const auto is = [](std::string_view said, const PlanePoint& point) {
+        const auto at = parts_of("({}, {})", said);
+        return at && shows((*at)[0], point[0]) && shows((*at)[1], point[1]);
+    };
+    const auto other = split(told.part[0], " in place of ");
+    return other.size() > 1 ? is(other[0], keys) && is(other[1], values) && other[0] != other[1]
+                            : is(split(told.part[0], ", which happens")[0], values);
+}
 bool check_nothing_brought(const Told& told) {
     return std::ranges::max(read(told.state).brings) == 0.0;
 }
@@ -308,6 +324,11 @@ bool check_permuted(const Told& told) {
     return told.count(0) == elsewhere && exact == (moved(told.state) == 0.0) &&
            (exact || moved(told.state) < 1e-5);
 }
+bool check_largest_moved(const Told& told) {
+    const double most = moved(told.state);
+    return told.part[0] == "exactly 0" ? most == 0.0
+                                       : std::abs(std::abs(told.number(0)) - most) <= 0.01 * most;
+}
 bool check_places_count(const Told& told) {
     const double most = moved(told.state);
     return most > 1e-6 && shows(split(told.part[1], ", at")[0], most);
@@ -346,6 +367,8 @@ constexpr Claim kClaims[] = {
     {"q reads {}: all q·k are the same, so that at every τ the output is the mean of all values, "
      "and a hard lookup has no single answer",
      check_reads_alike},
+    {"With V = K the same weights would give {}", check_keys_as_values},
+    {"largest of all: {}", check_largest_moved},
     {"Every value that is read is (0, 0): none brings anything", check_nothing_brought},
     {"Largest q·k and largest cosine agree: {} ({}", check_agree},
     {"{} keys have the largest q·k, {}", check_ties},
