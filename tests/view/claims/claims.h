@@ -17,6 +17,7 @@
 
 namespace attn::view {
 
+inline constexpr double kClaimMemory = 16e9;  // of the machine, in bytes
 using Rows = MatrixView<const float>;
 
 /// What a sentence says of a state; part[n] stood at the n-th {} of its template.
@@ -43,9 +44,12 @@ std::span<const Claim> state_claims();     // the document, masks, what is check
 std::span<const Claim> why_claims();       // Saturation
 std::span<const Claim> gradient_claims();  // Gradients
 std::span<const Claim> learn_claims();     // Learn
+std::span<const Claim> verify_claims();    // what is checked
+std::span<const Claim> plain_claims();     // numbers that stand alone
 
 /// "−1.2·10⁻⁵", "40 %", "∞", "exactly 0", "1,024"; NaN of what is no number.
 double number_of(std::string_view text);
+inline Index count_of(std::string_view text) { return static_cast<Index>(number_of(text)); }
 /// Whether `text` is `value` as well as its digits can say.
 bool shows(std::string_view text, double value);
 /// What stands at each {} of the pattern; nullopt: the words are others.

@@ -312,7 +312,10 @@ const PermutationResult& permuted(const AppState& state) { return *lookup_look(s
 double moved(const AppState& state) {
     const auto a = permuted(state).before.values(), b = permuted(state).after.values();
     double most = 0.0;
-    for (std::size_t n = 0; n < a.size(); ++n) most = std::max(most, std::abs(double{a[n]} - b[n]));
+    for (std::size_t n = 0; n < a.size(); ++n) {
+        const double by = std::abs(double{a[n]} - b[n]);
+        most = std::isnan(by) || std::isnan(most) ? std::nan("") : std::max(most, by);
+    }
     return most;
 }
 bool check_permuted(const Told& told) {
@@ -324,10 +327,20 @@ bool check_permuted(const Told& told) {
     return told.count(0) == elsewhere && exact == (moved(told.state) == 0.0) &&
            (exact || moved(told.state) < 1e-5);
 }
-bool check_largest_moved(const Told& told) {
-    const double most = moved(told.state);
-    return told.part[0] == "exactly 0" ? most == 0.0
-                                       : std::abs(std::abs(told.number(0)) - most) <= 0.01 * most;
+bool tells(std::string_view said, double by) {
+    const double size = std::abs(by);
+    if (std::isnan(by)) return said == "NaN";
+    return said == "exactly 0" ? by == 0.0
+                               : std::abs(std::abs(number_of(said)) - size) <= 0.01 * size;
+}
+bool check_largest_moved(const Told& told) { return tells(told.part[0], moved(told.state)); }
+bool check_float64(const Told& told) {
+    return tells(told.part[0], permuted(told.state).largest_float64);
+}
+bool check_moved_here(const Told& told) {
+    const LookupLook& look = lookup_look(told.state);
+    return tells(told.part[0], double{permuted(told.state).after(0, 0, look.row, look.column)} -
+                                   permuted(told.state).before(0, 0, look.row, look.column));
 }
 bool check_places_count(const Told& told) {
     const double most = moved(told.state);
@@ -369,6 +382,14 @@ constexpr Claim kClaims[] = {
      check_reads_alike},
     {"With V = K the same weights would give {}", check_keys_as_values},
     {"largest of all: {}", check_largest_moved},
+    {"In float64 it is {}", check_float64},
+    {"the same in float64: {}", check_float64},
+    {"after − before: {}", check_moved_here},
+    {"Rows of X are shuffled, and each has the wave of its new place added; {}",
+     [](const Told& told) {
+         return permuted(told.state).position == PermutationPosition::sinusoidal &&
+                told.state.document().inputs->projects();
+     }},
     {"Every value that is read is (0, 0): none brings anything", check_nothing_brought},
     {"Largest q·k and largest cosine agree: {} ({}", check_agree},
     {"{} keys have the largest q·k, {}", check_ties},

@@ -30,6 +30,7 @@
 #include "app/workspaces/step/view.h"
 #include "app/workspaces/tensors/view.h"
 #include "app/workspaces/verify/view.h"
+#include "tests/view/claims/claims.h"
 
 namespace attn::view {
 
@@ -236,7 +237,7 @@ class Said {
             all(build_step_view(state), build_sentence_view(state), build_heads_view(state).heads,
                 build_predict_view(state));
         if (key == "compare") add(build_compare_view(state));
-        if (key == "cost") add(build_cost_view(state, 16e9));
+        if (key == "cost") add(build_cost_view(state, kClaimMemory));
         if (key == "exercises") add(build_exercises_view(state));
         if (key == "gradients") add(build_gradients_view(state));
         if (key == "heads") add(build_all_heads_view(state));

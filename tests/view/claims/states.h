@@ -12,6 +12,7 @@
 
 #include "app/window/journal.h"
 #include "app/window/requests.h"
+#include "app/workspaces/compare/actions.h"
 #include "app/workspaces/exercises/actions.h"
 #include "app/workspaces/exercises/view.h"
 #include "app/workspaces/learn/requests.h"
@@ -159,7 +160,10 @@ inline AppState claim_state(std::uint64_t n) {
             const auto stages = ribbon_stages(state.document());
             if (stages.empty()) continue;
             const Stage stage = stages[draw.below(stages.size())];
-            const Actions some{SetCausal{draw.below(2) == 0},
+            const Actions some{workspace.key == "compare" && draw.below(2) == 0
+                                   ? Action(PinBaseline{})
+                                   : Action(ShowHead{static_cast<Index>(draw.below(3))}),
+                               SetCausal{draw.below(2) == 0},
                                SetScaling{draw.below(2) == 0},
                                GoToStage{stage},
                                SelectCell{{stage, row, column}},

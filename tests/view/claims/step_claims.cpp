@@ -8,6 +8,7 @@
 #include "app/common/sheet.h"
 #include "app/workspaces/exercises/view.h"
 #include "app/workspaces/step/attention_words.h"
+#include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/state.h"
 #include "core/masks.h"
 #include "tests/view/claims/claims.h"
@@ -344,7 +345,16 @@ bool check_empty(const Told& told) {
     });
 }
 
+bool check_given_or_edited(const Told& told) {
+    const Rows x = rows_of(told.state, told.state.stage);
+    Index given = 0;
+    for (Index i = 0; i < x.rows; ++i)
+        given += is_embedding(told.state, told.state.stage, i) ? 0 : 1;
+    return given == told.count(1) && x.rows == told.count(2) && given > 0 && given < x.rows;
+}
 constexpr Claim kClaims[] = {
+    {"Each token is a row of numbers: {}, but in {} of {} rows, which {} given or edited",
+     check_given_or_edited},
     {"No entry is filled in yet", check_empty},
     {"Nothing is entered yet", check_empty},
     {"{}, solved for it: other rows of V {}", check_solved},

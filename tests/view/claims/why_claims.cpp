@@ -291,6 +291,7 @@ bool check_gap(const Told& told) {
 }
 /// Where ‖∂a/∂s‖, which has a further 1/√d_k when scaled, changes sides.
 bool check_raw(const Told& told) {
+    if (!saturation_curves(told.state).sweep) return told.part[0] == ", ∂a/∂s = J/√d_k when scaled";
     std::vector<Index> widths{saturation_controls(told.state).d_k,
                               saturation_controls(told.state).pin};
     for (Index d_k = 1; d_k <= 4096; d_k *= 2) widths.push_back(d_k);
