@@ -20,12 +20,12 @@ double entropy_of(std::span<const double> a) {
 }
 
 /// ‖J‖_F² = Σ_j a_j² ((1 − a_j)² + Σ_{i≠j} a_i²). The same number as the header's formula, without its
-/// cancellation near a one-hot row: the sum without the largest weight is taken by itself.
+/// cancellation near a one-hot row: the sums without the largest weight are taken by themselves.
 double jacobian_frobenius(std::span<const double> a, std::size_t largest) {
-    double others = 0.0;  // Σ a_i² over all but the largest
+    double rest = 0.0, others = 0.0;  // Σ a_i, Σ a_i² over all but the largest
     for (std::size_t j = 0; j < a.size(); ++j)
-        if (j != largest) others += square(a[j]);
-    double sum = square(a[largest]) * (square(1.0 - a[largest]) + others);
+        if (j != largest) rest += a[j], others += square(a[j]);
+    double sum = square(a[largest]) * (square(rest) + others);
     for (std::size_t j = 0; j < a.size(); ++j)
         if (j != largest)
             sum += square(a[j]) * (square(1.0 - a[j]) + square(a[largest]) + others - square(a[j]));

@@ -222,12 +222,20 @@ TEST_CASE("masks: no advice about conventions where they make no difference") {
     }
 }
 
-TEST_CASE("glossary: A is softmax of scores over √d_k and τ, as Step has them") {
+TEST_CASE("glossary: A is softmax of scores over √d_k and τ; digits of half precision are binary") {
     REQUIRE(glossary());
     const auto& tau = one_of(*glossary(), "temperature", &GlossaryTerm::term);
     CHECK(has(plain_formula_of(tau), "√d_k"));
     CHECK(has(one_of(*glossary(), "raw score", &GlossaryTerm::term).definition,
               "need not be symmetric"));
+    const auto digits = [](FloatFormat format) {  // that tell 1 + 2^(1 − digits) from 1
+        int count = 1;
+        while (rounded(format, 1.0L + std::exp2(-count)) != 1.0) ++count;
+        return count;
+    };
+    CHECK(has(one_of(*glossary(), "float16 and bfloat16", &GlossaryTerm::term).definition,
+              fmt::format("float16 has {} binary digits and overflows at 65,504, bfloat16 has {} ",
+                          digits(FloatFormat::fp16), digits(FloatFormat::bf16))));
 }
 
 TEST_CASE("step: X is word plus position only where every row is") {

@@ -79,6 +79,7 @@ std::string factor_words(const Document& document) {
                            significant(operand_factor(document.spec, document.size.d_k), 4));
     if (document.spec.scale == ScaleKind::value)
         return "multiplied by " + significant(document.spec.scale_value, 4);
+    if (document.size.d_k == 0) return "divided by √d_k";
     return fmt::format("divided by √{} = {}", document.size.d_k,
                        significant(std::sqrt(static_cast<double>(document.size.d_k)), 4));
 }

@@ -140,9 +140,10 @@ GridView state_grid(const Passing& at) {
 double largest_difference(const std::vector<double>& x, const std::vector<double>& y) {
     double largest = 0.0;
     for (std::size_t c = 0; c < x.size(); ++c) {
-        if (std::isnan(x[c]) && std::isnan(y[c])) continue;
+        if (x[c] == y[c] || (std::isnan(x[c]) && std::isnan(y[c]))) continue;
         const double by = std::abs(x[c] - y[c]);
-        if (!(by <= largest)) largest = by;
+        if (std::isnan(by)) return by;
+        largest = std::max(largest, by);
     }
     return largest;
 }

@@ -37,7 +37,8 @@ std::optional<Asymmetry> asymmetry_of(const Document& document, MatrixView<const
     Asymmetry most;
     for (Index i = 0; i < s.rows; ++i)
         for (Index j = 0; j <= i; ++j) {
-            const double by = std::abs(double{s(i, j)} - double{s(j, i)});
+            const bool same = s(i, j) == s(j, i);  // ∞ too
+            const double by = same ? 0.0 : std::abs(double{s(i, j)} - double{s(j, i)});
             most.size = std::max(most.size, std::abs(double{s(i, j)}));
             if (std::isnan(by)) return Asymmetry{by, by, i, j};
             if (by > most.value) most = {by, most.size, i, j};

@@ -127,7 +127,7 @@ void add_sum(const Explained& cell, std::vector<Line>& lines) {
         line.pieces.push_back({" ← the sum stands still", Role::score, false, {}});
     lines.push_back(line);
     Line end = text_line("l", cell.text(cell.sum()));
-    if (cell.run().absorbed > 0)
+    if (cell.run().absorbed > 0 && std::isfinite(cell.sum()))
         end.pieces.push_back(
             {fmt::format("; {} of {} terms changed nothing", grouped(cell.run().absorbed),
                          grouped(std::ssize(cell.runs.logits))),

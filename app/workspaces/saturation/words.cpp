@@ -163,6 +163,7 @@ std::vector<double> raw_crossings(const std::vector<SaturationPoint>& sweep) {
 std::string raw_sentence(const std::vector<SaturationPoint>& sweep) {
     const std::string what =
         "By the raw score s the chain rule adds a factor, ∂a/∂s = J/√d_k when scaled";
+    if (sweep.empty()) return what + ".";  // nothing is computed yet
     const std::string start =
         starts_lower(sweep) ? ": scaled starts lower because it contains 1/√d_k" : "";
     const std::vector<double> crossings = raw_crossings(sweep);

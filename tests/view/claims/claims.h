@@ -17,6 +17,7 @@
 
 namespace attn::view {
 
+inline constexpr double kClaimMemory = 16e9;  // of the machine, in bytes
 using Rows = MatrixView<const float>;
 
 /// What a sentence says of a state; part[n] stood at the n-th {} of its template.
@@ -33,15 +34,22 @@ struct Claim {
     bool (*holds)(const Told& told);
 };
 // In the order in which they are tried.
-std::span<const Claim> row_claims();     // a row of weights, masks, softmax, gradients
-std::span<const Claim> pair_claims();    // Compare, Heads
-std::span<const Claim> kind_claims();    // Kinds, Masks
-std::span<const Claim> lookup_claims();  // Lookup
-std::span<const Claim> number_claims();  // Numerics, Positions, Cost, Tensors, Verify
-std::span<const Claim> step_claims();    // what an edit did
+std::span<const Claim> row_claims();       // a row of weights, masks, softmax, gradients
+std::span<const Claim> pair_claims();      // Compare, Heads
+std::span<const Claim> kind_claims();      // Kinds, Masks
+std::span<const Claim> lookup_claims();    // Lookup
+std::span<const Claim> number_claims();    // Numerics, Positions, Cost, Tensors, Verify
+std::span<const Claim> step_claims();      // what an edit did
+std::span<const Claim> state_claims();     // the document, masks, what is checked and compared
+std::span<const Claim> why_claims();       // Saturation
+std::span<const Claim> gradient_claims();  // Gradients
+std::span<const Claim> learn_claims();     // Learn
+std::span<const Claim> verify_claims();    // what is checked
+std::span<const Claim> plain_claims();     // numbers that stand alone
 
 /// "−1.2·10⁻⁵", "40 %", "∞", "exactly 0", "1,024"; NaN of what is no number.
 double number_of(std::string_view text);
+inline Index count_of(std::string_view text) { return static_cast<Index>(number_of(text)); }
 /// Whether `text` is `value` as well as its digits can say.
 bool shows(std::string_view text, double value);
 /// What stands at each {} of the pattern; nullopt: the words are others.
@@ -91,6 +99,16 @@ Index count_largest(const Numbers& numbers) {
     return std::ranges::count_if(
         numbers, [&](double each) { return each == most || most - each <= kTie * size; });
 }
+/// Linear between order statistics; NaN where one is.
+inline double at_share(std::vector<double> values, double p) {
+    if (std::ranges::any_of(values, [](double v) { return std::isnan(v); })) return std::nan("");
+    std::ranges::sort(values);
+    const double at = std::clamp(p, 0.0, 1.0) * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(at);
+    return std::lerp(values[below], values[std::min(below + 1, values.size() - 1)],
+                     at - static_cast<double>(below));
+}
+inline double median(const std::vector<double>& values) { return at_share(values, 0.5); }
 /// Whether one of them is as large as any but for rounding.
 inline bool is_most(const std::vector<double>& numbers, std::size_t n) {
     const double most = std::ranges::max(numbers);

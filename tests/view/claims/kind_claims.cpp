@@ -300,6 +300,11 @@ bool check_conventions_same(const Told& told) {
     const Conventions both = conventions(told.state);
     return std::ranges::max(both.by_row()) <= kRounding && both.a.weights.count() == told.count(1);
 }
+bool check_no_parting(const Told& told) {  // "Conventions can part …: these two do not here"
+    const Conventions both = conventions(told.state);
+    return std::ranges::max(both.by_row()) <= kRounding &&
+           std::ranges::count(both.scores.mask, 0) > 0;
+}
 bool check_two_sums(const Told& told) {
     const Conventions both = conventions(told.state);
     const auto row = static_cast<Index>(number_of(split(split(told.part[0], " (")[0], " ")[0]));
@@ -353,6 +358,9 @@ constexpr Claim kClaims[] = {
     {"{} differs from {} in {} of {} rows, most at row {}, key {}: {} against {}",
      check_conventions},
     {"{} gives the same {} weights as {}, to rounding", check_conventions_same},
+    {"Conventions can part where a row is left no key, where scores come near the fill, and where "
+     "softmax comes before the mask without ÷ Σ: these two do not here",
+     check_no_parting},
     {"Row {}: its weights sum to {} under {}, to {} under {}", check_two_sums},
     {"And {} more rows differ", check_more_rows},
 };

@@ -111,6 +111,22 @@ bool check_cosine_ties(
            has_shown(all.keys, told.part[2], all.dot, told.part[3]) &&
            shows(told.part[3], std::ranges::max(all.dot));
 }
+/// "With V = K the same weights would give (0.1, 0.2) in place of (0.3, 0.4)", "…, which happens to be the output here".
+bool check_keys_as_values(const Told& told) {
+    const Read all = read(told.state);
+    const auto& pairs = lookup_controls(told.state).pairs;
+    PlanePoint keys{}, values{};
+    for (std::size_t n = 0; n < pairs.size(); ++n)
+        for (std::size_t c = 0; c < 2; ++c)
+            keys[c] += all.weight[n] * pairs[n].k[c], values[c] += all.weight[n] * pairs[n].v[c];
+    const auto is = [](std::string_view said, const PlanePoint& point) {
+        const auto at = parts_of("({}, {})", said);
+        return at && shows((*at)[0], point[0]) && shows((*at)[1], point[1]);
+    };
+    const auto other = split(told.part[0], " in place of ");
+    return other.size() > 1 ? is(other[0], keys) && is(other[1], values) && other[0] != other[1]
+                            : is(split(told.part[0], ", which happens")[0], values);
+}
 bool check_nothing_brought(const Told& told) {
     return std::ranges::max(read(told.state).brings) == 0.0;
 }
@@ -296,7 +312,10 @@ const PermutationResult& permuted(const AppState& state) { return *lookup_look(s
 double moved(const AppState& state) {
     const auto a = permuted(state).before.values(), b = permuted(state).after.values();
     double most = 0.0;
-    for (std::size_t n = 0; n < a.size(); ++n) most = std::max(most, std::abs(double{a[n]} - b[n]));
+    for (std::size_t n = 0; n < a.size(); ++n) {
+        const double by = std::abs(double{a[n]} - b[n]);
+        most = std::isnan(by) || std::isnan(most) ? std::nan("") : std::max(most, by);
+    }
     return most;
 }
 bool check_permuted(const Told& told) {
@@ -307,6 +326,21 @@ bool check_permuted(const Told& told) {
     const bool exact = told.words.ends_with("exactly 0");
     return told.count(0) == elsewhere && exact == (moved(told.state) == 0.0) &&
            (exact || moved(told.state) < 1e-5);
+}
+bool tells(std::string_view said, double by) {
+    const double size = std::abs(by);
+    if (std::isnan(by)) return said == "NaN";
+    return said == "exactly 0" ? by == 0.0
+                               : std::abs(std::abs(number_of(said)) - size) <= 0.01 * size;
+}
+bool check_largest_moved(const Told& told) { return tells(told.part[0], moved(told.state)); }
+bool check_float64(const Told& told) {
+    return tells(told.part[0], permuted(told.state).largest_float64);
+}
+bool check_moved_here(const Told& told) {
+    const LookupLook& look = lookup_look(told.state);
+    return tells(told.part[0], double{permuted(told.state).after(0, 0, look.row, look.column)} -
+                                   permuted(told.state).before(0, 0, look.row, look.column));
 }
 bool check_places_count(const Told& told) {
     const double most = moved(told.state);
@@ -346,6 +380,16 @@ constexpr Claim kClaims[] = {
     {"q reads {}: all q·k are the same, so that at every τ the output is the mean of all values, "
      "and a hard lookup has no single answer",
      check_reads_alike},
+    {"With V = K the same weights would give {}", check_keys_as_values},
+    {"largest of all: {}", check_largest_moved},
+    {"In float64 it is {}", check_float64},
+    {"the same in float64: {}", check_float64},
+    {"after − before: {}", check_moved_here},
+    {"Rows of X are shuffled, and each has the wave of its new place added; {}",
+     [](const Told& told) {
+         return permuted(told.state).position == PermutationPosition::sinusoidal &&
+                told.state.document().inputs->projects();
+     }},
     {"Every value that is read is (0, 0): none brings anything", check_nothing_brought},
     {"Largest q·k and largest cosine agree: {} ({}", check_agree},
     {"{} keys have the largest q·k, {}", check_ties},

@@ -60,6 +60,18 @@ bool check_same_pin(const Told& told) {
                std::vector<double>(distances(pinned_sides(told.state)).size(), 0.0) &&
            look.pins[look.baseline].head == told.state.head;
 }
+/// "B: The cat sat down · scaling off · head 0": of that side; without one of any pin, or of what is shown.
+bool check_pin_words(const Told& told) {
+    const CompareLook& look = compare_look(told.state);
+    const auto is = [&](const Document& document, Index head) {
+        return told.part[1].starts_with("off") == (document.spec.scale == ScaleKind::none) &&
+               told.count(2) == head;
+    };
+    const auto is_pin = [&](const ComparePin& pin) { return is(*pin.document, pin.head); };
+    if (told.part[0].starts_with("A: ")) return is_pin(look.pins[look.baseline]);
+    const bool shown = is(told.state.document(), told.state.head);
+    return shown || (!told.part[0].starts_with("B: ") && std::ranges::any_of(look.pins, is_pin));
+}
 bool check_alone(const Told& told) {  // "This row has one key only, or a number that is not finite"
     const Rows rows = weights_of(told.state);
     const Index row = compare_look(told.state).cell.row;
@@ -215,6 +227,7 @@ bool check_heads_same(const Told& told) {
 constexpr Claim kClaims[] = {
     {"{} of {} numbers of {} differ, most {}: {} → {}", check_differing},
     {"All {} numbers of {} are the same", check_same_stage},
+    {"{} · scaling {} · head {}", check_pin_words},
     {"A and B are the same: change something, and it is compared with A", check_same_pin},
     {"This row has one key only, or a number that is not finite: no score gives it another weight",
      check_alone},

@@ -6,24 +6,31 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "app/common/workspace.h"
 #include "app/window/commands.h"
 #include "app/workspaces/compare/view.h"
 #include "app/workspaces/cost/view.h"
+#include "app/workspaces/exercises/view.h"
+#include "app/workspaces/gradients/view.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/kinds/online.h"
 #include "app/workspaces/kinds/view.h"
 #include "app/workspaces/large/view.h"
+#include "app/workspaces/learn/view.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/masks/view.h"
 #include "app/workspaces/numerics/view.h"
 #include "app/workspaces/positions/view.h"
+#include "app/workspaces/saturation/view.h"
 #include "app/workspaces/step/heads.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/sentence.h"
 #include "app/workspaces/step/view.h"
 #include "app/workspaces/tensors/view.h"
 #include "app/workspaces/verify/view.h"
+#include "tests/view/claims/claims.h"
 
 namespace attn::view {
 
@@ -165,6 +172,52 @@ class Said {
             for (const NumericsCellView& each : row) all(each.words, each.cause);
     }
     void add(const PositionsView& v) { all(v.sentence, v.note, v.hero); }
+    // ---- the three that say why
+    void named(const char* what, const std::string& text) {
+        if (!text.empty()) add(fmt::format("{}: {}", what, text));
+    }
+    void add(const GradientTab& v) { all(v.words, v.tooltip, v.plot); }
+    void add(const GradientNumber& v) { add(v.tooltip); }
+    void add(const GradientsOverWidth& v) {
+        all(v.sentence, v.note, v.closing, v.tabs);
+        if (!v.ready) return;
+        all(v.plot, v.dead_words, v.dead_scaled, v.medians, v.means, v.none, v.strip_words);
+        named("Between the medians", v.lost);
+        named("The typical one", v.typical);
+        named("Share that passes nothing, with", v.none.scaled);
+        named("Share that passes nothing, without", v.none.unscaled);
+    }
+    void add(const ComparedNumber& v) { all(v.formula, v.tooltip); }
+    void add(const BarView& v) { add(v.tooltip); }
+    void add(const SaturationSideView& v) { all(v.bars, v.rounding_note, v.note, v.jacobian); }
+    void add(const StopView& v) { add(v.tooltip); }
+    void add(const HeroView& v) {
+        all(v.plot, v.headline, v.headline_range, v.stops, v.stops_caption);
+        named("Between the curves", v.gap_label);
+    }
+    void add(const SaturationView& v) {
+        all(v.model_words, v.sentence, v.note, v.status);
+        if (v.gradients) return add(*v.gradients);
+        all(v.hero, v.plots, v.table.caption, v.table.rows, v.table.rule, v.row_caption, v.scaled,
+            v.unscaled, v.details.sentence, v.details.caption, v.details.rows, v.details.raw);
+        if (v.table.scaled) named("Softmax, scaled", v.table.scaled->words);
+        if (v.table.unscaled) named("Softmax, unscaled", v.table.unscaled->words);
+    }
+    void add(const CompetitionToken& v) { add(v.tip); }
+    void add(const CompetitionView& v) { all(v.lacks, v.title, v.formula, v.sum, v.why, v.tokens); }
+    void add(const GradientsView& v) {
+        all(v.lacks, v.point, v.notes, v.badge, v.badge_tip, v.competition, v.grids, v.status);
+    }
+    void add(const LearnFieldView& v) { add(v.tip); }
+    void add(const LearnView& v) {
+        all(v.point, v.notes, v.lacks, v.experiment_names, v.progress, v.plots, v.maps, v.map_words,
+            v.sentence_hint, v.fields);
+    }
+    void add(const ExercisesView& v) {
+        all(v.lacks, v.status);
+        for (const ExercisesView::Question& each : v.questions)
+            if (each.checked) add(each.checked->words);
+    }
     void add(const TensorsView& v) {
         all(v.point, v.reason, v.question, v.empty, v.unused);
         for (const TensorLine& each : v.lines) add(each.cells);
@@ -184,14 +237,18 @@ class Said {
             all(build_step_view(state), build_sentence_view(state), build_heads_view(state).heads,
                 build_predict_view(state));
         if (key == "compare") add(build_compare_view(state));
-        if (key == "cost") add(build_cost_view(state, 16e9));
+        if (key == "cost") add(build_cost_view(state, kClaimMemory));
+        if (key == "exercises") add(build_exercises_view(state));
+        if (key == "gradients") add(build_gradients_view(state));
         if (key == "heads") add(build_all_heads_view(state));
         if (key == "kinds") all(build_kinds_view(state), build_online_view(state));
         if (key == "large") add(build_large_view(state));
+        if (key == "learn") add(build_learn_view(state));
         if (key == "lookup") add(build_lookup_view(state));
         if (key == "masks") add(build_masks_view(state));
         if (key == "numerics") add(build_numerics_view(state));
         if (key == "positions") add(build_positions_view(state));
+        if (key == "saturation") add(build_saturation_view(state));
         if (key == "tensors") add(build_tensors_view(state));
         if (key == "verify") add(build_verify_view(state));
     }

@@ -12,6 +12,13 @@
 
 #include "app/window/journal.h"
 #include "app/window/requests.h"
+#include "app/workspaces/compare/actions.h"
+#include "app/workspaces/exercises/actions.h"
+#include "app/workspaces/exercises/view.h"
+#include "app/workspaces/learn/requests.h"
+#include "app/workspaces/learn/workspace.h"
+#include "app/workspaces/saturation/actions.h"
+#include "app/workspaces/saturation/requests.h"
 #include "core/rng.h"
 #include "tests/support/scramble.h"
 #include "tests/view/sample_states.h"
@@ -54,18 +61,92 @@ inline std::optional<Action> random_action(test::Scramble& draw, ActionTypes typ
     return read ? std::optional(*read) : std::nullopt;
 }
 
-/// Gone over by nobody here: their sentences are written anew at present.
-inline constexpr std::string_view kLeftOut[] = {"saturation", "gradients", "learn"};
+/// As few draws and rows as let every sentence come up: the curves are there in milliseconds.
+inline void answer_saturation(AppState& state, test::Scramble& draw) {
+    const SaturationSettings& settings = saturation_controls(state).settings;
+    if (settings.trials > 12)
+        view::apply(state, SetSaturationDraws{1 + static_cast<Index>(draw.below(12))});
+    if (settings.keys > 16)
+        view::apply(state, SetSaturationKeys{2 + static_cast<Index>(draw.below(15))});
+    if (const auto request = requested_sweep(state)) view::apply(state, run(*request, {}));
+    auto request = requested_gradient_sweep(state);
+    if (!request) return;
+    request->sampling.rows = kGradientBatch * (1 + static_cast<Index>(draw.below(12)));
+    view::apply(state, run(*request, {}));
+}
+
+inline train::Spec small_spec(train::Spec spec) {
+    const auto most = [](Index& value, Index limit) { value = std::min(value, limit); };
+    most(spec.tokens, 12), most(spec.symbols, 8), most(spec.layers, 2), most(spec.heads, 2);
+    most(spec.d_model, 8), most(spec.d_k, 16), most(spec.d_v, 8), most(spec.batch, 4);
+    return spec;
+}
+/// Numbers that a training of hours may come to: of one step and run, or of all.
+inline void alter_record(train::Record& record, test::Scramble& draw) {
+    constexpr std::array<double, 6> kShares{0.0, 1.0, 0.5, 0.51, 0.99, 0.3};
+    constexpr std::array<double, 6> kLosses{0.0, 1e-9, 0.5, 0.51, HUGE_VAL, NAN};
+    record.accuracy = kShares[draw.below(6)];
+    record.saturated = kShares[draw.below(6)];
+    record.loss = kLosses[draw.below(draw.below(3) == 0 ? 6 : 4)];
+    for (float& norm : record.gradient_norms)
+        norm *= std::pow(10.0F, static_cast<float>(draw.below(5)) - 2.0F);
+}
+inline std::shared_ptr<const LearnSeries> altered(const LearnSeries& series, test::Scramble& draw) {
+    auto other = std::make_shared<LearnSeries>(series);
+    for (LearnSide& side : other->sides)
+        for (auto& record : side.records) {
+            auto changed = std::make_shared<train::Record>(*record);
+            alter_record(*changed, draw);
+            record = std::move(changed);
+        }
+    return other;
+}
+/// Trained with few, narrow layers over a few steps.
+inline void answer_learning(AppState& state, test::Scramble& draw) {
+    LearnLook& look = learn_look(state);
+    if (!look.plan) return;
+    for (train::Spec* spec : {&look.plan->controls.a, &look.plan->controls.b})
+        *spec = small_spec(*spec);
+    look.plan->until = draw.below(4) == 0 ? 50 + static_cast<Index>(draw.below(12))
+                                          : std::min<Index>(look.plan->until, 12);
+    look.plan->seeds = std::min<Index>(look.plan->seeds, 3);
+    settle_learn(state);
+    const auto request = requested_learning(state);
+    if (!request) return;
+    view::apply(state, run(*request, {}));
+    if (look.series && draw.below(2) == 0) look.series = altered(*look.series, draw);
+}
+/// Blanks filled in with answers of the sheet, and with others; some questions checked.
+inline void answer_exercises(AppState& state, test::Scramble& draw) {
+    state.message = {};
+    const auto exercise = exercise_of(state);
+    for (Index n = 0; exercise && n < std::ssize(exercise->questions); ++n) {
+        const ExerciseQuestion& question = exercise->questions[static_cast<std::size_t>(n)];
+        const bool careless = draw.below(2) == 0;
+        for (Index k = 0; k < std::ssize(question.answer.entries); ++k) {
+            if (careless && draw.below(4) == 0) continue;
+            const double right = question.answer.entries[static_cast<std::size_t>(k)];
+            const double answer = right + (careless ? static_cast<double>(draw.below(2)) : 0.0);
+            const Index columns = question.answer.columns;
+            const bool chosen = !question.choices.empty();
+            view::apply(state, EnterAnswer{n, k / columns, k % columns,
+                                           chosen ? std::to_string(static_cast<Index>(answer))
+                                                  : question.written(answer)});
+        }
+        if (draw.below(3) > 0) view::apply(state, CheckAnswer{n});
+    }
+}
+inline void answer_some(AppState& state, test::Scramble& draw) {
+    if (state.workspace == "saturation") return answer_saturation(state, draw);
+    if (state.workspace == "learn") return answer_learning(state, draw);
+    if (state.workspace == "exercises" && draw.below(2) == 0) answer_exercises(state, draw);
+    answer_all(state);
+}
 
 /// State `n`: a document, a workspace, a theme, and up to six things done there.
 inline AppState claim_state(std::uint64_t n) {
     static const std::vector<AppState> documents = claim_documents();
-    static const std::vector<const WorkspaceInfo*> among = [] {
-        std::vector<const WorkspaceInfo*> list;
-        for (const WorkspaceInfo* each : workspaces())
-            if (std::ranges::count(kLeftOut, each->key) == 0) list.push_back(each);
-        return list;
-    }();
+    const auto among = workspaces();
     test::Scramble draw(mix(n, 26));
     AppState state = documents[draw.below(documents.size())];
     const WorkspaceInfo& workspace = *among[draw.below(among.size())];
@@ -79,7 +160,10 @@ inline AppState claim_state(std::uint64_t n) {
             const auto stages = ribbon_stages(state.document());
             if (stages.empty()) continue;
             const Stage stage = stages[draw.below(stages.size())];
-            const Actions some{SetCausal{draw.below(2) == 0},
+            const Actions some{workspace.key == "compare" && draw.below(2) == 0
+                                   ? Action(PinBaseline{})
+                                   : Action(ShowHead{static_cast<Index>(draw.below(3))}),
+                               SetCausal{draw.below(2) == 0},
                                SetScaling{draw.below(2) == 0},
                                GoToStage{stage},
                                SelectCell{{stage, row, column}},
@@ -88,12 +172,12 @@ inline AppState claim_state(std::uint64_t n) {
                                ShowGradients{draw.below(2) == 0}};
             view::apply(state, some[draw.below(some.size())]);
         } else if (const auto action = random_action(draw, workspace.actions)) {
-            if (action->type().name == "measure_cost")
+            if (action->type().name.starts_with("measure_"))
                 continue;  // of this machine, not of the state
             view::apply(state, *action);
         }
     }
-    if (draw.below(4) > 0) answer_all(state);
+    if (draw.below(4) > 0) answer_some(state, draw);
     return state;
 }
 

@@ -6,8 +6,9 @@
 
 #include "app/common/document/effect.h"
 #include "app/common/sheet.h"
-#include "app/workspaces/exercises/state.h"
+#include "app/workspaces/exercises/view.h"
 #include "app/workspaces/step/attention_words.h"
+#include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/state.h"
 #include "core/masks.h"
 #include "tests/view/claims/claims.h"
@@ -272,10 +273,98 @@ bool check_not_entered(const Told& told) {
     });
 }
 
+/// So many blanks of a question hold its answer.
+Index right_entries(const AppState& state, Index n) {
+    const Exercise exercise = exercise_of(state).value();
+    const ExerciseQuestion& question = exercise.questions[static_cast<std::size_t>(n)];
+    const auto& entries = exercises_controls(state).entries;
+    Index right = 0;
+    for (Index k = 0; k < std::ssize(question.answer.entries); ++k) {
+        const Index columns = question.answer.columns;
+        const auto found = entries.find(entry_key(n, k / columns, k % columns));
+        const auto typed = found == entries.end() ? std::nullopt : typed_answer(found->second);
+        const double answer = question.answer.entries[static_cast<std::size_t>(k)];
+        const bool is =
+            typed && (std::isfinite(answer) ? std::abs(*typed - answer) <= question.allowed(answer)
+                                            : distance(*typed, answer) == 0.0);
+        right += is ? 1 : 0;
+    }
+    return right;
+}
+bool check_right_entries(const Told& told) {  // of one of the questions, or of that one
+    const auto questions = build_exercises_view(told.state).questions;
+    const bool one = told.part.size() > 2;
+    const std::size_t at = one ? 1 : 0;
+    for (Index n = one ? told.count(0) - 1 : 0; n < std::ssize(questions); ++n) {
+        const auto all = std::ssize(questions[static_cast<std::size_t>(n)].entries);
+        if (all == told.count(at + 1) && right_entries(told.state, n) == told.count(at))
+            return true;
+        if (one) break;
+    }
+    return false;
+}
+bool check_checked(const Told& told) {
+    const auto questions = build_exercises_view(told.state).questions;
+    Index right = 0;
+    for (Index n = 0; n < std::ssize(questions); ++n) {
+        const auto& question = questions[static_cast<std::size_t>(n)];
+        const bool all = right_entries(told.state, n) == std::ssize(question.entries);
+        right += question.checked && all ? 1 : 0;
+    }
+    return told.count(0) == right && told.count(1) == std::ssize(questions);
+}
+
+/// "V[cat, 0] 1 → 2, by W_V, solved for it: other rows of V stay; …".
+bool check_solved(const Told& told) {
+    const auto cell = named(told.state, split(told.part[0], "] ")[0] + "]");
+    if (!cell || cell->stage != Stage::v || !told.state.effect) return false;
+    const Rows now = rows_of(told.state, Stage::v), was = before(told.state, Stage::v);
+    double most = 0.0, size = 0.0;
+    for (Index i = 0; i < now.rows; ++i) {
+        const double by = distance(was(i, cell->column), now(i, cell->column));
+        size = std::max({size, std::abs(double{was(i, cell->column)}), by});
+        if (i != cell->row) most = std::max(most, by);
+    }
+    const auto sides = parts_of("{}] {} → {}, by W_V", told.part[0]);
+    const bool stays = told.part[1].starts_with("stay");
+    return sides && shows((*sides)[1], was(cell->row, cell->column)) &&
+           shows((*sides)[2], now(cell->row, cell->column)) && stays == (most <= 1e-5 * size) &&
+           (told.part[1].find("; ") == std::string::npos || check_effect(told));
+}
+
+/// "3 of 4 entries are empty", "No entry is filled in yet": of one of the questions.
+bool check_empty(const Told& told) {
+    const auto questions = build_exercises_view(told.state).questions;
+    return std::ranges::any_of(questions, [&](const ExercisesView::Question& question) {
+        const auto empty = std::ranges::count_if(question.entries, [](const std::string& each) {
+            return each.find_first_not_of(' ') == each.npos;
+        });
+        const auto all = std::ssize(question.entries);
+        return told.part.empty() ? empty == all
+                                 : empty == told.count(0) && all == told.count(1) && empty < all;
+    });
+}
+
+bool check_given_or_edited(const Told& told) {
+    const Rows x = rows_of(told.state, told.state.stage);
+    Index given = 0;
+    for (Index i = 0; i < x.rows; ++i)
+        given += is_embedding(told.state, told.state.stage, i) ? 0 : 1;
+    return given == told.count(1) && x.rows == told.count(2) && given > 0 && given < x.rows;
+}
 constexpr Claim kClaims[] = {
+    {"Each token is a row of numbers: {}, but in {} of {} rows, which {} given or edited",
+     check_given_or_edited},
+    {"No entry is filled in yet", check_empty},
+    {"Nothing is entered yet", check_empty},
+    {"{}, solved for it: other rows of V {}", check_solved},
+    {"Question {}: {} of {} entries are right", check_right_entries},
+    {"{} of {} entries are right", check_right_entries},
+    {"{} of {} questions checked right", check_checked},
     {"Question {}: No entry is filled in yet", check_not_entered},
     {"Question {}: Nothing is entered yet", check_not_entered},
     {"Question {}: {} of {} entries are empty", check_entries},
+    {"{} of {} entries are empty", check_empty},
     {"○ the same: {}", check_same_mark},
     {"● changed by the last edit, most at {}: {} → {}", check_most},
     {"largest of {}: {} → {}", check_picture},

@@ -1,0 +1,330 @@
+// Gradients: what the loss sends back, and how the keys of a row compete.
+
+#include <algorithm>
+#include <numeric>
+
+#include "app/workspaces/gradients/requests.h"
+#include "app/workspaces/gradients/state.h"
+#include "app/workspaces/gradients/view.h"
+#include "core/call.h"
+#include "core/masks.h"
+#include "tests/view/claims/claims.h"
+
+namespace attn::view {
+namespace {
+
+const LossGradients& gradients(const AppState& state) { return *gradients_look(state).result; }
+double norm(const TensorD& tensor) {
+    const auto values = tensor.values();
+    return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
+}
+const TensorD* gradient_named(const LossSide& side, std::string_view symbol) {
+    for (const ParamInfo& each : param_table())
+        if (each.symbol == symbol) return &side.gradients.params[each.param];
+    return nullptr;
+}
+
+/// Three digits, or what is 0 but for rounding.
+bool shows_norm(std::string_view said, double norm) {
+    if (said == "≈ 0") return norm < 1e-9;
+    return number_of(said) == norm || std::abs(number_of(said) - norm) <= 0.006 * norm ||
+           (std::isnan(norm) && std::isnan(number_of(said)));
+}
+
+// ---- the chain
+
+/// Keys that a query may attend to are sent the same.
+bool check_blind(const Told& told) {
+    const Document& document = *gradients(told.state).document;
+    for (const LossSide& side : gradients(told.state).sides) {
+        const TensorD& sent = side.gradients[Stage::weights];
+        double most = 0.0, apart = 0.0;
+        for (Index b = 0; b < sent.shape().b; ++b)
+            for (Index h = 0; h < sent.shape().h; ++h)
+                for (Index i = 0; i < sent.shape().t; ++i) {
+                    std::vector<double> row;
+                    for (Index j = 0; j < sent.shape().d; ++j)
+                        if (may_attend(document.spec.mask, document.size, b, h, i, j))
+                            row.push_back(sent(b, h, i, j));
+                    if (row.empty()) continue;
+                    most = std::max({most, std::abs(row[0]), std::abs(row.back())});
+                    apart = std::max(apart, std::ranges::max(row) - std::ranges::min(row));
+                }
+        if (!(apart <= 1e-11 * most) || !(most > 0.0)) return false;
+    }
+    return true;
+}
+bool check_nothing_reaches(const Told& told) {
+    for (const LossSide& side : gradients(told.state).sides) {
+        if (norm(side.gradients[Stage::scores]) > 1e-9 * norm(side.gradients[Stage::weights]))
+            return false;
+        if (!told.part.empty())
+            for (const std::string& each : split(told.part[0], " and "))
+                if (const TensorD* sent = gradient_named(side, each); !sent || norm(*sent) == 0.0)
+                    return false;
+    }
+    return true;
+}
+/// The side that is divided by √d_k, and the other.
+std::array<const LossSide*, 2> by_scaling(const AppState& state) {
+    const auto& sides = gradients(state).sides;
+    const std::size_t on = sides[0].scale == ScaleKind::sqrt_dk ? 0 : 1;
+    return {&sides[on], &sides[1 - on]};
+}
+double typical_query(const LossSide& side) {
+    const TensorD& sent = side.gradients[Stage::q];
+    std::vector<double> norms;
+    for (Index at = 0; at < sent.count(); at += sent.shape().d) {
+        const auto row = sent.values().subspan(static_cast<std::size_t>(at),
+                                               static_cast<std::size_t>(sent.shape().d));
+        norms.push_back(std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0)));
+    }
+    return median(norms);
+}
+bool check_longer(const Told& told) {
+    const auto [on, off] = by_scaling(told.state);
+    const TensorD *with = gradient_named(*on, told.part[0]),
+                  *without = gradient_named(*off, told.part[0]);
+    if (with == nullptr || without == nullptr) return false;
+    const double typical = typical_query(*on), otherwise = typical_query(*off);
+    const std::string_view said = told.part[2];
+    const bool way = said.find("gets less") != said.npos   ? otherwise < typical
+                     : said.find("and so is") != said.npos ? otherwise > typical
+                                                           : otherwise == typical;
+    const auto d_k = static_cast<double>(gradients(told.state).document->size.d_k);
+    return way && norm(*without) > norm(*with) &&
+           shows_norm(told.part[1], norm(*without) / norm(*with)) &&
+           shows_norm(told.part[3], otherwise) && shows_norm(told.part[4], typical) &&
+           told.number(5) == d_k && shows_norm(told.part[6], 1.0 / std::sqrt(d_k));
+}
+bool check_norms(const Told& told) {  // "‖∂L/∂W_Q‖ 0.12 ÷√d_k, 0.0004 not divided; …"
+    const auto& sides = gradients(told.state).sides;
+    double largest = 0.0;
+    for (const LossSide& side : sides) {
+        for (const ParamInfo& each : param_table())
+            largest = std::max(largest, norm(side.gradients.params[each.param]));
+        for (const StageInfo& each : stage_table())
+            largest = std::max(largest, norm(side.gradients[each.stage]));
+    }
+    const auto is = [&](std::string_view said, double size) {
+        return said == "≈ 0" ? size < 1e-9 * std::max(largest, 1.0) : shows_norm(said, size);
+    };
+    const std::string pattern = "‖∂L/∂{}‖ {} " + sides[0].words + ", {} " + sides[1].words;
+    return std::ranges::all_of(split(told.words, "; "), [&](const std::string& each) {
+        const auto parts = parts_of(pattern, each);
+        if (!parts) return false;
+        const TensorD *one = gradient_named(sides[0], (*parts)[0]),
+                      *other = gradient_named(sides[1], (*parts)[0]);
+        return one && other && is((*parts)[1], norm(*one)) && is((*parts)[2], norm(*other));
+    });
+}
+bool check_apart(const Told& told) {
+    return shows_norm(told.part[0], gradients(told.state).check.worst) ||
+           std::abs(told.number(0) / gradients(told.state).check.worst - 1.0) < 0.06;
+}
+
+// ---- one row
+
+struct Row {
+    std::vector<double> all;       // weights of every key
+    std::vector<double> a, slope;  // of the keys that may be attended to, and are numbers
+    Index open = 0, query = 0, raised = 0;
+    double factor = 1.0;
+    double sum() const { return std::accumulate(a.begin(), a.end(), 0.0); }
+};
+Row row_of(const AppState& state) {
+    const GradientsLook& look = gradients_look(state);
+    const Document& document = state.document();
+    const TraceD& trace = gradients(state).sides[0].trace;
+    Row row;
+    row.query = look.row, row.raised = std::min(look.raised, document.size.tk - 1);
+    row.factor = score_factor(document.spec, document.size.d_k);
+    for (Index j = 0; j < document.size.tk; ++j) {
+        row.all.push_back(trace[Stage::weights](state.batch, state.head, look.row, j));
+        if (!may_attend(document.spec.mask, document.size, state.batch, state.head, look.row, j))
+            continue;
+        ++row.open;
+        if (!std::isfinite(row.all.back())) continue;
+        const double s = trace[Stage::scaled](state.batch, state.head, look.row, j);
+        const auto& cap = document.spec.softcap;
+        const double bent = cap ? std::tanh(s / static_cast<double>(*cap)) : 0.0;
+        row.a.push_back(row.all.back());
+        row.slope.push_back(row.factor * (1.0 - bent * bent));
+    }
+    return row;
+}
+/// ‖J‖₂ by iteration, J = (diag(a) − a aᵀ) diag(slope).
+double spectral(const Row& row) {
+    const std::size_t n = row.a.size();
+    std::vector<double> v(n), w(n);
+    for (std::size_t k = 0; k < n; ++k) v[k] = 1.0 / static_cast<double>(k + 1);
+    double size = 0.0;
+    for (int step = 0; step < 600; ++step) {
+        const auto through = [&](std::vector<double>& x) {
+            double along = 0.0;
+            for (std::size_t k = 0; k < n; ++k) along += row.a[k] * x[k];
+            for (std::size_t k = 0; k < n; ++k) x[k] = row.a[k] * (x[k] - along);
+        };
+        w = v;
+        for (std::size_t k = 0; k < n; ++k) w[k] *= row.slope[k];
+        through(w);
+        through(w);
+        for (std::size_t k = 0; k < n; ++k) w[k] *= row.slope[k];
+        size = std::sqrt(std::inner_product(w.begin(), w.end(), w.begin(), 0.0));
+        if (size == 0.0) return 0.0;
+        for (std::size_t k = 0; k < n; ++k) v[k] = w[k] / size;
+    }
+    return std::sqrt(size);
+}
+bool is_row(const Told& told, const Row& row) {
+    return labelled(told.state, Axis::query, told.part[0]) >= 0 &&
+           axis_label(told.state, Axis::query, row.query) == told.part[0];
+}
+bool has_sink(const AppState& state) {
+    return !state.document().inputs->params[Param::sinks].empty();
+}
+bool check_row(const Told& told) {
+    const Row row = row_of(told.state);
+    const double even = std::abs(row.factor) / static_cast<double>(row.a.size());
+    const double norm = spectral(row);
+    const auto close = [](std::string_view said, double value) {
+        return std::abs(number_of(said) - value) <= 0.012 * value + 1e-7;
+    };
+    return is_row(told, row) && shows(told.part[1], std::ranges::max(row.a)) &&
+           close(told.part[2], norm) && close(told.part[3], norm / even) &&
+           shows_norm(told.part[4], even) && told.count(5) == std::ssize(row.a);
+}
+bool check_scaled_by_nothing(const Told& told) {
+    const Row row = row_of(told.state);
+    return is_row(told, row) && row.factor == 0.0 && shows(told.part[1], std::ranges::max(row.a));
+}
+bool check_saturated(const Told& told) {
+    const Row row = row_of(told.state);
+    const double most = std::ranges::max(row.a), norm = spectral(row);
+    return most > 0.99 && std::abs(told.number(0) - norm) <= 0.06 * norm + 1e-7 &&
+           (told.state.document().spec.drops() || shows(told.part[1], most));
+}
+bool check_one_key(const Told& told) {
+    const Row row = row_of(told.state);
+    if (row.a.size() != 1 || has_sink(told.state) != (told.part.size() > 1)) return false;
+    return told.part.size() > 1 ? shows(told.part[1], row.a[0]) : row.a[0] == 1.0;
+}
+/// Eigenvalues of diag(a) − a aᵀ below t: as many as Sylvester's law gives it.
+Index below(const Row& row, double t) {
+    double rest = 1.0;
+    Index count = 0;
+    for (const double each : row.a) {
+        rest -= each * each / (each - t);
+        count += each < t ? 1 : 0;
+    }
+    return count + (rest < 0.0 ? 1 : 0);
+}
+bool check_flat(const Told& told) {
+    const Row row = row_of(told.state);
+    if (has_sink(told.state) || std::abs(row.sum() - 1.0) > 1e-9) return false;
+    if (told.state.document().spec.softcap) return true;  // its slopes are not one number
+    const Index flat = told.part.size() > 1 ? told.count(1) : 0;
+    const double t = 0.01 / static_cast<double>(row.a.size());
+    return below(row, t * (1 + 1e-6)) >= 1 + flat && below(row, t * (1 - 1e-6)) <= 1 + flat &&
+           (told.part.size() < 2 || told.count(2) == std::ssize(row.a) - 1);
+}
+
+// ---- what raising a score does
+
+double raised(const Row& row) { return row.all[static_cast<std::size_t>(row.raised)]; }
+bool is_open(const Told& told, const Row& row) {
+    return may_attend(told.state.document().spec.mask, told.state.document().size, told.state.batch,
+                      told.state.head, row.query, row.raised);
+}
+bool check_gain(const Told& told) {  // "= 0: cat gains 0.2, the others together lose 0.2"
+    const Row row = row_of(told.state);
+    const double p = raised(row), rest = p * (1.0 - row.sum());
+    const bool sink = told.part.size() > 3;
+    const std::size_t at = sink ? 1 : 0;
+    return axis_label(told.state, Axis::key, row.raised) == told.part[at] &&
+           shows_norm(told.part[at + 1], p * (1.0 - p)) &&
+           (shows_norm(told.part[at + 2], p * (row.sum() - p)) || told.number(at + 2) < 1e-14) &&
+           sink == (std::abs(rest) >= 1e-9) &&
+           (!sink || (shows_norm(told.part[0], rest) && shows_norm(told.part[4], rest)));
+}
+bool check_no_arrow(const Told& told) {
+    const Row row = row_of(told.state);
+    const double p = raised(row);
+    if (told.words.starts_with("Every key of this row")) return row.open == 0;
+    if (told.words.starts_with("This row may attend to one key")) return row.open == 1 && p == 1.0;
+    if (told.words.starts_with("The row has NaN")) return std::ssize(row.a) < row.open;
+    if (told.words.find("is masked") != told.words.npos) return !is_open(told, row);
+    return p * (1.0 - p) < 0.01 && told.words.starts_with("Saturated") == (p > 0.99) &&
+           shows_norm(told.part[1], p) && shows_norm(told.part[2], p * (1.0 - p));
+}
+bool check_masked_key(const Told& told) {
+    const Row row = row_of(told.state);
+    if (told.words.starts_with("0: ") || told.words.ends_with("its score changes nothing"))
+        return !is_open(told, row);
+    return told.words.starts_with("NaN") ? std::ssize(row.a) < row.open
+                                         : row.open < std::ssize(row.all);
+}
+bool check_sums(const Told& told) {
+    const Row row = row_of(told.state);
+    const auto is_nan = [](double each) { return std::isnan(each); };
+    if (const bool nan = std::ranges::any_of(row.all, is_nan);
+        nan || told.words.ends_with("its sums"))
+        return nan && told.words.ends_with("its sums");
+    const bool ones = std::abs(row.sum() - 1.0) < 1e-9 || row.sum() == 0.0;
+    if (told.words.starts_with("The sink takes part")) return has_sink(told.state);
+    return ones && (told.state.document().spec.softcap.has_value() ==
+                    told.words.starts_with("Every column"));
+}
+
+constexpr Claim kClaims[] = {
+    {"This loss cannot depend on the weights: {}", check_blind},
+    {"So nothing reaches the scores", check_nothing_reaches},
+    {"So nothing reaches the scores; {} still learn", check_nothing_reaches},
+    {"‖∂L/∂{}‖ is {} times as long without ÷√d_k{} (median {} against {}): it is a sum over rows, "
+     "and ÷√d_k takes the factor 1/√{} = {} from each",
+     check_longer},
+    {"‖∂L/∂{}‖ {}", check_norms},
+    {"finite differences: {} apart at most", check_apart},
+    {"Row {}: p_max = {}; every score is multiplied by 0, so ‖J‖₂ = 0", check_scaled_by_nothing},
+    {"Row {}: p_max = {}, ‖J‖₂ = {}, {} times the {} of an even row over its {} keys{}", check_row},
+    {"Saturated: its scores, the only way back to Q and K, are sent at most {} of what reaches its "
+     "weights; V is sent {} of what reaches its context, at the largest key",
+     check_saturated},
+    {"Row {} may attend to one key alone: its weight is 1 whatever the score, so no gradient "
+     "reaches that score",
+     check_one_key},
+    {"Row {} may attend to one key alone, which shares with the sink: its weight is {}, ‖J‖₂ = {}",
+     check_one_key},
+    {"J kills one direction exactly: {} change nothing", check_flat},
+    {"J kills one direction exactly, {}, and {} of the other {} nearly: they pass under 1 % of "
+     "what an even row passes",
+     check_flat},
+    {"Σ_k ∂p_k/∂s_j = 0: {} gains {}, the others together lose {}", check_gain},
+    {"Σ_k ∂p_k/∂s_j = p_j (1 − Σ_k p_k) = {}: {} gains {}, the other keys together lose {}, the "
+     "sink {}",
+     check_gain},
+    {"Every key of this row is masked: there is nothing to compete for", check_no_arrow},
+    {"{} is masked: its score is −∞, so raising it changes no weight", check_no_arrow},
+    {"This row may attend to one key alone: its weight is 1 whatever the score, p (1 − p) = 0",
+     check_no_arrow},
+    {"Saturated: {} has p_j = {} already, so p_j (1 − p_j) = {}: under 0.01 arrows have width 0",
+     check_no_arrow},
+    {"{} has p_j = {}, and no slope is larger than p_j (1 − p_j) = {}: under 0.01 arrows have "
+     "width 0",
+     check_no_arrow},
+    {"The row has NaN among its weights: where a weight is NaN no slope is known", check_no_arrow},
+    {"masked: its score is −∞, its weight 0 whatever the other scores are", check_masked_key},
+    {"0: the raised score is masked and changes nothing", check_masked_key},
+    {"NaN: the weight is no number, so no slope is known", check_masked_key},
+    {"masked: This key is masked: its score changes nothing", check_masked_key},
+    {"Every row and column sums to 0", check_sums},
+    {"Every column sums to 0", check_sums},
+    {"The row has NaN, and so have its sums", check_sums},
+    {"The sink takes part, so that no row or column need sum to 0", check_sums},
+};
+
+}  // namespace
+
+std::span<const Claim> gradient_claims() { return kClaims; }
+
+}  // namespace attn::view

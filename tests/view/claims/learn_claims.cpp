@@ -1,0 +1,267 @@
+// Learn: what two runs came to.
+
+#include <algorithm>
+#include <array>
+
+#include "app/common/words.h"
+#include "app/workspaces/learn/settings.h"
+#include "app/workspaces/learn/state.h"
+#include "app/workspaces/learn/view.h"
+#include "app/workspaces/learn/words.h"
+#include "tests/view/claims/claims.h"
+
+namespace attn::view {
+namespace {
+
+const LearnSeries& series(const AppState& state) { return *learn_look(state).series; }
+const LearnPlan& plan(const AppState& state) { return series(state).request.plan; }
+
+/// Means of the last 50 steps before `step`, of fewer where something was switched since.
+struct Means {
+    Index steps = 0;
+    double loss = 0.0, right = 0.0, saturated = 0.0;
+};
+std::array<Means, 2> means_of(const AppState& state) {
+    const Index step = shown_learn_step(state);
+    Index count = std::min<Index>(50, step);
+    for (const auto& list : plan(state).switches)
+        for (const train::Switch& each : list)
+            if (each.step < step) count = std::min(count, step - each.step);
+    std::array<Means, 2> means;
+    for (std::size_t run = 0; run < 2; ++run) {
+        const auto& records = series(state).sides[run].records;
+        for (Index n = step - count; n < step && n < std::ssize(records); ++n) {
+            const train::Record& record = *records[static_cast<std::size_t>(n)];
+            means[run].loss += record.loss, means[run].right += record.accuracy;
+            means[run].saturated += record.saturated, ++means[run].steps;
+        }
+        const auto of = static_cast<double>(means[run].steps);
+        means[run].loss /= of, means[run].right /= of, means[run].saturated /= of;
+    }
+    return means;
+}
+
+bool tells_right(std::string_view said, const Means& is) {  // "99.8 % right, loss 0.01"
+    const auto parts = parts_of("{} right, {}", said);
+    if (!parts || !shows((*parts)[0], is.right)) return false;
+    if ((*parts)[1] == "a loss that is no number any more") return !std::isfinite(is.loss);
+    const double loss = number_of(split((*parts)[1], "loss ").back());
+    return std::isfinite(is.loss) && std::abs(loss - is.loss) <= 0.006 * is.loss + 1e-4;
+}
+bool tells_both(const Told& told, std::string said, bool ended) {
+    const auto [a, b] = means_of(told.state);
+    const std::string first = learn_name(plan(told.state), 0) + " ",
+                      second = learn_name(plan(told.state), 1) + " ";
+    if (!std::isfinite(a.loss) || !std::isfinite(b.loss)) {
+        const auto parts = parts_of(first + "{}; " + second + "{}", said);
+        return parts && tells_right((*parts)[0], a) && tells_right((*parts)[1], b);
+    }
+    const bool alike = ended && std::abs(a.right - b.right) < 0.02 &&
+                       std::abs(a.loss - b.loss) <= 0.05 * std::max(a.loss, b.loss);
+    const std::string_view none = "no clear difference: ";
+    if (said.starts_with(none) != alike) return false;
+    if (alike) said = said.substr(none.size());
+    const auto parts = parts_of(first + "{} right, " + second + "{}", said);
+    return parts && shows((*parts)[0], a.right) && shows((*parts)[1], b.right);
+}
+/// "After 400 steps: …" stands when all runs are done, "Step 3 of 400: …" until then.
+bool check_point(const Told& told) {
+    const bool ended = told.words.starts_with("After ");
+    const Index step = shown_learn_step(told.state), until = learn_look(told.state).plan->until;
+    bool done = step == until;
+    for (std::size_t run = 0; run < plan(told.state).controls.count(); ++run)
+        done = done && std::ssize(series(told.state).sides[run].records) == until;
+    if (told.count(0) != step || (ended && !done)) return false;
+    if (plan(told.state).controls.has_b()) return tells_both(told, told.part[2], ended);
+    return tells_right(told.part[2], means_of(told.state)[0]);
+}
+bool check_one_seed(const Told& told) {
+    const LearnControls& controls = planned(told.state);
+    return controls.has_b() && (told.words.find("from one seed") != told.words.npos) ==
+                                   (controls.a.seed == controls.b.seed);
+}
+/// "÷√d_k on 3.0 % at step 0, then 40.0 %; …".
+bool check_saturated_rows(const Told& told) {
+    const auto means = means_of(told.state);
+    const LearnControls& controls = plan(told.state).controls;
+    const auto runs = split(told.part[0], "; ");
+    if (runs.size() != controls.count()) return false;
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+        const std::string name =
+            controls.has_b() ? learn_name(plan(told.state), run) + " " : std::string();
+        const auto parts = parts_of(name + "{} at step 0, then {}", runs[run]);
+        if (!parts || !shows((*parts)[0], series(told.state).sides[run].records[0]->saturated) ||
+            !shows((*parts)[1], means[run].saturated))
+            return false;
+    }
+    return true;
+}
+bool check_means(const Told& told) {
+    const Index steps = means_of(told.state)[0].steps;
+    const auto of = parts_of("means of its last {} steps", told.part[0]);
+    return of ? number_of((*of)[0]) == static_cast<double>(steps) : steps == 1;
+}
+
+// ---- gradients
+
+/// Of W_Q of all layers, at the step that is shown.
+double w_q_norm(const AppState& state, std::size_t run) {
+    const LearnSide& side = series(state).sides[run];
+    const auto n = static_cast<std::size_t>(shown_learn_step(state) - 1);
+    double squares = 0.0;
+    for (std::size_t m = 0; m < side.matrices.size(); ++m)
+        if (side.matrices[m].name.ends_with(".w_q"))
+            squares += std::pow(double{side.records[n]->gradient_norms[m]}, 2);
+    return std::sqrt(squares);
+}
+bool three_digits(std::string_view said, double value) {
+    return number_of(said) == value || std::abs(number_of(said) - value) <= 0.006 * value;
+}
+std::size_t scaled_run(const AppState& state) { return plan(state).controls.a.scaling ? 0 : 1; }
+bool check_longer(const Told& told) {
+    const std::size_t on = scaled_run(told.state), off = 1 - on;
+    const auto means = means_of(told.state);
+    const double with = w_q_norm(told.state, on), without = w_q_norm(told.state, off);
+    return without > with && means[off].saturated > means[on].saturated &&
+           three_digits(told.part[0], without) && three_digits(told.part[1], with) &&
+           three_digits(told.part[2],
+                        1.0 / std::sqrt(static_cast<double>(plan(told.state).controls.a.d_k)));
+}
+/// ‖m̂‖ / √Σ v̂, of AdamW's means of gradients and of their squares.
+double agreement(const AppState& state, std::size_t run, std::string_view name) {
+    const LearnSide& side = series(state).sides[run];
+    const train::Spec& spec = plan(state).controls.of(run);
+    const Index step = shown_learn_step(state);
+    const train::State* moment = nullptr;
+    for (const train::Moment& each : side.moments)
+        if (each->step <= step) moment = each.get();
+    double first = 0.0, second = 0.0;
+    for (const train::Matrix& each : side.matrices)
+        for (Index n = 0; each.name.ends_with(name) && n < each.rows * each.columns; ++n) {
+            const auto at = each.offset + static_cast<std::size_t>(n);
+            first += std::pow(double{moment->first[at]}, 2), second += double{moment->second[at]};
+        }
+    const auto t = static_cast<double>(moment->step);
+    return std::sqrt(first) / (1.0 - std::pow(spec.beta1, t)) /
+           std::sqrt(second / (1.0 - std::pow(spec.beta2, t)));
+}
+bool check_agreement(const Told& told) {
+    const std::size_t on = scaled_run(told.state);
+    const auto close = [](std::string_view said, double value) {
+        return std::abs(number_of(said) - value) <= 0.06 * value;
+    };
+    return close(told.part[1], agreement(told.state, 1 - on, ".w_q")) &&
+           close(told.part[2], agreement(told.state, on, ".w_q")) &&
+           close(told.part[3], agreement(told.state, 1 - on, ".w_v"));
+}
+
+// ---- switches, seeds, heads
+
+bool check_progress(const Told& told) {  // "step 3 of 12, 210 steps/s, seed 2 of 3"
+    Index done = 0;
+    if (const auto& all = learn_look(told.state).series) {
+        done = std::ssize(all->sides[0].records);
+        if (all->request.plan.controls.has_b())
+            done = std::min(done, std::ssize(all->sides[1].records));
+    }
+    const auto seed = parts_of("{}, seed {} of {}", told.part[1]);
+    const auto is = [](std::string_view said, Index count) {
+        return number_of(said) == static_cast<double>(count);
+    };
+    return told.count(0) == done &&
+           is(split(told.part[1], ", ")[0], learn_look(told.state).plan->until) &&
+           (!seed || (is((*seed)[1], std::ssize(series(told.state).seeds) + 1) &&
+                      is((*seed)[2], plan(told.state).seeds)));
+}
+
+bool check_switched(const Told& told) {
+    const std::size_t run = told.part[0] == "A" ? 0 : 1;
+    const auto& list = plan(told.state).switches[run];
+    const Index heads = plan(told.state).controls.of(run).heads;
+    const auto said = split(told.part[1], ", ");
+    if (said.size() != list.size()) return false;
+    for (std::size_t n = 0; n < list.size(); ++n) {
+        const auto parts = parts_of("{} from step {}", said[n]);
+        const std::string what = list[n].head < 0
+                                     ? "÷√d_k"
+                                     : "layer " + std::to_string(list[n].head / heads) + " head " +
+                                           std::to_string(list[n].head % heads);
+        if (!parts || (*parts)[0] != what + (list[n].on ? " on" : " off") ||
+            number_of((*parts)[1]) != static_cast<double>(list[n].step))
+            return false;
+    }
+    return true;
+}
+bool check_seeds(const Told& told) {  // "÷√d_k on 99.0 % right (median; 90.0 % to 99.8 %); …"
+    const LearnControls& controls = plan(told.state).controls;
+    const auto& seeds = series(told.state).seeds;
+    if (told.count(0) != std::ssize(seeds)) return false;
+    std::string rest = told.part[1] + "; ";
+    for (std::size_t run = 0; run < controls.count(); ++run) {
+        std::vector<double> right;
+        for (const LearnSeed& each : seeds) right.push_back(each.endings[run].accuracy);
+        const std::string name =
+            controls.has_b() ? learn_name(plan(told.state), run) + " " : std::string();
+        const auto parts = parts_of(name + "{} right (median; {} to {}); {}", rest + "…");
+        if (!parts || !shows((*parts)[0], median(right)) ||
+            !shows((*parts)[1], std::ranges::min(right)) ||
+            !shows((*parts)[2], std::ranges::max(right)))
+            return false;
+        rest = (*parts)[3].substr(0, (*parts)[3].size() - std::string_view("…").size());
+    }
+    return true;
+}
+bool check_no_head(const Told& told) {
+    const train::Spec& spec = plan(told.state).controls.of(told.part[0] == "A" ? 0 : 1);
+    return told.count(1) >= spec.layers || told.count(2) >= spec.heads;
+}
+/// Of the row that is looked at, in one of the runs.
+bool check_answer(const Told& told) {
+    const auto at = static_cast<std::size_t>(learn_look(told.state).cell.row);
+    for (const LearnSide& side : series(told.state).sides) {
+        if (!side.probe || at >= side.probe->answers.size()) continue;
+        const train::Probe& probe = *side.probe;
+        const Index target = probe.example.targets[at];
+        const auto word = [&](Index token) {
+            return shown_token(series(told.state).vocabulary[static_cast<std::size_t>(token)]);
+        };
+        if (word(probe.answers[at]) != told.part[1]) continue;
+        if (told.part.size() < 4) return target == train::kNoTarget;
+        if (target != train::kNoTarget && word(target) == told.part[2] &&
+            (shows(told.part[3], probe.shares[at]) || three_digits(told.part[3], probe.shares[at])))
+            return true;
+    }
+    return false;
+}
+
+constexpr Claim kClaims[] = {
+    {"{}: two models from one seed, {} and {}", check_one_seed},
+    {"{}: two models, {} and {}", check_one_seed},
+    {"After {} step{}: {}", check_point},
+    {"Step {} of {}: {}", check_point},
+    {"Of rows with two keys or more, largest weight above 0.99: {}", check_saturated_rows},
+    {"(The latter and right answers: {}.)", check_means},
+    {"‖∂L/∂W_Q‖ is longer without the division, {} against {}, though more rows are saturated and "
+     "pass next to nothing: it is a sum over rows, and the others lack the factor 1/√d_k = {}",
+     check_longer},
+    {"How far batches agree on a gradient (1: all alike; {}: noise): of W_Q {} without the "
+     "division, {} with it; of W_V without it {}",
+     check_agreement},
+    {"step {} of {}", check_progress},
+    {"Switched in {}: {}", check_switched},
+    {"Over {} seeds: {}", check_seeds},
+    {"The spread: {} of {} seeds are trained",
+     [](const Told& told) {
+         return told.count(0) == std::ssize(series(told.state).seeds) &&
+                told.count(1) == plan(told.state).seeds;
+     }},
+    {"{} has no layer {} head {}", check_no_head},
+    {"{}answers “{}”, “{}” is right and has probability {}", check_answer},
+    {"{}answers “{}”; no answer is asked for here", check_answer},
+};
+
+}  // namespace
+
+std::span<const Claim> learn_claims() { return kClaims; }
+
+}  // namespace attn::view

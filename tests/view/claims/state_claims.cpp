@@ -1,0 +1,416 @@
+// What a document, a mask, a check or a comparison is: words that stand in several workspaces.
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "app/common/sheet.h"
+#include "app/workspaces/compare/reach.h"
+#include "app/workspaces/compare/view.h"
+#include "app/workspaces/heads/state.h"
+#include "app/workspaces/kinds/online.h"
+#include "app/workspaces/masks/state.h"
+#include "app/workspaces/numerics/row.h"
+#include "app/workspaces/numerics/state.h"
+#include "app/workspaces/tensors/measure.h"
+#include "app/workspaces/tensors/state.h"
+#include "core/call.h"
+#include "core/masks.h"
+#include "core/numerics.h"
+#include "core/scores/score.h"
+#include "tests/view/claims/claims.h"
+
+namespace attn::view {
+namespace {
+
+// ---- the document
+
+const Inputs& inputs(const AppState& state) { return *state.document().inputs; }
+bool check_no_w_o(const Told& told) {
+    const bool one = told.words.find("Y = context") != told.words.npos;
+    return inputs(told.state).params[Param::w_o].empty() &&
+           one == (told.state.document().size.heads == 1);
+}
+bool check_given_rows(const Told& told) {  // "… X given in 1 of 4 rows, else from the words alone"
+    return told.count(1) > 0 && told.count(1) < told.count(2) &&
+           told.count(2) * inputs(told.state).x.shape().d == inputs(told.state).x.count();
+}
+bool check_projects(const Told& told) { return inputs(told.state).projects(); }
+bool check_given(const Told& told) { return !inputs(told.state).projects(); }
+bool check_unscaled(const Told& told) {  // "… are divided by the temperature 0.5 alone"
+    const AttentionSpec& spec = told.state.document().spec;
+    return spec.scale == ScaleKind::none && spec.temperature != 1.0 &&
+           shows(told.part[0], spec.temperature);
+}
+bool check_scaling_off(const Told& told) {
+    const auto d_k = static_cast<double>(told.state.document().size.d_k);
+    return told.state.document().spec.scale == ScaleKind::none && told.number(0) == d_k &&
+           std::abs(told.number(1) - std::sqrt(d_k)) < 0.006 * std::sqrt(d_k);
+}
+bool check_factor(const Told& told) {  // "10²"
+    return number_of("1·" + told.part[0]) == std::pow(10.0, masks_look(told.state).gain);
+}
+bool check_rank(const Told& told) {  // "Only the product W_Q W_Kᵀ … 8 × 8 of rank at most 4 …"
+    const auto size = split(told.part[1], " × ");
+    const Tensor &q = inputs(told.state).params[Param::w_q],
+                 &k = inputs(told.state).params[Param::w_k];
+    const auto rows = static_cast<double>(q.shape().t), columns = static_cast<double>(k.shape().t);
+    const auto d_k = static_cast<double>(told.state.document().size.d_k);
+    return number_of(size[0]) == rows && number_of(size[1]) == columns &&
+           told.number(2) == std::min({d_k, rows, columns}) && told.number(3) == rows * columns &&
+           told.number(4) == (rows + columns) * d_k;
+}
+bool check_other_tokens(const Told& told) {
+    const Document& document = told.state.document();
+    return !document.tokens_kv.empty() || document.size.tq != document.size.tk;
+}
+bool check_one_score(const Told& told) {
+    return told.state.document().size.tq == 1 && told.state.document().size.tk == 1;
+}
+/// Of no row of weights could the guess be.
+bool check_unit_row(const Told& told) {
+    const Rows rows = rows_of(told.state, Stage::weights);
+    for (Index i = 0; i < rows.rows; ++i) {
+        double sum = 0.0;
+        for (const float each : rows.row(i)) sum += each;
+        if (std::abs(sum - 1.0) < 1e-3) return true;
+    }
+    return rows.rows == 0;
+}
+
+// ---- masks
+
+bool check_blocks(const Told& told) {
+    const Document& document = told.state.document();
+    const Index length = document.spec.mask.block.value_or(2);
+    return told.words.ends_with("itself alone")
+               ? length == 1
+               : length >= std::max(document.size.tq, document.size.tk);
+}
+bool allows(const AppState& state, Index i, Index j) {
+    return may_attend(state.document().spec.mask, state.document().size, state.batch, state.head, i,
+                      j);
+}
+bool check_causal_mask(const Told& told) {
+    const Dimensions& size = told.state.document().size;
+    for (Index i = 0; i < size.tq; ++i)
+        for (Index j = std::max<Index>(i + size.query_offset + 1, 0); j < size.tk; ++j)
+            if (allows(told.state, i, j)) return false;
+    return true;
+}
+bool check_masked_tokens(const Told& told) {  // some pair of tokens that are called so
+    const Dimensions& size = told.state.document().size;
+    for (Index i = 0; i < size.tq; ++i)
+        for (Index j = 0; j < size.tk; ++j)
+            if (axis_label(told.state, Axis::query, i) == told.part[0] &&
+                axis_label(told.state, Axis::key, j) == told.part[1] && !allows(told.state, i, j))
+                return true;
+    return false;
+}
+Index query_of(const AppState& state) { return masks_look(state).pair.query; }
+Index key_of_pair(const AppState& state) { return masks_look(state).pair.key; }
+bool is_forbidden(const AppState& state) {
+    return !allows(state, query_of(state), key_of_pair(state));
+}
+bool check_causal(const Told& told) {  // "j = 3 > i + 1 = 2", "j = 3 > i = 2"
+    const bool shifted = told.part.size() > 2;
+    const auto limit = told.number(shifted ? 2 : 1);
+    const auto at = static_cast<double>(query_of(told.state)) + (shifted ? told.number(1) : 0.0);
+    return is_forbidden(told.state) && told.count(0) == key_of_pair(told.state) && limit == at &&
+           told.number(0) > limit;
+}
+bool check_block(const Told& told) {
+    const bool allows = told.words.find("allows") != told.words.npos;
+    const auto number = [&](std::size_t n) {
+        return static_cast<Index>(number_of(split(told.part[n], ",")[0]));
+    };
+    const Index of = number(2);
+    return number(0) == query_of(told.state) / of && number(1) == key_of_pair(told.state) / of &&
+           allows == (number(0) == number(1)) && (allows || is_forbidden(told.state));
+}
+bool check_window(const Told& told) {  // "|i − j| = 3 > 2, p = i + 1"
+    const Index offset = told.state.document().size.query_offset;
+    const Index apart = std::abs(query_of(told.state) + offset - key_of_pair(told.state));
+    return is_forbidden(told.state) && told.count(1) == apart &&
+           number_of(split(told.part[2], ",")[0]) < static_cast<double>(apart);
+}
+bool check_padded(const Told& told) {
+    return is_forbidden(told.state) && told.count(0) == key_of_pair(told.state) &&
+           told.count(0) >= told.count(1);
+}
+bool check_forbidden_pair(const Told& told) { return is_forbidden(told.state); }
+bool check_global(const Told& told) {
+    const Index globals = told.state.document().spec.mask.global_tokens;
+    const Index p = query_of(told.state) + told.state.document().size.query_offset;
+    return told.words.find("the query is") != told.words.npos ? p >= 0 && p < globals
+                                                              : key_of_pair(told.state) < globals;
+}
+bool check_globals(const Told& told) {
+    const Index globals = std::max<Index>(told.state.document().spec.mask.global_tokens, 1);
+    return globals == (told.part.size() > 1 ? told.count(1) + 1 : 1);
+}
+bool check_no_key(const Told& told) {
+    const Document& document = told.state.document();
+    for (Index j = 0; j < document.size.tk; ++j)
+        if (may_attend(document.spec.mask, document.size, told.state.batch, told.state.head,
+                       query_of(told.state), j))
+            return false;
+    const bool nan = document.spec.empty_rows == EmptyRows::nan;
+    return told.part[1] == (nan ? "NaN" : "0") &&
+           (nan ? told.part[0] == "NaN" : told.number(0) == 0);
+}
+
+// ---- Kinds
+
+bool check_online_nan(const Told& told) {
+    const OnlineView view = build_online_view(told.state);
+    if (!view.result) return false;
+    bool both = false, one = false;
+    for (Index c = 0; c < view.result->columns; ++c) {
+        const bool a = std::isnan(view.result->at(0, c).value),
+                   b = std::isnan(view.result->at(1, c).value);
+        both = both || (a && b), one = one || a != b;
+    }
+    return told.words.ends_with("alone") ? one : both && !one;
+}
+
+// ---- Heads, Tensors
+
+bool check_all_shown(const Told& told) {
+    return heads_look(told.state).filter.label.empty() &&
+           heads_look(told.state).filter.measure.empty();
+}
+bool check_no_pin(const Told& told) { return !heads_look(told.state).pinned[0]; }
+bool check_no_name(const Told& told) {
+    const TensorListing& listing = *tensors_look(told.state).listing;
+    return std::ssize(listing.rows) == told.count(1) &&
+           std::ranges::none_of(listing.rows, [&](const TensorRow& row) {
+               return row.name.find(told.part[0]) != std::string::npos;
+           });
+}
+// ---- Numerics
+
+bool breaks(SoftmaxAlgorithm algorithm, FloatFormat format, const AppState& state, Index gain) {
+    return run_softmax(algorithm, format, shown_logits(state), static_cast<double>(gain))
+               .outcome() != Outcome::finite;
+}
+constexpr std::array kFormats{FloatFormat::fp16, FloatFormat::bf16, FloatFormat::fp32,
+                              FloatFormat::fp64};
+/// "fp16 from 12, bf16 from 89": of one of the algorithms.
+bool check_breaks(const Told& told) {
+    const auto said = told.part.empty() ? std::vector<std::string>() : split(told.part[0], ", ");
+    for (std::size_t a = 0; a < kSoftmaxAlgorithmCount; ++a) {
+        std::size_t matching = 0, broken = 0;
+        for (const FloatFormat format : kFormats) {
+            const auto algorithm = static_cast<SoftmaxAlgorithm>(a);
+            broken += breaks(algorithm, format, told.state, kMostGain) ? 1 : 0;
+            for (const std::string& each : said) {
+                const auto parts = parts_of("{} from {}", each);
+                if (!parts || (*parts)[0] != info(format).name) continue;
+                const auto gain = static_cast<Index>(number_of((*parts)[1]));
+                matching += breaks(algorithm, format, told.state, gain) &&
+                                    (gain == 1 || !breaks(algorithm, format, told.state, gain - 1))
+                                ? 1
+                                : 0;
+            }
+        }
+        if (matching == said.size() && broken >= said.size() && (!said.empty() || broken == 0))
+            return true;
+    }
+    return false;
+}
+/// "l: 12.0; 3 of 8 terms changed nothing": of one of the runs.
+bool check_absorbed(const Told& told) {
+    const auto logits = shown_logits(told.state);
+    for (std::size_t a = 0; a < kSoftmaxAlgorithmCount; ++a)
+        for (const FloatFormat format : kFormats) {
+            const auto run = run_softmax(static_cast<SoftmaxAlgorithm>(a), format, logits,
+                                         static_cast<double>(numerics_controls(told.state).gain));
+            const auto &e = *run.find(SoftmaxStep::exps), &l = *run.find(SoftmaxStep::sum);
+            Index count = 0;
+            for (std::size_t j = 1; j < e.size(); ++j)
+                count += e[j] > 0.0 && l[j - 1] > 0.0 && l[j] == l[j - 1] ? 1 : 0;
+            if (count == told.count(1) && std::ssize(e) == told.count(2)) return true;
+        }
+    return false;
+}
+bool check_worst(const Told& told) {  // "worst at key 3: off by 0.01": of one of the runs
+    const auto logits = shown_logits(told.state);
+    const auto gain = static_cast<double>(numerics_controls(told.state).gain);
+    const auto exact = exact_softmax(logits, gain);
+    for (std::size_t a = 0; a < kSoftmaxAlgorithmCount; ++a)
+        for (const FloatFormat format : kFormats) {
+            const auto run = run_softmax(static_cast<SoftmaxAlgorithm>(a), format, logits, gain);
+            const auto key = static_cast<std::size_t>(told.count(0));
+            long double most = 0.0L;
+            for (std::size_t j = 0; j < logits.size(); ++j)
+                most = std::max(most,
+                                std::abs(run.weights()[j] - exact[j]) / ulp_at(format, exact[j]));
+            const long double off = std::abs(run.weights()[key] - exact[key]);
+            if (off / ulp_at(format, exact[key]) >= most * 0.999L &&
+                std::abs(told.number(1) - static_cast<double>(off)) <=
+                    0.06 * static_cast<double>(off))
+                return true;
+        }
+    return false;
+}
+bool check_still(const Told& told) { return told.part[1] == split(told.part[3], " → ").back(); }
+
+// ---- Compare
+
+Rows sides_of(const AppState& state, bool first) {
+    const CompareLook& look = compare_look(state);
+    const AppState pinned = pinned_state(state, look.pins[look.baseline]);
+    return compared_stage(state, pinned).*(first ? &ComparedStage::a : &ComparedStage::b);
+}
+bool check_not_there(const Told& told) {
+    return sides_of(told.state, told.part[0] == "A").rows == 0 ||
+           sides_of(told.state, told.part[0] == "A").columns == 0;
+}
+bool check_other_size(const Told& told) {
+    const Rows a = sides_of(told.state, true), b = sides_of(told.state, false);
+    const auto is = [](std::string_view said, const Rows& rows) {
+        const auto size = split(said, " × ");
+        return number_of(size[0]) == static_cast<double>(rows.rows) &&
+               number_of(size[1]) == static_cast<double>(rows.columns);
+    };
+    return (a.rows != b.rows || a.columns != b.columns) && is(told.part[1], a) &&
+           is(told.part[2], b);
+}
+/// "3 of 12 numbers of W_Q": of a parameter; what is given besides is not counted again.
+bool counts_numbers(const Inputs& a, const Inputs& b, const std::vector<std::string>& parts) {
+    for (const ParamInfo& each : param_table()) {
+        if (each.symbol != split(parts[2], ", and")[0]) continue;
+        const auto x = a.params[each.param].values(), y = b.params[each.param].values();
+        Index others = 0;
+        for (std::size_t n = 0; n < x.size(); ++n) others += distance(x[n], y[n]) > 0.0 ? 1 : 0;
+        return x.size() == y.size() && number_of(parts[0]) == static_cast<double>(others) &&
+               number_of(parts[1]) == static_cast<double>(x.size());
+    }
+    return true;
+}
+/// Each "x a → b" is what x is in A and in B.
+bool check_differs(const Told& told) {
+    const CompareLook& look = compare_look(told.state);
+    const ComparePin& pin = look.pins[look.baseline];
+    const Document &a = *pin.document, &b = told.state.document();
+    const auto size = [](Index n) { return static_cast<double>(n); };
+    const std::tuple<std::string_view, double, double> numbers[] = {
+        {"temperature", a.spec.temperature, b.spec.temperature},
+        {"queries", size(a.size.tq), size(b.size.tq)},
+        {"keys", size(a.size.tk), size(b.size.tk)},
+        {"d_k", size(a.size.d_k), size(b.size.d_k)},
+        {"heads", size(a.size.heads), size(b.size.heads)},
+        {"global tokens", size(a.spec.mask.global_tokens), size(b.spec.mask.global_tokens)},
+        {"head", size(pin.head), size(told.state.head)},
+        {"sequence", size(pin.batch), size(told.state.batch)}};
+    return std::ranges::all_of(split(told.part[1], ", "), [&](const std::string& each) {
+        if (const auto parts = parts_of("{} of {} numbers of {}", each))
+            return counts_numbers(*a.inputs, *b.inputs, *parts);
+        for (const auto& [name, x, y] : numbers)
+            if (const auto parts = parts_of(std::string(name) + " {} → {}", each))
+                return x != y && shows((*parts)[0], x) && shows((*parts)[1], y);
+        const auto sides = split(each, " → ");
+        return sides.size() != 2 || sides[0] == sides[1] || !sides[0].ends_with(" " + sides[1]);
+    });
+}
+/// The selected weight after a step of its query, or of its key's word.
+double weight_after(const AppState& state, const Reach& reach, bool query) {
+    const Rows scores = rows_of(state, Stage::masked), k = rows_of(state, Stage::k),
+               q = rows_of(state, Stage::q),
+               w_k = query ? Rows{} : Rows(sheet_of(state, Param::w_k).values);
+    const double factor = product_factor(state.document().spec, k.columns);
+    std::vector<double> s;
+    for (Index j = 0; j < scores.columns; ++j) {
+        double by = 0.0;
+        for (Index c = 0; c < k.columns && (query || j == reach.column); ++c) {
+            double key = k(j, c);
+            for (Index m = 0; !query && m < w_k.rows; ++m)
+                key = (m == 0 ? 0.0 : key) + reach.word[static_cast<std::size_t>(m)] * w_k(m, c);
+            by +=
+                factor * key * (query ? reach.query[static_cast<std::size_t>(c)] : q(reach.row, c));
+        }
+        s.push_back(scores(reach.row, j) + by);
+    }
+    const Tensor& sinks = state.document().inputs->params[Param::sinks];
+    if (!sinks.empty()) s.push_back(sinks(0, 0, 0, state.head));
+    const double most = std::ranges::max(s);
+    double sum = 0.0;
+    for (const double each : s) sum += std::exp(each - most);
+    return std::exp(s[static_cast<std::size_t>(reach.column)] - most) / sum;
+}
+/// The step of a query or a word that gives the weight its target: its length and largest entry, and that it does.
+bool check_step(const Told& told) {
+    const Reach reach = reach_of(told.state);
+    const bool query = told.part[0] == "q";
+    const auto& change = query ? reach.query : reach.word;
+    if (change.empty()) return false;
+    double squares = 0.0, most = 0.0;
+    for (const double each : change) squares += each * each, most = std::max(most, std::abs(each));
+    const double at = change[static_cast<std::size_t>(told.count(2))];
+    if (getenv("DBG"))
+        fprintf(stderr, "AFTER %.17g target %.17g\n", weight_after(told.state, reach, query),
+                compare_look(told.state).target);
+    if (std::abs(weight_after(told.state, reach, query) - compare_look(told.state).target) > 1e-6)
+        return false;
+    return shows(told.part[1], std::sqrt(squares)) && std::abs(at) == most &&
+           shows(told.part[3].starts_with("+") ? told.part[3].substr(1) : told.part[3], at);
+}
+
+constexpr Claim kClaims[] = {
+    {"Output: Y = {}, there is no W_O", check_no_w_o},
+    {"{}X given in {} of {} rows, {}", check_given_rows},
+    {"Y = {}, there is no W_O", check_no_w_o},
+    {"{} is computed from X here: change a word instead", check_projects},
+    {"Q, K and V are given here: nothing is computed", check_given},
+    {"Scaling is off: the scores are divided by the temperature {} alone", check_unscaled},
+    {"Here every score is multiplied by {} before it is masked", check_factor},
+    {"Only the product W_Q W_Kᵀ of a head counts in S{}: as one matrix {} of rank at most {} it "
+     "has {} numbers, as W_Q and W_K {}",
+     check_rank},
+    {"{} is {} × {}: its rows and columns are other tokens, so symmetry has no meaning",
+     check_other_tokens},
+    {"S is one number: symmetric by itself", check_one_score},
+    {"The guess sums to {}; a row of weights sums to 1", check_unit_row},
+    {"Scaling off: scores are no longer divided by √{} = {}", check_scaling_off},
+    {"Causal mask on: no query sees a key after its own place", check_causal_mask},
+    {"pair: {} → {}  (masked)", check_masked_tokens},
+    {"all tokens are in one block", check_blocks},
+    {"every token sees itself alone", check_blocks},
+    {"causal forbids: j = {} > i + {} = {}", check_causal},
+    {"causal forbids: j = {} > i = {}", check_causal},
+    {"block allows: i is in block {} = j in block {}, of {} each", check_block},
+    {"block forbids: i is in block {} ≠ j in block {}, of {} each", check_block},
+    {"window forbids: {} = {} > {}", check_window},
+    {"window allows: the {} is a global token: {}", check_global},
+    {"padding forbids: j = {} ≥ {} valid keys", check_padded},
+    {"given mask forbids: given as forbidden", check_forbidden_pair},
+    {"paint forbids: painted as forbidden", check_forbidden_pair},
+    {"masked M: −∞, forbidden", check_forbidden_pair},
+    {"token 0 sees every key and is seen by all, past the window alone", check_globals},
+    {"tokens {} … {} see every key and are seen by all, past the window alone", check_globals},
+    {"weight A: {}: every key is forbidden, empty rows give {}", check_no_key},
+    {"NaN in the scores or values: both ways give NaN", check_online_nan},
+    {"A number is NaN on one side alone", check_online_nan},
+    {"All heads are shown", check_all_shown},
+    {"No head is pinned", check_no_pin},
+    {"No name has “{}”: Esc shows all {} arrays", check_no_name},
+    {"worst at key {}: off by {}", check_worst},
+    {"× none breaks up to gain {}",
+     [](const Told& told) {
+         return check_breaks({told.state, told.words, {}});
+     }},
+    {"× breaks: {}", check_breaks},
+    {"l: {}; {} of {} terms changed nothing", check_absorbed},
+    {"l, up to key {}: {} + {} = {} ← the sum stands still", check_still},
+    {"{} has no {}: it is not computed there, or not kept", check_not_there},
+    {"No difference: {} is {} in A and {} in B", check_other_size},
+    {"{}iffers: {}", check_differs},
+    {"‖Δ{}‖ = {}, most in column {}: {}", check_step},
+};
+
+}  // namespace
+
+std::span<const Claim> state_claims() { return kClaims; }
+
+}  // namespace attn::view

@@ -1,0 +1,151 @@
+// What a check against expected numbers finds: which arrays, heads, rows and columns.
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "app/workspaces/verify/requests.h"
+#include "app/workspaces/verify/state.h"
+#include "core/call.h"
+#include "tests/view/claims/claims.h"
+
+namespace attn::view {
+namespace {
+
+bool check_no_fault(const Told& told) { return verify_look(told.state).fault.empty(); }
+
+using verify::DiffRow;
+/// The columns of a row that are wrong.
+std::vector<Index> beyond_in(const DiffRow& row, Index b, Index h, Index t) {
+    std::vector<Index> all;
+    for (Index d = 0; d < row.actual->shape().d; ++d) {
+        const double is = (*row.actual)(b, h, t, d), wanted = (*row.expected)(b, h, t, d);
+        if (distance(is, wanted) > row.comparison.tolerance.at(wanted)) all.push_back(d);
+    }
+    return all;
+}
+Index beyond(const DiffRow& row, std::optional<std::pair<Index, Index>> head = {},
+             std::optional<Index> token = {}) {
+    const Shape shape = row.actual->shape();
+    Index count = 0;
+    for (Index b = 0; b < shape.b; ++b)
+        for (Index h = 0; h < shape.h; ++h)
+            for (Index t = 0; t < shape.t; ++t)
+                if ((!head || *head == std::pair(b, h)) && (!token || *token == t))
+                    count += std::ssize(beyond_in(row, b, h, t));
+    return count;
+}
+bool check_verdict(const Told& told) {
+    const auto& rows = verify_look(told.state).result->report.rows;
+    const bool differs = told.words.find(": different: ") != told.words.npos;
+    const auto wrong =
+        std::ranges::count_if(rows, [](const DiffRow& row) { return beyond(row) > 0; });
+    if (!differs) return wrong == 0 && told.count(1) == std::ssize(rows);
+    return wrong > 0 && told.count(1) == wrong && told.count(2) == std::ssize(rows);
+}
+/// "head [0, 1]: 3 beyond, at most 0.2", "row [0, 1, 2]: …": of one of the arrays.
+bool check_part(const Told& told) {
+    const auto place = split(told.part[0], ", ");
+    const std::pair head(count_of(place[0]), count_of(place[1]));
+    std::optional<Index> token;
+    if (place.size() > 2) token = count_of(place[2]);
+    return std::ranges::any_of(
+        verify_look(told.state).result->report.rows,
+        [&](const DiffRow& row) { return beyond(row, head, token) == told.count(1); });
+}
+
+/// "27, 40–41 and 48", "0, 2, 4, … 28": whether those are `all`.
+bool lists(std::string_view said, const std::set<Index>& all) {
+    if (const auto steps = parts_of("{}, {}, {}, … {}", said))
+        return *all.begin() == count_of((*steps)[0]) && *all.rbegin() == count_of((*steps)[3]) &&
+               *std::next(all.begin()) == count_of((*steps)[1]);
+    std::set<Index> listed;
+    for (const std::string& some : split(said, " and "))
+        for (const std::string& each : split(some, ", ")) {
+            const auto ends = split(each, "–");
+            for (auto n = count_of(ends.front()); n <= count_of(ends.back()); ++n) listed.insert(n);
+        }
+    return listed == all;
+}
+/// "every row…", "row 3…", "rows 1–2 and 5…", "12 of 40 rows from 3 to 31…"; the same of columns.
+bool tells_which(std::string_view said, std::string_view one, const std::set<Index>& all,
+                 Index of) {
+    const std::string name(one);
+    const std::string text(said.substr(0, said.find_first_of("(")));
+    const auto until = [](std::string_view words) {
+        return words.substr(0, std::min(words.find(" of "), words.find(", all ")));
+    };
+    if (text.starts_with("every " + name)) return std::ssize(all) == of;
+    if (text.starts_with(name + " "))
+        return all.size() == 1 && count_of(split(split(text, " ")[1], ",")[0]) == *all.begin();
+    if (text.starts_with(name + "s ")) {
+        std::string list(until(std::string_view(text).substr(name.size() + 2)));
+        while (list.ends_with(' ') || list.ends_with(',')) list.pop_back();
+        return lists(list, all);
+    }
+    const auto some = parts_of("{} of {} " + name + "s from {}", text);
+    return some && count_of((*some)[0]) == std::ssize(all) && count_of((*some)[1]) == of;
+}
+/// "scores: every row of head 1, …", "q: column 3 of rows 1–2 of every head": of a checked array.
+bool check_extent(const Told& told) {
+    if (told.state.workspace != "verify") return told.words.find(": row ") != told.words.npos;
+    const auto& rows = verify_look(told.state).result->report.rows;
+    const auto found = std::ranges::find(rows, told.part[0], &DiffRow::key);
+    if (found == rows.end()) return false;
+    const Shape shape = found->actual->shape();
+    std::set<Index> batches, heads, tokens, columns;
+    Index wrong = 0;
+    for (Index b = 0; b < shape.b; ++b)
+        for (Index h = 0; h < shape.h; ++h)
+            for (Index t = 0; t < shape.t; ++t) {
+                const auto all = beyond_in(*found, b, h, t);
+                if (all.empty()) continue;
+                ++wrong, columns.insert(all.begin(), all.end());
+                batches.insert(b), heads.insert(h), tokens.insert(t);
+            }
+    std::string_view words = told.words.substr(told.part[0].size() + 2);
+    if (words.find("column") < words.find("row")) {
+        const auto at = words.find(" of ", words.find("column"));
+        if (!tells_which(words.substr(0, at), "column", columns, shape.d)) return false;
+        words.remove_prefix(at + 4);
+    }
+    if (const auto other =
+            parts_of("{} of {} rows, from row {}", words))  // other rows in other heads
+        return count_of((*other)[0]) == wrong &&
+               count_of((*other)[1]) == shape.t * std::ssize(batches) * std::ssize(heads);
+    return tells_which(words, "row", tokens, shape.t);
+}
+/// "every number of k is a bf16 number": what is left of it in 8 or 11 binary digits is it.
+bool check_format(const Told& told) {
+    const int digits = told.part[1] == "bf16" ? 8 : 11;
+    for (const StageInfo& each : stage_table())
+        if (each.key == told.part[0])
+            return std::ranges::all_of((*told.state.trace)[each.stage].values(), [&](float value) {
+                int exponent = 0;
+                const double part = std::frexp(value, &exponent) * std::exp2(digits);
+                return !std::isfinite(value) || part == std::floor(part) || exponent < -13;
+            });
+    return false;
+}
+
+constexpr Claim kClaims[] = {
+    {"No fault is planted", check_no_fault},
+    {"{}: equal within tolerance: {} array{}", check_verdict},
+    {"{}: different: {} of {} arrays beyond tolerance; {}", check_verdict},
+    {"head [{}]: {} beyond, at most {}", check_part},
+    {"row [{}]: {} beyond, at most {}", check_part},
+    {"{}: every row{}", check_extent},
+    {"{}: row {}", check_extent},
+    {"{}: rows {}", check_extent},
+    {"{}: column{}", check_extent},
+    {"{}: {} of {} rows, {}", check_extent},
+    {"{}: {} of {} rows from {}", check_extent},
+    {"{}: {} of {} columns from {}", check_extent},
+    {"every number of {} is a {} number", check_format},
+};
+
+}  // namespace
+
+std::span<const Claim> verify_claims() { return kClaims; }
+
+}  // namespace attn::view

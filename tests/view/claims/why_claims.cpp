@@ -1,0 +1,375 @@
+// Saturation: what ÷√d_k does to softmax and to gradients.
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "app/workspaces/saturation/state.h"
+#include "tests/view/claims/claims.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kFar = 1.33;  // a factor below it is none
+constexpr double kPrecise = 1e14;
+
+/// "÷ 34", "× 1.3", "about the same", "stays 0", "÷ ∞", "NaN": what became of `from`.
+bool tells_change(std::string_view said, double from, double to) {
+    if (said == "NaN") return std::isnan(from) || std::isnan(to);
+    if (said == "stays 0") return from == 0.0 && to == 0.0;
+    if (said == "the same") return from == to;
+    if (said == "about the same")
+        return from != to && std::max(from, to) / std::min(from, to) < 1.06;
+    const bool smaller = said.starts_with("÷ ");
+    if (!smaller && !said.starts_with("× ")) return false;
+    const double ratio = smaller ? from / to : to / from;
+    const double shown = number_of(said.substr(std::string_view("÷ ").size()));
+    if (shown > kPrecise) return ratio > kPrecise;  // what is left is rounding
+    return ratio > 1.0 && (ratio == shown || std::abs(ratio - shown) <= 0.06 * ratio);
+}
+
+// ---- the four gradients over d_k
+
+const GradientPoint* gradients_at(const AppState& state) {
+    const auto& points = saturation_gradients(state).points;
+    if (!points) return nullptr;
+    const auto found =
+        std::ranges::find(*points, saturation_controls(state).d_k, &GradientPoint::d_k);
+    return found == points->end() ? nullptr : &*found;
+}
+const Spread& shown_in(const AppState& state, const GradientSide& side) {
+    const GradientOf of = saturation_look(state).gradient;
+    return of == GradientOf::z   ? side.z
+           : of == GradientOf::s ? side.s
+           : of == GradientOf::q ? side.q
+                                 : side.w_q;
+}
+
+/// −1: less is said, 1: more, 0: alike, 2: neither can be told.
+int way_said(std::string_view words) {
+    if (words.find("leave open") != words.npos) return 2;
+    if (words.find("about ") != words.npos) return 0;
+    return words.find("over ") != words.npos ? 1 : -1;
+}
+/// "under 1/25", "over 3 times", "no gradient", "0", "about the same", of what may be anywhere within two intervals.
+bool tells_ratio(std::string_view said, double low, double high, double to_low, double to_high) {
+    if (const auto less = parts_of("{}under 1/{} {}", said))
+        return number_of((*less)[1]) * to_high <= low * (1 + 1e-9) && number_of((*less)[1]) > 1.3;
+    if (const auto more = parts_of("{}over {} times{}", said))
+        return to_low * (1 + 1e-9) >= number_of((*more)[1]) * high && number_of((*more)[1]) > 1.3;
+    const bool far = low > kFar * to_high || to_low > kFar * high;
+    if (way_said(said) == 0) return !far && high <= 2.0 * to_low && to_high <= 2.0 * low;
+    if (way_said(said) == 2) return !far && (high > 2.0 * to_low || to_high > 2.0 * low);
+    return to_high == 0.0 && low > 0.0;
+}
+bool check_typical(const Told& told) {
+    const GradientPoint* here = gradients_at(told.state);
+    if (here == nullptr || told.count(0) != here->d_k) return false;
+    const Spread& with = shown_in(told.state, here->scaled);
+    const Spread& without = shown_in(told.state, here->unscaled);
+    const bool batch = saturation_look(told.state).gradient == GradientOf::w_q;
+    const bool opposite = way_said(told.part[2]) != way_said(told.part[3]);
+    const auto beside = [](double value) { return value * (1 - 1e-12); };  // one number
+    return told.part[1] == (batch ? "batch" : "row") &&
+           opposite == (told.words.find(", yet the mean") != told.words.npos) &&
+           tells_ratio(told.part[2], with.sure_low, with.sure_high, without.sure_low,
+                       without.sure_high) &&
+           (tells_ratio(told.part[3], with.mean, with.mean, without.mean, without.mean) ||
+            (way_said(told.part[3]) == 0 && beside(with.mean) <= kFar * without.mean &&
+             beside(without.mean) <= kFar * with.mean));
+}
+bool check_width_one(const Told& told) {
+    return saturation_controls(told.state).d_k == 1;  // √1 = 1
+}
+bool check_no_choice(const Told& told) {
+    const GradientPoint* here = gradients_at(told.state);
+    return here && here->scaled.q.percentiles[100] == 0.0 &&
+           here->unscaled.q.percentiles[100] == 0.0;
+}
+/// "Most rows pass nothing, few pass far too much: …".
+bool check_closing(const Told& told) {
+    const GradientPoint* here = gradients_at(told.state);
+    if (here == nullptr) return false;
+    const GradientSide &with = here->scaled, &without = here->unscaled;
+    const auto above = std::ranges::count_if(without.q.percentiles,
+                                             [&](double each) { return each > without.q.mean; });
+    const double least = told.part[0] == "Most" ? 0.5 : 0.1;
+    return without.z.dead > least && without.z.dead > with.z.dead && above < 50 &&
+           without.q.percentiles[100] > 2.0 * with.q.percentiles[100] &&
+           without.q.mean > kFar * with.q.mean;
+}
+bool check_dead_scaled(const Told& told) {
+    double most = 0.0;
+    for (const GradientPoint& each : *saturation_gradients(told.state).points)
+        if ((each.d_k & (each.d_k - 1)) == 0) most = std::max(most, each.scaled.z.dead);
+    if (told.part.empty()) return most == 0.0;
+    return told.part[0].starts_with("< ") ? most > 0.0 && most < 0.0005
+                                          : most > 0.0 && shows(told.part[0], most);
+}
+bool check_dead(const Told& told) {
+    const GradientPoint* here = gradients_at(told.state);
+    const bool with = told.words.find("with:") != told.words.npos;
+    const double share = here ? (with ? here->scaled : here->unscaled).z.dead : HUGE_VAL;
+    return told.part[0].starts_with("< ") ? share > 0.0 && share < 0.0005
+                                          : shows(told.part[0], share);
+}
+bool check_typical_change(const Told& told) {
+    const GradientPoint* here = gradients_at(told.state);
+    return here && tells_change(told.part[0], shown_in(told.state, here->scaled).median(),
+                                shown_in(told.state, here->unscaled).median());
+}
+bool check_lost(const Told& told) {
+    const GradientPoint* here = gradients_at(told.state);
+    return here && shown_in(told.state, here->unscaled).median() <
+                       shown_in(told.state, here->scaled).median();
+}
+
+// ---- softmax alone, draw by draw
+
+struct Alone {
+    std::vector<double> p, jacobian, evenness;
+};
+Alone alone_of(const SaturationSettings& settings, Index d_k, bool scaled) {
+    const bool drawn = settings.model == SaturationModel::sampled;
+    const double root = std::sqrt(static_cast<double>(d_k));
+    Alone all;
+    for (Index trial = 0; trial < (drawn ? settings.trials : 1); ++trial) {
+        std::vector<double> a = raw_scores(settings, d_k, trial);
+        for (std::size_t j = 0; scaled && j < a.size(); ++j)
+            a[j] = drawn ? a[j] / root : settings.logits[j];
+        const double most = std::ranges::max(a);
+        const bool known = std::isfinite(most);
+        double sum = 0.0, entropy = 0.0, squares = 0.0;
+        for (double& each : a) sum += each = std::exp(each - most);
+        for (double& each : a) {
+            each /= sum;
+            entropy -= each > 0.0 ? each * std::log(each) : 0.0;
+        }
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            double others = 0.0;  // 1 − a_i without its rounding
+            for (std::size_t j = 0; j < a.size(); ++j)
+                if (j != i) others += a[j], squares += std::pow(a[i] * a[j], 2);
+            squares += std::pow(a[i] * others, 2);
+        }
+        const double nan = std::nan("");
+        all.p.push_back(known ? std::ranges::max(a) : nan);
+        all.jacobian.push_back(known ? std::sqrt(squares) : nan);
+        all.evenness.push_back(
+            known && a.size() > 1 ? entropy / std::log(static_cast<double>(a.size())) : nan);
+    }
+    return all;
+}
+/// Of the curves that are shown, at a width; the last ones are kept.
+const std::array<Alone, 2>& alone(const AppState& state, Index d_k) {
+    static std::map<Index, std::array<Alone, 2>> kept;
+    static SaturationSettings of;
+    const SaturationSettings& settings = saturation_curves(state).settings;
+    if (!(of == settings)) kept.clear();
+    of = settings;
+    if (!kept.contains(d_k))
+        kept[d_k] = {alone_of(settings, d_k, true), alone_of(settings, d_k, false)};
+    return kept[d_k];
+}
+/// 95 % of the median.
+std::pair<double, double> sure(const std::vector<double>& values) {
+    const double reach = 0.98 / std::sqrt(static_cast<double>(values.size()));
+    return {at_share(values, 0.5 - reach), at_share(values, 0.5 + reach)};
+}
+bool near(double a, double b) { return a == b || std::abs(a - b) <= 1e-6 * std::abs(a) + 1e-12; }
+
+/// "one key takes 97 %", "the largest weight is over 99.9 %".
+bool tells_largest(std::string_view said, double p) {
+    const bool takes = said.starts_with("one key takes ");
+    const auto parts = parts_of(takes ? "one key takes {}" : "the largest weight is {}", said);
+    if (!parts || takes != (p >= 0.5)) return false;
+    if (parts->front() == "over 99.9 %") return p >= 0.9995 && p < 1.0;
+    return shows(parts->front(), p) || (parts->front() == "100 %" && p == 1.0);
+}
+/// The root as it is written: "√64 = 8", "√128 ≈ 11.3".
+bool tells_root(std::string_view said, Index d_k) {
+    const double root = std::sqrt(static_cast<double>(d_k));
+    const auto whole = parts_of("√{} = {}", said), rounded = parts_of("√{} ≈ {}", said);
+    const auto& is = whole ? whole : rounded;
+    return is && number_of(is->front()) == static_cast<double>(d_k) &&
+           (whole ? number_of((*is)[1]) == root
+                  : shows((*is)[1], root) && root != std::floor(root));
+}
+bool check_alone(const Told& told) {  // "√64 = 8", "one key takes 97 %, and the gradient …"
+    const Index d_k = saturation_controls(told.state).d_k;
+    const auto& [scaled, unscaled] = alone(told.state, d_k);
+    const bool none_lost = told.part[1].find("; the gradient") != std::string::npos;
+    const auto at = told.part[1].find(none_lost ? "; " : ", ");
+    const std::string largest = told.part[1].substr(0, at), rest = told.part[1].substr(at + 2);
+    if (!tells_root(told.part[0], d_k) || !tells_largest(largest, median(unscaled.p))) return false;
+    const double with = median(scaled.jacobian), without = median(unscaled.jacobian);
+    if (rest.ends_with("passes no gradient, scaled or not")) return with == 0.0 && without == 0.0;
+    if (rest.ends_with("passes is 0")) return without == 0.0 && with > 0.0;
+    if (rest.ends_with("only the unscaled softmax passes a gradient"))
+        return with == 0.0 && without > 0.0;
+    const auto [low, high] = sure(scaled.jacobian);
+    const auto [to_low, to_high] = sure(unscaled.jacobian);
+    return none_lost == (way_said(rest) == 1) && tells_ratio(rest, low, high, to_low, to_high);
+}
+bool check_alone_same(const Told& told) {  // d_k = 1: "one key takes 60 % either way"
+    const auto& [scaled, unscaled] = alone(told.state, 1);
+    return saturation_controls(told.state).d_k == 1 && near(median(scaled.p), median(unscaled.p)) &&
+           tells_largest(split(told.part[0], " either way")[0], median(unscaled.p));
+}
+bool check_overflow(const Told& told) {
+    return saturation_controls(told.state).d_k == told.count(0) &&
+           std::isnan(median(alone(told.state, told.count(0))[1].p));
+}
+bool check_scaled_alone(const Told& told) {
+    const double p = median(alone(told.state, saturation_controls(told.state).d_k)[0].p);
+    if (told.part.empty()) return std::isnan(p);
+    return told.part[0] == "over 99.9 %" ? p >= 0.9995 && p < 1.0 : shows(told.part[0], p);
+}
+bool check_alone_one_key(const Told& told) {
+    const SaturationSettings& settings = saturation_curves(told.state).settings;
+    return settings.model == SaturationModel::fixed_logits && settings.logits.size() == 1;
+}
+/// By hand, and taken out exactly: scaled logits are the typed ones at every width.
+bool check_by_hand(const Told& told) {
+    const auto& settings = told.part.size() > 1 ? saturation_controls(told.state).settings
+                                                : saturation_curves(told.state).settings;
+    return settings.model == SaturationModel::fixed_logits &&
+           near(median(alone_of(settings, 4, true).p), median(alone_of(settings, 64, true).p));
+}
+bool check_verdict(const Told& told) {
+    const auto& side = alone(
+        told.state,
+        saturation_controls(told.state).d_k)[told.words.starts_with("Softmax, scaled") ? 0 : 1];
+    const auto verdict = [](double evenness) {
+        return evenness >= 0.5 ? "healthy" : evenness >= 0.1 ? "saturating" : "saturated";
+    };
+    const auto [low, high] = sure(side.evenness);
+    const std::string is = verdict(median(side.evenness));
+    const bool border = verdict(low) != is || verdict(high) != is;
+    return told.part[0] == (border ? "at the border" : is);
+}
+double j_median(const AppState& state, Index d_k, std::size_t side) {
+    return median(alone(state, d_k)[side].jacobian);
+}
+bool check_pinned_change(const Told& told) {  // "d_k 4 → 64: unscaled ÷ 9.1, scaled × 1.2"
+    const Index from = told.count(0), to = told.count(1);
+    const SaturationControls& controls = saturation_controls(told.state);
+    if (told.part[2] == "…") return true;
+    const auto sides = parts_of("unscaled {}, scaled {}", told.part[2]);
+    return sides && from == controls.pin && to == controls.d_k &&
+           tells_change((*sides)[0], j_median(told.state, from, 1), j_median(told.state, to, 1)) &&
+           tells_change((*sides)[1], j_median(told.state, from, 0), j_median(told.state, to, 0));
+}
+bool check_stop_change(const Told& told) {  // of some stop
+    const Index from = told.count(0);
+    for (Index to = 1; to <= 4096; to *= 2)
+        if (tells_change(told.part[1], j_median(told.state, from, 1),
+                         j_median(told.state, to, 1)) &&
+            tells_change(told.part[2], j_median(told.state, from, 0), j_median(told.state, to, 0)))
+            return from == saturation_controls(told.state).pin;
+    return false;
+}
+bool check_sure_change(const Told& told) {
+    const SaturationControls& controls = saturation_controls(told.state);
+    const auto [low, high] = sure(alone(told.state, controls.d_k)[1].jacobian);
+    const double from = j_median(told.state, controls.pin, 1);
+    return told.count(0) == saturation_curves(told.state).settings.trials &&
+           tells_change(told.part[1], from, high) && tells_change(told.part[2], from, low);
+}
+bool check_pinned(const Told& told) {
+    const SaturationControls& controls = saturation_controls(told.state);
+    return controls.pin == controls.d_k && controls.pin == told.count(0);
+}
+bool check_gap(const Told& told) {
+    for (Index d_k = 1; d_k <= 4096; d_k *= 2)
+        if (j_median(told.state, d_k, 0) > j_median(told.state, d_k, 1)) return true;
+    const Index others[] = {saturation_controls(told.state).d_k,
+                            saturation_controls(told.state).pin};
+    return std::ranges::any_of(others, [&](Index d_k) {
+        return j_median(told.state, d_k, 0) > j_median(told.state, d_k, 1);
+    });
+}
+/// Where ‖∂a/∂s‖, which has a further 1/√d_k when scaled, changes sides.
+bool check_raw(const Told& told) {
+    if (!saturation_curves(told.state).sweep) return told.part[0] == ", ∂a/∂s = J/√d_k when scaled";
+    std::vector<Index> widths{saturation_controls(told.state).d_k,
+                              saturation_controls(told.state).pin};
+    for (Index d_k = 1; d_k <= 4096; d_k *= 2) widths.push_back(d_k);
+    std::ranges::sort(widths);
+    std::vector<std::pair<double, double>> crossings;
+    double last = 0.0, last_width = 1.0;
+    bool lower = false, first = true;
+    for (const Index d_k : widths) {
+        const double width = static_cast<double>(d_k);
+        const double gap = std::log(j_median(told.state, d_k, 0) / std::sqrt(width)) -
+                           std::log(j_median(told.state, d_k, 1));
+        if (d_k > 1 && std::exchange(first, d_k <= 1)) lower = std::isfinite(gap) && gap < 0.0;
+        const double least = std::min(j_median(told.state, d_k, 0), j_median(told.state, d_k, 1));
+        if (!std::isfinite(gap) || std::abs(gap) < 1e-12 || least * kPrecise < 1.0) continue;
+        if (last * gap < 0.0) crossings.emplace_back(last_width, width);
+        last = gap, last_width = width;
+    }
+    if (lower != (told.words.find("starts lower") != told.words.npos)) return false;
+    const auto places = parts_of("{}cross near d_k ≈ {}", told.words);
+    if (!places) return crossings.empty();
+    const auto all = split((*places)[1], " and ");
+    return std::ranges::equal(all, crossings, [](const std::string& said, const auto& ends) {
+        return number_of(said) >= 0.9 * ends.first && number_of(said) <= 1.1 * ends.second;
+    });
+}
+bool check_percents(const Told& told) {  // "rounded: adds to 100.1 %", of one side
+    const SaturationControls& controls = saturation_controls(told.state);
+    const SaturationPair pair = saturation_at(controls.settings, controls.d_k, controls.draw);
+    return std::ranges::any_of(std::array{&pair.scaled, &pair.unscaled}, [&](const auto* row) {
+        long tenths = 0;
+        for (const double each : row->weights)
+            tenths += std::isnan(each) ? 0 : std::lround(1000.0 * each);
+        return tenths != 1000 && shows(told.part[0], static_cast<double>(tenths) / 1000.0);
+    });
+}
+
+constexpr Claim kClaims[] = {
+    {"Without ÷√{}, a typical {} passes {}, yet the mean is {}", check_typical},
+    {"Without ÷√{}, a typical {} passes {}, and the mean is {}", check_typical},
+    {"With one key its weight is 1 whatever the score: softmax passes no gradient, scaled or not",
+     check_no_choice},
+    {"At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing", check_width_one},
+    {"At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing: {}", check_alone_same},
+    {"{} rows pass nothing, few pass far too much: {}", check_closing},
+    {"with ÷√d_k: 0 % everywhere", check_dead_scaled},
+    {"with ÷√d_k: at most {}", check_dead_scaled},
+    {"Share that passes nothing, with: {}", check_dead},
+    {"Share that passes nothing, without: {}", check_dead},
+    {"The typical one: {}", check_typical_change},
+    {"Between the medians: {}", check_lost},
+    {"Between the curves: {}", check_gap},
+    {"Without ÷√d_k, scores spread like {}: {}", check_alone},
+    {"Without ÷√d_k, the logits stay multiplied by {}: {}", check_alone},
+    {"Without ÷√d_k the scores overflow at d_k = {}: the weights are NaN, and so is every gradient",
+     check_overflow},
+    {"Scaled, they are NaN too", check_scaled_alone},
+    {"Scaled, the largest weight is {}", check_scaled_alone},
+    {"There is one key: softmax gives it 100 % whatever its score, and passes no gradient, scaled "
+     "or not",
+     check_alone_one_key},
+    {"Nothing is drawn: the growth with √d_k is put in by hand, and ÷ √d_k takes it out exactly",
+     [](const Told& told) {
+         return check_by_hand({told.state, told.words, {"", ""}});
+     }},
+    {"s = √d_k × [{}]: the growth is put in by hand, and ÷√d_k takes it out exactly",
+     check_by_hand},
+    {"Softmax, scaled: {}", check_verdict},
+    {"Softmax, unscaled: {}", check_verdict},
+    {"d_k {} → {}: {}", check_pinned_change},
+    {"d_k {} is pinned: move the handle to compare", check_pinned},
+    {"Against d_k = {}: unscaled {}, scaled {}", check_stop_change},
+    {"{} draws: {} to {} with 95 % confidence", check_sure_change},
+    {"By the raw score s the chain rule adds a factor{}", check_raw},
+    {"rounded: adds to {}", check_percents},
+};
+
+}  // namespace
+
+std::span<const Claim> why_claims() { return kClaims; }
+
+}  // namespace attn::view
