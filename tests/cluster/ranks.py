@@ -227,6 +227,14 @@ def test_kills(rng, kills):
                                   lambda out: list(pathlib.Path(f"{out}.parts").glob("*/*.npz")), kills):
         assert f" {len(kept)} blocks were there" in said if kept else "were there" not in said, said
         assert not pathlib.Path(f"{out}.parts").exists(), "parts are left behind"
+    job = subprocess.Popen(command(1, "attend", file, "-o", "other.npz"), env=ENVIRONMENT, stderr=subprocess.DEVNULL)
+    while job.poll() is None and not list(pathlib.Path("other.npz.parts").glob("*/*.npz")):
+        time.sleep(0.01)
+    for rank in children(job.pid):
+        os.kill(rank, signal.SIGKILL)
+    assert job.wait(WAIT) != 0, "it ended before it was killed"
+    file = save("other-call.npz", {"causal": "top-left"}, Q=q[:, :16000], K=k[:, :16000], V=k[:, :16000])
+    assert "were there" not in run(2, "attend", file, "-o", "other.npz"), "parts of another call are read"
 
 
 def test_refusals():

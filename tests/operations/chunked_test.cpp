@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/cast.h"
+#include "core/entries.h"
 #include "tests/operations/sample.h"
 #include "tests/support/cases.h"
 
@@ -100,6 +101,23 @@ TEST_CASE(
                 CHECK(difference(d.call_params[param.param], exact.params[param.param],
                                  fmt::format("d_{} of {}", param.key, made.name), 1e-11) == "");
         }
+}
+
+TEST_CASE("before the first chunk the sum is 0, or a sink's 1: what a factor of it would do") {
+    bool some = false;
+    for (const Case& one : every_case()) {
+        const OperationCase made = chunked(one, 2);
+        const OperationTraceD d = made.backward();
+        const TensorD& sinks = made.inputs.params[Param::sinks];
+        CAPTURE(made.name);
+        for_each_row(d["rescale"].shape(), [&](Index b, Index h, Index i) {
+            const bool sink = !sinks.empty() && std::isfinite(sinks(0, 0, 0, h));
+            const double expected = sink ? d["running_sum"](b, h, i, 0) : 0.0;
+            CHECK(d["rescale"](b, h, i, 0) == expected);
+            some = some || expected != 0.0;
+        });
+    }
+    CHECK(some);
 }
 
 TEST_CASE(
