@@ -177,7 +177,9 @@ Axes LayerReader::heads_axes(Index heads) const {
 }
 
 Inputs read_inputs(const LayerReader& layer, std::vector<std::string>& notes) {
-    if (layer.options.layout == HeadAxes::per_head && layer.reader.has(layer.name("Q")))
+    const std::string query = layer.name("Q");  // a trace's own q is heads-first, whatever qkv is
+    if (layer.options.layout == HeadAxes::per_head && layer.reader.has(query) &&
+        query.ends_with('Q'))
         throw bad_input(fmt::format(
             "{}: layout is per-head, but {} is not packed with K and V; expected heads-first, "
             "tokens-first or joined",
