@@ -206,12 +206,14 @@ Result<Row> row_of(const ReachRow& given, std::size_t j) {
     row.width = static_cast<std::size_t>(given.width);
     for (std::size_t m = 0; m < given.logits.size(); ++m) {
         const double logit = given.logits[m];
-        if (std::isinf(logit) && logit < 0.0) continue;
+        const bool left_out = std::isinf(logit) && logit < 0.0;
         const auto first = given.slopes.begin() + static_cast<std::ptrdiff_t>(m * row.width);
         Vector slope(first, first + given.width);
-        if (!std::isfinite(logit) ||
+        // another query may bring back what is −∞ for a key of ∞
+        if ((!std::isfinite(logit) && !left_out) ||
             !std::ranges::all_of(slope, [](double x) { return std::isfinite(x); }))
             return bad_input("a score or a key of this row is not a finite number");
+        if (left_out) continue;
         if (m == j) {
             row.own = logit;
             row.own_slope = std::move(slope);

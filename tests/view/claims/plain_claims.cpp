@@ -1,6 +1,7 @@
 // Numbers that stand alone in tooltips and lines: sizes, settings, formulas with their result.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "app/common/sheet.h"
@@ -63,6 +64,14 @@ bool check_turned(
            (!halves || told.number(0) == turned(told) / 2) && times &&
            number_of((*times)[0]) == spec(told).rope->base &&
            number_of((*times)[1]) == turned(told);
+}
+
+bool check_more_pairs(const Told& told) {  // than the two that are written out, of A or B
+    const auto& result = kinds_look(told.state).result;
+    return result && std::ranges::any_of(std::array{&result->a, &result->b}, [&](const auto* side) {
+               const auto& rope = side->spec.rope;
+               return rope && rope->dims.value_or(size(told).d_k) / 2 - 2 == told.count(0);
+           });
 }
 
 // ---- formats of numbers
@@ -224,8 +233,7 @@ constexpr Claim kClaims[] = {
      [](const Told& told) { return is_slope(told, 0, 1, 2); }},
     {"Columns 2c and 2c + 1 of every {} turn together, by its position times {}", check_turned},
     {"Columns c and c + {} of every {} turn together, by its position times {}", check_turned},
-    {"And so {} more pair{} of columns of {}",
-     [](const Told& told) { return told.number(0) == turned(told) / 2 - 1; }},
+    {"And so {} more pair{} of columns of {}", check_more_pairs},
     {"{} cannot be computed here: rope.dims is {}: RoPE turns pairs of columns, so an even number "
      "from 2 to d_k = {} is expected",
      [](const Told& told) {

@@ -348,9 +348,6 @@ bool check_step(const Told& told) {
     double squares = 0.0, most = 0.0;
     for (const double each : change) squares += each * each, most = std::max(most, std::abs(each));
     const double at = change[static_cast<std::size_t>(told.count(2))];
-    if (getenv("DBG"))
-        fprintf(stderr, "AFTER %.17g target %.17g\n", weight_after(told.state, reach, query),
-                compare_look(told.state).target);
     if (std::abs(weight_after(told.state, reach, query) - compare_look(told.state).target) > 1e-6)
         return false;
     return shows(told.part[1], std::sqrt(squares)) && std::abs(at) == most &&
@@ -370,7 +367,7 @@ constexpr Claim kClaims[] = {
      check_rank},
     {"{} is {} × {}: its rows and columns are other tokens, so symmetry has no meaning",
      check_other_tokens},
-    {"S is one number: symmetric by itself", check_one_score},
+    {"{} is one number: symmetric by itself", check_one_score},
     {"The guess sums to {}; a row of weights sums to 1", check_unit_row},
     {"Scaling off: scores are no longer divided by √{} = {}", check_scaling_off},
     {"Causal mask on: no query sees a key after its own place", check_causal_mask},

@@ -88,7 +88,7 @@ bool tells_which(std::string_view said, std::string_view one, const std::set<Ind
 }
 /// "scores: every row of head 1, …", "q: column 3 of rows 1–2 of every head": of a checked array.
 bool check_extent(const Told& told) {
-    if (told.state.workspace != "verify") return told.words.find(": row ") != told.words.npos;
+    if (told.state.workspace != "verify") return told.part.size() == 2;  // "softmax: rows"
     const auto& rows = verify_look(told.state).result->report.rows;
     const auto found = std::ranges::find(rows, told.part[0], &DiffRow::key);
     if (found == rows.end()) return false;
