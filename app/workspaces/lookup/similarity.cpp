@@ -26,10 +26,10 @@ std::string measure_title(const SimilarityView& view, const Document& document, 
 
 /// max |S − Sᵀ| and where; NaN where one is.
 struct Asymmetry {
-    double value = 0.0, size = 0.0;  // of the largest |S|
+    double value = 0.0, size = 0.0;  // of the largest finite |S|
     Index row = 0, column = 0;
 
-    bool is_rounding() const { return value <= kRounding * size; }
+    bool is_rounding() const { return std::isfinite(value) && value <= kRounding * size; }
 };
 /// nullopt: rows and columns are other tokens.
 std::optional<Asymmetry> asymmetry_of(const Document& document, MatrixView<const float> s) {
@@ -39,7 +39,7 @@ std::optional<Asymmetry> asymmetry_of(const Document& document, MatrixView<const
         for (Index j = 0; j <= i; ++j) {
             const bool same = s(i, j) == s(j, i);  // ∞ too
             const double by = same ? 0.0 : std::abs(double{s(i, j)} - double{s(j, i)});
-            most.size = std::max(most.size, std::abs(double{s(i, j)}));
+            if (std::isfinite(s(i, j))) most.size = std::max(most.size, std::abs(double{s(i, j)}));
             if (std::isnan(by)) return Asymmetry{by, by, i, j};
             if (by > most.value) most = {by, most.size, i, j};
         }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -93,11 +94,15 @@ std::string largest_label(const std::vector<double>& values,
     return most.size() > 1 ? "" : labels[static_cast<std::size_t>(most.front())];
 }
 
-void say_guess(PredictView& view, bool share, bool sinks) {
+void say_guess(PredictView& view, std::span<const float> row, bool share, bool sinks) {
     const double sum = std::accumulate(view.guess.begin(), view.guess.end(), 0.0);
+    const double whole = std::accumulate(row.begin(), row.end(), 0.0);
+    // not where all is forbidden or dropped, nor where a weight is NaN
+    const bool is_whole = whole > 0.0 && whole < 1.001 && (sinks || whole > 0.999);
     if (share)
-        view.total = fmt::format("The guess sums to {}; a row of weights sums to 1{}.", number(sum),
-                                 sinks ? " together with the sink's share" : "");
+        view.total = fmt::format("The guess sums to {}{}{}.", number(sum),
+                                 is_whole ? "; a row of weights sums to 1" : "",
+                                 is_whole && sinks ? " together with the sink's share" : "");
     view.notes = {"Keys , and . choose a bar, ↑ and ↓ change it, Enter reveals the row."};
 }
 
@@ -232,7 +237,7 @@ std::optional<PredictView> build_predict_view(const AppState& state) {
     view.role = stage.role;
     for (const double value : view.guess) view.guess_words.push_back(number(value));
     if (!view.revealed) {
-        say_guess(view, share, has_sinks(state.document()));
+        say_guess(view, sheet.values.row(prediction->row), share, has_sinks(state.document()));
         return view;
     }
     for (const float value : sheet.values.row(prediction->row)) {

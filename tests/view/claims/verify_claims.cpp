@@ -43,7 +43,7 @@ bool check_verdict(const Told& told) {
     if (!differs) return wrong == 0 && told.count(1) == std::ssize(rows);
     return wrong > 0 && told.count(1) == wrong && told.count(2) == std::ssize(rows);
 }
-/// "head [0, 1]: 3 beyond, at most 0.2", "row [0, 1, 2]: …": of one of the arrays.
+/// "[0, 1]: 3 beyond, at most 0.2" of a head, "[0, 1, 2]: …" of a row of one of the arrays.
 bool check_part(const Told& told) {
     const auto place = split(told.part[0], ", ");
     const std::pair head(count_of(place[0]), count_of(place[1]));
@@ -132,8 +132,7 @@ constexpr Claim kClaims[] = {
     {"No fault is planted", check_no_fault},
     {"{}: equal within tolerance: {} array{}", check_verdict},
     {"{}: different: {} of {} arrays beyond tolerance; {}", check_verdict},
-    {"head [{}]: {} beyond, at most {}", check_part},
-    {"row [{}]: {} beyond, at most {}", check_part},
+    {"[{}]: {} beyond, at most {}", check_part},
     {"{}: every row{}", check_extent},
     {"{}: row {}", check_extent},
     {"{}: rows {}", check_extent},
