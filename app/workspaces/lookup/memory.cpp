@@ -152,6 +152,10 @@ std::string contribution_words(const LookupControls& controls, const MemoryRead&
         return fmt::format(
             "Weight is not contribution: that is ‖a v‖. Here the heaviest brings most: {}.",
             both(heaviest));
+    if (percent(of(read.weights, heaviest)) == percent(of(read.weights, brings)))
+        return fmt::format(
+            "Weight is not contribution: that is ‖a v‖. Of nearly equal weights {}; {}.",
+            both(heaviest), both(brings));
     return fmt::format("High weight is not high contribution: {}; {}.", both(heaviest),
                        both(brings));
 }
