@@ -27,8 +27,6 @@ void draw_title(const PlotCanvas& canvas, ImVec2 low, float width) {
 }
 
 /// Of how many ticks of the x axis one is labelled, so that no label touches another.
-constexpr float kTipAway = 12.0F;
-
 std::size_t x_stride(const PlotCanvas& canvas) {
     const float widest =
         canvas.frame.widest(canvas.frame.fonts.digits_small, canvas.plot.x_tick_labels);
@@ -46,11 +44,9 @@ PlotInput read_marker(const PlotCanvas& canvas, const char* id) {
     input.let_go = ImGui::IsItemDeactivated();
     if (ImGui::IsItemActive()) input.moved_to = canvas.value_at(ImGui::GetMousePos().x);
     input.steps = focus_stop(canvas.frame) ? arrow_steps(canvas.frame) : 0;
-    const ImVec2 at = ImGui::GetMousePos();
-    const float away = canvas.frame.px(kTipAway);
-    if (!ImGui::IsItemActive())  // not over the number that is pointed at
-        tooltip_beside(canvas.frame, {at.x - away, at.y - away}, {at.x + away, at.y + away},
-                       Beside::below, canvas.plot.title, canvas.plot.tooltip);
+    const bool told = !canvas.plot.title.empty() || !canvas.plot.tooltip.empty();
+    if (told && ImGui::IsItemHovered() && !ImGui::IsItemActive())
+        tooltip_at_pointer(canvas.frame, canvas.plot.title, canvas.plot.tooltip);
     return input;
 }
 
