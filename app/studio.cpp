@@ -6,7 +6,7 @@
 
 #include "app/figure.h"
 #include "app/gl/offscreen.h"
-#include "app/gl/png.h"
+#include "app/gl/pixels.h"
 #include "app/screen.h"
 
 namespace attn {
@@ -32,7 +32,7 @@ class OffscreenStudio : public cli::Studio {
     }
 
     Result<std::string> picture(const view::AppState&) override {
-        return gl::encode_png(target_->read());
+        return encode_png(gl::opaque(target_->read()));
     }
 
   private:

@@ -1,4 +1,4 @@
-# Eigen, CLI11, JSON, tl::expected, stb.
+# Eigen, CLI11, JSON, tl::expected.
 
 # No version here: Eigen 5 rejects a request for 3.4.
 attn_find_package(eigen Eigen3::Eigen Eigen3)
@@ -23,15 +23,4 @@ attn_find_package(expected tl::expected tl-expected 1.0)
 if(NOT TARGET attn::expected)
   attn_fetch(expected https://github.com/TartanLlama/expected.git v1.1.0 SOURCE_SUBDIR unused)
   attn_provide_headers(expected "upstream 1.1.0" ${expected_SOURCE_DIR}/include)
-endif()
-
-# Headers only, <stb_image_write.h>: one of our files compiles the implementation, as a static one.
-if(NOT "stb" IN_LIST ATTN_FETCH)
-  find_path(ATTN_STB_DIR stb_image_write.h PATH_SUFFIXES stb)
-endif()
-if(ATTN_STB_DIR AND NOT "stb" IN_LIST ATTN_FETCH)
-  attn_provide_headers(stb "system" ${ATTN_STB_DIR})
-else()
-  attn_fetch(stb https://github.com/nothings/stb.git 8b5f1f37b5b75829fc72d38e7b5d4bcbf8a26d55 SOURCE_SUBDIR unused)
-  attn_provide_headers(stb "upstream 2022-09-08" ${stb_SOURCE_DIR})
 endif()

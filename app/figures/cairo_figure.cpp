@@ -9,6 +9,7 @@
 
 #include "app/figures/pieces.h"
 #include "app/figures/type.h"
+#include "core/io/png_image.h"
 
 namespace attn::figures {
 namespace {
@@ -284,6 +285,21 @@ class PdfFigure : public CairoFigure {
     std::unique_ptr<std::string> bytes_;  // cairo writes to where it lies
 };
 
+RgbImage rgb_of(cairo_surface_t* surface) {
+    cairo_surface_flush(surface);
+    RgbImage image{
+        cairo_image_surface_get_width(surface), cairo_image_surface_get_height(surface), {}};
+    image.rgb.reserve(static_cast<std::size_t>(3 * image.width * image.height));
+    const unsigned char* row = cairo_image_surface_get_data(surface);
+    for (Index y = 0; y < image.height; ++y, row += cairo_image_surface_get_stride(surface))
+        for (Index x = 0; x < image.width; ++x) {
+            const std::uint32_t pixel = reinterpret_cast<const std::uint32_t*>(row)[x];
+            for (const unsigned shift : {16U, 8U, 0U})
+                image.rgb.push_back(static_cast<std::uint8_t>(pixel >> shift));
+        }
+    return image;
+}
+
 Result<std::string> png_of(cairo_surface_t* surface) {
     std::string bytes;
     const cairo_status_t done = cairo_surface_write_to_png_stream(surface, append, &bytes);
@@ -298,7 +314,7 @@ class PngFigure : public CairoFigure {
     Result<std::string> finish() override {
         const cairo_status_t drawn = cairo_status(cairo());
         if (drawn != CAIRO_STATUS_SUCCESS) return cairo_failed(drawn);
-        return png_of(surface());
+        return encode_png(rgb_of(surface()));
     }
 
   private:

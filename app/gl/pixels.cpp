@@ -19,4 +19,12 @@ Pixels read_pixels(Size size) {
     return pixels;
 }
 
+RgbImage opaque(const Pixels& pixels) {
+    RgbImage image{pixels.size.width, pixels.size.height, {}};
+    image.rgb.reserve(pixels.rgba.size() / 4 * 3);
+    for (auto at = pixels.rgba.begin(); at != pixels.rgba.end(); at += 4)
+        image.rgb.insert(image.rgb.end(), at, at + 3);
+    return image;
+}
+
 }  // namespace attn::gl

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/io/png_image.h"
+
 namespace attn::gl {
 
 struct Size {
@@ -23,5 +25,7 @@ using Rgb = std::array<std::uint8_t, 3>;
 
 /// What the framebuffer bound for reading shows, opaque. Waits for the drawing to finish.
 Pixels read_pixels(Size size);
+/// Without alpha.
+RgbImage opaque(const Pixels& pixels);
 
 }  // namespace attn::gl

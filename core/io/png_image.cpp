@@ -20,12 +20,12 @@ constexpr std::size_t kPngHeaderBytes = 33;  // the signature and the chunk IHDR
 constexpr Index kMostDeflateRatio = 1032;    // bytes that one byte of deflate's can stand for
 
 /// What libpng holds, until it is freed.
-struct PngReader {
+struct PngMemory {
     png_image image{};
-    PngReader() { image.version = PNG_IMAGE_VERSION; }
-    ~PngReader() { png_image_free(&image); }
-    PngReader(const PngReader&) = delete;
-    PngReader& operator=(const PngReader&) = delete;
+    PngMemory() { image.version = PNG_IMAGE_VERSION; }
+    ~PngMemory() { png_image_free(&image); }
+    PngMemory(const PngMemory&) = delete;
+    PngMemory& operator=(const PngMemory&) = delete;
 };
 
 Index number_at(std::string_view bytes, std::size_t at) {
@@ -84,7 +84,7 @@ void lay_over_white(std::vector<std::uint8_t>& pixels, RgbImage& image) {
 }
 
 Result<RgbImage> decoded_png(std::string_view bytes, std::string_view where) {
-    PngReader reader;
+    PngMemory reader;
     const auto damaged = [&] {
         return bad_input(fmt::format("{} cannot be read as PNG: {}", where,
                                      static_cast<const char*>(reader.image.message)));
@@ -183,6 +183,21 @@ Result<RgbImage> read_png(const std::filesystem::path& file) {
     const auto bytes = read_text_file(file);
     if (!bytes) return tl::unexpected(bytes.error());
     return parse_png(*bytes, file.string());
+}
+
+std::string encode_png(const RgbImage& image) {
+    PngMemory writer;
+    writer.image.width = static_cast<png_uint_32>(image.width);
+    writer.image.height = static_cast<png_uint_32>(image.height);
+    writer.image.format = PNG_FORMAT_RGB;
+    writer.image.flags = PNG_IMAGE_FLAG_FAST;
+    png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(writer.image);
+    std::string bytes(size, '\0');
+    const int done = png_image_write_to_memory(&writer.image, bytes.data(), &size, 0,
+                                               image.rgb.data(), 0, nullptr);
+    ATTN_CHECK(done != 0, "a picture has a size and pixels");
+    bytes.resize(size);
+    return bytes;
 }
 
 RgbImage resized_image(const RgbImage& image, Index width, Index height) {

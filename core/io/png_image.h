@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,9 @@ inline constexpr Index kMostImageSide = Index{1} << 15;
 /// cut short or damaged, or has more than kMostImagePixels, or than kMostImageSide along a side.
 Result<RgbImage> parse_png(std::string_view bytes, std::string_view where);
 Result<RgbImage> read_png(const std::filesystem::path& file);
+
+/// The bytes of a PNG file, 8 bits, opaque, by libpng's fast setting: pictures of flat colours. Same pixels, same bytes.
+std::string encode_png(const RgbImage& image);
 
 /// Bilinear with antialiasing, as Pillow's Image.resize(…, BILINEAR) computes it, bit for bit: along each row, then along
 /// each column, a pixel of the result is the average of those of the image around its centre c = (n + ½) s, s = from / to,

@@ -73,6 +73,19 @@ TEST_CASE("an interlaced PNG has its pixels in their places") {
         }
 }
 
+TEST_CASE("what is written is read again, pixel by pixel") {
+    RgbImage image{37, 11, {}};
+    for (int n = 0; n < 3 * 37 * 11; ++n)
+        image.rgb.push_back(static_cast<std::uint8_t>(n * n % 251));
+    const std::string bytes = encode_png(image);
+    const RgbImage again = must(parse_png(bytes, "again"));
+    CHECK(again.width == 37);
+    CHECK(again.height == 11);
+    CHECK(again.rgb == image.rgb);
+    CHECK_FALSE(again.over_white);
+    CHECK(encode_png(image) == bytes);
+}
+
 TEST_CASE("what is no PNG, or not a whole one, is refused by its name") {
     const std::string whole = png_bytes("rgb8");
     CHECK(png_fault("") == "f.png is no PNG image: it does not begin with a PNG's eight bytes");

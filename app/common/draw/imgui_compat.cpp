@@ -194,6 +194,8 @@ ImTextureID texture_id(std::uint64_t name) {
 #if IMGUI_VERSION_NUM < 19200
 void pretend_renderer() {}
 void pretend_fonts() {
+    for (ImFontConfig& config : ImGui::GetIO().Fonts->ConfigData)
+        config.OversampleH = 1;  // nobody sees the pixels
     unsigned char* pixels = nullptr;
     int width = 0;
     int height = 0;
