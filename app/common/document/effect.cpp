@@ -407,12 +407,14 @@ const StageChange* change_of(const AppState& state, Stage stage) {
     return &state.effect->at(state.batch, state.head, stage);
 }
 
-std::string entropy_change(const AppState& state, Index row) {
+std::vector<std::string> entropy_changes(const AppState& state) {
     const auto [before, after] = entropies_of(state);
-    const auto at = static_cast<std::size_t>(row);
-    if (at >= before.size() || before[at] == after[at]) return {};
-    return fmt::format("H = {} nats, {} before the last edit", number(after[at]),
-                       number(before[at]));
+    std::vector<std::string> rows(before.size());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (before[i] != after[i])
+            rows[i] = fmt::format("H = {} nats, {} before the last edit", number(after[i]),
+                                  number(before[i]));
+    return rows;
 }
 
 EffectStages effect_stages(const AppState& state) {

@@ -66,8 +66,8 @@ std::string effect_words(const AppState& state);
 /// "changed by the last edit, most at scores[cat, sat]: 0.40 → 0.52"; "" without an edit.
 std::string change_words(const AppState& state, Stage stage);
 
-/// Of a row of weights: "H = 0.89 nats, 1.02 before the last edit"; "" where it is what it was.
-std::string entropy_change(const AppState& state, Index row);
+/// Of each row of weights: "H = 0.89 nats, 1.02 before the last edit"; "" where it is what it was. Empty: nothing changed.
+std::vector<std::string> entropy_changes(const AppState& state);
 
 /// The stages that a sentence of effect_words() speaks of, in its order.
 struct EffectStages {

@@ -221,11 +221,13 @@ std::vector<RowReadouts> row_readouts(const AppState& state) {
 
 /// Beside each row of weights: how even it is as a bar, its largest weight, and what softmax divided by.
 std::vector<SideVector> row_sides(const AppState& state, const StepView& view) {
+    std::vector<std::string> changes = entropy_changes(state);
+    changes.resize(view.rows.size());
     const auto column = [&](std::size_t n) {
         const Readout& head = view.rows.front().readouts[n];
         SideVector side{head.label, head.formula + ": " + head.tooltip, {}, Role::weight};
         for (const RowReadouts& row : view.rows) {
-            const std::string change = entropy_change(state, std::ssize(side.cells));
+            const std::string& change = changes[side.cells.size()];
             side.cells.push_back(row.readouts[n].text);
             side.cell_tips.push_back(tips_of(row) + (change.empty() ? "" : "\n" + change));
         }
