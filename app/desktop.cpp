@@ -19,7 +19,7 @@
 #include "app/figure.h"
 #include "app/followed_file.h"
 #include "app/fonts/fonts.h"
-#include "app/gl/png.h"
+#include "app/gl/pixels.h"
 #include "app/gl/window.h"
 #include "app/jobs/jobs.h"
 #include "app/jobs/script.h"
@@ -123,6 +123,7 @@ class Desktop {
         if (!screen_.font_warning().empty()) warn(screen_.font_warning());
         if (!settings) warn(settings.error().sentence);
         dispatch_all(keeper_.begin(state_));
+        dispatch(view::Tick{0.0});  // from now on what changes may move
     }
 
     /// Until the person quits or a signal asks for the end.
@@ -362,7 +363,7 @@ class Desktop {
 
     void take_screenshot(const gl::Pixels& pixels) {
         const auto path = free_screenshot_path(options_.screenshot_dir);
-        notify(write_file_atomically(path, gl::encode_png(pixels)), "screenshot: " + path.string());
+        notify(write_file_atomically(path, encode_png(gl::opaque(pixels))), "screenshot: " + path.string());
     }
 
     void report_loss(const Result<void>& saved) const {

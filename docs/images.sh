@@ -53,7 +53,11 @@ draw compare-dark.png '{"action":"set_workspace","workspace":"step"}
 {"action":"set_workspace","workspace":"compare"}' --theme dark --preset "$sentence"
 draw large-dark.png '{"action":"fit_map"}' --theme dark --planted 131072 --size 1440x900
 draw large-light.png '{"action":"go_to_needle"}' --theme light --planted 131072 --size 1440x900
+printf '%s\n' '{"action":"set_scaling","on":false}' '{"action":"set_scaling","on":true}' >"$journal"
+"$app" render --film --rest 1.6 --replay "$journal" --preset "$sentence" --stage weights --select weights:7,1 \
+    --size 1120x720 --theme dark -o scaling.png
 
 for picture in *.png; do
+    [[ $picture != scaling.png ]] || continue # it moves
     ! command -v convert >/dev/null || convert "$picture" -dither None -colors 256 "PNG8:$picture"
 done

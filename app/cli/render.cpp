@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "app/cli/arguments.h"
 #include "app/cli/render_parts.h"
@@ -21,6 +22,8 @@
 namespace attn::cli {
 namespace {
 
+constexpr double kRestSeconds = 1.2;  // of each line of a film
+
 struct RenderOptions {
     StartOptions start;
     std::string output;
@@ -31,6 +34,8 @@ struct RenderOptions {
     bool no_titles = false;
     int time_drag = 0;  // frames
     int time_step = 0;
+    bool film = false;
+    std::optional<double> rest_s;
 
     bool is_timed() const { return time_drag > 0 || time_step > 0; }
 };
@@ -96,6 +101,18 @@ void draw_all(Studio& studio, const Start& start, const std::filesystem::path& f
             }
 }
 
+void check_film(const RenderOptions& options, figures::Format format) {
+    if (options.rest_s && !options.film) throw bad_input("--rest is for --film");
+    if (!options.film) return;
+    if (options.all || options.is_timed())
+        throw bad_input(
+            "--film draws one animation: expected neither --all nor --time-drag nor --time-step");
+    if (format != figures::Format::png)
+        throw bad_input("--film makes an animated PNG: expected -o with a name that ends in .png");
+    if (options.start.replay.empty())
+        throw bad_input("--film needs --replay: expected a journal, each of whose lines it shows");
+}
+
 void render(RenderOptions& options, Streams io) {
     if (options.output.empty() && !options.is_timed())
         throw bad_input("no -o: expected the name of the figure, as in -o step.svg");
@@ -113,11 +130,19 @@ void render(RenderOptions& options, Streams io) {
     const auto format = format_of(options);
     if (options.no_titles && format != figures::Format::svg)
         throw bad_input("--no-titles is for SVG; a PDF and a PNG have none");
-    const bool chrome = options.chrome || options.all || options.is_timed();
+    check_film(options, format);
+    const bool chrome = options.chrome || options.film || options.all || options.is_timed();
     auto studio = or_throw(io.open_studio({size, format, chrome, !options.no_titles}));
     jobs::Jobs jobs(start.open, [] {});
     view::AppState state = start.state;
+    const view::Actions replay = options.film ? std::exchange(start.replay, {}) : view::Actions();
     or_throw(carry_out(start, state, jobs));
+    if (options.film) {
+        start.replay = replay;
+        return write_to(options.output,
+                        film(*studio, start, state, jobs, options.rest_s.value_or(kRestSeconds)),
+                        io);
+    }
     if (options.full_pass) view::apply(state, view::SetFullPass{true});
     const bool drags = options.time_drag > 0;
     if (options.is_timed())
@@ -155,6 +180,12 @@ int run_render(Args args, Streams io) {
                  "an SVG without the words and number of each cell and mark, which a browser shows "
                  "under the pointer");
     app.add_flag("--all", options.all, "pictures of every workspace, in both themes");
+    app.add_flag("--film", options.film,
+                 "an animated PNG of the window: each line of --replay, with what it moves");
+    app.add_option("--rest", options.rest_s,
+                   "how long each line of the film rests: 1.2 where it is not said")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(0.05, 60.0));
     app.add_flag("--full-pass", options.full_pass,
                  "every weight of a large matrix, however long that takes");
     app.add_option("--time-drag", options.time_drag,

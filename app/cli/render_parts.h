@@ -23,6 +23,10 @@ void arrive(view::AppState& state);
 /// A frame, and the room that it left for the map.
 void draw_frame(Studio& studio, view::AppState& state);
 
+/// Without the journal first, then line by line with what moves: the bytes of an animated PNG. Each line rests so long.
+std::string film(Studio& studio, const Start& start, view::AppState state, jobs::Jobs& jobs,
+                 double rest_s);
+
 using view::Movement;
 /// So many frames of it: prints how long they take.
 void time_movement(Studio& studio, view::AppState state, Movement movement, int frames,

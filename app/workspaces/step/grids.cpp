@@ -14,6 +14,7 @@
 #include "app/workspaces/step/explain_backward.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/gradient_view.h"
+#include "app/workspaces/step/motion.h"
 #include "core/masks.h"
 #include "core/metrics.h"
 #include "core/rng.h"
@@ -201,7 +202,11 @@ bool is_embedding(const AppState& state, Stage stage, Index row) {
 
 GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
     const StageInfo& row = info(stage);
-    const Sheet sheet = sheet_of(state, stage);
+    Sheet sheet = sheet_of(state, stage);
+    const std::vector<float> moving = moving_values(state, stage);
+    if (!moving.empty())
+        sheet.values = {moving.data(), sheet.values.rows, sheet.values.columns,
+                        sheet.values.columns};
     const bool weights = row.colors == ColorScale::unit;
     const bool by_row = weights && step_look(state).rows_scaled;
     GridView grid =

@@ -38,6 +38,19 @@ struct Prediction {
     bool closed = false;    // it was seen: the canvas is shown
 };
 
+/// The numbers of a stage as they stood.
+struct ShownValues {
+    Stage stage = Stage::x;
+    std::vector<std::string> labels;  // of rows and columns
+    std::vector<float> values;
+};
+/// Numbers on their way to what they are: motion.h.
+struct Motion {
+    Stage stage = Stage::x;
+    std::vector<float> from, to;
+    double part = 0.0;  // 0 just left … 1 arrived
+};
+
 /// How the Step workspace looks at the stage that all workspaces share (AppState::stage). Not undone.
 struct StepLook {
     std::optional<CellEdit> editing;
@@ -54,6 +67,9 @@ struct StepLook {
     std::optional<OperandId> lit;  // the matrix whose symbol is under the pointer
     std::optional<EditFlash> flash;
     std::optional<Prediction> prediction;
+    bool ticks = false;  // the clock of a window does
+    std::optional<ShownValues> shown;
+    std::optional<Motion> motion;
     bool doors = false;  // what to do first is offered under the weights
 };
 

@@ -20,6 +20,7 @@
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/map.h"
+#include "app/workspaces/step/motion.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view.h"
 
@@ -238,15 +239,15 @@ void read_step(Fields& fields, AppState& state) {
 
 bool is_step_animating(const AppState& state) {
     const bool pans = map_look(state).form != MapForm::own && map_look(state).moving_s > 0.0;
-    return step_look(state).playing || step_look(state).fade < 1.0 || step_look(state).flash ||
-           pans;
+    const StepLook& look = step_look(state);
+    return look.playing || look.fade < 1.0 || look.flash || look.motion || pans;
 }
 
 bool has_step_settled(const AppState& state) {
     const MapLook& map = map_look(state);
     const bool drawn =
         map.form == MapForm::own || !map.fault.empty() || (map.snapshot && map.snapshot->complete);
-    return step_look(state).fade >= 1.0 && drawn;
+    return step_look(state).fade >= 1.0 && !step_look(state).motion && drawn;
 }
 
 std::vector<Shot> step_shots() {
@@ -275,6 +276,7 @@ void leave_step(AppState& state) {
 
 void tick_step(AppState& state, double seconds) {
     constexpr double kFadeSeconds = 0.6;
+    move_on(state, seconds);
     StepLook& look = step_look(state);
     look.fade = std::min(1.0, look.fade + seconds / kFadeSeconds);
     if (look.playing) look.play_clock_s += seconds;
@@ -299,6 +301,12 @@ void follow_map(AppState& state) {
 void follow_step(AppState& state) {
     follow_map(state);
     if (state.reduced_motion) step_look(state).fade = 1.0;
+    begin_motion(state);
+}
+
+void before_step(AppState& state, const Action& action) {
+    end_typing(state, action);
+    keep_shown(state, action);
 }
 
 Actions due_in_step(const AppState& state) {
@@ -309,7 +317,8 @@ Actions due_in_step(const AppState& state) {
 }
 
 void still_step(AppState& state) {
-    while (step_look(std::as_const(state)).fade < 1.0) tick_step(state, 1.0);
+    step_look(state).fade = 1.0;
+    step_look(state).motion.reset();
 }
 
 /// The temperature is pulled from one end to the other; or from stage to stage, and from the last to the first again.
@@ -390,7 +399,7 @@ const WorkspaceInfo kStepWorkspace{
     .clear = clear_step,
     .settle = settle_step,
     .arrive = arrive_in_step,
-    .before = end_typing,
+    .before = before_step,
     .follow = follow_step,
     .tick = tick_step,
     .still = still_step,

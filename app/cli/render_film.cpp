@@ -1,0 +1,44 @@
+// A film of a journal, as an animated PNG: each line is carried out, what it moves is drawn frame by frame, and it rests.
+
+#include <cmath>
+
+#include "app/cli/render_parts.h"
+#include "app/common/or_throw.h"
+#include "app/gl/animated_png.h"
+
+namespace attn::cli {
+namespace {
+
+constexpr int kFrameMs = 50;
+constexpr int kMostFrames = 600;  // of one line: what plays on is cut after 30 s
+
+}  // namespace
+
+std::string film(Studio& studio, const Start& start, view::AppState state, jobs::Jobs& jobs,
+                 double rest_s) {
+    gl::AnimatedPng film;
+    const auto add = [&](int frames, int ms) {
+        for (int frame = 0; frame < frames; ++frame) draw_frame(studio, state);
+        film.add(or_throw(parse_png(or_throw(studio.picture(state)), "a frame")), ms);
+    };
+    const int rest_ms = static_cast<int>(std::lround(1000.0 * rest_s));
+    const auto lenient = [](const view::AppState&) { return Result<void>{}; };
+    view::apply(state, view::Tick{0.0});  // from now on the clock of a window
+    or_throw(complete(state, jobs));
+    add(kFramesToSettle, rest_ms);
+    for (const view::Action& line : start.replay) {
+        or_throw(jobs::play(state, jobs, {line}, lenient));
+        jobs::answer(state, jobs);
+        for (int n = 0; n < kMostFrames && view::is_animating(state); ++n) {
+            view::apply(state, view::Tick{kFrameMs / 1000.0});
+            for (const view::Action& due : view::due_actions(state)) view::apply(state, due);
+            state.trace_ms = 0.0;
+            add(1, kFrameMs);
+        }
+        or_throw(complete(state, jobs));
+        add(kFramesToSettle, rest_ms);
+    }
+    return film.finish();
+}
+
+}  // namespace attn::cli

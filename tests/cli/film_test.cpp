@@ -1,0 +1,102 @@
+// render --film: a journal as an animated PNG.
+
+#include <zlib.h>
+
+#include <functional>
+
+#include "app/gl/animated_png.h"
+#include "tests/cli/command.h"
+#include "tests/io/scratch.h"
+#include "tests/support/results.h"
+
+using namespace attn;
+
+namespace {
+
+std::size_t number_at(const std::string& bytes, std::size_t at, std::size_t count = 4) {
+    std::size_t value = 0;
+    for (std::size_t n = 0; n < count; ++n)
+        value = value << 8U | static_cast<unsigned char>(bytes[at + n]);
+    return value;
+}
+
+/// What a player shows: each frame and its milliseconds, by the chunks of the file.
+struct Played {
+    std::vector<RgbImage> pictures;
+    std::vector<std::size_t> ms;
+};
+
+std::string with_sum(const std::string& name, const std::string& data) {
+    const std::string summed = name + data;
+    const auto sum =
+        crc32(0, reinterpret_cast<const Bytef*>(summed.data()), static_cast<uInt>(summed.size()));
+    std::string bytes;
+    for (const std::size_t value : {data.size(), static_cast<std::size_t>(sum)})
+        for (int n = 3; n >= 0; --n) bytes += static_cast<char>(value >> (8 * n) & 0xFFU);
+    return bytes.substr(0, 4) + summed + bytes.substr(4);
+}
+
+Played played(const std::string& bytes) {
+    Played shown;
+    std::string header, control;
+    RgbImage canvas = must(parse_png(bytes, "the film"));
+    for (std::size_t at = 8; at < bytes.size();) {
+        const std::size_t length = number_at(bytes, at);
+        const std::string name = bytes.substr(at + 4, 4);
+        std::string data = bytes.substr(at + 8, length);
+        REQUIRE(with_sum(name, data) == bytes.substr(at, length + 12));
+        at += length + 12;
+        if (name == "IHDR") header = data;
+        if (name == "acTL") REQUIRE(number_at(data, 0) > 0);
+        if (name == "fcTL") control = data;
+        if (name != "IDAT" && name != "fdAT") continue;
+        if (name == "fdAT") data = data.substr(4);
+        const RgbImage part = must(parse_png(
+            bytes.substr(0, 8) + with_sum("IHDR", control.substr(4, 8) + header.substr(8)) +
+                with_sum("IDAT", data) + with_sum("IEND", ""),
+            "a frame"));
+        const auto left = static_cast<Index>(number_at(control, 12));
+        const auto top = static_cast<Index>(number_at(control, 16));
+        for (Index y = 0; y < part.height; ++y)
+            std::copy_n(
+                &part.rgb[static_cast<std::size_t>(3 * y * part.width)], 3 * part.width,
+                &canvas.rgb[static_cast<std::size_t>(3 * ((top + y) * canvas.width + left))]);
+        shown.pictures.push_back(canvas);
+        shown.ms.push_back(number_at(control, 20, 2));
+    }
+    return shown;
+}
+
+RgbImage picture(Index width, Index height, const std::function<int(Index x, Index y)>& grey) {
+    RgbImage image{width, height, {}};
+    for (Index y = 0; y < height; ++y)
+        for (Index x = 0; x < width; ++x)
+            image.rgb.insert(image.rgb.end(), 3, static_cast<std::uint8_t>(grey(x, y)));
+    return image;
+}
+
+}  // namespace
+
+TEST_CASE("an animated PNG plays the pictures that it was given, each for its time") {
+    const std::vector<RgbImage> given{
+        picture(7, 5, [](Index x, Index y) { return static_cast<int>(10 * x + y); }),
+        picture(
+            7, 5,
+            [](Index x, Index y) { return x == 6 && y == 0 ? 200 : static_cast<int>(10 * x + y); }),
+        picture(7, 5, [](Index x, Index) { return static_cast<int>(x); }),
+    };
+    gl::AnimatedPng film;
+    for (const RgbImage& each : given) film.add(each, 100);
+    film.add(given.back(), 70);
+    const Played shown = played(film.finish());
+    REQUIRE(shown.pictures.size() == 3);
+    for (std::size_t n = 0; n < 3; ++n) CHECK(shown.pictures[n].rgb == given[n].rgb);
+    CHECK(shown.ms == std::vector<std::size_t>{100, 100, 170});
+}
+
+TEST_CASE("--film asks for a journal and a PNG, and --rest for a film") {
+    const Scratch scratch;
+    check_refused({"render", "--film", "-o", scratch.at("x.png")}, "--film needs --replay");
+    check_refused({"render", "--film", "-o", scratch.at("x.svg")}, "an animated PNG");
+    check_refused({"render", "--rest", "2", "-o", scratch.at("x.svg")}, "--rest is for --film");
+}
