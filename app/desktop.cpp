@@ -363,7 +363,8 @@ class Desktop {
 
     void take_screenshot(const gl::Pixels& pixels) {
         const auto path = free_screenshot_path(options_.screenshot_dir);
-        notify(write_file_atomically(path, encode_png(gl::opaque(pixels))), "screenshot: " + path.string());
+        notify(write_file_atomically(path, encode_png(gl::opaque(pixels))),
+               "screenshot: " + path.string());
     }
 
     void report_loss(const Result<void>& saved) const {

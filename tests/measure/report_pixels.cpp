@@ -159,7 +159,8 @@ bool print_role_distances(std::ostream& out) {
 Result<void> save_picture(const Case& at, const std::string& path) {
     auto camera = Camera::open(size_of(at));
     if (!camera) return tl::unexpected(std::move(camera.error()));
-    return write_file_atomically(path, encode_png(gl::opaque((*camera)->take(scene_of(at).state).pixels)));
+    return write_file_atomically(
+        path, encode_png(gl::opaque((*camera)->take(scene_of(at).state).pixels)));
 }
 
 Result<bool> print_pixels(std::ostream& out) {
