@@ -11,7 +11,7 @@ using namespace attn;
 
 namespace {
 
-nlohmann::json json_of(const Arguments& words) {
+nlohmann::json json_from(const Arguments& words) {
     return nlohmann::json::parse(succeeds(words).out);
 }
 
@@ -20,8 +20,8 @@ nlohmann::json json_of(const Arguments& words) {
 TEST_CASE("generate: greedy tokens are the largest logits of the text so far") {
     const Scratch scratch;
     const std::string folder = test::gpt2_folder(scratch).string();
-    const auto json = json_of({"generate", folder, "--text", "abba c", "--tokens", "4",
-                               "--temperature", "0", "--candidates", "3", "--json"});
+    const auto json = json_from({"generate", folder, "--text", "abba c", "--tokens", "4",
+                                 "--temperature", "0", "--candidates", "3", "--json"});
     const auto model = must(Model::open(folder));
     std::vector<ModelToken> tokens = must(model.tokens_of("abba c"));
     REQUIRE(json["steps"].size() == 4);
@@ -55,8 +55,8 @@ TEST_CASE("generate: text goes to the output as it comes, and a seed repeats it"
     CHECK(says(ran.err, "then 8 chosen"));
     CHECK(ran.out == written("3").out);
     const auto ids = [&](const std::string& seed) {
-        return json_of({"generate", folder, "--text", "abba c", "--tokens", "8", "--seed", seed,
-                        "--json"})["steps"]
+        return json_from({"generate", folder, "--text", "abba c", "--tokens", "8", "--seed", seed,
+                          "--json"})["steps"]
             .dump()
             .size();
     };
@@ -121,7 +121,7 @@ TEST_CASE("lens: the table and JSON have the layers, the parts and their sum") {
     const Scratch scratch;
     const std::string folder = test::gpt2_folder(scratch).string();
     const Arguments asked{"lens", folder, "--text", "abba c", "--token", "ab", "--against", "#4"};
-    const auto json = json_of(joined(asked, {"--json"}));
+    const auto json = json_from(joined(asked, {"--json"}));
     const auto model = must(Model::open(folder));
     const auto run = must(model.run(must(model.tokens_of("abba c")), *find_backend("staged")));
     const double expected = must(logit_difference(run, 2, 4));
@@ -134,7 +134,7 @@ TEST_CASE("lens: the table and JSON have the layers, the parts and their sum") {
     CHECK(says(table.out, "logit of ab (#2) − logit of c (#4)"));
     CHECK(says(table.out, "layer 1"));
     CHECK(says(table.out, "head 2"));
-    const auto off = json_of(joined(asked, {"--off", "1.0", "--json"}));
+    const auto off = json_from(joined(asked, {"--off", "1.0", "--json"}));
     CHECK(off["logit_with_every_head"] == json["logit"]);
     CHECK(off["logit"] != json["logit"]);
     check_refused(joined(asked, {"--at", "5"}), "there is no position 5; expected 0 to 4");

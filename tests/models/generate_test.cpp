@@ -33,12 +33,12 @@ std::vector<std::string> writers() {
     return names;
 }
 
-std::vector<ModelToken> tokens_of(const std::vector<Index>& ids) {
+std::vector<ModelToken> of_ids(const std::vector<Index>& ids) {
     std::vector<ModelToken> tokens;
     for (const Index id : ids) tokens.push_back({id, ""});
     return tokens;
 }
-const std::vector<Index> kText{1, 44, 20, 20, 5, 9, 33, 2, 7, 7, 12, 0};
+const std::vector<Index> kGrowing{1, 44, 20, 20, 5, 9, 33, 2, 7, 7, 12, 0};
 
 double largest(std::span<const float> values) {
     double most = 0.0;
@@ -74,9 +74,9 @@ void check_step(const GenerationStep& step, const ModelRun& whole) {
     }
 }
 
-ModelRun whole_run(const Model& model, Index count, std::vector<Index> ids = kText) {
+ModelRun whole_run(const Model& model, Index count, std::vector<Index> ids = kGrowing) {
     ids.resize(static_cast<std::size_t>(count));
-    return must(model.run(tokens_of(ids), staged(), only_stage(Stage::weights)));
+    return must(model.run(of_ids(ids), staged(), only_stage(Stage::weights)));
 }
 
 }  // namespace
@@ -86,8 +86,8 @@ TEST_CASE("rows that are read one by one are those of a run over the whole text"
         CAPTURE(name);
         const auto model = opened(name);
         auto generation = must(Generation::of(model, staged()));
-        std::vector<Index> ids = kText;
-        const auto prompt = must(generation.read(tokens_of({ids[0], ids[1], ids[2]})));
+        std::vector<Index> ids = kGrowing;
+        const auto prompt = must(generation.read(of_ids({ids[0], ids[1], ids[2]})));
         CHECK(prompt.rows.read_out.shape().t == 1);
         check_step(prompt, whole_run(*model, 3));
         for (Index n = 3; n < 10; ++n) {
@@ -98,7 +98,7 @@ TEST_CASE("rows that are read one by one are those of a run over the whole text"
             CHECK(std::ssize(generation.tokens()) == n + 1);
             check_step(step, whole_run(*model, n + 1));
         }
-        const auto two = must(generation.read(tokens_of({ids[10], ids[11]})));
+        const auto two = must(generation.read(of_ids({ids[10], ids[11]})));
         CHECK(two.first == 10);
         check_step(two, whole_run(*model, 12));
     }
@@ -109,13 +109,13 @@ TEST_CASE("a token is typed over: what followed is forgotten") {
         CAPTURE(name);
         const auto model = opened(name);
         auto generation = must(Generation::of(model, staged()));
-        must(generation.read(tokens_of({1, 44, 20, 20, 5, 9, 33})));
+        must(generation.read(of_ids({1, 44, 20, 20, 5, 9, 33})));
         generation.forget_after(3);
         CHECK(generation.tokens().size() == 3);
         check_step(must(generation.read(8)), whole_run(*model, 4, {1, 44, 20, 8}));
         generation.forget_after(0);
         CHECK(generation.cache_bytes() == 0);
-        check_step(must(generation.read(tokens_of({5, 9}))), whole_run(*model, 2, {5, 9}));
+        check_step(must(generation.read(of_ids({5, 9}))), whole_run(*model, 2, {5, 9}));
     }
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("the cache takes 2 · layers · Hkv · d · tokens · 4 bytes") {
     auto generation = must(Generation::of(model, staged()));
     CHECK(generation.cache_bytes() == 0);
     for (const Index tokens : {3, 4}) {
-        must(generation.read(tokens_of(std::vector<Index>(tokens == 3 ? 3 : 1, 7))));
+        must(generation.read(of_ids(std::vector<Index>(tokens == 3 ? 3 : 1, 7))));
         CHECK(generation.cache_bytes() == cache_bytes(model->config(), tokens));
     }
     const ModelConfig& config = model->config();
@@ -139,9 +139,9 @@ TEST_CASE("what cannot be read leaves the text as it was") {
     const auto model = opened("gpt2");
     auto generation = must(Generation::of(model, staged()));
     CHECK(sentence_in(generation.read(std::vector<ModelToken>{})) == "the text has no token");
-    must(generation.read(tokens_of({1, 2, 3})));
+    must(generation.read(of_ids({1, 2, 3})));
     CHECK(*generation.most_tokens() == 16);
-    CHECK(sentence_in(generation.read(tokens_of(std::vector<Index>(14, 1)))) ==
+    CHECK(sentence_in(generation.read(of_ids(std::vector<Index>(14, 1)))) ==
           "the text has 17 tokens; this model takes 16");
     CHECK(sentence_in(generation.read(50)) == "token 50 is not one of 50");
     CHECK_FALSE(generation.read(4, {stopped(), {}}));
@@ -149,7 +149,7 @@ TEST_CASE("what cannot be read leaves the text as it was") {
     CHECK(generation.cache_bytes() == cache_bytes(model->config(), 3));
     check_step(must(generation.read(4)), whole_run(*model, 4, {1, 2, 3, 4}));
     auto turned = must(Generation::of(opened("phi3~longrope"), staged()));
-    must(turned.read(tokens_of({1, 2, 3, 4})));
+    must(turned.read(of_ids({1, 2, 3, 4})));
     CHECK_FALSE(turned.read(5, {stopped(), {}}));
     CHECK(turned.tokens().size() == 4);
     check_step(must(turned.read(5)), whole_run(turned.model(), 5, {1, 2, 3, 4, 5}));
@@ -160,7 +160,7 @@ TEST_CASE("a model that gives no next token does not generate") {
           "BERT gives no next token; expected a model of one of the families that do, as GPT-2");
     CHECK_FALSE(Generation::of(opened("vit"), staged()));
     KvCache cache;
-    CHECK(says(sentence_in(opened("bert")->read_on(cache, tokens_of({1}), staged())),
+    CHECK(says(sentence_in(opened("bert")->read_on(cache, of_ids({1}), staged())),
                "BERT reads a text as a whole"));
 }
 

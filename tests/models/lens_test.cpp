@@ -15,19 +15,19 @@ using namespace attn;
 
 namespace {
 
-const Backend& staged() { return *find_backend("staged"); }
+const Backend& by_staged() { return *find_backend("staged"); }
 
-std::vector<ModelToken> text() {
+std::vector<ModelToken> seven_tokens() {
     std::vector<ModelToken> tokens;
     for (const Index id : {1, 44, 20, 20, 5, 9, 33}) tokens.push_back({id, ""});
     return tokens;
 }
 
-ModelRun run_of(const Model& model, const Interventions& with = {}) {
-    return must(model.run(text(), staged(), attribution_stages(), {}, with));
+ModelRun context_run(const Model& model, const Interventions& with = {}) {
+    return must(model.run(seven_tokens(), by_staged(), attribution_stages(), {}, with));
 }
 
-double size_of(const LogitAttribution& parts) {
+double sizes_of(const LogitAttribution& parts) {
     double size = 0.0;
     for (const LogitPart& part : parts.parts) size += std::abs(part.value);
     return size;
@@ -39,7 +39,7 @@ TEST_CASE("the last layer of the lens is what the model says") {
     for (const char* name : {"gpt2", "gemma2", "granite", "olmo2", "mixtral", "gpt_neox"}) {
         CAPTURE(name);
         const auto model = must(Model::open(test::golden_model(name)));
-        const ModelRun run = run_of(model);
+        const ModelRun run = context_run(model);
         for (const Index row : {0, 3, 6}) {
             const auto lens = must(logit_lens(model, run, row, {}, 4));
             REQUIRE(std::ssize(lens.layers) == model.config().layers + 1);
@@ -61,7 +61,7 @@ TEST_CASE("the last layer of the lens is what the model says") {
 
 TEST_CASE("the lens before the first layer reads the embedding: by hand") {
     const auto model = must(Model::open(test::golden_model("llama")));
-    const ModelRun run = run_of(model);
+    const ModelRun run = context_run(model);
     const auto lens = must(logit_lens(model, run, 2, 7, 45));
     const LensLayer& first = lens.layers.front();
     double squares = 0.0;
@@ -90,12 +90,12 @@ TEST_CASE("parts sum to the logit, and to the difference of two, of every model 
         const auto model = must(Model::open(entry.path()));
         if (model.config().family->read_out != ReadOut::next_token) continue;
         ++models;
-        const ModelRun run = run_of(model);
+        const ModelRun run = context_run(model);
         for (const Index row : {0, 6}) {
             const auto one = must(attribute_logit(model, run, row, 7));
-            CHECK(std::abs(one.residue()) <= 1e-5 * size_of(one));
+            CHECK(std::abs(one.residue()) <= 1e-5 * sizes_of(one));
             const auto both = must(attribute_logit(model, run, row, 7, 12));
-            CHECK(std::abs(both.residue()) <= 1e-5 * size_of(both));
+            CHECK(std::abs(both.residue()) <= 1e-5 * sizes_of(both));
             const auto other = must(attribute_logit(model, run, row, 12));
             REQUIRE(both.parts.size() == one.parts.size());
             for (std::size_t n = 0; n < both.parts.size(); ++n)
@@ -115,11 +115,11 @@ TEST_CASE("parts sum to the logit, and to the difference of two, of every model 
 
 TEST_CASE("a head that is off adds nothing, and no other head of its layer changes") {
     const auto model = must(Model::open(test::golden_model("gpt2")));
-    const auto before = must(attribute_logit(model, run_of(model), 6, 7));
-    const auto off = must(
-        attribute_logit(model, run_of(model, {.off = {{1, 2}}, .rows = {}, .patches = {}}), 6, 7));
+    const auto before = must(attribute_logit(model, context_run(model), 6, 7));
+    const auto off = must(attribute_logit(
+        model, context_run(model, {.off = {{1, 2}}, .rows = {}, .patches = {}}), 6, 7));
     REQUIRE(off.parts.size() == before.parts.size());
-    CHECK(std::abs(off.residue()) <= 1e-5 * size_of(off));
+    CHECK(std::abs(off.residue()) <= 1e-5 * sizes_of(off));
     for (std::size_t n = 0; n < off.parts.size(); ++n)
         if (const LogitPart& part = off.parts[n];
             part.kind == PartKind::head && part.at == HeadPlace{1, 2}) {
@@ -134,35 +134,35 @@ TEST_CASE("a step of a generation is read as a run is") {
     const auto model =
         std::make_shared<const Model>(must(Model::open(test::golden_model("gemma3_text"))));
     auto generation =
-        must(Generation::of(model, staged(), only_stage(Stage::weights) | attribution_stages()));
-    std::vector<ModelToken> tokens = text();
+        must(Generation::of(model, by_staged(), only_stage(Stage::weights) | attribution_stages()));
+    std::vector<ModelToken> tokens = seven_tokens();
     const ModelToken last = tokens.back();
     tokens.pop_back();
     must(generation.read(tokens));
     const auto step = must(generation.read(last.id));
     const auto of_step = must(attribute_logit(*model, step.rows, 0, 7));
-    const auto of_run = must(attribute_logit(*model, run_of(*model), 6, 7));
+    const auto of_run = must(attribute_logit(*model, context_run(*model), 6, 7));
     REQUIRE(of_step.parts.size() == of_run.parts.size());
     for (std::size_t n = 0; n < of_run.parts.size(); ++n)
-        CHECK(std::abs(of_step.parts[n].value - of_run.parts[n].value) <= 1e-5 * size_of(of_run));
+        CHECK(std::abs(of_step.parts[n].value - of_run.parts[n].value) <= 1e-5 * sizes_of(of_run));
     const auto lens = must(logit_lens(*model, step.rows, 0, 7));
     CHECK(lens.layers.back().logit ==
-          doctest::Approx(must(logit_lens(*model, run_of(*model), 6, 7)).layers.back().logit)
+          doctest::Approx(must(logit_lens(*model, context_run(*model), 6, 7)).layers.back().logit)
               .epsilon(1e-4));
 }
 
 TEST_CASE("what the lens cannot read is refused by name") {
     const auto model = must(Model::open(test::golden_model("gpt2")));
-    const ModelRun run = run_of(model);
+    const ModelRun run = context_run(model);
     CHECK(sentence_in(logit_lens(model, run, 7)) == "there is no position 7; expected 0 to 6");
     CHECK(sentence_in(logit_lens(model, run, -1)) == "there is no position -1; expected 0 to 6");
     CHECK(sentence_in(logit_lens(model, run, 0, 50)) == "token 50 is not one of 50");
     CHECK(sentence_in(attribute_logit(model, run, 0, 1, -2)) == "token -2 is not one of 50");
-    const ModelRun bare = must(model.run(text(), staged(), {}));
+    const ModelRun bare = must(model.run(seven_tokens(), by_staged(), {}));
     CHECK(sentence_in(attribute_logit(model, bare, 0, 1)) ==
           "the run kept no context, whose parts are asked for");
     const auto bert = must(Model::open(test::golden_model("bert")));
-    const ModelRun other = must(bert.run({{1, ""}}, staged()));
+    const ModelRun other = must(bert.run({{1, ""}}, by_staged()));
     CHECK(sentence_in(logit_lens(bert, other, 0)) ==
           "this BERT gives no next token; expected a model that does, as GPT-2");
     CHECK_FALSE(attribute_logit(bert, other, 0, 1));
@@ -170,7 +170,7 @@ TEST_CASE("what the lens cannot read is refused by name") {
 
 TEST_CASE("the difference of two logits of the last token") {
     const auto model = must(Model::open(test::golden_model("gpt2")));
-    const ModelRun run = run_of(model);
+    const ModelRun run = context_run(model);
     CHECK(must(logit_difference(run, 7, 12)) ==
           double{run.read_out(0, 0, 6, 7)} - run.read_out(0, 0, 6, 12));
     CHECK(must(logit_difference(run, 7, 7)) == 0.0);

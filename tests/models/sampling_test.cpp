@@ -15,7 +15,7 @@ namespace {
 /// p = 1/2, 1/4, 1/8, 1/8 of ids 2, 0, 1, 3.
 const std::vector<float> kLogits{std::log(2.0F), 0.0F, std::log(4.0F), 0.0F};
 
-std::vector<Index> ids_of(const Candidates& candidates) {
+std::vector<Index> places_of(const Candidates& candidates) {
     std::vector<Index> ids;
     for (const Candidate& each : candidates.all) ids.push_back(each.id);
     return ids;
@@ -44,7 +44,7 @@ void check_after(const Sampling& how, const std::vector<double>& expected) {
 
 TEST_CASE("candidates come by their logit, of equal ones the lower id, with softmax before") {
     const auto made = must(candidates_of(kLogits, {}));
-    CHECK(ids_of(made) == std::vector<Index>{2, 0, 1, 3});
+    CHECK(places_of(made) == std::vector<Index>{2, 0, 1, 3});
     CHECK(made.all[0].before == doctest::Approx(0.5).epsilon(1e-6));
     CHECK(made.all[1].before == doctest::Approx(0.25).epsilon(1e-6));
     CHECK(made.all[3].before == doctest::Approx(0.125).epsilon(1e-6));
@@ -73,7 +73,7 @@ TEST_CASE("temperature, then top-k, then top-p") {
 TEST_CASE("of equal logits the nucleus has those of the lower ids") {
     const auto made = must(candidates_of(std::vector<float>(10, -3.0F), {.top_p = 0.25}));
     CHECK(made.kept == 3);
-    CHECK(ids_of(made) == std::vector<Index>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+    CHECK(places_of(made) == std::vector<Index>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
     CHECK(made.all[2].after == doctest::Approx(1.0 / 3));
     CHECK(must(candidates_of(std::vector<float>(10, 2.0F), {.temperature = 0.0})).all[0].kept);
     const auto sharp =
