@@ -1,5 +1,6 @@
-// A model's folder, read once; then a line "TOKENS" in, a line of JSON out: milliseconds of one run over token numbers
-// 0, 7, 14, …, and the largest number of the read-out's last row with its place. See models.py.
+// A model's folder, read once; then a line "TOKENS STEPS" in, a line of JSON out: milliseconds of one run over token numbers
+// 0, 7, 14, …, and the largest number of the read-out's last row with its place. STEPS above 0: those TOKENS are read, and
+// then STEPS more one by one against the cache: milliseconds of one of them, with their weights kept. See models.py.
 //   ./attn_model_bench FOLDER THREADS
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "core/backend.h"
-#include "core/models/model.h"
+#include "core/models/generate.h"
 #include "core/threads.h"
 #include "tests/bench/measured.h"
 
@@ -26,32 +27,59 @@ double memory_mib(const std::string& key) {
     return 0.0;
 }
 
+/// The logits of the last token, and what took so long.
+struct Timed {
+    Tensor logits;
+    double ms = 0.0;
+};
+
+std::vector<ModelToken> numbered(Index count) {
+    std::vector<ModelToken> tokens(static_cast<std::size_t>(count));
+    for (Index n = 0; n < count; ++n) tokens[static_cast<std::size_t>(n)].id = 7 * n;
+    return tokens;
+}
+
+Result<Timed> timed_run(const Model& model, Index count) {
+    const double begin = bench::seconds_now();
+    return model.run(numbered(count), *find_backend("staged"), {}).map([&](ModelRun&& run) {
+        return Timed{std::move(run.read_out), 1e3 * (bench::seconds_now() - begin)};
+    });
+}
+
+Result<Timed> timed_steps(const std::shared_ptr<const Model>& model, Index count, Index steps) {
+    auto generation = Generation::of(model, *find_backend("staged"));
+    if (!generation) return tl::unexpected(generation.error());
+    auto step = generation->read(numbered(count));
+    const double begin = bench::seconds_now();
+    for (Index n = 0; n < steps && step; ++n) step = generation->read(7 * (count + n));
+    if (!step) return tl::unexpected(step.error());
+    return Timed{std::move(step->rows.read_out),
+                 1e3 * (bench::seconds_now() - begin) / static_cast<double>(steps)};
+}
+
 int serve(const std::string& folder) {
     const double start = bench::seconds_now();
-    const auto model = Model::open(folder);
-    if (!model) {
-        std::cerr << model.error().sentence << '\n';
+    auto opened = Model::open(folder);
+    if (!opened) {
+        std::cerr << opened.error().sentence << '\n';
         return 1;
     }
+    const auto model = std::make_shared<const Model>(*std::move(opened));
     std::cout << fmt::format(R"({{"open_ms": {}, "rss_mib": {}, "peak_mib": {}}})",
                              1e3 * (bench::seconds_now() - start), memory_mib("VmRSS"),
                              memory_mib("VmHWM"))
               << std::endl;
-    for (Index count = 0; std::cin >> count;) {
-        std::vector<ModelToken> tokens(static_cast<std::size_t>(count));
-        for (Index n = 0; n < count; ++n) tokens[static_cast<std::size_t>(n)].id = 7 * n;
-        const double begin = bench::seconds_now();
-        const auto run = model->run(std::move(tokens), *find_backend("staged"), {});
-        const double ms = 1e3 * (bench::seconds_now() - begin);
-        if (!run) {
-            std::cerr << run.error().sentence << '\n';
+    for (Index count = 0, steps = 0; std::cin >> count >> steps;) {
+        const auto timed = steps > 0 ? timed_steps(model, count, steps) : timed_run(*model, count);
+        if (!timed) {
+            std::cerr << timed.error().sentence << '\n';
             return 1;
         }
-        const auto last = run->read_out.matrix(0, 0).row(run->read_out.shape().t - 1);
+        const auto last = timed->logits.matrix(0, 0).row(timed->logits.shape().t - 1);
         const auto largest = std::ranges::max_element(last);
         std::cout << fmt::format(
                          R"({{"ms": {}, "largest": {}, "at": {}, "rss_mib": {}, "peak_mib": {}}})",
-                         ms, *largest, largest - last.begin(), memory_mib("VmRSS"),
+                         timed->ms, *largest, largest - last.begin(), memory_mib("VmRSS"),
                          memory_mib("VmHWM"))
                   << std::endl;
     }

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """A whole GPT-2 of 124 million parameters (random weights) beside PyTorch: time of one text, memory, the same logits.
 
-    models.py ATTN_MODEL_BENCH [--threads N] [--rounds N] [--tokens N ...] [--python COMMAND] [--bf16]
+    models.py ATTN_MODEL_BENCH [--threads N] [--rounds N] [--tokens N ...] [--steps N] [--python COMMAND] [--bf16]
 
 Builds 12 layers, 12 heads, width 768, vocabulary 50,257 from a seed, as a folder that attnscope reads and as PyTorch's
 tensors (torch.nn.functional: layer_norm, linear, scaled_dot_product_attention, gelu; no gradients). Each is a process of
 its own and is stopped while the other runs; of PyTorch every setting of peers.py's is tried first and the quickest is
-taken. The largest logit of the last token and its place must agree. --bf16: the folder holds bfloat16 (memory alone).
+taken. The largest logit of the last token and its place must agree. --bf16: the folder holds bfloat16 (memory alone). --steps: after each text so many tokens one by one against a
+cache of K and V, milliseconds a token; PyTorch has buffers for all of them, softmax(q Kᵀ / √d) V.
 --python: see peers.py. Needs numpy here and there.
 """
 import argparse
@@ -52,8 +53,7 @@ class Gpt2:
 
         torch.set_num_threads(threads)
         self.torch, self.f = torch, torch.nn.functional
-        backend = torch.nn.attention.SDPBackend
-        self.kernel = {"flash": backend.FLASH_ATTENTION, "math": backend.MATH}[kernel]
+        self.kernel = kernel
         self.w = {name: torch.from_numpy(value) for name, value in weights().items()}
         for name in list(self.w):  # torch.nn.Linear's [out, in]
             if ".c_" in name and name.endswith(".weight"):
@@ -68,7 +68,9 @@ class Gpt2:
     def run(self, count):
         """Logits of the last of `count` tokens."""
         torch = self.torch
-        with torch.inference_mode(), torch.nn.attention.sdpa_kernel(self.kernel):
+        backend = torch.nn.attention.SDPBackend
+        kernel = {"flash": backend.FLASH_ATTENTION, "math": backend.MATH}[self.kernel]
+        with torch.inference_mode(), torch.nn.attention.sdpa_kernel(kernel):
             x = self.w["wte.weight"][7 * torch.arange(count)] + self.w["wpe.weight"][:count]
             for layer in range(LAYERS):
                 at = f"h.{layer}."
@@ -81,21 +83,59 @@ class Gpt2:
             return self.f.linear(self.norm(x, "ln_f"), self.w["wte.weight"])[-1]
 
 
+    def read_on(self, cache, first, count):
+        """Logits of the last of the tokens first … first + count, those before are in the cache."""
+        torch, end = self.torch, first + count
+        at = torch.arange(first, end)
+        x = self.w["wte.weight"][7 * at] + self.w["wpe.weight"][first:end]
+        hidden = torch.arange(end)[None, :] > at[:, None]
+        for layer in range(LAYERS):
+            name = f"h.{layer}."
+            qkv = self.linear(self.norm(x, name + "ln_1"), name + "attn.c_attn").view(count, 3, HEADS, WIDTH // HEADS)
+            q, k, v = (part.transpose(0, 1) for part in qkv.unbind(1))
+            cache[layer][0][:, first:end], cache[layer][1][:, first:end] = k, v
+            scores = q @ cache[layer][0][:, :end].transpose(1, 2) / (WIDTH // HEADS) ** 0.5
+            if count > 1:
+                scores = scores.masked_fill(hidden, float("-inf"))
+            context = scores.softmax(-1) @ cache[layer][1][:, :end]
+            x = x + self.linear(context.transpose(0, 1).reshape(count, WIDTH), name + "attn.c_proj")
+            wide = self.f.gelu(self.linear(self.norm(x, name + "ln_2"), name + "mlp.c_fc"), approximate="tanh")
+            x = x + self.linear(wide, name + "mlp.c_proj")
+        return self.f.linear(self.norm(x[-1:], "ln_f"), self.w["wte.weight"])[-1]
+
+    def generate(self, count, steps):
+        """Logits of the last token, and milliseconds of one of `steps`."""
+        import time
+
+        torch = self.torch
+        with torch.inference_mode():
+            cache = [torch.empty(2, HEADS, count + steps, WIDTH // HEADS) for _ in range(LAYERS)]
+            self.read_on(cache, 0, count)
+            start = time.perf_counter()
+            for n in range(steps):
+                logits = self.read_on(cache, count + n, 1)
+            return logits, (time.perf_counter() - start) * 1e3 / steps
+
+
 def memory_mib(key):
     with open("/proc/self/status", encoding="ascii") as file:
         return next(int(line.split()[1]) / 1024 for line in file if line.startswith(key + ":"))
 
 
 def serve(threads, kernel):
-    """Tokens in, a line of JSON out."""
+    """Tokens and steps in, a line of JSON out."""
     import time
 
     model = Gpt2(threads, kernel)
     print(json.dumps({"name": f"PyTorch {model.torch.__version__.split('+')[0]} ({kernel} kernel)"}), flush=True)
     for line in sys.stdin:
         start = time.perf_counter()
-        logits = model.run(int(line))
-        ms = (time.perf_counter() - start) * 1e3
+        count, steps = map(int, line.split())
+        if steps:
+            logits, ms = model.generate(count, steps)
+        else:
+            logits = model.run(count)
+            ms = (time.perf_counter() - start) * 1e3
         print(json.dumps({"ms": ms, "largest": float(logits.max()), "at": int(logits.argmax()),
                           "rss_mib": memory_mib("VmRSS"), "peak_mib": memory_mib("VmHWM")}), flush=True)
 
@@ -134,16 +174,18 @@ def start_peer(python, threads, settings):
     return peer
 
 
-def quickest_peer(python, threads, tokens):
+def quickest_peer(python, threads, tokens, steps):
     import signal
 
     from peers import SETTINGS, words_of
 
     tried = []
     for settings in SETTINGS["PyTorch"]:
+        if steps and settings["kernel"] != "math":
+            continue
         peer = start_peer(python, threads, settings)
-        peer.run(f"{tokens}")
-        found = statistics.median(peer.run(f"{tokens}")["ms"] for _ in range(5))
+        peer.run(f"{tokens} {steps}")
+        found = statistics.median(peer.run(f"{tokens} {steps}")["ms"] for _ in range(5))
         print(f"{peer.name}, {words_of(settings)}: {found:.1f} ms", file=sys.stderr, flush=True)
         peer.end()
         tried.append((found, settings))
@@ -160,6 +202,7 @@ def main():
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--tokens", type=int, nargs="+", default=[16, 64, 256])
+    parser.add_argument("--steps", type=int, default=0)
     parser.add_argument("--python", default="python3", metavar="COMMAND")
     parser.add_argument("--bf16", action="store_true")
     options = parser.parse_args()
@@ -171,12 +214,12 @@ def main():
         opened = ours.read()
         print(f"weights {held:.0f} MiB; opened in {opened['open_ms']:.0f} ms, {opened['rss_mib']:.0f} MiB resident "
               f"({opened['peak_mib']:.0f} at its peak)")
-        peers = [] if options.bf16 else [quickest_peer(options.python, options.threads, 64)]
+        peers = [] if options.bf16 else [quickest_peer(options.python, options.threads, 64, options.steps)]
         rows = []
         for tokens in options.tokens:
             for program in (ours, *peers):
-                program.run(f"{tokens}")
-            runs = [[program.run(f"{tokens}") for program in (ours, *peers)] for _ in range(options.rounds)]
+                program.run(f"{tokens} {options.steps}")
+            runs = [[program.run(f"{tokens} {options.steps}") for program in (ours, *peers)] for _ in range(options.rounds)]
             own = [run[0]["ms"] for run in runs]
             row = [f"{tokens}", f"{statistics.median(own):.1f}", f"{runs[-1][0]['rss_mib']:.0f}", f"{runs[-1][0]['peak_mib']:.0f}"]
             for run in runs[:1] if peers else []:

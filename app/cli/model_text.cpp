@@ -1,0 +1,49 @@
+#include "app/cli/model_text.h"
+
+#include <fmt/format.h>
+
+#include "app/cli/start.h"
+#include "app/common/or_throw.h"
+#include "app/files/words.h"
+
+namespace attn::cli {
+
+void add_model_text(CLI::App& app, ModelText& options) {
+    app.add_option("MODEL", options.folder,
+                   "a trained model's folder: config.json, *.safetensors, tokenizer");
+    add_value(app, "--text", options.text, "TEXT", "what the model reads");
+    add_value(app, "--token-ids", options.token_ids, "N,..",
+              "the numbers of its tokens, of a model that has no tokenizer");
+}
+
+OpenedText open_text(const ModelText& options, std::string_view command, Streams io) {
+    if (options.folder.empty()) throw bad_input("no MODEL; expected a trained model's folder");
+    const bool ids = !options.token_ids.empty();
+    if (ids && options.text)
+        throw bad_input("--token-ids and --text are given; expected one of the two");
+    if (!ids && !options.text)
+        throw bad_input("no --text; expected the text that the model reads, or --token-ids");
+    const std::string text =
+        ids ? text_of_token_ids(options.token_ids, options.folder) : *options.text;
+    OpenedText opened;
+    opened.model = std::make_shared<const Model>(or_throw(Model::open(options.folder)));
+    opened.tokens = or_throw(opened.model->tokens_of(text));
+    for (const std::string& note : opened.model->notes())
+        io.err << fmt::format("{}: note: {}\n", command, note);
+    return opened;
+}
+
+double parse_number_of(std::string_view flag, const std::string& text, double otherwise) {
+    if (text.empty()) return otherwise;
+    const auto number = files::number_in<double>(text);
+    if (!number) throw bad_input(fmt::format("{} is '{}'; expected a number", flag, text));
+    return *number;
+}
+
+std::string token_words(const Model& model, Index id) {
+    const std::string shown = model.shown(id);
+    const std::string number = fmt::format("#{}", id);
+    return shown == number ? shown : fmt::format("{} ({})", shown, number);
+}
+
+}  // namespace attn::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/arguments.h"
+#include "core/models/model.h"
+
+namespace attn::cli {
+
+/// MODEL with --text or --token-ids: what `generate` and `lens` read.
+struct ModelText {
+    std::string folder;
+    std::optional<std::string> text;
+    std::string token_ids;
+};
+void add_model_text(CLI::App& app, ModelText& options);
+
+struct OpenedText {
+    std::shared_ptr<const Model> model;
+    std::vector<ModelToken> tokens;
+};
+/// The model, and the tokens of its text; its notes go to `err`, after the command's name. Throws.
+OpenedText open_text(const ModelText& options, std::string_view command, Streams io);
+
+/// The value of `flag`; `otherwise` where it was not given. Throws where it is no number.
+double parse_number_of(std::string_view flag, const std::string& text, double otherwise);
+
+/// "▁cat (#7)".
+std::string token_words(const Model& model, Index id);
+
+}  // namespace attn::cli

@@ -1,0 +1,143 @@
+// `attnscope generate` and `attnscope lens` on a small model of random weights.
+#include <nlohmann/json.hpp>
+
+#include "core/models/generate.h"
+#include "core/models/lens.h"
+#include "tests/cli/command.h"
+#include "tests/support/results.h"
+#include "tests/support/small_models.h"
+
+using namespace attn;
+
+namespace {
+
+nlohmann::json json_from(const Arguments& words) {
+    return nlohmann::json::parse(succeeds(words).out);
+}
+
+}  // namespace
+
+TEST_CASE("generate: greedy tokens are the largest logits of the text so far") {
+    const Scratch scratch;
+    const std::string folder = test::gpt2_folder(scratch).string();
+    const auto json = json_from({"generate", folder, "--text", "abba c", "--tokens", "4",
+                                 "--temperature", "0", "--candidates", "3", "--json"});
+    const auto model = must(Model::open(folder));
+    std::vector<ModelToken> tokens = must(model.tokens_of("abba c"));
+    REQUIRE(json["steps"].size() == 4);
+    CHECK(json["prompt"].size() == 5);
+    for (const auto& step : json["steps"]) {
+        const auto run = must(model.run(tokens, *find_backend("staged"), {}));
+        const auto best = likeliest(run.read_out.matrix(0, 0).row(run.read_out.shape().t - 1), 3);
+        CHECK(step["id"] == best[0].id);
+        CHECK(step["position"] == tokens.size());
+        CHECK(step["before"].get<double>() == doctest::Approx(best[0].probability).epsilon(1e-4));
+        CHECK(step["after"] == 1.0);
+        CHECK(step["rank"] == 0);
+        REQUIRE(step["candidates"].size() == 3);
+        for (std::size_t n = 0; n < 3; ++n) CHECK(step["candidates"][n]["id"] == best[n].id);
+        CHECK(step["candidates"][1]["kept"] == false);
+        tokens.push_back({step["id"].get<Index>(), ""});
+    }
+    CHECK(json["cache_bytes"] == cache_bytes(model.config(), 8));
+}
+
+TEST_CASE("generate: text goes to the output as it comes, and a seed repeats it") {
+    const Scratch scratch;
+    const std::string folder = test::gpt2_folder(scratch).string();
+    const auto written = [&](const std::string& seed) {
+        return succeeds({"generate", folder, "--text", "abba c", "--tokens", "8", "--seed", seed});
+    };
+    const Ran ran = written("3");
+    CHECK(ran.out.starts_with("abba c"));
+    CHECK(ran.out.ends_with("\n"));
+    CHECK(says(ran.err, "5 tokens read in "));
+    CHECK(says(ran.err, "then 8 chosen"));
+    CHECK(ran.out == written("3").out);
+    const auto ids = [&](const std::string& seed) {
+        return json_from({"generate", folder, "--text", "abba c", "--tokens", "8", "--seed", seed,
+                          "--json"})["steps"]
+            .dump()
+            .size();
+    };
+    CHECK(ids("3") > 0);
+    const Ran lines =
+        succeeds({"generate", folder, "--text", "abba c", "--tokens", "2", "--candidates", "2"});
+    CHECK(std::count(lines.out.begin(), lines.out.end(), '\n') == 2);
+    CHECK(says(lines.out, "50 kept:"));
+    const Ran long_one = succeeds({"generate", folder, "--text", "abba c", "--tokens", "99"});
+    CHECK(says(long_one.err, "--tokens is 99, and the model takes 16 tokens"));
+}
+
+TEST_CASE("generate: the file has the rows of trace, and opens") {
+    const Scratch scratch;
+    const std::string folder = test::gpt2_folder(scratch).string();
+    const std::string file = scratch.at("out.npz");
+    succeeds({"generate", folder, "--text", "abba c", "--tokens", "4", "--temperature", "0", "-o",
+              file});
+    const Npz npz = read_npz(file).value();
+    const auto model = must(Model::open(folder));
+    std::vector<ModelToken> tokens;
+    for (const float id : floats(npz, "token_ids")) tokens.push_back({static_cast<Index>(id), ""});
+    REQUIRE(tokens.size() == 8);
+    const auto run = must(model.run(tokens, *find_backend("staged")));
+    for (std::size_t n = 0; n < run.layers.size(); ++n) {
+        const std::string name = "l" + std::to_string(n);
+        CHECK(extents(npz, name + ".weights") == std::vector<Index>{1, 3, 8, 8});
+        const auto& weights = floats(npz, name + ".weights");
+        const auto expected = run.layers[n].trace[Stage::weights].values();
+        for (std::size_t i = 0; i < weights.size(); ++i)
+            CHECK(weights[i] == doctest::Approx(expected[i]).epsilon(1e-5));
+        const auto& residual = floats(npz, name + ".residual");
+        for (std::size_t i = 0; i < residual.size(); ++i)
+            CHECK(std::abs(residual[i] - run.layers[n].residual.values()[i]) < 1e-4);
+    }
+    CHECK(extents(npz, "logits") == std::vector<Index>{1, 4, 50});
+    CHECK(floats(npz, "generated").size() == 4);
+    CHECK(floats(npz, "generated")[0] == floats(npz, "token_ids")[5]);
+    succeeds({"heads", file});
+}
+
+TEST_CASE("generate: what cannot be is named with its value") {
+    const Scratch scratch;
+    const std::string folder = test::gpt2_folder(scratch).string();
+    const auto refused = [&](const Arguments& more, const std::string& words) {
+        check_refused(joined({"generate", folder, "--text", "ab"}, more), words);
+    };
+    refused({"--temperature", "-1"}, "--temperature is -1; expected 0 (greedy)");
+    refused({"--temperature", "warm"}, "--temperature is 'warm'; expected a number");
+    refused({"--top-k", "0"}, "--top-k is 0; expected at least 1");
+    refused({"--top-p", "2"}, "--top-p is 2; expected a number from 0 to 1");
+    refused({"--seed", "-3"}, "--seed is -3; expected a number from 0");
+    refused({"--tokens", "0"}, "--tokens is 0; expected at least 1");
+    refused({"-o", "x.csv"}, ".npz");
+    check_refused({"generate"}, "no MODEL; expected a trained model's folder");
+    check_refused({"generate", folder}, "no --text; expected the text");
+    check_refused({"generate", test::golden_model("bert").string(), "--token-ids", "1"},
+                  "BERT gives no next token");
+}
+
+TEST_CASE("lens: the table and JSON have the layers, the parts and their sum") {
+    const Scratch scratch;
+    const std::string folder = test::gpt2_folder(scratch).string();
+    const Arguments asked{"lens", folder, "--text", "abba c", "--token", "ab", "--against", "#4"};
+    const auto json = json_from(joined(asked, {"--json"}));
+    const auto model = must(Model::open(folder));
+    const auto run = must(model.run(must(model.tokens_of("abba c")), *find_backend("staged")));
+    const double expected = must(logit_difference(run, 2, 4));
+    CHECK(json["logit"].get<double>() == doctest::Approx(expected).epsilon(1e-4));
+    double sum = 0.0;
+    for (const auto& part : json["parts"]) sum += part["value"].get<double>();
+    CHECK(sum == doctest::Approx(expected).epsilon(1e-4));
+    CHECK(json["layers"].size() == 3);
+    const Ran table = succeeds(asked);
+    CHECK(says(table.out, "logit of ab (#2) − logit of c (#4)"));
+    CHECK(says(table.out, "layer 1"));
+    CHECK(says(table.out, "head 2"));
+    const auto off = json_from(joined(asked, {"--off", "1.0", "--json"}));
+    CHECK(off["logit_with_every_head"] == json["logit"]);
+    CHECK(off["logit"] != json["logit"]);
+    check_refused(joined(asked, {"--at", "5"}), "there is no position 5; expected 0 to 4");
+    check_refused({"lens", folder, "--text", "ab", "--token", "zebra"},
+                  "there is no token 'zebra'");
+}
