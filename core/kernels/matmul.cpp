@@ -6,7 +6,7 @@
 #include "core/kernels/matmul.h"
 
 #include <algorithm>
-#include <type_traits>
+#include <span>
 #include <vector>
 
 #include "core/check.h"
@@ -26,6 +26,10 @@ constexpr Index kSmall =
 constexpr Index kPackedColumns = 256;  // packed as one piece of work, at most
 constexpr Index kPieces = 4;           // at least so many for each thread, so that none waits long
 constexpr Index kManyBlocks = 8;       // of rows, for each thread
+// Columns of B that one row of A is multiplied with as one piece of work: at least so many, and at most so many pieces,
+// whatever the threads.
+constexpr Index kRowColumns = 256;
+constexpr Index kRowPieces = 16;
 
 auto plain_product(const Factor& a, const Factor& b, MatrixView<float> out, Into into) {
     const auto add = [&](const auto& product) {
@@ -44,6 +48,53 @@ auto plain_product(const Factor& a, const Factor& b, MatrixView<float> out, Into
         add(x * y.transpose());
     else
         add(x * y);
+}
+
+/// out [1, n] (+)= a B, four rows of B at a time, each read once from its first column to its last.
+void add_rows(std::span<const float> a, MatrixView<const float> b, MatrixView<float> out,
+              Into into) {
+    auto sum = eigen(out).row(0);
+    const auto rows = eigen(b);
+    if (into == Into::replace) sum.setZero();
+    Index k = 0;
+    for (; k + 4 <= b.rows; k += 4) {
+        const float* const by = a.data() + k;
+        sum += by[0] * rows.row(k) + by[1] * rows.row(k + 1) + by[2] * rows.row(k + 2) +
+               by[3] * rows.row(k + 3);
+    }
+    for (; k < b.rows; ++k) sum += a[static_cast<std::size_t>(k)] * rows.row(k);
+}
+
+/// A part of B in float32.
+MatrixView<const float> floats_of(const Factor&, MatrixView<const float> part, AlignedFloats&) {
+    return part;
+}
+MatrixView<const float> floats_of(const HalfFactor& b, MatrixView<const std::uint16_t> part,
+                                  AlignedFloats& memory) {
+    const MatrixView<float> wide{memory.at_least(part.rows * part.columns), part.rows, part.columns,
+                                 part.columns};
+    widen(part, b.format, wide);
+    return wide;
+}
+
+/// One row of A uses each number of B once: packing it would cost more than it saves.
+template <class B>
+void multiply_row(const Factor& a, const B& b, MatrixView<float> out, Into into) {
+    const std::span<const float> row = a.stored.row(0);
+    const Index width =
+        round_up(std::max(kRowColumns, divide_up(out.columns, kRowPieces)), kRowColumns);
+    std::vector<AlignedFloats> wide(static_cast<std::size_t>(thread_slots()));
+    parallel_for(divide_up(out.columns, width), {}, [&](Index n, int slot) {
+        const Index first = n * width;
+        const Index count = std::min(width, out.columns - first);
+        AlignedFloats& memory = wide[static_cast<std::size_t>(slot)];
+        const MatrixView<float> to = out.column_block(first, count);
+        if (b.transposed)
+            plain_product(a, transposed(floats_of(b, b.stored.row_block(first, count), memory)), to,
+                          into);
+        else
+            add_rows(row, floats_of(b, b.stored.column_block(first, count), memory), to, into);
+    });
 }
 
 /// B: Factor or HalfFactor.
@@ -95,22 +146,9 @@ class Product {
 
     void pack(Index first, Index count, float* to, Slot& slot) {
         if (b_.transposed)
-            pack_rows(floats_of(b_.stored.row_block(first, count), slot), to);
+            pack_rows(floats_of(b_, b_.stored.row_block(first, count), slot.wide), to);
         else
-            pack_columns(floats_of(b_.stored.column_block(first, count), slot), to);
-    }
-
-    /// A part of B.
-    MatrixView<const float> floats_of(const decltype(B::stored)& part,
-                                      [[maybe_unused]] Slot& slot) const {
-        if constexpr (std::is_same_v<B, Factor>) {
-            return part;
-        } else {
-            const MatrixView<float> wide{slot.wide.at_least(part.rows * part.columns), part.rows,
-                                         part.columns, part.columns};
-            widen(part, b_.format, wide);
-            return wide;
-        }
+            pack_columns(floats_of(b_, b_.stored.column_block(first, count), slot.wide), to);
     }
 
     MatrixView<const float> rows_of_a(Index first, Index count, Slot& slot) {
@@ -165,15 +203,23 @@ bool is_small(const Factor& a, const B& b, const MatrixView<float>& out) {
     return out.rows * out.columns * a.columns() < kSmall;
 }
 
+template <class B>
+void multiply_large(const Factor& a, const B& b, MatrixView<float> out, Into into) {
+    if (out.rows == 1 && !a.transposed)
+        multiply_row(a, b, out, into);
+    else
+        Product<B>(a, b, out, into).run();
+}
+
 }  // namespace
 
 void multiply(const Factor& a, const Factor& b, MatrixView<float> out, Into into) {
     if (is_small(a, b, out)) return plain_product(a, b, out, into);
-    Product<Factor>(a, b, out, into).run();
+    multiply_large(a, b, out, into);
 }
 
 void multiply_halves(const Factor& a, const HalfFactor& b, MatrixView<float> out, Into into) {
-    if (!is_small(a, b, out)) return Product<HalfFactor>(a, b, out, into).run();
+    if (!is_small(a, b, out)) return multiply_large(a, b, out, into);
     auto wide = Tensor::uninitialised({1, 1, b.stored.rows, b.stored.columns});
     widen(b.stored, b.format, wide.matrix(0, 0));
     plain_product(a, {wide.matrix(0, 0), b.transposed}, out, into);

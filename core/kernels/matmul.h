@@ -28,8 +28,8 @@ struct HalfFactor {
 enum class Into : std::uint8_t { replace, add };
 
 /// out = A B, or out += A B, in float32 on every thread; A [m,k], B [k,n], out [m,n], none of which overlap. Sums are taken in
-/// the order of k, in runs of 256, whatever the threads: the same numbers in every run. Small products go to Eigen. Not to be
-/// called from within parallel_for().
+/// the order of k, in runs of 256, whatever the threads: the same numbers in every run. Small products go to Eigen; of one row
+/// of A, B is read as it is stored. Not to be called from within parallel_for().
 void multiply(const Factor& a, const Factor& b, MatrixView<float> out, Into into = Into::replace);
 /// The same numbers, bit for bit, as with B in float32, of which no more than a few hundred columns a thread are made at a
 /// time besides the packed ones.

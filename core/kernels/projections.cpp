@@ -31,6 +31,13 @@ auto head_view(auto& joined, Index h, Index width) {
 }
 auto head_columns(auto& joined, Index h, Index width) { return eigen(head_view(joined, h, width)); }
 
+/// [1, H·d] of the heads [H, 1, d] of one token, which lie one behind the other.
+auto heads_in_a_row(auto& heads, Index b) {
+    auto row = heads.matrix(b, 0);
+    row.columns = row.stride = heads.shape().h * heads.shape().d;
+    return row;
+}
+
 // forward:  Q = X W_Q + b_Q  so  d_X += d_Q W_Qᵀ,  d_W_Q = Xᵀ d_Q,  d_b_Q = column sums of d_Q
 void project_backward(const Inputs& in, Stage stage, Tensor& d_x, Trace& d) {
     const Source from = source_of(in, stage);
@@ -130,6 +137,14 @@ Tensor project(const Inputs& in, Stage stage, const Shape& shape) {
     const Source from = source_of(in, stage);
     const Tensor& bias = in.params[from.bias];
     Tensor heads(shape);
+    if (shape.t == 1) {  // the heads of one token lie in a row, as they are joined
+        for (Index b = 0; b < shape.b; ++b) {
+            const MatrixView<float> row = heads_in_a_row(heads, b);
+            multiply({from.x.matrix(b, 0)}, {in.params[from.weight].matrix(0, 0)}, row);
+            if (!bias.empty()) eigen(row) += eigen(bias.matrix(0, 0));
+        }
+        return heads;
+    }
     for (Index b = 0; b < shape.b; ++b)
         for (Index h = 0; h < shape.h; ++h) {
             multiply({from.x.matrix(b, 0)}, {head_view(in.params[from.weight], h, shape.d)},
@@ -146,7 +161,9 @@ Tensor join_heads(const Inputs& in, const Dimensions& size, const Tensor& contex
     Tensor output(Shape{size.batch, 1, size.tq, size.d_out});
     for (Index b = 0; b < size.batch; ++b) {
         const MatrixView<float> y = output.matrix(b, 0);
-        for (Index h = 0; h < size.heads; ++h) {
+        const bool at_once = size.tq == 1 && !w_o.empty();
+        if (at_once) multiply({heads_in_a_row(context, b)}, {w_o.matrix(0, 0)}, y);
+        for (Index h = 0; h < size.heads && !at_once; ++h) {
             const Index first = h * size.d_v;
             if (w_o.empty())
                 eigen(y.column_block(first, size.d_v)) = eigen(context.matrix(b, h));

@@ -69,18 +69,19 @@ Tensor experts_of(const Tensor& x, const BlockWeights& block, const ModelConfig&
     return sum;
 }
 
-/// x += factor · scale ∘ norm(y), of those that there are.
-void add_part(Tensor& x, Tensor y, const NormWeights& norm, const Tensor& scale,
-              const ModelConfig& config) {
+/// x += factor · scale ∘ norm(y), of those that there are. Gives what the factor is of.
+Tensor add_part(Tensor& x, Tensor y, const NormWeights& norm, const Tensor& scale,
+                const ModelConfig& config) {
     if (norm.there()) y = normalised(y, norm, config.family->norm, config.epsilon);
     if (!scale.empty()) scale_columns(y, scale);
     add(x, y, config.residual_factor);
+    return y;
 }
 
 }  // namespace
 
 Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfig& config,
-                   Index layer) {
+                   Index layer, Index first) {
     const Index tokens = projected.x.shape().t;
     const auto shape = [&](Index heads, Param weight) {
         return Shape{1, heads, tokens, projected.params[weight].shape().d / heads};
@@ -94,7 +95,7 @@ Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfi
          {std::pair{&inputs.q, &block.q_norm}, std::pair{&inputs.k, &block.k_norm}}) {
         if (norm->there()) normalise_heads(*heads, *norm, config.family->norm, config.epsilon);
         if (config.family->positions == Positions::rope && rope.turned_before())
-            turn_heads(*heads, rope);
+            turn_heads(*heads, rope, first);
     }
     for (const Param param : {Param::w_o, Param::b_o, Param::sinks})
         inputs.params[param] = std::move(projected.params[param]);
@@ -102,14 +103,14 @@ Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfi
 }
 
 Inputs attention_inputs(const Tensor& x, const BlockWeights& block, const ModelConfig& config,
-                        Index layer) {
+                        Index layer, Index first) {
     Inputs inputs;
     inputs.x = config.family->norms_after || !block.attention_norm.there()
                    ? x
                    : normalised(x, block.attention_norm, config.family->norm, config.epsilon);
     inputs.params = block.attention;
     return has_own_heads(block, config, layer)
-               ? given_heads(std::move(inputs), block, config, layer)
+               ? given_heads(std::move(inputs), block, config, layer, first)
                : inputs;
 }
 
@@ -125,10 +126,10 @@ BlockOutput after_block(const Tensor& x, const Tensor& attended, const BlockWeig
     const Tensor into = after || !block.mlp_norm.there()
                             ? read
                             : normalised(read, block.mlp_norm, norm, config.epsilon);
-    add_part(sum,
-             block.experts.empty() ? mlp_of(into, block.mlp, config)
-                                   : experts_of(into, block, config, out.routing),
-             block.mlp_out_norm, block.mlp_scale, config);
+    out.mlp = add_part(sum,
+                       block.experts.empty() ? mlp_of(into, block.mlp, config)
+                                             : experts_of(into, block, config, out.routing),
+                       block.mlp_out_norm, block.mlp_scale, config);
     if (after) sum = normalised(sum, block.mlp_norm, norm, config.epsilon);
     return out;
 }

@@ -8,17 +8,18 @@ namespace attn {
 // One block of a model: what its attention is given, and what leaves the block. x is [1, 1, T, width].
 
 /// x, normalised where the family does that before, and the layer's W; or Q, K and V, where norms of their own or another
-/// kind of turning than the engine's stand between.
+/// kind of turning than the engine's stand between. Row 0 of x has position `first`.
 Inputs attention_inputs(const Tensor& x, const BlockWeights& block, const ModelConfig& config,
-                        Index layer);
+                        Index layer, Index first = 0);
 /// The same with Q, K and V, made of what projects.
 Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfig& config,
-                   Index layer);
+                   Index layer, Index first = 0);
 
 struct BlockOutput {
     Tensor x;
     Tensor
         routing;  // [1, 1, T, experts]: the share that each expert has, 0 of one that is not taken; or empty
+    Tensor mlp;  // what the MLP gave; config.residual_factor times it was added
 };
 /// x with attention's output added, then with the MLP's.
 BlockOutput after_block(const Tensor& x, const Tensor& attended, const BlockWeights& block,

@@ -18,120 +18,12 @@
 #include "core/io/json.h"
 #include "core/kernels/projections.h"
 #include "core/models/block.h"
-#include "core/models/layers.h"
+#include "core/models/ends.h"
+#include "core/scores/score.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
-
-/// Which row of the table of positions each token has: its place; or, where padding has one, the number of tokens up to
-/// it that are no padding, after padding's.
-std::vector<Index> position_rows(const ModelConfig& config, const std::vector<ModelToken>& tokens) {
-    std::vector<Index> rows;
-    Index next = config.padding_id;
-    for (const ModelToken& token : tokens)
-        rows.push_back(!config.family->after_padding   ? std::ssize(rows)
-                       : token.id == config.padding_id ? config.padding_id
-                                                       : ++next);
-    return rows;
-}
-
-/// Rows of the embedding, with positions where they are added.
-Tensor embedded(const Model& model, const std::vector<ModelToken>& tokens) {
-    const ModelConfig& config = model.config();
-    const ModelWeights& weights = model.weights();
-    const auto count = static_cast<Index>(tokens.size());
-    const std::vector<Index> places = position_rows(config, tokens);
-    auto x = Tensor::uninitialised({1, 1, count, config.width});
-    for (Index t = 0; t < count; ++t) {
-        const auto row = x.matrix(0, 0).row(t);
-        weights.embedding.copy_row(tokens[static_cast<std::size_t>(t)].id, row);
-        if (config.embedding_factor != 1.0)
-            for (float& value : row) value *= static_cast<float>(config.embedding_factor);
-        const auto add_row = [&](const WeightMatrix& table, Index from) {
-            for (Index c = 0; c < config.width; ++c) x(0, 0, t, c) += table(from, c);
-        };
-        if (!weights.kinds.empty()) add_row(weights.kinds, 0);
-        if (!weights.positions.empty())
-            add_row(weights.positions, places[static_cast<std::size_t>(t)]);
-    }
-    if (config.family->positions == Positions::waves) add_waves(x);
-    if (weights.embedding_norm.there())
-        x = normalised(x, weights.embedding_norm, config.family->norm, config.epsilon);
-    return x;
-}
-
-/// The class token and a vector of each patch, with positions.
-Tensor embedded_image(const Model& model, const Tensor& pixels) {
-    const ModelWeights& weights = model.weights();
-    const Tensor patches = through(patches_of(pixels, *model.config().image), weights.patches);
-    const Index leading = model.config().image->leading;
-    auto x = Tensor::uninitialised(weights.positions.shape());
-    for (Index t = 0; t < x.shape().t; ++t) {
-        weights.positions.copy_row(t, x.matrix(0, 0).row(t));
-        const auto from = t >= leading ? patches.matrix(0, 0).row(t - leading)
-                          : t == 0     ? weights.class_token.matrix(0, 0).row(0)
-                                       : weights.distillation_token.matrix(0, 0).row(0);
-        for (Index c = 0; c < x.shape().d; ++c) x(0, 0, t, c) += from[static_cast<std::size_t>(c)];
-    }
-    return x;
-}
-
-/// tanh( (Σ x / √T) W + b ), divided by its length.
-Tensor sentence_vector(const Tensor& x, const LinearWeights& read_out) {
-    Tensor sum({1, 1, 1, x.shape().d});
-    const double root = std::sqrt(static_cast<double>(x.shape().t));
-    for (Index c = 0; c < x.shape().d; ++c) {
-        double total = 0.0;
-        for (Index t = 0; t < x.shape().t; ++t) total += x(0, 0, t, c);
-        sum(0, 0, 0, c) = static_cast<float>(total / root);
-    }
-    Tensor vector = through(sum, read_out);
-    double squares = 0.0;
-    for (float& value : vector.values()) {
-        value = std::tanh(value);
-        squares += static_cast<double>(value) * value;
-    }
-    const double length = std::sqrt(std::max(squares, 1e-12));
-    for (float& value : vector.values()) value = static_cast<float>(value / length);
-    return vector;
-}
-
-/// x tableᵀ, some thousand rows of the table at a time: multiply() makes a packed copy of what it is given.
-Tensor logits_of(const Tensor& x, const WeightMatrix& table) {
-    constexpr Index kRows = 4096;
-    const Index words = table.shape().t;
-    auto logits = Tensor::uninitialised({1, 1, x.shape().t, words});
-    for (Index first = 0; first < words; first += kRows) {
-        const Index count = std::min(kRows, words - first);
-        table.multiply_with_rows(x.matrix(0, 0), first, count,
-                                 logits.matrix(0, 0).column_block(first, count));
-    }
-    return logits;
-}
-
-/// Of the class token, which is the first; empty where the model has no classifier.
-Tensor class_logits(const Tensor& x, const LinearWeights& classifier) {
-    auto first = Tensor::uninitialised({1, 1, 1, x.shape().d});
-    std::ranges::copy(x.matrix(0, 0).row(0), first.values().begin());
-    return through(first, classifier);
-}
-
-Tensor read_out_of(Tensor x, const Model& model) {
-    const ModelConfig& config = model.config();
-    const ModelWeights& weights = model.weights();
-    if (weights.final_norm.there())
-        x = normalised(x, weights.final_norm, config.family->norm, config.epsilon);
-    if (config.family->read_out == ReadOut::sentence) return sentence_vector(x, weights.read_out);
-    if (!model.gives_logits()) return {};
-    if (config.family->read_out == ReadOut::classes) return class_logits(x, weights.read_out);
-    const WeightMatrix& table =
-        weights.read_out.there() ? weights.read_out.weight : weights.embedding;
-    Tensor logits = logits_of(x, table);
-    if (config.logit_factor != 1.0)
-        for (float& value : logits.values()) value *= static_cast<float>(config.logit_factor);
-    if (config.logit_cap) cap(logits, *config.logit_cap);
-    return logits;
-}
 
 /// What was not asked for is dropped; `output` was needed to go on.
 void drop_needed(Trace& trace, StageSet needed, StageSet keep) {
@@ -154,6 +46,20 @@ Inputs patched(Inputs inputs, const std::vector<PatchIntervention>& patches, Ind
                               to.row(patch.positions[n]).begin());
     }
     return inputs;
+}
+
+/// Given heads, turned, with the keys and values of a cache before their own; nothing is left to be turned by the engine.
+void put_behind(const KvCache& cache, const BlockWeights& block, const ModelConfig& config,
+                Index layer, Inputs& inputs, AttentionSpec& spec) {
+    const Index first = cache.size();
+    if (inputs.projects()) inputs = given_heads(std::move(inputs), block, config, layer, first);
+    if (spec.rope)
+        for (Tensor* heads : {&inputs.q, &inputs.k}) *heads = rotate(*spec.rope, *heads, first);
+    spec.rope.reset();
+    spec.query_offset = first;
+    const KvCache::Layer& past = cache.layers[static_cast<std::size_t>(layer)];
+    inputs.k = in_a_row(past.k, std::move(inputs.k));
+    inputs.v = in_a_row(past.v, std::move(inputs.v));
 }
 
 /// 0 in the rows of W_O that belong to heads that are off.
@@ -363,6 +269,24 @@ std::string Model::shown(Index id) const {
     return text.empty() ? fmt::format("#{}", id) : text;
 }
 
+std::string Model::text_of(Index id) const {
+    return tokenizer_ ? tokenizer_->text(id) : fmt::format(" {}", id);
+}
+
+Result<Index> Model::token_named(std::string_view words) const {
+    const Index count = weights_.embedding.shape().t;
+    const bool numbered = words.starts_with('#') || !tokenizer_;
+    if (const auto tokens = numbered_tokens(words.substr(words.starts_with('#') ? 1 : 0));
+        numbered && tokens && tokens->size() == 1 && tokens->front().id < count)
+        return tokens->front().id;
+    for (Index id = 0; tokenizer_ && id < tokenizer_->size(); ++id)
+        if (!words.empty() && (tokenizer_->shown(id) == words || tokenizer_->text(id) == words))
+            return id;
+    return bad_input(fmt::format(
+        "there is no token '{}'; expected {}#0 to #{}", shortened(words),
+        tokenizer_ ? "one as it is shown, or its number, " : "its number, ", count - 1));
+}
+
 Result<std::vector<ModelToken>> Model::tokens_of(std::string_view text) const {
     if (config_.image) return bad_input("this model reads an image, not a text");
     if (!tokenizer_) {
@@ -378,22 +302,60 @@ Result<std::vector<ModelToken>> Model::tokens_of(std::string_view text) const {
     return tokens;
 }
 
-Result<ModelRun> Model::run(std::vector<ModelToken> tokens, const Backend& backend, StageSet keep,
-                            const RunControl& control, const Interventions& interventions) const {
+struct Model::Way {
+    const Backend& backend;
+    StageSet keep;
+    const RunControl& control;
+    const Interventions& interventions;
+    KvCache* cache = nullptr;  // of the tokens before; has every layer
+};
+
+std::optional<Index> Model::most_tokens() const {
+    if (weights_.positions.empty()) return config_.most_tokens;
+    return weights_.positions.shape().t -
+           (config_.family->after_padding ? config_.padding_id + 1 : 0);
+}
+
+Result<void> Model::check_tokens(std::span<const ModelToken> tokens, Index before) const {
     if (config_.image) return bad_input("this model reads an image, not a text");
     if (tokens.empty()) return bad_input("the text has no token");
-    const auto count = static_cast<Index>(tokens.size());
-    const Index before = config_.family->after_padding ? config_.padding_id + 1 : 0;
-    const Index most = weights_.positions.empty() ? config_.most_tokens.value_or(count)
-                                                  : weights_.positions.shape().t - before;
-    if (count > most)
+    const Index count = before + std::ssize(tokens);
+    if (const Index most = most_tokens().value_or(count); count > most)
         return bad_input(fmt::format("the text has {} tokens; this model takes {}", count, most));
     for (const ModelToken& token : tokens)
         if (token.id < 0 || token.id >= weights_.embedding.shape().t)
             return bad_input(
                 fmt::format("token {} is not one of {}", token.id, weights_.embedding.shape().t));
+    return {};
+}
+
+Result<ModelRun> Model::run(std::vector<ModelToken> tokens, const Backend& backend, StageSet keep,
+                            const RunControl& control, const Interventions& interventions) const {
+    if (auto fine = check_tokens(tokens, 0); !fine) return tl::unexpected(fine.error());
     Tensor x = embedded(*this, tokens);
-    return run_blocks(std::move(tokens), std::move(x), backend, keep, control, interventions);
+    return run_blocks(std::move(tokens), std::move(x), {backend, keep, control, interventions});
+}
+
+Result<ModelRun> Model::read_on(KvCache& cache, std::vector<ModelToken> tokens,
+                                const Backend& backend, StageSet keep,
+                                const RunControl& control) const {
+    if (auto fine = check_tokens(tokens, cache.size()); !fine) return tl::unexpected(fine.error());
+    if (!config_.family->causal)
+        return bad_input(
+            fmt::format("{} reads a text as a whole; expected a model that gives the "
+                        "next token",
+                        config_.family->words));
+    const Index before = cache.size();
+    cache.layers.resize(weights_.blocks.size());
+    std::vector<ModelToken> all = cache.tokens;
+    all.insert(all.end(), tokens.begin(), tokens.end());
+    auto run = run_blocks(std::move(tokens), embedded(*this, all, before),
+                          {backend, keep, control, {}, &cache});
+    if (run)
+        cache.tokens = std::move(all);
+    else
+        cache.forget_after(before);
+    return run;
 }
 
 Result<ModelRun> Model::run_image(const Tensor& pixels, const Backend& backend, StageSet keep,
@@ -405,8 +367,8 @@ Result<ModelRun> Model::run_image(const Tensor& pixels, const Backend& backend, 
     if (pixels.shape() != expected)
         return bad_input(fmt::format("the pixels are {}; this model takes {}",
                                      to_string(pixels.shape()), to_string(expected)));
-    return run_blocks(patch_tokens(image), embedded_image(*this, pixels), backend, keep, control,
-                      interventions);
+    return run_blocks(patch_tokens(image), embedded_image(*this, pixels),
+                      {backend, keep, control, interventions});
 }
 
 Result<ModelRun> Model::read(const std::string& text_or_image, const Backend& backend,
@@ -435,43 +397,53 @@ Result<ModelRun> Model::read(const std::string& text_or_image, const Backend& ba
     });
 }
 
-Result<ModelRun> Model::run_blocks(std::vector<ModelToken> tokens, Tensor x, const Backend& backend,
-                                   StageSet keep, const RunControl& control,
-                                   const Interventions& interventions) const {
-    if (auto fine = check_interventions(interventions, *this, std::ssize(tokens)); !fine)
+Result<ModelLayer> Model::run_block(Tensor& x, Index layer, const Way& way) const {
+    const BlockWeights& block = weights_.blocks[static_cast<std::size_t>(layer)];
+    const Interventions& with = way.interventions;
+    const bool rows = std::ranges::any_of(
+        with.rows, [&](const RowIntervention& row) { return row.at.layer == layer; });
+    StageSet needed = way.keep;
+    needed.set(index_of(Stage::output));
+    if (rows)
+        for (const Stage stage : {Stage::v, Stage::context}) needed.set(index_of(stage));
+    AttentionSpec spec = layer_spec(config_, layer);
+    Inputs made =
+        attention_inputs(x, block, config_, layer, way.cache == nullptr ? 0 : way.cache->size());
+    if (way.cache != nullptr) put_behind(*way.cache, block, config_, layer, made, spec);
+    if (with.touches(layer)) {
+        made = patched(std::move(made), with.patches, layer, block, config_);
+        switch_off(made.params, with.off, layer, spec.heads);
+    }
+    const auto inputs = std::make_shared<Inputs>(std::move(made));
+    Result<Trace> trace = attend(*inputs, spec, way.backend, needed, {way.control.stop, {}});
+    if (way.cache != nullptr)
+        way.cache->layers[static_cast<std::size_t>(layer)] = {std::move(inputs->k),
+                                                              std::move(inputs->v)};
+    if (!trace) return tl::unexpected(trace.error());
+    if (rows)
+        if (auto done = replace_rows(with.rows, layer, *inputs, spec, *trace); !done)
+            return tl::unexpected(done.error());
+    BlockOutput out = after_block(x, (*trace)[Stage::output], block, config_);
+    x = std::move(out.x);
+    drop_needed(*trace, needed, way.keep);
+    return ModelLayer{inputs, spec, *std::move(trace), x, std::move(out.routing)};
+}
+
+Result<ModelRun> Model::run_blocks(std::vector<ModelToken> tokens, Tensor x, const Way& way) const {
+    if (auto fine = check_interventions(way.interventions, *this, std::ssize(tokens)); !fine)
         return tl::unexpected(fine.error());
     ModelRun run;
     run.tokens = std::move(tokens);
-    for (const BlockWeights& block : weights_.blocks) {
-        const RunControl stop{control.stop, {}};
-        const Index layer = std::ssize(run.layers);
-        const AttentionSpec spec = layer_spec(config_, layer);
-        const bool rows = std::ranges::any_of(
-            interventions.rows, [&](const RowIntervention& row) { return row.at.layer == layer; });
-        StageSet needed = keep;
-        needed.set(index_of(Stage::output));
-        if (rows)
-            for (const Stage stage : {Stage::v, Stage::context}) needed.set(index_of(stage));
-        Inputs made = attention_inputs(x, block, config_, layer);
-        if (interventions.touches(layer)) {
-            made = patched(std::move(made), interventions.patches, layer, block, config_);
-            switch_off(made.params, interventions.off, layer, spec.heads);
-        }
-        const auto inputs = std::make_shared<const Inputs>(std::move(made));
-        Result<Trace> trace = attend(*inputs, spec, backend, needed, stop);
-        if (!trace) return tl::unexpected(trace.error());
-        if (rows)
-            if (auto done = replace_rows(interventions.rows, layer, *inputs, spec, *trace); !done)
-                return tl::unexpected(done.error());
-        BlockOutput out = after_block(x, (*trace)[Stage::output], block, config_);
-        x = std::move(out.x);
-        drop_needed(*trace, needed, keep);
-        run.layers.push_back({inputs, spec, *std::move(trace), x, std::move(out.routing)});
-        if (control.progress)
-            control.progress(static_cast<double>(run.layers.size()) /
-                             static_cast<double>(weights_.blocks.size()));
+    run.embedded = x;
+    while (run.layers.size() < weights_.blocks.size()) {
+        auto layer = run_block(x, std::ssize(run.layers), way);
+        if (!layer) return tl::unexpected(layer.error());
+        run.layers.push_back(*std::move(layer));
+        if (way.control.progress)
+            way.control.progress(static_cast<double>(run.layers.size()) /
+                                 static_cast<double>(weights_.blocks.size()));
     }
-    run.read_out = read_out_of(std::move(x), *this);
+    run.read_out = read_out_of(*this, way.cache == nullptr ? x : row_of(x, x.shape().t - 1));
     return run;
 }
 

@@ -3,14 +3,15 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/backend.h"
+#include "core/models/cache.h"
 #include "core/models/interventions.h"
 #include "core/models/patches.h"
-#include "core/models/tokenizer.h"
 #include "core/models/weights.h"
 
 namespace attn {
@@ -28,6 +29,7 @@ struct ModelLayer {
 
 struct ModelRun {
     std::vector<ModelToken> tokens;
+    Tensor embedded;  // [1, 1, T, width] where the tokens enter
     std::vector<ModelLayer> layers;
     Tensor
         read_out;  // [1, 1, T, vocabulary] logits, or [1, 1, 1, n] of the sentence or the classes; empty: the model has none
@@ -51,8 +53,15 @@ class Model {
 
     /// The model gives a logit for each next token or class.
     bool gives_logits() const;
+    /// How many tokens a text may have; not set: any number.
+    std::optional<Index> most_tokens() const;
     /// The token, or the class of an image, of that number; "#7" where it has no name.
     std::string shown(Index id) const;
+
+    /// What it adds to a text; without a tokenizer its number behind a space.
+    std::string text_of(Index id) const;
+    /// The token of that number, "#7", or that is shown or stands in a text so, the first of several. An error where there is none.
+    Result<Index> token_named(std::string_view words) const;
 
     /// Without a tokenizer a text is the numbers of tokens, "15496 995". An error where it is not, where there is no token in
     /// it, and of a model that reads images.
@@ -64,7 +73,13 @@ class Model {
     Result<ModelRun> run(std::vector<ModelToken> tokens, const Backend& backend,
                          StageSet keep = all_stages(), const RunControl& control = {},
                          const Interventions& interventions = {}) const;
-    /// The same of an image, as pixels_of() makes it: the tokens are those of patch_tokens(). An error of a model that reads
+    /// Rows of the tokens that follow those of `cache`, and of their next token: what run() gives of all of them together has
+    /// these rows last, but for rounding, where no longer text turns otherwise (RopeRules::short_length). The cache takes them in,
+    /// and where this fails is as it was. Of a layer, K and V are in the cache alone; q is after RoPE, and so is K; read_out is
+    /// [1, 1, 1, vocabulary]. Errors: as of run(); a model that is not causal.
+    Result<ModelRun> read_on(KvCache& cache, std::vector<ModelToken> tokens, const Backend& backend,
+                             StageSet keep = all_stages(), const RunControl& control = {}) const;
+    /// run() of an image, as pixels_of() makes it: the tokens are those of patch_tokens(). An error of a model that reads
     /// texts, and of pixels of another shape.
     Result<ModelRun> run_image(const Tensor& pixels, const Backend& backend,
                                StageSet keep = all_stages(), const RunControl& control = {},
@@ -77,10 +92,12 @@ class Model {
                           const Interventions& interventions = {}) const;
 
   private:
-    /// x: what the tokens are where they enter.
-    Result<ModelRun> run_blocks(std::vector<ModelToken> tokens, Tensor x, const Backend& backend,
-                                StageSet keep, const RunControl& control,
-                                const Interventions& interventions) const;
+    struct Way;  // how blocks are run
+    /// There are some, the model takes them behind so many others, and its embedding has each.
+    Result<void> check_tokens(std::span<const ModelToken> tokens, Index before) const;
+    /// x: what the tokens are where they enter, and then leave the block.
+    Result<ModelLayer> run_block(Tensor& x, Index layer, const Way& way) const;
+    Result<ModelRun> run_blocks(std::vector<ModelToken> tokens, Tensor x, const Way& way) const;
 
     ModelConfig config_;
     ModelWeights weights_;

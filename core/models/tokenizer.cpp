@@ -161,6 +161,23 @@ std::string Tokenizer::shown(Index id) const {
     return parts_->bytes_are_letters ? visible(letters_as_bytes(piece)) : std::string(piece);
 }
 
+std::string Tokenizer::text(Index id) const {
+    if (const auto found = parts_->added_words.find(id); found != parts_->added_words.end())
+        return found->second;
+    const std::string_view piece = parts_->vocabulary->text(id);
+    if (parts_->bytes_are_letters) return letters_as_bytes(piece);
+    for (int byte = 0; byte < 256 && piece.starts_with("<0x"); ++byte)
+        if (piece == byte_piece(static_cast<unsigned char>(byte)))
+            return std::string(1, static_cast<char>(byte));
+    std::string text;
+    for (std::size_t at = 0; at < piece.size();) {
+        const bool space = piece.substr(at).starts_with(kSpacePiece);
+        text += space ? ' ' : piece[at];
+        at += space ? kSpacePiece.size() : 1;
+    }
+    return text;
+}
+
 std::optional<std::vector<ModelToken>> numbered_tokens(std::string_view text) {
     constexpr std::string_view kBetween = " ,";
     std::vector<ModelToken> tokens;

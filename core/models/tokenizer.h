@@ -56,6 +56,8 @@ class Tokenizer {
     Index size() const;
     /// What a person reads; "" of no id.
     std::string shown(Index id) const;
+    /// The bytes that it stands for in a text: " cat" where "▁cat" is shown. One byte of a character may be a token.
+    std::string text(Index id) const;
 
   private:
     struct Parts;
