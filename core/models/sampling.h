@@ -14,10 +14,10 @@ namespace attn {
 
 /// Carried out in this order, as Hugging Face's generate() does.
 struct Sampling {
-    double temperature = 1.0;    // logits are divided by it; 0: greedy, the largest logit is taken
-    std::optional<Index> top_k;  // only so many of the largest logits are kept; at least 1
-    std::optional<double>
-        top_p;  // of those the fewest largest whose p after temperature sum to it or more; 0 to 1, at least one is kept
+    double temperature = 1.0;  // logits are divided by it; 0: greedy, the largest logit is taken
+    std::optional<Index> top_k = {};  // only so many of the largest logits are kept; at least 1
+    /// Of those the fewest largest are kept whose p after temperature sum to it or more: 0 to 1, one at least.
+    std::optional<double> top_p = {};
     std::uint64_t seed = 0;
 
     bool greedy() const { return temperature == 0.0; }

@@ -92,6 +92,8 @@ std::string quoted_token(const AppState& state, Index token);
 std::vector<std::size_t> bars_of(const AppState& state);
 
 // words.cpp
+/// Why the example is shown, without a full stop.
+std::string example_words(const AppState& state);
 std::string generate_headline(const AppState& state);
 std::string generate_muted(const AppState& state);
 // strip.cpp

@@ -64,6 +64,13 @@ std::string draw_words(const AppState& state, const GenerateShown& shown) {
 
 }  // namespace
 
+std::string example_words(const AppState& state) {
+    std::string why = generate_lacks(state);
+    if (why.empty()) why = generate_look(state).fault;
+    if (why.ends_with('.')) why.pop_back();
+    return why;
+}
+
 std::string generate_headline(const AppState& state) {
     const auto shown = shown_of(state);
     if (!shown->fault.empty()) return shown->fault;
@@ -76,12 +83,10 @@ std::string generate_muted(const AppState& state) {
     if (!is_example(state) && !look.fault.empty()) return look.fault;
     if (!is_example(state))
         return shown_of(state)->fault.empty() ? draw_words(state, *shown_of(state)) : "";
-    const std::string lacks = generate_lacks(state);
     return fmt::format(
         "{}: these {} logits are made up. A model folder (attnscope FOLDER, or "
         "Ctrl+O) gives its own and writes on.",
-        lacks.empty() ? look.fault.substr(0, look.fault.find_last_not_of('.') + 1) : lacks,
-        written_of(state).names->size());
+        example_words(state), written_of(state).names->size());
 }
 
 }  // namespace attn::view

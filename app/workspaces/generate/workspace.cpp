@@ -42,7 +42,7 @@ ExplainToken explained_beside(const AppState& state, Index by) {
 void add_generate_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Generate"};
     const GenerateControls& now = generate_controls(state);
-    const std::string lacks = generate_lacks(state);
+    const std::string lacks = is_example(state) ? example_words(state) : "";
     const bool writes = !is_example(state);
     const Index at = step_of(state), count = std::ssize(taken_of(state));
     add("Take the next token, or a step forward", Key::right, forward(state),
@@ -68,7 +68,7 @@ void add_generate_commands(std::vector<Command>& list, const AppState& state) {
 }
 
 void enter_generate(AppState& state) {
-    say(state, is_example(state) ? generate_lacks(state) + ": ten logits that are made up."
+    say(state, is_example(state) ? example_words(state) + ": ten logits that are made up."
                                  : "→ takes the next token, Space writes on, ← goes back.");
 }
 
@@ -122,7 +122,7 @@ GenerateControls with_tokens(const AppState& state, Index step) {
 /// Why no token can be taken or dropped at a step; "": it can.
 std::string step_fault(const AppState& state, Index step, Index last) {
     if (is_example(state))
-        return generate_lacks(state) + ": a token is taken where a model gives the next.";
+        return example_words(state) + ": a token is taken where a model gives the next.";
     if (step < 0 || step > last)
         return fmt::format("There is no step {}: it must be 0 to {}.", step, last);
     return {};
