@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/common/document/opened.h"
+#include "app/files/writer.h"
 #include "core/backend.h"
 #include "core/models/model.h"
 
@@ -60,6 +61,7 @@ class ModelCache {
         /// Without interventions, with weights, q, k and v: what interventions are compared with and patched from, so that
         /// another one is one run more. Each is of all layers: the text's, and what is patched from.
         Recent<std::string, std::shared_ptr<const ModelRun>> runs{3};
+        Writer writer;
     };
 
     Result<std::shared_ptr<Entry>> open(const std::string& path);

@@ -207,6 +207,14 @@ Opened open_results(const view::ResultsOf& what, const std::string& options) {
     return opened;
 }
 
+Opened open_generated(ModelCache& models, const view::GenerateText& wanted,
+                      const RunControl& control) {
+    const auto entry = or_throw(models.open(wanted.path));
+    Opened opened;
+    opened.generated = entry->writer.written(entry->model, wanted, control);
+    return opened;
+}
+
 }  // namespace
 
 bool holds_tensors(const std::string& path) {
@@ -299,6 +307,8 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
             return open_trained(*trained, control);
         if (const auto* results = std::get_if<view::ResultsOf>(&request.what))
             return open_results(*results, request.options);
+        if (const auto* text = std::get_if<view::GenerateText>(&request.what))
+            return open_generated(*models, *text, control);
         const auto& path = std::get<std::string>(request.what);
         const auto beside = [=] {
             return view::SessionContext{

@@ -212,6 +212,7 @@ std::string words_of(const OpenRequest& request) {
         return fmt::format("{} after {} training steps", train::info(trained->spec.task).key,
                            trained->step);
     if (const auto* results = std::get_if<ResultsOf>(&request.what)) return results->path;
+    if (const auto* text = std::get_if<GenerateText>(&request.what)) return text->path;
     const auto& spec = std::get<large::PlantedSpec>(request.what);
     return fmt::format("generated matrix of {} tokens, seed {}", spec.tokens, spec.seed);
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "app/common/document/document.h"
 
@@ -14,6 +15,7 @@ struct Side;
 namespace attn::view {
 
 struct AppState;
+struct Generated;
 
 /// A text for a trained model to read.
 struct ModelText {
@@ -29,9 +31,19 @@ struct ResultsOf {
     bool operator==(const ResultsOf&) const = default;
 };
 
+/// The text that a model goes on from, and the tokens that it took so far.
+struct GenerateText {
+    std::string path;  // of its folder
+    std::string text;
+    std::vector<Index> tokens;
+    std::optional<Index> lens = {};  // the step of which the logit lens is wanted; nullopt: of none
+    bool operator==(const GenerateText&) const = default;
+};
+
 /// What is to be opened: a file or a model's folder by its path, a matrix to generate, a model's reading of a text.
 struct OpenRequest {
-    std::variant<std::string, large::PlantedSpec, ModelText, TrainedOrigin, ResultsOf> what;
+    std::variant<std::string, large::PlantedSpec, ModelText, TrainedOrigin, ResultsOf, GenerateText>
+        what;
     std::uint64_t number = 0;  // parts one request from the next, also for the same file
     std::string options = {};  // of a file, see FileOrigin
     bool operator==(const OpenRequest&) const = default;
@@ -45,7 +57,8 @@ struct Opened {
     std::shared_ptr<const AppState> session;     // null: a document alone
     std::string notes;                           // what the reader wants to be known; "": nothing
     std::shared_ptr<const train::Run> run = {};  // of a folder that a training was saved in
-    std::shared_ptr<const verify::Side> side = {};  // results to be checked: they alone
+    std::shared_ptr<const verify::Side> side = {};    // results to be checked: they alone
+    std::shared_ptr<const Generated> generated = {};  // what a model writes: it alone
 };
 
 }  // namespace attn::view

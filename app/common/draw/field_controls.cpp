@@ -8,11 +8,13 @@
 #include <fmt/format.h>
 
 #include "app/common/draw/field_widgets.h"
+#include "app/common/format.h"
 
 namespace attn::ui {
 namespace {
 
 constexpr double kLongRange = 16384.0;                   // from here on a slider
+constexpr double kWholeFrom = 1000.0;                    // from here on no digits after the point
 constexpr float kSlider = 300.0F, kRealSlider = 220.0F;  // design units
 
 /// One control: `id` is the field's name.
@@ -57,8 +59,11 @@ struct Control {
         return view::Chosen{static_cast<std::size_t>(*n)};
     }
     std::optional<view::FieldValue> operator()(double value) const {
-        const auto text = [](double of) { return std::to_string(std::llround(of)); };
-        const SliderWords shown{now.words, text(value), text(now.about.high)};
+        const auto text = [](double of) {
+            return of < kWholeFrom ? view::significant(of, 3) : std::to_string(std::llround(of));
+        };
+        const std::string widest = now.about.high < kWholeFrom ? "0.000" : text(now.about.high);
+        const SliderWords shown{now.words, text(value), widest};
         const float width = std::max(frame.px(kRealSlider), slider_width(frame, shown));
         if (!place(width)) return std::nullopt;
         return real_slider(frame, id.c_str(), shown, value, now.about.low, now.about.high, width,

@@ -13,6 +13,7 @@
 #include "app/workspaces/compare/view.h"
 #include "app/workspaces/cost/view.h"
 #include "app/workspaces/exercises/view.h"
+#include "app/workspaces/generate/view.h"
 #include "app/workspaces/gradients/view.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/kinds/online.h"
@@ -171,6 +172,10 @@ class Said {
         for (const auto& row : v.cells)
             for (const NumericsCellView& each : row) all(each.words, each.cause);
     }
+    void add(const GenerateView& v) {
+        all(v.pending, v.headline, v.muted, v.rest, v.strip, v.cache, v.cache_formula,
+            v.lens_title);
+    }
     void add(const PositionsView& v) { all(v.sentence, v.note, v.hero); }
     // ---- the three that say why
     void named(const char* what, const std::string& text) {
@@ -239,6 +244,7 @@ class Said {
         if (key == "compare") add(build_compare_view(state));
         if (key == "cost") add(build_cost_view(state, kClaimMemory));
         if (key == "exercises") add(build_exercises_view(state));
+        if (key == "generate") add(build_generate_view(state));
         if (key == "gradients") add(build_gradients_view(state));
         if (key == "heads") add(build_all_heads_view(state));
         if (key == "kinds") all(build_kinds_view(state), build_online_view(state));

@@ -15,11 +15,13 @@
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/exercises/actions.h"
 #include "app/workspaces/exercises/view.h"
+#include "app/workspaces/generate/actions.h"
 #include "app/workspaces/learn/requests.h"
 #include "app/workspaces/learn/workspace.h"
 #include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/requests.h"
 #include "core/rng.h"
+#include "tests/support/fake_text.h"
 #include "tests/support/scramble.h"
 #include "tests/view/sample_states.h"
 
@@ -140,7 +142,18 @@ inline void answer_some(AppState& state, test::Scramble& draw) {
     if (state.workspace == "saturation") return answer_saturation(state, draw);
     if (state.workspace == "learn") return answer_learning(state, draw);
     if (state.workspace == "exercises" && draw.below(2) == 0) answer_exercises(state, draw);
-    answer_all(state);
+    answer_all(state, test::fake_writer);
+}
+
+/// Tokens are taken and one is gone back to; of a vocabulary of which the random actions know the beginning.
+inline AppState writing_state(test::Scramble& draw) {
+    AppState state = test::fake_writing();
+    for (std::uint64_t n = draw.below(4); n > 0; --n) {
+        answer_all(state, test::fake_writer);
+        view::apply(state, TakeToken{static_cast<Index>(draw.below(n)),
+                                     static_cast<Index>(draw.below(test::kFakeWords))});
+    }
+    return state;
 }
 
 /// State `n`: a document, a workspace, a theme, and up to six things done there.
@@ -150,6 +163,7 @@ inline AppState claim_state(std::uint64_t n) {
     test::Scramble draw(mix(n, 26));
     AppState state = documents[draw.below(documents.size())];
     const WorkspaceInfo& workspace = *among[draw.below(among.size())];
+    if (workspace.key == "generate" && draw.below(3) > 0) state = writing_state(draw);
     view::apply(state, SetWorkspace{std::string(workspace.key)});
     if (draw.below(3) == 0) view::apply(state, SetTheme{ThemeName::light});
     for (std::uint64_t k = draw.below(7); k > 0; --k) {

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/document/document.h"
+#include "core/models/lens.h"
+
+namespace attn::view {
+
+/// What the model says after the text and so many of the tokens.
+struct GeneratedStep {
+    std::vector<float> logits;    // of every token of the vocabulary
+    std::vector<Tensor> weights;  // of each layer [1, H, 1, keys]: the row of the token read last
+};
+
+/// A model that writes: immutable, and shared with the next one as far as their tokens are the same.
+struct Generated {
+    std::string path, text;                                   // of the model's folder; read first
+    std::vector<Index> tokens;                                // that were taken after the text
+    std::vector<std::string> prompt;                          // the text's tokens
+    std::shared_ptr<const std::vector<std::string>> names;    // of the vocabulary's tokens
+    std::vector<std::shared_ptr<const GeneratedStep>> steps;  // one more than `tokens`
+    std::vector<std::shared_ptr<const Lens>> lenses;          // of each; null: not asked for yet
+    std::optional<Index> most_tokens;  // that the model takes, with those of the text
+    Index layers = 0, kv_heads = 0, bytes_of_token = 0;  // of the cache
+};
+
+}  // namespace attn::view

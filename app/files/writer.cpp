@@ -1,0 +1,102 @@
+#include "app/files/writer.h"
+
+#include <algorithm>
+
+#include "app/common/or_throw.h"
+
+namespace attn::files {
+namespace {
+
+/// The rows of the token that was read last, of every layer.
+std::vector<Tensor> last_weights(const GenerationStep& step) {
+    std::vector<Tensor> all;
+    const Index last = std::ssize(step.rows.tokens) - 1;
+    for (Index layer = 0; layer < std::ssize(step.rows.layers); ++layer) {
+        const Shape kept =
+            step.rows.layers[static_cast<std::size_t>(layer)].trace[Stage::weights].shape();
+        Tensor& rows = all.emplace_back(Shape{1, kept.h, 1, kept.d});
+        for (Index head = 0; head < kept.h; ++head)
+            std::ranges::copy(step.weights(layer, head, last), rows.matrix(0, head).row(0).begin());
+    }
+    return all;
+}
+
+}  // namespace
+
+std::shared_ptr<const view::Generated> Writer::written(const Model& model,
+                                                       const view::GenerateText& wanted,
+                                                       const RunControl& control) {
+    const std::scoped_lock lock(mutex_);
+    if (!generation_ || written_.text != wanted.text) begin(model, wanted, control);
+    go_on(wanted.tokens, control);
+    if (wanted.lens) look_through(model, *wanted.lens);
+    return std::make_shared<const view::Generated>(written_);
+}
+
+void Writer::begin(const Model& model, const view::GenerateText& wanted,
+                   const RunControl& control) {
+    generation_.reset();
+    rows_.clear();
+    const auto names = std::move(written_.names);
+    written_ = {};
+    // the one that holds the model holds this
+    auto made =
+        or_throw(Generation::of({std::shared_ptr<const Model>(), &model}, *find_backend("staged")));
+    const auto prompt = or_throw(model.tokens_of(wanted.text));
+    keep(or_throw(made.read(prompt, control)));
+    prompt_ = prompt.size();
+    for (const ModelToken& token : prompt) written_.prompt.push_back(token.text);
+    const ModelConfig& config = model.config();
+    written_.most_tokens = made.most_tokens();
+    written_.layers = config.layers;
+    written_.kv_heads = config.kv_heads;
+    written_.bytes_of_token = cache_bytes(config, 1);
+    written_.names = names;
+    if (!names) {
+        std::vector<std::string> all;
+        for (Index id = 0; id < std::ssize(written_.steps.front()->logits); ++id)
+            all.push_back(model.shown(id));
+        written_.names = std::make_shared<const std::vector<std::string>>(std::move(all));
+    }
+    written_.path = wanted.path;
+    written_.text = wanted.text;
+    generation_ = std::move(made);
+}
+
+void Writer::go_on(const std::vector<Index>& tokens, const RunControl& control) {
+    const auto same = static_cast<std::size_t>(std::ranges::mismatch(tokens, written_.tokens).in1 -
+                                               tokens.begin());
+    if (same < written_.tokens.size()) {
+        generation_->forget_after(static_cast<Index>(prompt_ + same));
+        written_.tokens.resize(same);
+        written_.steps.resize(same + 1);
+        written_.lenses.resize(same + 1);
+        rows_.resize(same + 1);
+    }
+    for (std::size_t n = same; n < tokens.size(); ++n) {
+        keep(or_throw(generation_->read(tokens[n], control)));
+        written_.tokens.push_back(tokens[n]);
+        if (control.progress)
+            control.progress(static_cast<double>(n + 1 - same) /
+                             static_cast<double>(tokens.size() - same));
+    }
+}
+
+void Writer::keep(GenerationStep step) {
+    const auto logits = step.logits();
+    written_.steps.push_back(std::make_shared<const view::GeneratedStep>(
+        view::GeneratedStep{{logits.begin(), logits.end()}, last_weights(step)}));
+    written_.lenses.emplace_back();
+    for (ModelLayer& layer : step.rows.layers) layer.trace = {};
+    rows_.push_back(std::move(step.rows));
+}
+
+void Writer::look_through(const Model& model, Index step) {
+    const auto n = static_cast<std::size_t>(step);
+    if (step < 0 || n >= rows_.size() || written_.lenses[n]) return;
+    const Index last = std::ssize(rows_[n].tokens) - 1;
+    written_.lenses[n] =
+        std::make_shared<const Lens>(or_throw(logit_lens(model, rows_[n], last, {}, 1)));
+}
+
+}  // namespace attn::files

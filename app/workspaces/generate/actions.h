@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "app/common/set_field.h"
+#include "app/workspaces/generate/state.h"
+
+namespace attn::view {
+
+// How the next token is chosen, which are taken, and which step is looked at.
+
+using SetGreedy = SetField<bool, generate_controls, "greedy", "set_greedy">;
+using SetSamplingTemperature =
+    SetField<double, generate_controls, "temperature", "set_sampling_temperature">;
+using SetTopK = SetField<Index, generate_controls, "top_k", "set_top_k">;
+using SetTopP = SetField<double, generate_controls, "top_p", "set_top_p">;
+using SetSamplingSeed = SetField<std::uint64_t, generate_controls, "seed", "set_sampling_seed">;
+/// At that step; what was taken from there on is dropped.
+struct TakeToken {
+    Index step, token;
+};
+/// From that step on.
+struct DropTokens {
+    Index step;
+};
+/// nullopt: the newest.
+struct ShowGenerated {
+    std::optional<Index> step;
+};
+/// The one that is explained.
+using ExplainToken = Put<generate_look, &GenerateLook::token, "explain_token", "token">;
+using ShowLens = SetField<bool, generate_look, "lens", "show_lens", "on">;
+/// Takes one token after the other.
+struct PlayGeneration {
+    bool on;
+};
+struct GenerationReady {
+    std::shared_ptr<const GenerateText> of{};
+    std::shared_ptr<const Generated> written{};  // null: `fault` says why
+    std::string fault{};
+};
+
+using GenerateActions = ActionList<Plain<ShowGenerated, ExplainToken, ShowLens, PlayGeneration>,
+                                   Edits<SetGreedy, TakeToken, DropTokens>,
+                                   Drags<SetSamplingTemperature, SetTopK, SetTopP, SetSamplingSeed>,
+                                   Answers<GenerationReady>>;
+template <ListedIn<GenerateActions> A>
+inline constexpr Meta kMetaOf<A> = GenerateActions::kMeta<A>;
+
+}  // namespace attn::view

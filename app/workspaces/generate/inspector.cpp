@@ -1,0 +1,82 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/workspaces/generate/view.h"
+#include "core/tex.h"
+
+namespace attn::view {
+namespace {
+
+/// Σ of p before it among those that top-k keeps, after temperature: what top-p compares.
+double sum_before(const GenerateShown& shown, std::size_t place) {
+    const auto& all = shown.candidates.all;
+    const std::size_t kept = shown.how.top_k
+                                 ? std::min(all.size(), static_cast<std::size_t>(*shown.how.top_k))
+                                 : all.size();
+    const double most = all.front().logit;
+    double whole = 0.0, before = 0.0;
+    for (std::size_t n = 0; n < kept; ++n) {
+        const double weight = std::exp((all[n].logit - most) / shown.how.temperature);
+        whole += weight;
+        if (n < place) before += weight;
+    }
+    return before / whole;
+}
+
+void add_settings(const GenerateShown& shown, std::size_t place, InspectorView& view) {
+    const Candidate& it = shown.candidates.all[place];
+    const Sampling& how = shown.how;
+    if (how.greedy())
+        return view.add("greedy", place == 0 ? "the largest logit: it is taken"
+                                             : fmt::format("{} logits come before it",
+                                                           grouped(static_cast<Index>(place))));
+    view.add("z / T", fmt::format("{} / {} = {}", number(it.logit), number(how.temperature),
+                                  number(it.logit / how.temperature)));
+    const bool in_k = !how.top_k || static_cast<Index>(place) < *how.top_k;
+    if (how.top_k)
+        view.add(fmt::format("top-k {}", *how.top_k),
+                 fmt::format("{} before it: {}", grouped(static_cast<Index>(place)),
+                             in_k ? "kept" : "cut"));
+    if (how.top_p && in_k)
+        view.add(fmt::format("top-p {}", number(*how.top_p)),
+                 fmt::format("p before it sums to {}: {}", number(sum_before(shown, place)),
+                             it.kept ? "kept" : "cut"));
+    double sum = 0.0;
+    for (Index n = 0; n < shown.candidates.kept; ++n)
+        sum += shown.candidates.all[static_cast<std::size_t>(n)].before;
+    view.add("kept in all", fmt::format("{} tokens, {} of the model's p",
+                                        grouped(shown.candidates.kept), percent(sum)));
+}
+
+}  // namespace
+
+InspectorView generate_inspector(const AppState& state) {
+    const auto shown = shown_of(state);
+    const std::size_t place = explained_of(state);
+    if (place >= shown->candidates.all.size()) return only_hint("Nothing can be drawn here.");
+    const Candidate& it = shown->candidates.all[place];
+    InspectorView view;
+    view.empty = false;
+    view.role = Role::output;
+    view.title = quoted_token(state, it.id);
+    view.value = number(it.after);
+    view.tex = shown->how.greedy()
+                   ? R"(p_i = 1 \quad \mathrm{where} \quad z_i = \max_j z_j)"
+                   : R"(p_i = \frac{e^{z_i / T}}{\sum_{j \,\mathrm{kept}} e^{z_j / T}})";
+    view.formula = tex::plain_text(view.tex);
+    view.add("token",
+             fmt::format("{} of {}", grouped(it.id), grouped(std::ssize(shown->candidates.all))));
+    view.add("logit z", number(it.logit));
+    view.add("softmax of z", number(it.before));
+    add_settings(*shown, place, view);
+    view.add("p drawn with", it.kept ? number(it.after) : "0, it is cut");
+    view.as_text = text_of(view);
+    view.as_latex = fmt::format("${}$, $p = {}$\n", view.tex, exact(it.after));
+    view.as_python = fmt::format("logit, p, p_drawn = {}, {}, {}\n", exact(it.logit),
+                                 exact(it.before), exact(it.after));
+    return view;
+}
+
+}  // namespace attn::view

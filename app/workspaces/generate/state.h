@@ -1,0 +1,94 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/document/generated.h"
+#include "app/common/state.h"
+#include "core/models/sampling.h"
+
+namespace attn::view {
+
+struct GenerateShown;
+
+inline constexpr double kLeastSamplingTemperature = 0.01, kMostSamplingTemperature = 100.0,
+                        kLeastTopP = 0.001;
+inline constexpr Index kMostTopK = 1000;
+
+/// How the Generate workspace chooses, and what was taken so far; undone with the document.
+struct GenerateControls {
+    bool greedy = false;
+    double temperature = 0.8;
+    Index top_k = 40;  // 0: all
+    double top_p = 0.95;
+    std::uint64_t seed = 1;
+    std::string model, text;    // what the tokens go on from: of another document there are none
+    std::vector<Index> tokens;  // that were taken, by their number in the vocabulary
+    bool operator==(const GenerateControls&) const = default;
+};
+
+inline void describe(Visitor& visit, GenerateControls& controls) {
+    visit("greedy", controls.greedy,
+          {.words = "greedy",
+           .tip = "The likeliest token is taken, and none is drawn\nThe other settings then count "
+                  "for nothing."});
+    visit("temperature", controls.temperature,
+          {.words = "T",
+           .tip = "Temperature T: logits are divided by it before softmax\nBelow 1 the likely "
+                  "become likelier, above 1 all come nearer to each other.",
+           .low = kLeastSamplingTemperature,
+           .high = kMostSamplingTemperature});
+    visit("top_k", controls.top_k,
+          {.words = "top-k",
+           .tip = "Only so many of the likeliest tokens are kept; 0: all",
+           .low = 0,
+           .high = static_cast<double>(kMostTopK)});
+    visit("top_p", controls.top_p,
+          {.words = "top-p",
+           .tip = "Of those the fewest likeliest are kept whose p sums to it or more; 1: all\nThe "
+                  "p after temperature.",
+           .low = kLeastTopP,
+           .high = 1.0});
+    visit("seed", controls.seed,
+          {.words = "seed",
+           .tip = "Of the number u that is drawn at each step\nThe same seed draws the same. Key: "
+                  "R, the next seed."});
+    visit("model", controls.model);
+    visit("text", controls.text);
+    visit("tokens", controls.tokens);
+    if (!visit.reads()) return;
+    if (!(controls.temperature > 0.0) || !(controls.top_p > 0.0))
+        visit.complain(": temperature and top-p are above 0");
+    for (const Index token : controls.tokens)
+        if (token < 0) return visit.complain(": a token has a number from 0 on");
+}
+
+/// What the Generate workspace looks at. Not undone.
+struct GenerateLook {
+    std::optional<Index> step;   // nullopt: the newest, whose token is still to be taken
+    std::optional<Index> token;  // the one that is explained; nullopt: the taken one, or the next
+    bool lens = false;
+
+    // of the moment: in no session and no journal
+    bool playing = false;
+    double clock_s = 0.0;                        // since the last token was taken while playing
+    std::shared_ptr<const GenerateText> of;      // what was asked for last
+    std::shared_ptr<const Generated> written;    // what came of it; null: nothing
+    std::string fault;                           // why not all of it is there; "": it is
+    std::shared_ptr<const GenerateShown> shown;  // of the step that is looked at
+};
+inline void describe(Visitor& visit, GenerateLook& look) {
+    visit("step", look.step, About{.low = 0});
+    visit("token", look.token, About{.low = 0});
+    visit("lens", look.lens,
+          {.words = "logit lens",
+           .tip = "What the model would say after each layer\nThe final norm and the read-out of "
+                  "the residual there. Key: L"});
+}
+
+inline constexpr Controls<GenerateControls> generate_controls;
+inline constexpr Look<GenerateLook> generate_look;
+
+}  // namespace attn::view

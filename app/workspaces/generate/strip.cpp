@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "app/common/document/heads.h"
+#include "app/common/format.h"
+#include "app/common/pair_grid.h"
+#include "app/common/words.h"
+#include "app/workspaces/generate/view.h"
+
+namespace attn::view {
+namespace {
+
+constexpr Index kStripRows = 24;  // the last ones, up to the step that is looked at
+
+std::string token_text(const Generated& written, Index token) {
+    return shown_token((*written.names)[static_cast<std::size_t>(token)]);
+}
+
+/// Those of the text and those that were taken before step `at`.
+std::vector<std::string> tokens_until(const Generated& written, Index at) {
+    std::vector<std::string> all;
+    for (const std::string& token : written.prompt) all.push_back(shown_token(token));
+    for (Index n = 0; n < at; ++n)
+        all.push_back(token_text(written, written.tokens[static_cast<std::size_t>(n)]));
+    return all;
+}
+
+/// The rows of a head, one a step; keys that came later are masked.
+struct StripRows {
+    std::vector<float> values;
+    IsMasked later;
+    Index rows = 0, keys = 0;
+    MatrixView<const float> matrix() const { return {values.data(), rows, keys, keys}; }
+};
+
+std::span<const float> row_of(const GeneratedStep& step, HeadPlace place) {
+    return step.weights[static_cast<std::size_t>(place.layer)].matrix(0, place.head).row(0);
+}
+
+StripRows rows_of(const Generated& written, HeadPlace place, Index first, Index last) {
+    StripRows strip;
+    strip.rows = last - first + 1;
+    strip.keys = std::ssize(row_of(*written.steps[static_cast<std::size_t>(last)], place));
+    for (Index n = first; n <= last; ++n) {
+        const auto row = row_of(*written.steps[static_cast<std::size_t>(n)], place);
+        const auto more = static_cast<std::size_t>(strip.keys) - row.size();
+        strip.values.insert(strip.values.end(), row.begin(), row.end());
+        strip.values.insert(strip.values.end(), more, 0.0F);
+        strip.later.insert(strip.later.end(), row.size(), 0);
+        strip.later.insert(strip.later.end(), more, 1);
+    }
+    return strip;
+}
+
+/// The shared place, in this model.
+HeadPlace place_of(const AppState& state, const GeneratedStep& step) {
+    const Index layers = std::ssize(step.weights);
+    const Index layer = std::clamp<Index>(state.document().layer, 0, layers - 1);
+    const Index heads = step.weights[static_cast<std::size_t>(layer)].shape().h;
+    return {layer, std::clamp<Index>(state.head, 0, heads - 1)};
+}
+
+/// Of the last steps up to `at`.
+GridView strip_grid(const AppState& state, Index at, HeadPlace place) {
+    const Generated& written = written_of(state);
+    const Index first = std::max<Index>(0, at - kStripRows + 1);
+    const StripRows strip = rows_of(written, place, first, at);
+    Sheet sheet;
+    sheet.id = Stage::weights;
+    sheet.values = strip.matrix();
+    sheet.role = Role::weight;
+    const std::vector<std::string> tokens = tokens_until(written, at);
+    const auto last_of_text = std::ssize(written.prompt) - 1;
+    sheet.row_labels.assign(tokens.begin() + last_of_text + first, tokens.end());
+    sheet.column_labels = tokens;
+    GridView grid = make_grid(state, sheet, {ColorScale::unit, false, strip.later, false});
+    grid.title = fmt::format("A, {}: a row a step", head_name(place));
+    grid.tooltip =
+        "The weights of the token that was read last, over the keys in the cache; later keys are "
+        "hatched.\nClick a row: that step.";
+    grid.first_row = first;
+    const auto last = strip.matrix().row(strip.rows - 1);
+    look_at(grid, {strip.rows - 1, std::ranges::max_element(last) - last.begin()});
+    return grid;
+}
+
+}  // namespace
+
+void add_strip(const AppState& state, GenerateView& view) {
+    const Generated& written = written_of(state);
+    const GeneratedStep& step = *written.steps[static_cast<std::size_t>(view.at)];
+    const HeadPlace place = place_of(state, step);
+    view.layer = place.layer;
+    view.layers = std::ssize(step.weights);
+    view.head = place.head;
+    view.heads = step.weights[static_cast<std::size_t>(place.layer)].shape().h;
+    view.strip = strip_grid(state, view.at, place);
+    const Index tokens = std::ssize(written.prompt) + view.at;
+    const Index columns =
+        written.bytes_of_token / std::max<Index>(8 * written.layers * written.kv_heads, 1);
+    view.cache = fmt::format("KV cache {}",
+                             bytes_words(static_cast<double>(written.bytes_of_token * tokens)));
+    view.cache_formula = fmt::format("2 · {} layers · {} heads · {} · {} tokens · 4 bytes",
+                                     written.layers, written.kv_heads, columns, tokens);
+}
+
+void add_lens(const AppState& state, GenerateView& view) {
+    const Generated& written = written_of(state);
+    const auto& lens = written.lenses[static_cast<std::size_t>(view.at)];
+    if (!lens) return;
+    view.lens_title = fmt::format("Logit lens: p of {}", quoted_token(state, lens->token));
+    for (const LensLayer& each : lens->layers) {
+        if (each.best.empty()) continue;
+        GenerateLensRow row;
+        row.layer = each.layer < 0 ? "in" : std::to_string(each.layer);
+        row.best = token_text(written, each.best.front().id);
+        row.best_text = percent(each.best.front().probability);
+        row.probability = each.probability;
+        row.text = percent(each.probability);
+        view.lens.push_back(std::move(row));
+    }
+}
+
+}  // namespace attn::view

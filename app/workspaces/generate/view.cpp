@@ -1,0 +1,231 @@
+#include "app/workspaces/generate/view.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/words.h"
+#include "app/workspaces/generate/requests.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::size_t kBars = 12;
+constexpr Index kMostTaken = 512;
+
+/// Made up, so that what the settings do is seen without a model.
+std::shared_ptr<const Generated> example_text() {
+    constexpr std::pair<const char*, float> kLogits[] = {
+        {"mat", 5.2F},   {"floor", 4.6F}, {"sofa", 4.1F}, {"bed", 3.9F},   {"table", 3.2F},
+        {"grass", 2.6F}, {"roof", 2.2F},  {"moon", 0.9F}, {"idea", -0.6F}, {"of", -2.4F}};
+    Generated made;
+    made.prompt = {"The", "cat", "sat", "on", "the"};
+    std::vector<std::string> names;
+    GeneratedStep step;
+    for (const auto& [name, logit] : kLogits) {
+        names.emplace_back(name);
+        step.logits.push_back(logit);
+    }
+    made.names = std::make_shared<const std::vector<std::string>>(std::move(names));
+    made.steps = {std::make_shared<const GeneratedStep>(std::move(step))};
+    made.lenses.resize(1);
+    return std::make_shared<const Generated>(std::move(made));
+}
+const std::shared_ptr<const Generated>& example() {
+    static const std::shared_ptr<const Generated> once = example_text();
+    return once;
+}
+
+Sampling sampling_of(const GenerateControls& controls) {
+    Sampling how;
+    how.temperature = controls.greedy ? 0.0 : controls.temperature;
+    if (controls.top_k > 0) how.top_k = controls.top_k;
+    if (controls.top_p < 1.0) how.top_p = controls.top_p;
+    how.seed = controls.seed;
+    return how;
+}
+
+/// What was written of the open document's text; null: nothing yet.
+const Generated* own_text(const AppState& state) {
+    const ModelOrigin* const model = model_of(state.document());
+    const Generated* const written = generate_look(state).written.get();
+    if (model == nullptr || written == nullptr) return nullptr;
+    return written->path == model->path && written->text == model->text ? written : nullptr;
+}
+
+GenerateShown computed(const std::shared_ptr<const GeneratedStep>& step, const Sampling& how,
+                       Index at) {
+    GenerateShown shown{step, how, at, {}, {}};
+    auto candidates = candidates_of(step->logits, how);
+    if (!candidates) {
+        shown.fault = sentence(candidates.error().sentence);
+        return shown;
+    }
+    shown.candidates = *std::move(candidates);
+    shown.u = draw_of(how, static_cast<std::uint64_t>(at));
+    shown.next = choose(shown.candidates, shown.u);
+    return shown;
+}
+
+void add_chips(const AppState& state, GenerateView& view) {
+    const Generated& written = written_of(state);
+    for (const std::string& token : written.prompt)
+        view.chips.push_back({shown_token(token), {}, false});
+    const std::vector<Index> taken = taken_of(state);
+    for (Index n = 0; n < std::ssize(taken); ++n) {
+        const auto id = static_cast<std::size_t>(taken[static_cast<std::size_t>(n)]);
+        const bool named = id < written.names->size();
+        view.chips.push_back(
+            {named ? shown_token((*written.names)[id]) : fmt::format("#{}", id), n, n == view.at});
+    }
+    view.chips.push_back({"…", view.count, view.at == view.count});
+}
+
+void add_bars(const AppState& state, GenerateView& view) {
+    const GenerateShown& shown = *shown_of(state);
+    const std::size_t chosen = chosen_of(state), explained = explained_of(state);
+    double before = 1.0, after = 1.0;
+    view.most = 0.0;
+    for (const std::size_t place : bars_of(state)) {
+        const Candidate& each = shown.candidates.all[place];
+        GenerateBar bar;
+        bar.token = each.id;
+        bar.text = shown_token((*written_of(state).names)[static_cast<std::size_t>(each.id)]);
+        bar.before = each.before;
+        bar.after = each.after;
+        bar.before_text = percent(each.before);
+        bar.after_text = each.kept ? percent(each.after) : "cut";
+        bar.kept = each.kept;
+        bar.chosen = place == chosen;
+        bar.explained = place == explained;
+        before -= each.before;
+        after -= each.after;
+        view.most = std::max({view.most, each.before, each.after});
+        view.bars.push_back(std::move(bar));
+    }
+    const std::size_t others = shown.candidates.all.size() - view.bars.size();
+    if (others > 0)
+        view.rest =
+            fmt::format("{} more: {} by the model, {} drawn", grouped(static_cast<Index>(others)),
+                        percent(std::max(before, 0.0)), percent(std::max(after, 0.0)));
+}
+
+std::string pending_words(const AppState& state) {
+    return is_example(state) || own_text(state) != nullptr ? "" : "The model reads the text…";
+}
+
+}  // namespace
+
+std::string generate_lacks(const AppState& state) {
+    const Document& document = state.document();
+    if (model_of(document) == nullptr) return "No language model is open";
+    if (reads_image(document)) return document.title + " reads images";
+    if (document.read_out.next.empty()) return document.title + " gives no next token";
+    return {};
+}
+
+bool is_example(const AppState& state) {
+    return !generate_lacks(state).empty() ||
+           (own_text(state) == nullptr && !generate_look(state).fault.empty());
+}
+
+std::vector<Index> taken_of(const AppState& state) {
+    const GenerateControls& controls = generate_controls(state);
+    const ModelOrigin* const model = model_of(state.document());
+    const bool same =
+        model != nullptr && controls.model == state.document().name && controls.text == model->text;
+    return same && !is_example(state) ? controls.tokens : std::vector<Index>();
+}
+
+const Generated& written_of(const AppState& state) {
+    const Generated* const own = is_example(state) ? nullptr : own_text(state);
+    return own != nullptr ? *own : *example();
+}
+
+Index steps_of(const AppState& state) {
+    const std::vector<Index> taken = taken_of(state);
+    const std::vector<Index>& read = written_of(state).tokens;
+    return std::ranges::mismatch(taken, read).in1 - taken.begin() + 1;
+}
+
+Index step_of(const AppState& state) {
+    const Index last = steps_of(state) - 1;
+    return std::min(generate_look(state).step.value_or(last), last);
+}
+
+std::shared_ptr<const GenerateShown> shown_of(const AppState& state) {
+    const Index at = step_of(state);
+    const auto& step = written_of(state).steps[static_cast<std::size_t>(at)];
+    const Sampling how = sampling_of(generate_controls(state));
+    const auto& there = generate_look(state).shown;
+    if (there && there->step == step && there->how == how && there->at == at) return there;
+    return std::make_shared<const GenerateShown>(computed(step, how, at));
+}
+
+std::size_t chosen_of(const AppState& state) {
+    const auto shown = shown_of(state);
+    const std::vector<Index> taken = taken_of(state);
+    if (shown->at >= std::ssize(taken)) return shown->next;
+    return shown->candidates.rank(taken[static_cast<std::size_t>(shown->at)]);
+}
+
+std::size_t explained_of(const AppState& state) {
+    const auto shown = shown_of(state);
+    const auto& token = generate_look(state).token;
+    const std::size_t place = token ? shown->candidates.rank(*token) : shown->candidates.all.size();
+    return place < shown->candidates.all.size() ? place : chosen_of(state);
+}
+
+std::vector<std::size_t> bars_of(const AppState& state) {
+    const std::size_t all = shown_of(state)->candidates.all.size();
+    std::vector<std::size_t> places;
+    for (std::size_t n = 0; n < std::min(kBars, all); ++n) places.push_back(n);
+    for (const std::size_t place : {chosen_of(state), explained_of(state)})
+        if (place < all && place >= places.size() && places.back() != place)
+            places.push_back(place);
+    std::ranges::sort(places);
+    return places;
+}
+
+std::optional<TakeToken> next_of(const AppState& state) {
+    const Index count = std::ssize(taken_of(state));
+    const Generated& written = written_of(state);
+    const auto shown = shown_of(state);
+    const Index whole = std::ssize(written.prompt) + count;
+    const bool full = count >= kMostTaken || (written.most_tokens && whole >= *written.most_tokens);
+    if (is_example(state) || steps_of(state) <= count || shown->at != count || full ||
+        !shown->fault.empty() || own_text(state) == nullptr)
+        return std::nullopt;
+    return TakeToken{count, shown->candidates.all[shown->next].id};
+}
+
+std::string quoted_token(const AppState& state, Index token) {
+    const auto& names = *written_of(state).names;
+    const auto n = static_cast<std::size_t>(token);
+    return n < names.size() ? fmt::format("“{}”", shown_token(names[n])) : fmt::format("#{}", n);
+}
+
+GenerateView build_generate_view(const AppState& state) {
+    GenerateView view;
+    view.controls = generate_controls(state);
+    view.example = is_example(state);
+    view.lens_on = generate_look(state).lens;
+    view.playing = generate_look(state).playing;
+    view.pending = pending_words(state);
+    if (!view.pending.empty()) return view;
+    view.at = step_of(state);
+    view.count = std::ssize(taken_of(state));
+    view.next = next_of(state);
+    view.headline = generate_headline(state);
+    view.muted = generate_muted(state);
+    view.warns = !shown_of(state)->fault.empty();
+    add_chips(state, view);
+    if (!view.warns) add_bars(state, view);
+    if (!view.example) add_strip(state, view);
+    if (!view.example && view.lens_on) add_lens(state, view);
+    if (requested_generation(state)) view.status = "the model reads…";
+    return view;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/grid.h"
+#include "app/common/inspector.h"
+#include "app/workspaces/generate/actions.h"
+
+namespace attn::view {
+
+/// A token of the text so far, or the place of the next one.
+struct GenerateChip {
+    std::string text;
+    std::optional<Index> step;  // that took it; nullopt: it is of the prompt
+    bool shown = false;         // that step is looked at
+};
+/// A candidate, and what the model and the settings say of it.
+struct GenerateBar {
+    Index token = 0;
+    std::string text;
+    double before = 0.0, after = 0.0;  // softmax of the logits; what it is drawn with
+    std::string before_text, after_text;
+    bool kept = true;
+    bool chosen = false;     // it was taken at this step, or is the next
+    bool explained = false;  // the inspector has its arithmetic
+};
+/// What the model would say after a layer.
+struct GenerateLensRow {
+    std::string layer;  // "in", "0", "1", …
+    std::string best, best_text;
+    double probability = 0.0;  // of the token that the last layer says
+    std::string text;
+};
+struct GenerateView {
+    GenerateControls controls;
+    bool lens_on = false, playing = false, example = false;
+    std::string pending;  // in the place of all else; "": something is shown
+    std::string headline, muted;
+    bool warns = false;
+    std::vector<GenerateChip> chips;
+    std::vector<GenerateBar> bars;
+    std::string rest;   // of the tokens that have no bar
+    double most = 1.0;  // p of the longest bar
+    std::optional<GridView> strip;
+    std::string cache, cache_formula;
+    std::string lens_title;
+    std::vector<GenerateLensRow> lens;
+    Index layer = 0, layers = 1, head = 0, heads = 1;
+    Index at = 0, count = 0;        // the step that is looked at; tokens that were taken
+    std::optional<TakeToken> next;  // what a step forward takes; nullopt: nothing can be taken
+    std::string status;
+};
+GenerateView build_generate_view(const AppState& state);
+InspectorView generate_inspector(const AppState& state);
+
+/// The candidates of one step under the present settings.
+struct GenerateShown {
+    std::shared_ptr<const GeneratedStep> step;
+    Sampling how;
+    Index at = 0;
+    Candidates candidates;
+    std::string fault;     // why there are none; "": there are
+    std::size_t next = 0;  // the place of the one that is drawn
+    double u = 0.0;        // by which it is drawn
+};
+/// Of the step that is looked at: those in the state, or computed now.
+std::shared_ptr<const GenerateShown> shown_of(const AppState& state);
+
+/// Why the open document's model cannot go on from its text; "": it can.
+std::string generate_lacks(const AppState& state);
+/// What was taken after the text of the open document.
+std::vector<Index> taken_of(const AppState& state);
+/// What is shown: of the open document as far as it is there, or ten made-up logits.
+const Generated& written_of(const AppState& state);
+bool is_example(const AppState& state);
+/// How many steps of `written_of` are those of the tokens that were taken.
+Index steps_of(const AppState& state);
+/// The step that is looked at.
+Index step_of(const AppState& state);
+/// The place of what was taken there among the candidates; at the newest step of the next.
+std::size_t chosen_of(const AppState& state);
+/// The place of the one that the inspector explains.
+std::size_t explained_of(const AppState& state);
+/// What → does at the newest step; nullopt: it is not there yet, or the text is as long as it can be.
+std::optional<TakeToken> next_of(const AppState& state);
+/// “mat”
+std::string quoted_token(const AppState& state, Index token);
+/// The tokens whose bars are drawn, by their place.
+std::vector<std::size_t> bars_of(const AppState& state);
+
+// words.cpp
+/// Why the example is shown, without a full stop.
+std::string example_words(const AppState& state);
+std::string generate_headline(const AppState& state);
+std::string generate_muted(const AppState& state);
+// strip.cpp
+void add_strip(const AppState& state, GenerateView& view);
+void add_lens(const AppState& state, GenerateView& view);
+
+}  // namespace attn::view

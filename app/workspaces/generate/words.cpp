@@ -1,0 +1,92 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/words.h"
+#include "app/workspaces/generate/view.h"
+
+namespace attn::view {
+namespace {
+
+std::string kept_words(const Candidates& candidates) {
+    const Index all = std::ssize(candidates.all);
+    if (candidates.kept == all) return fmt::format("all {} tokens are kept", grouped(all));
+    return fmt::format("{} of {} tokens {} kept", grouped(candidates.kept), grouped(all),
+                       candidates.kept == 1 ? "is" : "are");
+}
+
+/// Others as likely as the one that greedy takes.
+Index ties_of(const Candidates& candidates) {
+    const double most = candidates.all.front().logit;
+    return std::ranges::count(candidates.all, most, &Candidate::logit) - 1;
+}
+
+std::string next_words(const AppState& state, const GenerateShown& shown) {
+    const Candidate& next = shown.candidates.all[shown.next];
+    const std::string name = quoted_token(state, next.id);
+    const Index all = std::ssize(shown.candidates.all);
+    if (shown.how.greedy()) {
+        const Index ties = ties_of(shown.candidates);
+        return fmt::format("Next is {}: {} by the model, the likeliest of {} tokens{}.", name,
+                           percent(next.before), grouped(all), as_much_words(ties));
+    }
+    return fmt::format("Next is {}: drawn with {}, {} by the model; {}.", name, percent(next.after),
+                       percent(next.before), kept_words(shown.candidates));
+}
+
+std::string taken_words(const AppState& state, const GenerateShown& shown) {
+    const std::size_t place = chosen_of(state);
+    if (place >= shown.candidates.all.size())
+        return fmt::format("Step {} took a token that the vocabulary does not have.", shown.at);
+    const Candidate& taken = shown.candidates.all[place];
+    const std::string by =
+        taken.kept ? percent(taken.after) + " with these settings" : "cut by these settings";
+    return fmt::format("Step {} took {}: {} by the model, {}.", shown.at,
+                       quoted_token(state, taken.id), percent(taken.before), by);
+}
+
+/// "u = 0.3214 of seed 1 falls on “mat”, from 0.21 to 0.48 of the running sum."
+std::string draw_words(const AppState& state, const GenerateShown& shown) {
+    if (shown.how.greedy())
+        return fmt::format(
+            "Greedy takes {} here and draws nothing: T, top-k, top-p and seed do "
+            "not count.",
+            quoted_token(state, shown.candidates.all[shown.next].id));
+    double below = 0.0;
+    for (std::size_t n = 0; n < shown.next; ++n) below += shown.candidates.all[n].after;
+    const Candidate& next = shown.candidates.all[shown.next];
+    return fmt::format(
+        "u = {} of seed {} at step {} falls on {}, from {} to {} of the running sum.",
+        number(shown.u), shown.how.seed, shown.at, quoted_token(state, next.id), number(below),
+        number(below + next.after));
+}
+
+}  // namespace
+
+std::string example_words(const AppState& state) {
+    std::string why = generate_lacks(state);
+    if (why.empty()) why = generate_look(state).fault;
+    if (why.ends_with('.')) why.pop_back();
+    return why;
+}
+
+std::string generate_headline(const AppState& state) {
+    const auto shown = shown_of(state);
+    if (!shown->fault.empty()) return shown->fault;
+    return shown->at < std::ssize(taken_of(state)) ? taken_words(state, *shown)
+                                                   : next_words(state, *shown);
+}
+
+std::string generate_muted(const AppState& state) {
+    const GenerateLook& look = generate_look(state);
+    if (!is_example(state) && !look.fault.empty()) return look.fault;
+    if (!is_example(state))
+        return shown_of(state)->fault.empty() ? draw_words(state, *shown_of(state)) : "";
+    return fmt::format(
+        "{}: these {} logits are made up. A model folder (attnscope FOLDER, or "
+        "Ctrl+O) gives its own and writes on.",
+        example_words(state), written_of(state).names->size());
+}
+
+}  // namespace attn::view

@@ -1,0 +1,256 @@
+#include "app/common/workspace.h"
+
+#include <algorithm>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "app/common/actions.h"
+#include "app/common/document/commands.h"
+#include "app/common/document/edits.h"
+#include "app/common/format.h"
+#include "app/common/words.h"
+#include "app/workspaces/generate/requests.h"
+#include "app/workspaces/generate/view.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kSecondsPerToken = 0.35;
+
+/// What → and ← go to; the newest has no number, so that it stays the newest.
+ShowGenerated shown_at(const AppState& state, Index step) {
+    const Index count = std::ssize(taken_of(state));
+    if (step >= count) return {};
+    return {std::max<Index>(step, 0)};
+}
+
+Action forward(const AppState& state) {
+    const auto next = next_of(state);
+    return next ? Action(*next) : shown_at(state, step_of(state) + 1);
+}
+
+/// The candidate so many bars below.
+ExplainToken explained_beside(const AppState& state, Index by) {
+    const std::vector<std::size_t> bars = bars_of(state);
+    const Index at = std::ranges::find(bars, explained_of(state)) - bars.begin();
+    const Index to = std::clamp<Index>(at + by, 0, std::ssize(bars) - 1);
+    if (bars.empty()) return {};
+    return {shown_of(state)->candidates.all[bars[static_cast<std::size_t>(to)]].id};
+}
+
+void add_generate_commands(std::vector<Command>& list, const AppState& state) {
+    const CommandAdder add{list, "Generate"};
+    const GenerateControls& now = generate_controls(state);
+    const std::string lacks = is_example(state) ? example_words(state) : "";
+    const bool writes = !is_example(state);
+    const Index at = step_of(state), count = std::ssize(taken_of(state));
+    add("Take the next token, or a step forward", Key::right, forward(state),
+        next_of(state) || at < count, lacks);
+    add("A step back", Key::left, shown_at(state, at - 1), at > 0);
+    add("The first step", Key::home, shown_at(state, 0), at > 0);
+    add("The newest step", Key::end, ShowGenerated{}, at < count);
+    const bool plays = generate_look(state).playing;
+    add(plays ? "Stop writing" : "Write on", Key::space, PlayGeneration{!plays}, writes, lacks);
+    add("The candidate above", Key::up, explained_beside(state, -1));
+    add("The candidate below", Key::down, explained_beside(state, 1));
+    const auto& all = shown_of(state)->candidates.all;
+    const std::size_t place = explained_of(state);
+    if (place < all.size())
+        add("Take this candidate", Key::enter, TakeToken{at, all[place].id}, writes, lacks);
+    add("Delete what was taken from here on", Key::del, DropTokens{at}, at < count);
+    add("The next seed", Key::r, SetSamplingSeed{now.seed + 1});
+    add(now.greedy ? "Draw the next token" : "Take the likeliest token: greedy", Key::none,
+        SetGreedy{!now.greedy});
+    add("Logit lens: what each layer would say", Key::l, ShowLens{!generate_look(state).lens},
+        writes, lacks);
+    add_document_commands(list, state);
+}
+
+void enter_generate(AppState& state) {
+    say(state, is_example(state) ? example_words(state) + ": ten logits that are made up."
+                                 : "→ takes the next token, Space writes on, ← goes back.");
+}
+
+std::optional<Action> escape_generate(const AppState& state) {
+    if (generate_look(state).playing) return PlayGeneration{false};
+    if (generate_look(state).token) return ExplainToken{};
+    return std::nullopt;
+}
+
+void follow_generate(AppState& state) {
+    if (state.workspace != "generate") return;
+    auto shown = shown_of(state);
+    if (shown != generate_look(std::as_const(state)).shown)
+        generate_look(state).shown = std::move(shown);
+}
+
+void forget_generate(AppState& state) {
+    const bool lens = generate_look(state).lens;
+    generate_look(state) = {};
+    generate_look(state).lens = lens;
+}
+
+void tick_generate(AppState& state, double seconds) {
+    if (generate_look(std::as_const(state)).playing) generate_look(state).clock_s += seconds;
+}
+
+Actions due_in_generate(const AppState& state) {
+    const GenerateLook& look = generate_look(state);
+    if (!look.playing || look.clock_s < kSecondsPerToken || requested_generation(state)) return {};
+    const auto next = next_of(state);
+    if (!next) return {PlayGeneration{false}};
+    return {*next};
+}
+
+std::vector<Shot> generate_shots() {
+    return {{"", {}},
+            {"warm", {SetSamplingTemperature{2.0}, SetTopK{7}, SetTopP{1.0}}},
+            {"greedy", {SetGreedy{true}}}};
+}
+
+/// The text of the open document and the tokens after it, of which one is changed.
+GenerateControls with_tokens(const AppState& state, Index step) {
+    GenerateControls to = generate_controls(state);
+    to.tokens = taken_of(state);
+    to.tokens.resize(static_cast<std::size_t>(step));
+    to.model = state.document().name;
+    to.text = text_of(state.document());
+    return to;
+}
+
+/// Why no token can be taken or dropped at a step; "": it can.
+std::string step_fault(const AppState& state, Index step, Index last) {
+    if (is_example(state))
+        return example_words(state) + ": a token is taken where a model gives the next.";
+    if (step < 0 || step > last)
+        return fmt::format("There is no step {}: it must be 0 to {}.", step, last);
+    return {};
+}
+
+void look_at_step(AppState& state, std::optional<Index> step) {
+    GenerateLook& look = generate_look(state);
+    look.step = step;
+    look.token.reset();
+    look.clock_s = 0.0;
+}
+
+constexpr std::string_view kMouse[] = {
+    "Click a candidate: it is taken at this step, and what came after is dropped.",
+    "Click a token of the text: the step that took it.",
+    "Click a row of weights: that step.",
+};
+constexpr KeptValue kValues[] = {kept(generate_controls), kept(generate_look)};
+constexpr RequestKind kRequests[] = {request_kind<requested_generation>("generate")};
+
+}  // namespace
+
+void carry_out(AppState& state, const TakeToken& action) {
+    const Index count = std::ssize(taken_of(state));
+    if (const std::string why = step_fault(state, action.step, count); !why.empty())
+        return warn(state, why);
+    const Index all = std::ssize(*written_of(state).names);
+    if (action.token < 0 || action.token >= all)
+        return warn(state, fmt::format("There is no token {}: the vocabulary has {}.", action.token,
+                                       grouped(all)));
+    GenerateControls to = with_tokens(state, action.step);
+    to.tokens.push_back(action.token);
+    edit_controls(state, to,
+                  fmt::format("step {} takes {}", action.step, quoted_token(state, action.token)));
+    look_at_step(state, std::nullopt);
+}
+
+void carry_out(AppState& state, const DropTokens& action) {
+    const Index count = std::ssize(taken_of(state));
+    if (const std::string why = step_fault(state, action.step, count); !why.empty())
+        return warn(state, why);
+    edit_controls(state, with_tokens(state, action.step),
+                  fmt::format("{} deleted", counted(count - action.step, "token")));
+    look_at_step(state, std::nullopt);
+}
+
+void carry_out(AppState& state, const ShowGenerated& action) {
+    look_at_step(state,
+                 action.step ? std::optional(std::max<Index>(*action.step, 0)) : std::nullopt);
+}
+
+void carry_out(AppState& state, const PlayGeneration& action) {
+    if (action.on && is_example(state)) return warn(state, step_fault(state, 0, 0));
+    generate_look(state).playing = action.on;
+    if (action.on) look_at_step(state, std::nullopt);
+}
+
+void carry_out(AppState& state, const GenerationReady& action) {
+    GenerateLook& look = generate_look(state);
+    look.of = action.of;
+    look.fault = action.fault;
+    if (action.written) look.written = action.written;
+    if (!action.fault.empty()) look.playing = false;
+}
+
+std::optional<GenerateText> requested_generation(const AppState& state) {
+    if (state.workspace != "generate" || !generate_lacks(state).empty()) return std::nullopt;
+    const GenerateLook& look = generate_look(state);
+    const ModelOrigin& model = *model_of(state.document());
+    GenerateText wanted{model.path, model.text, taken_of(state)};
+    if (look.of == nullptr) return wanted;
+    GenerateText had = *look.of;
+    had.lens.reset();
+    if (had != wanted) return wanted;
+    const Index at = step_of(state);
+    if (!look.lens || look.playing || is_example(state) || !look.fault.empty() ||
+        written_of(state).lenses[static_cast<std::size_t>(at)])
+        return std::nullopt;
+    wanted.lens = at;
+    return wanted;
+}
+
+Action run(const GenerateText& request, const Opener& open, const RunControl& control) try {
+    GenerationReady ready{std::make_shared<const GenerateText>(request)};
+    if (!open) {
+        ready.fault = "Nothing here opens a model.";
+        return ready;
+    }
+    auto opened = open({request}, control);
+    if (opened)
+        ready.written = opened->generated;
+    else
+        ready.fault = sentence(opened.error().sentence);
+    return ready;
+} catch (const std::bad_alloc&) {
+    return GenerationReady{std::make_shared<const GenerateText>(request), nullptr,
+                           "There is not enough memory for the cache of this text."};
+}
+
+extern const WorkspaceInfo kGenerateWorkspace;
+const WorkspaceInfo kGenerateWorkspace{
+    .key = "generate",
+    .title = "Generate",
+    .tip =
+        "Watch a language model write: what it would say next, what temperature, top-k and "
+        "top-p make of it, and the row of weights that each token adds.",
+    .group = Group::models,
+    .letter = Key::g,
+    .actions = GenerateActions::kTypes,
+    .values = kValues,
+    .requests = kRequests,
+    .enter = enter_generate,
+    .leave =
+        [](AppState& state) {
+            if (generate_look(std::as_const(state)).playing) generate_look(state).playing = false;
+        },
+    .add_commands = add_generate_commands,
+    .escape = escape_generate,
+    .clear = [](AppState& state) { generate_look(state).token.reset(); },
+    .forget = forget_generate,
+    .follow = follow_generate,
+    .tick = tick_generate,
+    .due = due_in_generate,
+    .has_side = [](const AppState&) { return true; },
+    .inspector = generate_inspector,
+    .is_animating = [](const AppState& state) { return generate_look(state).playing; },
+    .shots = generate_shots,
+    .mouse = kMouse,
+};
+
+}  // namespace attn::view

@@ -1,0 +1,200 @@
+// Generate: what is next, what was taken, which number of the seed falls on it; computed again from the logits.
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "app/workspaces/generate/view.h"
+#include "core/rng.h"
+#include "tests/view/claims/claims.h"
+
+namespace attn::view {
+namespace {
+
+/// The candidates of the step that is looked at, by the definition of each rule.
+struct Drawn {
+    std::vector<Index> order;           // the largest logit first
+    std::vector<double> before, after;  // by id
+    std::size_t kept = 0;
+    std::size_t next = 0;  // a place in `order`
+};
+
+std::vector<double> shares(const std::vector<float>& logits, double temperature,
+                           const std::vector<Index>& among) {
+    const double most = *std::ranges::max_element(logits);
+    std::vector<double> p(logits.size(), 0.0);
+    double sum = 0.0;
+    for (const Index id : among) {
+        const auto n = static_cast<std::size_t>(id);
+        sum += p[n] = std::exp((logits[n] - most) / temperature);
+    }
+    for (double& each : p) each /= sum;
+    return p;
+}
+
+Drawn drawn(const Told& told) {
+    const GenerateControls& how = generate_controls(told.state);
+    const auto& logits = shown_of(told.state)->step->logits;
+    Drawn all;
+    all.order.resize(logits.size());
+    std::iota(all.order.begin(), all.order.end(), Index{0});
+    std::ranges::stable_sort(all.order, [&](Index a, Index b) {
+        return logits[static_cast<std::size_t>(a)] > logits[static_cast<std::size_t>(b)];
+    });
+    all.before = shares(logits, 1.0, all.order);
+    std::vector<Index> kept = all.order;
+    if (how.greedy) {
+        kept.resize(1);
+    } else {
+        if (how.top_k > 0) kept.resize(std::min(kept.size(), static_cast<std::size_t>(how.top_k)));
+        const auto p = shares(logits, how.temperature, kept);
+        double sum = 0.0;
+        std::size_t count = 0;
+        while (count < kept.size() && (sum < how.top_p || count == 0))
+            sum += p[static_cast<std::size_t>(kept[count++])];
+        if (how.top_p < 1.0) kept.resize(count);
+    }
+    all.kept = kept.size();
+    all.after = shares(logits, how.greedy ? 1.0 : how.temperature, kept);
+    const double u = uniform(how.seed, static_cast<std::uint64_t>(step_of(told.state)));
+    double sum = 0.0;
+    for (all.next = 0; all.next + 1 < all.kept; ++all.next)
+        if ((sum += all.after[static_cast<std::size_t>(kept[all.next])]) > u) break;
+    return all;
+}
+
+bool names(const Told& told, std::size_t part, Index id) {
+    return told.part[part] == quoted_token(told.state, id);
+}
+double of(const std::vector<double>& p, Index id) { return p[static_cast<std::size_t>(id)]; }
+
+/// "Next is {}: {} by the model, the likeliest of {} tokens{}"
+bool check_greedy(const Told& told) {
+    const Drawn all = drawn(told);
+    const Index ties = count_largest(shown_of(told.state)->step->logits) - 1;
+    const Index said =
+        told.part[3].empty() ? 0 : count_of(split(told.part[3].substr(6), " ").front());
+    return names(told, 0, all.order.front()) &&
+           shows(told.part[1], of(all.before, all.order.front())) &&
+           told.count(2) == std::ssize(all.order) && said == ties;
+}
+/// "Next is {}: drawn with {}, {} by the model; {}"
+bool check_drawn(const Told& told) {
+    const Drawn all = drawn(told);
+    const Index next = all.order[all.next];
+    if (!names(told, 0, next) || !shows(told.part[1], of(all.after, next)) ||
+        !shows(told.part[2], of(all.before, next)))
+        return false;
+    if (const auto whole = parts_of("all {} tokens are kept", told.part[3]))
+        return all.kept == all.order.size() && count_of((*whole)[0]) == std::ssize(all.order);
+    const auto some = parts_of("{} of {} tokens {} kept", told.part[3]);
+    return some && count_of((*some)[0]) == static_cast<Index>(all.kept) &&
+           all.kept < all.order.size() && count_of((*some)[1]) == std::ssize(all.order);
+}
+/// "Step {} took {}: {} by the model, {}"
+bool check_taken(const Told& told) {
+    const Drawn all = drawn(told);
+    const Index step = told.count(0);
+    const auto taken = taken_of(told.state);
+    if (step != step_of(told.state) || step >= std::ssize(taken)) return false;
+    const Index id = taken[static_cast<std::size_t>(step)];
+    if (!names(told, 1, id) || !shows(told.part[2], of(all.before, id))) return false;
+    if (told.part[3] == "cut by these settings") return of(all.after, id) == 0.0;
+    const auto with = parts_of("{} with these settings", told.part[3]);
+    return with && of(all.after, id) > 0.0 && shows((*with)[0], of(all.after, id));
+}
+/// "u = {} of seed {} at step {} falls on {}, from {} to {} of the running sum"
+bool check_u(const Told& told) {
+    const Drawn all = drawn(told);
+    double below = 0.0;
+    for (std::size_t n = 0; n < all.next; ++n) below += of(all.after, all.order[n]);
+    const Index next = all.order[all.next];
+    const GenerateControls& how = generate_controls(told.state);
+    const double u = uniform(how.seed, static_cast<std::uint64_t>(told.count(2)));
+    return told.part[1] == std::to_string(how.seed) && told.count(2) == step_of(told.state) &&
+           shows(told.part[0], u) && names(told, 3, next) && shows(told.part[4], below) &&
+           shows(told.part[5], below + of(all.after, next)) && u >= below - 1e-12 &&
+           u < below + of(all.after, next) + 1e-12;
+}
+bool check_takes_here(const Told& told) {
+    return generate_controls(told.state).greedy && names(told, 0, drawn(told).order.front());
+}
+/// "{} more: {} by the model, {} drawn"
+bool check_rest(const Told& told) {
+    const Drawn all = drawn(told);
+    double before = 1.0, after = 1.0;
+    const auto bars = bars_of(told.state);
+    for (const std::size_t place : bars) {
+        before -= of(all.before, all.order[place]);
+        after -= of(all.after, all.order[place]);
+    }
+    return told.count(0) == std::ssize(all.order) - std::ssize(bars) &&
+           shows(told.part[1], std::max(before, 0.0)) && shows(told.part[2], std::max(after, 0.0));
+}
+bool check_made_up(const Told& told) {
+    return is_example(told.state) &&
+           told.count(1) == std::ssize(shown_of(told.state)->step->logits) &&
+           told.part[0] == generate_lacks(told.state);
+}
+/// "kept in all: {} tokens, {} of the model's p"
+bool check_kept(const Told& told) {
+    const Drawn all = drawn(told);
+    double sum = 0.0;
+    for (std::size_t n = 0; n < all.kept; ++n) sum += of(all.before, all.order[n]);
+    return told.count(0) == static_cast<Index>(all.kept) && shows(told.part[1], sum);
+}
+/// "token: {} of {}": the one that the inspector explains.
+bool check_token(const Told& told) {
+    const Drawn all = drawn(told);
+    return told.count(0) == all.order[explained_of(told.state)] &&
+           told.count(1) == std::ssize(all.order);
+}
+bool check_largest(const Told& told) { return explained_of(told.state) == 0; }
+bool check_before(const Told& told) {
+    return told.count(0) == static_cast<Index>(explained_of(told.state));
+}
+/// "top-k {}: {} before it: {}"
+bool check_top_k(const Told& told) {
+    const Index place = static_cast<Index>(explained_of(told.state));
+    const Index k = generate_controls(told.state).top_k;
+    return told.count(0) == k && told.count(1) == place &&
+           told.part[2] == (place < k ? "kept" : "cut");
+}
+/// "p drawn with: 0, it is cut"
+bool check_cut(const Told& told) {
+    const Drawn all = drawn(told);
+    return of(all.after, all.order[explained_of(told.state)]) == 0.0;
+}
+/// "KV cache {}": of as many tokens as the model has read there.
+bool check_cache(const Told& told) {
+    const Generated& written = written_of(told.state);
+    const Index tokens = std::ssize(written.prompt) + step_of(told.state);
+    return told.count(0) == written.layers && told.count(1) == written.kv_heads &&
+           told.count(3) == tokens &&
+           8 * told.count(0) * told.count(1) * told.count(2) * tokens ==
+               written.bytes_of_token * tokens;
+}
+
+constexpr Claim kClaims[] = {
+    {"Next is {}: {} by the model, the likeliest of {} tokens{}", check_greedy},
+    {"Next is {}: drawn with {}, {} by the model; {}", check_drawn},
+    {"Step {} took {}: {} by the model, {}", check_taken},
+    {"u = {} of seed {} at step {} falls on {}, from {} to {} of the running sum", check_u},
+    {"Greedy takes {} here and draws nothing: T, top-k, top-p and seed do not count",
+     check_takes_here},
+    {"{} more: {} by the model, {} drawn", check_rest},
+    {"{}: these {} logits are made up", check_made_up},
+    {"kept in all: {} tokens, {} of the model's p", check_kept},
+    {"token: {} of {}", check_token},
+    {"greedy: the largest logit: it is taken", check_largest},
+    {"greedy: {} logits come before it", check_before},
+    {"top-k {}: {} before it: {}", check_top_k},
+    {"p drawn with: 0, it is cut", check_cut},
+    {"2 · {} layers · {} heads · {} · {} tokens · 4 bytes", check_cache},
+};
+
+}  // namespace
+
+std::span<const Claim> generate_claims() { return kClaims; }
+
+}  // namespace attn::view

@@ -1,0 +1,264 @@
+#include <set>
+
+#include "app/common/document/edits.h"
+#include "app/workspaces/generate/requests.h"
+#include "app/workspaces/generate/view.h"
+#include "tests/support/fake_text.h"
+#include "tests/view/view_test.h"
+
+using namespace attn;
+using namespace attn::view;
+using test::fake_writer, test::fake_writing;
+
+namespace {
+
+AppState written(AppState state, const Actions& actions = {}) {
+    answer_all(state, fake_writer);
+    for (const Action& action : actions) {
+        view::apply(state, action);
+        answer_all(state, fake_writer);
+    }
+    return state;
+}
+
+/// What the step that is looked at gives, by the definition.
+std::vector<double> softmax_of(const AppState& state, double temperature) {
+    const auto& logits = shown_of(state)->step->logits;
+    const double most = std::ranges::max(logits);
+    std::vector<double> p;
+    double sum = 0.0;
+    for (const float logit : logits) sum += p.emplace_back(std::exp((logit - most) / temperature));
+    for (double& each : p) each /= sum;
+    return p;
+}
+
+AppState pressed_key(const AppState& state, Key key) { return written(pressed(state, plain(key))); }
+
+}  // namespace
+
+TEST_CASE("without a language model ten made-up logits show what the settings do") {
+    const AppState state = in_workspace("generate");
+    const GenerateView view = build_generate_view(state);
+    CHECK(view.example);
+    CHECK(view.bars.size() == 10);
+    CHECK(view.chips.size() == 6);
+    CHECK_FALSE(view.strip);
+    CHECK_FALSE(requested_generation(state));
+    CHECK(has(view.muted, "No language model is open: these 10 logits are made up."));
+    CHECK(has(view.muted, "attnscope FOLDER"));
+    const AppState tried = after(state, {TakeToken{0, 1}, PlayGeneration{true}, DropTokens{0}});
+    CHECK(tried.now == state.now);
+    CHECK_FALSE(generate_look(tried).playing);
+    CHECK(tried.message.severity == Severity::warning);
+    const AppState warm = after(state, {SetSamplingTemperature{2.0}, SetTopK{0}, SetTopP{1.0}});
+    double sum = 0.0;
+    for (const GenerateBar& bar : build_generate_view(warm).bars) {
+        CHECK(bar.after ==
+              doctest::Approx(softmax_of(warm, 2.0)[static_cast<std::size_t>(bar.token)]));
+        CHECK(bar.before ==
+              doctest::Approx(softmax_of(warm, 1.0)[static_cast<std::size_t>(bar.token)]));
+        sum += bar.after;
+    }
+    CHECK(sum == doctest::Approx(1.0));
+}
+
+TEST_CASE("a step forward takes what the headline says is next") {
+    AppState state = written(fake_writing());
+    for (Index n = 0; n < 4; ++n) {
+        const auto next = next_of(state);
+        REQUIRE(next);
+        CHECK(next->step == n);
+        CHECK(has(build_generate_view(state).headline, quoted_token(state, next->token)));
+        const std::size_t before = state.now;
+        state = pressed_key(state, Key::right);
+        CHECK(state.now == before + 1);
+        CHECK(taken_of(state).back() == next->token);
+        CHECK(step_of(state) == n + 1);
+    }
+    const AppState back = pressed_key(pressed_key(state, Key::left), Key::left);
+    CHECK(step_of(back) == 2);
+    CHECK(taken_of(back) == taken_of(state));
+    CHECK(has(build_generate_view(back).headline,
+              "Step 2 took " + quoted_token(back, taken_of(back)[2])));
+    CHECK(step_of(pressed_key(back, Key::home)) == 0);
+    CHECK(step_of(pressed_key(back, Key::end)) == 4);
+    CHECK(step_of(pressed_key(back, Key::right)) == 3);
+}
+
+TEST_CASE("another token at a step drops what came after; undo brings it back") {
+    AppState state = written(fake_writing());
+    for (int n = 0; n < 3; ++n) state = pressed_key(state, Key::right);
+    const std::vector<Index> taken = taken_of(state);
+    const AppState other = written(state, {TakeToken{1, 9}});
+    CHECK(taken_of(other) == std::vector<Index>{taken[0], 9});
+    CHECK(other.message.words == "Step 1 takes “w9”.");
+    CHECK(step_of(other) == 2);
+    CHECK(taken_of(written(other, {Undo{}})) == taken);
+    const AppState cut = written(state, {ShowGenerated{1}, DropTokens{1}});
+    CHECK(taken_of(cut) == std::vector<Index>{taken[0]});
+    CHECK(cut.message.words == "2 tokens deleted.");
+    for (const Action& wrong : Actions{TakeToken{4, 1}, TakeToken{-1, 1}, TakeToken{0, 30},
+                                       TakeToken{0, -1}, DropTokens{4}, DropTokens{-1}}) {
+        const AppState same = after(state, {wrong});
+        CHECK(taken_of(same) == taken);
+        CHECK(same.message.severity == Severity::warning);
+    }
+}
+
+TEST_CASE("settings change what comes next, not what was taken") {
+    AppState state = written(fake_writing(), {TakeToken{0, 5}, SetGreedy{true}});
+    const auto& logits = shown_of(state)->step->logits;
+    REQUIRE(next_of(state));
+    CHECK(next_of(state)->token == std::ranges::max_element(logits) - logits.begin());
+    CHECK(has(build_generate_view(state).headline, "the likeliest of 30 tokens"));
+    std::set<Index> drawn;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        const AppState other = after(state, {SetGreedy{false}, SetSamplingTemperature{100.0},
+                                             SetTopK{2}, SetTopP{1.0}, SetSamplingSeed{seed}});
+        CHECK(taken_of(other) == std::vector<Index>{5});
+        CHECK(shown_of(other)->candidates.kept == 2);
+        drawn.insert(next_of(other)->token);
+    }
+    CHECK(drawn.size() == 2);
+    CHECK(after(state, {SetSamplingTemperature{0.0}}).now == state.now);
+    CHECK(after(state, {SetTopP{0.0}}).now == state.now);
+    CHECK(after(state, {SetTopK{-1}}).now == state.now);
+}
+
+TEST_CASE("a token that was taken and has no long bar has one all the same, with a ring") {
+    AppState state = written(fake_writing());
+    const Index last = shown_of(state)->candidates.all.back().id;
+    state = written(state, {TakeToken{0, last}, ShowGenerated{0}});
+    const GenerateView view = build_generate_view(state);
+    CHECK(view.bars.size() == 13);
+    CHECK(view.bars.back().token == last);
+    CHECK(view.bars.back().chosen);
+    CHECK(std::ranges::count_if(view.bars, [](const GenerateBar& bar) { return bar.chosen; }) == 1);
+    CHECK(has(view.headline, "cut by these settings"));
+    CHECK(view.rest.starts_with("17 more: "));
+}
+
+TEST_CASE("the strip has a row for each step, over as many keys as the cache holds") {
+    AppState state = written(fake_writing(), {TakeToken{0, 5}, TakeToken{1, 6}, ShowHead{1, 0, 1}});
+    const GenerateView view = build_generate_view(state);
+    REQUIRE(view.strip);
+    CHECK(view.strip->rows == 3);
+    CHECK(view.strip->columns == 5);
+    CHECK(view.strip->row_labels == std::vector<std::string>{"sat", "w5", "w6"});
+    CHECK(view.strip->title == "A, layer 1 head 1: a row a step");
+    for (Index row = 0; row < 3; ++row) {
+        double sum = 0.0;
+        for (Index key = 0; key < 5; ++key) {
+            CHECK((view.strip->at(row, key).look == CellLook::masked) == (key > 2 + row));
+            if (key <= 2 + row) sum += view.strip->at(row, key).value;
+        }
+        CHECK(sum == doctest::Approx(1.0));
+    }
+    CHECK(view.cache == "KV cache " + bytes_words(5 * 8 * 2 * 2 * 4));
+    CHECK(view.cache_formula == "2 · 2 layers · 2 heads · 4 · 5 tokens · 4 bytes");
+    const GenerateView before = build_generate_view(after(state, {ShowGenerated{1}}));
+    CHECK(before.strip->rows == 2);
+    CHECK(before.strip->columns == 4);
+}
+
+TEST_CASE("only what is not there is asked for, the lens of the step alone") {
+    AppState state = fake_writing();
+    CHECK(build_generate_view(state).pending == "The model reads the text…");
+    REQUIRE(requested_generation(state));
+    CHECK(requested_generation(state)->tokens.empty());
+    state = written(state);
+    CHECK_FALSE(requested_generation(state));
+    CHECK_FALSE(requested_generation(after(state, {SetSamplingTemperature{3.0}})));
+    CHECK_FALSE(requested_generation(after(state, {SetWorkspace{"heads"}})));
+    state = after(state, {TakeToken{0, 5}});
+    CHECK(requested_generation(state)->tokens == std::vector<Index>{5});
+    CHECK(step_of(state) == 0);  // until it is there
+    CHECK_FALSE(next_of(state));
+    state = written(after(state, {ShowLens{true}}));
+    CHECK(build_generate_view(state).lens.size() == 3);
+    CHECK_FALSE(requested_generation(state));
+    CHECK(requested_generation(after(state, {ShowGenerated{0}}))->lens == 0);
+}
+
+TEST_CASE("a token that the model refuses is said, and nothing is asked for again") {
+    AppState state = written(fake_writing());
+    GenerateControls wrong = generate_controls(state);
+    wrong.model = "fake";
+    wrong.text = "the cat sat";
+    wrong.tokens = {5, 99};
+    edit_controls(state, wrong, "wrong");
+    answer_all(state, fake_writer);
+    CHECK(generate_look(state).fault == "The embedding has no such token.");
+    CHECK_FALSE(requested_generation(state));
+    CHECK(has(build_generate_view(state).muted, "no such token"));
+    CHECK(taken_of(written(state, {DropTokens{1}})).size() == 1);
+}
+
+TEST_CASE("playing takes a token when the clock has come and the last one is read") {
+    AppState state = written(fake_writing(), {PlayGeneration{true}});
+    CHECK(is_animating(state));
+    CHECK(due_actions(state).empty());
+    for (int n = 0; n < 12; ++n) {
+        view::apply(state, Tick{0.5});
+        for (const Action& due : due_actions(state)) view::apply(state, due);
+        if (generate_look(state).playing && requested_generation(state))
+            CHECK(due_actions(state).empty());
+        answer_all(state, fake_writer);
+    }
+    CHECK(std::ssize(taken_of(state)) == test::kFakeMost - 3);  // as many as the model takes
+    CHECK_FALSE(generate_look(state).playing);
+    const AppState stopped =
+        pressed(written(fake_writing(), {PlayGeneration{true}}), plain(Key::space));
+    CHECK_FALSE(generate_look(stopped).playing);
+}
+
+TEST_CASE("a session keeps settings and tokens; of another text or model there are none") {
+    const AppState state = written(fake_writing(), {SetSamplingTemperature{1.5}, TakeToken{0, 5},
+                                                    TakeToken{1, 7}, ShowGenerated{1}});
+    const SessionContext context{
+        .open = [](const OpenRequest& request, const RunControl& control) -> Result<Opened> {
+            if (std::holds_alternative<GenerateText>(request.what))
+                return fake_writer(request, control);
+            return Opened{fake_writing().shared_document(), nullptr, ""};
+        }};
+    const AppState read = written(reopened(state, context));
+    CHECK(generate_controls(read) == generate_controls(state));
+    CHECK(taken_of(read) == std::vector<Index>{5, 7});
+    CHECK(build_generate_view(read).headline == build_generate_view(state).headline);
+    Document other = state.document();
+    other.origin = ModelOrigin{"fake", "the cat"};
+    AppState next = state;
+    REQUIRE(edit_document(next, other, "typed"));
+    CHECK(taken_of(next).empty());
+    CHECK(taken_of(after(next, {Undo{}})).size() == 2);
+}
+
+TEST_CASE("Enter takes the candidate that ↑ and ↓ chose, and the inspector has its arithmetic") {
+    AppState state = written(fake_writing());
+    state = pressed(state, plain(Key::down));
+    const auto shown = shown_of(state);
+    const std::size_t place = explained_of(state);
+    const Candidate& it = shown->candidates.all[place];
+    const InspectorView view = generate_inspector(state);
+    CHECK(view.title == quoted_token(state, it.id));
+    CHECK(view.value == number(it.after));
+    CHECK(has(view.as_text, number(it.logit)));
+    CHECK(has(view.as_text, "softmax of z: " + number(it.before)));
+    state = pressed_key(state, Key::enter);
+    CHECK(taken_of(state) == std::vector<Index>{it.id});
+}
+
+TEST_CASE("logits that are no numbers are said, and nothing is drawn") {
+    AppState state = written(fake_writing());
+    auto broken = std::make_shared<Generated>(*generate_look(state).written);
+    GeneratedStep step = *broken->steps.front();
+    step.logits[2] = std::nanf("");
+    broken->steps = {std::make_shared<const GeneratedStep>(step)};
+    state = after(state, {GenerationReady{generate_look(state).of, broken, ""}});
+    const GenerateView view = build_generate_view(state);
+    CHECK(view.warns);
+    CHECK(view.bars.empty());
+    CHECK_FALSE(view.next);
+    CHECK(has(view.headline, "The logit of token 2 is nan"));
+    CHECK(generate_inspector(state).empty);
+}
