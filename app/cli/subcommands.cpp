@@ -10,6 +10,8 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
     {"diff", "A [B] [--json] [options]", "checks results, and says what went wrong", run_diff},
     {"heads", "FILE [--sort MEASURE] [-o FILE.csv]", "every head of every layer, measured",
      run_heads},
+    {"circuits", "MODEL --text TEXT [--sweep zero|mean|patch] [--layer L --head H]",
+     "what depends on each head of a model; QK and OV of one", run_circuits},
     {"train", "SPEC.json [-o RUN] [--seeds N]",
      "a small transformer on a task, with exact gradients", run_train},
     {"saturate", "[options] [-o FILE.csv]", "softmax saturation over d_k: table or CSV",

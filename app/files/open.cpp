@@ -299,6 +299,11 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
             return open_trained(*trained, control);
         if (const auto* results = std::get_if<view::ResultsOf>(&request.what))
             return open_results(*results, request.options);
+        if (const auto* swept = std::get_if<view::SweepModel>(&request.what)) {
+            Opened opened;
+            opened.swept = or_throw(sweep_model(*models, *swept, control));
+            return opened;
+        }
         const auto& path = std::get<std::string>(request.what);
         const auto beside = [=] {
             return view::SessionContext{

@@ -106,22 +106,24 @@ void activate(Tensor& x, Activation activation) {
     });
 }
 
-void turn_heads(Tensor& x, const RopeRules& rules) {
+void turn_heads(Tensor& x, const RopeRules& rules, Index first) {
     const Shape shape = x.shape();
     const Index pairs = rules.dims.value_or(shape.d) / 2;
     const Rope rope{RopePairs::half, rules.base, rules.dims, rules.scaling};
-    const auto& divisors = shape.t > rules.short_length ? rules.long_divisors : rules.divisors;
+    const auto& divisors =
+        first + shape.t > rules.short_length ? rules.long_divisors : rules.divisors;
     for (Index t = 0; t < shape.t; ++t)
         for (Index c = 0; c < pairs; ++c) {
             const double by = divisors.empty() ? 1.0 : divisors[static_cast<std::size_t>(c)];
-            const double angle = static_cast<double>(t) * rope_frequency(rope, c, 2 * pairs) / by;
+            const double angle =
+                static_cast<double>(first + t) * rope_frequency(rope, c, 2 * pairs) / by;
             const double cosine = rules.magnitude * std::cos(angle);
             const double sine = rules.magnitude * std::sin(angle);
             for (Index h = 0; h < shape.h; ++h) {
                 float &a = x(0, h, t, c), &b = x(0, h, t, c + pairs);
-                const double first = a, second = b;
-                a = static_cast<float>(first * cosine - second * sine);
-                b = static_cast<float>(second * cosine + first * sine);
+                const double left = a, right = b;
+                a = static_cast<float>(left * cosine - right * sine);
+                b = static_cast<float>(right * cosine + left * sine);
             }
         }
 }
@@ -175,13 +177,13 @@ void scale_by(Tensor& x, const Tensor& y) {
     std::ranges::transform(x.values(), y.values(), x.values().begin(), std::multiplies<>());
 }
 
-void add_waves(Tensor& x) {
+void add_waves(Tensor& x, Index first) {
     const Index half = x.shape().d / 2;
     const double step = std::log(10000.0) / static_cast<double>(std::max<Index>(half - 1, 1));
     for (Index row = 0; row < x.shape().t; ++row)
         for (Index i = 0; i < half; ++i) {
             const double angle =
-                static_cast<double>(row) * std::exp(-step * static_cast<double>(i));
+                static_cast<double>(first + row) * std::exp(-step * static_cast<double>(i));
             x(0, 0, row, i) += static_cast<float>(std::sin(angle));
             x(0, 0, row, half + i) += static_cast<float>(std::cos(angle));
         }

@@ -10,8 +10,8 @@ namespace attn {
 Tensor normalised(const Tensor& x, const NormWeights& norm, Norm kind, double epsilon);
 /// Of each head's columns by themselves: x is [1, H, T, d]. A norm of H·d columns is of all heads of a token together.
 void normalise_heads(Tensor& x, const NormWeights& norm, Norm kind, double epsilon);
-/// Turns every row of x [1, H, T, d] by its place, as `rules` say of a text of T tokens.
-void turn_heads(Tensor& x, const RopeRules& rules);
+/// Turns every row of x [1, H, T, d] by its place, `first` + row, as `rules` say of a text of `first` + T tokens.
+void turn_heads(Tensor& x, const RopeRules& rules, Index first = 0);
 /// x W + b.
 Tensor through(const Tensor& x, const LinearWeights& linear);
 /// Formulas: Activation.
@@ -26,7 +26,7 @@ void scale_columns(Tensor& x, const Tensor& factors);
 void cap(Tensor& x, double most);
 /// x ∘= y.
 void scale_by(Tensor& x, const Tensor& y);
-/// Adds sines, then cosines, of position / 10000^(i / (width/2 − 1)), i = 0 … width/2 − 1.
-void add_waves(Tensor& x);
+/// Adds sines, then cosines, of position / 10000^(i / (width/2 − 1)), i = 0 … width/2 − 1; row 0 has position `first`.
+void add_waves(Tensor& x, Index first = 0);
 
 }  // namespace attn

@@ -18,120 +18,10 @@
 #include "core/io/json.h"
 #include "core/kernels/projections.h"
 #include "core/models/block.h"
-#include "core/models/layers.h"
+#include "core/models/ends.h"
 
 namespace attn {
 namespace {
-
-/// Which row of the table of positions each token has: its place; or, where padding has one, the number of tokens up to
-/// it that are no padding, after padding's.
-std::vector<Index> position_rows(const ModelConfig& config, const std::vector<ModelToken>& tokens) {
-    std::vector<Index> rows;
-    Index next = config.padding_id;
-    for (const ModelToken& token : tokens)
-        rows.push_back(!config.family->after_padding   ? std::ssize(rows)
-                       : token.id == config.padding_id ? config.padding_id
-                                                       : ++next);
-    return rows;
-}
-
-/// Rows of the embedding, with positions where they are added.
-Tensor embedded(const Model& model, const std::vector<ModelToken>& tokens) {
-    const ModelConfig& config = model.config();
-    const ModelWeights& weights = model.weights();
-    const auto count = static_cast<Index>(tokens.size());
-    const std::vector<Index> places = position_rows(config, tokens);
-    auto x = Tensor::uninitialised({1, 1, count, config.width});
-    for (Index t = 0; t < count; ++t) {
-        const auto row = x.matrix(0, 0).row(t);
-        weights.embedding.copy_row(tokens[static_cast<std::size_t>(t)].id, row);
-        if (config.embedding_factor != 1.0)
-            for (float& value : row) value *= static_cast<float>(config.embedding_factor);
-        const auto add_row = [&](const WeightMatrix& table, Index from) {
-            for (Index c = 0; c < config.width; ++c) x(0, 0, t, c) += table(from, c);
-        };
-        if (!weights.kinds.empty()) add_row(weights.kinds, 0);
-        if (!weights.positions.empty())
-            add_row(weights.positions, places[static_cast<std::size_t>(t)]);
-    }
-    if (config.family->positions == Positions::waves) add_waves(x);
-    if (weights.embedding_norm.there())
-        x = normalised(x, weights.embedding_norm, config.family->norm, config.epsilon);
-    return x;
-}
-
-/// The class token and a vector of each patch, with positions.
-Tensor embedded_image(const Model& model, const Tensor& pixels) {
-    const ModelWeights& weights = model.weights();
-    const Tensor patches = through(patches_of(pixels, *model.config().image), weights.patches);
-    const Index leading = model.config().image->leading;
-    auto x = Tensor::uninitialised(weights.positions.shape());
-    for (Index t = 0; t < x.shape().t; ++t) {
-        weights.positions.copy_row(t, x.matrix(0, 0).row(t));
-        const auto from = t >= leading ? patches.matrix(0, 0).row(t - leading)
-                          : t == 0     ? weights.class_token.matrix(0, 0).row(0)
-                                       : weights.distillation_token.matrix(0, 0).row(0);
-        for (Index c = 0; c < x.shape().d; ++c) x(0, 0, t, c) += from[static_cast<std::size_t>(c)];
-    }
-    return x;
-}
-
-/// tanh( (Σ x / √T) W + b ), divided by its length.
-Tensor sentence_vector(const Tensor& x, const LinearWeights& read_out) {
-    Tensor sum({1, 1, 1, x.shape().d});
-    const double root = std::sqrt(static_cast<double>(x.shape().t));
-    for (Index c = 0; c < x.shape().d; ++c) {
-        double total = 0.0;
-        for (Index t = 0; t < x.shape().t; ++t) total += x(0, 0, t, c);
-        sum(0, 0, 0, c) = static_cast<float>(total / root);
-    }
-    Tensor vector = through(sum, read_out);
-    double squares = 0.0;
-    for (float& value : vector.values()) {
-        value = std::tanh(value);
-        squares += static_cast<double>(value) * value;
-    }
-    const double length = std::sqrt(std::max(squares, 1e-12));
-    for (float& value : vector.values()) value = static_cast<float>(value / length);
-    return vector;
-}
-
-/// x tableᵀ, some thousand rows of the table at a time: multiply() makes a packed copy of what it is given.
-Tensor logits_of(const Tensor& x, const WeightMatrix& table) {
-    constexpr Index kRows = 4096;
-    const Index words = table.shape().t;
-    auto logits = Tensor::uninitialised({1, 1, x.shape().t, words});
-    for (Index first = 0; first < words; first += kRows) {
-        const Index count = std::min(kRows, words - first);
-        table.multiply_with_rows(x.matrix(0, 0), first, count,
-                                 logits.matrix(0, 0).column_block(first, count));
-    }
-    return logits;
-}
-
-/// Of the class token, which is the first; empty where the model has no classifier.
-Tensor class_logits(const Tensor& x, const LinearWeights& classifier) {
-    auto first = Tensor::uninitialised({1, 1, 1, x.shape().d});
-    std::ranges::copy(x.matrix(0, 0).row(0), first.values().begin());
-    return through(first, classifier);
-}
-
-Tensor read_out_of(Tensor x, const Model& model) {
-    const ModelConfig& config = model.config();
-    const ModelWeights& weights = model.weights();
-    if (weights.final_norm.there())
-        x = normalised(x, weights.final_norm, config.family->norm, config.epsilon);
-    if (config.family->read_out == ReadOut::sentence) return sentence_vector(x, weights.read_out);
-    if (!model.gives_logits()) return {};
-    if (config.family->read_out == ReadOut::classes) return class_logits(x, weights.read_out);
-    const WeightMatrix& table =
-        weights.read_out.there() ? weights.read_out.weight : weights.embedding;
-    Tensor logits = logits_of(x, table);
-    if (config.logit_factor != 1.0)
-        for (float& value : logits.values()) value *= static_cast<float>(config.logit_factor);
-    if (config.logit_cap) cap(logits, *config.logit_cap);
-    return logits;
-}
 
 /// What was not asked for is dropped; `output` was needed to go on.
 void drop_needed(Trace& trace, StageSet needed, StageSet keep) {
@@ -442,6 +332,7 @@ Result<ModelRun> Model::run_blocks(std::vector<ModelToken> tokens, Tensor x, con
         return tl::unexpected(fine.error());
     ModelRun run;
     run.tokens = std::move(tokens);
+    run.embedded = x;
     for (const BlockWeights& block : weights_.blocks) {
         const RunControl stop{control.stop, {}};
         const Index layer = std::ssize(run.layers);
@@ -471,7 +362,7 @@ Result<ModelRun> Model::run_blocks(std::vector<ModelToken> tokens, Tensor x, con
             control.progress(static_cast<double>(run.layers.size()) /
                              static_cast<double>(weights_.blocks.size()));
     }
-    run.read_out = read_out_of(std::move(x), *this);
+    run.read_out = read_out_of(*this, x);
     return run;
 }
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/backend.h"
+#include "core/models/cache.h"
 #include "core/models/interventions.h"
 #include "core/models/patches.h"
-#include "core/models/tokenizer.h"
 #include "core/models/weights.h"
 
 namespace attn {
@@ -28,6 +28,7 @@ struct ModelLayer {
 
 struct ModelRun {
     std::vector<ModelToken> tokens;
+    Tensor embedded;  // [1, 1, T, width] where the tokens enter
     std::vector<ModelLayer> layers;
     Tensor
         read_out;  // [1, 1, T, vocabulary] logits, or [1, 1, 1, n] of the sentence or the classes; empty: the model has none

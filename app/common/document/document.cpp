@@ -212,6 +212,7 @@ std::string words_of(const OpenRequest& request) {
         return fmt::format("{} after {} training steps", train::info(trained->spec.task).key,
                            trained->step);
     if (const auto* results = std::get_if<ResultsOf>(&request.what)) return results->path;
+    if (const auto* swept = std::get_if<SweepModel>(&request.what)) return swept->path;
     const auto& spec = std::get<large::PlantedSpec>(request.what);
     return fmt::format("generated matrix of {} tokens, seed {}", spec.tokens, spec.seed);
 }

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "app/common/document/document.h"
+#include "core/models/ablation.h"
 
 namespace attn::verify {
 struct Side;
@@ -14,6 +15,7 @@ struct Side;
 namespace attn::view {
 
 struct AppState;
+struct SweptModel;
 
 /// A text for a trained model to read.
 struct ModelText {
@@ -29,9 +31,18 @@ struct ResultsOf {
     bool operator==(const ResultsOf&) const = default;
 };
 
+/// Every head of a model changed in turn, over a text or an image that it reads.
+struct SweepModel {
+    std::string path, text;
+    bool image = false;
+    Ablation by = Ablation::zero;
+    bool operator==(const SweepModel&) const = default;
+};
+
 /// What is to be opened: a file or a model's folder by its path, a matrix to generate, a model's reading of a text.
 struct OpenRequest {
-    std::variant<std::string, large::PlantedSpec, ModelText, TrainedOrigin, ResultsOf> what;
+    std::variant<std::string, large::PlantedSpec, ModelText, TrainedOrigin, ResultsOf, SweepModel>
+        what;
     std::uint64_t number = 0;  // parts one request from the next, also for the same file
     std::string options = {};  // of a file, see FileOrigin
     bool operator==(const OpenRequest&) const = default;
@@ -46,6 +57,7 @@ struct Opened {
     std::string notes;                           // what the reader wants to be known; "": nothing
     std::shared_ptr<const train::Run> run = {};  // of a folder that a training was saved in
     std::shared_ptr<const verify::Side> side = {};  // results to be checked: they alone
+    std::shared_ptr<const SweptModel> swept = {};   // a sweep over heads: it alone
 };
 
 }  // namespace attn::view

@@ -1,0 +1,128 @@
+#include "core/models/ends.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/models/layers.h"
+
+namespace attn {
+namespace {
+
+/// Which row of the table of positions each token has: its place; or, where padding has one, the number of tokens up to
+/// it that are no padding, after padding's.
+std::vector<Index> position_rows(const ModelConfig& config, std::span<const ModelToken> tokens) {
+    std::vector<Index> rows;
+    Index next = config.padding_id;
+    for (const ModelToken& token : tokens)
+        rows.push_back(!config.family->after_padding   ? std::ssize(rows)
+                       : token.id == config.padding_id ? config.padding_id
+                                                       : ++next);
+    return rows;
+}
+
+/// tanh( (Σ x / √T) W + b ), divided by its length.
+Tensor sentence_vector(const Tensor& x, const LinearWeights& read_out) {
+    Tensor sum({1, 1, 1, x.shape().d});
+    const double root = std::sqrt(static_cast<double>(x.shape().t));
+    for (Index c = 0; c < x.shape().d; ++c) {
+        double total = 0.0;
+        for (Index t = 0; t < x.shape().t; ++t) total += x(0, 0, t, c);
+        sum(0, 0, 0, c) = static_cast<float>(total / root);
+    }
+    Tensor vector = through(sum, read_out);
+    double squares = 0.0;
+    for (float& value : vector.values()) {
+        value = std::tanh(value);
+        squares += static_cast<double>(value) * value;
+    }
+    const double length = std::sqrt(std::max(squares, 1e-12));
+    for (float& value : vector.values()) value = static_cast<float>(value / length);
+    return vector;
+}
+
+/// x tableᵀ, some thousand rows of the table at a time: multiply() makes a packed copy of what it is given.
+Tensor logits_of(const Tensor& x, const WeightMatrix& table) {
+    constexpr Index kRows = 4096;
+    const Index words = table.shape().t;
+    auto logits = Tensor::uninitialised({1, 1, x.shape().t, words});
+    for (Index first = 0; first < words; first += kRows) {
+        const Index count = std::min(kRows, words - first);
+        table.multiply_with_rows(x.matrix(0, 0), first, count,
+                                 logits.matrix(0, 0).column_block(first, count));
+    }
+    return logits;
+}
+
+/// Of the class token, which is the first; empty where the model has no classifier.
+Tensor class_logits(const Tensor& x, const LinearWeights& classifier) {
+    return through(row_of(x, 0), classifier);
+}
+
+}  // namespace
+
+Tensor embedded(const Model& model, std::span<const ModelToken> tokens, Index first) {
+    const ModelConfig& config = model.config();
+    const ModelWeights& weights = model.weights();
+    const Index count = std::ssize(tokens) - first;
+    const std::vector<Index> places = position_rows(config, tokens);
+    auto x = Tensor::uninitialised({1, 1, count, config.width});
+    for (Index t = 0; t < count; ++t) {
+        const auto row = x.matrix(0, 0).row(t);
+        const auto at = static_cast<std::size_t>(first + t);
+        weights.embedding.copy_row(tokens[at].id, row);
+        if (config.embedding_factor != 1.0)
+            for (float& value : row) value *= static_cast<float>(config.embedding_factor);
+        const auto add_row = [&](const WeightMatrix& table, Index from) {
+            for (Index c = 0; c < config.width; ++c) x(0, 0, t, c) += table(from, c);
+        };
+        if (!weights.kinds.empty()) add_row(weights.kinds, 0);
+        if (!weights.positions.empty()) add_row(weights.positions, places[at]);
+    }
+    if (config.family->positions == Positions::waves) add_waves(x, first);
+    if (weights.embedding_norm.there())
+        x = normalised(x, weights.embedding_norm, config.family->norm, config.epsilon);
+    return x;
+}
+
+Tensor embedded_image(const Model& model, const Tensor& pixels) {
+    const ModelWeights& weights = model.weights();
+    const Tensor patches = through(patches_of(pixels, *model.config().image), weights.patches);
+    const Index leading = model.config().image->leading;
+    auto x = Tensor::uninitialised(weights.positions.shape());
+    for (Index t = 0; t < x.shape().t; ++t) {
+        weights.positions.copy_row(t, x.matrix(0, 0).row(t));
+        const auto from = t >= leading ? patches.matrix(0, 0).row(t - leading)
+                          : t == 0     ? weights.class_token.matrix(0, 0).row(0)
+                                       : weights.distillation_token.matrix(0, 0).row(0);
+        for (Index c = 0; c < x.shape().d; ++c) x(0, 0, t, c) += from[static_cast<std::size_t>(c)];
+    }
+    return x;
+}
+
+Tensor normalised_at_end(const Model& model, const Tensor& x) {
+    const ModelConfig& config = model.config();
+    const NormWeights& norm = model.weights().final_norm;
+    return norm.there() ? normalised(x, norm, config.family->norm, config.epsilon) : x;
+}
+
+const WeightMatrix& read_out_table(const Model& model) {
+    const ModelWeights& weights = model.weights();
+    return weights.read_out.there() ? weights.read_out.weight : weights.embedding;
+}
+
+Tensor read_out_of(const Model& model, const Tensor& x) {
+    const ModelConfig& config = model.config();
+    const LinearWeights& read_out = model.weights().read_out;
+    const Tensor normal = normalised_at_end(model, x);
+    if (config.family->read_out == ReadOut::sentence) return sentence_vector(normal, read_out);
+    if (!model.gives_logits()) return {};
+    if (config.family->read_out == ReadOut::classes) return class_logits(normal, read_out);
+    Tensor logits = logits_of(normal, read_out_table(model));
+    if (config.logit_factor != 1.0)
+        for (float& value : logits.values()) value *= static_cast<float>(config.logit_factor);
+    if (config.logit_cap) cap(logits, *config.logit_cap);
+    return logits;
+}
+
+}  // namespace attn

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+
+#include "core/models/model.h"
+
+namespace attn {
+
+// Where tokens enter a model, and what it says in the end. x is [1, 1, T, width].
+
+/// Rows of the embedding of the tokens from `first` on, with positions where they are added.
+Tensor embedded(const Model& model, std::span<const ModelToken> tokens, Index first = 0);
+/// The class token and a vector of each patch, with positions.
+Tensor embedded_image(const Model& model, const Tensor& pixels);
+
+/// x through the final norm, where there is one.
+Tensor normalised_at_end(const Model& model, const Tensor& x);
+/// The matrix whose rows are the tokens' directions: logits are factor · normalised x tableᵀ, then the soft cap.
+const WeightMatrix& read_out_table(const Model& model);
+/// ModelRun::read_out of what leaves the last block.
+Tensor read_out_of(const Model& model, const Tensor& x);
+
+}  // namespace attn
