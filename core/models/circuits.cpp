@@ -28,7 +28,7 @@ Matrix part_of(const Tensor& whole, Index row, Index rows, Index column, Index c
 }
 
 /// The columns of a projection that head `head` of `heads` owns.
-Matrix columns_of(const Tensor& whole, Index head, Index heads) {
+Matrix head_columns_of(const Tensor& whole, Index head, Index heads) {
     const Index width = whole.shape().d / heads;
     return part_of(whole, 0, whole.shape().t, head * width, width);
 }
@@ -63,9 +63,9 @@ Result<Factors> factors_of(const Model& model, HeadPlace at) {
     const BlockWeights& block = model.weights().blocks[static_cast<std::size_t>(at.layer)];
     const Params& params = block.attention;
     const Index key_head = at.head * config.kv_heads / config.heads;
-    Factors of{columns_of(params[Param::w_q], at.head, config.heads),
-               columns_of(params[Param::w_k], key_head, config.kv_heads),
-               columns_of(params[Param::w_v], key_head, config.kv_heads),
+    Factors of{head_columns_of(params[Param::w_q], at.head, config.heads),
+               head_columns_of(params[Param::w_k], key_head, config.kv_heads),
+               head_columns_of(params[Param::w_v], key_head, config.kv_heads),
                {}};
     const Tensor& w_o = params[Param::w_o];
     of.o = part_of(w_o, at.head * of.v.cols(), of.v.cols(), 0, w_o.shape().d);

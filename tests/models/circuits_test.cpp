@@ -193,8 +193,6 @@ TEST_CASE("what has no circuit is refused by its name") {
     CHECK(!must(head_circuit(image, {0, 0})).copying);
     const auto bert = must(Model::open(test::golden_model("bert")));
     CHECK(must(token_circuit(bert, {0, 0}, tokens({1}))).ov.empty());
-    const auto lite = must(Model::open(test::golden_model("use_lite")));
-    CHECK(must_fail(compositions(lite, {1, 0})).sentence.ends_with("expected equal widths"));
 }
 
 TEST_CASE("an induction circuit set by hand: sweep, composition, copying and QK name its heads") {
@@ -220,7 +218,7 @@ TEST_CASE("an induction circuit set by hand: sweep, composition, copying and QK 
     const auto composed = must(compositions(model, test::kInduction));
     const auto most = std::ranges::max_element(composed, {}, &Composition::k);
     CHECK(most->earlier == test::kPrevious);
-    CHECK(most->k > 0.5);
+    CHECK(most->k > 0.25);  // of 12 equal singular values each: 1/√12
 
     const auto circuit = must(token_circuit(model, test::kInduction, text));
     for (Index i = 0; i < 11; ++i) {  // each letter raises itself most

@@ -1,52 +1,14 @@
 // Every head changed in turn, in Heads: when it is asked for, what it shows and says.
 
-#include "app/common/document/swept.h"
-#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/workspace.h"
-#include "tests/view/view_test.h"
+#include "tests/view/swept_sample.h"
 
 using namespace attn;
 using namespace attn::view;
 
 namespace {
-
-/// Two layers of two heads: A − B is 3, and 1, 3.5, 1, 4 where a head is changed.
-SweptModel swept_by_hand(const SweepModel& of) {
-    SweptModel made{of, {}, {}, "d", "a"};
-    made.sweep = {of.by, 3, 0, 3.0, 2, 2, 1, {}, 0.0, 0.0};
-    const double after[] = {1.0, 3.5, 1.0, 4.0}, kl[] = {0.5, 0.01, 0.25, 0.1};
-    for (Index n = 0; n < 4; ++n) made.sweep.swept.push_back({{n / 2, n % 2}, 0, after[n], kl[n]});
-    if (of.by == Ablation::mean)
-        for (SweptHead& head : made.sweep.swept) head.difference = 3.0, head.kl = 0.0;
-    return made;
-}
-
-Result<Opened> fake(const OpenRequest& request, const RunControl&) {
-    if (const auto* text = std::get_if<ModelText>(&request.what)) {
-        auto made = fake_document(text->model);
-        if (!made) return tl::unexpected(made.error());
-        made->layers.assign(2, made->inputs);
-        made->own_heads = 2;
-        return Opened{std::make_shared<const Document>(*std::move(made)), nullptr, ""};
-    }
-    const auto* sweep = std::get_if<SweepModel>(&request.what);
-    if (sweep == nullptr) return bad_input("no files here");
-    if (sweep->text == "a b") return bad_input("this model gives no logits");
-    Opened opened;
-    opened.swept = std::make_shared<const SweptModel>(swept_by_hand(*sweep));
-    return opened;
-}
-
-AppState played(AppState state, const Actions& actions) {
-    play(state, actions, fake);
-    return state;
-}
-AppState model_open(const std::string& text = "the cat sat down") {
-    return played(initial_state(),
-                  {OpenFile{"fake", text}, DocumentReady{}, SetWorkspace{"heads"}});
-}
 
 std::string line_of(const InspectorView& view, std::string_view name) {
     for (const Line& line : view.lines)
@@ -57,7 +19,7 @@ std::string line_of(const InspectorView& view, std::string_view name) {
 }  // namespace
 
 TEST_CASE("a sweep is asked for while it is shown, of the text that is open, and once") {
-    AppState state = model_open();
+    AppState state = swept_model();
     CHECK_FALSE(requested_head_sweep(state));
     state = after(state, {SetHeadsList{"sweep"}});
     CHECK(state.message.words == "What the model says without each head in turn.");
@@ -67,7 +29,7 @@ TEST_CASE("a sweep is asked for while it is shown, of the text that is open, and
     CHECK_FALSE(build_all_heads_view(state).sweep->grid);
     CHECK_FALSE(requested_head_sweep(after(state, {SetWorkspace{"step"}})));
     CHECK_FALSE(requested_head_sweep(after(state, {SetHeadsList{"table"}})));
-    state = played(state, {});
+    state = swept_play(state, {});
     CHECK_FALSE(requested_head_sweep(state));
     CHECK(requested_head_sweep(after(state, {SweepHeads{"mean", "kl"}}))->by == Ablation::mean);
     // what it shows of each head is no other sweep
@@ -76,7 +38,7 @@ TEST_CASE("a sweep is asked for while it is shown, of the text that is open, and
 
 TEST_CASE("its picture has a row a layer, signs by colour, and the head that is shown") {
     const AppState state =
-        played(after(model_open(), {SetHeadsList{"sweep"}, ShowHead{1, {}, 1}}), {});
+        swept_play(after(swept_model(), {SetHeadsList{"sweep"}, ShowHead{1, {}, 1}}), {});
     const AllHeadsView view = build_all_heads_view(state);
     REQUIRE(view.sweep);
     CHECK(view.sweep->lacks.empty());
@@ -99,7 +61,7 @@ TEST_CASE("its picture has a row a layer, signs by colour, and the head that is 
 }
 
 TEST_CASE("as KL its colours end at the largest, and it says which that is") {
-    const AppState state = played(after(model_open(), {SweepHeads{"zero", "kl"}}), {});
+    const AppState state = swept_play(after(swept_model(), {SweepHeads{"zero", "kl"}}), {});
     const AllHeadsView view = build_all_heads_view(state);
     CHECK(view.sweep->grid.value().title == "KL of the next token");
     CHECK(view.sweep->grid->range.scale == ColorScale::unit);
@@ -107,11 +69,11 @@ TEST_CASE("as KL its colours end at the largest, and it says which that is") {
     CHECK(view.point ==
           "KL(untouched‖changed) of the next token is largest where the context of layer 0 head 0 "
           "is 0: 0.50 nats.");
-    const AppState none = played(after(state, {SweepHeads{"mean", "logits"}}), {});
+    const AppState none = swept_play(after(state, {SweepHeads{"mean", "logits"}}), {});
     CHECK(build_all_heads_view(none).point ==
           "No head whose context is its mean over positions changes logit d − logit a.");
     CHECK(
-        build_all_heads_view(played(after(none, {SweepHeads{"mean", "kl"}}), {})).point ==
+        build_all_heads_view(swept_play(after(none, {SweepHeads{"mean", "kl"}}), {})).point ==
         "No head whose context is its mean over positions changes the next token's probabilities.");
 }
 
@@ -120,7 +82,7 @@ TEST_CASE("what has no sweep says why: no model, a model without logits, a wrong
     CHECK_FALSE(requested_head_sweep(toy));
     CHECK(build_all_heads_view(toy).sweep->lacks ==
           "A sweep changes each head of a trained model in turn: open a model's folder.");
-    const AppState fault = played(after(model_open("a b"), {SetHeadsList{"sweep"}}), {});
+    const AppState fault = swept_play(after(swept_model("a b"), {SetHeadsList{"sweep"}}), {});
     CHECK_FALSE(requested_head_sweep(fault));
     CHECK(build_all_heads_view(fault).sweep->lacks == "This model gives no logits.");
     CHECK(after(toy, {SweepHeads{"patch", "kl"}}).message.words ==
