@@ -14,6 +14,8 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
      run_generate},
     {"lens", "MODEL --text T [--token A [--against B]]",
      "the next token after every layer, and which heads it is from", run_lens},
+    {"circuits", "MODEL --text TEXT [--sweep zero|mean|patch] [--layer L --head H]",
+     "what depends on each head of a model; QK and OV of one", run_circuits},
     {"train", "SPEC.json [-o RUN] [--seeds N]",
      "a small transformer on a task, with exact gradients", run_train},
     {"saturate", "[options] [-o FILE.csv]", "softmax saturation over d_k: table or CSV",

@@ -12,6 +12,7 @@ int run_diff(Args args, Streams io);
 int run_heads(Args args, Streams io);
 int run_generate(Args args, Streams io);
 int run_lens(Args args, Streams io);
+int run_circuits(Args args, Streams io);
 int run_render(Args args, Streams io);
 int run_saturate(Args args, Streams io);
 int run_sheet(Args args, Streams io);

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/document/interventions.h"
+#include "app/common/document/swept.h"
 #include "app/common/or_throw.h"
 #include "core/models/read_out.h"
 #include "core/text.h"
@@ -247,6 +248,23 @@ Result<view::Opened> open_model(ModelCache& cache, const std::string& path,
         const bool image = entry->model.config().image.has_value();
         return opened_over(*entry, {path, image ? "" : std::string(kModelText), "", {}, image},
                            control);
+    });
+}
+
+Result<std::shared_ptr<const view::SweptModel>> sweep_model(ModelCache& cache,
+                                                            const view::SweepModel& wanted,
+                                                            const RunControl& control) {
+    return caught([&] {
+        const auto entry = or_throw(cache.open(wanted.path));
+        const Model& model = entry->model;
+        const auto run = untouched(*entry, wanted.text, {control.stop, {}});
+        SweepOptions options;
+        options.by = wanted.by;
+        view::SweptModel made{wanted, {}, {}, {}, {}};
+        made.sweep = or_throw(sweep_heads(model, *run, *find_backend("staged"), options, control));
+        made.a = model.shown(made.sweep.a);
+        made.b = model.shown(made.sweep.b);
+        return std::make_shared<const view::SweptModel>(std::move(made));
     });
 }
 

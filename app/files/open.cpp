@@ -309,6 +309,11 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
             return open_results(*results, request.options);
         if (const auto* text = std::get_if<view::GenerateText>(&request.what))
             return open_generated(*models, *text, control);
+        if (const auto* swept = std::get_if<view::SweepModel>(&request.what)) {
+            Opened opened;
+            opened.swept = or_throw(sweep_model(*models, *swept, control));
+            return opened;
+        }
         const auto& path = std::get<std::string>(request.what);
         const auto beside = [=] {
             return view::SessionContext{

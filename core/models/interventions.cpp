@@ -120,9 +120,7 @@ std::optional<NextTokenEffect> next_effect(const Tensor& before, const Tensor& a
     };
     effect.p_before = of(p, effect.before), effect.q_before = of(q, effect.before);
     effect.p_after = of(p, effect.after), effect.q_after = of(q, effect.after);
-    for (std::size_t n = 0; n < p.size(); ++n)
-        if (p[n] > 0.0) effect.kl += p[n] * std::log(p[n] / q[n]);
-    effect.kl = std::max(effect.kl, 0.0);
+    effect.kl = divergence(p, q);
     return effect;
 }
 

@@ -23,6 +23,14 @@ std::vector<double> probabilities(std::span<const float> logits) {
     return shares;
 }
 
+double divergence(std::span<const double> p, std::span<const double> q) {
+    if (p.empty() || q.empty()) return std::numeric_limits<double>::quiet_NaN();
+    double sum = 0.0;
+    for (std::size_t n = 0; n < p.size(); ++n)
+        if (p[n] > 0.0) sum += p[n] * std::log(p[n] / q[n]);
+    return std::max(sum, 0.0);
+}
+
 std::vector<TokenShare> likeliest(std::span<const float> logits, std::size_t count) {
     const std::vector<double> shares = probabilities(logits);
     std::vector<TokenShare> order;

@@ -16,6 +16,8 @@ struct TokenShare {
 /// softmax over the whole vocabulary in float64: p_i = exp(x_i − max x) / Σ exp(x_j − max x). Empty where a logit is NaN or
 /// +inf, or none is finite.
 std::vector<double> probabilities(std::span<const float> logits);
+/// Σ p ln(p / q) in nats, at least 0; NaN where one of them is empty.
+double divergence(std::span<const double> p, std::span<const double> q);
 /// The most probable, best first; of equal ones the lower id. At most `count`.
 std::vector<TokenShare> likeliest(std::span<const float> logits, std::size_t count);
 

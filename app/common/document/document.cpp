@@ -213,6 +213,7 @@ std::string words_of(const OpenRequest& request) {
                            trained->step);
     if (const auto* results = std::get_if<ResultsOf>(&request.what)) return results->path;
     if (const auto* text = std::get_if<GenerateText>(&request.what)) return text->path;
+    if (const auto* swept = std::get_if<SweepModel>(&request.what)) return swept->path;
     const auto& spec = std::get<large::PlantedSpec>(request.what);
     return fmt::format("generated matrix of {} tokens, seed {}", spec.tokens, spec.seed);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/common/document/document.h"
+#include "core/models/ablation.h"
 
 namespace attn::verify {
 struct Side;
@@ -16,6 +17,7 @@ namespace attn::view {
 
 struct AppState;
 struct Generated;
+struct SweptModel;
 
 /// A text for a trained model to read.
 struct ModelText {
@@ -40,9 +42,18 @@ struct GenerateText {
     bool operator==(const GenerateText&) const = default;
 };
 
+/// Every head of a model changed in turn, over a text or an image that it reads.
+struct SweepModel {
+    std::string path, text;
+    bool image = false;
+    Ablation by = Ablation::zero;
+    bool operator==(const SweepModel&) const = default;
+};
+
 /// What is to be opened: a file or a model's folder by its path, a matrix to generate, a model's reading of a text.
 struct OpenRequest {
-    std::variant<std::string, large::PlantedSpec, ModelText, TrainedOrigin, ResultsOf, GenerateText>
+    std::variant<std::string, large::PlantedSpec, ModelText, TrainedOrigin, ResultsOf, GenerateText,
+                 SweepModel>
         what;
     std::uint64_t number = 0;  // parts one request from the next, also for the same file
     std::string options = {};  // of a file, see FileOrigin
@@ -59,6 +70,7 @@ struct Opened {
     std::shared_ptr<const train::Run> run = {};  // of a folder that a training was saved in
     std::shared_ptr<const verify::Side> side = {};    // results to be checked: they alone
     std::shared_ptr<const Generated> generated = {};  // what a model writes: it alone
+    std::shared_ptr<const SweptModel> swept = {};     // a sweep over heads: it alone
 };
 
 }  // namespace attn::view

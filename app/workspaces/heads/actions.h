@@ -46,7 +46,7 @@ struct ClipSinks {
 struct SetHeadForm {
     std::string form;
 };
-/// "pictures", "scatter" or "table".
+/// "pictures", "scatter", "table" or "sweep".
 struct SetHeadsList {
     std::string list;
 };
@@ -63,19 +63,26 @@ struct FilterHeadsByMeasure {
 struct ScatterHeads {
     std::string x, y;
 };
+/// What a sweep puts in place of a head's context, "zero" or "mean", and what it shows, "logits" or "kl".
+struct SweepHeads {
+    std::string by, show;
+};
 struct HeadsReady {
     std::shared_ptr<const Document> document{};
     std::string backend{};  // as asked for
     std::shared_ptr<const HeadsResult> result{};
 };
+struct HeadsSwept {
+    std::shared_ptr<const SweptModel> swept{};
+};
 /// Of every head, as CSV, to the clipboard.
 struct CopyHeadMeasures {};
 
-using HeadsActions =
-    ActionList<Plain<SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins, SelectHeadsPair,
-                     ShowHeadsAs, SetHeadsCurve, ClipSinks, SetHeadForm, SetHeadsList,
-                     FilterHeadsByLabel, FilterHeadsByMeasure, ScatterHeads, CopyHeadMeasures>,
-               Answers<HeadsReady>, Moments<HoverHead, HoverHeadsPair>>;
+using HeadsActions = ActionList<
+    Plain<SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins, SelectHeadsPair, ShowHeadsAs,
+          SetHeadsCurve, ClipSinks, SetHeadForm, SetHeadsList, FilterHeadsByLabel,
+          FilterHeadsByMeasure, ScatterHeads, SweepHeads, CopyHeadMeasures>,
+    Answers<HeadsReady, HeadsSwept>, Moments<HoverHead, HoverHeadsPair>>;
 template <ListedIn<HeadsActions> A>
 inline constexpr Meta kMetaOf<A> = HeadsActions::kMeta<A>;
 

@@ -150,9 +150,9 @@ void carry_out(AppState& state, const SetHeadForm& action) {
 
 void carry_out(AppState& state, const SetHeadsList& action) {
     if (!set_name(state, kHeadsLists, action.list, heads_look(state).list, "list of heads")) return;
-    constexpr const char* kWords[] = {"All heads as small pictures.",
-                                      "Heads by two measures: a dot is a head.",
-                                      "All heads with every measure."};
+    constexpr const char* kWords[] = {
+        "All heads as small pictures.", "Heads by two measures: a dot is a head.",
+        "All heads with every measure.", "What the model says without each head in turn."};
     say(state, kWords[static_cast<std::size_t>(heads_look(state).list)]);
 }
 
@@ -192,6 +192,21 @@ void carry_out(AppState& state, const HeadsReady& action) {
     look.result_of = action.document;
     look.result_by = action.backend;
     look.done = 0.0;
+}
+
+void carry_out(AppState& state, const SweepHeads& action) {
+    HeadsLook& look = heads_look(state);
+    if (!set_name(state, kSweepAblations, action.by, look.ablation, "ablation") ||
+        !set_name(state, kSweepShows, action.show, look.sweep_show, "measure of a sweep"))
+        return;
+    look.list = HeadsList::sweep;
+    say(state, fmt::format("Each head in turn: its context is {}; {}.", ablation_words(look),
+                           sweep_formula(look)));
+}
+
+void carry_out(AppState& state, const HeadsSwept& action) {
+    heads_look(state).swept = action.swept;
+    heads_look(state).sweep_done = 0.0;
 }
 
 void carry_out(AppState& state, const CopyHeadMeasures&) {

@@ -33,6 +33,13 @@ void follow_choice(AppState& state) {
             fmt::format("Layer {}, head {}: {}.", place.layer, place.head, label_title(*facts)));
 }
 
+/// Of the model that is open, without its interventions.
+std::optional<SweepModel> wanted_sweep(const AppState& state) {
+    const ModelOrigin* const model = model_of(state.document());
+    if (model == nullptr) return std::nullopt;
+    return SweepModel{model->path, model->text, model->image, heads_look(state).ablation};
+}
+
 HeadsRequest heads_request(const AppState& state) {
     return {state.shared_document(), state.backend, state.backends.data(),
             state.backends.size(),   state.batch,   heads_look(state).show == HeadShow::gradient};
@@ -65,6 +72,25 @@ Action run(const HeadsRequest& request, const RunControl& control) {
     }
     return HeadsReady{request.document, request.backend,
                       std::make_shared<const HeadsResult>(std::move(result))};
+}
+
+std::optional<SweepModel> requested_head_sweep(const AppState& state) {
+    const auto wanted = wanted_sweep(state);
+    if (state.workspace != "heads" || heads_look(state).list != HeadsList::sweep)
+        return std::nullopt;
+    return current_sweep(state) == nullptr ? wanted : std::nullopt;
+}
+
+Action run(const SweepModel& request, const Opener& open, const RunControl& control) {
+    auto opened = open ? open(OpenRequest{request}, control) : bad_input("no model can be read");
+    if (opened && opened->swept) return HeadsSwept{opened->swept};
+    SweptModel made{request, opened ? "no sweep was made" : opened.error().sentence, {}, {}, {}};
+    return HeadsSwept{std::make_shared<const SweptModel>(std::move(made))};
+}
+
+const SweptModel* current_sweep(const AppState& state) {
+    const auto& swept = heads_look(state).swept;
+    return swept && wanted_sweep(state) == swept->of ? swept.get() : nullptr;
 }
 
 bool has_current_heads(const AppState& state) {

@@ -7,6 +7,8 @@
 
 #include "app/common/action.h"
 #include "app/common/document/heads.h"
+#include "app/common/document/swept.h"
+#include "app/common/request.h"
 #include "app/workspaces/heads/state.h"
 
 namespace attn::view {
@@ -32,6 +34,13 @@ HeadsResult compute_heads(const HeadsRequest& request, const RunControl& control
 std::optional<HeadsRequest> requested_heads(const AppState& state);
 /// HeadsReady. Stops between layers, and within one where its backend can.
 Action run(const HeadsRequest& request, const RunControl& control);
+
+/// nullopt while no sweep is shown, or it is up to date, or the document is no model's.
+std::optional<SweepModel> requested_head_sweep(const AppState& state);
+/// HeadsSwept.
+Action run(const SweepModel& request, const Opener& open, const RunControl& control);
+/// The sweep of what the state shows; null: it is not there.
+const SweptModel* current_sweep(const AppState& state);
 
 /// Whether there is a result, of what the state shows, gradients included where they are shown.
 bool has_current_heads(const AppState& state);

@@ -44,19 +44,6 @@ void label_bar(GridView& grid) {
     for (const double share : {0.1, 0.5, 0.01}) add(share * range.high);
 }
 
-/// The colours, and the colour bar's words, of one head's columns; clipped ones have a look of their own.
-void color_grid(GridView& grid, const HeadColors& colors, ThemeName name) {
-    grid.range = colors.range;
-    label_bar(grid);
-    for (std::size_t n = 0; n < grid.cells.size(); ++n) {
-        CellView& cell = grid.cells[n];
-        if (cell.look != CellLook::number) continue;
-        const bool clipped = colors.is_clipped(static_cast<Index>(n) % grid.columns);
-        cell.fill = clipped ? clipped_color(name) : color_of(grid.range, cell.value, name);
-        cell.ink = ink_on(cell.fill, name);
-    }
-}
-
 GridView head_grid(const AppState& state, HeadPlace place, const std::string& letter) {
     const HeadsLook& look = heads_look(state);
     const HeadsResult& result = *look.result;
@@ -108,6 +95,18 @@ GridView difference_grid(const AppState& state, HeadPlace first, HeadPlace secon
 }
 
 }  // namespace
+
+void color_grid(GridView& grid, const HeadColors& colors, ThemeName name) {
+    grid.range = colors.range;
+    label_bar(grid);
+    for (std::size_t n = 0; n < grid.cells.size(); ++n) {
+        CellView& cell = grid.cells[n];
+        if (cell.look != CellLook::number) continue;
+        const bool clipped = colors.is_clipped(static_cast<Index>(n) % grid.columns);
+        cell.fill = clipped ? clipped_color(name) : color_of(grid.range, cell.value, name);
+        cell.ink = ink_on(cell.fill, name);
+    }
+}
 
 std::string divergence_text(MatrixView<const float> a, MatrixView<const float> b, Index row) {
     if (std::ranges::all_of(a.row(row), [](float weight) { return weight == 0.0F; })) return "–";

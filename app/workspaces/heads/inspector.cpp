@@ -142,6 +142,9 @@ InspectorView of_one(const AppState& state, const HeadFacts& facts) {
                         {},
                         true}});
     }
+    if (const std::string swept = swept_words(state, facts.place); !swept.empty())
+        add_line(view, fmt::format("context {}", ablation_words(heads_look(state))),
+                 {Piece{swept}});
     add_pair(state, view, facts.place);
     add_measures(view, facts);
     return view;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@
 #include "core/head_views.h"
 #include "core/heads/place.h"
 #include "core/large/planted.h"
+#include "core/models/ablation.h"
 
 namespace attn {
 struct HeadsResult;
@@ -20,6 +22,7 @@ struct HeadsResult;
 namespace attn::view {
 
 struct HeadsShown;
+struct SweptModel;
 
 inline void describe(Visitor& visit, HeadPlace& place) {
     visit("layer", place.layer, {.low = 0, .needed = true});
@@ -36,8 +39,14 @@ enum class HeadForm : std::uint8_t { matrix, lines, text, dimensions };
 inline constexpr std::string_view kHeadForms[] = {"matrix", "lines", "text", "dimensions"};
 
 /// How all heads stand beside it.
-enum class HeadsList : std::uint8_t { pictures, scatter, table };
-inline constexpr std::string_view kHeadsLists[] = {"pictures", "scatter", "table"};
+enum class HeadsList : std::uint8_t { pictures, scatter, table, sweep };
+inline constexpr std::string_view kHeadsLists[] = {"pictures", "scatter", "table", "sweep"};
+
+/// What a sweep shows of each head that is changed.
+enum class SweepShow : std::uint8_t { logits, kl };
+inline constexpr std::string_view kSweepShows[] = {"logits", "kl"};
+/// The first of kAblations: a patch asks for another text.
+inline constexpr auto kSweepAblations = std::span(kAblations).first<2>();
 
 inline constexpr std::string_view kColorCurves[] = {"usual", "linear", "root", "log"};
 
@@ -65,6 +74,8 @@ struct HeadsLook {
     HeadsList list = HeadsList::pictures;
     HeadsFilter filter;
     std::string scatter_x = "sink", scatter_y = "previous";  // keys of measures
+    Ablation ablation = Ablation::zero;                      // of the sweep
+    SweepShow sweep_show = SweepShow::logits;
 
     // of the moment: in no session and no journal
     std::optional<HeadPlace> hovered;
@@ -76,6 +87,8 @@ struct HeadsLook {
     std::string result_by;                      // the backend that was asked for
     std::shared_ptr<const HeadsShown> shown;    // of `result`, as the settings above have it
     double done = 0.0;                          // of what is being computed, 0 … 1
+    std::shared_ptr<const SweptModel> swept;    // null: none was asked for yet
+    double sweep_done = 0.0;
 };
 /// What a session keeps of it.
 void describe(Visitor& visit, HeadsLook& look);

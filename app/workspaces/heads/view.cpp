@@ -191,6 +191,10 @@ HeadsControls controls_of(const AppState& state) {
     controls.measure = measures_of(state.document(), "any measure", look.filter.measure);
     controls.x = measures_of(state.document(), "", look.scatter_x);
     controls.y = measures_of(state.document(), "", look.scatter_y);
+    controls.ablation = names_of(kSweepAblations, look.ablation);
+    controls.ablation.names = {"0", "mean"};
+    controls.sweep = names_of(kSweepShows, look.sweep_show);
+    controls.sweep.names = {"Δ logits", "KL"};
     controls.curve = std::max(static_cast<int>(look.curve), 1) - 1;
     controls.clip_limit = look.clip_limit;
     controls.least = look.filter.least;
@@ -294,6 +298,7 @@ AllHeadsView build_all_heads_view(const AppState& state) {
                view.legend.source;
     if (look.list == HeadsList::scatter) view.scatter = heads_scatter(state);
     if (look.list == HeadsList::table) view.table = heads_table(state);
+    if (look.list == HeadsList::sweep) view.sweep = head_sweep(state);
     add_large(state, view);
     view.hovered_pair = look.hovered_pair;
     view.pair = look.pair;

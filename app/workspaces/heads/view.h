@@ -75,6 +75,22 @@ std::string shown_count(const HeadsLook& look);
 /// "12 of 144 heads: label previous token, sink ≥ 0.50."
 std::string filter_words(const AppState& state);
 
+// ---- every head changed in turn
+
+/// "0", "its mean over positions": what is put in place of a head's context.
+std::string_view ablation_words(const HeadsLook& look);
+/// What is shown of each, as a formula without the tokens' names.
+std::string_view sweep_formula(const HeadsLook& look);
+struct SweepView {
+    std::string lacks;             // why there is nothing; "": there is
+    std::optional<GridView> grid;  // a row a layer
+};
+SweepView head_sweep(const AppState& state);
+/// What stands out in it; "": it is not there.
+std::string sweep_point(const AppState& state);
+/// "logit d − logit a 8.31 → 0.11 (−8.2), KL 3.2 nats"; "": it is not there.
+std::string swept_words(const AppState& state, HeadPlace place);
+
 // ---- one head large
 
 // A head in another form than a matrix: as lines between tokens, as the text that one query sees, and its scores by
@@ -158,7 +174,7 @@ struct HeadsChoice {
     const std::string& key() const { return keys[static_cast<std::size_t>(current)]; }
 };
 struct HeadsControls {
-    HeadsChoice show, clip, list, form, sort, label, measure, x, y;
+    HeadsChoice show, clip, list, form, sort, label, measure, x, y, ablation, sweep;
     int curve = 0;  // linear, root, log
     double clip_limit = 0.3;
     double least = 0.5, least_high = 1.0;  // of the filter's measure, and where its slider ends
@@ -188,6 +204,7 @@ struct AllHeadsView {
     HeadsList list = HeadsList::pictures;
     std::optional<HeadsScatter> scatter;
     std::optional<HeadsTable> table;
+    std::optional<SweepView> sweep;
     // the head shown, or A and B, in one of the forms
     std::string large_lacks;      // why it is not defined; "": it is
     std::vector<GridView> grids;  // with two A − B too

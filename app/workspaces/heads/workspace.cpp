@@ -68,6 +68,8 @@ void describe(Visitor& visit, HeadsLook& look) {
     visit("least", look.filter.least);
     visit("scatter_x", look.scatter_x);
     visit("scatter_y", look.scatter_y);
+    visit("ablation", look.ablation, kSweepAblations);
+    visit("sweep", look.sweep_show, kSweepShows);
     visit("row", look.pair.row, {.low = 0});
     visit("column", look.pair.column, {.low = 0});
     visit("a", look.pinned[0]);
@@ -175,6 +177,14 @@ void add_looks(const CommandAdder& add, const AppState& state) {
     const auto clip = (static_cast<std::size_t>(look.clip) + 1) % std::size(kSinkClips);
     add("Clip sinks in the next way", plain(Key::z),
         ClipSinks{std::string(kSinkClips[clip]), look.clip_limit});
+    const bool mean = look.ablation == Ablation::mean, kl = look.sweep_show == SweepShow::kl;
+    const bool model = model_of(state.document()) != nullptr;
+    add("Sweep: every head set to 0 in turn", {}, SweepHeads{"zero", kl ? "kl" : "logits"}, model);
+    add("Sweep: every head set to its mean in turn", {}, SweepHeads{"mean", kl ? "kl" : "logits"},
+        model);
+    add("Sweep: the change of a logit difference", {}, SweepHeads{mean ? "mean" : "zero", "logits"},
+        model);
+    add("Sweep: the KL of the next token", {}, SweepHeads{mean ? "mean" : "zero", "kl"}, model);
     add_named<SetHeadsCurve>(add, "Colours by curve", std::span(kColorCurves).subspan(1),
                              static_cast<std::size_t>(look.curve) - 1);
 }
@@ -256,6 +266,7 @@ void forget_heads(AppState& state) {
     look.pair = {};
     look.hovered.reset();
     look.hovered_pair.reset();
+    look.swept = nullptr;
     drop_result(look);
 }
 
@@ -304,7 +315,8 @@ constexpr std::string_view kHeadsMouse[] = {
     "Click a weight: the inspector explains it.",
     "Point at a small picture: what the head does.",
 };
-constexpr RequestKind kRequests[] = {request_kind<requested_heads>("heads")};
+constexpr RequestKind kRequests[] = {request_kind<requested_heads>("heads"),
+                                     request_kind<requested_head_sweep>("head sweep")};
 
 }  // namespace
 
@@ -338,13 +350,15 @@ const WorkspaceInfo kHeadsWorkspace{
     .progress =
         [](AppState& state, std::string_view request, double done) {
             if (request == "heads") heads_look(state).done = done;
+            if (request == "head sweep") heads_look(state).sweep_done = done;
         },
     .has_side = [](const AppState& state) { return heads_lacks(state).empty(); },
     .inspector = heads_inspector,
     .read = read_look,
     .has_settled =
         [](const AppState& state) {
-            return !heads_lacks(state).empty() || has_current_heads(state);
+            return !heads_lacks(state).empty() ||
+                   (has_current_heads(state) && !requested_head_sweep(state));
         },
     .figure_name =
         [](const AppState& state) {

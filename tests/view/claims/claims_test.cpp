@@ -14,9 +14,11 @@
 #include <unordered_set>
 
 #include "app/common/sheet.h"
+#include "app/workspaces/heads/view.h"
 #include "attn_tree.h"
 #include "tests/view/claims/said.h"
 #include "tests/view/claims/states.h"
+#include "tests/view/swept_sample.h"
 
 namespace attn::view {
 
@@ -275,6 +277,24 @@ TEST_CASE("every claim of every workspace holds of its state") {
     if (state_count() >= 100000)
         for (const auto& [workspace, claim] : judge.claims)
             if (judge.held[claim.pattern] == 0) MESSAGE("never said: " << claim.pattern);
+}
+
+TEST_CASE("what Heads says of a sweep holds of its numbers, and of no others") {
+    Judge judge;
+    for (const char* by : {"zero", "mean"})
+        for (const char* show : {"logits", "kl"}) {
+            const AppState state = swept_play(after(swept_model(), {SweepHeads{by, show}}), {});
+            const std::string point = build_all_heads_view(state).point;
+            for (const std::string& words : all_said(state))
+                if (judge.judge(state, words) != Judged::holds) FAIL_CHECK(words);
+            AppState other = state;
+            SweptModel changed = *heads_look(state).swept;
+            changed.sweep.swept[1].difference = 30.0;
+            changed.sweep.swept[1].kl = 30.0;
+            heads_look(other).swept = std::make_shared<const SweptModel>(changed);
+            REQUIRE(!point.empty());
+            CHECK(judge.judge(other, sentences_of(point).front()) == Judged::fails);
+        }
 }
 
 /// As a builder sees it that takes A's head for B's.

@@ -220,6 +220,44 @@ bool check_heads_differ(const Told& told) {
     return std::abs(by) == std::ranges::max(all) && count_largest(all) == 1 + cell.others &&
            shows(told.part[1], by);
 }
+// "0" or "its mean over positions"
+bool is_ablation(const AppState& state, std::string_view words) {
+    return (heads_look(state).ablation == Ablation::mean) == (words != "0");
+}
+/// Of each head that was changed: KL, or the size of the change.
+std::vector<double> swept_sizes(const AppState& state) {
+    const HeadSweep& sweep = heads_look(state).swept->sweep;
+    std::vector<double> all;
+    for (const SweptHead& each : sweep.swept)
+        all.push_back(heads_look(state).sweep_show == SweepShow::kl
+                          ? each.kl
+                          : std::abs(each.difference - sweep.difference));
+    return all;
+}
+/// It is the largest, and as many others are as large.
+const SweptHead* most_swept(const AppState& state, std::string_view head, Index others) {
+    const auto all = swept_sizes(state);
+    const auto most = static_cast<std::size_t>(std::ranges::max_element(all) - all.begin());
+    const SweptHead& found = heads_look(state).swept->sweep.swept[most];
+    return head_name(found.at) == head && count_largest(all) == 1 + others ? &found : nullptr;
+}
+bool check_swept_kl(const Told& told) {
+    const SweptHead* const most = most_swept(told.state, told.part[0], tied(told.part[3]).others);
+    return most != nullptr && is_ablation(told.state, told.part[1]) &&
+           shows(told.part[2], most->kl);
+}
+bool check_swept_logits(const Told& told) {
+    const auto [from, others] = tied(told.part[4]);
+    const SweptHead* const most = most_swept(told.state, told.part[1], others);
+    const HeadSweep& sweep = heads_look(told.state).swept->sweep;
+    return most != nullptr && is_ablation(told.state, told.part[2]) &&
+           shows(told.part[3], most->difference - sweep.difference) &&
+           shows(from, sweep.difference);
+}
+bool check_none_swept(const Told& told) {
+    return is_ablation(told.state, told.part[0]) &&
+           std::ranges::max(swept_sizes(told.state)) == 0.0;
+}
 bool check_heads_same(const Told& told) {
     return std::ranges::max(distances(head_sides(told.state))) == 0.0;
 }
@@ -244,6 +282,10 @@ constexpr Claim kClaims[] = {
     {"{} of {} shown", check_shown_count},
     {"A and B differ most at {}: A − B = {}", check_heads_differ},
     {"No {} of A differs from B's", check_heads_same},
+    {"KL(untouched‖changed) of the next token is largest where the context of {} is {}: {} nats{}",
+     check_swept_kl},
+    {"{} changes most where the context of {} is {}: by {} from {}", check_swept_logits},
+    {"No head whose context is {} changes {}", check_none_swept},
     {"Row {}: {} get {} each under {}, {} under {}",
      [](const Told& told) { return told.part[2] != told.part[4]; }},
     {"Row {}: {} get {} together under {}, {} under {}",

@@ -125,6 +125,7 @@ class Said {
         all(v.legend.words, v.legend.caution, v.legend.source, v.legend.change_words,
             v.legend.clipped_words, v.controls.count, v.controls.edits);
         if (v.scatter) all(v.scatter->note);
+        if (v.sweep) all(v.sweep->lacks, v.sweep->grid);
         for (const HeadLinesView& each : v.lines) all(each.title, each.legend);
         for (const HeadTextView& each : v.texts) all(each.title, each.legend, each.keys);
         if (v.dimensions) all(v.dimensions->lacks, v.dimensions->grid, v.dimensions->legend);

@@ -68,6 +68,18 @@ void draw_drawing(const AllHeadsView& view, ControlBar& bar) {
 
 void draw_order(const AllHeadsView& view, ControlBar& bar) {
     const view::HeadsControls& now = view.controls;
+    if (view.list == view::HeadsList::sweep) {
+        const Tip what{"What is put in place of a head's context",
+                       "0, or its mean over the positions of this text"};
+        if (const auto key = row(bar, "context", "ablation", now.ablation, what))
+            bar.out.push_back(view::SweepHeads{*key, now.sweep.key()});
+        const Tip shown{"What is shown of each head",
+                        "The change of logit A − logit B, the two likeliest next tokens of the "
+                        "untouched run, or KL(untouched‖changed) of the next token"};
+        if (const auto key = row(bar, "show", "sweep", now.sweep, shown))
+            bar.out.push_back(view::SweepHeads{now.ablation.key(), *key});
+        return;
+    }
     if (view.list != view::HeadsList::scatter) {
         const Tip tip{"The order of the heads", "Largest first. Keys: N, Shift+N"};
         if (const auto key = list(bar, "sort by", "##sort", now.sort, kWide, tip))
@@ -152,7 +164,8 @@ void draw_heads_bar(const AllHeadsView& view, ControlBar& bar) {
         bar.out.push_back(view::SetHeadForm{*key});
     if (const auto key = row(bar, "heads as", "list", now.list,
                              {"How all heads stand",
-                              "Small pictures, dots by two measures, or all measures. Key: L"}))
+                              "Small pictures, dots by two measures, all measures, or what the "
+                              "model says without each. Key: L"}))
         bar.out.push_back(view::SetHeadsList{*key});
     draw_order(view, bar);
     if (view.pending.empty()) draw_pins(view, bar);

@@ -213,4 +213,22 @@ void draw_heads_table(const AllHeadsView& view, const Box& box, const Frame& fra
     panel("rows", rows, [&] { draw_rows(view, at, rows.size().x, frame, out); });
 }
 
+void draw_head_sweep(const AllHeadsView& view, const Box& box, const Frame& frame,
+                     view::Actions& out) {
+    const view::SweepView& sweep = *view.sweep;
+    if (!sweep.grid) {
+        ImGui::SetCursorScreenPos({box.low.x, box.low.y});
+        return wrapped_words(frame, frame.fonts.title, frame.theme.muted, sweep.lacks);
+    }
+    const std::optional<large::Cell> cursor =
+        view.hovered ? std::optional(large::Cell{view.hovered->layer, view.hovered->head})
+                     : std::nullopt;
+    const GridResult done =
+        draw_grid_set(std::span(&*sweep.grid, 1), box.low, box.high, frame, cursor);
+    if (done.clicked) press_head({done.clicked->row, done.clicked->column}, false, out);
+    std::optional<HeadPlace> place;
+    if (done.hovered) place = {done.hovered->row, done.hovered->column};
+    if (place != view.hovered) out.push_back(view::HoverHead{place});
+}
+
 }  // namespace attn::ui

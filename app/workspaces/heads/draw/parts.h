@@ -24,6 +24,9 @@ void draw_heads_scatter(const view::AllHeadsView& view, const Box& box, const Fr
 float heads_table_width(const view::AllHeadsView& view, const Frame& frame);
 void draw_heads_table(const view::AllHeadsView& view, const Box& box, const Frame& frame,
                       view::Actions& out);
+/// A row a layer, a column a head: what changing it does. A click shows the head.
+void draw_head_sweep(const view::AllHeadsView& view, const Box& box, const Frame& frame,
+                     view::Actions& out);
 /// Lines from queries to keys, of one head or two.
 void draw_head_lines(const view::AllHeadsView& view, const Box& box, const Frame& frame,
                      view::Actions& out);

@@ -1,0 +1,277 @@
+#include "core/models/circuits.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <Eigen/Dense>
+
+#include "core/models/block.h"
+#include "core/models/ends.h"
+#include "core/models/layers.h"
+
+namespace attn {
+namespace {
+
+using Matrix = Eigen::MatrixXd;
+
+/// QK = q kᵀ, OV = v o.
+struct Factors {
+    Matrix q, k, v, o;  // [width, d_k], [width, d_k], [width, d_v], [d_v, width]
+};
+
+Matrix part_of(const Tensor& whole, Index row, Index rows, Index column, Index columns) {
+    Matrix part(rows, columns);
+    for (Index r = 0; r < rows; ++r)
+        for (Index c = 0; c < columns; ++c) part(r, c) = whole(0, 0, row + r, column + c);
+    return part;
+}
+
+/// The columns of a projection that head `head` of `heads` owns.
+Matrix head_columns_of(const Tensor& whole, Index head, Index heads) {
+    const Index width = whole.shape().d / heads;
+    return part_of(whole, 0, whole.shape().t, head * width, width);
+}
+
+/// Into the columns of y, whose norm of all heads together has those from `first` on.
+void fold_after(Matrix& y, const Tensor& scale, Index first) {
+    if (scale.empty()) return;
+    if (scale.count() == y.cols()) first = 0;
+    for (Index c = 0; c < y.cols(); ++c)
+        y.col(c) *= double{scale.values()[static_cast<std::size_t>(first + c)]};
+}
+
+/// Into the rows of a matrix that reads what a norm gives; a LayerNorm takes the mean off what goes in.
+void fold_before(Matrix& w, const NormWeights& norm, Norm kind) {
+    if (!norm.there()) return;
+    for (Index r = 0; r < w.rows(); ++r)
+        w.row(r) *= double{norm.scale.values()[static_cast<std::size_t>(r)]};
+    if (kind == Norm::layer) w.rowwise() -= w.colwise().mean().eval();
+}
+
+/// Into what is normalised and then read: the norm is of what comes out of y.
+void fold_norm_after(Matrix& y, const NormWeights& norm, Norm kind) {
+    if (!norm.there()) return;
+    if (kind == Norm::layer) y.colwise() -= y.rowwise().mean().eval();
+    fold_after(y, norm.scale, 0);
+}
+
+Result<Factors> factors_of(const Model& model, HeadPlace at) {
+    const ModelConfig& config = model.config();
+    if (auto fine = check_interventions({{at}, {}, {}}, model, 1); !fine)
+        return tl::unexpected(fine.error());
+    const BlockWeights& block = model.weights().blocks[static_cast<std::size_t>(at.layer)];
+    const Params& params = block.attention;
+    const Index key_head = at.head * config.kv_heads / config.heads;
+    Factors of{head_columns_of(params[Param::w_q], at.head, config.heads),
+               head_columns_of(params[Param::w_k], key_head, config.kv_heads),
+               head_columns_of(params[Param::w_v], key_head, config.kv_heads),
+               {}};
+    const Tensor& w_o = params[Param::w_o];
+    of.o = part_of(w_o, at.head * of.v.cols(), of.v.cols(), 0, w_o.shape().d);
+    const Norm kind = config.family->norm;
+    if (!config.family->norms_after)
+        for (Matrix* const each : {&of.q, &of.k, &of.v})
+            fold_before(*each, block.attention_norm, kind);
+    fold_after(of.q, block.q_norm.scale, at.head * of.q.cols());
+    fold_after(of.k, block.k_norm.scale, key_head * of.k.cols());
+    fold_norm_after(of.o, block.attention_out_norm, kind);
+    fold_after(of.o, block.attention_scale, 0);
+    return of;
+}
+
+/// R of a = Q R, Q with orthonormal columns.
+Matrix triangle(const Matrix& a) {
+    const Matrix packed = Eigen::HouseholderQR<Matrix>(a).matrixQR();
+    return packed.topRows(std::min(a.rows(), a.cols())).triangularView<Eigen::Upper>();
+}
+
+/// Those of a b, from the small product of their triangles.
+std::vector<double> singular_values(const Matrix& a, const Matrix& b) {
+    const Matrix small = triangle(a) * triangle(b.transpose()).transpose();
+    const Eigen::VectorXd values = Eigen::JacobiSVD<Matrix>(small).singularValues();
+    return {values.begin(), values.end()};
+}
+
+Tensor tensor_of(const Matrix& matrix) {
+    auto made = Tensor::uninitialised({1, 1, matrix.rows(), matrix.cols()});
+    for (Index r = 0; r < matrix.rows(); ++r)
+        for (Index c = 0; c < matrix.cols(); ++c)
+            made(0, 0, r, c) = static_cast<float>(matrix(r, c));
+    return made;
+}
+
+/// Every row of a table by the transposed factor, [d, rows of the table] in float32.
+Tensor by_table(const Matrix& factor, const WeightMatrix& table) {
+    constexpr Index kRows = 4096;
+    const Tensor from = tensor_of(factor);
+    const Index words = table.shape().t;
+    auto made = Tensor::uninitialised({1, 1, factor.rows(), words});
+    for (Index first = 0; first < words; first += kRows) {
+        const Index count = std::min(kRows, words - first);
+        table.multiply_with_rows(from.matrix(0, 0), first, count,
+                                 made.matrix(0, 0).column_block(first, count));
+    }
+    return made;
+}
+
+/// o through the final norm, to be read out: without what that divides by.
+Matrix read_by(const Model& model, Matrix o) {
+    fold_norm_after(o, model.weights().final_norm, model.config().family->norm);
+    return o;
+}
+
+bool reads_tokens(const Model& model) { return model.gives_logits() && !model.config().image; }
+
+/// λ of W_E v o W_U are those of o W_U W_E v, which is small.
+std::optional<double> copying_of(const Model& model, const Factors& of) {
+    const WeightMatrix& embedding = model.weights().embedding;
+    if (!reads_tokens(model) || embedding.shape().d != of.v.rows() ||
+        embedding.shape().t != read_out_table(model).shape().t)
+        return std::nullopt;
+    const Tensor in = by_table(of.v.transpose(), embedding);
+    const Tensor out = by_table(read_by(model, of.o), read_out_table(model));
+    Matrix small = Matrix::Zero(of.o.rows(), of.v.cols());
+    using Rows =
+        Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+    const Rows ins(in.data(), in.shape().t, in.shape().d),
+        outs(out.data(), out.shape().t, out.shape().d);
+    constexpr Index kColumns = 1024;
+    for (Index first = 0; first < ins.cols(); first += kColumns) {
+        const Index count = std::min<Index>(kColumns, ins.cols() - first);
+        small += outs.middleCols(first, count).cast<double>() *
+                 ins.middleCols(first, count).cast<double>().transpose();
+    }
+    const Eigen::EigenSolver<Matrix> solver(small, false);
+    if (solver.info() != Eigen::Success) return std::nullopt;
+    const double sizes = solver.eigenvalues().cwiseAbs().sum();
+    const double sum = solver.eigenvalues().sum().real();
+    if (!(sizes > 0.0) || !std::isfinite(sum / sizes)) return std::nullopt;
+    return sum / sizes;
+}
+
+/// The embeddings of tokens, one below the other, without positions.
+Tensor token_rows(const Model& model, const std::vector<ModelToken>& tokens) {
+    const ModelConfig& config = model.config();
+    auto x = Tensor::uninitialised({1, 1, std::ssize(tokens), config.width});
+    for (Index t = 0; t < x.shape().t; ++t)
+        model.weights().embedding.copy_row(tokens[static_cast<std::size_t>(t)].id,
+                                           x.matrix(0, 0).row(t));
+    for (float& value : x.values()) value *= static_cast<float>(config.embedding_factor);
+    const NormWeights& norm = model.weights().embedding_norm;
+    return norm.there() ? normalised(x, norm, config.family->norm, config.epsilon) : x;
+}
+
+Result<void> check_tokens(const Model& model, HeadPlace at, const std::vector<ModelToken>& tokens) {
+    const WeightMatrix& embedding = model.weights().embedding;
+    if (model.config().image)
+        return bad_input("a circuit over tokens is of a model that reads texts, not images");
+    if (tokens.empty()) return bad_input("the text has no token");
+    for (const ModelToken& token : tokens)
+        if (token.id < 0 || token.id >= embedding.shape().t)
+            return bad_input(
+                fmt::format("token {} is not one of {}", token.id, embedding.shape().t));
+    const Params& params = model.weights().blocks[static_cast<std::size_t>(at.layer)].attention;
+    if (const Index width = params[Param::w_q].shape().t; width != embedding.shape().d)
+        return bad_input(
+            fmt::format("layer {} reads vectors of {} numbers; expected {}, as the embedding has",
+                        at.layer, width, embedding.shape().d));
+    return {};
+}
+
+/// q, k and v of a head, a row a token. Each token is a text of its own, so that RoPE turns by 0.
+struct TokenHeads {
+    Matrix q, k, v;
+};
+TokenHeads heads_of(const Model& model, HeadPlace at, const Tensor& rows) {
+    const ModelConfig& config = model.config();
+    const BlockWeights& block = model.weights().blocks[static_cast<std::size_t>(at.layer)];
+    const Index key_head = at.head * config.kv_heads / config.heads;
+    TokenHeads made;
+    for (Index t = 0; t < rows.shape().t; ++t) {
+        Inputs one = attention_inputs(row_of(rows, t), block, config, at.layer);
+        if (one.projects()) one = given_heads(std::move(one), block, config, at.layer);
+        const auto put = [&](Matrix& all, const Tensor& heads, Index head) {
+            if (t == 0) all.resize(rows.shape().t, heads.shape().d);
+            for (Index c = 0; c < heads.shape().d; ++c) all(t, c) = heads(0, head, 0, c);
+        };
+        put(made.q, one.q, at.head);
+        put(made.k, one.k, key_head);
+        put(made.v, one.v, key_head);
+    }
+    return made;
+}
+
+/// The rows of the read-out that are the tokens'.
+Matrix read_out_rows(const Model& model, const std::vector<ModelToken>& tokens) {
+    const WeightMatrix& table = read_out_table(model);
+    Matrix made(std::ssize(tokens), table.shape().d);
+    std::vector<float> row(static_cast<std::size_t>(table.shape().d));
+    for (Index t = 0; t < made.rows(); ++t) {
+        table.copy_row(tokens[static_cast<std::size_t>(t)].id, row);
+        for (Index c = 0; c < made.cols(); ++c) made(t, c) = row[static_cast<std::size_t>(c)];
+    }
+    return made;
+}
+
+}  // namespace
+
+Result<HeadCircuit> head_circuit(const Model& model, HeadPlace at, const RunControl& control) {
+    const auto of = factors_of(model, at);
+    if (!of) return tl::unexpected(of.error());
+    HeadCircuit made;
+    made.qk = singular_values(of->q, of->k.transpose());
+    made.ov = singular_values(of->v, of->o);
+    if (control.stop.stop_requested()) return failed("the circuit was stopped");
+    made.copying = copying_of(model, *of);
+    return made;
+}
+
+Result<TokenCircuit> token_circuit(const Model& model, HeadPlace at,
+                                   const std::vector<ModelToken>& tokens) {
+    const auto of = factors_of(model, at);
+    if (!of) return tl::unexpected(of.error());
+    if (auto fine = check_tokens(model, at, tokens); !fine) return tl::unexpected(fine.error());
+    const ModelConfig& config = model.config();
+    const TokenHeads heads = heads_of(model, at, token_rows(model, tokens));
+    const double factor = score_factor(layer_spec(config, at.layer), heads.q.cols());
+    TokenCircuit made;
+    made.qk = tensor_of(factor * heads.q * heads.k.transpose());
+    if (reads_tokens(model))
+        made.ov = tensor_of(config.residual_factor * config.logit_factor * heads.v *
+                            read_by(model, of->o) * read_out_rows(model, tokens).transpose());
+    return made;
+}
+
+Result<std::vector<Composition>> compositions(const Model& model, HeadPlace later,
+                                              const RunControl& control) {
+    const auto to = factors_of(model, later);
+    if (!to) return tl::unexpected(to.error());
+    std::vector<Composition> all;
+    const Matrix q = triangle(to->q), k = triangle(to->k), v = triangle(to->v),
+                 o = triangle(to->o.transpose());
+    const double qk_size = (q * k.transpose()).norm(), ov_size = (v * o.transpose()).norm();
+    for (HeadPlace at; at.layer < later.layer; ++at.layer)
+        for (at.head = 0; at.head < model.config().heads; ++at.head) {
+            if (control.stop.stop_requested()) return failed("the compositions were stopped");
+            const auto from = factors_of(model, at);
+            if (!from) return tl::unexpected(from.error());
+            if (from->o.cols() != to->q.rows())
+                return bad_input(fmt::format(
+                    "head {}.{} writes vectors of {} numbers and layer {} reads {}; expected equal "
+                    "widths",
+                    at.layer, at.head, from->o.cols(), later.layer, to->q.rows()));
+            const Matrix out = triangle(from->v);
+            const double size = (out * triangle(from->o.transpose()).transpose()).norm();
+            const auto share = [&](const Matrix& reads, const Matrix& rest, double other) {
+                const double most = size * other;
+                const double both = (out * (from->o * reads) * rest.transpose()).norm();
+                return most > 0.0 ? both / most : 0.0;
+            };
+            all.push_back(
+                {at, share(to->q, k, qk_size), share(to->k, q, qk_size), share(to->v, o, ov_size)});
+        }
+    return all;
+}
+
+}  // namespace attn

@@ -1,0 +1,100 @@
+// An induction circuit set by hand in a Llama of random weights is found in the window, by what switching heads off does.
+#include "app/common/document/actions.h"
+#include "app/files/open.h"
+#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/view.h"
+#include "app/workspaces/heads/workspace.h"
+#include "tests/io/scratch.h"
+#include "tests/support/planted_circuit.h"
+#include "tests/ui/app.h"
+
+using namespace attn;
+using namespace attn::test;
+using view::heads_look, view::Key;
+
+namespace {
+
+/// What a person does, counted: keys and clicks. Requests are answered after each.
+struct Finder : App {
+    using App::App;
+    view::Opener open = files::opener(backends());
+    int done = 0;
+
+    void answered() {
+        view::answer_all(state, open);
+        ui.frames(3);
+        ++done;
+    }
+    void press(Key key, bool shift = false) {
+        ui.press(key, false, shift);
+        answered();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the sweep finds the planted induction head in at most 12 actions, beside its weights") {
+    const Scratch scratch;
+    Finder app;
+    view::apply(app.state,
+                view::OpenFile{planted_circuit(scratch / "circuit"), std::string(kCircuitText)});
+    app.answered();
+    REQUIRE(view::model_of(app.state.document()) != nullptr);
+    app.press(Key::digit3);
+    app.press(Key::h);
+    REQUIRE(app.state.workspace == "heads");
+    for (int n = 0; n < 3; ++n) app.press(Key::l);  // scatter, table, sweep
+    REQUIRE(heads_look(app.state).list == view::HeadsList::sweep);
+    const view::SweptModel* const swept = view::current_sweep(app.state);
+    REQUIRE(swept != nullptr);
+    REQUIRE(swept->fault.empty());
+    CHECK(swept->a == "d");
+    const auto view = view::build_all_heads_view(app.state);
+    const view::GridView& grid = view.sweep->grid.value();
+    CHECK(grid.at(kInduction.layer, kInduction.head).value < -4.0);
+    CHECK(grid.at(kPrevious.layer, kPrevious.head).value < -4.0);
+    for (Index layer = 0; layer < kCircuitLayers; ++layer)
+        for (Index head = 0; head < kCircuitHeads; ++head) {
+            const HeadPlace at{layer, head};
+            if (at != kInduction && at != kPrevious)
+                CHECK(std::abs(grid.at(layer, head).value) < 0.5);
+        }
+    CHECK(view.point.starts_with("logit d − logit "));
+    // a click on its cell shows the head: after c it looks at the d before
+    const int before = app.done;
+    const auto shown = [&](ImVec2 at) {
+        const view::Actions actions = app.ui.click(at);
+        const auto* const found = last<view::ShowHead>(actions);
+        return found != nullptr && found->layer == kInduction.layer &&
+               found->head == kInduction.head;
+    };
+    bool clicked = false;
+    for (float y = 150; y < 900 && !clicked; y += 15)
+        for (float x = 120; x < 850 && !clicked; x += 15) clicked = shown({x, y});
+    REQUIRE(clicked);
+    app.answered();
+    CHECK(app.done == before + 1);
+    CHECK(app.state.document().layer == kInduction.layer);
+    CHECK(app.state.head == kInduction.head);
+    const auto weights = heads_look(app.state).result->weights(kInduction);
+    CHECK(weights(10, 3) > 0.5F);
+    bool told = false;
+    for (const view::Line& line : view::heads_inspector(app.state).lines)
+        told |= line.label == "context 0";
+    CHECK(told);
+    CHECK(app.done <= 12);
+}
+
+TEST_CASE("the sweep is drawn at every size, in both themes, and while it is asked for") {
+    const Scratch scratch;
+    const std::string folder = planted_circuit(scratch / "circuit");
+    for (const ImVec2 size : kAppSizes) {
+        Finder app(size);
+        view::apply(app.state, view::OpenFile{folder, std::string(kCircuitText)});
+        app.answered();
+        app.act({view::SetWorkspace{"heads"}, view::SetHeadsList{"sweep"}}, 3);
+        app.answered();
+        app.act({view::SetTheme{view::ThemeName::light}}, 3);
+        CHECK(view::build_all_heads_view(app.state).sweep->grid);
+    }
+}
