@@ -307,7 +307,7 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
         if (view::is_state_text(path))
             return whole(or_throw(view::state_from_text(path, beside())));
         if (train::is_run(path)) return open_run(path);
-        if (is_model_folder(path)) return or_throw(open_model(*models, path, control));
+        if (is_model(path)) return or_throw(open_model(*models, path, control));
         if (holds_tensors(path)) return open_tensors(path, request.options);
         if (is_standard(path) || std::filesystem::path(path).extension() == ".json")
             return open_json(path, beside());

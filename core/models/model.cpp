@@ -18,6 +18,7 @@
 #include "core/io/json.h"
 #include "core/kernels/projections.h"
 #include "core/models/block.h"
+#include "core/models/gguf.h"
 #include "core/models/layers.h"
 
 namespace attn {
@@ -200,7 +201,7 @@ Result<void> replace_rows(const std::vector<RowIntervention>& rows, Index layer,
 
 Result<std::optional<Tokenizer>> tokenizer_in(const std::filesystem::path& folder) {
     bool any = false;
-    for (const char* name : {"tokenizer.json", "vocab.json", "vocab.txt"})
+    for (const char* name : {"tokenizer.json", "vocab.json", "vocab.txt", "tokenizer.model"})
         any |= std::filesystem::exists(folder / name);
     if (!any) return std::nullopt;
     return Tokenizer::open(folder).map(
@@ -252,6 +253,16 @@ Result<void> read_preparation(const std::filesystem::path& folder, ModelConfig& 
     return {};
 }
 
+Result<ModelSource> open_folder_model(const std::filesystem::path& folder) {
+    if (auto whole = refuse_adapter(folder); !whole) return tl::unexpected(whole.error());
+    auto config = read_model_config(folder / "config.json");
+    if (!config) return tl::unexpected(config.error());
+    if (auto fine = read_preparation(folder, *config); !fine) return tl::unexpected(fine.error());
+    return weights_in(folder).map([&](Arrays&& file) {
+        return ModelSource{*std::move(config), {}, std::move(file), {}};
+    });
+}
+
 /// What reading needed besides the weights, a tenth of them, would stay with the process.
 void give_back_free_memory() {
 #ifdef __GLIBC__
@@ -296,30 +307,39 @@ bool is_model_folder(const std::filesystem::path& folder) {
 Model::Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> tokenizer)
     : config_(std::move(config)), weights_(std::move(weights)), tokenizer_(std::move(tokenizer)) {}
 
-Result<Model> Model::open(const std::filesystem::path& folder) {
-    if (auto whole = refuse_adapter(folder); !whole) return tl::unexpected(whole.error());
-    auto config = read_model_config(folder / "config.json");
-    if (!config) return tl::unexpected(config.error());
-    if (auto fine = read_preparation(folder, *config); !fine) return tl::unexpected(fine.error());
-    const auto file = weights_in(folder);
-    if (!file) return tl::unexpected(file.error());
-    auto weights = read_model_weights(**file, *config);
+bool is_model(const std::filesystem::path& path) { return is_gguf(path) || is_model_folder(path); }
+
+Result<Model> Model::open(const std::filesystem::path& path) {
+    auto source = is_gguf(path) ? open_gguf_model(path) : open_folder_model(path);
+    if (!source) return tl::unexpected(source.error());
+    auto& [config, values, file, notes] = *source;
+    auto weights = read_model_weights(*file, config);
     if (!weights) return tl::unexpected(weights.error());
+    file.reset();
     give_back_free_memory();
-    if (config->image) return Model(*std::move(config), *std::move(weights), std::nullopt);
-    auto tokenizer = tokenizer_in(folder);
+    if (config.image) return Model(std::move(config), *std::move(weights), std::nullopt);
+    auto tokenizer = values.empty()
+                         ? tokenizer_in(path)
+                         : tokenizer_of_gguf(values, path.string()).map([](Tokenizer&& made) {
+                               return std::optional(std::move(made));
+                           });
     if (tokenizer && *tokenizer && (*tokenizer)->size() > weights->embedding.shape().t)
         return bad_input(fmt::format("{}: the tokenizer has {} tokens, the embedding {} rows",
-                                     folder.string(), (*tokenizer)->size(),
+                                     path.string(), (*tokenizer)->size(),
                                      weights->embedding.shape().t));
-    Model model(*std::move(config), *std::move(weights),
+    Model model(std::move(config), *std::move(weights),
                 tokenizer ? *std::move(tokenizer) : std::nullopt);
     if (!tokenizer) model.tokenizer_fault_ = tokenizer.error().sentence;
+    model.file_notes_ = std::move(notes);
     return model;
 }
 
 std::vector<std::string> Model::notes() const {
-    std::vector<std::string> notes;
+    std::vector<std::string> notes = file_notes_;
+    if (config_.eight_bits)
+        notes.push_back(
+            "weights of 8 bits are dequantised, q · SCB / 127; bitsandbytes also rounds what they "
+            "are multiplied with, which is not done here");
     if (config_.image && !config_.image->has_preparation)
         notes.push_back(fmt::format("the folder has no preprocessor_config.json; an image is {}",
                                     preparation_words(*config_.image)));
@@ -370,7 +390,8 @@ Result<std::vector<ModelToken>> Model::tokens_of(std::string_view text) const {
         return bad_input(fmt::format(
             "{}; without a tokenizer a text is the numbers of its tokens, such as 15496 995",
             tokenizer_fault_.empty()
-                ? "this model's folder has no tokenizer.json, vocab.json or vocab.txt"
+                ? "this model's folder has no tokenizer.json, vocab.json, vocab.txt or "
+                  "tokenizer.model"
                 : tokenizer_fault_));
     }
     std::vector<ModelToken> tokens = tokenizer_->encode(text);
