@@ -145,9 +145,9 @@ void check_text(const StartOptions& options) {
                                     shortened(*options.text), *options.image));
     if (model_option(options).empty() || is_model(path)) return;
     const std::string given = path.empty() ? "no file is given" : fmt::format("'{}' is none", path);
-    throw bad_input(
-        fmt::format("{} is for a trained model, a folder whose config.json has a model_type, or a .gguf; {}",
-                    model_option(options), given));
+    throw bad_input(fmt::format(
+        "{} is for a trained model, a folder whose config.json has a model_type, or a .gguf; {}",
+        model_option(options), given));
 }
 
 /// What was given of the options of `trace`, as JSON; "": nothing.
@@ -171,7 +171,7 @@ void check_reading(const StartOptions& options) {
     throw bad_input(fmt::format(
         "--{} is for a file of tensors; {}", options.reading.begin()->first,
         path.empty() ? "no file is given"
-                     : fmt::format("'{}' is {}", path, model ? "a model's folder" : "none")));
+                     : fmt::format("'{}' is {}", path, model ? "a trained model" : "none")));
 }
 
 /// No output is a file that is read; only a session is saved where it came from.

@@ -316,7 +316,7 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
         if (auto known = foreign_file(path); !known.empty()) throw bad_input(std::move(known));
         throw bad_input(
             fmt::format("{}; expected tensors ({}), a session, a preset (.json) or a model's "
-                        "folder; an image (.png) is for a model of images that is open",
+                        "folder or .gguf; an image (.png) is for a model of images that is open",
                         path, array_format_words()));
     };
     return [=](const view::OpenRequest& request, const RunControl& control) {

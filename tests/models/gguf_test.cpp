@@ -133,7 +133,8 @@ TEST_CASE("a model of GGUF equals the same folder in every layer, to the last bi
         const auto folder = folder_with(scratch, name, set_query_scalar);
         CHECK(model.notes() == folder.notes());
         CHECK(model.config().most_tokens == folder.config().most_tokens);
-        check_equal(model, folder);
+        // LongRoPE's factor of scores is a float32 in GGUF.
+        check_equal(model, folder, name == "phi3~longrope" ? 1e-6 : 0.0);
     }
 }
 
