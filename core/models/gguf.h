@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "core/io/gguf.h"
-#include "core/models/config.h"
-#include "core/models/tokenizer.h"
+#include "core/models/source.h"
 
 namespace attn {
 
@@ -15,13 +14,6 @@ namespace attn {
 /// A file that begins as GGUF, or whose name ends in .gguf.
 bool is_gguf(const std::filesystem::path& file);
 
-/// What a model is made of, of a folder too.
-struct ModelSource {
-    ModelConfig config;
-    nlohmann::json values;  // keys of GGUF; empty: of a folder
-    Arrays weights;         // under the names of config.family
-    std::vector<std::string> notes;
-};
 Result<ModelSource> open_gguf_model(const std::filesystem::path& file);
 
 /// Of the same, with the names and the order of rows that Hugging Face's files have: llama.cpp stores queries and keys of

@@ -200,7 +200,7 @@ class GgufConfig {
             out_["num_key_value_heads"] = out_["num_attention_heads"];
         const double heads = number("attention.head_count", 1.0);
         if (!out_.contains("head_dim") && heads > 0)
-            out_["head_dim"] = static_cast<Index>(number("embedding_length", 0.0) / heads);
+            out_["head_dim"] = std::floor(number("embedding_length", 0.0) / heads);
         if (!out_.contains("rope_theta")) out_["rope_theta"] = 10000.0;
         take_query_scalar();
     }
