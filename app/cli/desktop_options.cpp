@@ -62,7 +62,7 @@ std::variant<int, DesktopOptions> parse_desktop(Args words, Streams io) {
     if (const auto settled = settle_start(options.start, outputs); !settled)
         return report(settled.error(), "attnscope", io);
     const std::string& file = options.start.file;
-    if (options.follow && (file.empty() || !files::holds_tensors(file) || is_model_folder(file))) {
+    if (options.follow && (file.empty() || !files::holds_tensors(file) || is_model(file))) {
         const std::string given =
             file.empty() ? "no file is given" : fmt::format("'{}' is none", file);
         return report({"--follow is for a file of tensors; " + given, ErrorKind::input},

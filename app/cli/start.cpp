@@ -143,11 +143,11 @@ void check_text(const StartOptions& options) {
     if (options.text && options.image)
         throw bad_input(fmt::format("--text '{}' and --image '{}'; expected one of the two",
                                     shortened(*options.text), *options.image));
-    if (model_option(options).empty() || is_model_folder(path)) return;
+    if (model_option(options).empty() || is_model(path)) return;
     const std::string given = path.empty() ? "no file is given" : fmt::format("'{}' is none", path);
-    throw bad_input(
-        fmt::format("{} is for a trained model, a folder whose config.json has a model_type; {}",
-                    model_option(options), given));
+    throw bad_input(fmt::format(
+        "{} is for a trained model, a folder whose config.json has a model_type, or a .gguf; {}",
+        model_option(options), given));
 }
 
 /// What was given of the options of `trace`, as JSON; "": nothing.
@@ -166,12 +166,12 @@ void check_reading(const StartOptions& options) {
         values[name] = {fmt::format("--{}", name), value};
     files::check_values(values);
     const auto path = one_file(options);
-    const bool model = is_model_folder(path);
+    const bool model = is_model(path);
     if (!path.empty() && files::holds_tensors(path) && !model) return;
     throw bad_input(fmt::format(
         "--{} is for a file of tensors; {}", options.reading.begin()->first,
         path.empty() ? "no file is given"
-                     : fmt::format("'{}' is {}", path, model ? "a model's folder" : "none")));
+                     : fmt::format("'{}' is {}", path, model ? "a trained model" : "none")));
 }
 
 /// No output is a file that is read; only a session is saved where it came from.

@@ -109,8 +109,8 @@ void declare(CLI::App& app, Words& words, BackendList backends) {
               "at most N threads (default all; reference uses one)");
     add_value(app, "--layer", words.layer, "N", "the layer of a file with arrays l<N>.Q, ...");
     add_value(app, "--model", words.model, "FOLDER",
-              "a trained model's folder (config.json, *.safetensors, tokenizer): every layer "
-              "of what it computes for --text or --image");
+              "a trained model's folder (config.json, *.safetensors, tokenizer), or a .gguf: every "
+              "layer of what it computes for --text or --image");
     add_value(app, "--text", words.text, "TEXT", "the text that the model reads");
     add_value(app, "--token-ids", words.token_ids, "N,..",
               "the numbers of its tokens, of a model that has no tokenizer");

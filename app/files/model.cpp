@@ -211,12 +211,14 @@ view::Opened opened_over(ModelCache::Entry& entry, const view::ModelOrigin& want
 std::vector<ModelCache::File> ModelCache::files_of(const std::string& path) {
     std::vector<File> files;
     std::error_code fault;
-    for (const auto& entry : std::filesystem::directory_iterator(path, fault)) {
-        if (!entry.is_regular_file(fault)) continue;
+    const auto add = [&](const std::filesystem::directory_entry& entry) {
+        if (!entry.is_regular_file(fault)) return;
         const auto size = entry.file_size(fault);
         const auto written = entry.last_write_time(fault);
         files.emplace_back(entry.path().string(), size, written);
-    }
+    };
+    add(std::filesystem::directory_entry(path, fault));  // a model in one file
+    for (const auto& entry : std::filesystem::directory_iterator(path, fault)) add(entry);
     std::ranges::sort(files);
     return files;
 }
@@ -226,9 +228,9 @@ Result<std::shared_ptr<ModelCache::Entry>> ModelCache::open(const std::string& p
     std::vector<File> files = files_of(path);
     if (last_ && last_->path == path && files == files_) return last_;
     last_.reset();  // no two at once in memory
-    if (!is_model_folder(path))
+    if (!is_model(path))
         return bad_input(fmt::format(
-            "{}: expected a trained model, a folder whose config.json has a model_type", path));
+            "{}: expected a trained model, a folder whose config.json has a model_type, or a .gguf", path));
     auto model = Model::open(path);
     if (!model) return tl::unexpected(model.error());
     files_ = std::move(files);

@@ -322,7 +322,7 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
         if (view::is_state_text(path))
             return whole(or_throw(view::state_from_text(path, beside())));
         if (train::is_run(path)) return open_run(path);
-        if (is_model_folder(path)) return or_throw(open_model(*models, path, control));
+        if (is_model(path)) return or_throw(open_model(*models, path, control));
         if (holds_tensors(path)) return open_tensors(path, request.options);
         if (is_standard(path) || std::filesystem::path(path).extension() == ".json")
             return open_json(path, beside());
@@ -331,7 +331,7 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
         if (auto known = foreign_file(path); !known.empty()) throw bad_input(std::move(known));
         throw bad_input(
             fmt::format("{}; expected tensors ({}), a session, a preset (.json) or a model's "
-                        "folder; an image (.png) is for a model of images that is open",
+                        "folder or .gguf; an image (.png) is for a model of images that is open",
                         path, array_format_words()));
     };
     return [=](const view::OpenRequest& request, const RunControl& control) {

@@ -68,6 +68,19 @@ void read_activation(ConfigReader& reader, ModelConfig& config) {
         reader.wrong(*named, "relu, gelu, gelu_new, gelu_pytorch_tanh or silu");
 }
 
+/// Weights that are codes: of bitsandbytes' 8 bits alone.
+void read_codes(ConfigReader& reader, const json& codes, ModelConfig& config) {
+    const auto is = [&](const char* key, const json& otherwise, const json& expected) {
+        return codes.is_object() && codes.value(key, otherwise) == expected;
+    };
+    config.eight_bits = is("load_in_8bit", false, true) && is("load_in_4bit", false, false) &&
+                        is("quant_method", "bitsandbytes", "bitsandbytes");
+    if (!config.eight_bits)
+        reader.wrong(codes,
+                     "none, or bitsandbytes with 'load_in_8bit': other weights that are codes are "
+                     "not read here");
+}
+
 /// How positions turn; and what would change the numbers and is not computed here.
 void refuse_others(ConfigReader& reader, ModelConfig& config) {
     read_rope(reader, config);
@@ -84,7 +97,7 @@ void refuse_others(ConfigReader& reader, ModelConfig& config) {
     if (config.family->causal && !reader.flag("is_causal", true))
         reader.complain("has 'is_causal' = false; expected true: it is computed as a decoder");
     if (const json* codes = reader.find({"quantization_config"}))
-        reader.wrong(*codes, "none: weights that are codes are not read here");
+        read_codes(reader, *codes, config);
     if (const json* pruned = reader.find({"pruned_heads"}); pruned != nullptr && !pruned->empty())
         reader.wrong(*pruned, "none: it is not computed here");
     reader.refuse_foreign(config.width);

@@ -181,12 +181,15 @@ struct ModelConfig {
     bool parallel = false;  // the MLP reads what attention reads, not the sum with its output
     Index padding_id = 1;   // of families whose positions go on from it
     Index experts = 0, experts_per_token = 0;
-    bool tied = false;            // the read-out is the embedding
+    bool tied = false;  // the read-out is the embedding
+    bool norms_as_computed =
+        false;  // the file has a norm's weights as they multiply, whatever the family says
     std::string other_task = {};  // the class of `architectures` that predicts no tokens
     std::optional<Index> hidden,
         kinds;  // width inside the MLP, rows of the kinds of tokens; not set: as the file has them
     // whether projections to q, k, v, from attention's heads, and of the MLP have a bias; not set: where the file has one
     std::optional<bool> qkv_bias, out_bias, mlp_bias;
+    bool eight_bits = false;          // weights may be bitsandbytes' int8, with scales beside them
     std::optional<ImageInput> image;  // of families that read images
     std::vector<std::string>
         ignored;  // keys of other families, which this one's own code does not read

@@ -13,12 +13,12 @@
 
 #include "core/engine.h"
 #include "core/io/arrays/array_file.h"
-#include "core/io/arrays/foreign.h"
-#include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/kernels/projections.h"
 #include "core/models/block.h"
 #include "core/models/ends.h"
+#include "core/models/gguf.h"
+#include "core/models/layers.h"
 #include "core/scores/score.h"
 #include "core/text.h"
 
@@ -104,60 +104,6 @@ Result<void> replace_rows(const std::vector<RowIntervention>& rows, Index layer,
     return {};
 }
 
-Result<std::optional<Tokenizer>> tokenizer_in(const std::filesystem::path& folder) {
-    bool any = false;
-    for (const char* name : {"tokenizer.json", "vocab.json", "vocab.txt"})
-        any |= std::filesystem::exists(folder / name);
-    if (!any) return std::nullopt;
-    return Tokenizer::open(folder).map(
-        [](Tokenizer&& tokenizer) { return std::optional(std::move(tokenizer)); });
-}
-
-/// "lora-merged" of "lora" or "lora/".
-std::string merged_folder(const std::filesystem::path& folder) {
-    const auto named = folder.has_filename() ? folder : folder.parent_path();
-    return named.string() + "-merged";
-}
-
-/// An adapter adds to the weights of another model: what stands beside it is not what it was trained for.
-Result<void> refuse_adapter(const std::filesystem::path& folder) {
-    for (const char* name :
-         {"adapter_config.json", "adapter_model.safetensors", "adapter_model.bin"}) {
-        if (!std::filesystem::exists(folder / name)) continue;
-        return bad_input(
-            fmt::format("{} is of a LoRA adapter, which adds to the weights of a model; expected a "
-                        "whole model, "
-                        "which Python saves: import peft, transformers as t; "
-                        "peft.AutoPeftModelForCausalLM.from_pretrained({}).merge_and_unload().save_"
-                        "pretrained({}); "
-                        "t.AutoTokenizer.from_pretrained({}).save_pretrained({})",
-                        (folder / name).string(), python_text(folder.string()),
-                        python_text(merged_folder(folder)), python_text(folder.string()),
-                        python_text(merged_folder(folder))));
-    }
-    return {};
-}
-
-Result<Arrays> weights_in(const std::filesystem::path& folder) {
-    const auto sharded = folder / "model.safetensors.index.json";
-    const auto whole = folder / "model.safetensors";
-    return open_arrays(std::filesystem::exists(sharded) ? sharded
-                       : std::filesystem::exists(whole) ? whole
-                                                        : folder);
-}
-
-/// What the folder says of the pixels, where it says something.
-Result<void> read_preparation(const std::filesystem::path& folder, ModelConfig& config) {
-    const auto file = folder / "preprocessor_config.json";
-    if (!config.image || !std::filesystem::exists(file)) return {};
-    const auto text = read_text_file(file);
-    if (!text) return tl::unexpected(text.error());
-    auto image = parse_image_preparation(*text, file.string(), *std::move(config.image));
-    if (!image) return tl::unexpected(image.error());
-    config.image = *std::move(image);
-    return {};
-}
-
 /// What reading needed besides the weights, a tenth of them, would stay with the process.
 void give_back_free_memory() {
 #ifdef __GLIBC__
@@ -202,30 +148,39 @@ bool is_model_folder(const std::filesystem::path& folder) {
 Model::Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> tokenizer)
     : config_(std::move(config)), weights_(std::move(weights)), tokenizer_(std::move(tokenizer)) {}
 
-Result<Model> Model::open(const std::filesystem::path& folder) {
-    if (auto whole = refuse_adapter(folder); !whole) return tl::unexpected(whole.error());
-    auto config = read_model_config(folder / "config.json");
-    if (!config) return tl::unexpected(config.error());
-    if (auto fine = read_preparation(folder, *config); !fine) return tl::unexpected(fine.error());
-    const auto file = weights_in(folder);
-    if (!file) return tl::unexpected(file.error());
-    auto weights = read_model_weights(**file, *config);
+bool is_model(const std::filesystem::path& path) { return is_gguf(path) || is_model_folder(path); }
+
+Result<Model> Model::open(const std::filesystem::path& path) {
+    auto source = is_gguf(path) ? open_gguf_model(path) : open_model_folder(path);
+    if (!source) return tl::unexpected(source.error());
+    auto& [config, values, file, notes] = *source;
+    auto weights = read_model_weights(*file, config);
     if (!weights) return tl::unexpected(weights.error());
+    file.reset();
     give_back_free_memory();
-    if (config->image) return Model(*std::move(config), *std::move(weights), std::nullopt);
-    auto tokenizer = tokenizer_in(folder);
+    if (config.image) return Model(std::move(config), *std::move(weights), std::nullopt);
+    auto tokenizer = values.empty()
+                         ? tokenizer_of_folder(path)
+                         : tokenizer_of_gguf(values, path.string()).map([](Tokenizer&& made) {
+                               return std::optional(std::move(made));
+                           });
     if (tokenizer && *tokenizer && (*tokenizer)->size() > weights->embedding.shape().t)
         return bad_input(fmt::format("{}: the tokenizer has {} tokens, the embedding {} rows",
-                                     folder.string(), (*tokenizer)->size(),
+                                     path.string(), (*tokenizer)->size(),
                                      weights->embedding.shape().t));
-    Model model(*std::move(config), *std::move(weights),
+    Model model(std::move(config), *std::move(weights),
                 tokenizer ? *std::move(tokenizer) : std::nullopt);
     if (!tokenizer) model.tokenizer_fault_ = tokenizer.error().sentence;
+    model.file_notes_ = std::move(notes);
     return model;
 }
 
 std::vector<std::string> Model::notes() const {
-    std::vector<std::string> notes;
+    std::vector<std::string> notes = file_notes_;
+    if (config_.eight_bits)
+        notes.push_back(
+            "weights of 8 bits are dequantised, q · SCB / 127; bitsandbytes also rounds what they "
+            "are multiplied with, which is not done here");
     if (config_.image && !config_.image->has_preparation)
         notes.push_back(fmt::format("the folder has no preprocessor_config.json; an image is {}",
                                     preparation_words(*config_.image)));
@@ -294,7 +249,8 @@ Result<std::vector<ModelToken>> Model::tokens_of(std::string_view text) const {
         return bad_input(fmt::format(
             "{}; without a tokenizer a text is the numbers of its tokens, such as 15496 995",
             tokenizer_fault_.empty()
-                ? "this model's folder has no tokenizer.json, vocab.json or vocab.txt"
+                ? "this model's folder has no tokenizer.json, vocab.json, vocab.txt or "
+                  "tokenizer.model"
                 : tokenizer_fault_));
     }
     std::vector<ModelToken> tokens = tokenizer_->encode(text);

@@ -37,11 +37,11 @@ struct ModelRun {
     std::shared_ptr<const RgbImage> image = {};  // of read(): patched_part() of it; null: none
 };
 
-/// A trained transformer: config.json, *.safetensors and a tokenizer, or a preprocessor_config.json, of one folder. Immutable; run() may be called on any thread.
+/// A trained transformer: config.json, *.safetensors and a tokenizer, or a preprocessor_config.json, of one folder; or a GGUF file. Immutable; run() may be called on any thread.
 class Model {
   public:
     /// Errors name file, key or array, value and what was expected.
-    static Result<Model> open(const std::filesystem::path& folder);
+    static Result<Model> open(const std::filesystem::path& path);
     Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> tokenizer);
 
     const ModelConfig& config() const { return config_; }
@@ -102,12 +102,15 @@ class Model {
     ModelConfig config_;
     ModelWeights weights_;
     std::optional<Tokenizer> tokenizer_;
-    std::string tokenizer_fault_;  // why that of the folder cannot be read
+    std::string tokenizer_fault_;          // why that of the folder cannot be read
+    std::vector<std::string> file_notes_;  // of a model in one file
 };
 
 /// What a layer's attention does besides its tensors.
 AttentionSpec layer_spec(const ModelConfig& config, Index layer);
 /// The folder has a config.json with a model_type, or one that cannot be read beside a model's weights.
 bool is_model_folder(const std::filesystem::path& folder);
+/// Such a folder, or a GGUF file.
+bool is_model(const std::filesystem::path& path);
 
 }  // namespace attn

@@ -71,9 +71,9 @@ std::string_view Vocabulary::text(Index id) const {
     return entry == 0 ? std::string_view{} : text_of(entries_[entry - 1]);
 }
 
-void MergeList::add(std::string_view left, std::string_view right) {
+void MergeList::add(std::string_view left, std::string_view right, std::uint32_t rank) {
     pairs_.push_back({texts_.size(), static_cast<std::uint32_t>(left.size()),
-                      static_cast<std::uint32_t>(right.size())});
+                      static_cast<std::uint32_t>(right.size()), rank});
     texts_ += left;
     texts_ += right;
 }
@@ -221,8 +221,10 @@ class UnigramModel : public PieceModel {
     UnigramModel(std::shared_ptr<const Vocabulary> vocabulary, std::vector<double> scores,
                  Unknown unknown)
         : vocabulary_(std::move(vocabulary)), scores_(std::move(scores)), unknown_(unknown) {
-        const auto least = std::ranges::min_element(scores_);
-        unknown_score_ = (least == scores_.end() ? 0.0 : *least) - 10.0;
+        std::optional<double> least;
+        for (const double score : scores_)
+            if (score > kNeverTaken) least = std::min(score, least.value_or(score));
+        unknown_score_ = least.value_or(0.0) - 10.0;
     }
 
     void cut(std::string_view word, std::vector<Piece>& out) const override {
@@ -347,7 +349,7 @@ Result<std::unique_ptr<const PieceModel>> byte_pairs(std::shared_ptr<const Vocab
                 "{}: merge {} is '{}' + '{}'; expected none of the piece for unknown text", where,
                 n, shortened(list.left(n)), shortened(list.right(n))));
         merges.add({static_cast<std::uint32_t>(*a), static_cast<std::uint32_t>(*b),
-                    static_cast<std::uint32_t>(n + 1), static_cast<std::uint32_t>(*whole)});
+                    list.rank(n) + 1, static_cast<std::uint32_t>(*whole)});
     }
     return std::make_unique<const BytePairModel>(std::move(vocabulary), std::move(merges),
                                                  settings.unknown, settings.whole_words);

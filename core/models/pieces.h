@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -76,20 +77,25 @@ struct Unknown {
     void add(std::string_view text, const Vocabulary& vocabulary, std::vector<Piece>& out) const;
 };
 
-/// Pairs of texts in the order of learning, one behind the other.
+/// Pairs of texts, one behind the other, each with its place in the order of learning: several may have one.
 class MergeList {
   public:
-    void add(std::string_view left, std::string_view right);
+    void add(std::string_view left, std::string_view right) {
+        add(left, right, static_cast<std::uint32_t>(size()));
+    }
+    void add(std::string_view left, std::string_view right, std::uint32_t rank);
     std::size_t size() const { return pairs_.size(); }
     /// Hold until the next add().
     std::string_view left(std::size_t n) const { return whole(n).substr(0, pairs_[n].left); }
     std::string_view right(std::size_t n) const { return whole(n).substr(pairs_[n].left); }
     std::string_view whole(std::size_t n) const;
+    std::uint32_t rank(std::size_t n) const { return pairs_[n].rank; }
 
   private:
     struct Pair {
         std::size_t begin;
         std::uint32_t left, right;  // bytes
+        std::uint32_t rank;
     };
     std::string texts_;
     std::vector<Pair> pairs_;
@@ -109,7 +115,8 @@ Result<std::unique_ptr<const PieceModel>> byte_pairs(std::shared_ptr<const Vocab
                                                      std::string_view where);
 
 /// The pieces of the largest sum of scores: Kudo 2018, arXiv:1804.10959. A code point without a piece scores 10 less than
-/// the least. Neighbours without one are one unknown piece.
+/// the least. Neighbours without one are one unknown piece. One that scores kNeverTaken is none of a text's.
+inline constexpr double kNeverTaken = std::numeric_limits<double>::lowest();
 std::unique_ptr<const PieceModel> unigram(std::shared_ptr<const Vocabulary> vocabulary,
                                           std::vector<double> scores, Unknown unknown);
 

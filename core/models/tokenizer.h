@@ -27,8 +27,10 @@ struct TokenizerSettings {
     std::string model_type = {};  // of config.json; says the class where the file does not
 };
 
+struct ScoredPieces;
+
 /// Splits text into tokens as a tokenizer.json of Hugging Face says (models BPE, Unigram, WordPiece), or vocab.json with
-/// merges.txt (GPT-2, Qwen 2), or vocab.txt (BERT). Every key and every type of a step is computed, changes no token
+/// merges.txt (GPT-2, Qwen 2), or vocab.txt (BERT), or SentencePiece's tokenizer.model (Llama, Gemma). Every key and every type of a step is computed, changes no token
 /// number (`decoder`, `padding`, which a model does not attend to), or is refused by its name. Held against the package
 /// tokenizers of Hugging Face: tests/goldens/make_tokenizer_fields.js.
 class Tokenizer {
@@ -40,6 +42,10 @@ class Tokenizer {
     /// One piece a line.
     static Result<Tokenizer> parse_word_pieces(std::string_view vocab_txt, std::string_view where,
                                                const TokenizerSettings& settings = {});
+    static Result<Tokenizer> parse_sentence_pieces(std::string_view tokenizer_model,
+                                                   std::string_view where,
+                                                   const TokenizerSettings& settings = {});
+    static Result<Tokenizer> of_pieces(const ScoredPieces& pieces, std::string_view where);
     /// Whichever of those files the folder has.
     static Result<Tokenizer> open(const std::filesystem::path& folder);
 

@@ -1,4 +1,4 @@
-// vocab.json with merges.txt, and vocab.txt: as the tokenizer.json that Hugging Face's converters make of them.
+// vocab.json with merges.txt, vocab.txt and tokenizer.model: as the tokenizer.json that Hugging Face's converters make of them.
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,10 @@
 
 #include "core/io/file.h"
 #include "core/io/json.h"
+#include "core/models/sentence_pieces.h"
 #include "core/models/tokenizer.h"
 #include "core/models/tokenizer_step.h"
+#include "core/models/tokenizer_steps.h"
 #include "core/text.h"
 
 namespace attn {
@@ -18,22 +20,29 @@ namespace {
 
 using nlohmann::json;
 
+/// What a vocabulary stands in.
+enum class VocabularyFile : std::uint8_t { byte_pairs, word_pieces, sentence_pieces };
+constexpr std::string_view kFileWords[] = {"vocab.json and merges.txt", "vocab.txt",
+                                           "tokenizer.model"};
+
 /// A class of tokenizers, and what its words are before they are cut into pieces.
 struct TokenizerClass {
     std::string_view name;  // and the same with "Fast" at its end
-    bool byte_pairs;        // of vocab.json and merges.txt, else of vocab.txt
+    VocabularyFile file;
     std::string_view special;
-    std::string_view split;  // an expression; "": GPT-2's
-    std::array<std::string_view, 2> model_types;
+    int digits;                    // of byte_level_steps()
+    std::string_view model_types;  // each with a space after it
 };
 
-constexpr std::string_view kQwenExpression =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-
 constexpr std::array kClasses{
-    TokenizerClass{"GPT2Tokenizer", true, "<|endoftext|>", "", {"gpt2", ""}},
-    TokenizerClass{"Qwen2Tokenizer", true, "<|endoftext|>", kQwenExpression, {"qwen2", "qwen3"}},
-    TokenizerClass{"BertTokenizer", false, "[PAD] [UNK] [CLS] [SEP] [MASK]", "", {"bert", ""}},
+    TokenizerClass{"GPT2Tokenizer", VocabularyFile::byte_pairs, "<|endoftext|>", 0, "gpt2 "},
+    TokenizerClass{"Qwen2Tokenizer", VocabularyFile::byte_pairs, "<|endoftext|>", 1,
+                   "qwen2 qwen3 "},
+    TokenizerClass{"BertTokenizer", VocabularyFile::word_pieces, "[PAD] [UNK] [CLS] [SEP] [MASK]",
+                   0, "bert "},
+    TokenizerClass{"LlamaTokenizer", VocabularyFile::sentence_pieces, "", 0,
+                   "llama mistral mixtral phi3 "},
+    TokenizerClass{"GemmaTokenizer", VocabularyFile::sentence_pieces, "", 0, "gemma2 gemma3_text "},
 };
 
 /// What tokenizer_config.json may say besides what is computed: no token number of one text depends on it.
@@ -70,34 +79,38 @@ std::string class_name(const TokenizerStep& settings, const std::string& model_t
     if (name.ends_with("Fast")) name.resize(name.size() - 4);
     if (!name.empty() || model_type.empty()) return name.empty() ? std::string(otherwise) : name;
     for (const TokenizerClass& each : kClasses)
-        if (std::ranges::find(each.model_types, model_type) != each.model_types.end())
+        if (each.model_types.find(model_type + ' ') != std::string_view::npos)
             return std::string(each.name);
     return fmt::format("of {}", model_type);
 }
 
 /// The class of the settings; one of another kind of files is refused.
 const TokenizerClass& class_of(const TokenizerStep& settings, const std::string& model_type,
-                               bool byte_pairs) {
-    const std::string name =
-        class_name(settings, model_type, byte_pairs ? "GPT2Tokenizer" : "BertTokenizer");
-    const auto found = std::ranges::find_if(kClasses, [&](const TokenizerClass& each) {
-        return each.name == name && each.byte_pairs == byte_pairs;
-    });
-    if (found == kClasses.end())
-        TokenizerStep::fault(
-            fmt::format("has the tokenizer '{}', which is not read from {}; expected {}",
-                        shortened(name), byte_pairs ? "vocab.json and merges.txt" : "vocab.txt",
-                        byte_pairs ? "GPT2Tokenizer or Qwen2Tokenizer" : "BertTokenizer"));
-    return *found;
+                               VocabularyFile file) {
+    const auto first = std::ranges::find(kClasses, file, &TokenizerClass::file);
+    const std::string name = class_name(settings, model_type, first->name);
+    std::string expected;
+    for (const TokenizerClass& each : kClasses) {
+        if (each.file != file) continue;
+        if (each.name == name) return each;
+        expected += fmt::format("{}{}", expected.empty() ? "" : " or ", each.name);
+    }
+    TokenizerStep::fault(
+        fmt::format("has the tokenizer '{}', which is not read from {}; expected {}",
+                    shortened(name), kFileWords[static_cast<std::size_t>(file)], expected));
 }
 
-void refuse_others(const TokenizerStep& settings, bool byte_pairs) {
+void refuse_others(const TokenizerStep& settings, VocabularyFile file) {
     std::vector<std::string_view> keys(kWithoutEffect.begin(), kWithoutEffect.end());
     keys.insert(keys.end(), kSpecialTokens.begin(), kSpecialTokens.end());
     keys.insert(keys.end(), {"added_tokens_decoder", "additional_special_tokens",
                              "extra_special_tokens", "split_special_tokens"});
-    if (byte_pairs)
+    const bool scored = file == VocabularyFile::sentence_pieces;
+    if (file == VocabularyFile::byte_pairs)
         keys.insert(keys.end(), {"add_prefix_space", "add_bos_token"});
+    else if (scored)
+        keys.insert(keys.end(), {"add_bos_token", "add_eos_token", "sp_model_kwargs",
+                                 "use_default_system_prompt", "spaces_between_special_tokens"});
     else
         keys.insert(keys.end(), {"do_lower_case", "strip_accents", "tokenize_chinese_chars",
                                  "do_basic_tokenize", "never_split"});
@@ -105,7 +118,8 @@ void refuse_others(const TokenizerStep& settings, bool byte_pairs) {
     for (const auto& [key, wanted] :
          {std::pair{"split_special_tokens", false}, std::pair{"add_bos_token", false},
           std::pair{"do_basic_tokenize", true}})
-        if (settings.flag(key, wanted) != wanted)
+        if (!(scored && key == std::string_view("add_bos_token")) &&
+            settings.flag(key, wanted) != wanted)
             TokenizerStep::fault(
                 fmt::format("has '{}' = {}, which is not computed here", key, !wanted));
     if (settings.find("never_split") != nullptr)
@@ -202,18 +216,6 @@ std::vector<std::string> lines_of(std::string_view text) {
     return lines;
 }
 
-json byte_pair_steps(const TokenizerStep& settings, const TokenizerClass& of) {
-    const json bytes = {{"type", "ByteLevel"},
-                        {"add_prefix_space", settings.flag("add_prefix_space", false)},
-                        {"use_regex", of.split.empty()}};
-    if (of.split.empty()) return {{"pre_tokenizer", bytes}};
-    const json split = {
-        {"type", "Split"}, {"pattern", {{"Regex", of.split}}}, {"behavior", "Isolated"}};
-    return {
-        {"normalizer", {{"type", "NFC"}}},
-        {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", json::array({split, bytes})}}}};
-}
-
 /// The name that the settings have for a special token, or BERT's.
 std::string special_name(const TokenizerStep& settings, const char* key, const char* otherwise) {
     const json* named = settings.find(key);
@@ -244,9 +246,9 @@ Result<Tokenizer> Tokenizer::parse_byte_pairs(std::string_view vocab_json,
     for (std::string& line : lines_of(merges_txt))
         if (!line.empty() && !line.starts_with("#version")) merges.push_back(std::move(line));
     auto made = with_settings(settings, [&](const TokenizerStep& step) {
-        const TokenizerClass& of = class_of(step, settings.model_type, true);
-        refuse_others(step, true);
-        json root = byte_pair_steps(step, of);
+        const TokenizerClass& of = class_of(step, settings.model_type, VocabularyFile::byte_pairs);
+        refuse_others(step, VocabularyFile::byte_pairs);
+        json root = byte_level_steps(of.digits, step.flag("add_prefix_space", false));
         root["added_tokens"] = special_tokens(step, of, *vocab);
         return root;
     });
@@ -262,8 +264,8 @@ Result<Tokenizer> Tokenizer::parse_word_pieces(std::string_view vocab_txt, std::
     for (const std::string& piece : lines_of(vocab_txt)) vocab[piece] = id++;
     std::string missing;
     auto made = with_settings(settings, [&](const TokenizerStep& step) {
-        const TokenizerClass& of = class_of(step, settings.model_type, false);
-        refuse_others(step, false);
+        const TokenizerClass& of = class_of(step, settings.model_type, VocabularyFile::word_pieces);
+        refuse_others(step, VocabularyFile::word_pieces);
         const std::string before = special_name(step, "cls_token", "[CLS]");
         const std::string after = special_name(step, "sep_token", "[SEP]");
         const std::string unknown = special_name(step, "unk_token", "[UNK]");
@@ -286,6 +288,40 @@ Result<Tokenizer> Tokenizer::parse_word_pieces(std::string_view vocab_txt, std::
         return bad_input(fmt::format("{} has no line '{}'", where, shortened(missing)));
     (*made)["model"]["vocab"] = std::move(vocab);
     return parse(made->dump(), where);
+}
+
+Result<Tokenizer> Tokenizer::parse_sentence_pieces(std::string_view tokenizer_model,
+                                                   std::string_view where,
+                                                   const TokenizerSettings& settings) {
+    auto pieces = attn::parse_sentence_pieces(tokenizer_model, where);
+    if (!pieces) return tl::unexpected(pieces.error());
+    json vocab = json::object();
+    for (Index id = pieces->size(); id-- > 0;)
+        vocab[pieces->pieces[static_cast<std::size_t>(id)].text] = id;
+    auto made = with_settings(settings, [&](const TokenizerStep& step) {
+        const TokenizerClass& of =
+            class_of(step, settings.model_type, VocabularyFile::sentence_pieces);
+        refuse_others(step, VocabularyFile::sentence_pieces);
+        if (const json* kwargs = step.find("sp_model_kwargs"); kwargs && !kwargs->empty())
+            TokenizerStep::fault("has 'sp_model_kwargs', which are not computed here");
+        const auto stand = [&](const char* flag, bool otherwise, const char* key, const char* name,
+                               std::vector<Index>& ids) {
+            if (!step.flag(flag, otherwise)) return;
+            const std::string token = special_name(step, key, name);
+            if (!vocab.contains(token))
+                TokenizerStep::fault(
+                    fmt::format("puts '{}' around a text, which the vocabulary does not have",
+                                shortened(token)));
+            ids.push_back(vocab.at(token).get<Index>());
+        };
+        const bool gemma = of.name == "GemmaTokenizer";
+        stand("add_bos_token", true, "bos_token", gemma ? "<bos>" : "<s>", pieces->before);
+        stand("add_eos_token", false, "eos_token", gemma ? "<eos>" : "</s>", pieces->after);
+        return special_tokens(step, of, vocab);
+    });
+    if (!made) return tl::unexpected(made.error());
+    pieces->added = *std::move(made);
+    return of_pieces(*pieces, where);
 }
 
 namespace {
@@ -334,8 +370,13 @@ Result<Tokenizer> Tokenizer::open(const std::filesystem::path& folder) {
         return text("vocab.txt").and_then([&](const std::string& lines) {
             return parse_word_pieces(lines, (folder / "vocab.txt").string(), *settings);
         });
+    if (there("tokenizer.model"))
+        return text("tokenizer.model").and_then([&](const std::string& bytes) {
+            return parse_sentence_pieces(bytes, (folder / "tokenizer.model").string(), *settings);
+        });
     return bad_input(fmt::format(
-        "{} has no tokenizer: expected tokenizer.json, vocab.json with merges.txt, or vocab.txt",
+        "{} has no tokenizer: expected tokenizer.json, vocab.json with merges.txt, vocab.txt, or "
+        "tokenizer.model",
         folder.string()));
 }
 

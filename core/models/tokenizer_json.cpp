@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/io/json.h"
+#include "core/models/sentence_pieces.h"
 #include "core/models/tokenizer_parts.h"
 #include "core/models/tokenizer_step.h"
 #include "core/models/tokenizer_steps.h"
@@ -367,16 +368,46 @@ Around around_of(const TokenizerStep& root, const Vocabulary& vocabulary, const 
     return around;
 }
 
+/// What the file says besides its rewrites and splits, which are there.
+template <class Parts>
+void finish(const TokenizerStep& root, ReadPieces& pieces, Parts& parts) {
+    Made made = model_of(root.need("model"), pieces, parts.bytes_are_letters);
+    Added added;
+    if (const json* list = root.find("added_tokens"))
+        added = AddedReader(*made.vocabulary, made.next, parts.rewrites).read(*list);
+    Around around = around_of(root, *made.vocabulary, added);
+    if (const json* step = root.find("truncation")) parts.truncation = truncation_of(*step, around);
+    parts.vocabulary = std::move(made.vocabulary);
+    parts.model = std::move(made.model);
+    parts.added = std::move(added.as_it_is);
+    parts.added_to_rewritten = std::move(added.rewritten);
+    parts.added_words = std::move(added.words);
+    parts.before = std::move(around.before);
+    parts.after = std::move(around.after);
+}
+
+/// With the file named in a fault.
+template <class Make>
+Result<Tokenizer> caught(std::string_view where, Make make) {
+    try {
+        return make();
+    } catch (const TokenizerFault& found) {
+        return bad_input(fmt::format("{} {}", where, found.sentence));
+    } catch (const json::exception&) {
+        return bad_input(fmt::format("{} is no tokenizer as Hugging Face writes it", where));
+    }
+}
+
 }  // namespace
 
 Result<Tokenizer> Tokenizer::parse(std::string_view tokenizer_json, std::string_view where) {
     ReadPieces pieces;
     const auto parsed = read_taking(tokenizer_json, where, pieces);
     if (!parsed) return tl::unexpected(parsed.error());
-    try {
+    return caught(where, [&] {
         const TokenizerStep root(*parsed);
         auto parts = std::make_unique<Parts>();
-        const json& model = root.need("model");
+        root.need("model");
         check_root(root);
         const json* normalizer = root.find("normalizer");
         if (normalizer != nullptr) parts->rewrites = rewrites_of(*normalizer);
@@ -385,26 +416,24 @@ Result<Tokenizer> Tokenizer::parse(std::string_view tokenizer_json, std::string_
             parts->splits = std::move(made.splits);
             parts->bytes_are_letters = made.bytes_are_letters;
         }
-        Made made = model_of(model, pieces, parts->bytes_are_letters);
-        Added added;
-        if (const json* list = root.find("added_tokens"))
-            added = AddedReader(*made.vocabulary, made.next, parts->rewrites).read(*list);
-        Around around = around_of(root, *made.vocabulary, added);
-        if (const json* step = root.find("truncation"))
-            parts->truncation = truncation_of(*step, around);
-        parts->vocabulary = std::move(made.vocabulary);
-        parts->model = std::move(made.model);
-        parts->added = std::move(added.as_it_is);
-        parts->added_to_rewritten = std::move(added.rewritten);
-        parts->added_words = std::move(added.words);
-        parts->before = std::move(around.before);
-        parts->after = std::move(around.after);
+        finish(root, pieces, *parts);
         return Tokenizer(std::move(parts));
-    } catch (const TokenizerFault& found) {
-        return bad_input(fmt::format("{} {}", where, found.sentence));
-    } catch (const json::exception&) {
-        return bad_input(fmt::format("{} is no tokenizer as Hugging Face writes it", where));
-    }
+    });
+}
+
+Result<Tokenizer> Tokenizer::of_pieces(const ScoredPieces& from, std::string_view where) {
+    return caught(where, [&] {
+        ReadPieces pieces;
+        for (Index id = 0; id < from.size() && !from.unigram; ++id)
+            pieces.vocabulary->add(from.pieces[static_cast<std::size_t>(id)].text, id);
+        if (!from.unigram) pieces.merges = merges_of(from, *pieces.vocabulary);
+        auto parts = std::make_unique<Parts>();
+        parts->rewrites = rewrites_of(from);
+        parts->splits = splits_of(from);
+        const json root = root_of(from);
+        finish(TokenizerStep(root), pieces, *parts);
+        return Tokenizer(std::move(parts));
+    });
 }
 
 }  // namespace attn

@@ -129,13 +129,17 @@ Words anywhere(std::string_view word, bool) {
     return split(word);
 }
 
+/// Of words with so many digits, 1 or 3.
+std::string llama3_expression(int digits) {
+    return fmt::format("{}{}{}", kLlama3Start, digits == 3 ? R"(\p{N}{1,3})" : R"(\p{N})",
+                       kLlama3End);
+}
+
 Split expression(const std::string& text) {
     if (text == kGpt2Expression) return anywhere<split_gpt2>;
-    for (const auto& [digits, written] : {std::pair{3, R"(\p{N}{1,3})"}, std::pair{1, R"(\p{N})"}})
-        if (text == fmt::format("{}{}{}", kLlama3Start, written, kLlama3End))
-            return [digits = digits](std::string_view word, bool) {
-                return split_llama3(word, digits);
-            };
+    for (const int digits : {3, 1})
+        if (text == llama3_expression(digits))
+            return [digits](std::string_view word, bool) { return split_llama3(word, digits); };
     TokenizerStep::fault(
         fmt::format("splits by the expression '{}', which is not known here", shortened(text)));
 }
@@ -231,6 +235,19 @@ void add_splits(const json& pre_tokenizer, bool knows_start, Splits& to) {
 }
 
 }  // namespace
+
+json byte_level_steps(int digits, bool prefix_space) {
+    const json bytes = {
+        {"type", "ByteLevel"}, {"add_prefix_space", prefix_space}, {"use_regex", digits == 0}};
+    if (digits == 0) return {{"pre_tokenizer", bytes}};
+    const json split = {{"type", "Split"},
+                        {"pattern", {{"Regex", llama3_expression(digits)}}},
+                        {"behavior", "Isolated"}};
+    json steps = {
+        {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", json::array({split, bytes})}}}};
+    if (digits == 1) steps["normalizer"] = {{"type", "NFC"}};
+    return steps;
+}
 
 std::vector<Rewrite> rewrites_of(const json& normalizer) {
     std::vector<Rewrite> rewrites;

@@ -19,6 +19,9 @@ struct Splits {
     std::vector<Split> splits;
     bool bytes_are_letters = false;
 };
+/// normalizer and pre_tokenizer of byte pairs in a tokenizer.json. `digits`: how many make a word at most, 3 in Llama 3 and 1
+/// in Qwen 2; 0: GPT-2's words.
+nlohmann::json byte_level_steps(int digits, bool prefix_space);
 /// `knows_start`: the first word is known to begin where the text does.
 Splits splits_of(const nlohmann::json& pre_tokenizer, bool knows_start);
 

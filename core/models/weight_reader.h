@@ -39,10 +39,11 @@ class WeightReader {
                         return name.starts_with(names_.prefix);
                     });
         rows_are_inputs_ = config.family->rows_are_inputs;
-        add_one_ = config.family->norms_add_one;
+        add_one_ = config.family->norms_add_one && !config.norms_as_computed;
         qkv_bias_ = config.qkv_bias;
         out_bias_ = config.out_bias;
         mlp_bias_ = config.mlp_bias;
+        eight_bits_ = config.eight_bits;
     }
 
     std::string full_name(std::string_view pattern, Index layer, std::string_view part) const {
@@ -265,6 +266,8 @@ class WeightReader {
         auto array = file_.read(name, held_);
         if (!array) return array;
         held_ += bytes_of(array->extents, sizeof(float));
+        if (array->dtype == "int8")
+            if (auto fine = dequantise(name, *array); !fine) return tl::unexpected(fine.error());
         const auto* const floats = std::get_if<std::vector<float>>(&array->values);
         const auto* const doubles = std::get_if<std::vector<double>>(&array->values);
         const auto is_nan = [](auto value) { return std::isnan(value); };
@@ -273,6 +276,34 @@ class WeightReader {
                                     : 0;
         if (nans > 0) return not_numbers(name, nans);
         return array;
+    }
+    /// bitsandbytes, LLM.int8(): q · SCB / 127, with an SCB for each row. Dettmers et al. 2022, arXiv:2208.07339.
+    Result<void> dequantise(const std::string& name, NpyArray& array) {
+        if (!eight_bits_ || !name.ends_with(".weight") || array.extents.size() != 2)
+            return bad_input(
+                fmt::format("{}: array '{}' is int8, which is read as a matrix of bitsandbytes "
+                            "whose config.json has its 'quantization_config'",
+                            file_.what(), name));
+        const std::string layer = name.substr(0, name.size() - 6);
+        if (file_.contains(layer + "weight_format")) {
+            const auto format = numbers(layer + "weight_format");
+            if (!format) return tl::unexpected(format.error());
+            const auto* const layout = std::get_if<std::vector<std::uint8_t>>(&format->values);
+            if (layout == nullptr || layout->size() != 1 || layout->front() != 0)
+                return bad_input(fmt::format(
+                    "{}: array '{}' is in another order than rows; expected 0 in '{}weight_format'",
+                    file_.what(), name, layer));
+        }
+        const auto scales = matrix(layer + "SCB", 1, array.extents[0]);
+        if (!scales) return tl::unexpected(scales.error());
+        auto& values = std::get<std::vector<float>>(array.values);
+        const auto columns = static_cast<std::size_t>(array.extents[1]);
+        for (std::size_t n = 0; n < values.size(); ++n)
+            values[n] =
+                static_cast<float>(static_cast<double>(values[n]) *
+                                   static_cast<double>(scales->data()[n / columns]) / 127.0);
+        array.dtype = "float32";
+        return {};
     }
     /// One NaN in a weight makes most of what the model says NaN.
     tl::unexpected<Error> not_numbers(const std::string& name, std::ptrdiff_t nans) const {
@@ -332,6 +363,7 @@ class WeightReader {
     bool rows_are_inputs_ = false;
     bool add_one_ = false;
     std::optional<bool> qkv_bias_, out_bias_, mlp_bias_;
+    bool eight_bits_ = false;
     double held_ = 0.0;  // bytes of what was read
     std::set<std::string, std::less<>> used_;
 };

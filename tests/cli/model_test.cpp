@@ -180,7 +180,7 @@ TEST_CASE("--text opens the window or render over what a model reads") {
 
 TEST_CASE("--text with what is no model is refused by its name") {
     const std::string expected =
-        "--text is for a trained model, a folder whose config.json has a model_type; ";
+        "--text is for a trained model, a folder whose config.json has a model_type, or a .gguf; ";
     check_refused({"render", golden("qkv.npz"), "--text", "a", "-o", "x.png"},
                   expected + "'" + golden("qkv.npz") + "' is none");
     check_refused({"render", "--text", "a", "-o", "x.png"}, expected + "no file is given");
@@ -303,7 +303,7 @@ TEST_CASE("interventions that cannot be are refused by what was typed") {
     check_refused({"trace", "in.npz", "-o", "o.npz", "--off", "0.1"},
                   "--off has no --model; expected its folder");
     check_refused({"render", "--off", "0.1", "-o", "x.png"},
-                  "--off is for a trained model, a folder whose config.json has a model_type; no "
+                  "--off is for a trained model, a folder whose config.json has a model_type, or a .gguf; no "
                   "file is given");
 }
 

@@ -263,5 +263,5 @@ TEST_CASE("a call's options are taken by heads and render as by trace, and refus
     for (const std::string command : {"heads", "render"})
         check_refused({command, folder, "--text", "ab", "--causal", "-o",
                        command == "heads" ? "-" : scratch.at("x.svg")},
-                      "--causal is for a file of tensors; '" + folder + "' is a model's folder");
+                      "--causal is for a file of tensors; '" + folder + "' is a trained model");
 }

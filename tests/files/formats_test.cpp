@@ -124,9 +124,10 @@ TEST_CASE("the window opens every format, and its document is named by the file"
     CHECK_FALSE(holds_tensors("session.json"));
     REQUIRE(write_file_atomically(scratch / "f.xyz", "x"));
     const auto other = opener(backends())({scratch.at("f.xyz"), 0}, {});
-    CHECK(says(other.error().sentence,
-               "f.xyz; expected tensors (.npz, .npy, .safetensors, .index.json or a folder), a "
-               "session, a preset (.json) or a model's folder; an image (.png) is for a model"));
+    CHECK(says(
+        other.error().sentence,
+        "f.xyz; expected tensors (.npz, .npy, .safetensors, .index.json or a folder), a "
+        "session, a preset (.json) or a model's folder or .gguf; an image (.png) is for a model"));
 }
 
 TEST_CASE("an output is none of the files that a folder or an index stands for") {

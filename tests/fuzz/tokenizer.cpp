@@ -1,4 +1,4 @@
-// Bytes that nobody should trust, as a tokenizer.json, as merges.txt of a small vocabulary and as vocab.txt. A tokenizer that
+// Bytes that nobody should trust, as a tokenizer.json, as merges.txt of a small vocabulary, as vocab.txt and as tokenizer.model. A tokenizer that
 // opens gives numbers below its size over words, bytes that are no UTF-8, its own file and its own pieces.
 #include <cstdint>
 #include <cstdlib>
@@ -37,6 +37,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(Tokenizer::parse_byte_pairs(kVocabulary, bytes, "fuzz"), bytes);
     check(Tokenizer::parse_byte_pairs(bytes, "a b\n", "fuzz"), bytes);
     check(Tokenizer::parse_word_pieces(bytes, "fuzz"), bytes);
+    check(Tokenizer::parse_sentence_pieces(
+              bytes, "fuzz",
+              {.json = R"({"tokenizer_class":"LlamaTokenizer","add_bos_token":false})"}),
+          bytes);
     const TokenizerSettings settings{.json = std::string(bytes)};
     check(Tokenizer::parse_byte_pairs(kVocabulary, "a b\n", "fuzz", settings), bytes);
     check(Tokenizer::parse_word_pieces("[CLS]\n[SEP]\n[UNK]\n[PAD]\na\n", "fuzz", settings), bytes);

@@ -101,8 +101,8 @@ TEST_CASE("a setting that would change the numbers is refused by its name") {
             family, more));
     };
     CHECK(refused(R"("quantization_config":{"bits":8})") ==
-          "c.json has 'quantization_config' = {\"bits\":8}; expected none: weights that are codes "
-          "are not read here");
+          "c.json has 'quantization_config' = {\"bits\":8}; expected none, or bitsandbytes with "
+          "'load_in_8bit': other weights that are codes are not read here");
     CHECK(refused(R"("is_decoder":true)", "bert") ==
           "c.json has 'is_decoder' = true; expected false: it is computed as an encoder");
     CHECK(refused(R"("is_causal":false)") ==

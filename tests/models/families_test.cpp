@@ -146,8 +146,8 @@ TEST_CASE("what a row cannot say is refused by its name") {
     CHECK(fault_with(kMixtral, "moe_intermediate_size", "2") ==
           "c.json has 'moe_intermediate_size' = 2; expected none: it is not computed here");
     CHECK(fault_with(kOss, "quantization_config", R"({"quant_method":"mxfp4"})") ==
-          "c.json has 'quantization_config' = {\"quant_method\":\"mxfp4\"}; expected none: weights "
-          "that are codes are not read here");
+          "c.json has 'quantization_config' = {\"quant_method\":\"mxfp4\"}; expected none, or "
+          "bitsandbytes with 'load_in_8bit': other weights that are codes are not read here");
     CHECK(fault_with(kRoberta, "is_decoder", "true") ==
           "c.json has 'is_decoder' = true; expected false: it is computed as an encoder");
     CHECK(fault_with(kGemma3, "sliding_window_pattern", "0") ==

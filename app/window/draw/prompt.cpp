@@ -39,8 +39,9 @@ PromptForm form_of(const view::Prompt& prompt, const std::string& path) {
                     view::CheckFile{path}};
         case PromptKind::open:
             return {"Open a file",
-                    "Tensors (.npz, .npy, .safetensors, a folder), a model's folder, an image for "
-                    "the model that is open (.png), a session or a preset (.json). Enter opens it; "
+                    "Tensors (.npz, .npy, .safetensors, a folder), a model's folder or .gguf, an "
+                    "image for the model that is open (.png), a session or a preset (.json). Enter "
+                    "opens it; "
                     "a file may be dropped on the window too.",
                     view::OpenFile{path}};
         case PromptKind::save:

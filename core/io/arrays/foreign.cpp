@@ -43,7 +43,7 @@ struct Foreign {
     bool (*begins)(std::string_view bytes);
     std::string_view words;
     std::string_view saved;  // extension of what Python saves
-    std::string_view python;
+    std::string_view python;  // "": it is a model that is opened as it is
 };
 // PyTorch's older files are pickles: it comes first.
 constexpr Foreign kForeign[] = {
@@ -52,8 +52,7 @@ constexpr Foreign kForeign[] = {
      R"(import torch, safetensors.torch; safetensors.torch.save_file({{n: t.clone().contiguous() for n, t in torch.load({from}, map_location="cpu", weights_only=True).items()}}, {to}))"},
     {".pkl .pickle ", begins_pickle, "a pickle, which can run code as it is read", ".npz",
      R"(import pickle, numpy; numpy.savez({to}, **pickle.load(open({from}, "rb"))))"},
-    {".gguf ", begins_gguf, "a GGUF model of llama.cpp, whose weights are quantised", ".npz",
-     R"(import gguf, numpy; numpy.savez({to}, **{{t.name: gguf.quants.dequantize(t.data, t.tensor_type) for t in gguf.GGUFReader({from}).tensors}}))"},
+    {".gguf ", begins_gguf, "a GGUF model of llama.cpp", "", ""},
     {".onnx ", begins_onnx, "an ONNX graph, which names no attention", ".npz",
      R"(import onnx.numpy_helper, numpy; numpy.savez({to}, **{{t.name: onnx.numpy_helper.to_array(t) for t in onnx.load({from}).graph.initializer}}))"},
     {".h5 .hdf5 ", begins_hdf5, "an HDF5 file, as Keras saves weights", ".npz",
@@ -89,6 +88,11 @@ std::string foreign_words(std::string_view what, const std::filesystem::path& pa
                           std::string_view bytes) {
     const Foreign* const found = find_foreign(path, bytes);
     if (found == nullptr) return {};
+    if (found->python.empty())
+        return fmt::format(
+            "{} is {}, no arrays of attention; expected it as a model: attnscope {}, or attnscope "
+            "trace --model {}",
+            what, found->words, path.string(), path.string());
     // What transformers calls pytorch_model.bin is model.safetensors in a model's folder.
     std::string stem = path.stem().string();
     if (stem == "pytorch_model") stem = "model";

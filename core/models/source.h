@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "core/io/arrays/array_file.h"
+#include "core/models/config.h"
+#include "core/models/tokenizer.h"
+
+namespace attn {
+
+/// What a model is made of. For whoever includes this: link attn::json too.
+struct ModelSource {
+    ModelConfig config;
+    nlohmann::json values;  // keys of GGUF; empty: of a folder
+    Arrays weights;         // under the names of config.family
+    std::vector<std::string> notes;
+};
+/// config.json, preprocessor_config.json and the arrays of a folder; that of an adapter is refused.
+Result<ModelSource> open_model_folder(const std::filesystem::path& folder);
+/// nullopt: it has none.
+Result<std::optional<Tokenizer>> tokenizer_of_folder(const std::filesystem::path& folder);
+
+}  // namespace attn

@@ -1,0 +1,365 @@
+// Models and tokenizers of GGUF, of SentencePiece and of bitsandbytes against the same ones as Hugging Face writes them:
+// goldens/gguf by make_gguf.py, goldens/tokenizers by make_sentencepiece.py.
+#include "core/models/gguf.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "core/io/arrays/foreign.h"
+#include "core/io/file.h"
+#include "core/io/json.h"
+#include "core/models/model.h"
+#include "tests/io/bytes.h"
+#include "tests/support/results.h"
+#include "tests/support/small_models.h"
+
+using namespace attn;
+using nlohmann::json;
+
+namespace {
+
+std::filesystem::path golden(const std::string& name) {
+    return std::filesystem::path(ATTN_TEST_DATA) / "gguf" / name;
+}
+
+/// The golden folder, in whose config.json is also what `change` makes of it.
+template <class Change>
+Model folder_with(const Scratch& scratch, const std::string& name, Change change) {
+    const auto folder = scratch / name;
+    test::copy_model(name, folder);
+    json config = must(read_json_file(folder / "config.json"));
+    change(config);
+    std::ofstream(folder / "config.json") << config;
+    return must(Model::open(folder));
+}
+
+ModelRun run_of(const Model& model) {
+    return must(model.run({{3, ""}, {1, ""}, {4, ""}, {1, ""}, {5, ""}}, *find_backend("staged")));
+}
+
+/// Of the largest of b.
+double difference(const Tensor& a, const Tensor& b) {
+    REQUIRE(a.shape() == b.shape());
+    double most = 0.0, largest = 0.0;
+    for (std::size_t n = 0; n < a.values().size(); ++n) {
+        const double x = a.values()[n], y = b.values()[n];
+        most = std::max(most, std::abs(x - y));
+        largest = std::max(largest, std::abs(y));
+    }
+    return largest > 0.0 ? most / largest : most;
+}
+
+/// Every layer's stages and residual, and the logits; `most` 0: to the last bit.
+void check_equal(const Model& a, const Model& b, double most = 0.0) {
+    const ModelRun run = run_of(a), wanted = run_of(b);
+    REQUIRE(run.layers.size() == wanted.layers.size());
+    for (std::size_t n = 0; n < run.layers.size(); ++n) {
+        CAPTURE(n);
+        const ModelLayer &one = run.layers[n], &other = wanted.layers[n];
+        CHECK(difference(one.residual, other.residual) <= most);
+        for (const Stage stage : {Stage::v, Stage::weights, Stage::output})
+            CHECK(difference(one.trace[stage], other.trace[stage]) <= most);
+        if (most == 0.0) CHECK(one.trace[Stage::scores] == other.trace[Stage::scores]);
+    }
+    REQUIRE_FALSE(run.read_out.empty());
+    CHECK(difference(run.read_out, wanted.read_out) <= most);
+}
+
+/// Gemma's scale of scores is not in a GGUF file: that of a head's columns.
+void set_query_scalar(json& config) {
+    if (config.contains("query_pre_attn_scalar"))
+        config["query_pre_attn_scalar"] = config["head_dim"];
+}
+
+std::string refused(const std::string& name, const json& values) {
+    GgufArrays file = must(open_gguf(golden(name)));
+    for (const auto& each : values.items()) {
+        if (each.value().is_null())
+            file.header.values.erase(each.key());
+        else
+            file.header.values[each.key()] = each.value();
+    }
+    std::vector<std::string> notes;
+    const auto config = config_of_gguf(file, "m.gguf", notes);
+    return config ? fmt::format("{}", notes.empty() ? "" : notes.front()) : config.error().sentence;
+}
+
+json tokenizer_values(const std::string& name) {
+    return must(open_gguf(golden("tokenizer." + name + ".gguf"))).header.values;
+}
+
+std::filesystem::path tokenizer_file(const std::string& name) {
+    return std::filesystem::path(ATTN_TEST_DATA) / "tokenizers" / name;
+}
+
+std::vector<Index> ids_of(const Tokenizer& tokenizer, const std::string& line) {
+    std::vector<Index> ids;
+    for (const ModelToken& token : tokenizer.encode(line)) ids.push_back(token.id);
+    return ids;
+}
+
+/// Lines with the name of a special token, which SentencePiece takes for text, are left out.
+void check_lines(const Tokenizer& tokenizer, const std::string& name) {
+    const json expected = must(read_json_file(tokenizer_file(name + ".ids.json")));
+    json all = must(read_json_file(tokenizer_file("lines.json")));
+    const bool more = expected.is_object();
+    for (const json& line : more ? expected.at("more") : json::array()) all.push_back(line);
+    const json& ids = more ? expected.at("ids") : expected;
+    REQUIRE(ids.size() == all.size());
+    for (std::size_t n = 0; n < all.size(); ++n) {
+        const auto line = all[n].get<std::string>();
+        CAPTURE(n);
+        CAPTURE(line);
+        if (line.find("<unk>") == std::string::npos)
+            CHECK(ids_of(tokenizer, line) == ids[n].get<std::vector<Index>>());
+    }
+}
+
+const TokenizerSettings kPlain{
+    .json = R"({"tokenizer_class":"LlamaTokenizer","add_bos_token":false})", .where = "t.json"};
+
+}  // namespace
+
+TEST_CASE("a model of GGUF equals the same folder in every layer, to the last bit") {
+    for (const std::string name : {"llama", "qwen2", "qwen3", "gpt2", "gemma2", "gemma3_text",
+                                   "phi3", "phi3~longrope", "olmo2", "granite"}) {
+        CAPTURE(name);
+        const Scratch scratch;
+        const auto model = must(Model::open(golden(name + ".gguf")));
+        const auto folder = folder_with(scratch, name, set_query_scalar);
+        CHECK(model.notes() == folder.notes());
+        CHECK(model.config().most_tokens == folder.config().most_tokens);
+        // LongRoPE's factor of scores is a float32 in GGUF.
+        check_equal(model, folder, name == "phi3~longrope" ? 1e-6 : 0.0);
+    }
+}
+
+TEST_CASE("16-bit floats of GGUF stay as they are, and give what they give in float32") {
+    for (const auto& [name, most] : {std::pair{"llama.f16", 2e-2}, {"llama.bf16", 0.15}}) {
+        CAPTURE(name);
+        const auto model = must(Model::open(golden(fmt::format("{}.gguf", name))));
+        const auto whole = must(Model::open(golden("llama.gguf")));
+        const WeightMatrix& table = model.weights().embedding;
+        CHECK(table.bytes() == 2 * table.shape().count());
+        check_equal(model, whole, most);
+        // A matrix whose rows were put in order again is the whole one, rounded.
+        const Tensor& rounded = model.weights().blocks[0].attention[Param::w_q];
+        const Tensor& exact = whole.weights().blocks[0].attention[Param::w_q];
+        CHECK(difference(rounded, exact) < 1.0 / 128);
+        CHECK(difference(rounded, exact) > 0.0);
+    }
+}
+
+TEST_CASE("blocks of codes give what their numbers in float32 give, and a note says so") {
+    const auto model = must(Model::open(golden("blocks.gguf")));
+    CHECK(model.notes() ==
+          std::vector<std::string>{"weights are dequantised to float32: 1 array of Q4_K, 1 array "
+                                   "of Q6_K, 14 arrays of Q8_0"});
+    check_equal(model, must(Model::open(golden("blocks"))));
+}
+
+TEST_CASE("divisors of pairs turn as the scaling of Llama 3 that they are made of") {
+    const Scratch scratch;
+    const auto folder = folder_with(scratch, "llama", [](json& config) {
+        config["rope_scaling"] = {{"rope_type", "llama3"},
+                                  {"factor", 8.0},
+                                  {"low_freq_factor", 1.0},
+                                  {"high_freq_factor", 4.0},
+                                  {"original_max_position_embeddings", 16}};
+    });
+    const auto model = must(Model::open(golden("llama.llama3.gguf")));
+    CHECK(model.notes().size() == 1);  // that q and k are those after RoPE
+    check_equal(model, folder, 1e-5);
+    CHECK(difference(run_of(model).read_out,
+                     run_of(must(Model::open(golden("llama.gguf")))).read_out) > 1e-3);
+}
+
+TEST_CASE("bitsandbytes' int8 is dequantised, and a note says so") {
+    const auto model = must(Model::open(golden("int8")));
+    REQUIRE(model.notes().size() == 1);
+    CHECK(model.notes().front().starts_with("weights of 8 bits are dequantised, q · SCB / 127"));
+    const auto wide = must(Model::open(golden("int8_wide")));
+    check_equal(model, wide);
+    const Scratch scratch;
+    for (const char* file : {"config.json", "model.safetensors"})
+        std::filesystem::copy_file(golden("int8") / file, scratch / file);
+    std::filesystem::copy_file(golden("int8_wide") / "config.json", scratch / "config.json",
+                               std::filesystem::copy_options::overwrite_existing);
+    CHECK(sentence_in(Model::open(scratch.path())) ==
+          fmt::format("{}: array 'model.layers.0.self_attn.q_proj.weight' is int8, which is read "
+                      "as a matrix of bitsandbytes whose config.json has its "
+                      "'quantization_config'",
+                      scratch.at("model.safetensors")));
+}
+
+TEST_CASE("keys of GGUF that are missing, or change numbers that are not computed, are refused") {
+    CHECK(refused("llama.gguf", {{"general.architecture", "falcon"}}) ==
+          "m.gguf has 'general.architecture' = \"falcon\"; expected one of llama, qwen2, qwen3, "
+          "gpt2, gemma2, gemma3, phi3, olmo2, granite");
+    CHECK(refused("llama.gguf", {{"general.architecture", nullptr}}) ==
+          "m.gguf has no 'general.architecture', which says what the model is");
+    CHECK(refused("llama.gguf", {{"llama.block_count", nullptr}}) ==
+          "m.gguf has no 'llama.block_count'");
+    CHECK(refused("llama.gguf", {{"llama.attention.layer_norm_rms_epsilon", nullptr}}) ==
+          "m.gguf has no 'llama.attention.layer_norm_rms_epsilon'");
+    CHECK(refused("llama.gguf", {{"llama.expert_count", 8}}) ==
+          "m.gguf, read as config.json, has 'num_local_experts' = 8; expected none: it is not "
+          "computed here");
+    CHECK(refused("llama.gguf", {{"llama.attention.head_count", {4, 2}}}) ==
+          "m.gguf, read as config.json, has 'num_attention_heads' = [4,2]; expected a whole number "
+          "from 1 to 2147483648");
+    CHECK(refused("llama.gguf", {{"llama.attention.head_count", {4, 4}}}).empty());
+    CHECK(refused("llama.gguf", {{"llama.rope.scaling.type", "dynamic"}})
+              .starts_with("m.gguf, read as config.json, has 'rope_scaling'"));
+    CHECK(refused("llama.gguf", {{"llama.rope.dimension_count", 4}}) ==
+          "m.gguf, read as config.json, has 'partial_rotary_factor' = 0.5; expected 1: it is not "
+          "computed here");
+    CHECK(refused("llama.gguf", {{"llama.attention.value_length", 4}}) ==
+          "m.gguf has 'llama.attention.value_length' = 4 and 'llama.attention.key_length' = 8; "
+          "expected the same");
+    CHECK(refused("llama.gguf", {{"split.count", 3}})
+              .starts_with("m.gguf is one of 3 files; expected a whole model"));
+    CHECK(refused("llama.gguf", {{"general.type", "adapter"}}) ==
+          "m.gguf has 'general.type' = \"adapter\"; expected \"model\"");
+    CHECK(refused("llama.gguf", {{"llama.new_thing", 1}}) ==
+          "'llama.new_thing' of the file is not used: what it does is not known here");
+    CHECK(refused("llama.gguf", {{"llama.attention.sliding_window", 4}}) ==
+          "'sliding_window' of the file is not used: Llama's own code ignores it");
+    for (const json& odd :
+         {json(-1), json("x"), json(0), json(1e300), json(nullptr), json(json::array())})
+        for (const char* key : {"llama.attention.head_count", "llama.embedding_length"})
+            CHECK_FALSE(refused("llama.gguf", {{key, odd}}).empty());
+}
+
+TEST_CASE("a file is GGUF by its name or its first bytes, and is a model") {
+    const Scratch scratch;
+    std::filesystem::copy_file(golden("llama.gguf"), scratch / "m.bin");
+    CHECK(is_model(scratch / "m.bin"));
+    CHECK(must(Model::open(scratch / "m.bin")).config().layers == 2);
+    write_bytes(scratch / "x.gguf", "hello");
+    CHECK(is_model(scratch / "x.gguf"));
+    CHECK(sentence_in(Model::open(scratch / "x.gguf")) ==
+          scratch.at("x.gguf") + " is no GGUF file; expected \"GGUF\" at its beginning");
+    write_bytes(scratch / "x.txt", "hello");
+    CHECK_FALSE(is_model(scratch / "x.txt"));
+    CHECK_FALSE(is_model(scratch / "missing.gguf"));
+    CHECK(sentence_in(must(Model::open(golden("llama.gguf"))).tokens_of("a")) ==
+          golden("llama.gguf").string() +
+              " has no tokenizer: 'tokenizer.ggml.model' is not there, or none; without a "
+              "tokenizer a text is the numbers of its tokens, such as 15496 995");
+}
+
+TEST_CASE("tokenizers of GGUF give the numbers of the files that they are made of") {
+    for (const std::string name : {"gpt2", "llama3", "qwen2"}) {
+        CAPTURE(name);
+        check_lines(must(tokenizer_of_gguf(tokenizer_values(name), "m")), name);
+    }
+    check_lines(must(tokenizer_of_gguf(tokenizer_values("bpe"), "m")), "sentencepiece_bpe");
+    const auto gpt2 = must(tokenizer_of_gguf(tokenizer_values("gpt2"), "m"));
+    CHECK(ids_of(gpt2, "<|endoftext|>") == std::vector<Index>{gpt2.size() - 1});
+    json values = tokenizer_values("bpe");
+    values.erase("tokenizer.ggml.add_bos_token");
+    CHECK(ids_of(must(tokenizer_of_gguf(values, "m")), "").front() == 1);
+}
+
+TEST_CASE("keys of a tokenizer in GGUF that are not computed are refused by name") {
+    const auto with = [](const std::string& name, const char* key, const json& value) {
+        json values = tokenizer_values(name);
+        values[key] = value;
+        return sentence_in(tokenizer_of_gguf(values, "m"));
+    };
+    CHECK(with("gpt2", "tokenizer.ggml.pre", "falcon") ==
+          "m has 'tokenizer.ggml.pre' = \"falcon\"; expected one of gpt-2, llama-bpe, llama3, "
+          "llama-v3, qwen2, deepseek-r1-qwen");
+    CHECK(with("gpt2", "tokenizer.ggml.model", "bert") ==
+          "m has 'tokenizer.ggml.model' = \"bert\"; expected gpt2, llama or t5");
+    CHECK(with("gpt2", "tokenizer.ggml.token_type", {1, 2}) ==
+          "m has 507 tokens, and other numbers of their scores or types");
+    CHECK(with("bpe", "tokenizer.ggml.add_eos_token", true) ==
+          "m has no 'tokenizer.ggml.eos_token_id'");
+    for (const char* key : {"tokens", "scores", "token_type", "merges", "bos_token_id", "pre"})
+        for (const json& odd :
+             {json(-1), json("x"), json::array(), json({nullptr}), json({1, "a"})})
+            for (const char* name : {"gpt2", "bpe"}) {
+                json values = tokenizer_values(name);
+                values[fmt::format("tokenizer.ggml.{}", key)] = odd;
+                values["tokenizer.ggml.add_bos_token"] = true;
+                const auto made = tokenizer_of_gguf(values, "m");  // opens or says why
+                if (!made) CHECK(made.error().sentence.starts_with("m "));
+            }
+}
+
+TEST_CASE("SentencePiece's tokenizer.model gives SentencePiece's numbers") {
+    for (const std::string name : {"bpe", "unigram"}) {
+        CAPTURE(name);
+        const auto bytes = must(read_text_file(tokenizer_file("sentencepiece_" + name + ".model")));
+        check_lines(must(Tokenizer::parse_sentence_pieces(bytes, "m", kPlain)),
+                    "sentencepiece_" + name);
+    }
+}
+
+TEST_CASE(
+    "tokenizer.model is read where there is no tokenizer.json, with what stands around a text") {
+    const Scratch scratch;
+    const auto bytes = must(read_text_file(tokenizer_file("sentencepiece_bpe.model")));
+    write_bytes(scratch / "tokenizer.model", bytes);
+    write_bytes(scratch / "config.json", R"({"model_type":"llama"})");
+    const auto plain = must(Tokenizer::parse_sentence_pieces(bytes, "m", kPlain));
+    const auto ids = ids_of(plain, "the street");
+    auto expected = ids;
+    expected.insert(expected.begin(), 1);
+    CHECK(ids_of(must(Tokenizer::open(scratch.path())), "the street") == expected);
+    expected.push_back(2);
+    const std::string number = fmt::format("{}", plain.size());
+    write_bytes(scratch / "tokenizer_config.json",
+                R"({"add_eos_token":true,"added_tokens_decoder":{")" + number +
+                    R"(":{"content":"<end>","special":true}}})");
+    const auto more = must(Tokenizer::open(scratch.path()));
+    CHECK(ids_of(more, "the street") == expected);
+    CHECK(ids_of(more, "<end>") == std::vector<Index>{1, plain.size(), 2});
+    CHECK(ids_of(more, "<s>") == std::vector<Index>{1, 1, 2});
+    write_bytes(scratch / "config.json", R"({"model_type":"bert"})");
+    CHECK(says(sentence_in(Tokenizer::open(scratch.path())),
+               "has the tokenizer 'BertTokenizer', which is not read from tokenizer.model; "
+               "expected LlamaTokenizer or GemmaTokenizer"));
+}
+
+TEST_CASE("what is no model of SentencePiece, and what is not computed, is refused") {
+    const auto refused_model = [](const std::string& bytes) {
+        return sentence_in(Tokenizer::parse_sentence_pieces(bytes, "m", kPlain));
+    };
+    const auto message = [](char tag, const std::string& inside) {
+        return std::string{tag, static_cast<char>(inside.size())} + inside;
+    };
+    const auto piece = [&](const std::string& text, char kind) {
+        return message(0x0A, message(0x0A, text) + std::string{0x18, kind});
+    };
+    const std::string pieces = piece("<unk>", 2) + piece("a", 1) + piece("b", 1);
+    CHECK(refused_model("") == "m has no pieces; expected a model of SentencePiece");
+    CHECK(refused_model("\x0A\x7F") == "m is no model of SentencePiece, or cut off");
+    CHECK(refused_model(std::string(20, '\xFF')) == "m is no model of SentencePiece, or cut off");
+    CHECK(refused_model(piece("a", 1)) == "m has no piece for unknown text");
+    CHECK(refused_model(pieces + piece("c", 9)) == "m has a piece of type 9; expected 1 to 6");
+    CHECK(refused_model(pieces + message(0x12, {0x18, 4})) ==
+          "m has 'model_type' = 4; expected 1 (Unigram) or 2 (BPE)");
+    CHECK(refused_model(pieces + message(0x1A, {0x28, 0})) ==
+          "m has 'escape_whitespaces' = false, which is not computed here");
+    CHECK(refused_model(pieces + message(0x1A, message(0x12, "\xFF\xFF\xFF\x7Fxxxx"))) ==
+          "m has a map of characters of 8 bytes that is cut off");
+    CHECK(refused_model(pieces + piece("ab", 5) + message(0x12, {0x18, 2})) ==
+          "m has the unused piece 'ab', which others are joined to: it is not computed here");
+    CHECK(refused_model(pieces + message(0x12, {0x18, 2, char(0xC0), 1, 1})) ==
+          "m has 'treat_whitespace_as_suffix', which is not computed here");
+    CHECK(says(sentence_in(Tokenizer::parse_sentence_pieces(
+                   pieces, "m", {.json = R"({"tokenizer_class":"LlamaTokenizer"})", .where = "t"})),
+               "t puts '<s>' around a text, which the vocabulary does not have"));
+    std::string long_piece(20000, 'a');
+    std::string large = message(0x0A, "");
+    const std::string inside = std::string{0x0A, char(0xA0), char(0x9C), 1} + long_piece;
+    large = std::string{0x0A, char(0xA4), char(0x9C), 1} + inside;
+    CHECK(says(refused_model(pieces + large + message(0x12, {0x18, 2})), "longer pieces"));
+}
