@@ -10,7 +10,7 @@ namespace {
 
 // Design units.
 constexpr float kHeader = 96.0F, kShortHeader = 76.0F, kProfile = 40.0F, kShortProfile = 24.0F,
-                kLegend = 56.0F;
+                kLowProfile = 12.0F, kLegend = 56.0F;
 constexpr float kRoomy = 560.0F, kLowMap = 360.0F;  // a lower window gives up some heights
 constexpr float kQuality = 24.0F, kPass = 52.0F;    // of a low one: its header
 constexpr float kForm = 440.0F;  // width of hint and generator on an empty canvas
@@ -30,7 +30,7 @@ Layout lay_out(const Frame& frame, const Area& room, bool pass_done) {
                                   : roomy ? kHeader
                                           : kShortHeader);
     const float across = frame.px(kProfile);  // holds a ruler's title too
-    const float profile = frame.px(roomy ? kProfile : low ? 0.0F : kShortProfile);
+    const float profile = frame.px(roomy ? kProfile : low ? kLowProfile : kShortProfile);
     const float captions = roomy ? frame.px(kTitleRow) : low ? 0.0F : frame.fonts.small.px;
     const float top = room.low.y + header + frame.px(kSpace8);
     const Rulers map = place_map(

@@ -25,7 +25,7 @@ constexpr float kNumbered = 40.0F;  // of a slot that has its number
 constexpr double kNanInk = 0.35;
 constexpr float kRow = 172.0F;
 constexpr float kFormats = 92.0F;  // width of their names
-constexpr float kHeading = 44.0F, kLeastCell = 36.0F;
+constexpr float kHeading = 44.0F, kLeastCell = 30.0F, kLeastCause = 40.0F;
 constexpr float kVerdict = 52.0F, kLowCell = 68.0F;  // a lower one has its verdict beside its bars
 constexpr float kPlotShare = 0.3F;                   // of the height
 constexpr float kNumericsKeys = 16.0F;               // height of the numbers of keys
@@ -150,10 +150,10 @@ void draw_head(const NumericsCellView& cell, ImVec2 low, ImVec2 high, const Fram
     const float width = frame.text_width(frame.fonts.strong, words) + frame.px(10);
     draw_text_in(frame, frame.fonts.strong, low, foot, Align::left,
                  colors[static_cast<std::size_t>(cell.verdict)], words);
-    if (cell.verdict != view::NumericsVerdict::broken || low.x + width >= high.x) return;
+    const float room = high.x - low.x - width;
+    if (cell.verdict != view::NumericsVerdict::broken || room < frame.px(kLeastCause)) return;
     draw_text_in(frame, frame.fonts.small, {low.x + width, low.y}, foot, Align::left,
-                 frame.theme.muted,
-                 fit_text(frame, frame.fonts.small, cell.cause, high.x - low.x - width));
+                 frame.theme.muted, fit_text(frame, frame.fonts.small, cell.cause, room));
 }
 
 void explain(const Slots& slots, const Frame& frame) {
