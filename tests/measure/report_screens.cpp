@@ -163,9 +163,9 @@ void print_texts(const std::vector<Screen>& screens, std::ostream& out) {
     }
 }
 
-// What holds today of the screens that ./test looks at. The aim is 80 words and 120 numbers.
+// What holds of the screens that ./test looks at.
 constexpr double kLeastHeight = 0.35;  // where there is a picture
-constexpr Index kMostWords = 165, kMostNumbers = 140;
+constexpr Index kMostWords = 80, kMostNumbers = 120;
 constexpr std::pair<Fault::Kind, int> kMostFaults[] = {
     {Fault::Kind::elided, 6}, {Fault::Kind::overlap, 0}, {Fault::Kind::cut, 1},
     {Fault::Kind::small, 0},  {Fault::Kind::missing, 0}, {Fault::Kind::faint, 0},

@@ -1,5 +1,6 @@
-#include "app/workspaces/step/draw/heading.h"
+#include "app/common/draw/heading.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/workspaces/step/draw/heading.h"
 #include "core/text.h"
 #include "tests/ui/app.h"
 #include "tests/ui/text_spy.h"
@@ -157,4 +158,87 @@ TEST_CASE("a symbol of the inspector's formula lights its matrix, of values and 
     CHECK(app.ui.frame().empty());  // the pointer rests: nothing is said again
     app.ui.move_to({5.0F, 500.0F});
     CHECK_FALSE(step_look(app.state).lit);
+}
+
+namespace {
+
+/// The heading of a workspace, in a window of that height.
+struct Sentence {
+    view::AppState state = view::initial_state();
+    NullUi ui;
+    SeenTexts texts;
+
+    Sentence(const ui::Heading& of, ImVec2 size) : ui(size) {
+        ui.show_in_window([this, of, size](const ui::Frame& bare, view::Actions& out) {
+            ui::FocusRing ring(state.focus, {});
+            TextSpy spy(bare.painter);
+            ui::Frame frame = spied(bare, spy);
+            frame.focus = &ring;
+            ui::draw_heading(of, {{16.0F, 16.0F}, {size.x - 16.0F, size.y}}, frame);
+            ring.finish(out);
+            for (const view::Action& action : out)
+                if (action.is<view::FocusControl>()) view::apply(state, action);
+            texts = spy.texts;
+        });
+        ui.frames(2);
+    }
+    std::string words() const {
+        std::string all;
+        for (const SeenText& text : texts) all += (all.empty() ? "" : " ") + text.text;
+        return all;
+    }
+    void point_at(const std::string& text) {
+        const SeenText* const at = find_text(texts, text);
+        REQUIRE(at);
+        ui.move_to({(at->low.x + at->high.x) / 2, (at->low.y + at->high.y) / 2});
+        ui.frames(3);
+    }
+};
+
+const ui::Heading kHeading{.headline = "One sentence.",
+                           .muted = "Another one.",
+                           .notes = {"A note.", "Its second."},
+                           .why = "The reason."};
+constexpr const char* kBehind = "A note. Its second. The reason.";
+
+}  // namespace
+
+TEST_CASE("why? tells what stands behind it to whoever points at it or reaches it by Tab") {
+    Sentence heading(kHeading, {1000.0F, 800.0F});
+    CHECK(heading.words() == "One sentence. Another one. why?");
+    heading.point_at("why?");
+    CHECK(heading.words().ends_with(kBehind));
+    heading.ui.move_to({900.0F, 700.0F});
+    heading.ui.frames(3);
+    CHECK(heading.words() == "One sentence. Another one. why?");
+    heading.ui.press(view::Key::tab);
+    heading.ui.frames(3);
+    CHECK(heading.words().ends_with(kBehind));
+    Sentence low(kHeading, {1000.0F, 600.0F});  // no muted line: the sentence itself tells all
+    CHECK(low.words() == "One sentence.");
+    low.point_at("One sentence.");
+    CHECK(low.words() == "One sentence. One sentence. Another one. " + std::string(kBehind));
+}
+
+TEST_CASE("a headline that no line holds stands on two, and what is beneath it makes room") {
+    const ui::Heading is{.headline =
+                             "Without the division a typical row passes under 1/34 of 62.1 %, yet "
+                             "the mean over all of them is 4.8 times as long as before",
+                         .muted = "Another one."};
+    for (const ImVec2 size : {ImVec2{640.0F, 800.0F}, ImVec2{640.0F, 500.0F}}) {
+        CAPTURE(size.y);
+        Sentence heading(is, size);
+        REQUIRE(heading.texts.size() >= 2);
+        const auto& first = heading.texts[0];
+        const auto& second = heading.texts[1];
+        CHECK(first.text + " " + second.text == is.headline);
+        CHECK(second.low.y >= first.low.y + first.font.px - 1.0F);
+        CHECK(std::max(first.high.x, second.high.x) <= size.x - 16.0F);
+        if (heading.texts.size() > 2)
+            CHECK(heading.texts[2].low.y >= second.low.y + second.font.px);
+        const ui::Frame& frame = heading.ui.style();
+        CHECK(ui::heading_height(is, size.x - 32.0F, frame) ==
+              doctest::Approx(ui::heading_height(frame) + first.font.px));
+        CHECK(ui::heading_height(is, 2000.0F, frame) == ui::heading_height(frame));
+    }
 }

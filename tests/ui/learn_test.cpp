@@ -48,7 +48,7 @@ TEST_CASE("a drag over the curve goes to a kept moment, and the right end to the
 TEST_CASE("a click on a map selects its row in the panel") {
     Learn app;
     app.ui.press(Key::space);
-    app.settle();
+    app.settle({view::ShowLearnPage{view::LearnPage::settings}});
     const auto found =
         test::click_until<view::SelectLearnCell>(app.ui, {580, 180}, {1200, 560}, {24, 24});
     REQUIRE(found);

@@ -197,6 +197,28 @@ TEST_CASE("every power of two is a stop of the slider under the hand") {
     CHECK(met.size() > 40);
 }
 
+TEST_CASE(
+    "the slider of a share is even: between a quarter and a half as far as to three quarters") {
+    double value = 0.9;
+    Panel panel([&value](const ui::Frame& frame, view::Actions& out) {
+        if (const auto to = ui::real_slider(frame, "share", {"target", "0.50", "0.999"}, value,
+                                            0.001, 0.999, 400.0F, {"", ""}, out))
+            value = *to;
+    });
+    std::array<float, 3> at{};
+    const float y = (panel.low.y + panel.high.y) / 2;
+    for (float x = panel.low.x; x < panel.high.x; x += 1.0F) {
+        panel.ui.frames(kNoDoubleClick);
+        panel.ui.click({x, y});
+        for (std::size_t n = 0; n < 3; ++n)
+            if (at[n] == 0.0F && x > panel.low.x + 80.0F &&
+                value >= 0.25 * static_cast<double>(n + 1))
+                at[n] = x;
+    }
+    CHECK(at[1] - at[0] > 20.0F);
+    CHECK(at[2] - at[1] == doctest::Approx(at[1] - at[0]).epsilon(0.1));
+}
+
 TEST_CASE("the keys move a focused slider by one, by stops and to its ends") {
     WidthSlider slider(48);
     slider.panel.ui.press(Key::tab);

@@ -106,6 +106,12 @@ TEST_CASE("a signed difference keeps 0, ∞ and NaN apart") {
 TEST_CASE("nothing pinned asks for a pin; a pin is compared with what comes after it") {
     AppState state = compare_state();
     CHECK(has(build_compare_view(state).point, "Press B"));
+    const auto [i, j] = compare_look(state).cell;
+    const InspectorView alone = compare_inspector(state);
+    CHECK(alone.value == number(static_cast<double>(weight_at(state, i, j))));
+    REQUIRE(alone.table);
+    CHECK(alone.table->columns.size() == 1);
+    CHECK(alone.table->rows[static_cast<std::size_t>(j)].chosen);
     CHECK(has(acted(state, {PinBaseline{}}).message.words, "baseline 1"));
     CHECK(has(build_compare_view(state).point, "the same"));
     const float before = weight_at(state, 1, 2);

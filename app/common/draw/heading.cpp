@@ -34,15 +34,34 @@ std::pair<std::string, std::string> parted(const std::string& text) {
     return {text.substr(0, end + 1), text.substr(end + 2)};
 }
 
-/// The largest letters in which it fits; of none, the smallest.
-Font font_for(const std::string& text, float room, const Frame& frame) {
+/// A headline: its letters, and its lines.
+struct Set {
+    Font font;
+    std::string first, second = {};
+};
+
+/// What fits in `room`, up to a space, and what does not.
+std::pair<std::string, std::string> broken(const Font& font, const std::string& text, float room,
+                                           const Frame& frame) {
+    std::size_t end = text.size();
+    const auto splits_number = [&] { return end < text.size() && text[end + 1] == '%'; };
+    while (end != 0 && end != std::string::npos &&
+           (splits_number() || frame.text_width(font, text.substr(0, end)) > room))
+        end = text.rfind(' ', end - 1);
+    if (end == 0 || end >= text.size()) return {text, {}};
+    return {text.substr(0, end), text.substr(end + 1)};
+}
+
+/// One line of the largest letters in which it fits; of none, two of the smallest.
+Set set_headline(const std::string& text, float room, const Frame& frame) {
     Font font = frame.fonts.headline;
     const std::size_t first = is_lower_than(kLowestWindow, frame) ? 1 : 0;
     for (std::size_t n = first; n < kSizes.size(); ++n) {
         font.px = frame.px(kSizes[n]);
-        if (frame.text_width(font, text) <= room) break;
+        if (frame.text_width(font, text) <= room) return {font, text};
     }
-    return font;
+    const auto [one, two] = broken(font, text, room, frame);
+    return {font, one, two};
 }
 
 /// One line at `at`; where it is cut, and where more is to be said, pointing at it says `whole`. Returns its right end.
@@ -82,18 +101,40 @@ void draw_muted(const std::string& text, const std::string& why, ImVec2 at, floa
     if (!why.empty()) draw_why({end + gap, at.y}, why, frame);
 }
 
-/// At the right end of the line that ends at `right`; returns where the room left of it ends.
-float draw_tex(const std::string& tex, float left, float right, float baseline,
-               const Frame& frame) {
-    const auto box =
-        tex.empty() ? std::nullopt : fitted_math(frame, tex, kFormulaSize, (right - left) / 3);
-    if (!box) return right;
-    draw_formula(frame, *box, {right - box->width, baseline});
-    return right - box->width - frame.px(kSpace24);
-}
-
 void append(std::string& to, const std::string& text, const char* between) {
     if (!text.empty()) to += (to.empty() ? "" : between) + text;
+}
+
+/// What stands where.
+struct Lay {
+    Set headline;
+    std::string rest, more;            // the muted line, and what is behind "why?"
+    std::optional<view::MathBox> tex;  // at the right end
+    float right = 0.0F;                // of the headline
+    float second = 0.0F;               // height of its second line
+};
+
+Lay lay_out(const Heading& heading, float low, float high, const Frame& frame) {
+    Lay lay;
+    lay.right = high;
+    if (lines_in(frame).muted > 0.0F && !heading.tex.empty())
+        lay.tex = fitted_math(frame, heading.tex, kFormulaSize, (high - low) / 3);
+    if (lay.tex) lay.right -= lay.tex->width + frame.px(kSpace24);
+    const float room = lay.right - low;
+    const float least = frame.px(kSizes[1]) / frame.px(kSizes[0]);
+    std::string first = heading.headline;
+    if (frame.text_width(frame.fonts.headline, first) * least > room)
+        std::tie(first, lay.rest) = parted(first);
+    lay.headline = set_headline(first, room, frame);
+    if (!lay.headline.second.empty()) lay.second = lay.headline.font.px;
+    append(lay.rest, heading.muted, " ");
+    std::string notes;
+    for (const std::string& note : heading.notes)
+        append(lay.rest.empty() ? lay.rest : notes, note, "\n");
+    std::tie(lay.rest, lay.more) = parted(lay.rest);
+    append(lay.more, notes, "\n");
+    append(lay.more, heading.why, "\n");
+    return lay;
 }
 
 }  // namespace
@@ -107,39 +148,33 @@ float heading_height(const Frame& frame) {
     return frame.px(lines.above + lines.height);
 }
 
+float heading_height(const Heading& heading, float width, const Frame& frame) {
+    return heading_height(frame) + lay_out(heading, 0.0F, width, frame).second;
+}
+
 void draw_heading(const Heading& heading, const Box& box, const Frame& frame) {
     const Lines& lines = lines_in(frame);
+    const Lay lay = lay_out(heading, box.low.x, box.high.x, frame);
     const float top = box.low.y + frame.px(lines.above);
     const float baseline = std::round(top + frame.px(lines.baseline));
-    const float right = lines.muted > 0.0F
-                            ? draw_tex(heading.tex, box.low.x, box.high.x, baseline, frame)
-                            : box.high.x;
-    const float room = right - box.low.x;
-    const float least = frame.px(kSizes[1]) / frame.px(kSizes[0]);
-    std::string first = heading.headline;
-    std::string rest;
-    if (frame.text_width(frame.fonts.headline, first) * least > room)
-        std::tie(first, rest) = parted(first);
-    append(rest, heading.muted, " ");
-    std::string more;
-    std::tie(rest, more) = parted(rest);
-    for (const std::string& note : heading.notes) append(rest.empty() ? rest : more, note, "\n");
-    if (more.empty()) std::tie(rest, more) = parted(rest);
-    append(more, heading.why, "\n");
-    std::string whole = heading.headline;
+    if (lay.tex) draw_formula(frame, *lay.tex, {box.high.x - lay.tex->width, baseline});
+    const auto& [font, first, second] = lay.headline;
+    std::string whole = second.empty() ? first : second;
     if (lines.muted == 0.0F) {
-        append(whole, rest, "\n");
-        append(whole, more, "\n");
+        whole = heading.headline;
+        append(whole, lay.rest, "\n");
+        append(whole, lay.more, "\n");
     }
-    const Font font = font_for(first, room, frame);
     const view::Color color = heading.warns   ? frame.theme.warning
                               : heading.stale ? frame.theme.muted
                                               : frame.theme.text;
-    draw_line(font, {box.low.x, std::round(baseline - font.ascent())}, right, color, first,
-              lines.muted == 0.0F ? whole : first, frame);
+    const ImVec2 at{box.low.x, std::round(baseline - font.ascent())};
+    draw_line(font, at, lay.right, color, first, second.empty() ? whole : first, frame);
+    if (!second.empty())
+        draw_line(font, {at.x, at.y + lay.second}, lay.right, color, second, whole, frame);
     if (lines.muted > 0.0F)
-        draw_muted(rest, frame.is_canvas_alone() ? std::string() : more,
-                   {box.low.x, top + frame.px(lines.muted)}, box.high.x, frame);
+        draw_muted(lay.rest, frame.is_canvas_alone() ? std::string() : lay.more,
+                   {box.low.x, top + frame.px(lines.muted) + lay.second}, box.high.x, frame);
     close_placing();
 }
 

@@ -8,7 +8,7 @@
 namespace attn::ui {
 
 /// What stands above the canvas: one sentence and one muted one, in the same place in every workspace. The first is as
-/// large as its width lets it be; a second of it gives way to the muted line. What else is to be said stands behind
+/// large as its width lets it be, on two lines at the smallest; a second of it gives way to the muted line. What else is to be said stands behind
 /// "why?", and where there is no muted line pointing at the sentence says all.
 struct Heading {
     std::string headline;
@@ -31,6 +31,8 @@ inline bool is_lower_than(float height, const Frame& frame) {
 float bar_height(const Frame& frame);
 /// The room that it takes, with what stays empty above it.
 float heading_height(const Frame& frame);
+/// With a second line of the sentence, where it has one.
+float heading_height(const Heading& heading, float width, const Frame& frame);
 /// From the top of `box`.
 void draw_heading(const Heading& heading, const Box& box, const Frame& frame);
 

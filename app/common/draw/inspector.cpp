@@ -285,7 +285,8 @@ void draw_label(const Placed& at, float y, const std::string& label, view::Color
     const float low = at.left + at.frame.px(kInset);
     const float room = at.start(0) - at.frame.px(kSpace8) - low;
     const Font& font = at.frame.fonts.small;
-    const std::string shown = middle_ellipsis(label, view::kMostNamed);
+    const bool fits = at.frame.text_width(font, label) <= room;
+    const std::string shown = fits ? label : middle_ellipsis(label, view::kMostNamed);
     draw_text_in(at.frame, font, {low, y}, {low + room, y + at.row()}, Align::left, color,
                  fit_text(at.frame, font, shown, room));
 }

@@ -163,12 +163,17 @@ constexpr double kHair = 1e-9;
 struct Scale {
     double low, high;
 
+    /// Of a share, from 0.001 to 0.999, which has no powers.
+    bool is_even() const { return std::abs(low + high - 1.0) < kHair; }
     /// How far along the track a value stands, 0…1.
     double share(double value) const {
-        const double at = std::log(value / low) / std::log(high / low);
+        const double at =
+            is_even() ? (value - low) / (high - low) : std::log(value / low) / std::log(high / low);
         return std::isnan(at) ? 0.0 : within(at, 0.0, 1.0);
     }
-    double at(double share) const { return low * std::pow(high / low, share); }
+    double at(double share) const {
+        return is_even() ? low + (high - low) * share : low * std::pow(high / low, share);
+    }
     /// The power of `base` next to the value; the value itself when that stands further off than
     /// `magnet` along the track.
     double held(double value, double base, double magnet) const {

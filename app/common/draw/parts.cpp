@@ -164,7 +164,7 @@ void draw_canvas(const view::AppState& state, const Parts& parts, const WorkArea
             wrapped_words(frame, frame.fonts.title, frame.theme.muted, parts.lacks);
         });
     }
-    const float foot = top + heading_height(frame);
+    const float foot = top + heading_height(parts.heading, room.size().x, frame);
     panel("heading", {room.low, {room.high.x, foot}}, [&] {
         draw_heading(parts.heading, {room.low, {room.high.x, foot}}, frame);
     });

@@ -20,8 +20,9 @@ std::string title(const AppState& state) {
     const MapSize size = map_size(map_look(state));
     if (size == MapSize{}) return "No matrix yet";
     const Document& document = state.document();
-    return fmt::format("{} × {}, d_k {}, {}", grouped(size.rows), grouped(size.columns),
-                       document.size.d_k, document.title);
+    return fmt::format("{} × {}, d_k {}, {}{}{}", grouped(size.rows), grouped(size.columns),
+                       document.size.d_k, is_toy(document) ? "“" : "", document.title,
+                       is_toy(document) ? "”" : "");
 }
 
 std::string hint(const AppState& state) {

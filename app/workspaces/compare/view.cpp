@@ -186,6 +186,25 @@ InspectorTable compare_table(const AppState& state, const ComparedStage& stage) 
     return table;
 }
 
+/// The selected cell and its row, of what is shown.
+InspectorView unpinned_inspector(const AppState& state) {
+    const ComparedStage stage = compared_stage(state, state);
+    const auto [i, j] = compare_look(state).cell;
+    InspectorView view = only_hint("B pins what is shown as the baseline A.");
+    if (!stage.lacks.empty() || i >= stage.b.rows || j >= stage.b.columns) return view;
+    view.empty = false;
+    view.role = info(compare_look(state).stage).role;
+    view.title = cell_name(state, {compare_look(state).stage, i, j});
+    view.value = number(stage.b(i, j));
+    view.edit_hint = view.hint;
+    view.table = compare_table(state, stage);
+    view.table->title = "its row";
+    view.table->columns = {{"B", view.role}};
+    for (TableRow& row : view.table->rows) row.cells.resize(1);
+    view.as_text = view.as_latex = view.as_python = text_of(view);
+    return view;
+}
+
 }  // namespace
 
 float signed_difference(float a, float b) {
@@ -281,7 +300,7 @@ CompareView build_compare_view(const AppState& state) {
 InspectorView compare_inspector(const AppState& state) {
     if (!compare_lacks(state).empty()) return {};
     const CompareLook& look = compare_look(state);
-    if (look.pins.empty()) return only_hint("B pins what is shown as the baseline A.");
+    if (look.pins.empty()) return unpinned_inspector(state);
     const ComparePin& pin = look.pins[look.baseline];
     const AppState pinned = pinned_state(state, pin);
     const ComparedStage stage = compared_stage(state, pinned);

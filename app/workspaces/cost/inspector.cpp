@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <algorithm>
 
 #include "app/common/format.h"
 #include "app/workspaces/cost/view.h"
@@ -26,58 +25,6 @@ Holding storage_of(CostItem item) {
     return static_cast<Holding>(static_cast<int>(item) - static_cast<int>(CostItem::materialised));
 }
 
-/// Of each Holding.
-constexpr const char* kStorageWords[] = {
-    "Every weight of every head is stored: as Step shows them, and as a framework does without a "
-    "fused kernel.",
-    "c queries at a time: each chunk's weights overwrite those of the chunk before.",
-    "The online softmax keeps a running maximum and sum: no weight is stored, one logsumexp a row "
-    "is left for the backward pass.",
-    "Decoding keeps the keys and values of all tokens before: one cache a layer. G in place of H "
-    "heads makes it H/G times smaller."};
-
-std::string stage_words(CostItem item, CostPass pass) {
-    const bool forward = pass == CostPass::forward;
-    switch (item) {
-        case CostItem::q:
-        case CostItem::k:
-        case CostItem::v:
-        case CostItem::output:
-            return forward
-                       ? "A product with a parameter: 2 FLOP for each multiplication and addition."
-                       : "Two products: the gradient of what came in, and of the parameter.";
-        case CostItem::scores:
-            return forward ? "Q Kᵀ: d_k multiplications and additions for each pair."
-                           : "d_Q = d_S K and d_K = d_Sᵀ Q.";
-        case CostItem::scaled:
-            return "One multiplication for each pair; all else is moving bytes.";
-        case CostItem::masked:
-            return "Nothing is computed: each pair is read, and written or replaced.";
-        case CostItem::weights:
-            return forward ? "Compare, subtract, exp, add, divide: 5 for each pair."
-                           : "a ∘ (d_a − Σ d_a a): 4 for each pair.";
-        case CostItem::context:
-            return forward ? "A V: d_v multiplications and additions for each pair."
-                           : "d_A = d_O Vᵀ and d_V = Aᵀ d_O.";
-        default:
-            return "The sum over the stages.";
-    }
-}
-
-/// What the letters of the formula are.
-void add_sizes(InspectorView& view, const CostFormula& formula, const CostSizes& sizes) {
-    for (std::size_t n = 0; n < kCostSizeCount; ++n) {
-        const auto size = static_cast<CostSize>(n);
-        const bool has = std::ranges::any_of(formula, [&](const CostTerm& term) {
-            return std::ranges::count(term.sizes, size) > 0;
-        });
-        if (has)
-            view.geometry.push_back(
-                text_line(std::string(info(size).symbol),
-                          fmt::format("{}: {}", info(size).words, grouped(sizes.values[n]))));
-    }
-}
-
 /// The stage's cost, or the sum; an empty one where Q, K and V are given and so are not computed.
 CostSum cost_of(CostItem item, const CostControls& controls) {
     auto stages = stage_costs(controls.pass, controls.sizes);
@@ -90,7 +37,6 @@ void explain_storage(InspectorView& view, Holding storage, const CostControls& c
     const CostFormula formula = stored_bytes(storage);
     view.value = cost_bytes(estimate_of(formula, controls.sizes));
     view.tex = formula_tex(formula);
-    view.add("", kStorageWords[static_cast<std::size_t>(storage)]);
     view.lines.push_back(count_line("bytes", formula, controls.sizes, cost_bytes));
     if (storage == Holding::kv_cache) return;
     view.lines.push_back(count_line("FLOP of the products", product_flop(controls.pass, storage),
@@ -101,7 +47,6 @@ void explain_stage(InspectorView& view, CostItem item, const CostControls& contr
     const CostSum cost = cost_of(item, controls);
     const double flop = estimate_of(cost.flop, controls.sizes);
     view.value = flop_words(flop);
-    view.add("", stage_words(item, controls.pass));
     if (item != CostItem::total) view.tex = formula_tex(cost.flop);
     if (cost.written.empty())
         return view.add("", "Q, K and V are given here: nothing is computed.");
@@ -161,7 +106,6 @@ InspectorView cost_inspector(const AppState& state) {
     view.formula = view.tex.empty() ? "" : tex::plain_text(view.tex);
     const CostFormula formula =
         is_storage(item) ? stored_bytes(storage_of(item)) : cost_of(item, controls).flop;
-    add_sizes(view, formula, controls.sizes);
     view.as_text = text_of(view);
     view.as_latex = fmt::format("${} = {}$\n", formula_tex(formula),
                                 count_of(formula, controls.sizes).value_or(0));

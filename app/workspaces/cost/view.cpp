@@ -125,7 +125,8 @@ CostCardView card_of(Holding storage, const AppState& state, double memory) {
                  : *limit == kMostCostTokens ? "fits at every T drawn"
                                              : "T ≤ " + grouped(*limit);
     card.tooltip = fmt::format(
-        "{}. What fits into this machine’s memory: {}. Click: its numbers.", card.formula,
+        "{}\n{}. What fits into this machine’s memory: {}. Click: its numbers.",
+        cost_words(card.item, cost_controls(state).pass), card.formula,
         storage == Holding::kv_cache ? "the cache alone" : "with Q, K, V and the context");
     return card;
 }
@@ -178,7 +179,11 @@ void set_rows(CostView& view, const CostControls& controls, CostItem selected) {
     }
     view.rows.push_back(row_view(CostItem::total, "all", all, units));
     view.rows.back().share = 1.0;
-    for (CostRowView& row : view.rows) row.selected = row.item == selected;
+    for (CostRowView& row : view.rows) {
+        row.selected = row.item == selected;
+        row.tooltip = cost_words(row.item, controls.pass) +
+                      " The shade is its share of all FLOP. Click: its formulas.";
+    }
 }
 
 // --- controls
@@ -264,7 +269,7 @@ CostMeasureView measure_view(const AppState& state) {
     }
     view.possible = why.empty();
     view.fault = !why.empty() || (last && !last->fault.empty());
-    view.words = !why.empty()                   ? "Too much to be measured here."
+    view.words = !why.empty()                   ? ""  // M says why
                  : last && !last->fault.empty() ? last->fault
                  : last ? "The last measurement was of other sizes: measure again (M)."
                         : "Not measured yet: M runs the engine at these sizes.";

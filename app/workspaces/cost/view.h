@@ -18,7 +18,8 @@ struct CostRowView {
     CostItem item = CostItem::total;
     std::string name;
     std::array<std::string, 5> numbers;  // FLOP, read, written, kept, FLOP/byte
-    double share = 0.0;                  // of all FLOP
+    std::string tooltip;
+    double share = 0.0;  // of all FLOP
     bool selected = false;
 };
 /// What one way of holding the weights takes.

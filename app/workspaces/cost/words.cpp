@@ -88,6 +88,16 @@ CostUnit unit_of(double value, double step, double most, const std::string_view 
     return unit;
 }
 
+/// Of each Holding.
+constexpr const char* kStorageWords[] = {
+    "Every weight of every head is stored: as Step shows them, and as a framework does without a "
+    "fused kernel.",
+    "c queries at a time: each chunk's weights overwrite those of the chunk before.",
+    "The online softmax keeps a running maximum and sum: no weight is stored, one logsumexp a row "
+    "is left for the backward pass.",
+    "Decoding keeps the keys and values of all tokens before: one cache a layer. G in place of H "
+    "heads makes it H/G times smaller."};
+
 std::string with_unit(double value, const CostUnit& unit) {
     return value == 0.0 ? "0" : fmt::format("{} {}", shown_value(value / unit.size), unit.name);
 }
@@ -145,8 +155,8 @@ std::string cost_sentence(const CostControls& controls, double memory) {
     const double stored = estimate_of(stored_bytes(Holding::materialised), sizes);
     const double fused = estimate_of(stored_bytes(Holding::fused), sizes);
     return fmt::format(
-        "{}: storing the weights takes {}, {}; fused keeps {} in their place, {}.",
-        shape_words(sizes), cost_bytes(stored), share_words(stored, memory), cost_bytes(fused),
+        "{}: storing the weights takes {}, {}; fused keeps {}, {}.", shape_words(sizes),
+        cost_bytes(stored), share_words(stored, memory), cost_bytes(fused),
         sizes[CostSize::tk] == 1 ? "as much" : grouped(sizes[CostSize::tk]) + " times less");
 }
 
@@ -165,6 +175,36 @@ std::vector<std::string> cost_notes(const CostControls& controls) {
                                    "GiB = 2³⁰ bytes, GFLOP = 10⁹ operations."};
     std::erase(notes, std::string());
     return notes;
+}
+
+std::string cost_words(CostItem item, CostPass pass) {
+    const bool forward = pass == CostPass::forward;
+    switch (item) {
+        case CostItem::q:
+        case CostItem::k:
+        case CostItem::v:
+        case CostItem::output:
+            return forward
+                       ? "A product with a parameter: 2 FLOP for each multiplication and addition."
+                       : "Two products: the gradient of what came in, and of the parameter.";
+        case CostItem::scores:
+            return forward ? "Q Kᵀ: d_k multiplications and additions for each pair."
+                           : "d_Q = d_S K and d_K = d_Sᵀ Q.";
+        case CostItem::scaled:
+            return "One multiplication for each pair; all else is moving bytes.";
+        case CostItem::masked:
+            return "Nothing is computed: each pair is read, and written or replaced.";
+        case CostItem::weights:
+            return forward ? "Compare, subtract, exp, add, divide: 5 for each pair."
+                           : "a ∘ (d_a − Σ d_a a): 4 for each pair.";
+        case CostItem::context:
+            return forward ? "A V: d_v multiplications and additions for each pair."
+                           : "d_A = d_O Vᵀ and d_V = Aᵀ d_O.";
+        case CostItem::total:
+            return "The sum over the stages.";
+        default:
+            return kStorageWords[static_cast<int>(item) - static_cast<int>(CostItem::materialised)];
+    }
 }
 
 CostItem item_of(Stage stage) {

@@ -39,6 +39,8 @@ std::string cost_note(const CostControls& controls);
 /// What fused computes, what sharing heads does to the KV cache, and the units.
 std::vector<std::string> cost_notes(const CostControls& controls);
 
+/// What it is: of a stage what is computed, of a storage what is kept.
+std::string cost_words(CostItem item, CostPass pass);
 /// The item of a stage, and the other way.
 CostItem item_of(Stage stage);
 CostItem item_of(Holding storage);

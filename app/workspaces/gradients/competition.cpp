@@ -127,7 +127,7 @@ CompetitionView build_competition(const AppState& state) {
     const auto [open, unknown] = add_tokens(state, p, view);
     const CompetitionToken& raised = view.at(view.raised);
     for (CompetitionToken& token : view.tokens) fill_token(raised, token);
-    view.title = fmt::format("Row {}: what raising the score of {} does to the others",
+    view.title = fmt::format("Row {}: raising the score of {}",
                              axis_label(state, Axis::query, view.row), raised.label);
     view.formula = fmt::format(
         "∂p_k/∂s_j = p_k (δ_kj − p_j), j = {}; s: the score as softmax sees it, scaled{} and "

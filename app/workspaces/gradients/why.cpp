@@ -100,7 +100,7 @@ std::string why_words(const LossGradients& result, const GradientsView& view) {
                              : typical[1] > typical[0] ? ", and so is a typical row of ∂L/∂Q"
                                                        : ", a typical row of ∂L/∂Q as long";
     return fmt::format(
-        "‖∂L/∂{}‖ is {} times as long without ÷√d_k{} (median {} against {}): it is a sum over "
+        "‖∂L/∂{}‖ is {} times as long without ÷√d_k{} (median {} against {}). It is a sum over "
         "rows, and ÷√d_k takes the factor 1/√{} = {} from each.",
         row->symbol, significant(row->norms[off] / row->norms[on], 3), rows,
         significant(typical[1], 3), significant(typical[0], 3), result.document->size.d_k,

@@ -54,7 +54,7 @@ void enter_gradients(AppState& state) {
     if (stage != nullptr && info(*stage).rows == Axis::query)
         gradients_look(state).row = selected->row;
     settle_gradients(state);
-    say(state, "↑ and ↓ choose a row, ← and → the score that is raised.");
+    say(state, "↑ ↓ choose a row, ← → the score that is raised.");
 }
 
 void add_gradients_commands(std::vector<Command>& list, const AppState& state) {

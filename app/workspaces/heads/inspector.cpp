@@ -102,16 +102,18 @@ void add_pair(const AppState& state, InspectorView& view, HeadPlace place) {
         row, pair.row, head_name(place), pair.column);
 }
 
+/// A row each; what they are is copied with them.
 void add_measures(InspectorView& view, const HeadFacts& facts) {
+    view.table = InspectorTable{"", "measure", {{"", Role::weight}}, {}, {}};
     for (const HeadMeasureInfo& each : head_measure_table()) {
         if (each.measure == HeadMeasure::change) continue;  // it has lines of its own
         const auto& value = facts.measures[each.measure];
         const std::string why =
             each.asks.empty() ? std::string() : fmt::format("  (asks for {})", each.asks);
-        add_line(view, std::string(each.title),
-                 {Piece{measure_text(each.measure, value),
-                        value ? std::optional(Role::weight) : std::nullopt, !value},
-                  Piece{fmt::format("  {}", value ? std::string(each.formula) : why), {}, true}});
+        const std::string text = measure_text(each.measure, value);
+        view.table->rows.push_back({std::string(each.title), {{text, Role::weight, {}}}});
+        view.as_text +=
+            fmt::format("{}: {}  {}\n", each.title, text, value ? std::string(each.formula) : why);
     }
 }
 

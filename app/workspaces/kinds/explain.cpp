@@ -37,8 +37,8 @@ Expr products(const Row& x, Role x_role, const Row& y, Role y_role) {
     return combine(Op::sum, std::move(terms));
 }
 
-/// "the sum of 12 products": in place of many.
-std::string sum_words(const Row& x) { return fmt::format("the sum of {} products", x.size()); }
+/// "Σ of 12 products": in place of many.
+std::string sum_words(const Row& x) { return fmt::format("Σ of {} products", x.size()); }
 
 /// "(0.30, 0.50, …)".
 std::string listed(const Row& x) {
@@ -139,7 +139,7 @@ void add_cosine(const Pair& pair) {
     const Expr product = products(q, Role::query, k, Role::key);
     const std::string name = fmt::format("{}·{}", pair.q_name(), pair.k_name());
     pair.add(name, product, evaluate(product), sum_words(q));
-    const std::string squares = fmt::format("the root of {} squares", q.size());
+    const std::string squares = fmt::format("√ of {} squares", q.size());
     pair.add(fmt::format("‖{}‖", pair.q_name()), length_of(q, Role::query), length(q), squares);
     pair.add(fmt::format("‖{}‖", pair.k_name()), length_of(k, Role::key), length(k), squares);
     if (length(q) == 0.0 || length(k) == 0.0)
@@ -272,12 +272,12 @@ void add_softmax(const Pair& pair) {
     const double own = std::exp(pair.at(Stage::masked) - sums.largest);
     const std::string sink = pair.side.kind.sink ? " and the sink" : "";
     const std::string scores = counted(sums.keys, "score") + sink;
-    pair.add("m", {Piece{fmt::format("the largest of {}", scores)}}, sums.largest);
+    pair.add("m", {Piece{fmt::format("max of {}", scores)}}, sums.largest);
     pair.add("exp(M − m)",
              combine(Op::exp, {combine(Op::difference, {value(pair.at(Stage::masked), Role::score),
                                                         value(sums.largest)})}),
              own);
-    std::string words = fmt::format("the sum of exp over {}", counted(sums.keys, "key"));
+    std::string words = fmt::format("over {}", counted(sums.keys, "key"));
     if (pair.side.kind.sink)
         words += fmt::format(", and exp({} − m) = {} of the sink", number(*pair.side.kind.sink),
                              number(std::exp(*pair.side.kind.sink - sums.largest)));
@@ -374,7 +374,7 @@ void add_state_space(const Pair& pair) {
         "their mean. D adds the token's own value besides.",
         counted(states, "state"), counted(pair.i - pair.j, "time")));
     const Expr sum = combine(Op::sum, std::move(each));
-    pair.add("Σ", sum, evaluate(sum), fmt::format("the sum of {} columns' weights", columns));
+    pair.add("Σ", sum, evaluate(sum), fmt::format("Σ of {} columns' weights", columns));
     pair.add("a",
              combine(Op::quotient, {value(evaluate(sum)), constant(static_cast<double>(columns))}),
              pair.out.weight);

@@ -25,20 +25,6 @@ void add_side(InspectorView& view, const std::string& letter, const KindComputed
     for (const std::string& note : arithmetic.notes) add_line(view, "", {Piece{note, {}, true}});
 }
 
-/// "784 B: 4 × 196, a weight of each pair": what one side keeps and computes, by the operation's own count.
-void add_cost(InspectorView& view, const std::string& letter, const OperationCost& cost) {
-    const auto whole = [](auto count) { return grouped(static_cast<Index>(count)); };
-    std::string kept;
-    for (const OperationKept& each : cost.kept)
-        kept +=
-            fmt::format("{}4 × {} ({})", kept.empty() ? "" : " + ", whole(each.entries), each.what);
-    add_line(view, fmt::format("{} computes", letter),
-             {Piece{fmt::format("{} in products + {} = {} FLOPs", whole(cost.products),
-                                whole(cost.elementwise), whole(cost.flops()))}});
-    add_line(view, fmt::format("{} keeps", letter),
-             {Piece{fmt::format("{} = {} B", kept, whole(cost.kept_bytes()))}});
-}
-
 /// M and share of each key, of A and of B.
 InspectorTable key_table(const AppState& state, const KindsResult& result, large::Cell cell) {
     InspectorTable table{"",
@@ -115,8 +101,6 @@ InspectorView kinds_inspector(const AppState& state) {
         add_side(view, which == KindsSide::a ? "A" : "B", side,
                  explain_kind(side, *result, cell.row, cell.column));
     }
-    add_cost(view, "A", result->a.cost);
-    add_cost(view, "B", result->b.cost);
     view.table = key_table(state, *result, cell);
     view.as_latex = fmt::format("A_{{{0},{1}}} = {2}, \\quad B_{{{0},{1}}} = {3}", cell.row,
                                 cell.column, result->a.weights()(cell.row, cell.column),

@@ -206,12 +206,20 @@ std::string allowed_words(const KindComputed& side) {
                        grouped(std::ssize(side.allowed)));
 }
 
+/// "4 × 196 (a weight of each pair) = 784 B".
 std::string kept_words(const KindComputed& side) {
     std::string words;
     for (const OperationKept& kept : side.cost.kept)
-        words += fmt::format("{}{}: {} numbers", words.empty() ? "" : "; ", kept.what,
-                             grouped(static_cast<Index>(kept.entries)));
-    return words;
+        words += fmt::format("{}4 × {} ({})", words.empty() ? "" : " + ",
+                             grouped(static_cast<Index>(kept.entries)), kept.what);
+    return fmt::format("{} = {} B", words, grouped(static_cast<Index>(side.cost.kept_bytes())));
+}
+
+/// "3,136 in products + 980 = 4,116".
+std::string flop_words(const KindComputed& side) {
+    const auto whole = [](auto count) { return grouped(static_cast<Index>(count)); };
+    return fmt::format("{} in products + {} = {}", whole(side.cost.products),
+                       whole(side.cost.elementwise), whole(side.cost.flops()));
 }
 
 /// Measured, where Shift+M asked for it.
@@ -241,9 +249,10 @@ std::vector<KindRow> rows_of(const AppState& state, const KindsResult& result) {
     add("pairs that the mask allows", "n_q · n_k at most",
         "Pairs of a query and a key that get a weight.", allowed_words);
     add("FLOPs of this head", "multiply-adds 2, the rest 1",
-        "All of the call: what the score, positions, soft cap and sink compute, 5 a pair for the "
-        "softmax, and A V. ÷ √d_k and ÷ τ count as 0, for W_Q can hold them. Shift+M measures "
-        "the time beside them.",
+        fmt::format("A: {}. B: {}. What the score, positions, soft cap and sink compute, 5 a pair "
+                    "for the softmax, and A V. ÷ √d_k and ÷ τ count as 0, for W_Q can hold them. "
+                    "Shift+M measures the time beside them.",
+                    flop_words(result.a), flop_words(result.b)),
         [](const KindComputed& side) { return grouped(static_cast<Index>(side.cost.flops())); });
     add("kept besides Q, K, V", "4 bytes a number",
         fmt::format("A: {}. B: {}.", kept_words(result.a), kept_words(result.b)),

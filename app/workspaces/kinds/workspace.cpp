@@ -146,7 +146,7 @@ void enter_kinds(AppState& state) {
     settle_kinds(state);
     if (!kinds_lacks(state).empty()) return say(state, kinds_lacks(state));
     say(state, kinds_look(state).online ? "→ takes the next keys, Space plays."
-                                        : "N shows the next pair, O the online softmax.");
+                                        : "N shows the next pair.");
 }
 
 const WorkspaceInfo kKindsWorkspace{

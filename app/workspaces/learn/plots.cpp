@@ -206,6 +206,12 @@ std::string value_words(const MeasureInfo& info, LearnMeasure measure, double va
     return info.log ? significant(value, 3) : number(value);
 }
 
+/// With ÷√d_k as weights are drawn, without as words are; of another difference A and B.
+Role role_of(const LearnControls& controls, std::size_t run) {
+    const bool first = controls.differs == "scaling" ? controls.of(run).scaling : run == 0;
+    return first ? Role::weight : Role::input;
+}
+
 void add_curves(const AppState& state, PlotView& plot, const MeasureInfo& info,
                 LearnMeasure measure) {
     const LearnLook& look = learn_look(state);
@@ -219,7 +225,7 @@ void add_curves(const AppState& state, PlotView& plot, const MeasureInfo& info,
         CurveView curve = curve_of(side.records, 0, value);
         curve.label = learn_name(series.request.plan, run);
         if (curve.label.empty()) curve.label = "A";
-        curve.role = run == 0 ? Role::query : Role::key;
+        curve.role = role_of(controls, run);
         plot.curves.push_back(std::move(curve));
         const bool there = shown > 0 && shown <= std::ssize(side.records);
         const double here =
@@ -236,7 +242,7 @@ void add_curves(const AppState& state, PlotView& plot, const MeasureInfo& info,
             curve_of(look.before->sides[run].records, now.back().step,
                      value_of(look, controls.of(run), look.before->sides[run], measure));
         curve.label = run == 0 ? "A before" : "B before";
-        curve.role = run == 0 ? Role::query : Role::key;
+        curve.role = role_of(controls, run);
         curve.dashed = true;
         curve.low.clear();
         curve.high.clear();

@@ -84,7 +84,7 @@ struct LearnLook {
     LearnShown shown;
     Index layer = 0, head = 0;
     LearnMeasure measure = LearnMeasure::accuracy;
-    LearnPage page = LearnPage::settings;
+    LearnPage page = LearnPage::row;
     large::Cell cell;
 
     // of the moment: in no session and no journal

@@ -90,9 +90,8 @@ void add_learn_maps(const AppState& state, LearnView& view) {
     std::vector<std::string> tokens = learn_tokens(series, series.sides[0].probe->example);
     const bool cut = tokens.size() > kMostShownTokens;
     if (cut) tokens.resize(kMostShownTokens);
-    view.map_words =
-        fmt::format("Weights of {} at step {} on “{}{}”.", head_name({look.layer, look.head}),
-                    grouped(series.sides[0].probe->step), fmt::join(tokens, " "), cut ? " …" : "");
+    view.map_words = fmt::format("Step {}, “{}{}”.", grouped(series.sides[0].probe->step),
+                                 fmt::join(tokens, " "), cut ? " …" : "");
 }
 
 void add_learn_runs(const AppState& state, LearnView& view) {

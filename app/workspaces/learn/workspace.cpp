@@ -106,8 +106,7 @@ void enter_learn(AppState& state) {
     LearnLook& look = learn_look(state);
     if (!look.plan) look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
     settle_learn(state);
-    say(state, look.plan->until == 0 ? "Space trains both models."
-                                     : "Space trains on, ← and → look at other moments.");
+    say(state, look.plan->until == 0 ? "" : "Space trains on, ← and → look at other moments.");
 }
 
 void add_learn_commands(std::vector<Command>& list, const AppState& state) {

@@ -56,9 +56,8 @@ std::string distances_words(const LookupControls& controls, const MemoryRead& re
     const std::string names = names_of(controls, read.best, value_at_pair);
     if (read.best.size() == 1)
         return fmt::format(
-            "the output is {} from {}, which a hard lookup gives, and {} from the mean of all "
-            "values",
-            hard, names, mean);
+            "the output is {} from {}, the hard answer, and {} from the mean of all values", hard,
+            names, mean);
     return fmt::format(
         "the output is {} from the mean of {}, its limit for τ → 0, and {} from the mean of all "
         "values",

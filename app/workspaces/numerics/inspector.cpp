@@ -297,8 +297,6 @@ InspectorView numerics_inspector(const AppState& state) {
                              info(look.format).name, cell.key);
     view.value = cell.text(cell.at(SoftmaxStep::weights));
     view.role = role_of(look.format);
-    if (const std::string why = cause_words(cell.run()); !why.empty())
-        view.edit_hint = "The row broke: " + why + ".";
     view.tex = tex_of(look.algorithm);
     view.formula = tex::plain_text(view.tex);
     view.lines = steps_of(cell);

@@ -34,7 +34,7 @@ constexpr double kLeastTop = 100.0;
 PlotView empty_plot(SoftmaxAlgorithm algorithm, Index gain) {
     PlotView plot;
     const bool first = algorithm == SoftmaxAlgorithm::naive;
-    plot.title = fmt::format("{}{}", title_of(algorithm), first ? ": error over the gain" : "");
+    plot.title = title_of(algorithm);
     plot.x_low = 1.0;
     plot.x_high = static_cast<double>(kMostGain);
     plot.x_label = first ? "gain" : "";

@@ -88,11 +88,7 @@ std::string outcome_words(const NumericsRuns& runs, SoftmaxAlgorithm algorithm,
 
 std::string broken_words(const NumericsRuns& runs, SoftmaxAlgorithm algorithm,
                          const std::vector<FloatFormat>& broken) {
-    const SoftmaxRun& first = runs.of(algorithm, broken.front()).run;
-    const std::string where =
-        broken.size() > 1 ? fmt::format("{}: ", info(first.format).name) : std::string();
-    return fmt::format("{} in {} ({}{})", outcome_words(runs, algorithm, broken),
-                       format_words(broken), where, cause_words(first));
+    return fmt::format("{} in {}", outcome_words(runs, algorithm, broken), format_words(broken));
 }
 
 /// "is off by at most 0.9 ulp", "is off by up to 57 ulp (bf16)".
@@ -196,12 +192,12 @@ std::string cause_words(const SoftmaxRun& run) {
 std::string numerics_sentence(const NumericsRuns& runs) {
     if (std::ranges::any_of(runs.exact, [](long double a) { return std::isnan(a); }))
         return undefined_sentence(runs);
-    std::string words = fmt::format(
-        "At gain {}, {}; {}", runs.gain, clause(runs, SoftmaxAlgorithm::naive, "naive softmax"),
-        clause(runs, SoftmaxAlgorithm::stable, "with the maximum subtracted it"));
+    std::string words = fmt::format("At gain {}, {}; {}", runs.gain,
+                                    clause(runs, SoftmaxAlgorithm::naive, "naive softmax"),
+                                    clause(runs, SoftmaxAlgorithm::stable, "stable"));
     const Parted lse = part(runs, SoftmaxAlgorithm::log_sum_exp);
     if (!lse.broken.empty() || lse.worst > kRightUlp)
-        words += "; " + clause(runs, SoftmaxAlgorithm::log_sum_exp, "exp(s − lse)");
+        words += "; " + clause(runs, SoftmaxAlgorithm::log_sum_exp, "log-sum-exp");
     return words + ".";
 }
 

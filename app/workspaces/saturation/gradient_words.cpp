@@ -87,9 +87,8 @@ std::string gradient_closing(const GradientPoint& point) {
     const double dead = point.unscaled.z.dead;
     if (!longer || dead <= std::max(kManyDead, point.scaled.z.dead)) return {};
     return fmt::format(
-        "{} rows pass nothing, few pass far too much: without ÷√d_k the signal is rare and "
-        "violent, "
-        "not small.",
+        "Without ÷√d_k the signal is rare and violent, not small. {} rows pass nothing, few pass "
+        "far too much.",
         dead > 0.5 ? "Most" : "Many");
 }
 

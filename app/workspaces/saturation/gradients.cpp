@@ -130,9 +130,9 @@ PlotView large_plot(const Have& have, GradientOf of, int top) {
     plot.title = info_of(of).words;
     plot.tooltip = info_of(of).tip;
     add_medians(plot, have, of);
-    add_width_curve(plot, "mean", Role::weight, true, have,
+    add_width_curve(plot, "mean, with", Role::weight, true, have,
                     [of](const GradientPoint& p) { return spread_in(p.scaled, of).mean; });
-    add_width_curve(plot, "mean", Role::input, true, have,
+    add_width_curve(plot, "mean, without", Role::input, true, have,
                     [of](const GradientPoint& p) { return spread_in(p.unscaled, of).mean; });
     return plot;
 }

@@ -38,9 +38,7 @@ bool has_widths(const std::vector<Point>* points, const std::vector<Index>& widt
            });
 }
 
-void enter_saturation(AppState& state) {
-    say(state, "← and → move d_k, ↑ and ↓ choose a gradient.");
-}
+void enter_saturation(AppState& state) { say(state, "← → move d_k, ↑ ↓ choose a gradient."); }
 
 /// z, s, q, W_Q; stays at the ends.
 GradientOf next_gradient(const SaturationLook& look, int step) {

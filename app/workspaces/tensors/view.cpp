@@ -240,9 +240,10 @@ std::string point_words(const AppState& state, const TensorListing& listing) {
     double bytes = 0.0;
     for (const TensorRow& row : listing.rows) bytes += row.bytes;
     const std::size_t count = listing.rows.size();
-    return fmt::format("{}: {} array{}, {}.", state.document().title,
-                       grouped(static_cast<Index>(count)), count == 1 ? "" : "s",
-                       bytes_words(bytes));
+    const std::string& title = state.document().title;
+    return fmt::format(
+        "{}: {} array{}, {}.", is_toy(state.document()) ? fmt::format("“{}”", title) : title,
+        grouped(static_cast<Index>(count)), count == 1 ? "" : "s", bytes_words(bytes));
 }
 
 void add_question(const FileQuestion& question, TensorsView& view) {

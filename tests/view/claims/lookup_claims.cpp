@@ -76,7 +76,7 @@ Index near_most(const std::vector<double>& numbers) {
     return std::ranges::count_if(
         numbers, [&](double each) { return each >= most - 1e-12 * std::max(1.0, std::abs(most)); });
 }
-/// "q reads a 60 % and b 30 %: the output is x from c, which a hard lookup gives, and y from the mean of all values".
+/// "q reads a 60 % and b 30 %: the output is x from c, the hard answer, and y from the mean of all values".
 bool check_reads(const Told& told) {
     const Read all = read(told.state);
     auto order = all.weight;
@@ -378,8 +378,8 @@ constexpr Claim kClaims[] = {
     {"“Similar” is not “largest dot”: {}", check_winner},
     {"Two towers, no values: of {} pairs {} the most similar by {}", check_towers},
     {"Two towers, no values: of {} that are no NaN {} the most similar by {}", check_towers},
-    {"q reads {} and {}: the output is {} from {}, which a hard lookup gives, and {} from the mean "
-     "of all values",
+    {"q reads {} and {}: the output is {} from {}, the hard answer, and {} from the mean of all "
+     "values",
      check_reads},
     {"q reads {}: all q·k are the same, so that at every τ the output is the mean of all values, "
      "and a hard lookup has no single answer",

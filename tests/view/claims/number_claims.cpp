@@ -50,17 +50,12 @@ bool clause_holds(std::string_view clause, const Outcomes& is) {
     };
     std::string rest(clause);
     if (!is.broken.empty()) {
-        const auto parts = parts_of("{} in {} ({", clause.substr(0, clause.find('(') + 1) == clause
-                                                       ? clause
-                                                       : clause.substr(0, clause.find('(') + 1));
-        const auto open = clause.find(" (");
         const auto in = clause.find(" in ");
-        const std::string list(clause.substr(in + 4, open - in - 4));
-        (void)parts;
+        const auto at = clause.find(" and is ");
+        const std::string list(clause.substr(in + 4, at == clause.npos ? at : at - in - 4));
         if (list == "every format" ? is.broken.size() != 4 : names(list) != is.broken) return false;
-        const auto at = clause.find(") and is ");
         if (at == clause.npos) return true;
-        rest = "it" + std::string(clause.substr(at + 5));
+        rest = "it" + std::string(clause.substr(at + 4));
     }
     if (rest.find("exact to the last bit") != rest.npos)
         return is.worst == 0.0 && !is.whole.empty();
@@ -77,8 +72,7 @@ bool clause_holds(std::string_view clause, const Outcomes& is) {
 bool check_gain(const Told& told) {
     const auto gain = told.number(0);
     std::string text(told.part[1]);
-    const auto stable = text.find("; with the maximum subtracted it "),
-               lse = text.find("; exp(s − lse) ");
+    const auto stable = text.find("; stable "), lse = text.find("; log-sum-exp ");
     return gain == static_cast<double>(numerics_controls(told.state).gain) &&
            clause_holds(text.substr(0, stable),
                         outcomes(told.state, SoftmaxAlgorithm::naive, gain)) &&
@@ -172,12 +166,10 @@ double unit_of(std::string_view text) {
 bool check_cost(const Told& told) {
     const CostSizes& of = cost_controls(told.state).sizes;
     const auto keys = static_cast<double>(of[CostSize::tk]);
-    const double stored = unit_of(told.part[2]),
-                 fused = unit_of(split(told.part[4], " in their")[0]);
+    const double stored = unit_of(told.part[2]), fused = unit_of(split(told.part[4], ", ")[0]);
     const auto less = told.words.find(" times less") != told.words.npos;
     if (std::abs(stored / fused - keys) > 0.01 * keys || less != (keys > 1)) return false;
-    if (less && number_of(split(split(told.words, "in their place, ")[1], " times")[0]) != keys)
-        return false;
+    if (less && number_of(split(split(told.part[4], ", ")[1], " times")[0]) != keys) return false;
     return true;
 }
 bool check_products(const Told& told) {

@@ -280,9 +280,7 @@ constexpr Claim kClaims[] = {
      [](const Told& told) {
          return told.count(0) == cost_controls(told.state).sizes[CostSize::tq];
      }},
-    {"{}: a weight of each pair: {} numbers",
-     [](const Told& told) { return told.count(1) == pairs(told); }},
-    {"{} keeps: {} × {} (a weight of each pair) = {} B",
+    {"{}: {} × {} (a weight of each pair) = {} B",
      [](const Told& told) {
          return told.count(2) == pairs(told) && told.number(1) * told.number(2) == told.number(3);
      }},

@@ -301,7 +301,7 @@ bool check_dropout(const Told& told) {
     return told.count(0) >= least && told.count(0) <= out &&
            static_cast<Index>(number_of(split(told.part[1], " ")[0])) <= is.rows * is.columns;
 }
-/// "m: the largest of 3 scores = 1.41": of some row.
+/// "m: max of 3 scores = 1.41": of some row.
 bool check_row_largest(const Told& told) {
     const Rows m = rows_of(told.state, Stage::masked);
     if (told.words.find("sink") != told.words.npos || told.state.workspace != "step") return true;
@@ -426,7 +426,7 @@ constexpr Claim kClaims[] = {
     {"Causal mask off, no other mask is set: every query may see every key", check_no_mask},
     {"no rule is set: every pair is allowed", check_no_mask},
     {"Dropout took out {} of {} at random{}", check_dropout},
-    {"m: the largest of {} = {}", check_row_largest},
+    {"m: max of {} = {}", check_row_largest},
     {"A score of the row is {}, so all its allowed weights are NaN", check_some_nan},
     {"The {} scores that count in this row{} are all {}", check_equal_scores},
     {"The largest product in size: column{}",

@@ -87,7 +87,7 @@ bool check_no_choice(const Told& told) {
     return here && here->scaled.q.percentiles[100] == 0.0 &&
            here->unscaled.q.percentiles[100] == 0.0;
 }
-/// "Most rows pass nothing, few pass far too much: …".
+/// "Most rows pass nothing, few pass far too much".
 bool check_closing(const Told& told) {
     const GradientPoint* here = gradients_at(told.state);
     if (here == nullptr) return false;
@@ -335,7 +335,7 @@ constexpr Claim kClaims[] = {
      check_no_choice},
     {"At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing", check_width_one},
     {"At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing: {}", check_alone_same},
-    {"{} rows pass nothing, few pass far too much: {}", check_closing},
+    {"{} rows pass nothing, few pass far too much", check_closing},
     {"with ÷√d_k: 0 % everywhere", check_dead_scaled},
     {"with ÷√d_k: at most {}", check_dead_scaled},
     {"Share that passes nothing, with: {}", check_dead},

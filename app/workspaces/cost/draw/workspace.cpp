@@ -3,6 +3,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/measured.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/plot.h"
 #include "app/workspaces/cost/view.h"
@@ -76,7 +77,7 @@ void draw_row(const CostRowView& row, const Box& line, const Frame& frame, view:
     draw_text_in(frame, font, {line.low.x + frame.px(8), line.low.y}, line.high, Align::left,
                  row.selected ? frame.theme.accent : frame.theme.text, row.name);
     draw_cells(line, frame.fonts.digits_small, frame.theme.text, frame, row.numbers);
-    tooltip(frame, row.name, "The shade is its share of all FLOP. Click: its formulas.");
+    tooltip(frame, row.name, row.tooltip);
 }
 
 float table_height(const CostView& view, const Frame& frame) {
@@ -96,6 +97,7 @@ void draw_cost_table(const CostView& view, const Box& at, const Frame& frame, vi
         draw_row(row, line, frame, out);
     }
     ImGui::PopID();
+    say_stands(frame.painter, Measuring::Kind::labels, at.low, line.high);
 }
 
 void draw_cost_times(const CostView& view, const Box& at, const Frame& frame, view::Actions& out) {

@@ -22,9 +22,16 @@ constexpr float kChain = 0.36F, kGrids = 0.5F;  // of the width, of the height
 constexpr float kLowest = 20.0F;                // then the chain scrolls
 constexpr float kTitleRoom = 330.0F, kLosses = 210.0F, kRows = 180.0F;
 
+/// What is divided as weights are drawn, what is not as words are.
+view::Color color_of_side(const GradientsView& view, std::size_t n, const view::Theme& theme) {
+    const bool plain = view.sides[n] == "not divided";
+    const bool second = n == 1 && view.sides[0] != "not divided";
+    return plain || second ? theme.text : theme.role(Role::weight);
+}
+
 /// The two norms of one link of the chain; a click shows its gradient.
-void draw_chain_row(const GradientRow& row, const Box& box, const Frame& frame,
-                    view::Actions& out) {
+void draw_chain_row(const GradientsView& view, const GradientRow& row, const Box& box,
+                    const Frame& frame, view::Actions& out) {
     const view::Theme& theme = frame.theme;
     ImGui::SetCursorScreenPos(box.low);
     const bool clicked = ImGui::InvisibleButton(row.key.c_str(), box.size());
@@ -47,7 +54,7 @@ void draw_chain_row(const GradientRow& row, const Box& box, const Frame& frame,
         const float top = box.low.y + height * (n == 0 ? 0.08F : 0.52F);
         const float foot = top + height * 0.4F;
         const float end = left + (right - left) * static_cast<float>(row.bars[n]);
-        const view::Color color = n == 0 ? theme.role(Role::query) : theme.role(Role::key);
+        const view::Color color = color_of_side(view, n, theme);
         if (row.bars[n] > 0.0) frame.painter.rect({left, top}, {end, foot}, color, frame.px(2));
         const ImVec2 from{low && n == 1 ? half : right, low ? box.low.y : top};
         const ImVec2 to{low && n == 0 ? half : box.high.x, low ? box.high.y : foot};
@@ -84,9 +91,10 @@ void draw_chain(const GradientsView& view, const Box& box, const Frame& frame, v
     const std::string beneath = "▬ " + view.sides[1];
     const float room = frame.text_width(frame.fonts.body, beneath) + frame.px(16);
     draw_text_in(frame, frame.fonts.body, {middle - frame.px(40), box.low.y},
-                 {box.high.x - room, line}, Align::right, frame.theme.role(Role::query), above);
+                 {box.high.x - room, line}, Align::right, color_of_side(view, 0, frame.theme),
+                 above);
     draw_text_in(frame, frame.fonts.body, {middle, box.low.y}, {box.high.x, line}, Align::right,
-                 frame.theme.role(Role::key), beneath);
+                 color_of_side(view, 1, frame.theme), beneath);
     draw_log_axis(view, box, frame);
     const float top = box.low.y + frame.px(kWorkspaceHead);
     const auto count = static_cast<float>(std::max<std::size_t>(view.rows.size(), 1));
@@ -97,7 +105,8 @@ void draw_chain(const GradientsView& view, const Box& box, const Frame& frame, v
     for (std::size_t n = 0; n < view.rows.size(); ++n) {
         const float y = top + height * static_cast<float>(n) - scroll;
         if (y < top - height / 2) continue;  // beneath the axis
-        draw_chain_row(view.rows[n], {{box.low.x, y}, {box.high.x - bar, y + height}}, frame, out);
+        draw_chain_row(view, view.rows[n], {{box.low.x, y}, {box.high.x - bar, y + height}}, frame,
+                       out);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
+#include "app/common/draw/measured.h"
 #include "app/workspaces/kinds/draw/parts.h"
 
 namespace attn::ui {
@@ -96,6 +97,8 @@ void draw_kinds_table(const std::vector<KindRow>& rows, ImVec2 low, float width,
     const ImVec2 other =
         wide ? ImVec2{low.x + column + frame.px(kSpace48), low.y} : ImVec2{low.x, low.y + below};
     draw_group(groups.sides, Heads::sides, other, column, frame);
+    say_stands(frame.painter, Measuring::Kind::labels, low,
+               {low.x + width, low.y + kinds_table_height(rows, width, frame)});
 }
 
 float draw_vectors(const view::GridView& grid, const char* id, ImVec2 low, float width,

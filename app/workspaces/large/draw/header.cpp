@@ -313,7 +313,8 @@ void draw_large_header(const LargeScene& scene, const Area& area) {
     const float bar = scene.view.pass.done ? title : title + frame.px(28);
     draw_quality_line(scene, {left.low, {left.high.x, title}});
     if (!scene.view.pass.done) draw_pass_line(scene, {{left.low.x, title}, {left.high.x, bar}});
-    draw_pass_words(scene, {{left.low.x, bar}, {left.high.x, bar + frame.px(18)}});
+    const float foot = bar + frame.px(18);
+    if (foot <= area.high.y) draw_pass_words(scene, {{left.low.x, bar}, {left.high.x, foot}});
 }
 
 }  // namespace attn::ui

@@ -10,9 +10,10 @@ namespace {
 
 // Design units.
 constexpr float kHeader = 96.0F, kShortHeader = 76.0F, kProfile = 40.0F, kShortProfile = 24.0F,
-                kLegend = 56.0F;
-constexpr float kRoomy = 560.0F;  // a lower window gives up some heights
-constexpr float kForm = 440.0F;   // width of hint and generator on an empty canvas
+                kLowProfile = 12.0F, kLegend = 56.0F;
+constexpr float kRoomy = 560.0F, kLowMap = 360.0F;  // a lower window gives up some heights
+constexpr float kQuality = 24.0F, kPass = 52.0F;    // of a low one: its header
+constexpr float kForm = 440.0F;  // width of hint and generator on an empty canvas
 
 /// Where everything stands.
 struct Layout {
@@ -21,12 +22,16 @@ struct Layout {
     Area row_profile, column_profile, captions, legend;
 };
 
-Layout lay_out(const Frame& frame, const Area& room) {
+/// In a low window the map has the room of what its tooltips say too.
+Layout lay_out(const Frame& frame, const Area& room, bool pass_done) {
     const bool roomy = room.height() >= frame.px(kRoomy);
-    const float header = frame.px(roomy ? kHeader : kShortHeader);
+    const bool low = room.height() < frame.px(kLowMap);
+    const float header = frame.px(low     ? pass_done ? kQuality : kPass
+                                  : roomy ? kHeader
+                                          : kShortHeader);
     const float across = frame.px(kProfile);  // holds a ruler's title too
-    const float profile = frame.px(roomy ? kProfile : kShortProfile);
-    const float captions = roomy ? frame.px(kTitleRow) : frame.fonts.small.px;
+    const float profile = frame.px(roomy ? kProfile : low ? kLowProfile : kShortProfile);
+    const float captions = roomy ? frame.px(kTitleRow) : low ? 0.0F : frame.fonts.small.px;
     const float top = room.low.y + header + frame.px(kSpace8);
     const Rulers map = place_map(
         frame, {{room.low.x, top},
@@ -79,13 +84,13 @@ void draw_large_bar(const view::LargeView& view, const view::MapLook& look, Cont
 
 void draw_large_map(const LargeScene& scene) {
     const Area room = room_left();
-    const Layout at = lay_out(scene.frame, room);
+    const Layout at = lay_out(scene.frame, room, scene.view.pass.done);
     say_room(scene, at.map.canvas);
     if (!has_map(scene.view)) return draw_empty(scene, room);
     draw_large_header(scene, at.header);
     draw_rulers(scene, at.map);
     draw_profiles(scene, {at.row_profile, at.column_profile});
-    draw_profile_captions(scene, at.captions);
+    if (at.captions.height() > 0.0F) draw_profile_captions(scene, at.captions);
     draw_map_legend(scene, at.legend);
     draw_map_canvas(scene, at.map.canvas);
 }

@@ -76,7 +76,7 @@ void draw_learn_run(const LearnView& view, std::size_t n, ControlBar& bar) {
     const view::LearnRunView& run = view.runs[n];
     const std::string id(view::kLearnRunNames[n]);
     const std::string key = n == 0 ? "" : "Shift+";
-    bar.words(bar.frame.theme.role(n == 0 ? Role::query : Role::key),
+    bar.words(bar.frame.theme.muted,
               fmt::format("{} from step {} on:", run.name, view::grouped(view.shown)));
     if (const auto on =
             bar.toggle(("scaling " + id).c_str(), "÷√d_k", run.scaling,
@@ -306,20 +306,20 @@ void draw_learn_side(const view::AppState& state, const LearnView& view, const F
 std::string draw_learn_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                  view::Actions& out) {
     const LearnView view = build_learn_view(state);
-    const Parts parts{
-        .lacks = view.lacks,
-        .heading = {view.point, {}, view.notes},
-        .hero = {"maps", "weights",
-                 [&](const Box& box) { draw_learn_maps(view, box, frame, out); }},
-        .others = {{"curve", "curve",
-                    [&](const Box& box) { draw_learn_curve(view, box, frame, out); },
-                    CanvasPart::Where::left, kCurves},
-                   {"small", "more curves",
-                    [&](const Box& box) { draw_small_curves(view, box, frame, out); },
-                    CanvasPart::Where::below, kSmall}},
-        .controls = [&](ControlBar& bar) { draw_learn_bar(view, bar); },
-        .side = [&](const Frame& beside) { draw_learn_side(state, view, beside, out); },
-        .status = view.progress};
+    Parts parts{.lacks = view.lacks,
+                .heading = {view.point, {}, view.notes},
+                .hero = {"maps", "weights",
+                         [&](const Box& box) { draw_learn_maps(view, box, frame, out); }},
+                .controls = [&](ControlBar& bar) { draw_learn_bar(view, bar); },
+                .side = [&](const Frame& beside) { draw_learn_side(state, view, beside, out); },
+                .status = view.progress};
+    if (view.done > 0)
+        parts.others = {
+            {"curve", "curve", [&](const Box& box) { draw_learn_curve(view, box, frame, out); },
+             CanvasPart::Where::left, kCurves},
+            {"small", "more curves",
+             [&](const Box& box) { draw_small_curves(view, box, frame, out); },
+             CanvasPart::Where::below, kSmall}};
     return draw_parts(state, r, parts, frame, out);
 }
 

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <fmt/ranges.h>
+
 #include "app/common/draw/draw.h"
 #include "app/common/draw/list_field.h"
 #include "app/common/draw/widgets.h"
@@ -98,7 +100,7 @@ void hover_pair(const MemoryView& view, std::optional<Index> hovered, view::Acti
 }
 
 void LookupPages::add(const MemoryView& view) {
-    parts.heading = {view.point, {}, view.notes};
+    parts.heading = {.headline = view.point, .why = fmt::format("{}", fmt::join(view.notes, "\n"))};
     const auto part = [this, &view](auto draw) {
         return [this, &view, draw](const Box& box) {
             if (const auto over = draw(view, box, frame, out)) hovered = over;

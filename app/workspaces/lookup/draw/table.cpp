@@ -2,6 +2,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/measured.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/draw/parts.h"
 
@@ -95,6 +96,7 @@ std::optional<Index> draw_memory_table(const view::MemoryView& view, const Box& 
                      frame, out))
             hovered = static_cast<Index>(n);
     }
+    say_stands(frame.painter, Measuring::Kind::labels, box.low, box.high);
     return hovered;
 }
 

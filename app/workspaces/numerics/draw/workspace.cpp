@@ -25,9 +25,10 @@ constexpr float kNumbered = 40.0F;  // of a slot that has its number
 constexpr double kNanInk = 0.35;
 constexpr float kRow = 172.0F;
 constexpr float kFormats = 92.0F;  // width of their names
-constexpr float kHeading = 44.0F, kLeastCell = 68.0F;
-constexpr float kPlotShare = 0.3F;      // of the height
-constexpr float kNumericsKeys = 16.0F;  // height of the numbers of keys
+constexpr float kHeading = 44.0F, kLeastCell = 30.0F, kLeastCause = 40.0F;
+constexpr float kVerdict = 52.0F, kLowCell = 68.0F;  // a lower one has its verdict beside its bars
+constexpr float kPlotShare = 0.3F;                   // of the height
+constexpr float kNumericsKeys = 16.0F;               // height of the numbers of keys
 
 /// Where the bars stand: between 0 and `end`, cut into slots of one or more keys.
 struct Slots {
@@ -74,9 +75,6 @@ void draw_nan(const Slots& slots, std::size_t n, const Frame& frame) {
     const ImVec2 low{x, slots.low.y};
     const ImVec2 high{x + bar_width(slots, frame), slots.high.y};
     frame.painter.rect(low, high, view::translucent(frame.theme.nan, kNanInk));
-    if (slots.cell.selected && slots.width() >= frame.px(kNumbered))
-        draw_text_in(frame, frame.fonts.digits_small, low, high, Align::center, frame.theme.text,
-                     "NaN");
 }
 
 /// Above the bar and the mark of the exact weight, in the softmax that is explained.
@@ -152,10 +150,10 @@ void draw_head(const NumericsCellView& cell, ImVec2 low, ImVec2 high, const Fram
     const float width = frame.text_width(frame.fonts.strong, words) + frame.px(10);
     draw_text_in(frame, frame.fonts.strong, low, foot, Align::left,
                  colors[static_cast<std::size_t>(cell.verdict)], words);
-    if (cell.verdict != view::NumericsVerdict::broken) return;
+    const float room = high.x - low.x - width;
+    if (cell.verdict != view::NumericsVerdict::broken || room < frame.px(kLeastCause)) return;
     draw_text_in(frame, frame.fonts.small, {low.x + width, low.y}, foot, Align::left,
-                 frame.theme.muted,
-                 fit_text(frame, frame.fonts.small, cell.cause, high.x - low.x - width));
+                 frame.theme.muted, fit_text(frame, frame.fonts.small, cell.cause, room));
 }
 
 void explain(const Slots& slots, const Frame& frame) {
@@ -194,16 +192,18 @@ void draw_numerics_cell(const NumericsCellView& cell, ImVec2 low, ImVec2 high, d
     const float pad = frame.px(kSpace8);
     if (cell.selected) frame.painter.rect(low, high, frame.theme.raised, frame.px(6));
     const ImVec2 inner{low.x + pad, low.y + frame.px(2)};
+    const bool beside = high.y - low.y < frame.px(kLowCell);
     const float number = frame.fonts.digits_small.px;  // of a bar as high as can be
+    const float above = beside ? frame.px(kSpace8) : frame.px(kTableRow) + number;
     Slots slots{cell,
                 end,
-                {inner.x, inner.y + frame.px(kTableRow) + number},
+                {inner.x + (beside ? frame.px(kVerdict) : 0.0F), inner.y + above},
                 {high.x - pad, high.y - frame.px(5)}};
     slots.high.y = std::max(slots.high.y, slots.low.y + frame.px(8));
     const float room = (slots.high.x - slots.low.x) / frame.px(kLeastSlot);
     slots.count =
         within<std::size_t>(static_cast<std::size_t>(std::max(room, 1.0F)), 1, cell.bars.size());
-    draw_head(cell, inner, {high.x - pad, high.y}, frame);
+    draw_head(cell, inner, {beside ? slots.low.x : high.x - pad, high.y}, frame);
     frame.painter.line({slots.low.x, slots.high.y}, slots.high, frame.theme.control, frame.px(1));
     for (std::size_t n = 0; n < slots.count; ++n) draw_bar(slots, n, frame);
     for (std::size_t n = 0; n < slots.count; ++n) draw_exact(slots, n, frame);
@@ -350,7 +350,8 @@ void draw_rounded(const NumericsView& view, const Box& box, const Frame& frame,
 std::string draw_numerics_workspace(const view::AppState& state, const WorkArea& r,
                                     const Frame& frame, view::Actions& out) {
     const NumericsView view = build_numerics_view(state);
-    const Parts parts{.heading = {view.sentence, "Errors in ulp. " + view.note, {view.why}},
+    const Parts parts{.heading = {.headline = view.sentence,
+                                  .why = "Errors in ulp. " + view.note + "\n" + view.why},
                       .hero = {"formats", "formats",
                                [&](const Box& box) { draw_rounded(view, box, frame, out); }},
                       .others = {{"curves", "error over the gain",

@@ -61,7 +61,7 @@ void draw_small(const PositionsView& view, const Box& at, const Frame& frame, vi
 std::string draw_positions_workspace(const view::AppState& state, const WorkArea& area,
                                      const Frame& frame, view::Actions& out) {
     const PositionsView view = build_positions_view(state);
-    const Parts parts{.heading = {view.sentence, view.note},
+    const Parts parts{.heading = {.headline = view.sentence, .why = view.note},
                       .hero = {"distances", "chosen kind",
                                [&](const Box& box) {
                                    draw_distances(view, view.hero, view.controls.kind, box, frame,

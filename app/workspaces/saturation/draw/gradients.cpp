@@ -24,6 +24,7 @@ using view::Point;
 constexpr float kTabTitle = 22.0F;
 constexpr float kWidthTicks = 20.0F;
 constexpr float kDeadShare = 0.2F;  // of the height: the rows that pass nothing
+constexpr float kLowRoom = 280.0F;  // a lower one has none of them
 constexpr float kTabs = 200.0F;
 constexpr float kTable = 272.0F;
 constexpr float kTabGap = 10.0F;
@@ -168,13 +169,15 @@ void draw_large(const GradientsOverWidth& view, const Box& box, const Frame& fra
                 {box.high.x, box.low.y + frame.px(kTabTitle)}, Align::left, frame.theme.muted,
                 view.plot.title);
     const float grip = box.low.y + frame.px(kTabTitle + 2);
-    const float bars = std::max((box.high.y - box.low.y) * kDeadShare, frame.px(76));
+    const bool has_bars = box.size().y >= frame.px(kLowRoom);
+    const float bars =
+        has_bars ? std::max(box.size().y * kDeadShare, frame.px(76)) + frame.px(kSpace8) : 0.0F;
     const float axis = box.high.y - frame.px(kWidthTicks);
     const PlotCanvas canvas{view.plot,
                             frame,
                             {box.low.x + y_labels_width(view.plot, frame), grip + frame.px(26)},
                             {box.high.x - curve_names_width(view.plot, frame),
-                             std::max(axis - bars - frame.px(8), grip + frame.px(60))},
+                             std::max(axis - bars, grip + frame.px(60))},
                             view.stale ? 0.45 : 1.0};
     draw_y_axis(canvas);
     draw_lost(canvas, view.lost);
@@ -183,7 +186,7 @@ void draw_large(const GradientsOverWidth& view, const Box& box, const Frame& fra
     draw_point_values(canvas);
     draw_curve_names(canvas);
     const float from = canvas.high.y + frame.px(8);
-    draw_dead(canvas, view, from, axis);
+    if (has_bars) draw_dead(canvas, view, from, axis);
     PlotCanvas below = canvas;
     below.high.y = axis;
     draw_x_axis(below);

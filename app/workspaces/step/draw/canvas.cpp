@@ -211,7 +211,10 @@ struct Hint {
 Hint hint_of(const Cross& cross) {
     const Frame& frame = cross.frame;
     const Font& font = frame.fonts.body;
-    const std::string words = fit_text(frame, font, cross.view.hint, cross.room.x / 2);
+    const std::string& whole = cross.view.hint;
+    const bool fits = frame.text_width(font, whole) <= cross.room.x / 2;
+    const std::string words =
+        fit_text(frame, font, fits ? whole : whole.substr(0, whole.find(". ")), cross.room.x / 2);
     const ImVec2 end = cross.origin + cross.room;
     return {words,
             {end.x - frame.text_width(font, words), end.y - font.px - frame.px(4)},

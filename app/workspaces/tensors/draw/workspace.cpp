@@ -17,7 +17,8 @@ using view::TensorDetail, view::TensorLine, view::TensorsView;
 
 // Design units.
 constexpr float kRow = 26.0F, kFilter = 220.0F, kAxesList = 220.0F, kOption = 110.0F, kList = 0.5F,
-                kBins = 64.0F, kRoles = 300.0F;
+                kFew = 0.3F, kBins = 64.0F, kRoles = 300.0F, kBeside = 720.0F,
+                kAbout = 320.0F;  // of what is said beside the picture
 
 /// A text that is typed; what it was changed to.
 std::optional<std::string> draw_typed(ControlBar& bar, const char* id, const std::string& hint,
@@ -184,12 +185,13 @@ void draw_bins(const TensorDetail& detail, const Box& box, const Frame& frame) {
                        frame.px(1));
 }
 
-/// The picture as large as it has room, its colours beneath it.
+/// The picture as large as it has room, a tall one wider by half or twice; its colours beneath it.
 void draw_picture(const TensorDetail& detail, const Box& box, const Frame& frame) {
     const float legend = frame.px(18);
     const float room = std::max(box.size().y - legend - frame.px(6), 1.0F);
-    const float width = std::min(box.size().x, room / std::max(detail.aspect, 0.01F));
-    const float height = std::min(std::max(width * detail.aspect, frame.px(4)), room);
+    const float aspect = std::max(detail.aspect, 0.01F) / within(detail.aspect, 1.0F, 2.0F);
+    const float width = std::min(box.size().x, room / aspect);
+    const float height = std::min(std::max(width * aspect, frame.px(4)), room);
     frame.painter.image(detail.picture, box.low, {box.low.x + width, box.low.y + height});
     const float y = box.low.y + height + frame.px(6);
     const float ends = frame.px(64);
@@ -204,9 +206,18 @@ void draw_picture(const TensorDetail& detail, const Box& box, const Frame& frame
                  {box.high.x, y + legend}, Align::left, frame.theme.muted, detail.high);
 }
 
-void draw_detail(const TensorsView& view, const Box& box, const Frame& frame, view::Actions& out) {
-    if (!view.detail) return;
-    const TensorDetail& detail = *view.detail;
+/// Its last two axes as a picture.
+void draw_map(const TensorDetail& detail, const Box& box, const Frame& frame) {
+    if (detail.colors.empty() || box.size().y < frame.px(80)) return;
+    const float top = box.low.y + frame.px(18);
+    draw_text_in(frame, frame.fonts.small, box.low, {box.high.x, top}, Align::left,
+                 frame.theme.muted, "its last two axes, at index 0 of the others");
+    draw_picture(detail, {{box.low.x, top}, {box.high.x, box.high.y - frame.px(8)}}, frame);
+}
+
+/// What it is, and how its numbers lie; returns where that ends.
+float draw_about(const TensorDetail& detail, const Box& box, const Frame& frame,
+                 view::Actions& out) {
     wrapped_words(frame, frame.fonts.title, frame.theme.text, detail.title);
     wrapped_words(frame, frame.fonts.body, frame.theme.muted, detail.shape);
     for (const std::string& line : detail.lines)
@@ -231,11 +242,21 @@ void draw_detail(const TensorsView& view, const Box& box, const Frame& frame, vi
         draw_bins(detail, {{box.low.x, top + frame.px(18)}, {box.high.x, top + bins}}, frame);
         top += bins + frame.px(8);
     }
-    if (detail.colors.empty() || box.high.y - top < frame.px(80)) return;
-    draw_text_in(frame, frame.fonts.small, {box.low.x, top}, {box.high.x, top + frame.px(16)},
-                 Align::left, frame.theme.muted, "its last two axes, at index 0 of the others");
-    draw_picture(detail, {{box.low.x, top + frame.px(18)}, {box.high.x, box.high.y - frame.px(8)}},
-                 frame);
+    return top;
+}
+
+/// The picture beneath or, where there is the width, beside what is said of it.
+void draw_detail(const TensorsView& view, const Box& box, const Frame& frame, view::Actions& out) {
+    if (!view.detail) return;
+    const TensorDetail& detail = *view.detail;
+    const bool beside = box.size().x >= frame.px(kBeside);
+    const float split = beside ? box.low.x + frame.px(kAbout) : box.high.x;
+    float top = box.low.y;
+    panel("about", {box.low, {split, box.high.y}}, [&] {
+        top = draw_about(detail, {box.low, {split, box.high.y}}, frame, out);
+    });
+    if (beside) return draw_map(detail, {{split + frame.px(kSpace48), box.low.y}, box.high}, frame);
+    draw_map(detail, {{box.low.x, top}, box.high}, frame);
 }
 
 /// What the file leaves open, and a button for each answer with what it means.
@@ -289,6 +310,11 @@ std::string draw_tensors_workspace(const view::AppState& state, const WorkArea& 
     CanvasPart list{"tensors", "tensors",
                     [&](const Box& box) { draw_list(view, state, box, frame, out); },
                     CanvasPart::Where::left, kList};
+    const float rows = frame.px(kRow) * static_cast<float>(view.lines.size() + 2);
+    if (view.question.empty() && rows <= kFew * r.work.size().y) {
+        list.where = CanvasPart::Where::below;
+        list.size = [rows](ImVec2) { return rows; };
+    }
     Parts parts{.heading = {view.point, view.unused},
                 .controls = [&](ControlBar& bar) { draw_bar(view, bar); },
                 .status = view::computed_words(state)};

@@ -1,6 +1,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
+#include "app/common/draw/measured.h"
 #include "app/common/draw/parts.h"
 #include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/view.h"
@@ -66,6 +67,7 @@ void draw_arrays(const VerifyView& view, const Frame& frame, view::Actions& out)
         draw_verify_cells(line.cells, box, frame, line.differs ? frame.theme.bad : frame.theme.text,
                           frame.fonts.digits_small);
     }
+    say_stands(frame.painter, Measuring::Kind::labels, head.low, next_row(frame).high);
 }
 
 void draw_worst(const std::vector<view::CheckedPart>& parts, const char* title, const Frame& frame,
