@@ -19,7 +19,7 @@ constexpr std::uint64_t kKindBytes[kKinds] = {1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 
 
 /// A power of two that is no more than a page of the largest.
 constexpr std::uint64_t kMostAlignment = std::uint64_t{1} << 16;
-constexpr std::uint32_t kMostAxes = 4;
+constexpr std::uint32_t kMostGgufAxes = 4;
 
 double shortest(float value) {
     const std::string digits = fmt::format("{}", value);
@@ -160,9 +160,9 @@ class GgufReader {
         tensor.name = read_text();
         const std::string name = shortened(tensor.name, 4 * kMostQuoted);
         const std::uint32_t axes = number32();
-        if (fine() && axes > kMostAxes)
+        if (fine() && axes > kMostGgufAxes)
             return complain(fmt::format("has the array {} of {} axes; expected at most {}", name,
-                                        axes, kMostAxes));
+                                        axes, kMostGgufAxes));
         tensor.items = 1;
         for (std::uint32_t axis = 0; axis < axes && fine(); ++axis) {
             const std::uint64_t extent = number(8);
