@@ -245,7 +245,8 @@ std::string cell_name(const AppState& state, const CellRef& cell) {
 }
 
 Stage key_stage(const Document& document) {
-    return document.tokens_kv.empty() ? Stage::x : Stage::x_kv;
+    const bool alike = document.tokens_kv.empty() && document.inputs->x_kv.empty();
+    return alike ? Stage::x : Stage::x_kv;
 }
 
 Stage weight_stage(const Document& document) {

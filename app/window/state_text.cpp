@@ -74,11 +74,32 @@ json without_made(json document) {
     return document;
 }
 
+// A training is told by what differs from the settings: mostly nothing does.
+
+void fold_training(json& session) {
+    const json::json_pointer plan("/learn/plan");
+    if (!session.contains(plan / "of")) return;
+    session[plan / "as_settings"] = json::array(  // in which a merge patch keeps null
+        {patch_between(session.at("learn").at("settings"), session.at(plan / "of"))});
+    session.at(plan).erase("of");
+}
+
+void unfold_training(json& session) {
+    const json::json_pointer plan("/learn/plan"), settings("/learn/settings"),
+        patch("/learn/plan/as_settings/0");
+    if (!session.contains(patch) || !session.contains(settings)) return;
+    json of = session.at(settings);
+    of.merge_patch(session.at(patch));
+    session.at(plan).erase("as_settings");
+    session.at(plan)["of"] = std::move(of);
+}
+
 }  // namespace
 
 std::string state_to_text(const AppState& state) {
     json session = session_of(state);
     if (is_toy(state.document())) session["document"] = without_made(session["document"]);
+    fold_training(session);
     const json patch = patch_between(first_session(state.workspaces), session);
     return std::string(kStateText) +
            packed_text(patch.dump(-1, ' ', false, json::error_handler_t::replace), kUsual);
@@ -90,6 +111,7 @@ Result<AppState> state_from_patch(const json& patch, std::string_view file_name,
         return bad_input(fmt::format("{}: expected an object, a JSON merge patch", file_name));
     json session = first_session(context.workspaces);
     session.merge_patch(patch);
+    unfold_training(session);
     return session_from_json(session.dump(), file_name, context);
 }
 

@@ -1,6 +1,7 @@
 // Every model family and every kind of call opens in Step and Heads by one command, with PyTorch's weights: goldens/models
 // (make_models.py) and goldens/kinds (make_kinds.py).
 #include "app/common/document/actions.h"
+#include "app/common/map/requests.h"
 #include "app/common/workspace.h"
 #include "app/window/requests.h"
 #include "app/workspaces/heads/compute.h"
@@ -97,6 +98,18 @@ void check_open_in(const view::AppState& state, std::string_view key) {
     CHECK((*found)->lacks(state) == "");
 }
 
+/// The Map workspace opens over the layer that is shown.
+void check_has_map(view::AppState state) {
+    check_open_in(state, "large");
+    view::apply(state, view::SetWorkspace{"large"});
+    view::apply(state, view::SetMapCanvas{{1000.0, 800.0}});
+    const auto request = view::requested_map_input(state);
+    REQUIRE(request);
+    view::apply(state, view::run(*request, {}));
+    CHECK(view::map_look(state).fault == "");
+    CHECK(view::map_look(state).size.rows == state.document().size.tq);
+}
+
 /// Both workspaces show these numbers.
 void check_shown(view::AppState& state, HeadPlace place, Index batch, const Expected& expected) {
     CAPTURE(place.layer);
@@ -160,6 +173,7 @@ TEST_CASE(
         view::AppState state = started(options);
         check_open_in(state, "step");
         check_open_in(state, "heads");
+        check_has_map(state);
         view::apply(state, view::SetWorkspace{"heads"});
         REQUIRE(view::heads_look(state).result);
         const auto file = must(open_arrays(test::golden_model(family) / "expected.safetensors"));

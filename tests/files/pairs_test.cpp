@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 
+#include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/requests.h"
@@ -15,6 +16,7 @@
 #include "app/files/tensors.h"
 #include "app/window/session.h"
 #include "app/workspaces/heads/words.h"
+#include "app/workspaces/step/view.h"
 #include "app/workspaces/tensors/actions.h"
 #include "app/workspaces/tensors/measure.h"
 #include "app/workspaces/tensors/view.h"
@@ -58,6 +60,10 @@ TEST_CASE("weights alone open in Heads, as the file gives them") {
     // −½ ln ½ − 2 · ¼ ln ¼ = 1.0397 in one of two rows, 0 in the other
     CHECK(*result.heads[0].measures[HeadMeasure::entropy] == doctest::Approx(1.0397208 / 2));
     CHECK(says(view::stages_lack(state.document()), "without the queries and keys"));
+    view::apply(state, view::SetWorkspace{"step"});
+    CHECK(says(state.message.words, "without the queries and keys"));
+    CHECK(view::build_step_view(state).words.empty());
+    CHECK(view::build_step_view(state).formula.empty());
 }
 
 TEST_CASE("rows that do not sum to 1 are counted and shown as they are") {

@@ -10,6 +10,7 @@
 #include "core/io/json.h"
 #include "core/models/model.h"
 #include "tests/support/results.h"
+#include "tests/support/small_models.h"
 
 using namespace attn;
 
@@ -168,6 +169,27 @@ TEST_CASE("keys of other families are listed, apart from those of which nothing 
             R"({"model_type":"llama","rope_scaling":{"type":"linear","factor":2},"rope_parameters":{"rope_type":"default"},)" +
             sizes + "}") ==
         R"(c.json has 'rope_parameters' = {"rope_type":"default"}; expected none beside 'rope_scaling')");
+}
+
+TEST_CASE("a model's notes name the keys of its config.json that are not used, and why") {
+    const Scratch scratch;
+    test::copy_model("gpt2", scratch.path() / "m");
+    const auto file = scratch.path() / "m" / "config.json";
+    const auto config = must(read_json_file(file));
+    const auto notes_with = [&](const nlohmann::json& more) {
+        auto with = config;
+        with.update(more);
+        std::ofstream(file) << with.dump();
+        return must(Model::open(file.parent_path())).notes();
+    };
+    using Notes = std::vector<std::string>;
+    CHECK(notes_with(nlohmann::json::object()) == Notes{});
+    CHECK(notes_with({{"sliding_window", 3}}) ==
+          Notes{"'sliding_window' of config.json is not used: GPT-2's own code ignores it"});
+    CHECK(notes_with({{"sliding_window", 3}, {"head_dim", 5}, {"zeta", 1}}) ==
+          Notes{"'head_dim', 'sliding_window' of config.json are not used: GPT-2's own code "
+                "ignores them",
+                "'zeta' of config.json is not used: what it does is not known here"});
 }
 
 TEST_CASE("what each family's configuration class has is known, and nothing of it is listed") {

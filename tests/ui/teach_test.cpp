@@ -30,23 +30,33 @@ std::string without_spaces(std::string text) {
 /// The window over a state, and every text on it in the order in which it was drawn.
 class Seen {
   public:
-    explicit Seen(const view::AppState& state) {
-        NullUi ui(kAppSize);
-        ui.show([&](const ui::Frame& frame, view::Actions& out) {
+    explicit Seen(const view::AppState& state) : ui_(kAppSize) {
+        ui_.show([this, state](const ui::Frame& frame, view::Actions& out) {
             TextSpy spy(frame.painter);
             ui::draw_window(state, {frame.fonts, frame.theme, frame.scale, spy, spy, true}, out);
-            text_.clear();
-            for (const SeenText& each : spy.texts) text_ += each.text + '\n';
-            out.clear();
+            texts_ = std::move(spy.texts);
         });
-        ui.frames(4);
+        ui_.frames(4);
+        for (const SeenText& each : texts_) text_ += each.text + '\n';
     }
     bool has(const std::string& words) const {
         return without_spaces(text_).find(without_spaces(words)) != std::string::npos;
     }
     const std::string& text() const { return text_; }
+    /// What a click on these words asks for; they may be cut short on the screen.
+    view::Actions click(const std::string& words) {
+        const auto found = std::ranges::find_if(texts_, [&](const SeenText& each) {
+            const std::size_t cut = each.text.find("…");
+            return each.text == words || (cut != each.text.npos && cut > 0 &&
+                                          words.starts_with(each.text.substr(0, cut)));
+        });
+        REQUIRE_MESSAGE(found != texts_.end(), "not on the screen: " << words);
+        return ui_.click({(found->low.x + found->high.x) / 2, (found->low.y + found->high.y) / 2});
+    }
 
   private:
+    NullUi ui_;
+    SeenTexts texts_;
     std::string text_;
 };
 
@@ -144,7 +154,7 @@ view::Action by_key(const view::AppState& state, const std::string& key) {
     return view::ShowPalette{false};
 }
 
-/// A key, "Ctrl+K words" for the first command that is found, "type words" into what is open, "click scores 2,1".
+/// A key, "Ctrl+K words" for the first command that is found, "type words" into what is open, "click words" of the screen.
 void act(view::AppState& state, const std::string& action) {
     CAPTURE(action);
     const std::string words = action.substr(action.find(' ') + 1);
@@ -157,11 +167,9 @@ void act(view::AppState& state, const std::string& action) {
         view::apply(state, state.glossary.shown ? view::Action(view::SetGlossaryQuery{words})
                                                 : view::Action(view::SetSentence{words}));
     } else if (action.starts_with("click ")) {
-        const std::size_t space = words.find(' '), comma = words.find(',');
-        const auto tensor = view::find_operand(words.substr(0, space));
-        REQUIRE(tensor);
-        view::apply(state, view::SelectCell{{*tensor, std::stoi(words.substr(space + 1)),
-                                             std::stoi(words.substr(comma + 1))}});
+        const view::Actions asked = Seen(state).click(words);
+        CHECK_FALSE(asked.empty());
+        for (const view::Action& each : asked) view::apply(state, each);
     } else {
         view::apply(state, by_key(state, action));
     }

@@ -316,12 +316,21 @@ TEST_CASE("what is not finite is named of the operands that are multiplied") {
 }
 
 TEST_CASE("scores that are no dot products have no map, and the sentence says what shows them") {
-    AttentionSpec spec;
-    spec.score = Score::student_t;
-    AppState state = state_of_kind(spec);
-    state = after(std::move(state), {run(requested_map_input(state).value(), {})});
-    CHECK(build_large_view(state).fault ==
-          "score student_t: a map of weights needs scores that are dot products, so dot, cosine or "
-          "general is expected; attnscope trace computes it, and Step shows it up to 64 tokens");
+    const Tensor square(Shape{1, 1, kWidth, kWidth}), row(Shape{1, 1, 1, kWidth});
+    Params additive;
+    additive[Param::w_score_q] = additive[Param::w_score_k] = square;
+    additive[Param::w_score_row] = row;
+    for (const auto& [score, params] :
+         {std::pair{Score::student_t, Params{}}, {Score::additive, additive}}) {
+        AttentionSpec spec;
+        spec.score = score;
+        AppState state = state_of_kind(spec, params);
+        state = after(std::move(state), {run(requested_map_input(state).value(), {})});
+        CHECK(build_large_view(state).fault ==
+              fmt::format("score {}: a map of weights needs scores that are dot products, so dot, "
+                          "cosine or general is expected; attnscope trace computes it, and Step "
+                          "shows it up to 64 tokens",
+                          info(score).key));
+    }
     CHECK(kMostDrawn == 64);
 }

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "app/common/words.h"
 #include "app/workspaces/compare/view.h"
 #include "core/call.h"
 #include "core/masks.h"
@@ -48,6 +50,30 @@ ReachRow row_of_scores(const AppState& state, Index row) {
     return reach;
 }
 
+constexpr double kMostRounding = 1e-6;  // of a weight
+constexpr double kSameSize = 1e-6;
+
+/// Why a step is none whose scores are sums of `count` terms of that size; "": it is one.
+std::string rounded_away(double size, Index count) {
+    const double epsilon = std::numeric_limits<double>::epsilon();
+    if (size * epsilon * static_cast<double>(count) <= kMostRounding) return {};
+    if (!std::isfinite(size)) return "double does not hold terms so large";
+    return fmt::format("double rounds terms of {} by more than a weight shows", number(size));
+}
+
+/// How large the terms are that the scores after that step are sums of.
+double largest_terms(const ReachRow& row, const std::vector<double>& change) {
+    double most = 0.0;
+    for (std::size_t j = 0; j < row.logits.size(); ++j) {
+        if (!std::isfinite(row.logits[j])) continue;
+        double size = std::abs(row.logits[j]);
+        for (std::size_t c = 0; c < change.size(); ++c)
+            size += std::abs(row.slope(j, static_cast<Index>(c)) * change[c]);
+        most = std::max(most, size);
+    }
+    return most;
+}
+
 void add_query(const AppState& state, const ReachRow& row, Reach& reach) {
     if (!is_editable(state, Stage::q))
         reach.no_query_edit = "Q is computed from X here: change a word instead";
@@ -59,16 +85,42 @@ void add_query(const AppState& state, const ReachRow& row, Reach& reach) {
                         grouped(static_cast<Index>(row.slopes.size())), grouped(kMostReachNumbers));
         return;
     }
+    reach.why_no_query = rounded_away(largest_terms(row, {}), row.width + 2);
+    if (!reach.why_no_query.empty()) return;
     auto found = smallest_query_change(row, static_cast<std::size_t>(reach.column),
                                        compare_look(state).target);
-    if (found)
-        reach.query = *std::move(found);
-    else
-        reach.why_no_query = found.error().sentence;
+    reach.why_no_query =
+        found ? rounded_away(largest_terms(row, *found), row.width + 2) : found.error().sentence;
+    if (reach.why_no_query.empty()) reach.query = *std::move(found);
 }
 
 /// ∂s_ij/∂x_j = factor · W_K q_i: of one score alone, so the others of the row stay.
-void add_word(const AppState& state, Reach& reach) {
+void find_word(const AppState& state, const ReachRow& row, Reach& reach) {
+    const auto keys_of = sheet_of(state, Param::w_k).values;
+    const auto q = sheet_of(state, Stage::q).values;
+    const double factor = product_factor(state.document().spec, q.columns);
+    std::vector<double> slope, sizes;
+    for (Index m = 0; m < keys_of.rows; ++m) {
+        double sum = 0.0, size = 0.0;
+        for (Index c = 0; c < keys_of.columns; ++c) {
+            const double term = factor * keys_of(m, c) * q(reach.row, c);
+            sum += term, size += std::abs(term);
+        }
+        slope.push_back(sum), sizes.push_back(size);
+    }
+    if (auto found = smallest_linear_change(slope, reach.score_change)) {
+        double size = largest_terms(row, {});
+        for (std::size_t m = 0; m < sizes.size(); ++m) size += std::abs((*found)[m]) * sizes[m];
+        reach.why_no_word = rounded_away(size, keys_of.rows + keys_of.columns);
+        if (reach.why_no_word.empty()) reach.word = *std::move(found);
+    } else {
+        const bool finite = std::ranges::all_of(slope, [](double x) { return std::isfinite(x); });
+        reach.why_no_word = finite ? "no step of the word's vector moves this score: W_K q is 0"
+                                   : "W_K q is not a finite number";
+    }
+}
+
+void add_word(const AppState& state, const ReachRow& row, Reach& reach) {
     const Document& document = state.document();
     const Stage stage = reach.word_stage = key_stage(document);
     const auto keys_of = sheet_of(state, Param::w_k).values;
@@ -83,19 +135,7 @@ void add_word(const AppState& state, Reach& reach) {
             "the word is query and key at once: its score is no straight line in its vector";
         return;
     }
-    const auto q = sheet_of(state, Stage::q).values;
-    const double factor = product_factor(document.spec, q.columns);
-    std::vector<double> slope;
-    for (Index m = 0; m < keys_of.rows; ++m) {
-        double sum = 0.0;
-        for (Index c = 0; c < keys_of.columns; ++c)
-            sum += static_cast<double>(keys_of(m, c)) * q(reach.row, c);
-        slope.push_back(factor * sum);
-    }
-    if (auto found = smallest_linear_change(slope, reach.score_change))
-        reach.word = *std::move(found);
-    else
-        reach.why_no_word = "no step of the word's vector moves this score: W_K q is 0";
+    find_word(state, row, reach);
     if (!is_editable(state, stage)) reach.no_word_edit = "X cannot be edited here";
 }
 
@@ -103,12 +143,20 @@ std::string with_sign(double value) {
     return fmt::format("{}{}", value < 0.0 || std::isnan(value) ? "" : "+", number(value));
 }
 
-/// The change, and its largest entries: "‖Δq‖ = 0.52, most in column 3 by −0.41".
+/// The change, and its largest entry: "‖Δq‖ = 0.52, most in column 3: −0.41, and 1 other as large".
 std::string step_words(const std::vector<double>& change, std::string_view name) {
-    const auto most =
-        std::ranges::max_element(change, {}, [](double value) { return std::abs(value); });
-    return fmt::format("‖Δ{}‖ = {}, most in column {}: {}", name, number(norm_of(change)),
-                       most - change.begin(), with_sign(*most));
+    const double norm = norm_of(change);
+    const auto size = [](double value) { return std::abs(value); };
+    const auto most = std::ranges::max_element(change, {}, size);
+    std::string words = fmt::format("‖Δ{}‖ = {}", name, number(norm));
+    if (norm == 0.0) return words;
+    words += fmt::format(", most in column {}: {}", most - change.begin(), with_sign(*most));
+    const Index others =
+        std::ranges::count_if(
+            change,
+            [&](double value) { return size(*most) - size(value) <= kSameSize * size(*most); }) -
+        1;
+    return others == 0 ? words : words + fmt::format(", and {} as large", counted(others, "other"));
 }
 
 /// `change` of the vector `name`, or why there is none; `fixed`: why it cannot be made.
@@ -138,6 +186,14 @@ ReachLine word_line(const AppState& state, const Reach& reach) {
         "query too, its own row; other heads as well.");
     line.word = true;
     return line;
+}
+
+/// What the score has to be: without the sum that loses digits, of a score far from it.
+double wanted_score(const AppState& state, const Reach& reach) {
+    std::vector<double> logits = row_of_scores(state, reach.row).logits;
+    const auto j = static_cast<std::size_t>(reach.column);
+    logits[j] = 0.0;
+    return score_change(logits, j, compare_look(state).target).value_or(std::nan(""));
 }
 
 }  // namespace
@@ -176,7 +232,7 @@ Reach reach_of(const AppState& state) {
     reach.score_change = *change;
     reach.now = 1.0 / (1.0 + std::exp(*change - logit_of(look.target)));
     add_query(state, row, reach);
-    add_word(state, reach);
+    add_word(state, row, reach);
     return reach;
 }
 
@@ -192,7 +248,7 @@ ReachView reach_view(const AppState& state) {
     view.lines.push_back(
         {"score",
          fmt::format("Δs = {}: {} → {}", with_sign(reach.score_change), number(reach.score),
-                     number(reach.score + reach.score_change)),
+                     number(wanted_score(state, reach))),
          "Δs = ln(p / (1 − p)) of the target less that of the weight now; the other scores of the "
          "row stay. A score is computed: query or word have to be changed for it."});
     view.lines.push_back(query_line(reach));

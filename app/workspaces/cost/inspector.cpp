@@ -49,7 +49,9 @@ void explain_stage(InspectorView& view, CostItem item, const CostControls& contr
     view.value = flop_words(flop);
     if (item != CostItem::total) view.tex = formula_tex(cost.flop);
     if (cost.written.empty())
-        return view.add("", "Q, K and V are given here: nothing is computed.");
+        return view.add("", item == CostItem::output
+                                ? "There is no W_O at O = 0: nothing is computed."
+                                : "Q, K and V are given at E = 0: nothing is computed.");
     if (item == CostItem::total) {
         for (const auto& [label, formula] :
              {std::pair("read", &cost.read), {"written", &cost.written}, {"kept", &cost.kept}})

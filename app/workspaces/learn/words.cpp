@@ -116,9 +116,9 @@ std::string deviation_words(const LearnSeries& series) {
         const auto& probe = series.sides[run].probe;
         if (!probe || probe->logit_deviation.empty()) return {};
         words += fmt::format("{} {}", run == 0 ? "" : ";", learn_run_words(plan.controls, run));
-        for (const double deviation : probe->logit_deviation)
-            words += fmt::format("{} {}", deviation == probe->logit_deviation.front() ? "" : ",",
-                                 significant(deviation, 3));
+        for (std::size_t layer = 0; layer < probe->logit_deviation.size(); ++layer)
+            words += fmt::format("{} {}", layer == 0 ? "" : ",",
+                                 significant(probe->logit_deviation[layer], 3));
     }
     return fmt::format(
         "Standard deviation of what enters softmax at first weights, measured, layer by layer:{}.",
@@ -170,7 +170,9 @@ std::string longer_words(const LearnSeries& series, Index step,
     const std::size_t on = plan.controls.a.scaling ? 0 : 1, off = 1 - on;
     const double with = gradient_norm(series.sides[on], step, ".w_q");
     const double without = gradient_norm(series.sides[off], step, ".w_q");
-    if (!(without > kLonger * with) || !(endings[off].saturated > endings[on].saturated)) return {};
+    const bool more = endings[off].saturated > endings[on].saturated &&
+                      percent(endings[off].saturated) != percent(endings[on].saturated);
+    if (!(without > kLonger * with) || !more) return {};
     return fmt::format(
         "‖∂L/∂W_Q‖ is longer without the division, {} against {}, though more rows are saturated "
         "and pass next to nothing: it is a sum over rows, and the others lack the factor 1/√d_k = "

@@ -6,6 +6,7 @@
 
 #include "app/common/expr.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/words.h"
@@ -132,7 +133,7 @@ InspectorView similarity_inspector(const AppState& state) {
                    {both(result->dot_rows, result->cosine_rows)}},
                   {fmt::format("softmax over queries, ÷ {}", tau),
                    {both(result->dot_columns, result->cosine_columns)}}};
-    if (result->dot.shape().t == result->dot.shape().d && state.document().tokens_kv.empty()) {
+    if (result->dot.shape().t == result->dot.shape().d && key_stage(state.document()) == Stage::x) {
         const double back = result->dot(0, 0, look.column, look.row);
         view.lines.push_back(
             {"the other way round", {Piece{fmt::format("dot {}", number(back)), Role::score}}});

@@ -6,6 +6,7 @@
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/common/pair_grid.h"
+#include "app/common/sheet.h"
 #include "app/workspaces/lookup/view.h"
 #include "core/metrics.h"
 
@@ -33,7 +34,7 @@ struct Asymmetry {
 };
 /// nullopt: rows and columns are other tokens.
 std::optional<Asymmetry> asymmetry_of(const Document& document, MatrixView<const float> s) {
-    if (s.rows != s.columns || !document.tokens_kv.empty()) return std::nullopt;
+    if (s.rows != s.columns || key_stage(document) != Stage::x) return std::nullopt;
     Asymmetry most;
     for (Index i = 0; i < s.rows; ++i)
         for (Index j = 0; j <= i; ++j) {
@@ -90,7 +91,7 @@ std::string merged_words(const Document& document) {
     const Index rows = w_q.shape().t, columns = w_k.shape().t;
     const bool biased = !inputs.params[Param::b_q].empty() || !inputs.params[Param::b_k].empty();
     const std::string same =
-        document.tokens_kv.empty() && !biased ? " W_Q = W_K would make S symmetric." : "";
+        key_stage(document) == Stage::x && !biased ? " W_Q = W_K would make S symmetric." : "";
     return fmt::format(
         "Only the product W_Q W_Kᵀ of a head counts in S{}: as one matrix {} of rank at most {} it "
         "has {} numbers, as W_Q and W_K {}.{}",

@@ -340,6 +340,9 @@ StepView build_step_view(const AppState& state) {
         view.read_out = sentence(said);
     view.words = is_guessing(state) ? "" : words_of(state, stage);
     if (!view.words.empty()) view.words += stored_words(state.document(), stage);
+    if (is_empty(state.document()) &&
+        !is_toy(state.document()))  // of what is not there nothing is said
+        view.words = view.tex = view.formula = "";
     view.hint = hint_of(state);
     view.doors = step_look(state).doors && !view.headline.empty();
     view.has_tour = !state.tours.empty();

@@ -133,7 +133,8 @@ void enter_step(AppState& state) {
                           state.selected->column == cell->column;
         if (!held && has_cell(state, same)) choose_cell(state, same);
     }
-    say(state, "→ computes the next stage.");
+    const bool empty = is_empty(state.document()) && !is_toy(state.document());
+    say(state, empty ? step_lacks(state) : "→ computes the next stage.");
 }
 
 void add_step_commands(std::vector<Command>& list, const AppState& state) {

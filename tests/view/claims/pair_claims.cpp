@@ -4,6 +4,7 @@
 #include <array>
 
 #include "app/common/sheet.h"
+#include "app/workspaces/compare/reach.h"
 #include "app/workspaces/compare/view.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
@@ -12,7 +13,9 @@
 #include "app/workspaces/kinds/state.h"
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/state.h"
+#include "core/call.h"
 #include "core/masks.h"
+#include "core/scores/score.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {
@@ -95,6 +98,118 @@ bool check_masked_pair(const Told& told) {
     return i >= document.size.tq || j >= document.size.tk ||
            !may_attend(document.spec.mask, document.size, told.state.batch, told.state.head, i, j);
 }
+
+/// The scores of the row in which the pair is, and the sink at their end.
+std::vector<double> scores_of_row(const AppState& state, const Reach& reach) {
+    const auto row = rows_of(state, Stage::masked).row(reach.row);
+    std::vector<double> s(row.begin(), row.end());
+    const Tensor& sinks = state.document().inputs->params[Param::sinks];
+    if (!sinks.empty()) s.push_back(sinks(0, 0, 0, state.head));
+    return s;
+}
+double softmax_at(const std::vector<double>& s, Index j) {
+    const double most = std::ranges::max(s);
+    double sum = 0.0;
+    for (const double each : s) sum += std::exp(each - most);
+    return std::exp(s[static_cast<std::size_t>(j)] - most) / sum;
+}
+/// The selected weight after a step of its query, or of its key's word.
+double weight_after(const AppState& state, const Reach& reach, const std::vector<double>& change,
+                    bool query) {
+    const Rows k = rows_of(state, Stage::k), q = rows_of(state, Stage::q),
+               w_k = query ? Rows{} : Rows(sheet_of(state, Param::w_k).values);
+    const double factor = product_factor(state.document().spec, k.columns);
+    std::vector<double> s = scores_of_row(state, reach);
+    for (Index j = 0; j < k.rows; ++j)
+        for (Index c = 0; c < k.columns && (query || j == reach.column); ++c) {
+            double key = query ? k(j, c) : 0.0;
+            for (Index m = 0; m < w_k.rows; ++m)
+                key += change[static_cast<std::size_t>(m)] * w_k(m, c);
+            s[static_cast<std::size_t>(j)] +=
+                factor * key * (query ? change[static_cast<std::size_t>(c)] : q(reach.row, c));
+        }
+    return softmax_at(s, reach.column);
+}
+double target_of(const AppState& state) { return compare_look(state).target; }
+
+/// The step of a query or a word that gives the weight its target: its length and largest entry, and that it does.
+bool check_step(const Told& told) {
+    const Reach reach = reach_of(told.state);
+    const bool query = told.part[0] == "q";
+    const auto& change = query ? reach.query : reach.word;
+    if (change.empty() ||
+        std::abs(weight_after(told.state, reach, change, query) - target_of(told.state)) > 1e-6)
+        return false;
+    double squares = 0.0;
+    std::vector<double> sizes;
+    for (const double each : change) squares += each * each, sizes.push_back(std::abs(each));
+    if (!shows(told.part[1], std::sqrt(squares))) return false;
+    if (told.part.size() < 3) return squares == 0.0;
+    const auto [at, others] = tied(told.part[3]);
+    const auto n = static_cast<std::size_t>(told.count(2));
+    return is_most(sizes, n) && count_largest(sizes) == 1 + others &&
+           shows(at.starts_with("+") ? at.substr(1) : at, change[n]);
+}
+/// "What gives A[it, animal] = 0.65 the weight 0.5 ?"
+bool check_asked(const Told& told) {
+    const Reach reach = reach_of(told.state);
+    const auto cell = named(told.state, told.part[0]);
+    return cell && cell->stage == Stage::weights && cell->row == reach.row &&
+           cell->column == reach.column && shows(told.part[2], target_of(told.state)) &&
+           shows(told.part[1], softmax_at(scores_of_row(told.state, reach), reach.column));
+}
+/// "Δs = +0.5: 4.9 → 5.4": that score alone, s = ln(p / (1 − p)) + ln Σ exp of the others.
+bool check_score_step(const Told& told) {
+    const Reach reach = reach_of(told.state);
+    std::vector<double> others = scores_of_row(told.state, reach);
+    const double own = others[static_cast<std::size_t>(reach.column)];
+    others.erase(others.begin() + reach.column);
+    const double most = std::ranges::max(others), p = target_of(told.state);
+    double sum = 0.0;
+    for (const double each : others) sum += std::exp(each - most);
+    const double wanted = std::log(p / (1.0 - p)) + most + std::log(sum);
+    return shows(told.part[1], own) && shows(told.part[2], wanted) &&
+           std::abs(told.number(0) - (wanted - own)) <= 0.006 * std::abs(wanted - own) + 1e-4;
+}
+/// The other keys that have a weight are this one.
+bool check_same_keys(const Told& told) {
+    const Reach reach = reach_of(told.state);
+    const Rows k = rows_of(told.state, Stage::k);
+    for (Index j = 0; j < k.rows; ++j)
+        if (std::isfinite(rows_of(told.state, Stage::masked)(reach.row, j)) &&
+            !std::ranges::equal(k.row(j), k.row(reach.column)))
+            return false;
+    return true;
+}
+/// No step along a key, or away from one, or from one to this one, does it.
+bool check_out_of_reach(const Told& told) {
+    const Reach reach = reach_of(told.state);
+    const Rows k = rows_of(told.state, Stage::k);
+    for (Index j = 0; j < k.rows; ++j)
+        for (const double length : {0.1, 1.0, 10.0, 100.0})
+            for (const bool from : {false, true}) {
+                std::vector<double> change;
+                for (Index c = 0; c < k.columns; ++c)
+                    change.push_back(length * (k(reach.column, c) - (from ? k(j, c) : 0.0F)));
+                if (weight_after(told.state, reach, change, true) >= target_of(told.state))
+                    return false;
+            }
+    return true;
+}
+bool check_no_slope(const Told& told) {  // W_K q = 0
+    const Reach reach = reach_of(told.state);
+    const Rows w_k = sheet_of(told.state, Param::w_k).values, q = rows_of(told.state, Stage::q);
+    const double factor = product_factor(told.state.document().spec, q.columns);
+    double squares = 0.0;
+    for (Index m = 0; m < w_k.rows; ++m) {
+        double sum = 0.0;
+        for (Index c = 0; c < w_k.columns; ++c) sum += factor * w_k(m, c) * q(reach.row, c);
+        squares += sum * sum;
+    }
+    return squares == 0.0;
+}
+/// Half a unit in the last place of terms of that size, times as many as can be, moves a weight.
+bool check_rounded_away(const Told& told) { return told.number(0) * 0x1p-53 * 1e4 > 1e-6; }
 
 // ---- Heads
 
@@ -270,6 +385,28 @@ constexpr Claim kClaims[] = {
     {"This row has one key only, or a number that is not finite: no score gives it another weight",
      check_alone},
     {"The pair is masked: no score, query or word gives it a weight", check_masked_pair},
+    {"‖Δ{}‖ = {}, most in column {}: {}", check_step},
+    {"‖Δ{}‖ = {}", check_step},
+    {"What gives {} = {} the weight {} ?", check_asked},
+    {"Δs = {}: {} → {}", check_score_step},
+    {"none: these scores are no dot products, so a step of a vector does not move them evenly",
+     [](const Told& told) { return told.state.document().spec.score != Score::dot; }},
+    {"none: RoPE turns queries and keys before they are multiplied",
+     [](const Told& told) { return told.state.document().spec.rope.has_value(); }},
+    {"none: the soft cap bends the scores",
+     [](const Told& told) { return told.state.document().spec.softcap.has_value(); }},
+    {"none: K is given, not computed from words",
+     [](const Told& told) { return !told.state.document().inputs->projects(); }},
+    {"none: the word is query and key at once: its score is no straight line in its vector",
+     [](const Told& told) {
+         const Reach reach = reach_of(told.state);
+         return reach.row == reach.column && told.state.document().inputs->x_kv.empty();
+     }},
+    {"none: no query lowers this weight: the other keys are the same as this one", check_same_keys},
+    {"none: no query gives this key so large a weight: the other keys point where it points",
+     check_out_of_reach},
+    {"none: no step of the word's vector moves this score: W_K q is 0", check_no_slope},
+    {"none: double rounds terms of {} by more than a weight shows", check_rounded_away},
     {"{}: from {} down to {}", check_sorted},
     {"{}: {} in all {} heads", check_sorted_alike},
     {"{} is not defined for any head here{}", check_undefined},

@@ -71,7 +71,7 @@ bool check_list(const Told& told) {
     const bool rounded = list.ends_with(" (rounded)");
     if (rounded) list = list.substr(0, list.size() - 10);
     static const std::regex kItem(
-        R"((?:, )?(?:and )?(?:(nothing)|(?:(.*?) )??(over |under )?(\d+) %( each)?)(?: on (\d+) others?)?(?=, |$))");
+        R"((?:, )?(?:and )?(?:(nothing)|(?:(.*?) )??(over (?=99 )|under (?=1 ))?(\d+) %( each)?)(?: on (\d+) others?)?(?=, |$))");
     std::vector<double> left = story->weights;
     double last = HUGE_VAL;
     long total = 0;
