@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <tuple>
 
@@ -40,16 +41,21 @@ struct Set {
     std::string first, second = {};
 };
 
-/// What fits in `room`, up to a space, and what does not.
+/// Two lines of which the first fits in `room` and is the longer one, a number and what it counts on one.
 std::pair<std::string, std::string> broken(const Font& font, const std::string& text, float room,
                                            const Frame& frame) {
-    std::size_t end = text.size();
-    const auto splits_number = [&] { return end < text.size() && text[end + 1] == '%'; };
-    while (end != 0 && end != std::string::npos &&
-           (splits_number() || frame.text_width(font, text.substr(0, end)) > room))
-        end = text.rfind(' ', end - 1);
-    if (end == 0 || end >= text.size()) return {text, {}};
-    return {text.substr(0, end), text.substr(end + 1)};
+    const auto width = [&](std::size_t from, std::size_t to) {
+        return frame.text_width(font, text.substr(from, to - from));
+    };
+    std::size_t best = std::string::npos;
+    for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at + 1)) {
+        const bool counts = at > 0 && std::isdigit(static_cast<unsigned char>(text[at - 1])) != 0;
+        if (counts || width(0, at) > room) continue;
+        best = at;
+        if (width(0, at) >= width(at + 1, text.size())) break;
+    }
+    if (best == std::string::npos) return {text, {}};
+    return {text.substr(0, best), text.substr(best + 1)};
 }
 
 /// One line of the largest letters in which it fits; of none, two of the smallest.

@@ -198,7 +198,7 @@ InspectorView unpinned_inspector(const AppState& state) {
     view.value = number(stage.b(i, j));
     view.edit_hint = view.hint;
     view.table = compare_table(state, stage);
-    view.table->title = "its row";
+    view.table->title.clear();
     view.table->columns = {{"B", view.role}};
     for (TableRow& row : view.table->rows) row.cells.resize(1);
     view.as_text = view.as_latex = view.as_python = text_of(view);

@@ -20,7 +20,7 @@ std::string page_title(LookupPage page) {
 
 std::string page_hint(LookupPage page) {
     constexpr const char* kHints[] = {
-        "Drag q, k or v; A adds a pair.",
+        "Drag q, k, v; A adds one.",
         "How many keys of width d_k are told apart: ← and → change d_k, ↑ and ↓ the number of "
         "pairs.",
         "All queries against all keys, without values: M switches dot product and cosine.",

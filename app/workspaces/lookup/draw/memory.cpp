@@ -20,7 +20,7 @@ constexpr float kSlider = 34.0F, kAbove = 8.0F, kNames = 72.0F, kLeastTable = 48
 void draw_temperature(const MemoryView& view, const Box& box, const Frame& frame,
                       view::Actions& out) {
     const Font& font = frame.fonts.small;
-    const std::string hard = "→ 0: hard (argmax)";
+    const std::string hard = "→ 0: hard";
     const std::string mean = "→ ∞: mean of V";
     const float left = frame.text_width(font, hard) + frame.px(10);
     const float right = frame.text_width(font, mean) + frame.px(10);
