@@ -52,7 +52,8 @@ GridView grid_of(const AppState& state, const SweptModel& swept) {
         sheet.column_labels.push_back(fmt::format("head {}", n));
     sheet.role = Role::score;
     const bool kl = look.sweep_show == SweepShow::kl;
-    GridView grid = make_grid(state, sheet, {kl ? ColorScale::unit : ColorScale::diverging});
+    GridView grid =
+        make_grid(state, sheet, {kl ? ColorScale::unit : ColorScale::diverging, false, {}});
     ColorRange range = grid.range;
     if (kl) {
         range.high = 0.0;

@@ -77,19 +77,11 @@ std::string filter_words(const AppState& state);
 
 // ---- every head changed in turn
 
-/// "0", "its mean over positions": what is put in place of a head's context.
-std::string_view ablation_words(const HeadsLook& look);
-/// What is shown of each, as a formula without the tokens' names.
-std::string_view sweep_formula(const HeadsLook& look);
 struct SweepView {
     std::string lacks;             // why there is nothing; "": there is
     std::optional<GridView> grid;  // a row a layer
 };
 SweepView head_sweep(const AppState& state);
-/// What stands out in it; "": it is not there.
-std::string sweep_point(const AppState& state);
-/// "logit d − logit a 8.31 → 0.11 (−8.2), KL 3.2 nats"; "": it is not there.
-std::string swept_words(const AppState& state, HeadPlace place);
 
 // ---- one head large
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/state.h"
@@ -42,5 +43,13 @@ std::string change_words(const HeadEffect& effect);
 std::string odd_rows_words(const HeadsLayer& layer);
 /// What a hovered head is: a line for each measure.
 std::string hover_words(const Document& document, const HeadFacts& facts);
+/// "0", "its mean over positions": what is put in place of a head's context.
+std::string_view ablation_words(const HeadsLook& look);
+/// What is shown of each, as a formula without the tokens' names.
+std::string_view sweep_formula(const HeadsLook& look);
+/// What stands out in the sweep that is shown; "": it is not there.
+std::string sweep_point(const AppState& state);
+/// "logit d − logit a is 0.11, untouched 8.31; KL(untouched‖changed) 3.2 nats"; "": it is not there.
+std::string swept_words(const AppState& state, HeadPlace place);
 
 }  // namespace attn::view

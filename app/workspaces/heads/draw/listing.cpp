@@ -3,6 +3,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/grid_set.h"
 #include "app/common/draw/measured.h"
 #include "app/workspaces/heads/draw/parts.h"
 
@@ -226,8 +227,9 @@ void draw_head_sweep(const AllHeadsView& view, const Box& box, const Frame& fram
     const GridResult done =
         draw_grid_set(std::span(&*sweep.grid, 1), box.low, box.high, frame, cursor);
     if (done.clicked) press_head({done.clicked->row, done.clicked->column}, false, out);
-    std::optional<HeadPlace> place;
-    if (done.hovered) place = {done.hovered->row, done.hovered->column};
+    const auto place = done.hovered
+                           ? std::optional(HeadPlace{done.hovered->row, done.hovered->column})
+                           : std::nullopt;
     if (place != view.hovered) out.push_back(view::HoverHead{place});
 }
 
