@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/dropout.h"
-#include "core/kernels/eigen_view.h"
 #include "core/kernels/fused_buffers.h"
 #include "core/kernels/staged.h"
 #include "core/kernels/staged_tiles.h"
@@ -57,13 +56,12 @@ class StagedRun {
           trace_(trace),
           control_(control),
           is_dot_(is_dot(spec_.score)),
-          packs_(size_.tq > 1),
           factor_(static_cast<float>(score_factor(spec_, size_.d_k))),
           width_(panel_width()),
           stride_(panel_count(size_.tk) * width_ + kRowGap),
           context_stride_(panel_count(size_.d_v) * width_),
-          head_k_(is_dot_ && packs_ ? panel_count(size_.tk) * width_ * in.k.shape().d : 1),
-          head_v_(packs_ ? context_stride_ * size_.tk : 1),
+          head_k_(is_dot_ ? panel_count(size_.tk) * width_ * in.k.shape().d : 1),
+          head_v_(context_stride_ * size_.tk),
           packed_k_(Tensor::uninitialised({size_.batch, size_.kv_heads, 1, head_k_})),
           packed_v_(Tensor::uninitialised({size_.batch, size_.kv_heads, 1, head_v_})),
           v_finite_(static_cast<std::size_t>(size_.batch * size_.kv_heads)),
@@ -101,8 +99,8 @@ class StagedRun {
     void pack(Index head) {
         const Index b = head / size_.kv_heads;
         const Index g = head % size_.kv_heads;
-        if (is_dot_ && packs_) pack_rows(in_.k.matrix(b, g), packed_k_.matrix(b, g).data);
-        if (packs_) pack_columns(in_.v.matrix(b, g), packed_v_.matrix(b, g).data);
+        if (is_dot_) pack_rows(in_.k.matrix(b, g), packed_k_.matrix(b, g).data);
+        pack_columns(in_.v.matrix(b, g), packed_v_.matrix(b, g).data);
         const auto v = in_.v.matrix(b, g);
         v_finite_[static_cast<std::size_t>(head)] =
             all_finite({v.data, static_cast<std::size_t>(v.rows * v.columns)});
@@ -126,10 +124,10 @@ class StagedRun {
         const Index g = h / (size_.heads / size_.kv_heads);
         const MatrixView<float> rows{scratch.rows, count, size_.tk, stride_};
         const auto q = in_.q.matrix(b, h).row_block(first, count);
-        if (is_dot_ && packs_)
+        if (is_dot_)
             multiply_panels(q, packed_k_.matrix(b, g).data, panel_count(size_.tk), rows);
         else
-            unpacked_products(q, in_.k.matrix(b, g), rows);
+            slow_products(q, in_.k.matrix(b, g), rows);
         for (Index i = first; i < first + count; ++i) {
             const std::span<float> row = rows.row(i - first);
             trace_.logsumexp(b, h, i, 0) = weigh(b, h, i, row, scratch);
@@ -139,21 +137,15 @@ class StagedRun {
             trace_[Stage::context].matrix(b, h).row_block(first, count);
         if (spec_.mask.any() && !v_finite_[static_cast<std::size_t>(b * size_.kv_heads + g)])
             add_pairwise(b, h, first, rows, context, scratch);
-        else if (packs_)
-            multiply_v(packed_v_.matrix(b, g).data, rows, context, scratch);
         else
-            eigen(context).noalias() = eigen(rows) * eigen(in_.v.matrix(b, g));
+            multiply_v(packed_v_.matrix(b, g).data, rows, context, scratch);
         if (past_cache_) finish_writes();
     }
 
-    /// Of one query, or of a score that is no dot product; the rest of each row's last vector is 0, as multiply_panels() leaves
-    /// it.
-    void unpacked_products(MatrixView<const float> q, MatrixView<const float> k,
-                           MatrixView<float> rows) const {
-        if (is_dot_)
-            eigen(rows).noalias() = eigen(q) * eigen(k).transpose();
-        else
-            pair_products<float>(call_, q, k, rows);
+    /// A score that is no dot product; the rest of each row's last vector is 0, as multiply_panels() leaves it.
+    void slow_products(MatrixView<const float> q, MatrixView<const float> k,
+                       MatrixView<float> rows) const {
+        pair_products<float>(call_, q, k, rows);
         for (Index i = 0; i < rows.rows; ++i)
             std::fill(rows.data + i * stride_ + size_.tk, rows.data + (i + 1) * stride_, 0.0F);
     }
@@ -295,7 +287,6 @@ class StagedRun {
     Trace& trace_;
     const RunControl& control_;
     bool is_dot_;
-    bool packs_;  // K and V; one query reads them once, as they are
     float factor_;
     Index width_;
     Index stride_;          // of a row of scores in scratch memory
