@@ -150,6 +150,7 @@ TEST_CASE("the strip has a row for each step, over as many keys as the cache hol
         double sum = 0.0;
         for (Index key = 0; key < 5; ++key) {
             CHECK((view.strip->at(row, key).look == CellLook::masked) == (key > 2 + row));
+            CHECK(view.strip->at(row, key).text.empty() == (key > 2 + row));
             if (key <= 2 + row) sum += view.strip->at(row, key).value;
         }
         CHECK(sum == doctest::Approx(1.0));

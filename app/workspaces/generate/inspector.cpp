@@ -46,7 +46,7 @@ void add_settings(const GenerateShown& shown, std::size_t place, InspectorView& 
     double sum = 0.0;
     for (Index n = 0; n < shown.candidates.kept; ++n)
         sum += shown.candidates.all[static_cast<std::size_t>(n)].before;
-    view.add("kept in all", fmt::format("{} tokens, {} of the model's p",
+    view.add("kept in all", fmt::format("{} tokens, {} of softmax(z)",
                                         grouped(shown.candidates.kept), percent(sum)));
 }
 

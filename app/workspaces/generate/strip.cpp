@@ -81,6 +81,8 @@ GridView strip_grid(const AppState& state, Index at, HeadPlace place) {
         "The weights of the token that was read last, over the keys in the cache; later keys are "
         "hatched.\nClick a row: that step.";
     grid.first_row = first;
+    for (CellView& cell : grid.cells)
+        if (cell.look == CellLook::masked) cell.text.clear();  // no weight: it was not read yet
     const auto last = strip.matrix().row(strip.rows - 1);
     look_at(grid, {strip.rows - 1, std::ranges::max_element(last) - last.begin()});
     return grid;

@@ -107,7 +107,7 @@ void add_bars(const AppState& state, GenerateView& view) {
     const std::size_t others = shown.candidates.all.size() - view.bars.size();
     if (others > 0)
         view.rest =
-            fmt::format("{} more: {} by the model, {} drawn", grouped(static_cast<Index>(others)),
+            fmt::format("{} more: {} by the logits, {} drawn", grouped(static_cast<Index>(others)),
                         percent(std::max(before, 0.0)), percent(std::max(after, 0.0)));
 }
 

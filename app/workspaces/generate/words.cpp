@@ -28,11 +28,11 @@ std::string next_words(const AppState& state, const GenerateShown& shown) {
     const Index all = std::ssize(shown.candidates.all);
     if (shown.how.greedy()) {
         const Index ties = ties_of(shown.candidates);
-        return fmt::format("Next is {}: {} by the model, the likeliest of {} tokens{}.", name,
+        return fmt::format("Next is {}: {} by the logits, the likeliest of {} tokens{}.", name,
                            percent(next.before), grouped(all), as_much_words(ties));
     }
-    return fmt::format("Next is {}: drawn with {}, {} by the model; {}.", name, percent(next.after),
-                       percent(next.before), kept_words(shown.candidates));
+    return fmt::format("Next is {}: drawn with {}, {} by the logits; {}.", name,
+                       percent(next.after), percent(next.before), kept_words(shown.candidates));
 }
 
 std::string taken_words(const AppState& state, const GenerateShown& shown) {
@@ -42,7 +42,7 @@ std::string taken_words(const AppState& state, const GenerateShown& shown) {
     const Candidate& taken = shown.candidates.all[place];
     const std::string by =
         taken.kept ? percent(taken.after) + " with these settings" : "cut by these settings";
-    return fmt::format("Step {} took {}: {} by the model, {}.", shown.at,
+    return fmt::format("Step {} took {}: {} by the logits, {}.", shown.at,
                        quoted_token(state, taken.id), percent(taken.before), by);
 }
 

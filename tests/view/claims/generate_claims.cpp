@@ -68,7 +68,7 @@ bool names(const Told& told, std::size_t part, Index id) {
 }
 double of(const std::vector<double>& p, Index id) { return p[static_cast<std::size_t>(id)]; }
 
-/// "Next is {}: {} by the model, the likeliest of {} tokens{}"
+/// "Next is {}: {} by the logits, the likeliest of {} tokens{}"
 bool check_greedy(const Told& told) {
     const Drawn all = drawn(told);
     const Index ties = count_largest(shown_of(told.state)->step->logits) - 1;
@@ -78,7 +78,7 @@ bool check_greedy(const Told& told) {
            shows(told.part[1], of(all.before, all.order.front())) &&
            told.count(2) == std::ssize(all.order) && said == ties;
 }
-/// "Next is {}: drawn with {}, {} by the model; {}"
+/// "Next is {}: drawn with {}, {} by the logits; {}"
 bool check_drawn(const Told& told) {
     const Drawn all = drawn(told);
     const Index next = all.order[all.next];
@@ -91,7 +91,7 @@ bool check_drawn(const Told& told) {
     return some && count_of((*some)[0]) == static_cast<Index>(all.kept) &&
            all.kept < all.order.size() && count_of((*some)[1]) == std::ssize(all.order);
 }
-/// "Step {} took {}: {} by the model, {}"
+/// "Step {} took {}: {} by the logits, {}"
 bool check_taken(const Told& told) {
     const Drawn all = drawn(told);
     const Index step = told.count(0);
@@ -119,7 +119,7 @@ bool check_u(const Told& told) {
 bool check_takes_here(const Told& told) {
     return generate_controls(told.state).greedy && names(told, 0, drawn(told).order.front());
 }
-/// "{} more: {} by the model, {} drawn"
+/// "{} more: {} by the logits, {} drawn"
 bool check_rest(const Told& told) {
     const Drawn all = drawn(told);
     double before = 1.0, after = 1.0;
@@ -136,7 +136,7 @@ bool check_made_up(const Told& told) {
            told.count(1) == std::ssize(shown_of(told.state)->step->logits) &&
            told.part[0] == generate_lacks(told.state);
 }
-/// "kept in all: {} tokens, {} of the model's p"
+/// "kept in all: {} tokens, {} of softmax(z)"
 bool check_kept(const Told& told) {
     const Drawn all = drawn(told);
     double sum = 0.0;
@@ -176,15 +176,15 @@ bool check_cache(const Told& told) {
 }
 
 constexpr Claim kClaims[] = {
-    {"Next is {}: {} by the model, the likeliest of {} tokens{}", check_greedy},
-    {"Next is {}: drawn with {}, {} by the model; {}", check_drawn},
-    {"Step {} took {}: {} by the model, {}", check_taken},
+    {"Next is {}: {} by the logits, the likeliest of {} tokens{}", check_greedy},
+    {"Next is {}: drawn with {}, {} by the logits; {}", check_drawn},
+    {"Step {} took {}: {} by the logits, {}", check_taken},
     {"u = {} of seed {} at step {} falls on {}, from {} to {} of the running sum", check_u},
     {"Greedy takes {} here and draws nothing: T, top-k, top-p and seed do not count",
      check_takes_here},
-    {"{} more: {} by the model, {} drawn", check_rest},
+    {"{} more: {} by the logits, {} drawn", check_rest},
     {"{}: these {} logits are made up", check_made_up},
-    {"kept in all: {} tokens, {} of the model's p", check_kept},
+    {"kept in all: {} tokens, {} of softmax(z)", check_kept},
     {"token: {} of {}", check_token},
     {"greedy: the largest logit: it is taken", check_largest},
     {"greedy: {} logits come before it", check_before},

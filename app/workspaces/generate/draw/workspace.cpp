@@ -18,7 +18,7 @@ using view::GenerateBar, view::GenerateChip, view::GenerateLensRow, view::Genera
 // Design units.
 constexpr float kStripShare = 0.44F;                      // of the width
 constexpr float kMostName = 0.24F, kNumbers = 66.0F;      // columns of the candidates
-constexpr float kLowestRow = 20.0F, kHighestRow = 44.0F;  // of a candidate
+constexpr float kLowestRow = 20.0F, kHighestRow = 60.0F;  // of a candidate
 constexpr float kBarHeight = 0.56F;                       // of its row
 constexpr float kChipPad = 6.0F, kChipRows = 3.0F;
 constexpr float kLensLayer = 30.0F, kLensBest = 0.3F;
@@ -149,13 +149,15 @@ BarColumns columns_in(const GenerateView& view, const Box& box, const Frame& fra
             box.high.x - 2 * numbers, box.high.x - numbers, box.high.x - frame.px(kSpace8)};
 }
 
-void draw_bar_heads(const BarColumns& at, const Box& line, const Frame& frame) {
+void draw_bar_heads(const GenerateView& view, const BarColumns& at, const Box& line,
+                    const Frame& frame) {
     const Font& font = frame.fonts.small;
     const auto head = [&](float low, float high, Align align, const char* words) {
         draw_fitted(frame, font, {low, line.low.y}, {high, line.high.y}, align, frame.theme.muted,
                     words);
     };
-    head(at.name, at.before, Align::left, "candidates: outline p, filled drawn");
+    head(at.name, at.before, Align::left,
+         view.example ? "made up: outline p, filled drawn" : "outline p, filled drawn");
     head(at.before, at.after - frame.px(kSpace8), Align::right, "p");
     head(at.after, at.end, Align::right, "drawn");
 }
@@ -212,7 +214,7 @@ void draw_candidates(const GenerateView& view, const Box& box, const Frame& fram
                      view::Actions& out) {
     const BarColumns at = columns_in(view, box, frame);
     const float head = frame.px(kTextRow);
-    draw_bar_heads(at, {box.low, {box.high.x, box.low.y + head}}, frame);
+    draw_bar_heads(view, at, {box.low, {box.high.x, box.low.y + head}}, frame);
     const float top = box.low.y + head;
     const float rest = view.rest.empty() ? 0.0F : frame.px(kTextRow);
     const auto count = static_cast<float>(std::max<std::size_t>(view.bars.size(), 1));
