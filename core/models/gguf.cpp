@@ -43,13 +43,13 @@ constexpr std::string_view kDivisors[] = {"rope_freqs.weight", "rope_factors_lon
                                           "rope_factors_short.weight"};
 
 /// An array of the file under the family's name. `heads`: the rows of each are halves in turns; 0: they are as they should be.
-struct Place {
+struct StoredArray {
     std::string stored, name;
     Index heads = 0;
 };
 
 /// "blk.3.attn_q.bias" is layers.3.self_attn.q_proj.bias; what no family has keeps its name.
-Place place_of(const std::string& stored, const ModelConfig& config) {
+StoredArray stored_array(const std::string& stored, const ModelConfig& config) {
     std::string_view rest = stored;
     const std::size_t dot = rest.rfind('.');
     const std::string_view part = dot == std::string_view::npos ? "" : rest.substr(dot);
@@ -88,12 +88,12 @@ void undo_turns(std::vector<Number>& values, Index rows, Index heads) {
 
 class GgufWeights final : public ArrayFile {
   public:
-    static Result<Arrays> list(Arrays file, std::vector<Place> places) {
+    static Result<Arrays> list(Arrays file, std::vector<StoredArray> places) {
         auto weights = std::unique_ptr<GgufWeights>(new GgufWeights(file->what()));
         weights->file_ = std::move(file);
         weights->places_ = std::move(places);
         std::vector<std::string> names;
-        for (const Place& place : weights->places_) names.push_back(place.name);
+        for (const StoredArray& place : weights->places_) names.push_back(place.name);
         return weights->set_names(std::move(names)).map([&]() -> Arrays {
             return std::move(weights);
         });
@@ -120,7 +120,7 @@ class GgufWeights final : public ArrayFile {
     }
 
     Arrays file_;
-    std::vector<Place> places_;
+    std::vector<StoredArray> places_;
 };
 
 /// "weights are dequantised to float32: 12 arrays of Q4_K, 1 of Q6_K"; "": none is of blocks.
@@ -145,10 +145,10 @@ bool is_gguf(const std::filesystem::path& file) {
 }
 
 Result<Arrays> weights_of_gguf(GgufArrays file, const ModelConfig& config) {
-    std::vector<Place> places;
+    std::vector<StoredArray> places;
     for (const std::string& stored : file.arrays->names())
         if (std::ranges::find(kDivisors, stored) == std::end(kDivisors))
-            places.push_back(place_of(stored, config));
+            places.push_back(stored_array(stored, config));
     return GgufWeights::list(std::move(file.arrays), std::move(places));
 }
 

@@ -25,27 +25,27 @@ constexpr struct {
 } kSplits[] = {{"gpt-2", 0, false},   {"llama-bpe", 3, true}, {"llama3", 3, true},
                {"llama-v3", 3, true}, {"qwen2", 1, false},    {"deepseek-r1-qwen", 1, false}};
 
-[[noreturn]] void fault(std::string sentence) { TokenizerStep::fault(std::move(sentence)); }
-
 class GgufVocabulary {
   public:
     explicit GgufVocabulary(const json& values) : step_(values) {
         const std::string kind = step_.text_or("tokenizer.ggml.model", "none");
         if (kind == "none" || kind == "no_vocab")
-            fault("has no tokenizer: 'tokenizer.ggml.model' is not there, or none");
+            TokenizerStep::fault("has no tokenizer: 'tokenizer.ggml.model' is not there, or none");
         byte_pairs_ = kind == "gpt2";
         unigram_ = kind == "t5";
         if (!byte_pairs_ && !unigram_ && kind != "llama")
-            fault(fmt::format("has 'tokenizer.ggml.model' = \"{}\"; expected gpt2, llama or t5",
-                              shortened(kind)));
+            TokenizerStep::fault(
+                fmt::format("has 'tokenizer.ggml.model' = \"{}\"; expected gpt2, llama or t5",
+                            shortened(kind)));
         const json& tokens = list("tokenizer.ggml.tokens");
         const json *const scores = step_.find("tokenizer.ggml.scores"),
                           *const kinds = step_.find("tokenizer.ggml.token_type");
-        if (!byte_pairs_ && scores == nullptr) fault("has no 'tokenizer.ggml.scores'");
+        if (!byte_pairs_ && scores == nullptr)
+            TokenizerStep::fault("has no 'tokenizer.ggml.scores'");
         for (const json* each : {scores, kinds})
             if (each != nullptr && (!each->is_array() || each->size() != tokens.size()))
-                fault(fmt::format("has {} tokens, and other numbers of their scores or types",
-                                  tokens.size()));
+                TokenizerStep::fault(fmt::format(
+                    "has {} tokens, and other numbers of their scores or types", tokens.size()));
         for (std::size_t n = 0; n < tokens.size(); ++n)
             add(tokens[n], scores ? &(*scores)[n] : nullptr, kinds ? &(*kinds)[n] : nullptr);
     }
@@ -59,16 +59,18 @@ class GgufVocabulary {
   private:
     const json& list(const char* name) const {
         const json& found = step_.need(name);
-        if (!found.is_array()) fault(fmt::format("has '{}' that is no list", name));
+        if (!found.is_array()) TokenizerStep::fault(fmt::format("has '{}' that is no list", name));
         return found;
     }
     void add(const json& token, const json* score, const json* kind) {
-        if (!token.is_string()) fault("has 'tokenizer.ggml.tokens' that are no texts");
+        if (!token.is_string())
+            TokenizerStep::fault("has 'tokenizer.ggml.tokens' that are no texts");
         const double said = score != nullptr && score->is_number() ? score->get<double>() : 0.0;
-        if (!std::isfinite(said)) fault("has 'tokenizer.ggml.scores' that are no numbers");
+        if (!std::isfinite(said))
+            TokenizerStep::fault("has 'tokenizer.ggml.scores' that are no numbers");
         const Index number = kind != nullptr && kind->is_number_integer() ? kind->get<Index>() : 1;
         if (number < 1 || number > 6)
-            fault(fmt::format("has a token of type {}; expected 1 to 6", number));
+            TokenizerStep::fault(fmt::format("has a token of type {}; expected 1 to 6", number));
         pieces_.pieces.push_back({token.get<std::string>(), said, static_cast<PieceKind>(number)});
     }
     /// Where the file says it, or it is so by default.
@@ -81,7 +83,8 @@ class GgufVocabulary {
             if (!step_.flag(flag, otherwise)) continue;
             const Index id = step_.number(name);
             if (!pieces_.is_text(id))
-                fault(fmt::format("has '{}' = {} of {} tokens", name, id, pieces_.size()));
+                TokenizerStep::fault(
+                    fmt::format("has '{}' = {} of {} tokens", name, id, pieces_.size()));
             ids->push_back(id);
         }
     }
@@ -90,7 +93,7 @@ class GgufVocabulary {
             return step_.number("tokenizer.ggml.unknown_token_id");
         const auto found =
             std::ranges::find(pieces_.pieces, PieceKind::unknown, &ScoredPieces::Piece::kind);
-        if (found == pieces_.pieces.end()) fault("has no token for unknown text");
+        if (found == pieces_.pieces.end()) TokenizerStep::fault("has no token for unknown text");
         return found - pieces_.pieces.begin();
     }
 
@@ -103,7 +106,7 @@ class GgufVocabulary {
             std::ranges::count(pieces_.pieces, PieceKind::byte, &ScoredPieces::Piece::kind) > 0;
         if (const json* const map = step_.find("tokenizer.ggml.precompiled_charsmap")) {
             if (!map->is_array())
-                fault("has 'tokenizer.ggml.precompiled_charsmap' that is no list");
+                TokenizerStep::fault("has 'tokenizer.ggml.precompiled_charsmap' that is no list");
             for (const json& byte : *map)
                 pieces_.characters +=
                     static_cast<char>(byte.is_number_integer() ? byte.get<int>() : 0);
@@ -115,7 +118,8 @@ class GgufVocabulary {
     json byte_pairs() {
         const std::string architecture = step_.text_or("general.architecture", "");
         if (step_.find("tokenizer.ggml.pre") == nullptr && architecture != "gpt2")
-            fault("has no 'tokenizer.ggml.pre', which says how a text is cut into words");
+            TokenizerStep::fault(
+                "has no 'tokenizer.ggml.pre', which says how a text is cut into words");
         const std::string name = step_.text_or("tokenizer.ggml.pre", "gpt-2");
         const auto* const row =
             std::ranges::find(kSplits, name, &std::remove_cvref_t<decltype(*kSplits)>::name);
@@ -123,8 +127,8 @@ class GgufVocabulary {
             std::string names;
             for (const auto& each : kSplits)
                 names += fmt::format("{}{}", names.empty() ? "" : ", ", each.name);
-            fault(fmt::format("has 'tokenizer.ggml.pre' = \"{}\"; expected one of {}",
-                              shortened(name), names));
+            TokenizerStep::fault(fmt::format(
+                "has 'tokenizer.ggml.pre' = \"{}\"; expected one of {}", shortened(name), names));
         }
         put_around(row->whole_words);
         pieces_.unknown = 0;
