@@ -86,8 +86,8 @@ TEST_CASE("state text: the first launch is next to nothing, a sentence with sett
 
 TEST_CASE("state text: one of Learn that was copied before still opens") {
     const std::string settings =
-        R"("a":{"task":"sort","steps":7},"b":{"task":"sort","steps":7,"heads":2,"scaling":true},)"
-        R"("differs":"heads")";
+        R"("a":{"task":"sort","tokens":16,"symbols":16},"b":{"task":"sort","tokens":16,"symbols":16,)"
+        R"("heads":2,"scaling":true},"differs":"heads")";
     const AppState state =
         pasted("attnscope:" + packed_text(R"({"learn":{"settings":{)" + settings +
                                           R"(},"plan":{"of":{)" + settings + R"(},"until":0,)" +
