@@ -262,7 +262,8 @@ Columns columns_in(const Box& at, std::size_t count, const Frame& frame) {
 
 /// "naive", and its formula in what is left of the width.
 void draw_heading(const view::NumericsColumn& column, const Box& at, const Frame& frame) {
-    const Font& font = frame.fonts.title;
+    const bool large = frame.text_width(frame.fonts.title, column.title) <= at.size().x;
+    const Font& font = large ? frame.fonts.title : frame.fonts.strong;
     draw_text_in(frame, font, at.low, at.high, Align::left, frame.theme.text, column.title);
     const float after = at.low.x + frame.text_width(font, column.title) + frame.px(14);
     const auto box = fitted_math(frame, column.tex, kSmallFormula, at.high.x - after);
