@@ -124,7 +124,7 @@ std::vector<float> floats_of(std::span<const double> values) {
 }
 
 /// NaN is null.
-ordered_json number(double value) {
+ordered_json or_null(double value) {
     return std::isfinite(value) ? ordered_json(value) : ordered_json();
 }
 
@@ -191,15 +191,15 @@ ordered_json sweep_json(const Model& model, const HeadSweep& sweep) {
     ordered_json json{{"sweep", kAblations[static_cast<std::size_t>(sweep.by)]},
                       {"a", {{"id", sweep.a}, {"token", model.shown(sweep.a)}}},
                       {"b", {{"id", sweep.b}, {"token", model.shown(sweep.b)}}},
-                      {"difference", number(sweep.difference)},
+                      {"difference", or_null(sweep.difference)},
                       {"products", sweep.products},
                       {"products_of_run", sweep.products_of_run}};
     json["heads"] = ordered_json::array();
     for (const SweptHead& head : sweep.swept) {
         ordered_json row{{"layer", head.at.layer}, {"head", head.at.head}};
         if (sweep.positions > 1) row["position"] = head.position;
-        row["change"] = number(sweep.change(head));
-        row["kl"] = number(head.kl);
+        row["change"] = or_null(sweep.change(head));
+        row["kl"] = or_null(head.kl);
         json["heads"].push_back(std::move(row));
     }
     return json;
@@ -286,7 +286,7 @@ ordered_json matrix_json(const Tensor& matrix) {
     auto rows = ordered_json::array();
     for (Index i = 0; i < matrix.shape().t; ++i) {
         auto row = ordered_json::array();
-        for (const float value : matrix.matrix(0, 0).row(i)) row.push_back(number(value));
+        for (const float value : matrix.matrix(0, 0).row(i)) row.push_back(or_null(value));
         rows.push_back(std::move(row));
     }
     return rows;
