@@ -160,6 +160,20 @@ bool check_top_k(const Told& told) {
     return told.count(0) == k && told.count(1) == place &&
            told.part[2] == (place < k ? "kept" : "cut");
 }
+/// "top-p {}: p before it sums to {}: {}": of those that top-k keeps, after temperature.
+bool check_top_p(const Told& told) {
+    const GenerateControls& how = generate_controls(told.state);
+    const Drawn all = drawn(told);
+    std::vector<Index> kept = all.order;
+    if (how.top_k > 0) kept.resize(std::min(kept.size(), static_cast<std::size_t>(how.top_k)));
+    const auto p = shares(shown_of(told.state)->step->logits, how.temperature, kept);
+    const std::size_t place = explained_of(told.state);
+    double sum = 0.0;
+    for (std::size_t n = 0; n < place; ++n) sum += of(p, all.order[n]);
+    return shows(told.part[0], how.top_p) && shows(told.part[1], sum) &&
+           told.part[2] ==
+               (of(all.after, all.order[place]) > 0.0 || place < all.kept ? "kept" : "cut");
+}
 /// "p drawn with: 0, it is cut"
 bool check_cut(const Told& told) {
     const Drawn all = drawn(told);
@@ -189,6 +203,7 @@ constexpr Claim kClaims[] = {
     {"greedy: the largest logit: it is taken", check_largest},
     {"greedy: {} logits come before it", check_before},
     {"top-k {}: {} before it: {}", check_top_k},
+    {"top-p {}: p before it sums to {}: {}", check_top_p},
     {"p drawn with: 0, it is cut", check_cut},
     {"2 · {} layers · {} heads · {} · {} tokens · 4 bytes", check_cache},
 };
