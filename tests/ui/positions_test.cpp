@@ -6,15 +6,15 @@ using attn::test::App, view::Key;
 
 namespace {
 
-struct Positions : App {
-    explicit Positions(ImVec2 size = test::kAppSize) : App("positions", size) {}
+struct PositionsApp : App {
+    explicit PositionsApp(ImVec2 size = test::kAppSize) : App("positions", size) {}
     const view::PositionsControls& controls() const { return view::positions_controls(state); }
 };
 
 }  // namespace
 
 TEST_CASE("a drag over the large plot changes the distance, a click on a small one the kind") {
-    Positions app;
+    PositionsApp app;
     const std::size_t before = app.state.now;
     app.ui.drag({400.0F, 400.0F}, {800.0F, 400.0F});
     const Index there = app.controls().distance;
@@ -32,7 +32,7 @@ TEST_CASE("a drag over the large plot changes the distance, a click on a small o
 }
 
 TEST_CASE("every field has a control that the keyboard reaches") {
-    Positions app;
+    PositionsApp app;
     const auto tabs_until = [&](auto&& found) {
         for (int n = 0; n < 40 && !found(); ++n) {
             app.ui.press(Key::tab);
@@ -53,7 +53,7 @@ TEST_CASE("Positions is drawn at every size, for every kind and at the ends of i
             for (const PositionSettings& settings :
                  {PositionSettings{}, PositionSettings{2, 1.0, 1, 0, 1, 3},
                   PositionSettings{256, 1e7, 128, 127, 512, 4}}) {
-                Positions app(size);
+                PositionsApp app(size);
                 view::apply(app.state,
                             view::SetPositions{{static_cast<PositionKind>(kind), settings, 1}});
                 app.ui.frames(2);
