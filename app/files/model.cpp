@@ -230,7 +230,8 @@ Result<std::shared_ptr<ModelCache::Entry>> ModelCache::open(const std::string& p
     last_.reset();  // no two at once in memory
     if (!is_model(path))
         return bad_input(fmt::format(
-            "{}: expected a trained model, a folder whose config.json has a model_type, or a .gguf", path));
+            "{}: expected a trained model, a folder whose config.json has a model_type, or a .gguf",
+            path));
     auto model = Model::open(path);
     if (!model) return tl::unexpected(model.error());
     files_ = std::move(files);

@@ -302,9 +302,10 @@ TEST_CASE("interventions that cannot be are refused by what was typed") {
     refused({"--patch", "0.5.v=ba cc"}, "layer 0 has no");
     check_refused({"trace", "in.npz", "-o", "o.npz", "--off", "0.1"},
                   "--off has no --model; expected its folder");
-    check_refused({"render", "--off", "0.1", "-o", "x.png"},
-                  "--off is for a trained model, a folder whose config.json has a model_type, or a .gguf; no "
-                  "file is given");
+    check_refused(
+        {"render", "--off", "0.1", "-o", "x.png"},
+        "--off is for a trained model, a folder whose config.json has a model_type, or a .gguf; no "
+        "file is given");
 }
 
 TEST_CASE("--off of the window and of render opens over a run without these heads") {

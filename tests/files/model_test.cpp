@@ -144,7 +144,8 @@ TEST_CASE("what cannot be read says why") {
           "the text has 17 tokens; this model takes 16");
     CHECK(refused(reads(folder, "")) == "the text has no token");
     CHECK(refused(reads("/nowhere/gpt2", "a")) ==
-          "/nowhere/gpt2: expected a trained model, a folder whose config.json has a model_type, or a .gguf");
+          "/nowhere/gpt2: expected a trained model, a folder whose config.json has a model_type, "
+          "or a .gguf");
     CHECK_FALSE(refused(reads(folder, "abc"), {stopped(), {}}).empty());
 }
 

@@ -25,8 +25,8 @@ std::string kinds_lacks(const AppState& state) {
     if (!document.inputs->projects() && document.inputs->v.empty())
         return "These are queries and keys without values: Map shows their weights (3 M).";
     if (std::max(size.tq, size.tk) > kMostKindsTokens)
-        return fmt::format("Variants compares up to {} tokens, and this has {}{}.", kMostKindsTokens,
-                           grouped(std::max(size.tq, size.tk)),
+        return fmt::format("Variants compares up to {} tokens, and this has {}{}.",
+                           kMostKindsTokens, grouped(std::max(size.tq, size.tk)),
                            has_map(document) ? ": Map shows its weights (3 M)" : "");
     return {};
 }

@@ -42,7 +42,7 @@ struct Foreign {
     std::string_view extensions;  // each with a space after it
     bool (*begins)(std::string_view bytes);
     std::string_view words;
-    std::string_view saved;  // extension of what Python saves
+    std::string_view saved;   // extension of what Python saves
     std::string_view python;  // "": it is a model that is opened as it is
 };
 // PyTorch's older files are pickles: it comes first.
