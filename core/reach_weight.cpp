@@ -229,6 +229,14 @@ bool is_masked(std::span<const double> logits, std::size_t j) {
     return std::isinf(logits[j]) && logits[j] < 0.0;
 }
 
+/// Every key that is not masked points where this one does.
+bool are_same_keys(const ReachRow& row, std::size_t j) {
+    for (std::size_t m = 0; m < row.logits.size(); ++m)
+        for (Index c = 0; c < row.width; ++c)
+            if (!is_masked(row.logits, m) && row.slope(m, c) != row.slope(j, c)) return false;
+    return true;
+}
+
 }  // namespace
 
 double logit_of(double p) { return std::log(p) - std::log1p(-p); }
@@ -265,7 +273,9 @@ Result<std::vector<double>> smallest_query_change(const ReachRow& given, std::si
         return bad_input(
             missing > 0.0
                 ? "no query gives this key so large a weight: the other keys point where it points"
-                : "no query lowers this weight: the other keys are the same as this one");
+            : are_same_keys(given, j)
+                ? "no query lowers this weight: the other keys are the same as this one"
+                : "no query was found that lowers this weight");
     return *std::move(found);
 }
 

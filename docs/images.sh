@@ -34,6 +34,7 @@ draw tensors-dark.png '{"action":"set_workspace","workspace":"tensors"}
 draw heads-dark.png '{"action":"set_workspace","workspace":"heads"}
 {"action":"show_head","head":0,"batch":0,"layer":0}
 {"action":"select_heads_pair","row":4,"column":3}' --theme dark --preset three-heads
+draw generate-dark.png '{"action":"set_workspace","workspace":"generate"}' --theme dark
 draw lookup-dark.png '{"action":"set_workspace","workspace":"lookup"}' --theme dark
 draw gradients-dark.png '{"action":"set_workspace","workspace":"gradients"}
 {"action":"select_jacobian_row","row":7,"column":1}' --theme dark --preset "$sentence"

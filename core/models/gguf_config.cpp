@@ -136,8 +136,8 @@ class GgufConfig {
         }
         if (const auto parts = values_.find("split.count"); parts != values_.end() && *parts != 1)
             return complain(
-                fmt::format("is one of {} files; expected a whole model, which llama.cpp makes of "
-                            "them: llama-gguf-split --merge FIRST.gguf WHOLE.gguf",
+                fmt::format("is one of {} files; expected a whole model, which llama.cpp's "
+                            "llama-gguf-split merges of them",
                             shortened(parts->dump())));
         if (const auto type = values_.find("general.type");
             type != values_.end() && *type != "model")

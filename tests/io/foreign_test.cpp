@@ -53,8 +53,8 @@ TEST_CASE("a file of another program is known by its first bytes, whatever its n
     CHECK(at("w.safetensors", kOldTorch) ==
           torch_words(path("w.safetensors"), path("w.safetensors"), path("w-saved.safetensors")));
     CHECK(at("m.bin", "GGUF\x03") ==
-          fmt::format("{0} is a GGUF model of llama.cpp, no arrays of attention; expected it as a "
-                      "model: attnscope {0}, or attnscope trace --model {0}",
+          fmt::format("{0} is a GGUF model of llama.cpp, no arrays of attention; expected it where "
+                      "a model is read",
                       path("m.bin")));
     CHECK(at("o.onnx", "\x08\x07\x12\x07pytorch") ==
           fmt::format("{} is an ONNX graph, which names no attention; {}import onnx.numpy_helper, "

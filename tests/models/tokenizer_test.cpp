@@ -412,7 +412,7 @@ TEST_CASE("what tokenizer_config.json says of other files is computed or refused
           at + "the tokenizer 'LlamaTokenizer', which is not read from vocab.json and merges.txt; "
                "expected GPT2Tokenizer or Qwen2Tokenizer");
     CHECK(pairs("{}", "llama") ==
-          at + "the tokenizer 'of llama', which is not read from vocab.json and merges.txt; "
+          at + "the tokenizer 'LlamaTokenizer', which is not read from vocab.json and merges.txt; "
                "expected GPT2Tokenizer or Qwen2Tokenizer");
     CHECK(words(R"({"tokenizer_class":"DistilBertTokenizer"})") ==
           at + "the tokenizer 'DistilBertTokenizer', which is not read from vocab.txt; expected "

@@ -81,7 +81,7 @@ struct GenerateLook {
 };
 inline void describe(Visitor& visit, GenerateLook& look) {
     visit("step", look.step, About{.low = 0});
-    visit("token", look.token, About{.low = 0});
+    visit("token", look.token);
     visit("lens", look.lens,
           {.words = "logit lens",
            .tip = "What the model would say after each layer\nThe final norm and the read-out of "

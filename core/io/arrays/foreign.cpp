@@ -89,10 +89,8 @@ std::string foreign_words(std::string_view what, const std::filesystem::path& pa
     const Foreign* const found = find_foreign(path, bytes);
     if (found == nullptr) return {};
     if (found->python.empty())
-        return fmt::format(
-            "{} is {}, no arrays of attention; expected it as a model: attnscope {}, or attnscope "
-            "trace --model {}",
-            what, found->words, path.string(), path.string());
+        return fmt::format("{} is {}, no arrays of attention; expected it where a model is read",
+                           what, found->words);
     // What transformers calls pytorch_model.bin is model.safetensors in a model's folder.
     std::string stem = path.stem().string();
     if (stem == "pytorch_model") stem = "model";

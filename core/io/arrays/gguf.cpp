@@ -57,9 +57,8 @@ class GgufFile final : public ArrayFile {
         if (tensor.bytes == 0)
             return bad_input(
                 fmt::format("{} is of {}; expected F32, F16, BF16, Q8_0, Q6_K or Q4_K, which "
-                            "llama.cpp makes of it: "
-                            "llama-quantize --allow-requantize {} F16.gguf F16",
-                            what, type_name(tensor), python_text(this->what())));
+                            "llama.cpp's llama-quantize makes of it where requantising is allowed",
+                            what, type_name(tensor)));
         const Result<void> whole = mapped_ ? mapped_->check_whole() : Result<void>();
         return whole.and_then([&] { return check_array_memory(what, as_floats(tensor), held); })
             .map([&] { return widened_array(tensor); });

@@ -7,6 +7,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
+#include "app/common/draw/measured.h"
 #include "app/common/draw/parts.h"
 #include "app/workspaces/generate/view.h"
 
@@ -217,17 +218,27 @@ void draw_candidates(const GenerateView& view, const Box& box, const Frame& fram
     draw_bar_heads(view, at, {box.low, {box.high.x, box.low.y + head}}, frame);
     const float top = box.low.y + head;
     const float rest = view.rest.empty() ? 0.0F : frame.px(kTextRow);
-    const auto count = static_cast<float>(std::max<std::size_t>(view.bars.size(), 1));
-    const float row = std::floor(
-        within((box.high.y - top - rest) / count, frame.px(kLowestRow), frame.px(kHighestRow)));
+    const auto fit =
+        static_cast<std::size_t>(std::max((box.high.y - top - rest) / frame.px(kLowestRow), 1.0F));
+    std::vector<GenerateBar> bars(
+        view.bars.begin(),
+        view.bars.begin() + static_cast<std::ptrdiff_t>(std::min(fit, view.bars.size())));
+    const auto chosen = std::ranges::find(view.bars, true, &GenerateBar::chosen);
+    if (chosen != view.bars.end() && chosen - view.bars.begin() >= std::ssize(bars))
+        bars.back() = *chosen;
+    const auto count = static_cast<float>(std::max<std::size_t>(bars.size(), 1));
+    const float row =
+        std::floor(std::min((box.high.y - top - rest) / count, frame.px(kHighestRow)));
     float y = top;
-    for (std::size_t n = 0; n < view.bars.size(); ++n, y += row) {
+    for (std::size_t n = 0; n < bars.size(); ++n, y += row) {
         ImGui::PushID(static_cast<int>(n));
-        draw_candidate(view, view.bars[n], at, {{box.low.x, y}, {box.high.x, y + row}}, frame, out);
+        draw_candidate(view, bars[n], at, {{box.low.x, y}, {box.high.x, y + row}}, frame, out);
         ImGui::PopID();
     }
-    draw_fitted(frame, frame.fonts.small, {at.name, y}, {at.end, y + rest}, Align::left,
-                frame.theme.muted, view.rest);
+    say_stands(frame.painter, Measuring::Kind::labels, box.low, {box.high.x, y});
+    if (bars.size() == view.bars.size())
+        draw_fitted(frame, frame.fonts.small, {at.name, y}, {at.end, y + rest}, Align::left,
+                    frame.theme.muted, view.rest);
 }
 
 void draw_generate_hero(const GenerateView& view, const Box& box, const Frame& frame,
