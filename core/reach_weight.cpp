@@ -229,8 +229,8 @@ bool is_masked(std::span<const double> logits, std::size_t j) {
     return std::isinf(logits[j]) && logits[j] < 0.0;
 }
 
-/// Every key that is not masked points where this one does.
-bool are_same_keys(const ReachRow& row, std::size_t j) {
+/// A step of the query moves the score of every key that is not masked as it moves that of this one.
+bool moves_alike(const ReachRow& row, std::size_t j) {
     for (std::size_t m = 0; m < row.logits.size(); ++m)
         for (Index c = 0; c < row.width; ++c)
             if (!is_masked(row.logits, m) && row.slope(m, c) != row.slope(j, c)) return false;
@@ -273,8 +273,8 @@ Result<std::vector<double>> smallest_query_change(const ReachRow& given, std::si
         return bad_input(
             missing > 0.0
                 ? "no query gives this key so large a weight: the other keys point where it points"
-            : are_same_keys(given, j)
-                ? "no query lowers this weight: the other keys are the same as this one"
+            : moves_alike(given, j)
+                ? "no query lowers this weight: a step moves every score of the row alike"
                 : "no query was found that lowers this weight");
     return *std::move(found);
 }

@@ -171,14 +171,16 @@ bool check_score_step(const Told& told) {
     return shows(told.part[1], own) && shows(told.part[2], wanted) &&
            std::abs(told.number(0) - (wanted - own)) <= 0.006 * std::abs(wanted - own) + 1e-4;
 }
-/// The other keys that have a weight are this one.
-bool check_same_keys(const Told& told) {
+/// A step of q moves the scores of all keys that have a weight alike.
+bool check_moves_alike(const Told& told) {
     const Reach reach = reach_of(told.state);
     const Rows k = rows_of(told.state, Stage::k);
+    const double factor = product_factor(told.state.document().spec, k.columns);
     for (Index j = 0; j < k.rows; ++j)
-        if (std::isfinite(rows_of(told.state, Stage::masked)(reach.row, j)) &&
-            !std::ranges::equal(k.row(j), k.row(reach.column)))
-            return false;
+        for (Index c = 0; c < k.columns; ++c)
+            if (std::isfinite(rows_of(told.state, Stage::masked)(reach.row, j)) &&
+                factor * k(j, c) != factor * k(reach.column, c))
+                return false;
     return true;
 }
 /// No step along a key, or away from one, or from one to this one, does it.
@@ -402,7 +404,8 @@ constexpr Claim kClaims[] = {
          const Reach reach = reach_of(told.state);
          return reach.row == reach.column && told.state.document().inputs->x_kv.empty();
      }},
-    {"none: no query lowers this weight: the other keys are the same as this one", check_same_keys},
+    {"none: no query lowers this weight: a step moves every score of the row alike",
+     check_moves_alike},
     {"none: no query gives this key so large a weight: the other keys point where it points",
      check_out_of_reach},
     {"none: no step of the word's vector moves this score: W_K q is 0", check_no_slope},
