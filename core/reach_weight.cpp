@@ -271,8 +271,7 @@ Result<std::vector<double>> smallest_query_change(const ReachRow& given, std::si
     auto found = missing > 0.0 ? raised(*row, t) : lowered(*row, t);
     if (!found)
         return bad_input(
-            missing > 0.0
-                ? "no query gives this key so large a weight: the other keys point where it points"
+            missing > 0.0 ? "no query was found that gives this key so large a weight"
             : moves_alike(given, j)
                 ? "no query lowers this weight: a step moves every score of the row alike"
                 : "no query was found that lowers this weight");

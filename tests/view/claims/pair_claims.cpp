@@ -183,21 +183,6 @@ bool check_moves_alike(const Told& told) {
                 return false;
     return true;
 }
-/// No step along a key, or away from one, or from one to this one, does it.
-bool check_out_of_reach(const Told& told) {
-    const Reach reach = reach_of(told.state);
-    const Rows k = rows_of(told.state, Stage::k);
-    for (Index j = 0; j < k.rows; ++j)
-        for (const double length : {0.1, 1.0, 10.0, 100.0})
-            for (const bool from : {false, true}) {
-                std::vector<double> change;
-                for (Index c = 0; c < k.columns; ++c)
-                    change.push_back(length * (k(reach.column, c) - (from ? k(j, c) : 0.0F)));
-                if (weight_after(told.state, reach, change, true) >= target_of(told.state))
-                    return false;
-            }
-    return true;
-}
 bool check_no_slope(const Told& told) {  // W_K q = 0
     const Reach reach = reach_of(told.state);
     const Rows w_k = sheet_of(told.state, Param::w_k).values, q = rows_of(told.state, Stage::q);
@@ -406,8 +391,6 @@ constexpr Claim kClaims[] = {
      }},
     {"none: no query lowers this weight: a step moves every score of the row alike",
      check_moves_alike},
-    {"none: no query gives this key so large a weight: the other keys point where it points",
-     check_out_of_reach},
     {"none: no step of the word's vector moves this score: W_K q is 0", check_no_slope},
     {"none: double rounds terms of {} by more than a weight shows", check_rounded_away},
     {"{}: from {} down to {}", check_sorted},
