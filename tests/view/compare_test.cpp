@@ -85,7 +85,7 @@ TEST_CASE("a query change that cannot be says why") {
     const ReachRow row{{0.0, -INFINITY, 0.0}, {1.0, 1.0, 1.0}, 1};
     CHECK(has(smallest_query_change(row, 1, 0.5).error().sentence, "masked"));
     CHECK(has(smallest_query_change(row, 0, 0.9).error().sentence, "no query"));
-    CHECK(has(smallest_query_change(row, 0, 0.1).error().sentence, "the same"));
+    CHECK(has(smallest_query_change(row, 0, 0.1).error().sentence, "alike"));
     CHECK(has(smallest_query_change(row, 0, 1.0).error().sentence, "infinite"));
     CHECK(has(smallest_query_change({{1.0}, {1.0}, 1}, 0, 0.5).error().sentence, "one key"));
     const ReachRow between{{0.0, 0.0, 0.0}, {0.0, 1.0, -1.0}, 1};  // never more than ⅓
