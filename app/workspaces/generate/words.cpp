@@ -81,8 +81,13 @@ std::string generate_headline(const AppState& state) {
 std::string generate_muted(const AppState& state) {
     const GenerateLook& look = generate_look(state);
     if (!is_example(state) && !look.fault.empty()) return look.fault;
-    if (!is_example(state))
-        return shown_of(state)->fault.empty() ? draw_words(state, *shown_of(state)) : "";
+    if (!is_example(state)) {
+        std::string words =
+            shown_of(state)->fault.empty() ? draw_words(state, *shown_of(state)) : "";
+        if (!model_of(state.document())->changes.empty())
+            words = "The model writes untouched, without the interventions. " + words;
+        return words;
+    }
     return fmt::format(
         "{}: these {} logits are made up. A model folder (attnscope FOLDER, or "
         "Ctrl+O) gives its own and writes on.",
