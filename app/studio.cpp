@@ -12,7 +12,7 @@
 namespace attn {
 namespace {
 
-constexpr float kFrameSeconds = 1.0F / 60.0F;
+constexpr float kFrame = 1.0F / 60.0F;
 
 class OffscreenStudio : public cli::Studio {
   public:
@@ -22,7 +22,7 @@ class OffscreenStudio : public cli::Studio {
         const auto [width, height] = target_->size();
         screen_.prepare(state, height, 1.0);
         ImGui::GetIO().DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
-        ImGui::GetIO().DeltaTime = kFrameSeconds;
+        ImGui::GetIO().DeltaTime = kFrame;
         renderer_.begin_frame();
         view::Actions asked = screen_.build(state);
         renderer_.draw(target_->size(), background(state));

@@ -19,7 +19,7 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::string_view kFooter =
+constexpr std::string_view kBenchFooter =
     "Columns: ms, the median; GF/s, of the matrix products, 4 H n² d forward and 10 H n² d "
     "backward, half of it\n"
     "causal, of a window the pairs inside it; of peak, the fraction of the multiply-add rate that "
@@ -33,7 +33,7 @@ constexpr std::string_view kFooter =
     "speed.json\n";
 
 /// The command line, as it was written.
-struct Words {
+struct BenchWords {
     std::string backends;
     std::string shapes;
     std::string only;
@@ -44,7 +44,7 @@ struct Words {
     bool lines = false;
 };
 
-void declare(CLI::App& app, Words& words) {
+void declare(CLI::App& app, BenchWords& words) {
     std::string sections;
     for (const BenchSection& section : bench_sections())
         sections += fmt::format("\n{}: {}", section.name, section.words);
@@ -62,7 +62,7 @@ void declare(CLI::App& app, Words& words) {
     app.add_flag(
         "--lines", words.lines,
         "one run for each line of standard input, which names a shape; one JSON line each");
-    app.footer(std::string(kFooter));
+    app.footer(std::string(kBenchFooter));
 }
 
 /// Those named, else all that run here.
@@ -76,7 +76,7 @@ std::vector<const Backend*> chosen_backends(const std::string& text, BackendList
     return chosen;
 }
 
-BenchPlan parse_plan(const Words& words, BackendList among) {
+BenchPlan parse_plan(const BenchWords& words, BackendList among) {
     or_throw(files::check_extension({"--json", words.json}, ".json"));
     BenchPlan plan;
     plan.quick = words.quick;
@@ -90,7 +90,7 @@ BenchPlan parse_plan(const Words& words, BackendList among) {
 }
 
 /// Those named; without names all that are by default, or the backends over shapes where those were named.
-std::vector<const BenchSection*> chosen_sections(const Words& words) {
+std::vector<const BenchSection*> chosen_sections(const BenchWords& words) {
     const bool shapes_alone = words.only.empty() && !words.shapes.empty();
     std::vector<std::string_view> wanted =
         files::split_list(shapes_alone ? "cases" : std::string_view(words.only));
@@ -131,7 +131,7 @@ void answer_lines(const Backend& backend, Streams io) {
     }
 }
 
-void run_sections(const BenchPlan& plan, const Words& words, Streams io) {
+void run_sections(const BenchPlan& plan, const BenchWords& words, Streams io) {
     const auto sections = chosen_sections(words);
     const bool json_alone = files::is_standard(words.json);
     BenchReport report(json_alone ? nullptr : &io.out);
@@ -143,7 +143,7 @@ void run_sections(const BenchPlan& plan, const Words& words, Streams io) {
     or_throw(write_file_atomically(words.json, json));
 }
 
-int run_plan(const Words& words, Streams io) {
+int run_plan(const BenchWords& words, Streams io) {
     const BenchPlan plan = parse_plan(words, io.backends);
     const ThreadLimit limit(words.threads.empty()
                                 ? thread_count()
@@ -160,7 +160,7 @@ int run_plan(const Words& words, Streams io) {
 int run_bench(Args args, Streams io) {
     CLI::App app("Measures how fast and how right the backends are on this machine.",
                  "attnscope bench");
-    Words words;
+    BenchWords words;
     declare(app, words);
     return run_command(app, args, io, [&] { return run_plan(words, io); });
 }

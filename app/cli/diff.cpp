@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kName = "attnscope diff";
 
-constexpr std::string_view kFooter =
+constexpr std::string_view kDiffFooter =
     "A is what is expected, B is checked. Where neither B nor an array of it is given, what the "
     "reference backend\n"
     "computes from the inputs is expected.\n"
@@ -47,7 +47,7 @@ void declare(CLI::App& app, DiffWords& words) {
     add_value(app, "--rtol", words.rtol, "R", "R of that (0 unless given)");
     add_value(app, "--layer", words.layer, "N", "the layer of files with arrays l<N>.weights, ...");
     add_attention_options(app, words.attention);
-    app.footer(std::string(kFooter));
+    app.footer(std::string(kDiffFooter));
 }
 
 double parse_tolerance(std::string_view name, std::string_view text) {

@@ -13,7 +13,7 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::string_view kFooter =
+constexpr std::string_view kLectureFooter =
     "attnscope lecture NAME opens the window, presented: PgDn goes on, PgUp back, P shows all of "
     "it.\n\n"
     "Examples:\n"
@@ -22,13 +22,13 @@ constexpr std::string_view kFooter =
     "  attnscope lecture attention --notes -o notes.md\n";
 
 /// The command line, as it was written.
-struct Words {
+struct LectureWords {
     std::string name;
     std::string output = "-";
     bool notes = false, list = false;
 };
 
-void write_notes(const Words& words, Streams io) {
+void write_notes(const LectureWords& words, Streams io) {
     const std::string notes = view::lecture_notes(lecture_named(words.name));
     or_throw(files::check_extension({"-o", words.output}, ".md"));
     if (files::is_standard(words.output))
@@ -37,7 +37,7 @@ void write_notes(const Words& words, Streams io) {
         or_throw(write_file_atomically(words.output, notes));
 }
 
-void lecture(const Words& words, Streams io) {
+void lecture(const LectureWords& words, Streams io) {
     if (!words.list) return write_notes(words, io);
     if (!words.name.empty() || words.notes)
         throw bad_input("--list was given with a lecture or --notes; expected it alone");
@@ -50,13 +50,13 @@ void lecture(const Words& words, Streams io) {
 int run_lecture(Args args, Streams io) {
     CLI::App app("A list of screens to teach from, and the notes of its teacher.",
                  "attnscope lecture");
-    Words words;
+    LectureWords words;
     app.add_option("NAME", words.name, "of the lecture: --list says which there are");
     app.add_flag("--notes", words.notes,
                  "write what the teacher has beside the window: minute, screen, question, answer");
     add_value(app, "-o,--output", words.output, "FILE.md", "of the notes; - for standard output");
     app.add_flag("--list", words.list, "every lecture with its title");
-    app.footer(std::string(kFooter));
+    app.footer(std::string(kLectureFooter));
     return run_command(app, args, io, [&] {
         lecture(words, io);
         return kSuccess;

@@ -10,7 +10,7 @@
 #include "app/cli/render_parts.h"
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
-#include "app/common/json.h"
+#include "app/common/fields.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/state.h"
 #include "app/common/or_throw.h"

@@ -16,7 +16,7 @@
 namespace attn::cli {
 namespace {
 
-constexpr std::string_view kFooter =
+constexpr std::string_view kSaturateFooter =
     "s is the raw score (q·k, or logit √d_k), z what enters softmax: s/√d_k scaled, s unscaled.\n"
     "Columns: d_k; var_s; then for scaled and for unscaled: evenness = H / ln n, p_max,\n"
     "slope = p_max(1 - p_max) = dp_max/dz_max, J_F = norm of da/dz, J_F_raw = norm of da/ds.\n"
@@ -33,7 +33,7 @@ constexpr std::string_view kFooter =
     "  attnscope saturate --logits 0.5,0.9,0,1.2,0.6 --dk 64\n";
 
 /// The command line, as it was written.
-struct Words {
+struct SaturateWords {
     std::string widths = "1,2,4,8,16,32,64,128,256,512,1024,2048,4096";
     std::string keys = "16";
     std::string trials = "200";
@@ -55,7 +55,7 @@ constexpr Quantity kQuantities[] = {
     {"J_F_raw", &SaturationSide::jacobian_raw},
 };
 
-void declare(CLI::App& app, Words& words) {
+void declare(CLI::App& app, SaturateWords& words) {
     add_value(app, "--dk", words.widths, "D,..", "widths, default 1,2,4,...,4096");
     add_value(app, "--keys", words.keys, "N", "keys of the query, default 16");
     add_value(app, "--trials", words.trials, "N", "draws of q and k, default 200");
@@ -66,7 +66,7 @@ void declare(CLI::App& app, Words& words) {
               "rows of --gradients, whole batches of 64, default 51200");
     add_value(app, "-o,--output", words.output, "FILE.csv",
               "write CSV instead of the table; - for standard output");
-    app.footer(std::string(kFooter));
+    app.footer(std::string(kSaturateFooter));
 }
 
 /// --logits draws nothing: an option of the draws beside it is a mistake.
@@ -83,7 +83,7 @@ Number parse_as(std::string_view flag, std::string_view text, std::string_view w
     throw bad_input(fmt::format("{} is '{}'; expected {}", flag, text, what));
 }
 
-SaturationSettings parse_settings(const CLI::App& app, const Words& words) {
+SaturationSettings parse_settings(const CLI::App& app, const SaturateWords& words) {
     SaturationSettings settings;
     if (app.count("--logits") > 0) {
         check_no_draws(app);
@@ -180,7 +180,7 @@ std::string csv_row(const SaturationSettings& settings, const SaturationPoint& p
     return text + '\n';
 }
 
-std::vector<Index> parse_widths(const Words& words) {
+std::vector<Index> parse_widths(const SaturateWords& words) {
     std::vector<Index> widths;
     for (const std::string_view part : files::split(words.widths))
         widths.push_back(files::parse_whole_number({"--dk", std::string(part)}));
@@ -227,7 +227,7 @@ std::string gradient_lines(const std::vector<GradientPoint>& points, bool csv) {
     return text;
 }
 
-void print_gradients(const CLI::App& app, const Words& words, Streams io) {
+void print_gradients(const CLI::App& app, const SaturateWords& words, Streams io) {
     for (const char* flag : {"--logits", "--trials"})
         if (app.count(flag) > 0)
             throw bad_input(fmt::format(
@@ -242,7 +242,7 @@ void print_gradients(const CLI::App& app, const Words& words, Streams io) {
     io.out << text;
 }
 
-void saturate(const CLI::App& app, const Words& words, Streams io) {
+void saturate(const CLI::App& app, const SaturateWords& words, Streams io) {
     or_throw(files::check_extension({"-o", words.output}, ".csv"));
     if (words.gradients) return print_gradients(app, words, io);
     if (app.count("--rows") > 0)
@@ -264,7 +264,7 @@ void saturate(const CLI::App& app, const Words& words, Streams io) {
 int run_saturate(Args args, Streams io) {
     CLI::App app("Measures how far softmax saturates at each d_k, with and without scaling.",
                  "attnscope saturate");
-    Words words;
+    SaturateWords words;
     declare(app, words);
     return run_command(app, args, io, [&] {
         saturate(app, words, io);

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -18,7 +19,7 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/interventions.h"
-#include "app/common/json.h"
+#include "app/common/fields.h"
 #include "app/common/map/camera.h"
 #include "app/common/sheet.h"
 #include "app/common/state_text.h"

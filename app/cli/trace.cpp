@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::string_view kName = "attnscope trace";
 
-constexpr std::string_view kFooter =
+constexpr std::string_view kTraceFooter =
     "IN is a file of arrays: {}.\n\n"
     "Arrays of IN:\n"
     "  Q, K, V           [T,d], [H,T,d] or [B,H,T,d], or as --layout says; or\n"
@@ -68,7 +68,7 @@ constexpr std::string_view kFooter =
     "  make_tensors | attnscope trace - -o - --layer 3 | plot\n";
 
 /// The command line, as it was written.
-struct Words {
+struct TraceWords {
     std::vector<std::string> inputs;
     std::string input;   // the one of `inputs` that is computed
     std::string output;  // a file, or of several inputs a folder
@@ -93,7 +93,7 @@ std::string backend_names(BackendList backends) {
 }
 
 // What is typed for an option lands in `words`.
-void declare(CLI::App& app, Words& words, BackendList backends) {
+void declare(CLI::App& app, TraceWords& words, BackendList backends) {
     app.add_option("IN", words.inputs,
                    "the tensors of a call; - for standard input. Several are a call each");
     add_value(app, "-o,--output", words.output, "OUT.npz",
@@ -120,7 +120,7 @@ void declare(CLI::App& app, Words& words, BackendList backends) {
               "heads of the model to switch off: their rows of W_O are 0");
     add_head_options(app, words.rows, words.patches);
     add_attention_options(app, words.attention);
-    app.footer(fmt::format(kFooter, array_format_words()));
+    app.footer(fmt::format(kTraceFooter, array_format_words()));
 }
 
 StageSet parse_keep(std::string_view text) {
@@ -153,7 +153,7 @@ struct Computed {
     double backward_ms = 0.0;
 };
 
-Computed compute(const files::FileCall& call, const Words& words, StageSet keep,
+Computed compute(const files::FileCall& call, const TraceWords& words, StageSet keep,
                  BackendList backends) {
     const auto checked = or_throw(validate(call.inputs, call.spec));
     const Backend& backend = *or_throw(choose_backend(words.backend, checked, keep, backends));
@@ -183,8 +183,8 @@ std::string backend_summary(const files::FileCall& call, const Computed& compute
 }
 
 /// Files and sizes, what is said of the computation, and the arrays.
-std::string summary(const Words& words, const files::FileCall& call, const std::string& computed,
-                    std::span<const NpzEntry> entries) {
+std::string summary(const TraceWords& words, const files::FileCall& call,
+                    const std::string& computed, std::span<const NpzEntry> entries) {
     const Dimensions& size = call.size;
     std::string text =
         fmt::format("{} -> {}\n", files::shown_input(words.input),
@@ -210,8 +210,8 @@ std::string summary(const Words& words, const files::FileCall& call, const std::
 }
 
 /// One line on the stages that nobody named and the backend that "auto" took does not store; nullopt when there is none.
-std::optional<std::string> left_out(const Words& words, const files::FileCall& call, StageSet keep,
-                                    const Computed& computed) {
+std::optional<std::string> left_out(const TraceWords& words, const files::FileCall& call,
+                                    StageSet keep, const Computed& computed) {
     if (words.backend != "auto" || keep != all_stages()) return std::nullopt;
     std::vector<std::string_view> keys;
     for (const StageInfo& stage : stage_table())
@@ -243,7 +243,7 @@ std::optional<std::string> beyond_float(const Inputs& inputs, const Computed& co
             : "; --backend reference computes in float64");
 }
 
-bool writes_folder(const Words& words) {
+bool writes_folder(const TraceWords& words) {
     return words.inputs.size() > 1 || words.output.ends_with('/');
 }
 
@@ -258,10 +258,10 @@ std::string output_name(const std::string& input) {
 }
 
 /// Each input with its output.
-std::vector<Words> calls_of(const Words& words) {
-    std::vector<Words> calls;
+std::vector<TraceWords> calls_of(const TraceWords& words) {
+    std::vector<TraceWords> calls;
     for (const std::string& input : words.inputs) {
-        Words& call = calls.emplace_back(words);
+        TraceWords& call = calls.emplace_back(words);
         call.input = input;
         if (writes_folder(words))
             call.output = (std::filesystem::path(words.output) / output_name(input)).string();
@@ -269,7 +269,7 @@ std::vector<Words> calls_of(const Words& words) {
     return calls;
 }
 
-void check_usage(const Words& words, const std::vector<Words>& calls) {
+void check_usage(const TraceWords& words, const std::vector<TraceWords>& calls) {
     if (words.inputs.empty())
         throw bad_input("expected an input file: attnscope trace IN -o OUT.npz");
     if (words.output.empty()) throw bad_input("expected an output file: -o OUT.npz");
@@ -279,7 +279,7 @@ void check_usage(const Words& words, const std::vector<Words>& calls) {
             fmt::format("-o is {} for {} inputs; expected a folder", words.output, calls.size()));
     std::vector<files::NamedFile> inputs, outputs;
     std::map<std::string_view, std::string_view> by_output;
-    for (const Words& call : calls) {
+    for (const TraceWords& call : calls) {
         if (writes_folder(words) && files::is_standard(call.input))
             throw bad_input("the input is - and -o a folder; expected a file of a name");
         std::ranges::copy(files::files_of({"the input", call.input}), std::back_inserter(inputs));
@@ -297,7 +297,7 @@ void check_usage(const Words& words, const std::vector<Words>& calls) {
     or_throw(files::check_outputs(inputs, outputs));
 }
 
-void make_folder(const Words& words) {
+void make_folder(const TraceWords& words) {
     if (!writes_folder(words)) return;
     std::error_code fault;
     std::filesystem::create_directories(words.output, fault);
@@ -306,7 +306,7 @@ void make_folder(const Words& words) {
 }
 
 /// The notes and the summary, when the file has been written.
-void say(const Words& words, const std::vector<std::string>& notes, const std::string& summary,
+void say(const TraceWords& words, const std::vector<std::string>& notes, const std::string& summary,
          Streams io) {
     const bool many = words.inputs.size() > 1;
     const std::string of = many ? words.input + ": " : "";
@@ -318,14 +318,14 @@ void say(const Words& words, const std::vector<std::string>& notes, const std::s
     (output_is_taken ? io.err : io.out) << summary;
 }
 
-void trace_operation(const Words& words, const files::FileCall& call, Streams io) {
+void trace_operation(const TraceWords& words, const files::FileCall& call, Streams io) {
     const auto run = run_operation_of(call, {words.backend, words.keep, words.grad});
     const std::vector<NpzEntry> entries = operation_entries(call, run);
     write_entries(words.output, entries, io);
     say(words, call.notes, summary(words, call, operation_summary(call, run), entries), io);
 }
 
-void trace_attention(const Words& words, const files::FileCall& call, Streams io) {
+void trace_attention(const TraceWords& words, const files::FileCall& call, Streams io) {
     const auto keep = parse_keep(words.keep);
     const auto computed = compute(call, words, keep, io.backends);
     const std::vector<NpzEntry> entries = trace_entries(
@@ -341,7 +341,7 @@ void trace_attention(const Words& words, const files::FileCall& call, Streams io
 }
 
 /// Scores or weights alone: what follows from them.
-void trace_given(const Words& words, const files::FileCall& call, Streams io) {
+void trace_given(const TraceWords& words, const files::FileCall& call, Streams io) {
     const auto keep = parse_keep(words.keep);
     const std::string_view key = info(call.given->stage).key;
     if (words.grad)
@@ -366,7 +366,7 @@ void trace_given(const Words& words, const files::FileCall& call, Streams io) {
     say(words, notes, summary(words, call, computed, entries), io);
 }
 
-void trace_one(const CLI::App& app, const Words& words, Streams io) {
+void trace_one(const CLI::App& app, const TraceWords& words, Streams io) {
     const auto layer = parse_layer(words.layer);
     const auto call =
         or_throw(files::read_call(words.input, given_options(app, words.attention), layer));
@@ -375,7 +375,7 @@ void trace_one(const CLI::App& app, const Words& words, Streams io) {
 }
 
 /// A model says what attention it computes: options of a call would be ignored.
-void check_model_usage(const CLI::App& app, const Words& words) {
+void check_model_usage(const CLI::App& app, const TraceWords& words) {
     if (!words.inputs.empty())
         throw bad_input(fmt::format("'{}' is given beside --model; expected one of them",
                                     words.inputs.front()));
@@ -400,7 +400,7 @@ void check_model_usage(const CLI::App& app, const Words& words) {
     or_throw(files::check_extension({"-o", words.output}, ".npz"));
 }
 
-void trace_text(const CLI::App& app, const Words& words, Streams io) {
+void trace_text(const CLI::App& app, const TraceWords& words, Streams io) {
     check_model_usage(app, words);
     const auto keep = parse_keep(words.keep);
     const auto threads = parse_threads(words.threads);
@@ -414,7 +414,7 @@ void trace_text(const CLI::App& app, const Words& words, Streams io) {
 }
 
 /// Every input; one that fails is reported and the others go on. The exit status, of the first that failed.
-int trace(const CLI::App& app, const Words& words, Streams io) {
+int trace(const CLI::App& app, const TraceWords& words, Streams io) {
     if (app.count("--model") > 0) {
         trace_text(app, words, io);
         return kSuccess;
@@ -422,14 +422,14 @@ int trace(const CLI::App& app, const Words& words, Streams io) {
     for (const char* flag : {"--text", "--token-ids", "--image", "--off", "--row", "--patch"})
         if (app.count(flag) > 0)
             throw bad_input(fmt::format("{} has no --model; expected its folder", flag));
-    const std::vector<Words> calls = calls_of(words);
+    const std::vector<TraceWords> calls = calls_of(words);
     check_usage(words, calls);
     const auto threads = parse_threads(words.threads);
     const ThreadLimit limit(threads);
     make_folder(words);
     int status = kSuccess;
     std::size_t failures = 0;
-    for (const Words& call : calls)
+    for (const TraceWords& call : calls)
         if (const auto traced = caught([&] { trace_one(app, call, io); }); !traced) {
             const int code = report(traced.error(), kName, io);
             if (failures++ == 0) status = code;
@@ -446,7 +446,7 @@ int run_trace(Args args, Streams io) {
     CLI::App app(
         "Computes one attention call a file and saves every stage as an array of an .npz file.",
         std::string(kName));
-    Words words;
+    TraceWords words;
     declare(app, words, io.backends);
     return run_command(app, args, io, [&] { return trace(app, words, io); });
 }

@@ -5,7 +5,6 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -46,9 +45,12 @@ struct Meta {
     Written written{};
 };
 
+/// A list's entry, by which it finds a struct at once: there are hundreds.
+template <class A>
+struct Listed {};
 /// Structs of one kind.
 template <Kind kind, Written written, class... A>
-struct ActionsOf {
+struct ActionsOf : Listed<A>... {
     static constexpr Meta kMeta{true, kind, written};
     static constexpr std::size_t kCount = sizeof...(A);
 };
@@ -113,15 +115,18 @@ void describe_action(Visitor& visit, A& action) {
         each_member<most>(action,
                           [&](std::string_view name, auto& member) { visit(name, member); });
 }
+/// As shared_ptr<A> has it, but one class for all.
+template <class A>
+std::shared_ptr<void> owned(A* action) {
+    return {static_cast<void*>(action), +[](void* it) { delete static_cast<A*>(it); }};
+}
 template <class A>
 inline constexpr ActionType kActionType{
     journal_name<A>(),
     kMetaOf<A>.kind,
     [](AppState& state, const void* action) { carry_out(state, *static_cast<const A*>(action)); },
-    []() -> std::shared_ptr<void> { return std::shared_ptr<A>(new A{}); },
-    [](const void* action) -> std::shared_ptr<void> {
-        return std::make_shared<A>(*static_cast<const A*>(action));
-    },
+    [] { return owned(new A{}); },
+    [](const void* action) { return owned(new A(*static_cast<const A*>(action))); },
     [](Visitor& visit, void* action) { describe_action(visit, *static_cast<A*>(action)); }};
 
 /// One action of any struct: constant, cheap to copy.
@@ -129,7 +134,7 @@ class Action {
   public:
     template <IsAction A>
     Action(A action)  // NOLINT: converts
-        : type_(&kActionType<A>), action_(std::make_shared<const A>(std::move(action))) {}
+        : type_(&kActionType<A>), action_(owned(new A(std::move(action)))) {}
     Action(const ActionType& type, std::shared_ptr<const void> action)
         : type_(&type), action_(std::move(action)) {}
 
@@ -156,6 +161,10 @@ inline Kind kind_of(const Action& action) { return action.type().kind; }
 inline std::string_view name_of(const Action& action) { return action.type().name; }
 
 using ActionTypes = std::span<const ActionType* const>;
+template <Kind kind, Written written, class... A>
+constexpr void add_types(const ActionType**& to, ActionsOf<kind, written, A...>) {
+    ((*to++ = &kActionType<A>), ...);
+}
 /// The actions of a folder, by their kind, and StepActions::kTypes for its row:
 ///
 ///   using StepActions = ActionList<Plain<StepBy, GoToEnd>, Edits<CommitCellEdit>, Moments<HoverOperand>>;
@@ -166,20 +175,14 @@ struct ActionList {
     template <class Wanted>
     static constexpr Meta kMeta = [] {
         Meta found;
-        const auto look = [&]<Kind kind, Written written, class... A>(
-            ActionsOf<kind, written, A...> of) {
-            if ((std::is_same_v<A, Wanted> || ...)) found = of.kMeta;
-        };
-        (look(Of{}), ...);
+        ((std::is_base_of_v<Listed<Wanted>, Of> ? void(found = Of::kMeta) : void()), ...);
         return found;
     }();
     static constexpr std::array<const ActionType*, (Of::kCount + ...)> kTypes = [] {
-        const auto types =
-            []<Kind kind, Written written, class... A>(ActionsOf<kind, written, A...>) {
-            return std::tuple{&kActionType<A>...};
-        };
-        return std::apply([](auto... all) { return std::array{all...}; },
-                          std::tuple_cat(types(Of{})...));
+        std::array<const ActionType*, (Of::kCount + ...)> types{};
+        const ActionType** to = types.data();
+        (add_types(to, Of{}), ...);
+        return types;
     }();
 };
 template <class A, class List>

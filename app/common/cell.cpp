@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "app/common/describe_json.h"
-#include "app/common/json.h"
+#include "app/common/fields.h"
 #include "app/common/place.h"
 #include "app/common/sheet.h"
 #include "core/text.h"
@@ -60,11 +59,6 @@ void describe(Visitor& visit, large::PlantedSpec& spec) {
     visit("causal", spec.causal);
     if (!visit.reads()) return;
     if (auto fine = large::check_planted(spec); !fine) visit.complain(": " + fine.error().sentence);
-}
-
-void read_stage(Fields& fields, std::string_view key, Stage& stage) {
-    JsonReader reader(fields);
-    reader(key, stage);
 }
 
 }  // namespace attn::view

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "app/common/describe_json.h"
 #include "app/common/fields.h"
@@ -179,8 +180,42 @@ void read_each(Fields& fields, std::string_view key, const Visitor::Inside& read
 
 // ---- writing
 
+template <class T>
+void JsonWriter::put(std::string_view name, const T& value) {
+    object_[std::string(name)] = value;
+}
+
+void JsonWriter::flag(std::string_view name, bool& value, const About&) { put(name, value); }
+
+void JsonWriter::number(std::string_view name, int& value, const About&) { put(name, value); }
+
+void JsonWriter::number(std::string_view name, Index& value, const About&) { put(name, value); }
+
+void JsonWriter::number(std::string_view name, std::uint64_t& value, const About&) {
+    put(name, value);
+}
+
 void JsonWriter::number(std::string_view name, double& value, const About&) {
     put(name, number_to(value));
+}
+
+void JsonWriter::text(std::string_view name, std::string& value, const About&) { put(name, value); }
+
+void JsonWriter::wholes(std::string_view name, std::vector<Index>& value, const About&) {
+    put(name, value);
+}
+
+void JsonWriter::rows(std::string_view name, std::vector<std::vector<Index>>& value, const About&) {
+    put(name, value);
+}
+
+void JsonWriter::texts(std::string_view name, std::map<std::string, std::string>& value,
+                       const About&) {
+    put(name, value);
+}
+
+void JsonWriter::choice(std::string_view name, std::size_t& n, Names names, const About&) {
+    put(name, names[n]);
 }
 
 void JsonWriter::numbers(std::string_view name, std::vector<double>& value, const About&) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "app/common/describe.h"
 
@@ -62,40 +62,26 @@ class JsonWriter : public Visitor {
         : object_(object), none_(none) {}
 
   protected:
-    void flag(std::string_view name, bool& value, const About&) override { put(name, value); }
-    void number(std::string_view name, int& value, const About&) override { put(name, value); }
-    void number(std::string_view name, Index& value, const About&) override { put(name, value); }
-    void number(std::string_view name, std::uint64_t& value, const About&) override {
-        put(name, value);
-    }
+    void flag(std::string_view name, bool& value, const About&) override;
+    void number(std::string_view name, int& value, const About&) override;
+    void number(std::string_view name, Index& value, const About&) override;
+    void number(std::string_view name, std::uint64_t& value, const About&) override;
     void number(std::string_view name, double& value, const About&) override;
-    void text(std::string_view name, std::string& value, const About&) override {
-        put(name, value);
-    }
+    void text(std::string_view name, std::string& value, const About&) override;
     void numbers(std::string_view name, std::vector<double>& value, const About&) override;
-    void wholes(std::string_view name, std::vector<Index>& value, const About&) override {
-        put(name, value);
-    }
-    void rows(std::string_view name, std::vector<std::vector<Index>>& value,
-              const About&) override {
-        put(name, value);
-    }
+    void wholes(std::string_view name, std::vector<Index>& value, const About&) override;
+    void rows(std::string_view name, std::vector<std::vector<Index>>& value, const About&) override;
     void texts(std::string_view name, std::map<std::string, std::string>& value,
-               const About&) override {
-        put(name, value);
-    }
-    void choice(std::string_view name, std::size_t& n, Names names, const About&) override {
-        put(name, names[n]);
-    }
+               const About&) override;
+    void choice(std::string_view name, std::size_t& n, Names names, const About&) override;
     void object(std::string_view name, const About& about, const Inside& inside) override;
     bool maybe(std::string_view name, bool there) override;
     void list(std::string_view name, std::size_t& count, const About& about,
               const Each& each) override;
 
   private:
-    void put(std::string_view name, nlohmann::ordered_json value) {
-        object_[std::string(name)] = std::move(value);
-    }
+    template <class T>
+    void put(std::string_view name, const T& value);
 
     nlohmann::ordered_json& object_;
     None none_;

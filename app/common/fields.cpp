@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "core/text.h"
 
@@ -154,6 +155,24 @@ void Fields::pick(std::string_view key, const nlohmann::json& found,
     if (match == names.end())
         return wrong(key, found, fmt::format("one of {}", fmt::join(names, ", ")));
     n = static_cast<std::size_t>(match - names.begin());
+}
+
+void read_object(Fields& fields, std::string_view key, const ReadFields& read) {
+    const nlohmann::json* found = fields.find(key);
+    if (found == nullptr) return;
+    Fields inner(*found, fmt::format("{} '{}'", fields.where(), key));
+    inner.keep_as(fields, key);
+    read(inner);
+    if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+}
+
+void read_all(Fields& fields, std::string_view key, std::string_view one, const ReadFields& read) {
+    const nlohmann::json* const found = fields.find_list(key);
+    for (std::size_t n = 0; found != nullptr && n < found->size(); ++n) {
+        Fields inner((*found)[n], fmt::format("{} {} {}", fields.where(), one, n));
+        read(inner);
+        if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+    }
 }
 
 std::string quoted(const nlohmann::json& value) {

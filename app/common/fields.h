@@ -1,13 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "core/result.h"
 #include "core/tensor.h"
@@ -88,35 +89,22 @@ class Fields {
     std::string pointer_;  // of this object
 };
 
+using ReadFields = std::function<void(Fields& fields)>;
 /// The object under `key`, read by `read`; nothing happens when it is missing.
-template <class Read>
-void read_object(Fields& fields, std::string_view key, Read&& read) {
-    const nlohmann::json* found = fields.find(key);
-    if (found == nullptr) return;
-    Fields inner(*found, fields.where() + " '" + std::string(key) + "'");
-    inner.keep_as(fields, key);
-    read(inner);
-    if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
-}
-
-/// The objects of the list under `key`, each read by `read_one`; what is wrong with one is said of "<where> <one> <number>".
+void read_object(Fields& fields, std::string_view key, const ReadFields& read);
+/// The objects of the list under `key`, each read by `read`; what is wrong with one is said of "<where> <one> <number>".
+void read_all(Fields& fields, std::string_view key, std::string_view one, const ReadFields& read);
 template <class T>
 void read_list(Fields& fields, std::string_view key, std::string_view one, std::vector<T>& list,
                T (*read_one)(Fields& fields)) {
-    const nlohmann::json* const found = fields.find_list(key);
-    for (std::size_t n = 0; found != nullptr && n < found->size(); ++n) {
-        Fields inner((*found)[n],
-                     fields.where() + ' ' + std::string(one) + ' ' + std::to_string(n));
-        list.push_back(read_one(inner));
-        if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
-    }
+    read_all(fields, key, one, [&](Fields& inner) { list.push_back(read_one(inner)); });
 }
 template <class T>
 void need_list(Fields& fields, std::string_view key, std::string_view one, std::vector<T>& list,
                T (*read_one)(Fields& fields)) {
-    if (const nlohmann::json* const found = fields.find_list(key); !found || found->empty())
-        fields.complain("has no '" + std::string(key) + "': expected a list of at least one");
     read_list(fields, key, one, list, read_one);
+    if (list.empty())
+        fields.complain("has no '" + std::string(key) + "': expected a list of at least one");
 }
 
 /// A wrong value as an error quotes it: its JSON, at most 40 characters.

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "app/common/action.h"
 #include "app/common/command.h"
 #include "app/common/inspector.h"
@@ -121,7 +119,7 @@ struct WorkspaceInfo {
         return InspectorView();
     };
     /// Its part of a session, where that is more than `values`: an object, read back by `read` when the document is there.
-    nlohmann::ordered_json (*write)(const AppState& state) = nullptr;
+    void (*write)(Visitor& part, const AppState& state) = nullptr;
     void (*read)(Fields& fields, AppState& state) = nullptr;
     /// Lines of a session's file beside those parts, each ending with ",\n"; `folder`: where it will lie.
     std::string (*write_beside)(const AppState& state, const std::filesystem::path& folder) =

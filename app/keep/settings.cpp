@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "app/common/fields.h"
-#include "app/common/json.h"
 #include "app/keep/places.h"
 #include "core/io/file.h"
 #include "core/io/json.h"

@@ -92,9 +92,12 @@ void read_shown(Fields& fields, AppState& state) {
 }
 
 ordered_json write_workspace(const WorkspaceInfo& workspace, const AppState& state) {
-    if (workspace.write != nullptr) return workspace.write(state);
     auto part = ordered_json::object();
     JsonWriter writer(part);
+    if (workspace.write != nullptr) {
+        workspace.write(writer, state);
+        return part;
+    }
     for (const KeptValue& kept : workspace.values) {
         Slots values = kept.undone ? state.history[state.now].controls : state.looks;
         kept.type->describe(writer, values.edit(*kept.type));

@@ -44,8 +44,9 @@ inline constexpr view::WorkspaceInfo kProbeWorkspace{
             return view;
         },
     .write =
-        [](const view::AppState& state) {
-            return nlohmann::ordered_json{{"depth", state.now}};
+        [](view::Visitor& part, const view::AppState& state) {
+            std::uint64_t depth = state.now;
+            part("depth", depth);
         },
     .read =
         [](view::Fields& fields, view::AppState& state) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "app/common/describe_json.h"
 #include "app/common/document/interventions.h"

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
@@ -117,31 +116,23 @@ void settle_place(AppState& state) {
     if (state.hovered && !has_cell(state, *state.hovered)) state.hovered.reset();
 }
 
-nlohmann::ordered_json places_to(const Places& places) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    std::array<bool, kPlaceKinds> told{};
+std::vector<CellRef> cells_of(const Places& places) {
+    std::vector<CellRef> cells;
+    std::array<bool, kPlaceKinds> listed{};
     for (const StageInfo& stage : stage_table()) {
         const std::size_t kind = kind_of_place(stage.stage);
-        if (!places[kind] || std::exchange(told[kind], true)) continue;
-        CellRef cell = at(stage.stage, *places[kind]);
-        JsonWriter writer(list.emplace_back(nlohmann::ordered_json::object()));
-        describe(writer, cell);
+        if (places[kind] && !std::exchange(listed[kind], true))
+            cells.push_back(at(stage.stage, *places[kind]));
     }
-    return list;
+    return cells;
 }
 
-Places places_from(Fields& fields, const nlohmann::json& found) {
+Places places_from(const std::vector<CellRef>& cells, Visitor& visit) {
     Places places;
-    if (!found.is_array()) fields.complain("has 'places' that are no list");
-    for (const auto& each : found) {
-        Fields inner(each, fields.where() + " 'places'");
-        JsonReader reader(inner);
-        CellRef cell;
-        describe(reader, cell);
-        if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+    for (const CellRef& cell : cells) {
         const Stage* const stage = std::get_if<Stage>(&cell.tensor);
         if (stage == nullptr || cell.column < 0)
-            fields.complain("has 'places' that are no cell of a stage");
+            visit.complain("has 'places' that are no cell of a stage");
         else
             places[kind_of_place(*stage)] = large::Cell{cell.row, cell.column};
     }

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <vector>
 
-#include "app/common/fields.h"
 #include "app/common/state.h"
 
 namespace attn::view {
 
-// For whoever includes this: link attn::json too.
 // Which cell of a stage is selected. A person's choice is kept for each kind of stage, also while the document has no
 // such cell: then the stage's first place is looked at, and the choice is back when its cell is.
 
@@ -26,9 +24,9 @@ void forget_places(AppState& state);
 /// Brings all of the place back inside what the present document has.
 void settle_place(AppState& state);
 
-/// {"tensor": "scores", "row": 0, "column": 2} for each kind.
-nlohmann::ordered_json places_to(const Places& places);
-Places places_from(Fields& fields, const nlohmann::json& found);
+/// One of each kind, as a session has them; `visit` hears of what is no cell of a stage.
+std::vector<CellRef> cells_of(const Places& places);
+Places places_from(const std::vector<CellRef>& cells, Visitor& visit);
 /// A session was read: `selected` and `places` are as it says.
 void restore_place(AppState& state);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "app/common/document/reference.h"
 #include "app/common/document/stored.h"

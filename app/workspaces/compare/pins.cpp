@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "app/common/document/saved.h"
 #include "app/common/fields.h"

@@ -75,9 +75,12 @@ void add_gradients_commands(std::vector<Command>& list, const AppState& state) {
             {fmt::format("Preset: {}", preset.title), "Gradients", {}, LoadPreset{preset.key}});
 }
 
-nlohmann::ordered_json write_gradients(const AppState& state) {
-    const GradientsLook& look = gradients_look(state);
-    return {{"tensor", key_of(look.tensor)}, {"row", look.row}, {"raised", look.raised}};
+void write_gradients(Visitor& part, const AppState& state) {
+    GradientsLook look = gradients_look(state);
+    std::string tensor(key_of(look.tensor));
+    part("tensor", tensor);
+    part("row", look.row);
+    part("raised", look.raised);
 }
 
 void read_gradients(Fields& fields, AppState& state) {

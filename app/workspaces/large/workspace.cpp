@@ -124,14 +124,11 @@ std::optional<Action> escape_large(const AppState& state) {
     return std::nullopt;
 }
 
-nlohmann::ordered_json write_large(const AppState& state) {
+void write_large(Visitor& part, const AppState& state) {
     LargeLook own = large_look(state);
     MapLook look = map_look(state);
-    auto part = nlohmann::ordered_json::object();
-    JsonWriter writer(part);
-    writer("draft", own.draft);
-    describe(writer, look);
-    return part;
+    part("draft", own.draft);
+    describe(part, look);
 }
 
 void read_large(Fields& fields, AppState& state) {

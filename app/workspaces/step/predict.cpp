@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
+#include "app/common/fields.h"
 #include "app/common/format.h"
-#include "app/common/json.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/grids.h"
@@ -159,46 +159,36 @@ void say_difference(PredictView& view, bool share) {
 
 void settle_prediction(AppState& state) { step_look(state).prediction = present(state); }
 
-nlohmann::ordered_json prediction_to(const AppState& state) {
-    const auto now = present(state);
-    if (!now || !step_look(state).prediction) return nullptr;
-    nlohmann::ordered_json guess{{"stage", info(now->stage).key},
-                                 {"batch", now->batch},
-                                 {"head", now->head},
-                                 {"row", now->row},
-                                 {"entries", now->guess},
-                                 {"column", now->column}};
-    if (now->revealed) guess["revealed"] = true;
-    if (now->closed) guess["closed"] = true;
-    return guess;
+std::optional<Prediction> kept_prediction(const AppState& state) {
+    return step_look(state).prediction ? present(state) : std::nullopt;
 }
 
-void read_prediction(Fields& fields, AppState& state) {
-    Prediction read;
-    read_stage(fields, "stage", read.stage);
-    fields.need_index("batch", read.batch);
-    fields.need_index("head", read.head);
-    fields.need_index("row", read.row);
-    fields.need("entries", read.guess);
-    fields.read_index("column", read.column);
-    fields.read("revealed", read.revealed);
-    fields.read("closed", read.closed);
-    read.revealed = read.revealed || read.closed;  // the canvas is shown after the row
-    const std::size_t count = read.guess.size();
+void describe(Visitor& visit, Prediction& guess) {
+    const About index{.low = 0, .high = static_cast<double>(kMostIndex), .needed = true};
+    visit("stage", guess.stage);
+    visit("batch", guess.batch, index);
+    visit("head", guess.head, index);
+    visit("row", guess.row, index);
+    visit("entries", guess.guess, {.needed = true});
+    visit("column", guess.column, {.low = 0, .high = index.high});
+    visit("revealed", guess.revealed);
+    visit("closed", guess.closed);
+    if (!visit.reads()) return;
+    guess.revealed = guess.revealed || guess.closed;  // the canvas is shown after the row
+    const std::size_t count = guess.guess.size();
     if (count == 0 || count > kMostGuessed)
-        return fields.complain(
+        return visit.complain(
             fmt::format("has {} 'entries': expected 1 to {}", count, kMostGuessed));
-    if (read.column >= std::ssize(read.guess))
-        return fields.complain(
-            fmt::format("has 'column' = {}: expected 0 to {}", read.column, count - 1));
+    if (guess.column >= std::ssize(guess.guess))
+        return visit.complain(
+            fmt::format("has 'column' = {}: expected 0 to {}", guess.column, count - 1));
     // An edit of the document may leave a guess beyond the axis of its stage; shares have one axis.
-    const bool share = is_share(read.stage);
+    const bool share = is_share(guess.stage);
     const double most = share ? 1.0 : double{std::numeric_limits<float>::max()};
-    for (const double entry : read.guess)
+    for (const double entry : guess.guess)
         if (!(entry >= (share ? 0.0 : -most) && entry <= most))
-            return fields.complain(fmt::format("has the entry {}: expected a number from {} to {}",
-                                               entry, share ? 0.0 : -most, most));
-    if (fields.fine()) step_look(state).prediction = std::move(read);
+            return visit.complain(fmt::format("has the entry {}: expected a number from {} to {}",
+                                              entry, share ? 0.0 : -most, most));
 }
 
 Action nudged_guess(const AppState& state, int steps) {

@@ -38,6 +38,8 @@ struct Prediction {
     bool closed = false;    // it was seen: the canvas is shown
 };
 
+void describe(Visitor& visit, Prediction& guess);
+
 /// The numbers of a stage as they stood.
 struct ShownValues {
     Stage stage = Stage::x;

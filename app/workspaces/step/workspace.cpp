@@ -13,6 +13,7 @@
 #include "app/common/document/place.h"
 #include "app/common/document/solve.h"
 #include "app/common/document/targets.h"
+#include "app/common/fields.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/commands.h"
 #include "app/common/map/inspector.h"
@@ -192,25 +193,28 @@ void clear_step(AppState& state) {
     show_place(state);
 }
 
-nlohmann::ordered_json write_step(const AppState& state) {
+void write_step(Visitor& part, const AppState& state) {
     StepLook look = step_look(state);
+    Stage stage = state.stage;
+    bool gradients = state.show_gradients;
     std::optional<CellRef> selected = state.selected;
     Loss loss = state.loss;
-    nlohmann::ordered_json step{{"stage", info(state.stage).key},
-                                {"playing", look.playing},
-                                {"gradients", state.show_gradients}};
-    JsonWriter writer(step);
-    writer("loss", loss);
-    step["rows_scaled"] = look.rows_scaled;
-    step["stepped_once"] = look.stepped_once;
-    step["sentence_draft"] = state.sentence_draft;
-    if (look.model_open) step["model"] = true;
-    if (look.predicts) step["predicts"] = true;
-    if (auto guess = prediction_to(state); !guess.is_null()) step["guess"] = std::move(guess);
-    writer("selected", selected);
-    step["places"] = places_to(state.places);
-    writer("editing", look.editing);
-    return step;
+    std::string draft = state.sentence_draft;
+    auto guess = kept_prediction(state);
+    auto places = cells_of(state.places);
+    part("stage", stage);
+    part("playing", look.playing);
+    part("gradients", gradients);
+    part("loss", loss);
+    part("rows_scaled", look.rows_scaled);
+    part("stepped_once", look.stepped_once);
+    part("sentence_draft", draft);
+    if (look.model_open) part("model", look.model_open);
+    if (look.predicts) part("predicts", look.predicts);
+    part("guess", guess);
+    part("selected", selected);
+    part("places", places);
+    part("editing", look.editing);
 }
 
 void read_step(Fields& fields, AppState& state) {
@@ -226,10 +230,12 @@ void read_step(Fields& fields, AppState& state) {
     reader("sentence_draft", state.sentence_draft);
     reader("model", look.model_open);
     reader("predicts", look.predicts);
-    read_object(fields, "guess", [&](Fields& inner) { read_prediction(inner, state); });
+    reader("guess", look.prediction);
     forget_places(state);
     reader("selected", state.selected);
-    if (const auto* found = fields.find("places")) state.places = places_from(fields, *found);
+    std::vector<CellRef> places;
+    reader("places", places);
+    state.places = places_from(places, reader);
     reader("editing", look.editing);
     check_look(fields, state);
     if (!fields.fine()) return;

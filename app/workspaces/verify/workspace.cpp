@@ -3,7 +3,6 @@
 #include <new>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "app/common/actions.h"
 #include "app/common/describe_json.h"
@@ -103,13 +102,10 @@ void forget_verify(AppState& state) {
 }
 
 /// Its file, from wherever the session is opened.
-nlohmann::ordered_json write_verify(const AppState& state) {
+void write_verify(Visitor& part, const AppState& state) {
     VerifyLook look = verify_look(state);
     if (!look.file.empty()) look.file = std::filesystem::absolute(look.file).string();
-    nlohmann::ordered_json part;
-    JsonWriter writer(part);
-    describe(writer, look);
-    return part;
+    describe(part, look);
 }
 
 std::string verify_figure_name(const AppState& state) {
