@@ -4,6 +4,7 @@
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/view.h"
+#include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/view.h"
 #include "tests/view/view_test.h"
 #include "tests/view/waves.h"
