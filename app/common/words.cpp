@@ -84,6 +84,8 @@ constexpr std::array<Range, 4> kMarks{
 }  // namespace
 
 std::string shown_token(std::string_view token, std::size_t most) {
+    const auto as_it_is = [](char c) { return c > ' ' && c < '\x7F'; };
+    if (token.size() <= most && std::ranges::all_of(token, as_it_is)) return std::string(token);
     const std::size_t tail = (most - 1) / 2;
     const std::size_t start = most - 1 - tail;
     std::string head;

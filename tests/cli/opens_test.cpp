@@ -1,6 +1,7 @@
-// Every model family and every kind of call opens in Step and Heads by one command, with PyTorch's weights: goldens/models
-// (make_models.py) and goldens/kinds (make_kinds.py).
+// Every model family opens in Step, Heads and the Map, every kind of call in Step and Heads, by one command, with
+// PyTorch's weights: goldens/models (make_models.py) and goldens/kinds (make_kinds.py).
 #include "app/common/document/actions.h"
+#include "app/common/map/pictures.h"
 #include "app/common/map/requests.h"
 #include "app/common/workspace.h"
 #include "app/window/requests.h"
@@ -98,16 +99,34 @@ void check_open_in(const view::AppState& state, std::string_view key) {
     CHECK((*found)->lacks(state) == "");
 }
 
-/// The Map workspace opens over the layer that is shown.
-void check_has_map(view::AppState state) {
+/// The Map workspace opens over that layer and head: each weight that it draws, and that a cell's arithmetic ends with.
+void check_mapped(view::AppState& state, HeadPlace place, const Expected& expected) {
     check_open_in(state, "large");
+    view::apply(state, view::ShowHead{place.head, {}, place.layer});
     view::apply(state, view::SetWorkspace{"large"});
     view::apply(state, view::SetMapCanvas{{1000.0, 800.0}});
-    const auto request = view::requested_map_input(state);
+    if (const auto input = view::requested_map_input(state))
+        view::apply(state, view::run(*input, {}));
+    REQUIRE(view::map_look(state).fault == "");
+    const auto request = view::requested_map(state);
     REQUIRE(request);
-    view::apply(state, view::run(*request, {}));
-    CHECK(view::map_look(state).fault == "");
-    CHECK(view::map_look(state).size.rows == state.document().size.tq);
+    large::WeightMap map(request->input, {}, [] {});
+    map.want(request->view);
+    map.settle();
+    view::apply(state, view::MapReady{request->input, map.snapshot()});
+    const auto [tq, tk] = std::pair{state.document().size.tq, state.document().size.tk};
+    REQUIRE(std::ssize(expected.weights) == tq * tk);
+    for (Index i = 0; i < tq; ++i)
+        for (Index j = 0; j < tk; ++j) {
+            const double weight = expected.weights[static_cast<std::size_t>(i * tk + j)];
+            const auto drawn = view::drawn_weight(view::map_look(state), {i, j});
+            REQUIRE(drawn);
+            CHECK(drawn->side == 1);
+            CHECK(std::abs((drawn->masked ? 0.0 : drawn->weight) - weight) < kNear);
+            const auto cell =
+                large::cell_arithmetic(request->input->source, request->view.head, {i, j});
+            CHECK(std::abs(cell.weight - weight) < kNear);
+        }
 }
 
 /// Both workspaces show these numbers.
@@ -158,7 +177,8 @@ constexpr std::size_t kEvenness = 4, kPrevious = 5;
 }  // namespace
 
 TEST_CASE(
-    "a folder of each family opens in Step and Heads with PyTorch's weights, and heads lists it") {
+    "a folder of each family opens in Step, Heads and the Map with PyTorch's weights; heads lists "
+    "it") {
     for (const ModelFamily& each : model_families()) {
         const std::string family(each.key);
         CAPTURE(family);
@@ -173,7 +193,6 @@ TEST_CASE(
         view::AppState state = started(options);
         check_open_in(state, "step");
         check_open_in(state, "heads");
-        check_has_map(state);
         view::apply(state, view::SetWorkspace{"heads"});
         REQUIRE(view::heads_look(state).result);
         const auto file = must(open_arrays(test::golden_model(family) / "expected.safetensors"));
@@ -198,7 +217,9 @@ TEST_CASE(
                 REQUIRE(line < even.size());
                 CHECK(even[line] == doctest::Approx(mean.evenness).epsilon(1e-4));
                 CHECK(previous[line] == doctest::Approx(mean.previous).epsilon(1e-4));
-                check_shown(state, {static_cast<Index>(n), static_cast<Index>(head)}, 0, expected);
+                const HeadPlace place{static_cast<Index>(n), static_cast<Index>(head)};
+                check_shown(state, place, 0, expected);
+                check_mapped(state, place, expected);
             }
         }
         CHECK(even.size() == line);

@@ -3,6 +3,7 @@
 #include "app/common/document/requests.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
+#include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 #include "app/workspaces/heads/workspace.h"
@@ -183,7 +184,7 @@ TEST_CASE("rollout asks for queries at the positions of keys, α‖v‖ does not
     CHECK(build_all_heads_view(text).texts.at(0).queries.size() == 4);
 }
 
-TEST_CASE("more scores than Step computes are heads here; too many for a matrix have pictures") {
+TEST_CASE("more scores than Step computes are heads here, each a map") {
     const auto opened = [](Index tokens) {
         AppState state = state_of(document_of({layer_of(1, tokens, 1)}, "long.npz")).value();
         view::apply(state, SetWorkspace{"heads"});
@@ -196,17 +197,21 @@ TEST_CASE("more scores than Step computes are heads here; too many for a matrix 
     CHECK_FALSE(stages_lack(state.document()).empty());
     AllHeadsView view = build_all_heads_view(state);
     CHECK(view.lacks.empty());
-    REQUIRE(view.grids.size() == 1);
-    CHECK(view.grids[0].rows == 300);
+    REQUIRE(view.maps.size() == 1);
+    CHECK(heads_look(state).maps->cells[0]->values.rows == 300);
     CHECK(facts(state, 0, 0).measures[HeadMeasure::norm_share] == 1.0);
 
     state = opened(600);
     view = build_all_heads_view(state);
     CHECK(view.grids.empty());
     CHECK(view.thumbs.size() == 1);
-    CHECK(view.large_lacks ==
-          "600 × 600 weights of a head are too many to draw one by one: its small picture has the "
-          "largest of each block, and its form text (F) has one row.");
+    CHECK(view.maps.size() == 1);
+    CHECK(view.large_lacks.empty());
+    const auto lines = build_all_heads_view(after(state, {SetHeadForm{"lines"}})).lines;
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0].legend[0] == "of 360,000 pairs those of the chosen query and the chosen key");
+    for (const HeadLine& line : lines[0].lines)
+        CHECK((line.query == lines[0].query || line.key == lines[0].key));
     CHECK(build_all_heads_view(after(state, {SetHeadForm{"text"}})).texts.size() == 1);
 
     state = state_of(document_of({layer_of(1, 5000, 1)}, "long.npz")).value();

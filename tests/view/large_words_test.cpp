@@ -181,7 +181,8 @@ TEST_CASE("tokens of a document label both rulers and the words of the pointer")
     CHECK(columns.contains(shown_token(" gold")));
     CHECK(columns.contains("t10"));
     CHECK(has(view.hover_words, "query 10 “t10” → key 3 “" + shown_token(" gold") + "”"));
-    for (const RulerMark& mark : view.column_ruler) CHECK(mark.room == doctest::Approx(48.0));
+    for (const RulerMark& mark : view.column_ruler)
+        if (!mark.chosen) CHECK(mark.room == doctest::Approx(48.0));
     state = settled_state(std::move(state), {SetMapCamera{{500.0, 500.0, 1.0 / 4.0}}});
     CHECK_FALSE(labels(build_large_view(state).row_ruler).contains("t500"));
 }

@@ -338,8 +338,7 @@ std::string toy_note(const Document& document) {
 
 std::string check_tokens(std::string_view name, const std::vector<std::string>& tokens) {
     if (static_cast<Index>(tokens.size()) <= kMaxTokens) return {};
-    return fmt::format("{} has {} tokens: at most {} can be shown", name, tokens.size(),
-                       kMaxTokens);
+    return fmt::format("{} has {} tokens: a toy has at most {}", name, tokens.size(), kMaxTokens);
 }
 
 Result<void> read_sentence(Document& document) {

@@ -169,8 +169,10 @@ ImFont& loaded(const Fonts& fonts, const view::Font& font) {
         const bool large_enough = nearest->px >= font.px;
         return large_enough ? one.px >= font.px && one.px < nearest->px : one.px > nearest->px;
     };
-    for (const Font* const one : all_of(fonts))
+    for (const Font* const one : all_of(fonts)) {
+        if (one->face == font.face && one->px == font.px) return *one->imgui;
         if (one->face == font.face && is_nearer(*one)) nearest = one;
+    }
     return *nearest->imgui;
 }
 

@@ -2,6 +2,7 @@
 
 #include <imgui_internal.h>
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <numbers>
@@ -52,13 +53,19 @@ void rotate_vertices(ImDrawList& list, int first, Point about, float degrees) {
     }
 }
 
+bool is_ascii(char byte) { return static_cast<unsigned char>(byte) < 0x80U; }
+
 /// Whether the font draws all of them, and not what stands for any it lacks.
 bool has_glyphs(ImFont& font, std::string_view text) {
     const char* const end = text.data() + text.size();
     for (const char* at = text.data(); at < end;) {
+        if (is_ascii(*at)) {
+            ++at;
+            continue;
+        }
         unsigned int character = 0;
         at += ImTextCharFromUtf8(&character, at, end);
-        if (character >= 0x80 && !has_glyph(font, character)) return false;
+        if (!has_glyph(font, character)) return false;
     }
     return true;
 }
@@ -82,6 +89,7 @@ void draw_layout(const fonts::Layout& layout, const Texture& texture, Point base
 }  // namespace
 
 const fonts::Layout* laid_out(const Fonts& fonts, const view::Font& font, std::string_view text) {
+    if (std::ranges::all_of(text, is_ascii)) return nullptr;  // nearly all there is: asks no font
     if (fonts::is_simple(text) && has_glyphs(loaded(fonts, font), text)) return nullptr;
     return fonts::lay_out(font, fonts::clean_text(text));
 }

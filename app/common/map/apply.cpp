@@ -230,12 +230,12 @@ void carry_out(AppState& state, const SearchMap& action) {
                    : fmt::format("What query {} attends to.", index));
 }
 
-void add_zoom_commands(const CommandAdder& add, const MapLook& look) {
+void add_zoom_commands(const CommandAdder& add, const MapLook& look, Key whole) {
     constexpr double kZoomStep = 2.0;
     const bool there = look.size != MapSize{};
     add("Zoom in", Key::plus, moved_map(look, zoomed(look, kZoomStep)), there);
     add("Zoom out", Key::minus, moved_map(look, zoomed(look, 1.0 / kZoomStep)), there);
-    add("The whole matrix", Key::f, FitMap{}, there);
+    add("The whole matrix", whole, FitMap{}, there);
 }
 
 void add_color_commands(const CommandAdder& add, const MapLook& look, Key pooling, Key scale) {

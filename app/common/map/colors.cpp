@@ -171,6 +171,10 @@ double score_range(double low, double high) {
 
 Color infinite_color(ThemeName name) { return theme(name).warning; }
 
+Color clipped_color(ThemeName name) {
+    return blend(theme(name).background, theme(name).warning, 0.45);
+}
+
 Image paint_scores(const large::Tile& tile, double high, ThemeName name) {
     const std::vector<float>& scores = tile.texels.mean;
     const std::vector<Color> ramp = score_ramp(name, kRampColors);

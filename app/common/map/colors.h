@@ -43,6 +43,8 @@ Image paint_scores(const large::Tile& tile, double high, ThemeName name);
 double score_range(double low, double high);
 /// The look of a score that is not finite.
 Color infinite_color(ThemeName name);
+/// Of a number that is left out of the colours: none of a scale, nor masked, nor NaN.
+Color clipped_color(ThemeName name);
 MapLegend score_legend(double high, const AttentionSpec& spec, Index side, bool masks,
                        ThemeName name);
 

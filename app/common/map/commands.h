@@ -5,8 +5,8 @@
 
 namespace attn::view {
 
-/// Closer, farther, the whole matrix.
-void add_zoom_commands(const CommandAdder& add, const MapLook& look);
+/// Closer, farther, the whole matrix; `whole`: the key of the last.
+void add_zoom_commands(const CommandAdder& add, const MapLook& look, Key whole = Key::f);
 /// How pooled weights become colours; Key::none: in the palette only.
 void add_color_commands(const CommandAdder& add, const MapLook& look, Key pooling, Key scale);
 /// What can be done with the map where it stands for a stage.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/words.h"
 #include "core/blocks.h"
@@ -17,7 +18,6 @@ namespace attn::view {
 namespace {
 
 constexpr double kProbeMs = 40.0;
-constexpr Index kMostCellTokens = 64;  // that are cells, not a map: kMostDrawn of Step
 
 bool is_shown(const AppState& state) { return is_map_shown(state) && !is_empty(state.document()); }
 
@@ -49,8 +49,8 @@ AttentionSpec spec_of(AttentionSpec spec, MapForm form) {
 /// What computes a score that a map cannot show; "" where it can.
 std::string elsewhere_words(const AttentionSpec& spec) {
     if (is_dot(spec.score)) return {};
-    return fmt::format("; attnscope trace computes it, and Step shows it up to {} tokens",
-                       kMostCellTokens);
+    return fmt::format("; attnscope trace computes it, and Step shows it up to {} pairs",
+                       grouped(kMostCells));
 }
 
 // ---- the map itself

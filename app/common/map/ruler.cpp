@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -31,6 +32,7 @@ struct RulerAxis {
     double label = 0.0;  // pixels from one number to the next
     double word = 0.0;   // pixels of a cell that holds a word
     bool keys = false;
+    const AxisWords* words = nullptr;
 
     double cell_px() const { return 1.0 / cells_per_pixel(look); }
     double at(double cell) const { return length / 2.0 + (cell - middle) * cell_px(); }
@@ -58,7 +60,7 @@ RulerAxis axis_of(const MapLook& look, bool keys) {
 }
 
 void add_documents(const RulerAxis& axis, std::vector<RulerMark>& marks) {
-    const std::vector<Index>& starts = axis.look.input->document_starts;
+    const std::span<const Index> starts = axis.words->starts;
     const double scale = canvas_of(axis.look).scale;
     double ticked = -kDocumentTick * scale;
     double labelled = -kDocumentLabel * scale;
@@ -82,11 +84,11 @@ void add_numbers(const RulerAxis& axis, std::vector<RulerMark>& marks) {
 
 /// A row has room for number and word; a column's word is cut to its cell.
 std::string word_label(const RulerAxis& axis, Index n) {
-    const std::string word = token_text(axis.look, axis.keys, n);
+    const std::string word = axis.words->word(n);
     if (word.empty()) return grouped(n);
     if (n % kNumbered != 0) return word;
     if (!axis.keys) return grouped(n) + " " + word;
-    return has_own_tokens(axis.look, axis.keys) ? word : grouped(n);
+    return axis.words->own ? word : grouped(n);
 }
 
 void add_words(const RulerAxis& axis, std::vector<RulerMark>& marks) {
@@ -95,13 +97,13 @@ void add_words(const RulerAxis& axis, std::vector<RulerMark>& marks) {
                          axis.keys ? axis.cell_px() : 0.0});
 }
 
-std::vector<RulerMark> ruler(const RulerAxis& axis) {
-    std::vector<RulerMark> marks;
-    if (!axis.look.input) return marks;
-    add_documents(axis, marks);
-    const bool words = axis.cell_px() >= axis.word && !token_text(axis.look, axis.keys, 0).empty();
-    words ? add_words(axis, marks) : add_numbers(axis, marks);
-    return marks;
+void add_selected(const RulerAxis& axis, std::vector<RulerMark>& marks) {
+    const auto& selected = axis.words->selected;
+    if (!selected || *selected < axis.first() || *selected > axis.last()) return;
+    const std::string word = axis.words->word(*selected);
+    marks.push_back({axis.at(static_cast<double>(*selected) + 0.5),
+                     word.empty() ? grouped(*selected) : grouped(*selected) + " " + word, true, 0.0,
+                     true});
 }
 
 // ---- profiles
@@ -176,8 +178,33 @@ Index round_step(double least) {
     return 10 * decade;
 }
 
-std::vector<RulerMark> row_ruler(const MapLook& look) { return ruler(axis_of(look, false)); }
-std::vector<RulerMark> column_ruler(const MapLook& look) { return ruler(axis_of(look, true)); }
+AxisWords axis_words(const MapLook& look, bool keys) {
+    AxisWords words{keys ? look.size.columns : look.size.rows,
+                    [&look, keys](Index n) { return token_text(look, keys, n); },
+                    has_own_tokens(look, keys)};
+    if (look.input) words.starts = look.input->document_starts;
+    if (look.selected) words.selected = keys ? look.selected->column : look.selected->row;
+    return words;
+}
+
+std::vector<RulerMark> ruler(const MapLook& look, bool keys, const AxisWords& words) {
+    RulerAxis axis = axis_of(look, keys);
+    axis.cells = words.cells;
+    axis.words = &words;
+    std::vector<RulerMark> marks;
+    add_documents(axis, marks);
+    const bool fits = axis.cell_px() >= axis.word && !words.word(0).empty();
+    fits ? add_words(axis, marks) : add_numbers(axis, marks);
+    add_selected(axis, marks);
+    return marks;
+}
+
+std::vector<RulerMark> row_ruler(const MapLook& look) {
+    return look.input ? ruler(look, false, axis_words(look, false)) : std::vector<RulerMark>{};
+}
+std::vector<RulerMark> column_ruler(const MapLook& look) {
+    return look.input ? ruler(look, true, axis_words(look, true)) : std::vector<RulerMark>{};
+}
 
 std::optional<MapProfile> row_profile(const MapLook& look) {
     if (!look.snapshot || !look.snapshot->profiles) return std::nullopt;

@@ -65,12 +65,6 @@ std::string quality(const MapLook& look, bool estimated) {
     return look.snapshot->complete ? "exact" : "exact, sharpening";
 }
 
-std::string zoom_words(const MapLook& look) {
-    const double cells = cells_per_pixel(look);
-    if (cells < 1.0) return fmt::format("1 cell = {} px", tick(1.0 / cells));
-    return fmt::format("1 px = {0} × {0} cells", tick(cells));
-}
-
 std::string hover_words(const MapLook& look, large::Cell cell) {
     const auto token = [&](const char* kind, bool key, Index n) {
         const std::string document = document_of(*look.input, n);
@@ -178,6 +172,12 @@ std::string error_words(const large::PreviewState& preview) {
 }
 
 }  // namespace
+
+std::string zoom_words(const MapLook& look) {
+    const double cells = cells_per_pixel(look);
+    if (cells < 1.0) return fmt::format("1 cell = {} px", tick(1.0 / cells));
+    return fmt::format("1 px = {0} × {0} cells", tick(cells));
+}
 
 MapView build_map_view(const AppState& state) {
     const MapLook& look = map_look(state);

@@ -38,6 +38,7 @@ struct RulerMark {
     std::string label;    // "65,536", or a token
     bool strong = false;  // the start of a document, a round number
     double room = 0.0;    // a word is cut to so many pixels; 0: it is not
+    bool chosen = false;  // of what is selected: its label is never left out
 };
 
 /// A profile along an edge: one bar for each texel. A bar reaches along the edge in canvas pixels and
@@ -95,10 +96,11 @@ struct MapView {
     std::string hint;
     std::string fault;
 
-    std::string title;     // "131,072 × 131,072, generated, seed 1"
-    std::string quality;   // "exact", "sampled preview", "exact where drawn in full"
-    bool sampled = false;  // some of what is drawn is an estimate
-    bool flawed = false;   // a number is not finite: `quality` says so
+    std::string title;  // "131,072 × 131,072, generated, seed 1"; of one among several its name
+    Role role = Role::weight;  // whose colour that has
+    std::string quality;       // "exact", "sampled preview", "exact where drawn in full"
+    bool sampled = false;      // some of what is drawn is an estimate
+    bool flawed = false;       // a number is not finite: `quality` says so
 
     PixelRect matrix;                  // clipped to nothing: may reach beyond the canvas
     std::vector<MapPicture> pictures;  // in order
@@ -116,6 +118,8 @@ struct MapView {
 };
 
 MapView build_map_view(const AppState& state);
+/// "1 px = 64 × 64 cells", "1 cell = 24 px".
+std::string zoom_words(const MapLook& look);
 
 /// What the canvas position shows; nullopt outside the matrix.
 std::optional<large::Cell> cell_at(const MapLook& look, double x, double y);

@@ -7,6 +7,7 @@
 
 #include "app/common/document/edits.h"
 #include "app/workspaces/heads/actions.h"
+#include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/words.h"
 #include "app/workspaces/heads/workspace.h"
@@ -106,6 +107,7 @@ void follow_heads(AppState& state) {
     if (!has_current_heads(state) && head_cells(heads_input(state.document())) <= kAtOnceCells)
         run(heads_request(state), {}).carry_out(state);
     follow_shown(state);
+    follow_head_maps(state);
 }
 
 std::span<const HeadMeasureInfo> heads_measures(const Document& document) {

@@ -60,6 +60,9 @@ void add_line(const Drawn& drawn, Index query, Index key, std::vector<HeadLine>&
                      color_of(range, value < 0.0 ? range.low : range.high, drawn.theme)});
 }
 
+/// More pairs than can be told apart: only the lines of the chosen query and of the chosen key.
+constexpr Index kMostLinedPairs = 4 * kMostCells;  // 512 × 512
+
 std::vector<std::string> lines_legend(const Drawn& drawn, const Undrawn& undrawn) {
     const double high = drawn.colors.range.high;
     const auto share = [&](double part) {
@@ -204,12 +207,19 @@ HeadLinesView head_lines(const AppState& state, HeadPlace place) {
     view.keys = axis_labels(state, Axis::key, values.columns);
     view.query = std::min(heads_look(state).pair.row, values.rows - 1);
     view.key = std::min(heads_look(state).pair.column, values.columns - 1);
+    const bool all = values.rows * values.columns <= kMostLinedPairs;
     Undrawn undrawn;
     for (Index i = 0; i < values.rows; ++i)
-        for (Index j = 0; j < values.columns; ++j)
+        for (Index j = 0; j < values.columns; ++j) {
+            if (!all && i != view.query && j != view.key) continue;
             if (drawn.matrix.may(i, j)) add_line(drawn, i, j, view.lines, undrawn);
+        }
     std::ranges::stable_sort(view.lines, {}, &HeadLine::strength);
     view.legend = lines_legend(drawn, undrawn);
+    if (!all)
+        view.legend.insert(view.legend.begin(),
+                           fmt::format("of {} pairs those of the chosen query and the chosen key",
+                                       grouped(values.rows * values.columns)));
     return view;
 }
 

@@ -12,6 +12,8 @@
 namespace attn::view {
 namespace {
 
+constexpr std::string_view kDifferenceTitle = "A − B";
+
 IsMasked masked_of(const std::vector<std::uint8_t>& allowed, MatrixView<const float> values) {
     IsMasked masked(allowed.size());
     for (std::size_t n = 0; n < allowed.size(); ++n) {
@@ -72,26 +74,86 @@ SideVector divergence_column(MatrixView<const float> a, MatrixView<const float> 
     return column;
 }
 
+/// A − B, masked where neither may attend.
+struct HeadsDifference {
+    std::vector<float> values;
+    IsMasked masked;
+    Index rows = 0, columns = 0;
+    MatrixView<const float> view() const { return {values.data(), rows, columns, columns}; }
+};
+HeadsDifference difference_of(const HeadMatrix& one, const HeadMatrix& two) {
+    const auto& a = one.values;
+    HeadsDifference change{{}, {}, a.rows, a.columns};
+    for (Index i = 0; i < a.rows; ++i)
+        for (Index j = 0; j < a.columns; ++j) change.values.push_back(a(i, j) - two.values(i, j));
+    change.masked = masked_of(one.allowed, change.view());
+    for (std::size_t n = 0; n < change.masked.size(); ++n)
+        if (two.allowed.empty() || two.allowed[n] != 0) change.masked[n] = 0;
+    return change;
+}
+
 GridView difference_grid(const AppState& state, HeadPlace first, HeadPlace second) {
     const HeadsLook& look = heads_look(state);
     const HeadMatrix one = head_matrix(*look.result, look.show, first);
     const HeadMatrix two = head_matrix(*look.result, look.show, second);
-    const auto& a = one.values;
-    const auto& b = two.values;
-    std::vector<float> values;
-    for (Index i = 0; i < a.rows; ++i)
-        for (Index j = 0; j < a.columns; ++j) values.push_back(a(i, j) - b(i, j));
-    const MatrixView<const float> change{values.data(), a.rows, a.columns, a.columns};
-    IsMasked masked = masked_of(one.allowed, change);
-    for (std::size_t n = 0; n < masked.size(); ++n)
-        if (two.allowed.empty() || two.allowed[n] != 0) masked[n] = 0;
-    GridView grid =
-        grid_of(state, change, {ColorScale::diverging, false, std::move(masked)}, "A − B");
+    const HeadsDifference change = difference_of(one, two);
+    GridView grid = grid_of(state, change.view(), {ColorScale::diverging, false, change.masked},
+                            std::string(kDifferenceTitle));
     grid.role = Role::score;
     grid.tooltip =
         fmt::format("{} in A less {} in B", info(look.show).title, info(look.show).title);
-    if (look.show == HeadShow::weights) grid.sides = {divergence_column(a, b)};
+    if (look.show == HeadShow::weights) grid.sides = {divergence_column(one.values, two.values)};
     return grid;
+}
+
+// ---- as maps
+
+MapCellsPtr head_map(const HeadsLook& look, HeadPlace place, const std::string& letter) {
+    auto matrix = std::make_shared<HeadMatrix>(head_matrix(*look.result, look.show, place));
+    HeadColors colors = head_colors(look, place);
+    struct Both {  // what the numbers look at
+        std::shared_ptr<const HeadsResult> result;
+        std::shared_ptr<const HeadMatrix> matrix;
+    };
+    return make_cells(
+        {.title = letter + shown_name(look.show, place),
+         .noun = look.show == HeadShow::weights ? "weight" : std::string(info(look.show).title),
+         .role = info(look.show).has_sign ? Role::score : Role::weight,
+         .values = matrix->values,
+         .owner = std::make_shared<const Both>(Both{look.result, matrix}),
+         .masked = masked_of(matrix->allowed, matrix->values),
+         .range = colors.range,
+         .clipped = std::move(colors.clipped)});
+}
+
+MapCellsPtr difference_map(const HeadsLook& look, HeadPlace first, HeadPlace second) {
+    HeadsDifference change = difference_of(head_matrix(*look.result, look.show, first),
+                                           head_matrix(*look.result, look.show, second));
+    const ColorRange range = signed_range(change.view());
+    return make_cells({.title = std::string(kDifferenceTitle),
+                       .noun = fmt::format("{} in A less B", info(look.show).title),
+                       .role = Role::score,
+                       .masked = std::move(change.masked),
+                       .range = range},
+                      std::move(change.values), change.columns);
+}
+
+bool are_long(const HeadsResult& result, const std::vector<HeadPlace>& places) {
+    return std::ranges::any_of(places, [&](HeadPlace place) {
+        const auto weights = result.weights(place);
+        return is_map_size(weights.rows, weights.columns);
+    });
+}
+
+MapCellsSet cells_of(const AppState& state, const std::vector<HeadPlace>& places) {
+    const HeadsLook& look = heads_look(state);
+    if (!are_long(*look.result, places) || !undefined_words(state).empty()) return {};
+    if (places.size() < 2) return {head_map(look, places.front(), "")};
+    MapCellsSet set{head_map(look, places[0], "A: "), head_map(look, places[1], "B: ")};
+    const auto &a = set[0]->values, &b = set[1]->values;
+    if (a.rows == b.rows && a.columns == b.columns)
+        set.push_back(difference_map(look, places[0], places[1]));
+    return set;
 }
 
 }  // namespace
@@ -147,6 +209,21 @@ std::vector<GridView> heads_grids(const AppState& state) {
     if (a.rows == b.rows && a.columns == b.columns)
         grids.push_back(difference_grid(state, places[0], places[1]));
     return grids;
+}
+
+void follow_head_maps(AppState& state) {
+    HeadsLook& look = heads_look(state);
+    if (!look.shown || look.form != HeadForm::matrix) {
+        look.maps = nullptr;
+        return;
+    }
+    HeadsMaps maps{look.shown, look.own_range, look.curve, large_heads(state), {}};
+    const bool same = look.maps && look.maps->of == maps.of &&
+                      look.maps->own_range == maps.own_range && look.maps->curve == maps.curve &&
+                      look.maps->places == maps.places;
+    if (same) return;
+    maps.cells = cells_of(state, maps.places);
+    look.maps = std::make_shared<const HeadsMaps>(std::move(maps));
 }
 
 }  // namespace attn::view

@@ -16,6 +16,8 @@ std::string undefined_words(const AppState& state);
 /// As matrices; where there are two of one size with A − B too, and KL(A‖B) of each row of weights. Only where
 /// undefined_words() is "".
 std::vector<GridView> heads_grids(const AppState& state);
+/// The same as maps, brought up to date where their sides are too long for cells.
+void follow_head_maps(AppState& state);
 /// The colours and the words of the colour bar of that range.
 void color_grid(GridView& grid, const HeadColors& colors, ThemeName name);
 /// "∞" where B is 0 at a key where A is not; "–" of a row without weights.

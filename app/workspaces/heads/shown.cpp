@@ -57,10 +57,6 @@ HeadColors head_colors(const HeadsLook& look, HeadPlace place) {
             shown.clipped[n]};
 }
 
-Color clipped_color(ThemeName name) {
-    return blend(theme(name).background, theme(name).warning, 0.45);
-}
-
 Index clipped_keys(const HeadsShown& shown) {
     std::vector<std::uint8_t> any;
     for (const auto& keys : shown.clipped) {

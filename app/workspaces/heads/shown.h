@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "app/common/colormap.h"
+#include "app/common/map/cells.h"
+#include "app/common/map/colors.h"
 #include "app/workspaces/heads/compute.h"
 #include "core/heads/matrix.h"
 
@@ -25,6 +27,15 @@ struct HeadsShown {
 /// Brings state.heads.shown up to date.
 void follow_shown(AppState& state);
 
+/// The matrices that stand large where they are too long for cells: found once, as HeadsShown is.
+struct HeadsMaps {
+    std::shared_ptr<const HeadsShown> of;
+    bool own_range = false;
+    ColorCurve curve = ColorCurve::root;
+    std::vector<HeadPlace> places;
+    MapCellsSet cells;  // empty: they are grids, or not defined
+};
+
 /// How one head is coloured.
 struct HeadColors {
     ColorRange range;
@@ -34,8 +45,6 @@ struct HeadColors {
     }
 };
 HeadColors head_colors(const HeadsLook& look, HeadPlace place);
-/// Of a number at a key that is clipped: no colour of the scale, nor masked, nor NaN.
-Color clipped_color(ThemeName name);
 /// Number of distinct keys that are clipped in some head.
 Index clipped_keys(const HeadsShown& shown);
 

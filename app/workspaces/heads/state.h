@@ -21,6 +21,7 @@ struct HeadsResult;
 
 namespace attn::view {
 
+struct HeadsMaps;
 struct HeadsShown;
 struct SweptModel;
 
@@ -86,6 +87,7 @@ struct HeadsLook {
     std::shared_ptr<const Document> result_of;  // what it is current for
     std::string result_by;                      // the backend that was asked for
     std::shared_ptr<const HeadsShown> shown;    // of `result`, as the settings above have it
+    std::shared_ptr<const HeadsMaps> maps;      // of `shown`
     double done = 0.0;                          // of what is being computed, 0 … 1
     std::shared_ptr<const SweptModel> swept;    // null: none was asked for yet
     double sweep_done = 0.0;

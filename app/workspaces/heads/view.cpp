@@ -16,8 +16,7 @@
 namespace attn::view {
 namespace {
 
-constexpr Index kMostDrawn = 4 * kMostCells;  // of one head's weights, 512 × 512
-constexpr int kRamp = 24;                     // colours of the legend
+constexpr int kRamp = 24;        // colours of the legend
 constexpr Index kMostInRow = 4;  // heads of an only layer; more are listed in several rows
 
 std::string thumb_title(const HeadsLook& look, const HeadFacts& facts) {
@@ -221,17 +220,6 @@ std::string pending_words(const AppState& state) {
                        counted(std::ssize(state.document().layers), "layer"), percent(look.done));
 }
 
-/// Why a matrix, or lines, are not drawn; "": they are.
-std::string crowded_words(const HeadsResult& result, const std::vector<HeadPlace>& places) {
-    for (const HeadPlace place : places)
-        if (const auto weights = result.weights(place); weights.rows * weights.columns > kMostDrawn)
-            return fmt::format(
-                "{} × {} weights of a head are too many to draw one by one: its small picture has "
-                "the largest of each block, and its form text (F) has one row.",
-                grouped(weights.rows), grouped(weights.columns));
-    return {};
-}
-
 void add_large(const AppState& state, AllHeadsView& view) {
     const HeadsLook& look = heads_look(state);
     const std::vector<HeadPlace> places = large_heads(state);
@@ -240,10 +228,11 @@ void add_large(const AppState& state, AllHeadsView& view) {
         return;
     }
     view.large_lacks = undefined_words(state);
-    if (view.large_lacks.empty() && look.form != HeadForm::text)
-        view.large_lacks = crowded_words(*look.result, places);
     if (!view.large_lacks.empty()) return;
-    if (look.form == HeadForm::matrix) view.grids = heads_grids(state);
+    if (look.form == HeadForm::matrix && look.maps && !look.maps->cells.empty())
+        view.maps = cells_views(state, look.maps->cells, {look.pair});
+    else if (look.form == HeadForm::matrix)
+        view.grids = heads_grids(state);
     for (const HeadPlace place : places) {
         const std::string letter = places.size() > 1 ? pin_letter(look, place) + ": " : "";
         if (look.form == HeadForm::lines) {

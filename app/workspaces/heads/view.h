@@ -9,6 +9,7 @@
 #include "app/common/document/interventions.h"
 #include "app/common/grid.h"
 #include "app/common/keys.h"
+#include "app/common/map/view.h"
 #include "app/common/painter.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"
@@ -200,6 +201,7 @@ struct AllHeadsView {
     // the head shown, or A and B, in one of the forms
     std::string large_lacks;      // why it is not defined; "": it is
     std::vector<GridView> grids;  // with two A − B too
+    std::vector<MapView> maps;    // in their place where they are too long for cells
     std::vector<HeadLinesView> lines;
     std::vector<HeadTextView> texts;
     std::optional<HeadDimensionsView> dimensions;

@@ -17,8 +17,10 @@
 #include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
 #include "app/common/fields.h"
+#include "app/common/map/commands.h"
 #include "app/common/pair.h"
 #include "app/workspaces/heads/actions.h"
+#include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 #include "core/head_measures.h"
@@ -234,6 +236,8 @@ void add_heads_commands(std::vector<Command>& list, const AppState& state) {
                 : "Colours of each head up to its largest weight",
             plain(Key::o), SetHeadsRange{!own});
         add("Copy the measures as CSV", plain(Key::c), CopyHeadMeasures{});
+        if (heads_look(state).maps && !heads_look(state).maps->cells.empty())
+            add_zoom_commands(add, map_look(state), Key::none);
     }
     add_document_commands(list, state);
     for (const Preset& preset : state.presets)
@@ -245,6 +249,7 @@ void drop_result(HeadsLook& look) {
     look.result = nullptr;
     look.result_of = nullptr;
     look.shown = nullptr;
+    look.maps = nullptr;
 }
 
 void settle_heads(AppState& state) {
@@ -314,6 +319,7 @@ constexpr std::string_view kHeadsMouse[] = {
     "Shift+click a small picture: pin it; with two pinned they are compared.",
     "Click a weight: the inspector explains it.",
     "Point at a small picture: what the head does.",
+    "More than 64 tokens: a head is a map; the wheel zooms, dragging pans.",
 };
 constexpr RequestKind kRequests[] = {request_kind<requested_heads>("heads"),
                                      request_kind<requested_head_sweep>("head sweep")};
@@ -336,6 +342,7 @@ const WorkspaceInfo kHeadsWorkspace{
         [](AppState& state) {
             heads_look(state).hovered.reset();
             heads_look(state).hovered_pair.reset();
+            map_look(state).hovered.reset();
         },
     .add_commands = add_heads_commands,
     .escape = [](const AppState& state) -> std::optional<Action> {

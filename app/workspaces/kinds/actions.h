@@ -58,6 +58,10 @@ struct PlayOnline {};
 
 /// How long each side takes here. Not undone.
 struct MeasureKinds {};
+/// Both sides, where a job computed them.
+struct KindsReady {
+    std::shared_ptr<const KindsResult> result{};
+};
 struct KindsMeasured {
     std::shared_ptr<const KindsTimes> measured{};
 };
@@ -66,7 +70,7 @@ using KindsActions =
     ActionList<Plain<SelectKindsPair, MovePair, ShowOnline, StepOnline, GoToOnlineEnd, PlayOnline,
                      MeasureKinds>,
                Edits<ChooseKinds, SwapKinds, CopyKind, SetOnlineSide>,
-               Drags<SetKind, SetKindsSeed, SetOnlineChunk>, Answers<KindsMeasured>>;
+               Drags<SetKind, SetKindsSeed, SetOnlineChunk>, Answers<KindsReady, KindsMeasured>>;
 template <ListedIn<KindsActions> A>
 inline constexpr Meta kMetaOf<A> = KindsActions::kMeta<A>;
 

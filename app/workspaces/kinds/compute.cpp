@@ -1,30 +1,35 @@
 #include "app/workspaces/kinds/compute.h"
 
-#include "app/workspaces/kinds/state.h"
+#include <new>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/workspaces/kinds/actions.h"
+#include "app/workspaces/kinds/words.h"
 #include "app/workspaces/kinds/workspace.h"
 #include "core/engine.h"
 
 namespace attn::view {
 namespace {
 
-/// Q, K and V of the head shown as they are given, of the trace, or projected here.
-Result<KindsCall> call_of(const AppState& state) {
-    const Document& document = state.document();
+/// Q, K and V of the head as they are given, of the trace, or projected here.
+Result<KindsCall> call_of(const KindsRequest& request) {
+    const Document& document = *request.document;
     const Inputs& inputs = *document.inputs;
     const auto of_head = [&](const Tensor& q, const Tensor& k, const Tensor& v) {
-        const Index group = state.head_in(HeadAxis::key_value);
-        return KindsCall{kind_input(q, state.batch, state.head),
-                         kind_input(k, state.batch, group),
-                         kind_input(v, state.batch, group),
-                         mask_of_head(document.spec.mask, state.batch, state.head),
+        return KindsCall{kind_input(q, request.batch, request.head),
+                         kind_input(k, request.batch, request.group),
+                         kind_input(v, request.batch, request.group),
+                         mask_of_head(document.spec.mask, request.batch, request.head),
                          document.spec.empty_rows,
                          document.size.query_offset,
-                         state.head,
+                         request.head,
                          std::max<Index>(document.size.heads, 1),
-                         kinds_controls(state).seed};
+                         request.seed};
     };
     if (!inputs.projects()) return of_head(inputs.q, inputs.k, inputs.v);
-    const Trace& trace = *state.trace;
+    const Trace& trace = *request.trace;
     if (!trace[Stage::q].empty() && !trace[Stage::k].empty() && !trace[Stage::v].empty())
         return of_head(trace[Stage::q], trace[Stage::k], trace[Stage::v]);
     StageSet keep;
@@ -34,27 +39,71 @@ Result<KindsCall> call_of(const AppState& state) {
     });
 }
 
-KindsResult compute_kinds(const AppState& state) {
-    const KindsControls& controls = kinds_controls(state);
+/// What it is of.
+KindsResult result_for(const KindsRequest& request) {
     KindsResult result;
-    result.document = state.shared_document();
-    result.batch = state.batch;
-    result.head = state.head;
-    result.a_kind = controls.a;
-    result.b_kind = controls.b;
-    result.call.seed = controls.seed;
-    result.fault = kinds_lacks(state);
-    if (!result.fault.empty()) return result;
-    auto call = call_of(state);
+    result.document = request.document;
+    result.batch = request.batch;
+    result.head = request.head;
+    result.a_kind = request.a;
+    result.b_kind = request.b;
+    result.call.seed = request.seed;
+    return result;
+}
+
+KindsResult compute_kinds(const KindsRequest& request) {
+    KindsResult result = result_for(request);
+    auto call = call_of(request);
     if (!call) {
         result.fault = call.error().sentence;
         return result;
     }
     result.call = *std::move(call);
-    result.a = compute_kind(result.call, controls.a);
-    result.b = compute_kind(result.call, controls.b);
+    result.a = compute_kind(result.call, request.a);
+    result.b = compute_kind(result.call, request.b);
     if (result.whole()) static_cast<KindsComparison&>(result) = compare_kinds(result.a, result.b);
     return result;
+}
+
+std::vector<std::uint8_t> inverted(std::vector<std::uint8_t> allowed) {
+    for (std::uint8_t& one : allowed) one = one == 0 ? 1 : 0;
+    return allowed;
+}
+
+MapCellsPtr side_cells(const std::shared_ptr<const KindsResult>& result, KindsSide which) {
+    const KindComputed& side = result->side(which);
+    const auto values = side.shown.matrix(0, 0);
+    return make_cells(
+        {.title = fmt::format("{}  {}", which == KindsSide::a ? "A" : "B", kind_words(side.kind)),
+         .noun = "weight",
+         .values = values,
+         .owner = result,
+         .masked = inverted(side.allowed),
+         .range = side.has_shares ? weights_range(values) : signed_range(values)});
+}
+
+/// A, B and B − A as maps; none where they are grids.
+MapCellsSet cells_of(const std::shared_ptr<const KindsResult>& result) {
+    if (!result->whole() || !is_long(*result->document)) return {};
+    MapCells change{.title = "B − A", .noun = "B − A", .role = Role::score};
+    change.values = result->difference_shown.matrix(0, 0);
+    change.owner = result;
+    change.masked = masked_on_both(*result);
+    change.range = signed_range(change.values);
+    return {side_cells(result, KindsSide::a), side_cells(result, KindsSide::b),
+            make_cells(std::move(change))};
+}
+
+KindsRequest request_of(const AppState& state) {
+    const KindsControls& controls = kinds_controls(state);
+    return {state.shared_document(),
+            state.trace,
+            state.batch,
+            state.head,
+            state.head_in(HeadAxis::key_value),
+            controls.a,
+            controls.b,
+            controls.seed};
 }
 
 }  // namespace
@@ -66,11 +115,47 @@ bool is_current(const KindsResult& result, const AppState& state) {
            result.b_kind == controls.b && result.call.seed == controls.seed;
 }
 
+std::vector<std::uint8_t> masked_on_both(const KindsResult& result) {
+    std::vector<std::uint8_t> masked = inverted(result.a.allowed);
+    for (std::size_t n = 0; n < masked.size(); ++n)
+        if (result.b.allowed[n] != 0) masked[n] = 0;
+    return masked;
+}
+
+std::optional<KindsRequest> requested_kinds(const AppState& state) {
+    const auto& result = kinds_look(state).result;
+    if (state.workspace != "kinds" || (result && is_current(*result, state))) return std::nullopt;
+    return request_of(state);
+}
+
+Action run(const KindsRequest& request, const RunControl&) {
+    KindsResult result;
+    try {
+        result = compute_kinds(request);
+    } catch (const std::bad_alloc&) {
+        result = result_for(request);
+        result.fault = "There is not enough memory for both sides.";
+    }
+    return KindsReady{std::make_shared<const KindsResult>(std::move(result))};
+}
+
+void carry_out(AppState& state, const KindsReady& action) {
+    if (!action.result || !is_current(*action.result, state)) return;
+    kinds_look(state).result = action.result;
+    kinds_look(state).maps = cells_of(action.result);
+}
+
 void follow_kinds(AppState& state) {
-    KindsLook& look = kinds_look(state);
-    if (state.workspace != "kinds") return;
-    if (look.result && is_current(*look.result, state)) return;
-    look.result = std::make_shared<const KindsResult>(compute_kinds(state));
+    const auto request = requested_kinds(state);
+    if (!request) return;
+    const Dimensions& size = state.document().size;
+    if (const std::string fault = kinds_lacks(state); !fault.empty()) {
+        KindsResult lacking = result_for(*request);
+        lacking.fault = fault;
+        carry_out(state, KindsReady{std::make_shared<const KindsResult>(std::move(lacking))});
+    } else if (size.tq * size.tk <= kAtOncePairs) {
+        run(*request, {}).carry_out(state);
+    }
 }
 
 }  // namespace attn::view

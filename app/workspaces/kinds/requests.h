@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "app/workspaces/kinds/actions.h"
+#include "app/workspaces/kinds/compute.h"
 
 namespace attn::view {
 

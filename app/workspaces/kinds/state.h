@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "app/common/map/cells.h"
 #include "app/common/state.h"
 #include "app/workspaces/kinds/controls.h"
 #include "core/large/planted.h"
@@ -27,6 +28,7 @@ struct KindsLook {
     // of the moment
     double clock_s = 0.0;                       // since the last step of playing
     std::shared_ptr<const KindsResult> result;  // see follow_kinds(); null: not shown yet
+    MapCellsSet maps;                           // of it, where they are too long for cells
     bool measures = false;                      // times are asked for
     std::shared_ptr<const KindsTimes> times;    // from a job; null: none yet
 };

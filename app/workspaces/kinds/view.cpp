@@ -73,6 +73,8 @@ GridView shown_grid(const AppState& state, const Tensor& values, const GridStyle
     return grid;
 }
 
+bool are_maps(const AppState& state) { return !kinds_look(state).maps.empty(); }
+
 IsMasked masked_of(const KindComputed& side) {
     IsMasked masked = side.allowed;
     for (std::uint8_t& one : masked) one = one == 0 ? 1 : 0;
@@ -109,6 +111,7 @@ KindSideView side_view(const AppState& state, KindsSide which) {
     side.fault = computed.fault;
     if (!side.fault.empty() || !result.fault.empty()) return side;
     side.tex = kind_tex(side.kind, computed);
+    if (are_maps(state)) return side;
     const ColorScale colors = computed.has_shares ? ColorScale::unit : ColorScale::diverging;
     side.weights =
         shown_grid(state, computed.shown, {colors, false, masked_of(computed)}, side.letter);
@@ -119,11 +122,8 @@ KindSideView side_view(const AppState& state, KindsSide which) {
 
 /// Hatched where both sides forbid the pair.
 GridView difference_grid(const AppState& state, const KindsResult& result) {
-    IsMasked masked = masked_of(result.a);
-    for (std::size_t n = 0; n < masked.size(); ++n)
-        masked[n] = masked[n] != 0 && result.b.allowed[n] == 0 ? 1 : 0;
     GridView grid = shown_grid(state, result.difference_shown,
-                               {ColorScale::diverging, false, std::move(masked)}, "B − A");
+                               {ColorScale::diverging, false, masked_on_both(result)}, "B − A");
     grid.role = Role::score;
     grid.tooltip = "weight in B less weight in A";
     return grid;
@@ -292,15 +292,18 @@ GridView vector_grid(const AppState& state, const std::vector<VectorRow>& rows, 
 KindsView build_kinds_view(const AppState& state) {
     KindsView view;
     view.lacks = kinds_lacks(state);
+    view.sentence = kinds_sentence(state);
     if (!view.lacks.empty() || !kinds_look(state).result) return view;
     const KindsResult& result = *kinds_look(state).result;
     set_pairs(view, kinds_controls(state));
-    view.sentence = kinds_sentence(state);
     view.note = kinds_note(result);
     view.a = side_view(state, KindsSide::a);
     view.b = side_view(state, KindsSide::b);
     if (!result.whole()) return view;
-    view.difference = difference_grid(state, result);
+    if (are_maps(state))
+        view.maps = cells_views(state, kinds_look(state).maps, {shown_pair(state)});
+    else
+        view.difference = difference_grid(state, result);
     if (result.difference.value != 0.0)
         view.largest = {result.difference.row, result.difference.column};
     view.rows = rows_of(state, result);

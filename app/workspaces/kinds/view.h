@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/common/grid.h"
+#include "app/common/map/view.h"
 #include "app/workspaces/kinds/controls.h"
 #include "app/workspaces/kinds/state.h"
 
@@ -54,6 +55,7 @@ struct KindsView {
     std::optional<GridView> difference;              // B − A
     std::optional<std::pair<Index, Index>> largest;  // its largest cell
     std::vector<KindRow> rows;
+    std::vector<MapView> maps;        // A, B, B − A in place of grids that would be too long
     std::optional<GridView> outputs;  // of the selected query: A, B and their difference
 };
 

@@ -11,6 +11,7 @@
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
+#include "app/common/map/commands.h"
 #include "app/common/pair.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
@@ -18,16 +19,24 @@
 #include "app/workspaces/kinds/requests.h"
 
 namespace attn::view {
+namespace {
+
+constexpr double kBytesOfPair = 100.0;  // scores to weights of two sides in float64, and as floats
+
+}  // namespace
+
 std::string kinds_lacks(const AppState& state) {
     const Document& document = state.document();
     const Dimensions& size = document.size;
     if (is_empty(document)) return empty_words(document);
     if (!document.inputs->projects() && document.inputs->v.empty())
         return "These are queries and keys without values: Map shows their weights (3 M).";
-    if (std::max(size.tq, size.tk) > kMostKindsTokens)
-        return fmt::format("Variants compares up to {} tokens, and this has {}{}.",
-                           kMostKindsTokens, grouped(std::max(size.tq, size.tk)),
-                           has_map(document) ? ": Map shows its weights (3 M)" : "");
+    if (size.tq > kMostKindsPairs / std::max<Index>(size.tk, 1))
+        return fmt::format(
+            "{} × {} pairs with every stage of two kinds need {} of memory{}.", grouped(size.tq),
+            grouped(size.tk),
+            bytes_words(kBytesOfPair * static_cast<double>(size.tq) * static_cast<double>(size.tk)),
+            has_map(document) ? ": Map shows the weights (3 M)" : "");
     return {};
 }
 
@@ -55,12 +64,17 @@ std::size_t present_pair(const KindsControls& controls) {
 
 namespace {
 
+void drop_result(KindsLook& look) {
+    look.result.reset();
+    look.maps.clear();
+}
+
 void settle_kinds(AppState& state) {
     KindsLook& look = kinds_look(state);
     if (look.selected && !has_pair(state, {look.selected->row, look.selected->column}))
         look.selected.reset();
     look.taken = std::clamp<Index>(look.taken, 0, online_chunks(state));
-    if (look.result && !is_current(*look.result, state)) look.result.reset();
+    if (look.result && !is_current(*look.result, state)) drop_result(look);
 }
 
 void add_online(const CommandAdder& add, const AppState& state) {
@@ -98,6 +112,7 @@ void add_kinds_commands(std::vector<Command>& list, const AppState& state) {
     add(online ? "Compare two kinds" : "Online softmax, chunk by chunk", plain(Key::o),
         ShowOnline{!online});
     if (online) add_online(add, state);
+    if (!online && !kinds_look(state).maps.empty()) add_zoom_commands(add, map_look(state));
     add("Select the query above", shift(Key::up), MovePair{-1, 0});
     add("Select the query below", shift(Key::down), MovePair{1, 0});
     add("Select the key to the left", shift(Key::left), MovePair{0, -1});
@@ -114,7 +129,7 @@ void forget_kinds(AppState& state) {
     kinds_look(state).selected.reset();
     kinds_look(state).taken = 0;
     kinds_look(state).playing = false;
-    kinds_look(state).result.reset();
+    drop_result(kinds_look(state));
 }
 
 std::vector<Shot> kinds_shots() {
@@ -126,9 +141,11 @@ constexpr std::string_view kKindsMouse[] = {
     "Click a weight of A or B, or their difference: the arithmetic of both sides.",
     "Drag a number, or click and type it.",
     "Point at a cell, or at a line of the table: what it is.",
+    "More than 64 tokens: maps; the wheel zooms, dragging pans.",
 };
 
-constexpr RequestKind kRequests[] = {request_kind<requested_kinds_time>("times")};
+constexpr RequestKind kRequests[] = {request_kind<requested_kinds>("kinds"),
+                                     request_kind<requested_kinds_time>("times")};
 constexpr KeptValue kValues[] = {kept(kinds_controls), kept(kinds_look)};
 
 Actions due_in_kinds(const AppState& state) {
@@ -162,7 +179,11 @@ const WorkspaceInfo kKindsWorkspace{
     .requests = kRequests,
     .lacks = kinds_lacks,
     .enter = enter_kinds,
-    .leave = [](AppState& state) { kinds_look(state).playing = false; },
+    .leave =
+        [](AppState& state) {
+            kinds_look(state).playing = false;
+            map_look(state).hovered.reset();
+        },
     .add_commands = add_kinds_commands,
     .escape = [](const AppState& state) -> std::optional<Action> {
         if (kinds_look(state).online && !state.presenter) return ShowOnline{false};

@@ -1,6 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <utility>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -76,19 +77,24 @@ GridView weights_grid(const AppState& state, const ConventionResult& result, std
 }
 
 /// second − first; 0 where both are NaN, NaN where one is.
-GridView difference_grid(const AppState& state, const ConventionResult& first,
-                         const ConventionResult& second, const Rows& rows) {
+Tensor difference_of(const ConventionResult& first, const ConventionResult& second) {
     Tensor difference(first.weights.shape());
     const auto a = first.weights.values();
     const auto b = second.weights.values();
     for (std::size_t n = 0; n < a.size(); ++n)
         difference.values()[n] = std::isnan(a[n]) && std::isnan(b[n]) ? 0.0F : b[n] - a[n];
+    return difference;
+}
+
+GridView difference_grid(const AppState& state, const ConventionResult& first,
+                         const ConventionResult& second, const Rows& rows) {
+    const Tensor difference = difference_of(first, second);
     GridView grid =
         pair_grid(state, {"difference",
                           "the second weights less the first; NaN where one of them is NaN",
                           Role::score,
                           ColorScale::diverging,
-                          std::as_const(difference).matrix(0, 0),
+                          difference.matrix(0, 0),
                           {}});
     SideVector largest{"max |Δ|", "the largest difference of the row", {}, Role::score};
     for (const RowComparison& row : rows)
@@ -96,6 +102,27 @@ GridView difference_grid(const AppState& state, const ConventionResult& first,
                                                            : cell_number(row.difference, 2));
     grid.sides.push_back(std::move(largest));
     return grid;
+}
+
+/// The same three as maps.
+MapCellsPtr weights_cells(const AppState& state, const MasksLong& found, std::size_t side) {
+    const auto values = found.results[side]->weights.matrix(0, 0);
+    return make_cells({.title = std::string(chosen_convention(state, side).full),
+                       .noun = "weight",
+                       .values = values,
+                       .owner = found.results[side],
+                       .range = weights_range(values)});
+}
+
+MapCellsSet compared_cells(const AppState& state, const MasksLong& found) {
+    const Tensor change = difference_of(*found.results[0], *found.results[1]);
+    const auto values = change.values();
+    return {weights_cells(state, found, 0), weights_cells(state, found, 1),
+            make_cells({.title = "difference",
+                        .noun = "difference",
+                        .role = Role::score,
+                        .range = signed_range(change.matrix(0, 0))},
+                       {values.begin(), values.end()}, change.shape().d)};
 }
 
 /// Every row of the table against the first of the two.
@@ -127,23 +154,41 @@ void add_gains(const AppState& state, MasksView& view) {
     }
 }
 
+std::string no_scores_words(const AppState& state) {
+    if (const std::string too_many = too_many_words(state); !too_many.empty())
+        return fmt::format("{}: there is nothing to compare conventions of.", too_many);
+    return fmt::format(
+        "The backend {} does not keep the scores: choose another to compare conventions.",
+        state.backend_used);
+}
+
 }  // namespace
 
-void add_comparison(const AppState& state, MasksView& view) {
+void add_comparison(const AppState& state, MasksView& view, MasksLong* found) {
     add_gains(state, view);
-    const ConventionScores scores = convention_scores(state);
+    auto made = std::make_shared<const ConventionScores>(convention_scores(state));
+    const ConventionScores& scores = *made;
     if (scores.scores.empty()) {
-        view.unavailable = fmt::format(
-            "The backend {} does not keep the scores: choose another to compare conventions.",
-            state.backend_used);
+        view.unavailable = no_scores_words(state);
         view.point = view.unavailable;
         return;
     }
-    const auto first = result_of(scores, chosen_convention(state, 0).convention);
-    const auto second = result_of(scores, chosen_convention(state, 1).convention);
+    const auto result = [&](std::size_t side) {
+        return std::make_shared<const ConventionResult>(
+            result_of(scores, chosen_convention(state, side).convention));
+    };
+    const std::array results{result(0), result(1)};
+    const ConventionResult& first = *results[0];
+    const ConventionResult& second = *results[1];
     const Rows rows = compare_rows(scores.mask, first.weights, second.weights);
-    view.grids = {weights_grid(state, first, 0), weights_grid(state, second, 1),
-                  difference_grid(state, first, second, rows)};
+    if (found != nullptr) {
+        found->scores = made;
+        found->results = results;
+        found->cells = compared_cells(state, *found);
+    } else {
+        view.grids = {weights_grid(state, first, 0), weights_grid(state, second, 1),
+                      difference_grid(state, first, second, rows)};
+    }
     view.point = point_words(state, rows, scores.scores.shape().d);
     view.notes = notes_of(state, scores, rows, first, second);
     view.groups = groups_of(state, scores, first);

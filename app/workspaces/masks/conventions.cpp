@@ -9,7 +9,6 @@
 #include "app/common/apart.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/masks/view_parts.h"
 
 namespace attn::view {
@@ -179,8 +178,7 @@ const ConventionInfo& chosen_convention(const AppState& state, std::size_t side)
 
 ConventionScores convention_scores(const AppState& state) {
     const Document& document = state.document();
-    const Stage stage = stage_or_source(Stage::biased, document.spec);
-    const auto values = sheet_of(state, stage).values;
+    const auto values = unmasked_scores(state);
     ConventionScores scores;
     scores.mask = pairs_allowed_by(state, document.spec.mask);
     const Tensor& sinks = document.inputs->params[Param::sinks];

@@ -9,6 +9,7 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/masks/conventions.h"
+#include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/workspace.h"
 #include "core/masks.h"
 
@@ -27,9 +28,9 @@ struct Row {
 std::optional<Row> row_of(const AppState& state) {
     const Document& document = state.document();
     const Index i = masks_look(state).pair.query;
-    const auto scores = sheet_of(state, stage_or_source(Stage::biased, document.spec)).values;
-    const auto masked = sheet_of(state, Stage::masked).values;
-    const auto weights = sheet_of(state, Stage::weights).values;
+    const auto scores = unmasked_scores(state);
+    const auto masked = masks_values(state, Stage::masked);
+    const auto weights = masks_values(state, Stage::weights);
     if (scores.rows <= i || masked.rows <= i || weights.rows <= i) return std::nullopt;
     const auto copied = [&](const MatrixView<const float>& from) {
         return std::vector<double>(from.row(i).begin(), from.row(i).end());
@@ -199,12 +200,9 @@ InspectorTable both_weights(const AppState& state, const ConventionScores& score
     return table;
 }
 
-InspectorView inspect_conventions(const AppState& state) {
-    const ConventionScores scores = convention_scores(state);
-    if (scores.scores.empty()) return only_hint("The scores are not kept.");
+InspectorView explain_conventions(const AppState& state, const ConventionScores& scores,
+                                  const ConventionResult& first, const ConventionResult& second) {
     const auto [i, j] = masks_look(state).pair;
-    const auto first = result_of(scores, chosen_convention(state, 0).convention);
-    const auto second = result_of(scores, chosen_convention(state, 1).convention);
     InspectorView view;
     view.empty = false;
     view.title = pair_name(state, masks_look(state).pair);
@@ -216,6 +214,17 @@ InspectorView inspect_conventions(const AppState& state) {
     view.table = both_weights(state, scores, first, second);
     view.as_text = view.as_latex = view.as_python = text_of(view);
     return view;
+}
+
+InspectorView inspect_conventions(const AppState& state) {
+    const MasksLong* const found = long_masks(state);
+    if (found != nullptr && found->results[1])
+        return explain_conventions(state, *found->scores, *found->results[0], *found->results[1]);
+    const ConventionScores scores = convention_scores(state);
+    if (scores.scores.empty()) return only_hint("The scores are not kept.");
+    return explain_conventions(state, scores,
+                               result_of(scores, chosen_convention(state, 0).convention),
+                               result_of(scores, chosen_convention(state, 1).convention));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,8 @@ struct Brush {
 inline constexpr std::string_view kFirstConvention = "zero";
 inline constexpr std::string_view kSecondConvention = "1e9";
 
+struct MasksLong;
+
 /// What the Masks workspace looks at. Not undone: the mask is the document's.
 struct MasksLook {
     MasksTab tab = MasksTab::compose;
@@ -41,6 +44,7 @@ struct MasksLook {
     // of the moment: in no session and no journal
     std::optional<Pair> hovered;
     std::optional<Brush> brush;
+    std::shared_ptr<const MasksLong> shown;  // see follow_masks(); null: the sentence is short
 };
 
 void describe(Visitor& visit, MasksLook& look);

@@ -114,7 +114,8 @@ SwitchView paint_switch(const AppState& state) {
     SwitchView view{.name =
                         document.painted || !document.spec.mask.custom ? "paint" : "given mask"};
     view.on = document.spec.mask.custom != nullptr;
-    view.words = "click or drag over the mask; Shift+drag paints a rectangle";
+    view.words = is_long(document) ? "Space paints what is selected; Shift+click widens it"
+                                   : "click or drag over the mask; Shift+drag paints a rectangle";
     if (view.on) {
         const Index forbidden =
             pairs_of(state) - count_allowed(state, rule_alone(document.spec.mask, MaskRule::paint));

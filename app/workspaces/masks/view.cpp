@@ -8,6 +8,7 @@
 #include "app/common/document/mask_rules.h"
 #include "app/common/format.h"
 #include "app/workspaces/masks/view_parts.h"
+#include "core/backend.h"
 #include "core/masks.h"
 
 namespace attn::view {
@@ -25,9 +26,9 @@ SideVector keys_left(const AppState& state, std::span<const std::uint8_t> allowe
 }
 
 GridView masked_scores(const AppState& state, const Pairs& allowed) {
-    return pair_grid(state, {"masked scores", "M: the score where the mask allows, −∞ elsewhere",
-                             Role::score, ColorScale::diverging,
-                             sheet_of(state, Stage::masked).values, forbidden_of(allowed)});
+    return pair_grid(
+        state, {"masked scores", "M: the score where the mask allows, −∞ elsewhere", Role::score,
+                ColorScale::diverging, masks_values(state, Stage::masked), forbidden_of(allowed)});
 }
 
 /// Cells that look masked: the forbidden ones, but no NaN of an empty row.
@@ -41,7 +42,7 @@ Pairs hidden_weights(MatrixView<const float> values, const Pairs& allowed) {
 }
 
 GridView weights(const AppState& state, const Pairs& allowed) {
-    const auto values = sheet_of(state, Stage::weights).values;
+    const auto values = masks_values(state, Stage::weights);
     GridView grid = pair_grid(state, {"weights", "A = softmax over keys of M", Role::weight,
                                       ColorScale::unit, values, hidden_weights(values, allowed)});
     grid.sides.push_back(sums_of(values, Role::weight));
@@ -57,24 +58,58 @@ Pairs painted_pairs(const AppState& state) {
 
 /// Weights or masked scores that the backend does not keep.
 std::string not_kept_words(const AppState& state) {
-    if (is_kept(state, Stage::masked) && is_kept(state, Stage::weights)) return {};
+    if (masks_values(state, Stage::masked).rows > 0 && masks_values(state, Stage::weights).rows > 0)
+        return {};
+    if (const std::string too_many = too_many_words(state); !too_many.empty())
+        return too_many + ": the mask alone is shown.";
     return fmt::format(
         "The backend {} keeps neither masked scores nor weights: the mask alone is shown.",
         state.backend_used);
 }
 
-void add_composition(const AppState& state, MasksView& view) {
-    const Pairs allowed = pairs_allowed_by(state, state.document().spec.mask);
+void add_grids(const AppState& state, const Pairs& allowed, MasksView& view) {
     view.painted = painted_pairs(state);
     GridView mask = mask_grid_of(state, allowed, view.painted);
     mask.sides.push_back(keys_left(state, allowed));
     view.grids.push_back(std::move(mask));
-    view.unavailable = not_kept_words(state);
-    if (view.unavailable.empty()) {
-        view.grids.push_back(masked_scores(state, allowed));
-        view.grids.push_back(weights(state, allowed));
-    }
     view.paints = true;
+    if (!view.unavailable.empty()) return;
+    view.grids.push_back(masked_scores(state, allowed));
+    view.grids.push_back(weights(state, allowed));
+}
+
+/// A stage that is in memory as long as its trace is.
+MapCellsPtr stage_cells(const AppState& state, const MasksLong& found, Stage stage, Pairs hidden) {
+    const auto values = masks_values(state, stage);
+    const bool weighs = stage == Stage::weights;
+    return make_cells({.title = weighs ? "weights" : "masked scores",
+                       .noun = weighs ? "weight" : "masked score",
+                       .role = weighs ? Role::weight : Role::score,
+                       .values = values,
+                       .owner = found.own ? found.own : found.trace,
+                       .masked = std::move(hidden),
+                       .range = weighs ? weights_range(values) : signed_range(values)});
+}
+
+void add_cells(const AppState& state, const Pairs& allowed, const MasksView& view,
+               MasksLong& found) {
+    found.cells = {make_cells({.title = "mask",
+                               .noun = "mask",
+                               .masked = forbidden_of(allowed),
+                               .support = true,
+                               .painted = painted_pairs(state)},
+                              {allowed.begin(), allowed.end()}, state.document().size.tk)};
+    if (!view.unavailable.empty()) return;
+    found.cells.push_back(stage_cells(state, found, Stage::masked, forbidden_of(allowed)));
+    found.cells.push_back(
+        stage_cells(state, found, Stage::weights,
+                    hidden_weights(masks_values(state, Stage::weights), allowed)));
+}
+
+void add_composition(const AppState& state, MasksView& view, MasksLong* found) {
+    const Pairs allowed = pairs_allowed_by(state, state.document().spec.mask);
+    view.unavailable = not_kept_words(state);
+    found != nullptr ? add_cells(state, allowed, view, *found) : add_grids(state, allowed, view);
     view.flagged = empty_rows(state, allowed);
     view.warns = std::ranges::count(view.flagged, true) > 0;
     view.point = compose_point(state, allowed);
@@ -101,9 +136,6 @@ void add_hover(const AppState& state, MasksView& view) {
     if (view.hover_words.empty()) view.hover_words = "no rule is set";
 }
 
-constexpr double kFaint = 0.16;    // how far an allowed pair of the mask stands out
-constexpr double kPainted = 0.22;  // how far one that is painted is tinted
-
 /// The pointed row and column, else the selected ones, have their numbers at any size.
 void focus_pair(const AppState& state, GridView& grid) {
     const Pair pair = masks_look(state).hovered.value_or(masks_look(state).pair);
@@ -111,20 +143,51 @@ void focus_pair(const AppState& state, GridView& grid) {
     grid.focus_column = pair.key;
 }
 
-}  // namespace
-
-MasksView build_masks_view(const AppState& state) {
+/// What lasts as long as the document and the settings do.
+MasksView lasting_view(const AppState& state, MasksLong* found) {
     MasksView view;
     view.tab = masks_look(state).tab;
     view.controls = mask_controls(state);
+    if (view.tab == MasksTab::compose)
+        add_composition(state, view, found);
+    else
+        add_comparison(state, view, found);
+    return view;
+}
+
+/// The maps where they stand now; which rule forbids the pair under the pointer.
+void add_maps(const AppState& state, const MasksLong& found, MasksView& view) {
+    const MasksLook& look = masks_look(state);
+    MapSelection selected{{look.pair.query, look.pair.key}};
+    if (look.corner) selected.corner = {look.corner->query, look.corner->key};
+    view.maps = cells_views(state, found.cells, selected);
+    if (!view.hovered || view.maps.empty() || !found.cells.front()->support) return;
+    for (const RuleVerdict& verdict : rule_verdicts(state, *view.hovered))
+        if (!verdict.allows)
+            view.maps.front().hover_words += fmt::format("; {}: {}", verdict.name, verdict.words);
+}
+
+}  // namespace
+
+void fill_masks(const AppState& state, MasksLong& found) {
+    found.view = lasting_view(state, &found);
+}
+
+MasksView build_masks_view(const AppState& state) {
+    const MasksLong* const found = long_masks(state);
+    MasksView view = found != nullptr ? found->view : lasting_view(state, nullptr);
     view.corner = masks_look(state).corner;
     if (state.gesture) view.brush = masks_look(state).brush;
     add_hover(state, view);
-    if (view.tab == MasksTab::compose)
-        add_composition(state, view);
-    else
-        add_comparison(state, view);
+    if (found != nullptr) add_maps(state, *found, view);
     return view;
+}
+
+std::string too_many_words(const AppState& state) {
+    const Dimensions& size = state.document().size;
+    if (size.batch * size.heads * size.tq * size.tk <= kMostStagedPairs) return {};
+    return fmt::format("{} × {} scores of every head are too many to be computed here",
+                       grouped(size.tq), grouped(size.tk));
 }
 
 bool toggled_value(const AppState& state, Pair pair) {
@@ -162,11 +225,9 @@ GridView mask_grid_of(const AppState& state, std::span<const std::uint8_t> allow
                           {values.data(), document.size.tq, keys, keys},
                           forbidden_of(allowed)});
     const Theme& colors = theme(state.theme);
-    const Color open = blend(colors.background, colors.role(grid.role), kFaint);
     for (std::size_t n = 0; n < grid.cells.size(); ++n) {
-        grid.cells[n].fill = allowed[n] == 0 ? colors.masked : open;
-        if (!painted.empty() && painted[n] != 0)
-            grid.cells[n].fill = blend(colors.masked, colors.accent, kPainted);
+        const bool tinted = !painted.empty() && painted[n] != 0;
+        grid.cells[n].fill = support_color(allowed[n] != 0 && !tinted, tinted, state.theme);
         grid.cells[n].ink = allowed[n] == 0 ? colors.muted : colors.text;
     }
     grid.ticks.clear();

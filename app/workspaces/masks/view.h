@@ -7,6 +7,7 @@
 
 #include "app/common/document/actions.h"
 #include "app/common/grid.h"
+#include "app/common/map/view.h"
 #include "app/workspaces/masks/state.h"
 
 namespace attn::view {
@@ -52,6 +53,7 @@ struct MasksView {
     bool warns = false;       // it tells of something that goes wrong
     std::string unavailable;  // why there are fewer than three grids; "": there are
     std::vector<GridView> grids;
+    std::vector<MapView> maps;          // in their place where they are too long for cells
     bool paints = false;                // the first grid can be painted
     std::vector<bool> flagged;          // rows without a key
     std::vector<std::uint8_t> painted;  // cells of the first grid that paint forbids
@@ -69,6 +71,9 @@ struct MasksView {
 };
 
 MasksView build_masks_view(const AppState& state);
+struct MasksLong;
+/// What is shown of a long sentence: see follow_masks().
+void fill_masks(const AppState& state, MasksLong& found);
 
 /// Whether painting the pair makes it allowed: what a click does there.
 bool toggled_value(const AppState& state, Pair pair);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/workspaces/masks/conventions.h"
+#include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view.h"
 
 namespace attn::view {
@@ -30,6 +31,9 @@ SideVector sums_of(MatrixView<const float> values, Role role);
 /// 1 where `allowed` is 0.
 std::vector<std::uint8_t> forbidden_of(std::span<const std::uint8_t> allowed);
 
+/// "5,000 × 5,000 scores are too many to be computed here"; "" where they are not.
+std::string too_many_words(const AppState& state);
+
 /// switches.cpp
 std::array<SwitchView, kMaskSwitches> mask_switches(const AppState& state);
 MaskControls mask_controls(const AppState& state);
@@ -44,7 +48,7 @@ std::vector<bool> empty_rows(const AppState& state, std::span<const std::uint8_t
 /// "row 2 (sat)"; "row 2" where there are no words.
 std::string masks_row_name(const AppState& state, Index row);
 
-/// compare.cpp: the second tab.
-void add_comparison(const AppState& state, MasksView& view);
+/// compare.cpp: the second tab. `found`: where its matrices go when they are too long for cells.
+void add_comparison(const AppState& state, MasksView& view, MasksLong* found);
 
 }  // namespace attn::view

@@ -23,7 +23,7 @@ struct Sums {
 };
 
 Sums sums_of_rows(const AppState& state, const std::vector<bool>& empty) {
-    const auto values = sheet_of(state, Stage::weights).values;
+    const auto values = masks_values(state, Stage::weights);
     Sums sums;
     for (Index i = 0; i < values.rows; ++i) {
         if (empty[static_cast<std::size_t>(i)]) continue;

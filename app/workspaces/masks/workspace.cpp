@@ -12,11 +12,13 @@
 #include "app/common/document/mask_rules.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
+#include "app/common/map/commands.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/conventions.h"
+#include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view.h"
+#include "core/backend.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -116,6 +118,7 @@ void add_masks_commands(std::vector<Command>& list, const AppState& state) {
     add_paint(add, state);
     add_rules(add, state);
     add_conventions(add, state);
+    if (long_masks(state) != nullptr) add_zoom_commands(add, map_look(state));
     add("Copy the mask as numpy", plain(Key::n), CopyMask{MaskCode::numpy});
     add("Copy the mask as PyTorch", shift(Key::n), CopyMask{MaskCode::pytorch});
     add_document_commands(list, state);
@@ -154,6 +157,7 @@ void forget_masks(AppState& state) {
     clear_masks(state);
     masks_look(state).hovered.reset();
     masks_look(state).brush.reset();
+    masks_look(state).shown.reset();
 }
 
 std::string masks_figure_name(const AppState& state) {
@@ -175,6 +179,9 @@ constexpr std::string_view kMasksMouse[] = {
     "it.",
     "Point at a pair: which rules allow and which forbid it.",
     "Conventions: click one to compare it, Shift+click one to compare with it.",
+    "More than 64 tokens: maps; the wheel zooms, dragging pans, a click selects, Shift+click "
+    "widens "
+    "the selection, Space paints it.",
 };
 
 constexpr KeptValue kValues[] = {kept(masks_look)};
@@ -202,11 +209,11 @@ std::string pair_words(const AppState& state, Pair pair) {
         if (!verdict.allows)
             return fmt::format("{}: forbidden by the {} rule, {}.", pair_name(state, pair),
                                verdict.name, verdict.words);
-    const auto weight = value_at(state, {Stage::weights, pair.query, pair.key});
+    const auto weights = masks_values(state, Stage::weights);
     const bool any = document.spec.mask.any();
     return fmt::format("{}: {}{}.", pair_name(state, pair),
                        any ? "allowed by every rule" : "allowed, no rule is set",
-                       weight ? ", weight " + number(*weight) : "");
+                       weights.rows > 0 ? ", weight " + number(weights(pair.query, pair.key)) : "");
 }
 
 }  // namespace
@@ -215,18 +222,19 @@ std::string masks_entering_words(const AppState& state) {
     if (masks_look(state).tab == MasksTab::conventions)
         return "The same scores and mask under two conventions: click one in the lists, V goes "
                "back.";
+    if (is_long(state.document())) return "Click a pair: which rules allow it. Space paints it.";
     return "Click or drag over the mask to paint it.";
 }
 
 std::string masks_lacks(const AppState& state) {
     const Document& document = state.document();
     if (is_empty(document)) return empty_words(document);
-    const Index tokens = std::max(document.size.tq, document.size.tk);
-    if (tokens > kMostMaskTokens)
-        return fmt::format("{} tokens are more than the {} whose mask can be painted{}.",
-                           grouped(tokens), kMostMaskTokens,
-                           has_map(document) ? ": Map shows all the weights (3 M)" : "");
-    return stages_lack(document);
+    if (is_without_values(document)) return stages_lack(document);
+    const Dimensions& size = document.size;
+    if (size.tq <= kMostStagedPairs / std::max<Index>(size.tk, 1)) return {};
+    return fmt::format("{} × {} pairs are too many for a mask in memory{}.", grouped(size.tq),
+                       grouped(size.tk),
+                       has_map(document) ? ": Map shows their weights (3 M)" : "");
 }
 
 void describe(Visitor& visit, MasksLook& look) {
@@ -311,13 +319,18 @@ const WorkspaceInfo kMasksWorkspace{
     .values = kValues,
     .lacks = masks_lacks,
     .enter = enter_masks,
-    .leave = [](AppState& state) { masks_look(state).hovered.reset(); },
+    .leave =
+        [](AppState& state) {
+            masks_look(state).hovered.reset();
+            map_look(state).hovered.reset();
+        },
     .add_commands = add_masks_commands,
     .escape = escape_masks,
     .clear = clear_masks,
     .settle = settle_masks,
     .forget = forget_masks,
     .before = follow_stroke,
+    .follow = follow_masks,
     .gesture = [](AppState& state) { masks_look(state).brush.reset(); },
     .has_side = [](const AppState& state) { return masks_lacks(state).empty(); },
     .inspector = masks_inspector,

@@ -8,9 +8,6 @@ namespace attn::view {
 // The Masks workspace: which pairs may attend, by rules and by paint, and what other conventions make of the same mask.
 // See WorkspaceInfo.
 
-/// Longer sequences are no cells that a hand can paint.
-inline constexpr Index kMostMaskTokens = 128;
-
 std::string masks_lacks(const AppState& state);
 InspectorView masks_inspector(const AppState& state);
 /// What can be done in the tab that is shown.

@@ -1,10 +1,15 @@
 #pragma once
 
+#include "app/common/map/cells.h"
 #include "app/common/state.h"
 
 namespace attn::view {
 
 /// Step has no numbers of its stage, the map that Large has does: the inspector is the map's.
 bool is_map_alone(const AppState& state);
+
+/// The stage's own numbers as a map: of pairs that are too long for cells and that the one map has not, gradients, dropped
+/// weights and scores that are no dot products. Null: it is drawn otherwise.
+MapCellsPtr stage_cells(const AppState& state);
 
 }  // namespace attn::view

@@ -15,6 +15,7 @@
 #include "app/workspaces/step/attention_words.h"
 #include "app/workspaces/step/explain.h"
 #include "app/workspaces/step/grids.h"
+#include "app/workspaces/step/map.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view_parts.h"
 #include "app/workspaces/step/workspace.h"
@@ -49,19 +50,19 @@ std::string step_label(const Document& document, const StageInfo& stage) {
 /// One stage of the ribbon, with its mark after an edit.
 RibbonItem ribbon_item(const AppState& state, Stage stage) {
     const StageInfo& row = info(stage);
-    const Sheet sheet = sheet_of(state, stage);
+    const Shape shape = (*state.trace)[stage].shape();
     RibbonItem item;
     item.stage = stage;
     item.label = step_label(state.document(), row);
     if (is_kept(state, stage))
-        item.shape = size(sheet.values.rows, sheet.values.columns);
+        item.shape = size(shape.t, shape.d);
     else if (map_form(state, stage) != MapForm::own)
         item.shape = size(state.document().size.tq, state.document().size.tk);
     else if (!is_empty(state.document()))
         item.shape = "not kept";
-    item.tooltip = fmt::format("{}\n{}\n{}", row.title,
-                               tex::plain_text(forward_formula(state.document(), stage)),
-                               to_string((*state.trace)[stage].shape()));
+    item.tooltip =
+        fmt::format("{}\n{}\n{}", row.title,
+                    tex::plain_text(forward_formula(state.document(), stage)), to_string(shape));
     item.role = row.role;
     if (const std::string change = change_words(state, stage); !change.empty()) {
         item.tooltip += "\n" + change;
@@ -352,6 +353,13 @@ StepView build_step_view(const AppState& state) {
     if (view.map) return view;
     view.unavailable = reason_not_kept(state, stage);
     if (!view.unavailable.empty()) return view;
+    if (const auto cells = stage_cells(state)) {
+        const auto& at = state.selected;
+        const bool here = at && at->tensor == OperandId(stage);
+        view.cells = cells_view(state, cells,
+                                {here ? large::Cell{at->row, at->column} : large::Cell{-1, -1}});
+        return view;
+    }
     view.operands = canvas_of(state, stage);
     view.result = result_of(state, stage);
     if (!view.operands.empty() && view.operands[0].slot == Slot::hero)

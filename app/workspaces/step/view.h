@@ -7,6 +7,7 @@
 #include "app/common/document/call_actions.h"
 #include "app/common/document/loss.h"
 #include "app/common/grid.h"
+#include "app/common/map/view.h"
 #include "app/common/readout.h"
 #include "app/workspaces/step/sentence.h"
 #include "app/workspaces/step/state.h"
@@ -93,6 +94,7 @@ struct StepView {
     bool has_tour = false;         // that can be started
     std::string unavailable;       // why the stage is not kept; "" when it is
     bool map = false;              // the result is the map that Large has: no operands, no `result`
+    std::optional<MapView> cells;  // likewise a map, of the stage's own numbers
     std::optional<OperandId> lit;  // whose symbol is under the pointer
     std::vector<GridView> operands;  // and the focused row of some; each in its slot
     GridView result;                 // in the hero's slot, or right of an operand that is there

@@ -15,6 +15,7 @@
 #include "app/common/document/targets.h"
 #include "app/common/fields.h"
 #include "app/common/map/actions.h"
+#include "app/common/map/cells.h"
 #include "app/common/map/commands.h"
 #include "app/common/map/inspector.h"
 #include "app/common/sheet.h"
@@ -28,15 +29,14 @@
 namespace attn::view {
 namespace {
 
-/// Too long for cells: a map.
-bool is_long(const AppState& state) {
-    const Dimensions& size = state.document().size;
-    return !is_empty(state.document()) && std::max(size.tq, size.tk) > kMostDrawn;
+/// Its scores are a map.
+bool has_long_scores(const AppState& state) {
+    return !is_empty(state.document()) && is_long(state.document());
 }
 
 void add_stepping(std::vector<Command>& list, const AppState& state) {
     const char* play = step_look(state).playing ? "Stop playing" : "Play the stages";
-    const bool there = step_lacks(state).empty() || is_long(state);
+    const bool there = step_lacks(state).empty() || has_long_scores(state);
     const CommandAdder add{list, "Step", there};
     add("Next stage", Key::right, StepBy{1});
     add("Previous stage", Key::left, StepBy{-1});
@@ -59,7 +59,7 @@ void add_selection(std::vector<Command>& list, const AppState& state) {
 
 void add_prediction(std::vector<Command>& list, const AppState& state) {
     const StepLook& look = step_look(state);
-    const bool there = step_lacks(state).empty() && !is_long(state);
+    const bool there = step_lacks(state).empty() && !has_long_scores(state);
     const CommandAdder add{list, "Step"};
     add(look.predicts ? "Stop predicting: show stages at once"
                       : "Predict: guess a row of each stage before it is shown",
@@ -139,7 +139,10 @@ void enter_step(AppState& state) {
 }
 
 void add_step_commands(std::vector<Command>& list, const AppState& state) {
-    if (map_look(state).form != MapForm::own) add_map_commands({list, "Step"}, state);
+    if (map_look(state).form != MapForm::own)
+        add_map_commands({list, "Step"}, state);
+    else if (stage_cells(state))
+        add_zoom_commands({list, "Step"}, map_look(state));
     add_prediction(list, state);
     add_stepping(list, state);
     add_selection(list, state);
@@ -336,19 +339,6 @@ std::optional<Action> move_step(const AppState& state, Movement movement, double
 }
 
 }  // namespace
-
-MapForm map_form(const AppState& state, Stage stage) {
-    if (!is_long(state) || state.show_gradients) return MapForm::own;
-    if (stage == Stage::scores) return MapForm::scores;
-    if (stage == Stage::scaled) return MapForm::scaled;
-    if (stage == Stage::biased) return MapForm::biased;
-    if (stage == Stage::masked) return MapForm::masked;
-    return stage == Stage::weights ? MapForm::weights : MapForm::own;  // a map has no dropout
-}
-
-bool is_map_alone(const AppState& state) {
-    return map_look(state).form != MapForm::own && !is_kept(state, state.stage);
-}
 
 std::string step_lacks(const AppState& state) { return stages_lack(state.document()); }
 

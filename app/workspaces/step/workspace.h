@@ -16,8 +16,6 @@ std::optional<Prediction> kept_prediction(const AppState& state);
 /// same one, is dropped.
 void end_typing(AppState& state, const Action& action);
 
-/// Longer sides of scores are no cells side by side: Step shows them as the map that Large has.
-inline constexpr Index kMostDrawn = 64;
 /// What the map shows at `stage`; own: it is no stage of the map, drawn cell by cell or not at all.
 MapForm map_form(const AppState& state, Stage stage);
 

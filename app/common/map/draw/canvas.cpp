@@ -260,7 +260,8 @@ bool was_click(const Frame& frame, bool released) {
     return released && drag.x == 0.0F && drag.y == 0.0F;
 }
 
-void read_hand(const MapScene& scene, const Area& canvas) {
+/// The cell under the pointer.
+std::optional<large::Cell> read_hand(const MapScene& scene, const Area& canvas) {
     ImGui::SetCursorScreenPos(canvas.low);
     const bool released = ImGui::InvisibleButton("map", canvas.size());
     const ImVec2 mouse = ImGui::GetMousePos();
@@ -268,24 +269,29 @@ void read_hand(const MapScene& scene, const Area& canvas) {
     if (const auto camera = moved_camera(scene, at)) move_map(scene, *camera);
     const auto under =
         ImGui::IsItemHovered() ? view::cell_at(scene.look, at.x, at.y) : std::nullopt;
-    if (under != scene.look.hovered) scene.out.push_back(view::HoverMapCell{under});
     if (under && was_click(scene.frame, released)) scene.out.push_back(view::SelectMapCell{*under});
     if (ImGui::IsItemActive() && is_dragged(scene.frame))
         ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeAll);
+    return under;
 }
 
 }  // namespace
 
-void draw_map_canvas(const MapScene& scene, const Area& area) {
+std::optional<large::Cell> draw_map_canvas(const MapScene& scene, const Area& area) {
     const Canvas canvas{scene, area};
     scene.frame.painter.push_clip(area.low, area.high);
     draw_content(canvas);
-    read_hand(scene, area);
+    const auto under = read_hand(scene, area);
     draw_hover_words(canvas);
     scene.frame.painter.pop_clip();
     scene.frame.painter.outline({area.low.x - 1.0F, area.low.y - 1.0F},
                                 {area.high.x + 1.0F, area.high.y + 1.0F}, scene.frame.theme.line,
                                 1.0F);
+    return under;
+}
+
+void say_hovered(const MapScene& scene, const std::optional<large::Cell>& under) {
+    if (under != scene.look.hovered) scene.out.push_back(view::HoverMapCell{under});
 }
 
 }  // namespace attn::ui

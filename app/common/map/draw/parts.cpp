@@ -11,6 +11,7 @@ namespace {
 
 // Design units.
 constexpr float kRuler = 24.0F, kLegend = 56.0F, kLeastCanvas = 48.0F;
+constexpr double kLeastAspect = 0.5;  // height to width of a canvas, of few queries
 
 /// How good the picture is, and how large a cell.
 void draw_state(const MapScene& scene, const Area& line) {
@@ -34,6 +35,28 @@ void draw_hint(const MapScene& scene, const Area& room) {
     ImGui::SetCursorScreenPos(room.low);
     wrapped_words(frame, frame.fonts.body, fault ? frame.theme.bad : frame.theme.muted,
                   fault ? scene.view.fault : scene.view.hint);
+}
+
+/// What is over the lines under a map.
+Area above_foot(const Frame& frame, const Area& room) {
+    return {room.low, {room.high.x, room.high.y - frame.px(kTitleRow + kLegend)}};
+}
+
+/// What the whole matrix takes of a canvas so wide: more would stay empty.
+float filled_height(const view::MapSize& size, float width) {
+    const double aspect =
+        static_cast<double>(size.rows) / static_cast<double>(std::max<Index>(size.columns, 1));
+    return std::round(width * static_cast<float>(std::max(aspect, kLeastAspect)));
+}
+
+/// Rulers, canvas, legend, how good it is; the cell under the pointer.
+std::optional<large::Cell> draw_framed(const MapScene& scene, const Rulers& at) {
+    const Frame& frame = scene.frame;
+    const ImVec2 foot{at.canvas.low.x, at.canvas.high.y + frame.px(kTitleRow)};
+    draw_rulers(scene, at);
+    draw_state(scene, {{foot.x, at.canvas.high.y}, {at.canvas.high.x, foot.y}});
+    draw_map_legend(scene, {foot, {at.canvas.high.x, foot.y + frame.px(kLegend)}});
+    return draw_map_canvas(scene, at.canvas);
 }
 
 // ---- the legend
@@ -182,17 +205,52 @@ Area room_left() {
 }
 
 void draw_map_alone(const MapScene& scene) {
-    const Frame& frame = scene.frame;
     const Area room = room_left();
-    const Rulers at =
-        place_map(frame, {room.low, {room.high.x, room.high.y - frame.px(kTitleRow + kLegend)}});
+    const Rulers at = place_map(scene.frame, above_foot(scene.frame, room));
     say_room(scene, at.canvas);
     if (!has_map(scene.view)) return draw_hint(scene, room);
-    const ImVec2 foot{at.canvas.low.x, at.canvas.high.y + frame.px(kTitleRow)};
-    draw_rulers(scene, at);
-    draw_state(scene, {{foot.x, at.canvas.high.y}, {at.canvas.high.x, foot.y}});
-    draw_map_legend(scene, {foot, {at.canvas.high.x, foot.y + frame.px(kLegend)}});
-    draw_map_canvas(scene, at.canvas);
+    say_hovered(scene, draw_framed(scene, at));
+}
+
+MapsPointed draw_maps(std::span<const view::MapView> maps, const view::MapLook& look,
+                      const Box& box, const Frame& frame, view::Actions& out) {
+    const Area room{{box.low.x, box.low.y + frame.px(kTitleRow)}, box.high};
+    Rulers at = place_map(frame, above_foot(frame, room));
+    const auto count = static_cast<float>(maps.size());
+    const float gap = frame.px(kSpace16);
+    const float width = std::floor((at.canvas.width() - gap * (count - 1.0F)) / count);
+    const float high = at.canvas.low.y + filled_height(look.size, width);
+    at.canvas.high.y = at.rows.high.y = std::min(at.canvas.high.y, high);
+    MapsPointed pointed;
+    for (std::size_t n = 0; n < maps.size(); ++n) {
+        at.canvas.high.x = at.columns.high.x =
+            at.canvas.low.x + std::max(width, frame.px(kLeastCanvas));
+        view::Actions asked;
+        const MapScene scene{maps[n], look, frame, asked};
+        if (n == 0) say_room(scene, at.canvas);
+        ImGui::PushID(static_cast<int>(n));
+        draw_fitted(frame, frame.fonts.strong, {at.canvas.low.x, box.low.y},
+                    {at.canvas.high.x, room.low.y}, Align::left, frame.theme.role(maps[n].role),
+                    maps[n].title);
+        if (const auto under = draw_framed(scene, at)) pointed.hovered = under;
+        ImGui::PopID();
+        for (view::Action& action : asked) {
+            if (const auto* const select = action.as<view::SelectMapCell>())
+                pointed.clicked = select->cell;
+            else
+                out.push_back(std::move(action));
+        }
+        at.canvas.low.x = at.columns.low.x = at.rows.low.x = at.rows.high.x =
+            at.canvas.high.x + gap;
+    }
+    if (pointed.hovered != look.hovered) out.push_back(view::HoverMapCell{pointed.hovered});
+    return pointed;
+}
+
+std::vector<view::GridView> titles_of(const std::vector<view::MapView>& maps) {
+    std::vector<view::GridView> titled(maps.size());
+    for (std::size_t n = 0; n < maps.size(); ++n) titled[n].title = maps[n].title;
+    return titled;
 }
 
 void draw_map_legend(const MapScene& scene, const Area& area) {

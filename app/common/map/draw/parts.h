@@ -2,8 +2,13 @@
 
 #include <imgui.h>
 
+#include <optional>
+#include <span>
+
 #include "app/common/actions.h"
 #include "app/common/draw/frame.h"
+#include "app/common/draw/workspace.h"
+#include "app/common/grid.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/view.h"
 
@@ -25,8 +30,10 @@ struct Area {
     ImVec2 size() const { return {width(), height()}; }
 };
 
-/// Pictures, figures, outlines, marks; wheel, drag, click, double click.
-void draw_map_canvas(const MapScene& scene, const Area& canvas);
+/// Pictures, figures, outlines, marks; wheel, drag, click, double click. Returns the cell under the pointer.
+std::optional<large::Cell> draw_map_canvas(const MapScene& scene, const Area& canvas);
+/// The map is told of the cell under the pointer.
+void say_hovered(const MapScene& scene, const std::optional<large::Cell>& under);
 
 /// The camera stands there from now on.
 void move_map(const MapScene& scene, const view::MapCamera& camera);
@@ -60,5 +67,15 @@ void say_room(const MapScene& scene, const Area& canvas);
 Area room_left();
 /// The map alone, filling the current window: rulers, canvas, legend, how good it is.
 void draw_map_alone(const MapScene& scene);
+
+/// Maps of one size beside each other under one camera, their rows named once. What is done with a cell is the
+/// workspace's to say.
+struct MapsPointed {
+    std::optional<large::Cell> clicked, hovered;
+};
+MapsPointed draw_maps(std::span<const view::MapView> maps, const view::MapLook& look,
+                      const Box& box, const Frame& frame, view::Actions& out);
+/// Grids without cells that have their titles, for the tabs of a low window.
+std::vector<view::GridView> titles_of(const std::vector<view::MapView>& maps);
 
 }  // namespace attn::ui

@@ -14,12 +14,13 @@ using view::RulerMark;
 // Design units.
 constexpr float kTick = 4.0F, kStrongTick = 7.0F;
 
-/// Strong marks first: where labels are dropped, they stay.
+/// What is selected first, then strong marks: where labels are dropped, they stay.
 std::vector<const RulerMark*> by_strength(const std::vector<RulerMark>& marks) {
     std::vector<const RulerMark*> ordered;
-    for (const bool strong : {true, false})
-        for (const RulerMark& mark : marks)
-            if (mark.strong == strong) ordered.push_back(&mark);
+    for (const RulerMark& mark : marks) ordered.push_back(&mark);
+    std::ranges::stable_sort(ordered, std::ranges::greater{}, [](const RulerMark* mark) {
+        return mark->chosen ? 2 : mark->strong ? 1 : 0;
+    });
     return ordered;
 }
 
@@ -55,7 +56,7 @@ void draw_column_marks(const Ruler& ruler, const std::vector<RulerMark>& marks,
             mark->room > 0.0 ? fit_text(ruler.frame, font, mark->label, room) : mark->label;
         const float width = ruler.frame.text_width(font, label);
         const float left = within(x - width / 2, area.low.x, area.high.x - width);
-        if (left != x - width / 2 && !is_number(label)) continue;
+        if (left != x - width / 2 && !mark->chosen && !is_number(label)) continue;
         if (!places.take(left, left + width)) continue;
         ruler.frame.painter.text(font,
                                  {left, area.high.y - font.px - ruler.frame.px(kStrongTick + 2)},
@@ -176,8 +177,9 @@ void draw_rulers(const MapScene& scene, const Rulers& at) {
     TakenSpans places(scene.frame.px(kSpace8));
     draw_column_title(scene, at.columns, places);
     draw_column_marks({at.columns, scene.frame, theme.key}, scene.view.column_ruler, places);
-    draw_row_marks({at.rows, scene.frame, theme.query}, scene.view.row_ruler);
     draw_pointer(scene, at);
+    if (at.rows.width() <= 0.0F) return;  // the map beside it names the rows
+    draw_row_marks({at.rows, scene.frame, theme.query}, scene.view.row_ruler);
     draw_row_title(scene, at);
 }
 

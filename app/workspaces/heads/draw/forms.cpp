@@ -6,6 +6,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/measured.h"
+#include "app/common/map/draw/parts.h"
 #include "app/workspaces/heads/draw/parts.h"
 
 namespace attn::ui {
@@ -339,6 +340,12 @@ void draw_head_dimensions(const AllHeadsView& view, const Box& box, const Frame&
     std::optional<large::Cell> now;
     if (done.hovered) now = large::Cell{view.pair.row, done.hovered->row};
     if (now != view.hovered_pair) out.push_back(view::HoverHeadsPair{now});
+}
+
+void draw_head_maps(const view::AllHeadsView& view, const view::MapLook& look, const Box& box,
+                    const Frame& frame, view::Actions& out) {
+    const MapsPointed done = draw_maps(view.maps, look, box, frame, out);
+    if (done.clicked) out.push_back(view::SelectHeadsPair{done.clicked->row, done.clicked->column});
 }
 
 void draw_head_grids(const view::AllHeadsView& view, const Box& box, const Frame& frame,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/common/draw/parts.h"
+#include "app/common/map/state.h"
 #include "app/workspaces/heads/view.h"
 
 namespace attn::ui {
@@ -39,5 +40,8 @@ void draw_head_dimensions(const view::AllHeadsView& view, const Box& box, const 
 /// The weights of the head shown, or two heads and their difference.
 void draw_head_grids(const view::AllHeadsView& view, const Box& box, const Frame& frame,
                      view::Actions& out);
+/// The same where they are too long for cells.
+void draw_head_maps(const view::AllHeadsView& view, const view::MapLook& look, const Box& box,
+                    const Frame& frame, view::Actions& out);
 
 }  // namespace attn::ui

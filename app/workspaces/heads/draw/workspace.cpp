@@ -27,7 +27,8 @@ void draw_list(const AllHeadsView& view, const Box& box, const Frame& frame, vie
     draw_thumbs(view, box, frame, out);
 }
 
-void draw_large(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
+void draw_large(const AllHeadsView& view, const view::MapLook& look, const Box& box,
+                const Frame& frame, view::Actions& out) {
     const std::string& lacks = !view.large_lacks.empty() ? view.large_lacks
                                : view.dimensions         ? view.dimensions->lacks
                                                          : view.large_lacks;
@@ -35,6 +36,7 @@ void draw_large(const AllHeadsView& view, const Box& box, const Frame& frame, vi
     if (view.dimensions) return draw_head_dimensions(view, box, frame, out);
     if (!view.lines.empty()) return draw_head_lines(view, box, frame, out);
     if (!view.texts.empty()) return draw_head_texts(view, box, frame, out);
+    if (!view.maps.empty()) return draw_head_maps(view, look, box, frame, out);
     draw_head_grids(view, box, frame, out);
 }
 
@@ -48,8 +50,9 @@ std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r,
                 .more = "Show",
                 .status = view::computed_words(state)};
     if (view.lacks.empty()) parts.controls = [&](ControlBar& bar) { draw_heads_bar(view, bar); };
-    parts.hero = {"one head", "one head",
-                  [&](const Box& box) { draw_large(view, box, frame, out); }};
+    parts.hero = {"one head", "one head", [&](const Box& box) {
+                      draw_large(view, view::map_look(state), box, frame, out);
+                  }};
     parts.others = {{"all heads", "all heads",
                      [&](const Box& box) { draw_list(view, box, frame, out); },
                      CanvasPart::Where::left, 0.0F,

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -193,6 +194,13 @@ void draw_kinds(const view::KindsView& view, std::size_t first, std::size_t coun
     }
     for (const Column& column : at.columns)
         draw_lens(*grids[column.grid], at.place(column), frame, box.low, box.high);
+}
+
+void draw_kinds_maps(const view::KindsView& view, const view::MapLook& look, std::size_t first,
+                     std::size_t count, const Box& box, const Frame& frame, view::Actions& out) {
+    const MapsPointed done =
+        draw_maps(std::span(view.maps).subspan(first, count), look, box, frame, out);
+    if (done.clicked) out.push_back(view::SelectKindsPair{done.clicked->row, done.clicked->column});
 }
 
 }  // namespace attn::ui

@@ -3,6 +3,7 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/draw/parts.h"
+#include "app/common/map/draw/parts.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/online.h"
 #include "app/workspaces/kinds/view.h"
@@ -18,6 +19,9 @@ void draw_kinds_bar(const view::KindsView& view, const view::OnlineView& online,
 /// `count` of the weights of A, of B and their difference, from the first on.
 void draw_kinds(const view::KindsView& view, std::size_t first, std::size_t count, const Box& box,
                 const Frame& frame, view::Actions& out);
+/// The same as maps.
+void draw_kinds_maps(const view::KindsView& view, const view::MapLook& look, std::size_t first,
+                     std::size_t count, const Box& box, const Frame& frame, view::Actions& out);
 /// What A and B cost and how far apart they are: one line each, in two columns where there is room.
 float kinds_table_height(const std::vector<view::KindRow>& rows, float width, const Frame& frame);
 void draw_kinds_table(const std::vector<view::KindRow>& rows, ImVec2 low, float width,

@@ -7,15 +7,19 @@ namespace {
 constexpr float kOutputs = 152.0F, kOutputRow = 28.0F;
 constexpr float kRow = 0.44F;  // of the height
 
-void add_comparison(const view::KindsView& view, Parts& parts, const Frame& frame,
-                    view::Actions& out) {
+void add_comparison(const view::KindsView& view, const view::MapLook& look, Parts& parts,
+                    const Frame& frame, view::Actions& out) {
     parts.heading = {view.sentence, view.note};
-    if (!view.difference) return;
-    parts.hero = {"kinds", "matrices",
-                  [&](const Box& box) { draw_kinds(view, 0, 3, box, frame, out); }};
+    if (!view.difference && view.maps.empty()) return;
+    const auto draw = [&](const Box& box, std::size_t n, std::size_t count) {
+        view.maps.empty() ? draw_kinds(view, n, count, box, frame, out)
+                          : draw_kinds_maps(view, look, n, count, box, frame, out);
+    };
+    parts.hero = {"kinds", "matrices", [draw](const Box& box) { draw(box, 0, 3); }};
     parts.singles =
-        parts_of({view.a.weights, view.b.weights, *view.difference},
-                 [&](const Box& box, std::size_t n) { draw_kinds(view, n, 1, box, frame, out); });
+        parts_of(view.difference ? std::vector{view.a.weights, view.b.weights, *view.difference}
+                                 : titles_of(view.maps),
+                 [draw](const Box& box, std::size_t n) { draw(box, n, 1); });
     if (view.outputs)
         parts.others.push_back({"outputs", "outputs",
                                 [&](const Box& box) {
@@ -51,7 +55,7 @@ std::string draw_kinds_workspace(const view::AppState& state, const WorkArea& r,
                          [&](const Box& box) { draw_online_row(online, box, frame); },
                          CanvasPart::Where::below, kRow}};
     } else {
-        add_comparison(view, parts, frame, out);
+        add_comparison(view, view::map_look(state), parts, frame, out);
     }
     return draw_parts(state, r, parts, frame, out);
 }

@@ -92,7 +92,7 @@ void draw_large_map(const LargeScene& scene) {
     draw_profiles(scene, {at.row_profile, at.column_profile});
     if (at.captions.height() > 0.0F) draw_profile_captions(scene, at.captions);
     draw_map_legend(scene, at.legend);
-    draw_map_canvas(scene, at.map.canvas);
+    say_hovered(scene, draw_map_canvas(scene, at.map.canvas));
 }
 
 std::string draw_large_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,

@@ -225,4 +225,16 @@ void draw_pair_grids(const MasksView& view, std::size_t first, std::size_t count
     if (hovered != view.hovered) out.push_back(view::HoverPair{hovered});
 }
 
+void draw_pair_maps(const MasksView& view, const view::MapLook& look, std::size_t first,
+                    std::size_t count, const Box& box, const Frame& frame, view::Actions& out) {
+    const MapsPointed done =
+        draw_maps(std::span(view.maps).subspan(first, count), look, box, frame, out);
+    if (done.clicked)
+        out.push_back(
+            view::SelectPair{done.clicked->row, done.clicked->column, ImGui::GetIO().KeyShift});
+    std::optional<Pair> hovered;
+    if (done.hovered) hovered = Pair{done.hovered->row, done.hovered->column};
+    if (hovered != view.hovered) out.push_back(view::HoverPair{hovered});
+}
+
 }  // namespace attn::ui

@@ -297,12 +297,14 @@ std::string draw_masks_workspace(const view::AppState& state, const WorkArea& r,
     parts.heading.warns = view.warns;
     parts.status = view::computed_words(state);
     parts.controls = [&](ControlBar& bar) { draw_masks_bar(view, bar); };
-    parts.hero = {"matrices", "matrices", [&](const Box& box) {
-                      draw_pair_grids(view, 0, view.grids.size(), box, frame, out);
-                  }};
-    parts.singles = parts_of(view.grids, [&](const Box& box, std::size_t n) {
-        draw_pair_grids(view, n, 1, box, frame, out);
-    });
+    const auto draw = [&](const Box& box, std::size_t n, std::size_t count) {
+        view.maps.empty() ? draw_pair_grids(view, n, count, box, frame, out)
+                          : draw_pair_maps(view, view::map_look(state), n, count, box, frame, out);
+    };
+    const std::size_t matrices = std::max(view.grids.size(), view.maps.size());
+    parts.hero = {"matrices", "matrices", [&](const Box& box) { draw(box, 0, matrices); }};
+    parts.singles = parts_of(view.maps.empty() ? view.grids : titles_of(view.maps),
+                             [&](const Box& box, std::size_t n) { draw(box, n, 1); });
     if (r.chrome)
         parts.others = {{"controls", compose ? "rules" : "conventions",
                          [&](const Box& box) { draw_controls(view, box, around(frame), out); },

@@ -59,6 +59,16 @@ std::optional<view::CellRef> draw_stage_map(const view::AppState& state, const F
     return cell_of(state, *view::map_look(state).hovered);
 }
 
+/// The same of the stage's own numbers.
+std::optional<view::CellRef> draw_stage_cells(const view::AppState& state, const view::MapView& map,
+                                              const Frame& frame, view::Actions& out) {
+    const Area room = room_left();
+    const MapsPointed done =
+        draw_maps({&map, 1}, view::map_look(state), {room.low, room.high}, frame, out);
+    if (done.clicked) out.push_back(view::SelectCell{cell_of(state, *done.clicked)});
+    return done.hovered ? std::optional(cell_of(state, *done.hovered)) : std::nullopt;
+}
+
 /// The canvas, the heads at its right; what is under the pointer.
 Pointed draw_middle(const view::AppState& state, const view::StepView& view, const Box& box,
                     const Frame& frame, view::Actions& out) {
@@ -77,10 +87,12 @@ Pointed draw_middle(const view::AppState& state, const view::StepView& view, con
             pointed.symbol = draw_heading(view, frame);
             return draw_prediction(*prediction, frame, out);
         }
-        if (!view.map)
+        if (!view.map && !view.cells)
             return pointed.add(draw_canvas(view, view::step_look(state).editing, frame, out));
         pointed.symbol = draw_heading(view, frame);
-        if (const auto over = draw_stage_map(state, frame, out)) pointed.cell = over;
+        const auto over = view.cells ? draw_stage_cells(state, *view.cells, frame, out)
+                                     : draw_stage_map(state, frame, out);
+        if (over) pointed.cell = over;
     });
     return pointed;
 }

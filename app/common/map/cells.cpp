@@ -1,0 +1,345 @@
+#include "app/common/map/cells.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/common/document/document.h"
+#include "app/common/format.h"
+#include "app/common/map/camera.h"
+#include "app/common/map/colors.h"
+#include "app/common/map/pictures.h"
+#include "app/common/map/ruler.h"
+#include "app/common/map/words.h"
+#include "app/common/words.h"
+#include "core/rng.h"
+
+namespace attn::view {
+namespace {
+
+constexpr int kRampSteps = 33;     // of the legend
+constexpr double kFaint = 0.16;    // how far an allowed pair of a mask stands out
+constexpr double kPainted = 0.22;  // how far one that is painted is tinted
+
+/// Cells that one texel stands for.
+struct CellBlock {
+    Index row, column, end_row, end_column;
+};
+
+/// What a texel shows of its cells. What is not a number comes before those that are.
+struct PooledCells {
+    float largest = 0.0F;  // by size
+    bool any = false;      // one that is not masked
+    bool nan = false, infinite = false, painted = false;
+    bool clipped = true;  // all keys are
+};
+
+void pool_cell(const MapCells& cells, Index row, Index column, PooledCells& pooled) {
+    const auto n = static_cast<std::size_t>(row * cells.values.columns + column);
+    if (!cells.painted.empty() && cells.painted[n] != 0) pooled.painted = true;
+    if (!cells.masked.empty() && cells.masked[n] != 0) return;
+    pooled.any = true;
+    const float value = cells.values(row, column);
+    if (std::isnan(value)) pooled.nan = true;
+    if (std::isinf(value)) pooled.infinite = true;
+    if (!cells.clipped.empty() && cells.clipped[static_cast<std::size_t>(column)] != 0) return;
+    pooled.clipped = false;
+    if (std::abs(value) > std::abs(pooled.largest)) pooled.largest = value;
+}
+
+PooledCells pooled_of(const MapCells& cells, const CellBlock& block) {
+    PooledCells pooled;
+    for (Index i = block.row; i < block.end_row; ++i)
+        for (Index j = block.column; j < block.end_column; ++j) pool_cell(cells, i, j, pooled);
+    return pooled;
+}
+
+Color color_of_cells(const MapCells& cells, const PooledCells& pooled, ThemeName name) {
+    if (cells.support) return support_color(pooled.any, pooled.painted, name);
+    if (pooled.nan) return theme(name).nan;
+    if (!pooled.any) return theme(name).masked;
+    if (pooled.infinite) return infinite_color(name);
+    if (pooled.clipped) return clipped_color(name);
+    return color_of(cells.range, pooled.largest, name);
+}
+
+/// Cells on a side of the texels that this zoom shows: no more texels than pixels.
+Index texel_side(const MapLook& look) {
+    const double level = std::ceil(std::log2(cells_per_pixel(look)) - 1e-6);
+    return Index{1} << static_cast<int>(std::clamp(level, 0.0, 40.0));
+}
+
+Image paint_cells(const MapCells& cells, CellBlock of, Index side, ThemeName name) {
+    const Index rows = (of.end_row - of.row + side - 1) / side;
+    const Index columns = (of.end_column - of.column + side - 1) / side;
+    Image image{static_cast<int>(columns), static_cast<int>(rows), {}};
+    image.rgba.resize(4 * static_cast<std::size_t>(rows * columns));
+    std::uint8_t* pixel = image.rgba.data();
+    for (Index r = 0; r < rows; ++r)
+        for (Index c = 0; c < columns; ++c, pixel += 4) {
+            const Index row = of.row + r * side;
+            const Index column = of.column + c * side;
+            const CellBlock block{row, column, std::min(row + side, of.end_row),
+                                  std::min(column + side, of.end_column)};
+            const Color color = color_of_cells(cells, pooled_of(cells, block), name);
+            std::memcpy(pixel, &color, sizeof color);
+        }
+    return image;
+}
+
+/// Tiles first … last along an axis that the canvas shows.
+std::pair<Index, Index> tiles_shown(double low, double high, Index cells, Index tile) {
+    const auto bound = static_cast<double>(cells - 1);
+    const auto at = [&](double cell) {
+        return static_cast<Index>(std::clamp(std::floor(cell), 0.0, bound)) / tile;
+    };
+    return {at(low), at(high)};
+}
+
+std::vector<MapPicture> cell_pictures(const AppState& state, const MapCellsPtr& cells) {
+    const MapLook& look = map_look(state);
+    const MapCanvas canvas = canvas_of(look);
+    const Index side = texel_side(look), tile = side * large::kTileTexels;
+    const MatrixView<const float>& values = cells->values;
+    const ThemeName name = state.theme;
+    const auto [top, bottom] =
+        tiles_shown(row_at(look, 0.0), row_at(look, canvas.height), values.rows, tile);
+    const auto [left, right] =
+        tiles_shown(column_at(look, 0.0), column_at(look, canvas.width), values.columns, tile);
+    std::vector<MapPicture> pictures;
+    for (Index r = top; r <= bottom; ++r)
+        for (Index c = left; c <= right; ++c) {
+            const CellBlock block{r * tile, c * tile, std::min((r + 1) * tile, values.rows),
+                                  std::min((c + 1) * tile, values.columns)};
+            // A texel at the edge may stand for fewer cells than the others.
+            const auto whole = [side](Index count) { return (count + side - 1) / side * side; };
+            std::uint64_t key = mix(cells->content, static_cast<std::uint64_t>(side));
+            key = mix(mix(key, static_cast<std::uint64_t>(r)), static_cast<std::uint64_t>(c));
+            pictures.push_back(
+                {cells_on_canvas(look, {block.row, block.column}, whole(block.end_row - block.row),
+                                 whole(block.end_column - block.column)),
+                 mix(key, static_cast<std::uint64_t>(name)),
+                 [cells, block, side, name] { return paint_cells(*cells, block, side, name); }});
+        }
+    return pictures;
+}
+
+/// A number in few characters.
+std::string cell_text(const MapCells& cells, double value) {
+    if (cells.support) return value != 0.0 ? "1" : "0";
+    return cells.range.scale == ColorScale::unit ? short_weight(value) : cell_number(value, 2);
+}
+
+/// The numbers of the cells in view, once they fit.
+std::vector<MapFigure> cell_figures(const AppState& state, const MapCells& cells) {
+    const MapLook& look = map_look(state);
+    const MapCanvas canvas = canvas_of(look);
+    std::vector<MapFigure> figures;
+    if (cells_per_pixel(look) * kFigureCell * canvas.scale > 1.0) return figures;
+    const auto [top, bottom] =
+        tiles_shown(row_at(look, 0.0), row_at(look, canvas.height), cells.values.rows, 1);
+    const auto [left, right] =
+        tiles_shown(column_at(look, 0.0), column_at(look, canvas.width), cells.values.columns, 1);
+    for (Index i = top; i <= bottom; ++i)
+        for (Index j = left; j <= right; ++j) {
+            if (!cells.support && cells.is_masked(i, j)) continue;
+            const Color fill =
+                color_of_cells(cells, pooled_of(cells, {i, j, i + 1, j + 1}), state.theme);
+            figures.push_back({cells_on_canvas(look, {i, j}, 1, 1),
+                               cell_text(cells, cells.values(i, j)), ink_on(fill, state.theme)});
+        }
+    return figures;
+}
+
+std::string legend_title(const MapCells& cells, Index side) {
+    if (cells.support)
+        return side == 1 ? "may attend, or forbidden"
+                         : fmt::format("one of {0} × {0} pairs may attend, or none", side);
+    if (side == 1) return cells.noun;
+    return fmt::format("largest {} of {} × {} cells{}", cells.noun, side, side,
+                       cells.range.scale == ColorScale::diverging ? ", by size" : "");
+}
+
+MapLegend cell_legend(const MapCells& cells, Index side, ThemeName name) {
+    const ColorRange& range = cells.range;
+    MapLegend legend;
+    legend.title = legend_title(cells, side);
+    for (int n = 0; n < kRampSteps; ++n) {
+        const double at = static_cast<double>(n) / (kRampSteps - 1);
+        legend.colors.push_back(cells.support ? support_color(at > 0.5, false, name)
+                                              : color_at(range.scale, at, name));
+    }
+    const bool sign = range.scale == ColorScale::diverging;
+    if (cells.support)
+        legend.ticks = {{0.0, "forbidden"}, {1.0, "may attend"}};
+    else
+        legend.ticks = {
+            {0.0, range.curve == ColorCurve::log && !sign ? "≤ " + tick(range.high * kLogFloor)
+                                                          : tick(range.low)},
+            {position_of(range, sign ? 0.0 : 0.1 * range.high),
+             tick(sign ? 0.0 : 0.1 * range.high)},
+            {1.0, tick(range.high)}};
+    if (!cells.support && !cells.masked.empty()) legend.masked = "masked";
+    if (cells.support && !cells.painted.empty()) legend.masked = "painted";
+    legend.masked_color = cells.support ? support_color(false, true, name) : theme(name).masked;
+    if (cells.nans > 0) legend.nan = grouped(cells.nans) + " NaN";
+    legend.nan_color = theme(name).nan;
+    if (cells.infinities > 0) legend.infinite = "±∞";
+    legend.infinite_color = infinite_color(name);
+    legend.note = cells.support ? "a query may attend to a key, or its score becomes −∞"
+                                : fmt::format("from {} to {}", tick(range.low), tick(range.high));
+    return legend;
+}
+
+/// "query 17 “cat” → key 5 “sat”: weight 0.0312": of the cell itself, whatever its texel pools.
+std::string words_of_cell(const MapCells& cells, const AxisWords& rows, const AxisWords& columns,
+                          large::Cell at) {
+    const auto token = [](const char* kind, const AxisWords& axis, Index n) {
+        const std::string word = axis.word(n);
+        return fmt::format("{} {}{}", kind, grouped(n),
+                           word.empty() ? "" : fmt::format(" “{}”", word));
+    };
+    const std::string pair =
+        fmt::format("{} → {}: ", token("query", rows, at.row), token("key", columns, at.column));
+    const bool masked = cells.is_masked(at.row, at.column);
+    if (cells.support) return pair + (masked ? "forbidden" : "may attend");
+    if (masked) return pair + "masked";
+    return fmt::format("{}{} {}", pair, cells.noun, number(cells.values(at.row, at.column)));
+}
+
+AxisWords document_axis(const AppState& state, bool keys, const MatrixView<const float>& values) {
+    const Document& document = state.document();
+    const auto& tokens =
+        keys && !document.tokens_kv.empty() ? document.tokens_kv : tokens_of(document, state.batch);
+    AxisWords axis{keys ? values.columns : values.rows, [&tokens](Index n) {
+                       const auto at = static_cast<std::size_t>(n);
+                       return at < tokens.size() ? shown_token(tokens[at]) : std::string();
+                   }};
+    axis.own = !tokens.empty();
+    if (document.landmarks) axis.starts = document.landmarks->document_starts;
+    return axis;
+}
+
+/// Of a matrix without gaps between its rows.
+std::span<const float> all_of(MatrixView<const float> values) {
+    return {values.data, static_cast<std::size_t>(values.rows * values.columns)};
+}
+
+bool holds(const MatrixView<const float>& values, large::Cell cell) {
+    return cell.row >= 0 && cell.row < values.rows && cell.column >= 0 &&
+           cell.column < values.columns;
+}
+
+PixelRect selected_rect(const MapLook& look, const MapSelection& selected) {
+    const large::Cell other = selected.corner.value_or(selected.cell);
+    const auto [top, bottom] = std::minmax(selected.cell.row, other.row);
+    const auto [left, right] = std::minmax(selected.cell.column, other.column);
+    return cells_on_canvas(look, {top, left}, bottom - top + 1, right - left + 1);
+}
+
+std::uint64_t content_of(const MapCells& cells) {
+    std::uint64_t key = hash_text(cells.title);
+    const auto add = [&key](const auto* first, Index count) {
+        key = mix(key, hash_text({reinterpret_cast<const char*>(first),
+                                  static_cast<std::size_t>(count) * sizeof *first}));
+    };
+    for (Index i = 0; i < cells.values.rows; ++i)
+        add(cells.values.row(i).data(), cells.values.columns);
+    for (const auto* bytes : {&cells.masked, &cells.clipped, &cells.painted})
+        add(bytes->data(), std::ssize(*bytes));
+    for (const double each : {cells.range.low, cells.range.high})
+        key = mix(key, std::bit_cast<std::uint64_t>(each));
+    for (const int each : {static_cast<int>(cells.range.scale), static_cast<int>(cells.range.curve),
+                           static_cast<int>(cells.role), cells.support ? 1 : 0})
+        key = mix(key, static_cast<std::uint64_t>(each));
+    return key;
+}
+
+}  // namespace
+
+bool is_long(const Document& document) {
+    return is_map_size(document.size.tq, document.size.tk) &&
+           (!is_empty(document) || !document.given.empty());
+}
+
+ColorRange weights_range(MatrixView<const float> weights) {
+    ColorRange range = range_of(ColorScale::unit, all_of(weights));
+    range.curve = ColorCurve::log;
+    return range;
+}
+
+ColorRange signed_range(MatrixView<const float> values) {
+    return range_of(ColorScale::diverging, all_of(values));
+}
+
+MapCellsPtr make_cells(MapCells cells) {
+    for (Index i = 0; i < cells.values.rows; ++i)
+        for (Index j = 0; j < cells.values.columns; ++j) {
+            if (cells.is_masked(i, j)) continue;
+            cells.nans += std::isnan(cells.values(i, j)) ? 1 : 0;
+            cells.infinities += std::isinf(cells.values(i, j)) ? 1 : 0;
+        }
+    cells.content = content_of(cells);
+    return std::make_shared<const MapCells>(std::move(cells));
+}
+
+MapCellsPtr make_cells(MapCells cells, std::vector<float> values, Index columns) {
+    const auto own = std::make_shared<const std::vector<float>>(std::move(values));
+    const Index rows = columns > 0 ? std::ssize(*own) / columns : 0;
+    cells.values = {own->data(), rows, columns, columns};
+    cells.owner = own;
+    return make_cells(std::move(cells));
+}
+
+MapView cells_view(const AppState& state, const MapCellsPtr& cells, const MapSelection& selected) {
+    const MapLook& look = map_look(state);
+    const auto& values = cells->values;
+    MapView view;
+    view.empty = values.rows == 0 || values.columns == 0;
+    view.title = cells->title;
+    view.role = cells->role;
+    if (view.empty) return view;
+    const Index side = texel_side(look);
+    view.matrix = cells_on_canvas(look, {}, values.rows, values.columns);
+    view.pictures = cell_pictures(state, cells);
+    view.figures = cell_figures(state, *cells);
+    AxisWords rows = document_axis(state, false, values);
+    AxisWords columns = document_axis(state, true, values);
+    if (holds(values, selected.cell)) {
+        rows.selected = selected.cell.row;
+        columns.selected = selected.cell.column;
+        view.selected = selected_rect(look, selected);
+    }
+    view.row_ruler = ruler(look, false, rows);
+    view.column_ruler = ruler(look, true, columns);
+    view.row_title = "query i";
+    view.column_title = "key j";
+    view.legend = cell_legend(*cells, side, state.theme);
+    view.quality = cells->nans > 0 ? fmt::format("exact, {} NaN", grouped(cells->nans)) : "exact";
+    view.flawed = cells->nans > 0 || cells->infinities > 0;
+    view.zoom_words = zoom_words(look);
+    if (!look.hovered || !holds(values, *look.hovered)) return view;
+    view.hovered = cells_on_canvas(look, *look.hovered, 1, 1);
+    view.hover_words = words_of_cell(*cells, rows, columns, *look.hovered);
+    return view;
+}
+
+std::vector<MapView> cells_views(const AppState& state, const MapCellsSet& set,
+                                 const MapSelection& selected) {
+    std::vector<MapView> views;
+    for (const MapCellsPtr& cells : set) views.push_back(cells_view(state, cells, selected));
+    return views;
+}
+
+Color support_color(bool allowed, bool painted, ThemeName name) {
+    const Theme& colors = theme(name);
+    if (allowed) return blend(colors.background, colors.role(Role::weight), kFaint);
+    return painted ? blend(colors.masked, colors.accent, kPainted) : colors.masked;
+}
+
+}  // namespace attn::view
