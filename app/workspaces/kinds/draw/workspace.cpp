@@ -4,31 +4,19 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kOutputs = 152.0F, kOutputRow = 28.0F;
 constexpr float kRow = 0.44F;  // of the height
 
-void add_comparison(const view::KindsView& view, Parts& parts, const Frame& frame,
-                    view::Actions& out) {
+void add_comparison(const view::KindsView& view, const std::vector<view::GridView>& grids,
+                    Parts& parts, const Frame& frame, view::Actions& out) {
     parts.heading = {view.sentence, view.note};
-    if (!view.difference) return;
-    parts.hero = {"kinds", "matrices",
-                  [&](const Box& box) { draw_kinds(view, 0, 3, box, frame, out); }};
-    parts.singles =
-        parts_of({view.a.weights, view.b.weights, *view.difference},
-                 [&](const Box& box, std::size_t n) { draw_kinds(view, n, 1, box, frame, out); });
-    if (view.outputs)
-        parts.others.push_back({"outputs", "outputs",
-                                [&](const Box& box) {
-                                    draw_vectors(*view.outputs, "outputs", box.low, box.size().x,
-                                                 frame.px(kOutputRow), frame);
-                                },
-                                CanvasPart::Where::lowest, 0.0F,
-                                [&](ImVec2) { return frame.px(kOutputs); }});
+    if (grids.empty()) return;
     parts.others.push_back(
-        {"table", "numbers",
-         [&](const Box& box) { draw_kinds_table(view.rows, box.low, box.size().x, frame); },
+        {"table", "numbers", [&](const Box& box) { draw_kinds_numbers(view, box, frame); },
          CanvasPart::Where::below, 0.0F,
-         [&](ImVec2 room) { return kinds_table_height(view.rows, room.x, frame); }});
+         [&](ImVec2 room) { return kinds_numbers_height(view, room.x, frame); }});
+    add_matrices(parts, grids, [&](const Box& box, std::size_t n, std::size_t count) {
+        draw_kinds(view, std::span(grids).subspan(n, count), n, box, frame, out);
+    });
 }
 
 }  // namespace
@@ -38,6 +26,8 @@ std::string draw_kinds_workspace(const view::AppState& state, const WorkArea& r,
     const view::KindsView view = build_kinds_view(state);
     const bool is_online = view::kinds_look(state).online;
     const view::OnlineView online = is_online ? build_online_view(state) : view::OnlineView{};
+    std::vector<view::GridView> grids;
+    if (view.difference) grids = {view.a.weights, view.b.weights, *view.difference};
     Parts parts{.lacks = view.lacks.empty() ? online.fault : view.lacks,
                 .controls = [&](ControlBar& bar) { draw_kinds_bar(view, online, is_online, bar); },
                 .more = "Settings",
@@ -51,7 +41,7 @@ std::string draw_kinds_workspace(const view::AppState& state, const WorkArea& r,
                          [&](const Box& box) { draw_online_row(online, box, frame); },
                          CanvasPart::Where::below, kRow}};
     } else {
-        add_comparison(view, parts, frame, out);
+        add_comparison(view, grids, parts, frame, out);
     }
     return draw_parts(state, r, parts, frame, out);
 }

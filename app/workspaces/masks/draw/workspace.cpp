@@ -297,18 +297,19 @@ std::string draw_masks_workspace(const view::AppState& state, const WorkArea& r,
     parts.heading.warns = view.warns;
     parts.status = view::computed_words(state);
     parts.controls = [&](ControlBar& bar) { draw_masks_bar(view, bar); };
-    parts.hero = {"matrices", "matrices", [&](const Box& box) {
-                      draw_pair_grids(view, 0, view.grids.size(), box, frame, out);
-                  }};
-    parts.singles = parts_of(view.grids, [&](const Box& box, std::size_t n) {
-        draw_pair_grids(view, n, 1, box, frame, out);
+    std::optional<view::Pair> hovered;
+    add_matrices(parts, view.grids, [&](const Box& box, std::size_t n, std::size_t count) {
+        if (const auto pair = draw_pair_grids(view, n, count, box, frame, out)) hovered = pair;
     });
     if (r.chrome)
-        parts.others = {{"controls", compose ? "rules" : "conventions",
-                         [&](const Box& box) { draw_controls(view, box, around(frame), out); },
-                         CanvasPart::Where::below, 0.0F,
-                         [&](ImVec2 room) { return controls_height(view, room, frame); }}};
-    return draw_parts(state, r, parts, frame, out);
+        parts.others.insert(parts.others.begin(),
+                            {"controls", compose ? "rules" : "conventions",
+                             [&](const Box& box) { draw_controls(view, box, around(frame), out); },
+                             CanvasPart::Where::below, 0.0F,
+                             [&](ImVec2 room) { return controls_height(view, room, frame); }});
+    std::string status = draw_parts(state, r, parts, frame, out);
+    if (hovered != view.hovered) out.push_back(view::HoverPair{hovered});
+    return status;
 }
 
 extern const WorkspacePanel kMasksPanel;
