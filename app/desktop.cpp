@@ -373,6 +373,7 @@ class Desktop {
 
     /// Its file dialog, and its programs for what was written.
     void ask_desktop() {
+        if (const auto chosen = std::exchange(chosen_, std::nullopt)) dispatch(*chosen);
         const view::DesktopLook look = view::desktop_look(state_);
         if (!look.opens.empty()) {
             dispatch(view::OpenWritten{});
@@ -385,8 +386,9 @@ class Desktop {
 
     void take_from_dialog() {
         const auto path = dialog_.take();
-        if (!path || path->empty()) return;
-        dispatch(view::DraftPrompt{*path});
+        if (!path || path->empty() || !state_.prompt) return;
+        chosen_ = view::ShowPrompt{state_.prompt->kind, *path};
+        dispatch(view::ShowPrompt{});  // for a frame: its field would hold on to what was typed
         frames_wanted_ = kFramesAfterEvent;
     }
 
@@ -448,6 +450,7 @@ class Desktop {
     bool keeps_work_ = false;  // what is not saved is offered at the next start
     std::optional<view::FigureSize> previewed_;
     FileDialog dialog_;
+    std::optional<view::ShowPrompt> chosen_;  // by it
     int frames_wanted_ = kFramesAfterEvent;
 };
 

@@ -1,5 +1,6 @@
 #include "app/figure.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <tuple>
@@ -26,8 +27,9 @@ struct Preset {
     float width, least_height, scale;  // pixels of 1/96 inch
 };
 constexpr float kMillimetre = 96.0F / 25.4F;
-constexpr float kTypeScale = 0.85F;     // letters of 14 units are 9 pt
-constexpr float kAspect = 0.75F;        // of what fills any height
+constexpr float kTypeScale = 0.85F;                           // letters of 14 units are 8 pt
+constexpr float kLeastLetters = 10.9F, kMostLetters = 13.9F;  // heights of their lines: 7 and 9 pt
+constexpr float kAspect = 0.75F;                              // of what fills any height
 constexpr float kLeastHeight = 390.0F;  // of a column: a matrix is as wide as it
 constexpr Preset kPresets[] = {{},
                                {85.0F * kMillimetre, kLeastHeight, kTypeScale},
@@ -49,18 +51,21 @@ view::AppState prepared(view::AppState state) {
     return state;
 }
 
-/// The heading is a caption: it is left out, and what it says is kept.
+/// On paper the heading is a caption: it is left out, and what it says is kept. Letters are neither small nor large.
 class HeadingPainter : public ui::PassingPainter, public ui::Measuring {
   public:
-    HeadingPainter(view::Painter& to, bool leaves_out)
-        : PassingPainter(to), leaves_out_(leaves_out) {}
+    HeadingPainter(view::Painter& to, bool paper) : PassingPainter(to), paper_(paper) {}
     const std::string& words() const { return words_; }
 
+    view::Point text_size(const view::Font& font, std::string_view text) override {
+        return PassingPainter::text_size(set(font), text);
+    }
     void stands(Kind kind, Point low, Point high) override {
         if (kind == Kind::heading) low_ = low, high_ = high;
     }
     void text(const view::Font& font, Point at, view::Color color, std::string_view text) override {
-        PassingPainter::text(font, at, color, text);
+        const view::Font shown = set(font);
+        PassingPainter::text(shown, {at.x, at.y + (font.px - shown.px) / 2}, color, text);
         if (!is_heading(at, at)) return;
         const bool apart = at.y != after_.y || at.x > after_.x + font.px;
         if (apart && !words_.empty()) words_ += '\n';
@@ -69,14 +74,18 @@ class HeadingPainter : public ui::PassingPainter, public ui::Measuring {
     }
 
   protected:
-    bool admits(Point low, Point high) override { return !leaves_out_ || !is_heading(low, high); }
+    bool admits(Point low, Point high) override { return !paper_ || !is_heading(low, high); }
 
   private:
     bool is_heading(Point low, Point high) const {
         return low.x >= low_.x - 1.0F && low.y >= low_.y && high.x <= high_.x + 1.0F &&
                high.y <= high_.y;
     }
-    bool leaves_out_;
+    view::Font set(view::Font font) const {
+        if (paper_) font.px = std::clamp(font.px, kLeastLetters, kMostLetters);
+        return font;
+    }
+    bool paper_;
     std::string words_;
     Point low_, high_{-1.0F, -1.0F}, after_;
 };
@@ -112,7 +121,8 @@ class Stage {
         view::Actions asked;
         context_.begin_frame();
         {
-            ui::TypesettingPainter typeset(painter, ui::kLeastText * scale_);
+            const float least = is_paper(size_) ? kLeastLetters : ui::kLeastText * scale_;
+            ui::TypesettingPainter typeset(painter, least);
             ui::WindowClipPainter clipped(typeset);
             HeadingPainter canvas(clipped, is_paper(size_));
             ui::SilentPainter silent(typeset);
