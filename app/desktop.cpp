@@ -13,10 +13,12 @@
 #include <optional>
 #include <utility>
 
+#include "app/common/figure_size.h"
 #include "app/common/or_throw.h"
 #include "app/common/state_text.h"
 #include "app/common/workspace.h"
 #include "app/figure.h"
+#include "app/file_dialog.h"
 #include "app/followed_file.h"
 #include "app/fonts/fonts.h"
 #include "app/gl/pixels.h"
@@ -31,6 +33,7 @@
 #include "app/window/session.h"
 #include "core/io/file.h"
 #include "core/io/paths.h"
+#include "core/io/png_image.h"
 
 namespace attn {
 namespace {
@@ -62,6 +65,16 @@ std::filesystem::path free_screenshot_path(const std::filesystem::path& folder) 
     for (int n = 2; std::filesystem::exists(path, ignored); ++n)
         path = folder / fmt::format("{}-{}.png", stem, n);
     return path;
+}
+
+std::shared_ptr<const view::Image> with_alpha(const RgbImage& image) {
+    auto pixels = std::make_shared<view::Image>();
+    pixels->width = static_cast<int>(image.width);
+    pixels->height = static_cast<int>(image.height);
+    for (std::size_t n = 0; n + 2 < image.rgb.size(); n += 3)
+        pixels->rgba.insert(pixels->rgba.end(),
+                            {image.rgb[n], image.rgb[n + 1], image.rgb[n + 2], 255});
+    return pixels;
 }
 
 /// What a first launch begins with: text of one size however high the window is, in the steps that the keys take.
@@ -107,6 +120,7 @@ class Desktop {
           last_frame_(started),
           keeper_(options.start.replay.empty() && !options.exit_after_replay, gl::Window::wake) {
         view::map_look(state_).machine.probes = true;
+        view::desktop_look(state_).has_dialog = FileDialog::is_here();
         const auto settings = keeper_.settings(is_scale_open(options.start));
         if (settings) script_.add(*settings);
         const double scale = default_scale(window_->size().height, window_->content_scale());
@@ -201,9 +215,9 @@ class Desktop {
         if (frames_wanted_ > 0) return 0.0;
         if (view::is_animating(state_))
             return std::max(0.0, kFrameSeconds - seconds_between(last_frame_, Clock::now()));
-        const double idle = std::min({keeper_.due_in().value_or(kIdleSeconds),
-                                      message_left().value_or(kIdleSeconds),
-                                      followed_ ? kFollowSeconds : kIdleSeconds});
+        const double idle = std::min(
+            {keeper_.due_in().value_or(kIdleSeconds), message_left().value_or(kIdleSeconds),
+             followed_ || dialog_.is_open() ? kFollowSeconds : kIdleSeconds});
         return std::clamp(idle, 0.001, kIdleSeconds);
     }
 
@@ -237,6 +251,7 @@ class Desktop {
             if (!script_.keep(answer)) dispatch(answer);
         }
         play();
+        take_from_dialog();
         follow_file();
         fade_message();
         if (frames_wanted_ > 0) jobs_.update(state_);
@@ -303,6 +318,8 @@ class Desktop {
             save_session(*session);
         if (const auto figure = std::exchange(state_.effects.figure, std::nullopt))
             export_figure(*figure);
+        preview_figure();
+        ask_desktop();
         if (const auto answer = std::exchange(state_.effects.recovery, std::nullopt))
             dispatch_all(keeper_.answer(*answer, state_));
         if (std::exchange(state_.effects.ask_quit, false)) ask_quit();
@@ -339,6 +356,7 @@ class Desktop {
         const auto done = write_file_atomically(
             request.path, view::session_to_json(state_, folder_of(request.path)));
         if (done) session_.know(request.path, true);
+        if (!done) dispatch(view::ShowPrompt{view::PromptKind::save, request.path});
         dispatch(done ? view::Action(view::SessionSaved{request.path})
                       : view::Action(view::AnswerQuit{view::QuitAnswer::stay}));
         notify(done, "saved " + request.path);
@@ -347,7 +365,45 @@ class Desktop {
     void export_figure(const view::FileRequest& request) {
         if (!confirm(view::PromptKind::figure, request)) return;
         const FigureWindow window{window_->size(), window_->content_scale(), request.chrome};
-        notify(attn::export_figure(state_, request.path, window), "figure: " + request.path);
+        const auto done = attn::export_figure(state_, request.path, window);
+        if (!done) dispatch(view::ShowPrompt{view::PromptKind::figure, request.path});
+        notify(done, "figure: " + request.path);
+        if (done) dispatch(view::ShowWritten{request.path});
+    }
+
+    /// Its file dialog, and its programs for what was written.
+    void ask_desktop() {
+        if (const auto chosen = std::exchange(chosen_, std::nullopt)) dispatch(*chosen);
+        const view::DesktopLook look = view::desktop_look(state_);
+        if (!look.opens.empty()) {
+            dispatch(view::OpenWritten{});
+            if (!open_with_desktop(look.opens)) warn("There is no xdg-open to open it with.");
+        }
+        if (look.asks_dialog) dispatch(view::AskFileDialog{false});
+        if (look.asks_dialog && state_.prompt)
+            dialog_.ask(state_.prompt->kind, state_.prompt->path);
+    }
+
+    void take_from_dialog() {
+        const auto path = dialog_.take();
+        if (!path || path->empty() || !state_.prompt) return;
+        chosen_ = view::ShowPrompt{state_.prompt->kind, *path};
+        dispatch(view::ShowPrompt{});  // for a frame: its field would hold on to what was typed
+        frames_wanted_ = kFramesAfterEvent;
+    }
+
+    /// What the prompt for a figure would write.
+    void preview_figure() {
+        if (!state_.prompt || state_.prompt->kind != view::PromptKind::figure)
+            return previewed_.reset();
+        const view::FigureSize size = view::figure_look(state_).size;
+        if (std::exchange(previewed_, size) == size) return;
+        const FigureWindow window{window_->size(), window_->content_scale()};
+        const auto image =
+            draw_figure(state_, figures::Format::png, window)
+                .and_then([](const std::string& bytes) { return parse_png(bytes, "figure"); });
+        dispatch(view::ShowFigurePreview{image ? with_alpha(*image) : nullptr});
+        frames_wanted_ = kFramesAfterEvent;
     }
 
     void save_runs(const view::RunsRequest& request) {
@@ -392,6 +448,9 @@ class Desktop {
     keep::KnownFile session_;
     bool was_animating_ = false;
     bool keeps_work_ = false;  // what is not saved is offered at the next start
+    std::optional<view::FigureSize> previewed_;
+    FileDialog dialog_;
+    std::optional<view::ShowPrompt> chosen_;  // by it
     int frames_wanted_ = kFramesAfterEvent;
 };
 

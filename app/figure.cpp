@@ -1,11 +1,15 @@
 #include "app/figure.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <tuple>
 
 #include "app/common/draw/figure_painters.h"
+#include "app/common/draw/measured.h"
 #include "app/common/draw/null_context.h"
 #include "app/common/draw/typeset.h"
+#include "app/common/figure_size.h"
 #include "app/figures/measure.h"
 #include "app/window/draw/window.h"
 #include "core/io/file.h"
@@ -18,57 +22,143 @@ using figures::Page, view::Point;
 constexpr int kFramesToSettle = 3;  // ImGui lays out with the sizes of the frame before
 constexpr float kMargin = 16.0F;    // around the canvas, in design units
 
-double scale_in(const view::AppState& state, const FigureWindow& window) {
-    return window.device_scale * shown_scale(state, window.size.height / window.device_scale);
+/// A figure of a fixed width: the canvas alone, as when presenting, in type of 7 to 9 pt, on paper in the light theme.
+struct Preset {
+    float width, least_height, scale;  // pixels of 1/96 inch
+};
+constexpr float kMillimetre = 96.0F / 25.4F;
+constexpr float kTypeScale = 0.85F;                           // letters of 14 units are 8 pt
+constexpr float kLeastLetters = 10.9F, kMostLetters = 13.9F;  // heights of their lines: 7 and 9 pt
+constexpr float kAspect = 0.75F;                              // of what fills any height
+constexpr float kLeastHeight = 390.0F;  // of a column: a matrix is as wide as it
+constexpr Preset kPresets[] = {{},
+                               {85.0F * kMillimetre, kLeastHeight, kTypeScale},
+                               {120.0F * kMillimetre, kLeastHeight, kTypeScale},
+                               {180.0F * kMillimetre, kLeastHeight, kTypeScale},
+                               {1280.0F, 720.0F, 1.5F}};
+
+view::FigureSize size_of(const view::AppState& state) { return view::figure_look(state).size; }
+bool is_paper(view::FigureSize size) {
+    return size != view::FigureSize::screen && size != view::FigureSize::slide;
 }
+
+/// What it is drawn from.
+view::AppState prepared(view::AppState state) {
+    const view::FigureSize size = size_of(state);
+    state.prompt.reset();  // it asks for this figure
+    state.presenter = state.presenter || size != view::FigureSize::screen;
+    if (is_paper(size)) state.theme = view::ThemeName::light;
+    return state;
+}
+
+/// On paper the heading is a caption: it is left out, and what it says is kept. Letters are neither small nor large.
+class HeadingPainter : public ui::PassingPainter, public ui::Measuring {
+  public:
+    HeadingPainter(view::Painter& to, bool paper) : PassingPainter(to), paper_(paper) {}
+    const std::string& words() const { return words_; }
+
+    view::Point text_size(const view::Font& font, std::string_view text) override {
+        return PassingPainter::text_size(set(font), text);
+    }
+    void stands(Kind kind, Point low, Point high) override {
+        if (kind == Kind::heading) low_ = low, high_ = high;
+    }
+    void text(const view::Font& font, Point at, view::Color color, std::string_view text) override {
+        const view::Font shown = set(font);
+        PassingPainter::text(shown, {at.x, at.y + (font.px - shown.px) / 2}, color, text);
+        if (!is_heading(at, at)) return;
+        const bool apart = at.y != after_.y || at.x > after_.x + font.px;
+        if (apart && !words_.empty()) words_ += '\n';
+        words_ += text;
+        after_ = {at.x + text_size(font, text).x, at.y};
+    }
+
+  protected:
+    bool admits(Point low, Point high) override { return !paper_ || !is_heading(low, high); }
+
+  private:
+    bool is_heading(Point low, Point high) const {
+        return low.x >= low_.x - 1.0F && low.y >= low_.y && high.x <= high_.x + 1.0F &&
+               high.y <= high_.y;
+    }
+    view::Font set(view::Font font) const {
+        if (paper_) font.px = std::clamp(font.px, kLeastLetters, kMostLetters);
+        return font;
+    }
+    bool paper_;
+    std::string words_;
+    Point low_, high_{-1.0F, -1.0F}, after_;
+};
 
 /// The panels of one state in a context of their own, drawn by whatever painter.
 class Stage {
   public:
     Stage(const view::AppState& state, const FigureWindow& window)
         : window_(window),
+          size_(size_of(state)),
           theme_(view::theme(state.theme)),
-          scale_(static_cast<float>(scale_in(state, window))),
+          scale_(scale_in(state, window)),
           context_(size(), scale_, theme_) {}
 
+    static float scale_in(const view::AppState& state, const FigureWindow& window) {
+        const view::FigureSize size = size_of(state);
+        if (size != view::FigureSize::screen) return kPresets[static_cast<std::size_t>(size)].scale;
+        const double height = window.size.height / window.device_scale;
+        return static_cast<float>(window.device_scale * shown_scale(state, height));
+    }
+
     Point size() const {
+        const Preset& preset = kPresets[static_cast<std::size_t>(size_)];
+        if (size_ == view::FigureSize::slide) return {preset.width, preset.least_height};
+        if (is_paper(size_))
+            return {preset.width, std::max(preset.least_height, kAspect * preset.width)};
         return {static_cast<float>(window_.size.width), static_cast<float>(window_.size.height)};
     }
-    float scale() const { return scale_; }
-    const view::Theme& theme() const { return theme_; }
 
-    view::Actions draw(const view::AppState& state, view::Painter& painter) {
+    /// `heading`: what it said.
+    view::Actions draw(const view::AppState& state, view::Painter& painter,
+                       std::string* heading = nullptr) {
         view::Actions asked;
         context_.begin_frame();
         {
-            ui::TypesettingPainter typeset(painter, ui::kLeastText * scale_);
-            ui::WindowClipPainter canvas(typeset);
+            const float least = is_paper(size_) ? kLeastLetters : ui::kLeastText * scale_;
+            ui::TypesettingPainter typeset(painter, least);
+            ui::WindowClipPainter clipped(typeset);
+            HeadingPainter canvas(clipped, is_paper(size_));
             ui::SilentPainter silent(typeset);
             view::Painter& around = window_.chrome ? static_cast<view::Painter&>(canvas) : silent;
             const bool still = true;
             ui::draw_window(state, {context_.fonts(), theme_, scale_, canvas, around, still},
                             asked);
+            if (heading != nullptr) *heading = canvas.words();
         }
         context_.end_frame();
         return asked;
     }
 
+    /// The whole window, or what was drawn on the canvas and a margin; of a fixed width in any case.
+    Page page(const figures::Measure& measure) const {
+        const auto& drawn = measure.drawn();
+        const bool whole = window_.chrome || !drawn || size_ == view::FigureSize::slide;
+        if (whole) return {{0.0F, 0.0F}, size(), theme_.background};
+        const float margin = std::round(kMargin * scale_);
+        Page page{{std::floor(drawn->low.x) - margin, std::floor(drawn->low.y) - margin},
+                  {std::ceil(drawn->high.x) + margin, std::ceil(drawn->high.y) + margin},
+                  theme_.background};
+        if (!is_paper(size_)) return page;
+        page.low.x = (page.low.x + page.high.x - size().x) / 2;
+        page.high.x = page.low.x + size().x;
+        page.background = {255, 255, 255};
+        return page;
+    }
+
   private:
     FigureWindow window_;
+    view::FigureSize size_;
     const view::Theme& theme_;
     float scale_;
     ui::NullContext context_;
 };
-
-/// The whole window, or what was drawn on the canvas and a margin.
-Page page_of(const Stage& stage, const figures::Measure& measure, bool chrome) {
-    const auto& drawn = measure.drawn();
-    if (chrome || !drawn) return {{0.0F, 0.0F}, stage.size(), stage.theme().background};
-    const float margin = std::round(kMargin * stage.scale());
-    return {{std::floor(drawn->low.x) - margin, std::floor(drawn->low.y) - margin},
-            {std::ceil(drawn->high.x) + margin, std::ceil(drawn->high.y) + margin},
-            stage.theme().background};
-}
 
 class FigureStudio : public cli::Studio {
   public:
@@ -77,24 +167,36 @@ class FigureStudio : public cli::Studio {
 
     view::Actions draw(const view::AppState& state) override {
         measure_.forget();
-        return stage(state).draw(state, measure_);
+        const view::AppState shown = prepared(state);
+        return stage(shown).draw(shown, measure_);
     }
 
     Result<std::string> picture(const view::AppState& state) override {
-        const Page page = page_of(stage(state), measure_, window_.chrome);
+        const view::AppState shown = prepared(state);
+        const Page page = stage(shown).page(measure_);
         const auto figure = figures::make_figure(format_, page, window_.titles);
-        stage(state).draw(state, *figure);
+        stage(shown).draw(shown, *figure);
         return figure->finish();
     }
 
+    /// As a window that has room for all of it says it.
+    std::string caption(const view::AppState& state) override {
+        if (!is_paper(size_of(state))) return {};
+        view::AppState shown = state;
+        view::figure_look(shown).size = view::FigureSize::screen;
+        Stage stage(shown, {});
+        std::string heading;
+        figures::Measure measure;
+        for (int frame = 0; frame < kFramesToSettle; ++frame) stage.draw(shown, measure, &heading);
+        return heading + '\n';
+    }
+
   private:
-    /// One theme and scale a stage.
+    /// One theme, size and scale a stage.
     Stage& stage(const view::AppState& state) {
-        if (!stage_ || theme_ != state.theme || scale_ != scale_in(state, window_)) {
-            stage_.emplace(state, window_);
-            theme_ = state.theme;
-            scale_ = scale_in(state, window_);
-        }
+        const std::tuple of{state.theme, size_of(state), Stage::scale_in(state, window_)};
+        if (!stage_ || of != of_) stage_.emplace(state, window_);
+        of_ = of;
         return *stage_;
     }
 
@@ -102,8 +204,7 @@ class FigureStudio : public cli::Studio {
     FigureWindow window_;
     figures::Measure measure_;
     std::optional<Stage> stage_;
-    view::ThemeName theme_{};
-    double scale_ = 0.0;
+    std::tuple<view::ThemeName, view::FigureSize, float> of_;
 };
 
 }  // namespace
@@ -117,9 +218,17 @@ Result<std::string> draw_figure(const view::AppState& state, figures::Format for
 
 Result<void> export_figure(const view::AppState& state, const std::filesystem::path& path,
                            const FigureWindow& window) {
-    return figures::format_of(path)
-        .and_then([&](figures::Format format) { return draw_figure(state, format, window); })
-        .and_then([&](const std::string& bytes) { return write_file_atomically(path, bytes); });
+    const auto format = figures::format_of(path);
+    if (!format) return tl::unexpected(format.error());
+    FigureStudio studio(*format, window);
+    for (int frame = 0; frame < kFramesToSettle; ++frame) studio.draw(state);
+    return studio.picture(state)
+        .and_then([&](const std::string& bytes) { return write_file_atomically(path, bytes); })
+        .and_then([&]() -> Result<void> {
+            const std::string caption = studio.caption(state);
+            return caption.empty() ? Result<void>()
+                                   : write_file_atomically(cli::caption_file(path), caption);
+        });
 }
 
 std::unique_ptr<cli::Studio> open_figure_studio(figures::Format format,

@@ -19,11 +19,12 @@ struct FigureWindow {
 };
 
 /// What the screen shows of `state`, drawn once more by the panels into the bytes of a file: the canvas,
-/// cut to what is drawn on it, or all of the window. Needs no OpenGL and leaves the current ImGui context alone.
+/// cut to what is drawn on it, or all of the window; of a fixed width what figure_look() says. Needs no OpenGL and leaves the current ImGui context alone.
 Result<std::string> draw_figure(const view::AppState& state, figures::Format format,
                                 const FigureWindow& window);
 
-/// The same to a file whose name says the format. An unknown one is refused before anything is drawn.
+/// The same to a file whose name says the format, with its caption beside it where it has a fixed width. An unknown format
+/// is refused before anything is drawn.
 Result<void> export_figure(const view::AppState& state, const std::filesystem::path& path,
                            const FigureWindow& window);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
 #include "app/common/fields.h"
+#include "app/common/figure_size.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/state.h"
 #include "app/common/or_throw.h"
@@ -31,6 +33,7 @@ struct RenderOptions {
     bool chrome = false;
     std::string format;
     bool full_pass = false;
+    std::string width;
     bool no_titles = false;
     int time_drag = 0;  // frames
     int time_step = 0;
@@ -67,6 +70,19 @@ figures::Format format_of(const RenderOptions& options) {
     }
     if (options.output == "-") return figures::Format::png;
     return or_throw(figures::format_of(options.output));
+}
+
+view::FigureSize width_of(const RenderOptions& options, bool chrome) {
+    if (options.width.empty()) return view::FigureSize::screen;
+    if (chrome)
+        throw bad_input(
+            "--width is of a figure of the canvas: expected no --chrome, --all or --film");
+    const auto& names = view::kNamesOf<view::FigureSize>;
+    const auto found = std::ranges::find(names, options.width);
+    if (found == std::end(names) || found == std::begin(names))
+        throw bad_input(
+            fmt::format("--width is '{}': expected 85mm, 120mm, 180mm or slide", options.width));
+    return static_cast<view::FigureSize>(found - std::begin(names));
 }
 
 std::string file_of(const view::WorkspaceInfo& workspace, const view::Shot& shot,
@@ -132,11 +148,13 @@ void render(RenderOptions& options, Streams io) {
         throw bad_input("--no-titles is for SVG; a PDF and a PNG have none");
     check_film(options, format);
     const bool chrome = options.chrome || options.film || options.all || options.is_timed();
+    const auto width = width_of(options, chrome);
     auto studio = or_throw(io.open_studio({size, format, chrome, !options.no_titles}));
     jobs::Jobs jobs(start.open, [] {});
     view::AppState state = start.state;
     const view::Actions replay = options.film ? std::exchange(start.replay, {}) : view::Actions();
     or_throw(carry_out(start, state, jobs));
+    view::apply(state, view::SetFigureSize{width});
     if (options.film) {
         start.replay = replay;
         return write_to(options.output,
@@ -158,6 +176,9 @@ void render(RenderOptions& options, Streams io) {
     const std::string bytes = draw(*studio, state, jobs);
     if (!options.start.check.empty()) check_shown();
     write_to(options.output, bytes, io);
+    if (const std::string caption = studio->caption(state);
+        !caption.empty() && !files::is_standard(options.output))
+        write_to(caption_file(options.output).string(), caption, io);
     if (options.start.check.empty()) return;
     if (std::string found = view::shown_workspace(state).differs(state); !found.empty())
         throw failed(std::move(found));
@@ -175,6 +196,9 @@ int run_render(Args args, Streams io) {
     add_value(app, "-o,--output", options.output, "OUT",
               "the figure, as in weights.svg; with --all, the folder");
     app.add_flag("--chrome", options.chrome, "the whole window, not the canvas alone");
+    add_value(app, "--width", options.width, "W",
+              "a figure of 85mm, 120mm or 180mm for a page, in type of 7 to 9 pt on white, its "
+              "caption beside it (OUT.caption.txt); or a slide, 16:9");
     add_value(app, "--format", options.format, "F", "svg, pdf or png, where -o does not say it");
     app.add_flag("--no-titles", options.no_titles,
                  "an SVG without the words and number of each cell and mark, which a browser shows "

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "app/common/actions.h"
@@ -17,6 +18,13 @@ class Studio {
     virtual view::Actions draw(const view::AppState& state) = 0;
     /// The bytes of the file: what the last frame showed of `state`.
     virtual Result<std::string> picture(const view::AppState& state) = 0;
+    /// What stands beside a figure of a fixed width, in place of a heading in it; "": nothing.
+    virtual std::string caption(const view::AppState&) { return {}; }
 };
+
+/// "weights.caption.txt", beside weights.svg.
+inline std::filesystem::path caption_file(std::filesystem::path figure) {
+    return figure.replace_extension(".caption.txt");
+}
 
 }  // namespace attn::cli

@@ -131,6 +131,21 @@ void Window::begin_frame() {
     events_->hand_on_keys();
     imgui_->begin_frame();
     ImGui_ImplGlfw_NewFrame();
+    if (!pointer_moved()) ImGui::GetIO().MousePos = {-FLT_MAX, -FLT_MAX};
+}
+
+/// One that rests where the window opened points at nothing.
+bool Window::pointer_moved() {
+    constexpr double kFar = 2.0;  // px
+    if (!first_pointer_) return true;
+    double x = 0.0, y = 0.0;
+    glfwGetCursorPos(window_, &x, &y);
+    if (first_pointer_->x < 0.0) first_pointer_ = Place{x, y};
+    const bool pressed = glfwGetMouseButton(window_, GLFW_MOUSE_BUTTON_LEFT) == GLFW_PRESS ||
+                         glfwGetMouseButton(window_, GLFW_MOUSE_BUTTON_RIGHT) == GLFW_PRESS;
+    if (pressed || std::hypot(x - first_pointer_->x, y - first_pointer_->y) > kFar)
+        first_pointer_.reset();
+    return !first_pointer_;
 }
 
 void Window::draw(Rgb background) { imgui_->draw(size(), background); }

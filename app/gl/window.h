@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "app/gl/imgui_renderer.h"
@@ -43,11 +44,16 @@ class Window {
     void swap();
 
   private:
+    struct Place {
+        double x, y;
+    };
     Window() = default;
+    bool pointer_moved();
 
     GLFWwindow* window_ = nullptr;
     std::unique_ptr<ImguiRenderer> imgui_;
     std::unique_ptr<WindowEvents> events_;
+    std::optional<Place> first_pointer_ = Place{-1.0, -1.0};  // none: it has moved since
 };
 
 }  // namespace attn::gl

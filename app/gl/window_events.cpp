@@ -2,6 +2,7 @@
 
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
+#include <imgui.h>
 
 #include <algorithm>
 #include <utility>
@@ -27,6 +28,13 @@ struct WindowEvents::Callbacks {
 namespace {
 
 bool is_modifier(int key) { return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER; }
+
+/// Dear ImGui's characters have 16 bits: one above is handed on in two halves.
+std::vector<unsigned int> parts_of(unsigned int character) {
+    if (sizeof(ImWchar) > 2 || character < 0x10000) return {character};
+    const unsigned int rest = character - 0x10000;
+    return {0xD800 + (rest >> 10U), 0xDC00 + (rest & 0x3FFU)};
+}
 
 WindowEvents& events_of(GLFWwindow* window) {
     return *static_cast<WindowEvents*>(glfwGetWindowUserPointer(window));
@@ -90,7 +98,9 @@ void WindowEvents::hand_on_keys() {
     bool pressed = false;
     for (; !typed_.empty(); typed_.pop_front()) {
         if (const auto* character = std::get_if<unsigned int>(&typed_.front())) {
-            if (before_->character) before_->character(window_, *character);
+            if (before_->character)
+                for (const unsigned int part : parts_of(*character))
+                    before_->character(window_, part);
             continue;
         }
         const auto [key, scancode, action, mods] = std::get<KeyEvent>(typed_.front());

@@ -175,11 +175,22 @@ void carry_out(AppState& state, const AnswerRecovery& action) {
     state.effects.recovery = action.answer;
 }
 
+namespace {
+
+/// A prompt says what went wrong with its own path.
+void forget_error(AppState& state) {
+    if (state.notice && state.notice->severity == Severity::error) state.notice.reset();
+    if (state.message.severity == Severity::error) state.message = {};
+}
+
+}  // namespace
+
 void carry_out(AppState& state, const ShowPrompt& action) {
     state.prompt.reset();
     if (action.kind != PromptKind::save) state.quits_when_saved = false;
     if (!action.kind) return;
     close_pages(state);
+    forget_error(state);
     state.prompt = Prompt{*action.kind, action.path, action.confirmed};
     if (!action.path.empty()) return;
     if (*action.kind == PromptKind::save) state.prompt->path = state.session_file;
@@ -190,6 +201,7 @@ void carry_out(AppState& state, const ShowPrompt& action) {
 
 void carry_out(AppState& state, const DraftPrompt& action) {
     if (!state.prompt) return;
+    forget_error(state);
     state.prompt->path = action.path;
     state.prompt->confirmed = false;
 }

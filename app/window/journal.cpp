@@ -13,6 +13,7 @@
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/requests.h"
 #include "app/common/fields.h"
+#include "app/common/figure_size.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/requests.h"
 #include "app/common/parts.h"
@@ -61,6 +62,7 @@ std::vector<const ActionType*> all_actions() {
     add(CheckActions::kTypes);
     add(MapActions::kTypes);
     add(PartsActions::kTypes);
+    add(FigureActions::kTypes);
     add(InterventionActions::kTypes);
     for (const WorkspaceInfo* workspace : workspaces()) add(workspace->actions);
     return all;

@@ -75,6 +75,18 @@ for stage in x q k v scores scaled masked weights context output; do
     says stage.svg cat
 done
 
+# Of a fixed width: columns of a page, their letters 7 to 9 pt (of 96 px an inch), the headline beside them; a slide.
+for size in 85mm:321 120mm:453 180mm:680 slide:1280; do
+    "$app" render --stage weights --select weights:1,2 --width "${size%:*}" -o wide.svg
+    grep -qE "^<svg [^>]*width=\"${size#*:}" wide.svg || fail "${size%:*} is not ${size#*:} px wide"
+    [[ $size != slide* ]] || break
+    grep -q ' looks at ' wide.caption.txt || fail "the caption of ${size%:*} has no headline"
+    ! grep -q ' looks at ' wide.svg || fail "the headline of ${size%:*} is in the figure too"
+    grep -oE 'font-size="[0-9.]+' wide.svg | tr -dc '0-9.\n' |
+        awk '$1 < 9.3 || $1 > 12.1 { bad = 1 } END { exit bad }' ||
+        fail "letters of ${size%:*} are not 7 to 9 pt"
+done
+
 # refuses WORDS ARGUMENT...: exit 2, one line with the words, no file.
 refuses() {
     local words=$1 got=0
@@ -88,6 +100,8 @@ refuses "has the extension .bmp: expected .svg, .pdf or .png" -o fig.bmp
 refuses "has no extension: expected .svg, .pdf or .png" -o fig
 refuses "--no-titles is for SVG" --no-titles -o fig.png
 refuses "--format is 'gif'" --format gif -o fig.svg
+refuses "--width is '90mm'" --width 90mm -o fig.svg
+refuses "expected no --chrome" --width 85mm --chrome -o fig.svg
 [[ ! -e fig.bmp && ! -e fig && ! -e fig.svg && ! -e fig.png ]] || fail "a refused figure was written"
 
 # No fonts at all: worse type, but a figure.

@@ -70,7 +70,7 @@ void find_hero(const Log& log, const Looking& at, Measures& measures) {
     const double canvas = at.window.height() - (kBar + kBottom) * at.scale;
     std::vector<Rect> pictures;
     for (const Stand& stand : log.stands)
-        if (stand.kind != Kind::labels) pictures.push_back(stand.at);
+        if (stand.kind == Kind::cells || stand.kind == Kind::chart) pictures.push_back(stand.at);
     for (const Shown& shown : log.pictures) pictures.push_back(shared_part(shown.at, shown.clip));
     for (const Rect& each : pictures) {
         const double share = area_of(each) / area_of(at.window);

@@ -27,9 +27,8 @@ TEST_CASE("key 4 shows Variants; a click on a weight selects the pair") {
     REQUIRE(first);
     REQUIRE(kinds_look(app.state).selected);
     CHECK(kinds_look(app.state).selected->row == first->row);
-    CHECK(click_until<view::SelectKindsPair>(app.ui, {560, 400}, {700, 600}, {30, 30}));  // of B
-    CHECK(click_until<view::SelectKindsPair>(app.ui, {1000, 400}, {1200, 600},
-                                             {30, 30}));  // of B − A
+    CHECK(click_until<view::SelectKindsPair>(app.ui, {260, 560}, {500, 760}, {30, 30}));   // of B
+    CHECK(click_until<view::SelectKindsPair>(app.ui, {800, 300}, {1100, 600}, {30, 30}));  // B − A
 }
 
 TEST_CASE("keys: N the next pair, X swaps, C copies, O the online softmax") {

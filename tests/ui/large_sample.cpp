@@ -56,7 +56,7 @@ void add_settings(LargeView& view) {
 }
 
 view::MapProfile profile(const PixelRect& matrix, bool rows) {
-    view::MapProfile made{"mean weight received", "(1/n) Σ_i a_ij", {}, {}, "0.013"};
+    view::MapProfile made{"mean weight received", "mean weight", "(1/n) Σ_i a_ij", {}, {}, "0.013"};
     const double from = std::max(0.0, rows ? matrix.top : matrix.left);
     const double to = std::min(1000.0, rows ? matrix.bottom : matrix.right);
     for (double at = from; at < to; at += 2.0) {

@@ -1,5 +1,6 @@
 #include "app/common/map/camera.h"
 #include "app/common/map/draw/parts.h"
+#include "app/common/parts.h"
 #include "app/workspaces/large/draw/panel.h"
 #include "tests/ui/app.h"
 #include "tests/ui/large_sample.h"
@@ -18,7 +19,7 @@ bool has(const view::Actions& actions) {
     return last<T>(actions) != nullptr;
 }
 
-/// Map and side panel side by side. The look follows the hand, the view stands still.
+/// The map; beside it the side panel over the strongest cells. The look follows the hand, the view stands still.
 struct LargeBench {
     view::MapLook look = sample_look(kTokens);
     view::LargeView view = sample_overview(look);
@@ -39,9 +40,15 @@ struct LargeBench {
         ui::draw_large_map(scene);
         ImGui::EndChild();
         ImGui::SameLine();
-        ImGui::BeginChild("side");
+        ImGui::BeginGroup();
+        ImGui::BeginChild("side", {0.0F, ImGui::GetIO().DisplaySize.y * 0.6F});
         ui::draw_large_side(scene);
         ImGui::EndChild();
+        ImGui::BeginChild("cells");
+        const ImVec2 low = ImGui::GetCursorScreenPos();
+        ui::draw_large_cells(scene, {low, ImGui::GetIO().DisplaySize});
+        ImGui::EndChild();
+        ImGui::EndGroup();
     }
 
     double cells() const { return view::shown_camera(look).cells_per_unit; }
@@ -201,10 +208,30 @@ TEST_CASE("every control of the side panel answers the mouse") {
     CHECK(has<view::FitMap>(actions));
     CHECK(has<view::GoToNeedle>(actions));
     CHECK(has<view::ShowGoTo>(actions));
-    CHECK(has<view::SetMapColors>(actions));
     CHECK(has<view::SearchMap>(actions));
     CHECK(has<view::GoToCell>(actions));
-    CHECK(has<view::DraftPlanted>(actions));
+}
+
+TEST_CASE(
+    "the bar sets picture and colours, its popover what is generated; a small window has the cells "
+    "as a tab") {
+    App app;
+    app.set(view::planted_state());
+    const ImRect bar = child("bar")->Rect();
+    const view::Actions colors =
+        clicks_over(app.ui, bar.Min, {bar.Min.x + 640.0F, bar.Max.y}, {14.0F, 24.0F});
+    CHECK(has<view::SetMapPicture>(colors));
+    CHECK(has<view::SetMapColors>(colors));
+    CHECK(child("cells"));
+    app.act({view::ShowMore{true}}, 3);
+    REQUIRE(ImGui::FindWindowByName("rest"));
+    const ImRect rest = ImGui::FindWindowByName("rest")->Rect();
+    CHECK(click_until<view::DraftPlanted>(app.ui, rest.Min, rest.Max, {20.0F, 12.0F}));
+    App low({1024.0F, 640.0F});
+    low.set(view::planted_state());
+    CHECK(child("cells") == nullptr);
+    low.act({view::ShowPart{"cells"}}, 3);
+    CHECK(child("tabs"));
 }
 
 TEST_CASE("the buttons of the side panel zoom out and in by two, and to the whole matrix") {
@@ -286,21 +313,18 @@ TEST_CASE("an empty workspace offers the generator") {
     const view::Actions all =
         clicks_over(bench.ui, {340.0F, 300.0F}, {780.0F, 760.0F}, {24.0F, 12.0F});
     CHECK(has<view::OpenPlanted>(all));
-    CHECK(has<view::DraftPlanted>(all));
     const auto* prompt = last<view::ShowPrompt>(all);
     REQUIRE(prompt);
     CHECK(prompt->kind == view::PromptKind::open);
 }
 
-TEST_CASE("scores, and what the list of strongest cells leaves out, are chosen by the mouse") {
+TEST_CASE("what the list of strongest cells leaves out is chosen by the mouse") {
     LargeBench bench;
     bench.view.not_finite = {"Q holds 1 NaN: the first is Q[3, 2] = NaN."};
     bench.view.first_nan = Cell{3, 0};
-    bench.view.picture_names = {"weights", "scores"};
     bench.view.inspector = {};
     bench.view.top.clear();
     const view::Actions actions = clicks_over_side(bench, 58.0F);
-    said<view::SetMapPicture>(actions);
     CHECK(has<view::SetTopCells>(actions));
     CHECK(std::ranges::any_of(actions, [](const view::Action& action) {
         const auto* to = action.as<view::GoToCell>();

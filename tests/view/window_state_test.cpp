@@ -219,3 +219,19 @@ TEST_CASE("what the clock took from the bottom line a session still has, as a re
     const AppState failed = after(said, {Notify{{"no", Severity::error}}, FadeMessage{}});
     CHECK(shown(failed) == "no");
 }
+
+TEST_CASE(
+    "the prompt keeps the path of what cannot be opened, and its fault until another is typed") {
+    const std::string path = "/nowhere/weights.npz";
+    AppState state = after(initial_state(), {ShowPrompt{PromptKind::open}, DraftPrompt{path},
+                                             OpenFile{path}, DocumentReady{path, "No file."}});
+    REQUIRE(state.prompt);
+    CHECK(state.prompt->path == path);
+    CHECK(state.message.severity == Severity::error);
+    CHECK(after(state, {DraftPrompt{path + "x"}}).message.words.empty());
+    CHECK(after(state, {ShowPrompt{PromptKind::save}}).message.words.empty());
+    const Opened opened{std::make_shared<Document>(initial_state().document()), nullptr, ""};
+    CHECK_FALSE(
+        after(state, {OpenFile{path}, DocumentReady{path, "", std::make_shared<Opened>(opened)}})
+            .prompt);
+}

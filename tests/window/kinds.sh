@@ -14,7 +14,7 @@ does '"action":"undo"' press ctrl+z
 does '"action":"choose_kinds","pair":"window"' palette "compare: all keys"
 
 # A weight, and the settings of a side: some control of them is under one of these points.
-first_that '"action":"select_kinds_pair"' click $(points 200 400 100 420 500 40)
+first_that '"action":"select_kinds_pair"' click $(points 240 440 100 240 400 40)
 does '"action":"show_more","on":true' click 1522 26
 first_that '"action":"set_kind","side":"a"' click $(points 1384 1400 8 200 222 8)
 does '"action":"show_more","on":false' press Escape

@@ -19,7 +19,7 @@ wheel_out() { at "$1" "$2"; xdotool click --repeat 2 --delay 80 5 sleep 0.1; }
 start --planted 16384 --save-session recorded.json
 
 # Only a matrix can be zoomed: the wheel is turned until it is there. The preview stands, the exact pass goes
-# on. The canvas reaches from about (172, 144) to (1152, 848).
+# on. The canvas reaches from about (236, 190) to (886, 840).
 zoomed() {
     wheel_in 600 500
     more_than '"action":"set_map_camera"' 0
@@ -38,7 +38,7 @@ does '"action":"fit_map"' press f
 # To the needle, which stands in the middle of the canvas: the click selects that very cell.
 does '"action":"go_to_needle"' press n
 wait_for_frame
-does '"action":"select_map_cell"' click 662 498
+does '"action":"select_map_cell"' click 561 515
 does '"action":"search_map"' press a
 
 # Its arithmetic is drawn: the picture differs from the one without a selection.

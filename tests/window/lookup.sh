@@ -45,6 +45,6 @@ does '"action":"shuffle_tokens"' press s
 does '"action":"order_tokens","order":"reversed"' press r
 does '"action":"order_tokens","order":"document"' press d
 does '"action":"set_permutation_position","position":"sinusoidal"' press n
-first_that '"action":"move_token"' drag_right $(points 175 205 15 140 156 8)
+first_that '"action":"move_token"' drag_right $(points 580 640 15 140 156 8)
 
 quits_and_replays

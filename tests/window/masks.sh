@@ -19,8 +19,8 @@ shows 'No mask: every query may attend to every key'
 
 # Where the cells of the mask are: a click on a lattice, undone at once, tells the pair under each point.
 declare -A at
-for ((y = 231; y <= 560; y += 108)); do
-    for ((x = 246; x <= 500; x += 72)); do
+for ((y = 207; y <= 420; y += 65)); do
+    for ((x = 243; x <= 470; x += 71)); do
         before=$(count '"action":"paint_mask"')
         click "$x" "$y"
         sleep 0.15

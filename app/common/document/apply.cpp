@@ -140,8 +140,10 @@ void carry_out(AppState& state, const LoadPreset& action) {
 
 void carry_out(AppState& state, const OpenFile& action) {
     const auto ending = std::filesystem::path(action.path).extension();
-    if (reads_image(state.document()) && (ending == ".png" || ending == ".PNG"))
+    if (reads_image(state.document()) && (ending == ".png" || ending == ".PNG")) {
+        state.prompt.reset();
         return carry_out(state, ReadImage{action.path});
+    }
     state.opening = OpenRequest{action.path, ++state.opened, action.options.value_or("")};
     if (action.text) state.opening->what = ModelText{{action.path, *action.text}};
     if (action.image) state.opening->what = ModelText{{action.path, *action.image, {}, {}, true}};
@@ -162,6 +164,7 @@ void carry_out(AppState& state, const DocumentReady& action) {
     const OpenRequest request = *std::exchange(state.opening, std::nullopt);
     const auto* text = std::get_if<ModelText>(&request.what);
     if (!action.opened) return say_error(state, action.fault + kept_words(state, text));
+    if (state.prompt && state.prompt->kind == PromptKind::open) state.prompt.reset();
     const Opened& opened = *action.opened;
     if (text != nullptr && text->typed) return take_typed(state, *opened.document);
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->opened(state, opened);

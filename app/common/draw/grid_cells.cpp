@@ -261,18 +261,19 @@ std::vector<bool> largest_of_row(const GridView& grid, Index row) {
 
 /// Which cells show a number alone: of the focused row and column, and the largest of each row of a matrix of query by
 /// key. In a single row some numbers among cells without one would look like all there are: that of the focused column
-/// alone.
+/// alone. Of what stands left of the hero, in which cells without one would look empty, the focused row.
 std::vector<bool> lone_numbers(const GridCanvas& canvas) {
     const GridView& grid = canvas.grid;
     std::vector<bool> all(grid.cells.size(), false);
     if (canvas.place.cell.y < canvas.frame.px(kSmallestDigits) || !grid.legend.empty()) return all;
+    const bool aside = grid.slot == view::Slot::left;
     const bool pairs =
-        grid.rows > 1 && grid.row_role == Role::query && grid.column_role == Role::key;
+        !aside && grid.rows > 1 && grid.row_role == Role::query && grid.column_role == Role::key;
     for (Index row = 0; row < grid.rows; ++row) {
         const bool focused = grid.focus_row == row && grid.rows > 1;
         std::vector<bool> shown(static_cast<std::size_t>(grid.columns), focused);
         if (pairs && grid.focus_row != row) shown = largest_of_row(grid, row);
-        if (grid.focus_column) shown[static_cast<std::size_t>(*grid.focus_column)] = true;
+        if (grid.focus_column && !aside) shown[static_cast<std::size_t>(*grid.focus_column)] = true;
         std::copy(shown.begin(), shown.end(), all.begin() + row * grid.columns);
     }
     return all;

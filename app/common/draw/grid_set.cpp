@@ -122,18 +122,6 @@ Layout in_one_row(Grids grids, ImVec2 low, ImVec2 high, const Frame& frame) {
     return at;
 }
 
-/// In as many columns as give the largest cells.
-std::vector<GridPlace> place_grids(std::span<const GridView> grids, ImVec2 low, ImVec2 high,
-                                   const Frame& frame) {
-    if (grids.empty()) return {};
-    Layout best = in_one_row(grids, low, high, frame);
-    for (int columns = static_cast<int>(grids.size()) - 1; columns >= 1; --columns) {
-        Layout at = in_columns(grids, columns, low, high, frame);
-        if (at.cell.y > best.cell.y) best = std::move(at);
-    }
-    return best.places;
-}
-
 void draw_cursor(const GridView& grid, const GridPlace& place, const large::Cell& at,
                  const Frame& frame) {
     if (at.row >= grid.rows || at.column >= grid.columns) return;
@@ -209,6 +197,17 @@ void draw_glass(const Frame& frame, const GridView& part, ImVec2 at, ImVec2 size
 }
 
 }  // namespace
+
+std::vector<GridPlace> place_grids(std::span<const GridView> grids, ImVec2 low, ImVec2 high,
+                                   const Frame& frame) {
+    if (grids.empty()) return {};
+    Layout best = in_one_row(grids, low, high, frame);
+    for (int columns = static_cast<int>(grids.size()) - 1; columns >= 1; --columns) {
+        Layout at = in_columns(grids, columns, low, high, frame);
+        if (at.cell.y > best.cell.y) best = std::move(at);
+    }
+    return best.places;
+}
 
 GridSetResult draw_grid_set(std::span<const GridView> grids, ImVec2 low, ImVec2 high,
                             const Frame& frame, const std::optional<large::Cell>& cursor) {

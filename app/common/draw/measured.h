@@ -9,8 +9,8 @@ namespace attn::ui {
 /// A painter that measures the window is told what stands where; any other is not.
 class Measuring {
   public:
-    /// A table of numbers is as labels are: in no picture, and data.
-    enum class Kind : std::uint8_t { cells, labels, chart };
+    /// A table of numbers is as labels are: in no picture, and data. The heading is told before it is drawn.
+    enum class Kind : std::uint8_t { cells, labels, chart, heading };
     virtual ~Measuring() = default;
     virtual void stands(Kind kind, view::Point low, view::Point high) = 0;
 };

@@ -6,6 +6,7 @@
 
 #include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
+#include "app/common/draw/measured.h"
 #include "app/common/parts.h"
 #include "app/common/workspace.h"
 
@@ -19,6 +20,7 @@ constexpr float kTabs = 36.0F;
 constexpr float kNarrowCanvas = 860.0F;  // a narrower canvas has one part at a time
 constexpr float kPushed = 400.0F;        // the least canvas beside a drawer: else it is covered
 constexpr float kMostAside = 0.6F, kMostBelow = 0.5F, kMostBothRows = 0.45F;  // of the canvas
+constexpr float kAsideHero = 0.36F;                                           // of its width
 
 bool is_single(const Parts& parts, const WorkArea& area, const Frame& frame) {
     return parts.others.size() + parts.singles.size() > 0 &&
@@ -165,6 +167,7 @@ void draw_canvas(const view::AppState& state, const Parts& parts, const WorkArea
         });
     }
     const float foot = top + heading_height(parts.heading, room.size().x, frame);
+    say_stands(frame.painter, Measuring::Kind::heading, room.low, {room.high.x, foot});
     panel("heading", {room.low, {room.high.x, foot}}, [&] {
         draw_heading(parts.heading, {room.low, {room.high.x, foot}}, frame);
     });
@@ -201,6 +204,21 @@ std::vector<CanvasPart> parts_of(const std::vector<view::GridView>& grids,
         parts.push_back({"matrix " + std::to_string(n), grids[n].title,
                          [draw, n](const Box& box) { draw(box, n); }});
     return parts;
+}
+
+void add_matrices(
+    Parts& parts, const std::vector<view::GridView>& grids,
+    const std::function<void(const Box& box, std::size_t n, std::size_t count)>& draw) {
+    if (grids.empty()) return;
+    const std::size_t last = grids.size() - 1;
+    parts.hero = {"matrix", grids[last].title,
+                  [draw, last](const Box& box) { draw(box, last, 1); }};
+    if (last == 0) return;
+    parts.singles = parts_of(grids, [draw](const Box& box, std::size_t n) { draw(box, n, 1); });
+    std::ranges::rotate(parts.singles, parts.singles.end() - 1);
+    parts.others.push_back({"matrices", "", [draw, last](const Box& box) { draw(box, 0, last); },
+                            Where::left, kAsideHero});
+    parts.others.back().only_beside = true;
 }
 
 std::string draw_parts(const view::AppState& state, const WorkArea& area, const Parts& parts,

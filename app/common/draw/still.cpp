@@ -3,6 +3,7 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <ranges>
@@ -25,6 +26,31 @@ std::vector<std::string_view> split(std::string_view text) {
         text.remove_prefix(parts.back().size());
     }
     return parts;
+}
+
+/// Half of a character above U+FFFF, as ImGui writes it: three bytes. 0: something else begins `text`.
+unsigned int half_of(std::string_view text) {
+    const auto byte = [&](std::size_t n) { return static_cast<unsigned char>(text[n]); };
+    if (text.size() < 3 || byte(0) != 0xED || byte(1) < 0xA0) return 0;
+    return 0xD000U | ((byte(1) & 0x3FU) << 6U) | (byte(2) & 0x3FU);
+}
+
+/// Such a character is typed as two halves (gl/window_events.cpp). One without its other, which was deleted, is nothing.
+std::string joined(std::string_view typed) {
+    std::string text;
+    for (unsigned int high = 0; !typed.empty();) {
+        const unsigned int half = half_of(typed);
+        if (half >= 0xDC00 && high != 0) {
+            std::array<char, 5> bytes{};
+            ImTextCharToUtf8(bytes.data(), 0x10000 + ((high - 0xD800) << 10U) + (half - 0xDC00));
+            text += bytes.data();
+        } else if (half == 0) {
+            text += typed.front();
+        }
+        high = half < 0xDC00 ? half : 0;
+        typed.remove_prefix(half == 0 ? 1 : 3);
+    }
+    return text;
 }
 
 /// Where both begin alike, in code points; U+FFFD stands for any that takes four bytes.
@@ -106,7 +132,8 @@ void still_field(const Frame& frame, const view::Font& font, std::string_view te
 
 std::string keep_characters(std::string_view before, std::string_view typed) {
     const auto old = split(before);
-    const auto now = split(typed);
+    const std::string whole = joined(typed);
+    const auto now = split(whole);
     const auto head = alike(old, now);
     const auto tail = alike(std::ranges::subrange(old.rbegin(), old.rend() - head),
                             std::ranges::subrange(now.rbegin(), now.rend() - head));

@@ -211,6 +211,7 @@ std::optional<MapProfile> row_profile(const MapLook& look) {
     const large::Profiles& sums = *look.snapshot->profiles;
     MapProfile profile;
     profile.title = profile_title(look, row_title(sums));
+    profile.caption = "weight per query";
     profile.tooltip =
         "Σ_j a[i, j] over the keys j in view; a bar of several queries is their mean. 1: the query "
         "attends to nothing outside the view.";
@@ -225,6 +226,7 @@ std::optional<MapProfile> column_profile(const MapLook& look) {
     const large::Profiles& sums = *look.snapshot->profiles;
     MapProfile profile;
     profile.title = profile_title(look, column_title(sums));
+    profile.caption = sums.queries == 0 ? profile.title : "mean weight per key";
     profile.tooltip =
         "Mean of a[i, j] over the queries i in view; a bar of several keys is their mean, so that "
         "its "

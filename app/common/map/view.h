@@ -45,7 +45,8 @@ struct RulerMark {
 /// away from the canvas from 0 to its share of the full length: `right` of a row's bar, `bottom` of a
 /// column's.
 struct MapProfile {
-    std::string title;    // "mean weight received"
+    std::string title;    // "mean weight per key over the 128 queries in view"
+    std::string caption;  // "mean weight per key"
     std::string tooltip;  // its formula
     std::vector<PixelRect> bars;
     std::vector<PixelRect> nans;  // of full length: no number stands for them

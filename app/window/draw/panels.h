@@ -41,8 +41,9 @@ float tour_height(const view::TourView& tour, float width, const Frame& frame);
 /// A field as wide as the window, which always has the keyboard.
 void wide_field(const char* id, const char* hint, std::string& text, ImGuiInputTextFlags flags,
                 const Frame& frame);
-/// Asks for a path: type it, Enter. Says what it is for, and when a file of that name is there already.
-void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& out);
+/// Asks for a path: type it, Enter. Says what it is for, when a file of that name is there already, and what went wrong with
+/// the path. Of a figure: how wide it is, and what it looks like.
+void draw_prompt(const view::AppState& state, const Frame& frame, view::Actions& out);
 
 /// Offers what a program that was ended left.
 /// Changes are not saved; `file`: where they would be, "" where a path is asked for first.

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "app/common/check_file.h"
@@ -6,6 +9,7 @@
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/overlay.h"
 #include "app/common/draw/widgets.h"
+#include "app/common/figure_size.h"
 #include "app/window/draw/panels.h"
 
 namespace attn::ui {
@@ -61,26 +65,72 @@ PromptForm form_of(const view::Prompt& prompt, const std::string& path) {
             view::ExportFigure{path, ImGui::GetIO().KeyCtrl, prompt.confirmed}};
 }
 
+// Design units.
+constexpr float kWidth = 640.0F, kHeight = 248.0F, kFigureHeight = 664.0F, kPreview = 400.0F;
+
+/// How wide the figure is to be, and the figure.
+void draw_figure_choice(const view::FigureLook& look, const Frame& frame, view::Actions& out) {
+    const Tip tip{
+        "How wide the figure is",
+        "85, 120 and 180 mm: the canvas alone, for a column or a page, in type of 7 to 9 "
+        "pt on white; its headline is written beside it (.caption.txt). Slide: 16:9. Keys: ↑, ↓"};
+    if (const auto n = choice(frame, "size", {"as on screen", "85 mm", "120 mm", "180 mm", "slide"},
+                              static_cast<int>(look.size), tip))
+        out.push_back(view::SetFigureSize{static_cast<view::FigureSize>(*n)});
+    const int step = (is_pressed(view::Key::down) ? 1 : 0) - (is_pressed(view::Key::up) ? 1 : 0);
+    const int next =
+        within(static_cast<int>(look.size) + step, 0, static_cast<int>(view::FigureSize::slide));
+    if (step != 0) out.push_back(view::SetFigureSize{static_cast<view::FigureSize>(next)});
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 room{ImGui::GetContentRegionAvail().x, frame.px(kPreview)};
+    ImGui::Dummy(room);
+    if (!look.preview || look.preview->width < 1 || look.preview->height < 1) return;
+    const auto width = static_cast<float>(look.preview->width);
+    const auto height = static_cast<float>(look.preview->height);
+    const float scale = std::min({room.x / width, room.y / height, 1.0F});
+    const ImVec2 at{std::round(low.x + (room.x - width * scale) / 2), low.y};
+    frame.painter.image({reinterpret_cast<std::uintptr_t>(look.preview.get()),  // NOLINT: a key
+                         [image = look.preview] { return *image; }},
+                        at, {at.x + width * scale, at.y + height * scale});
+    frame.painter.outline(at, {at.x + width * scale, at.y + height * scale}, frame.theme.line,
+                          1.0F);
+}
+
+/// What went wrong with the path, that it is taken, or what it is for.
+void draw_prompt_words(const view::AppState& state, const std::string& hint, const Frame& frame) {
+    const view::Message& said = state.notice ? *state.notice : state.message;
+    const bool failed = said.severity == view::Severity::error;
+    if (failed && !state.prompt->confirmed)
+        return wrapped_words(frame, frame.fonts.body, frame.theme.bad, said.words);
+    const std::string taken = state.prompt->path + " is there already: Enter overwrites it.";
+    wrapped_words(frame, frame.fonts.body,
+                  state.prompt->confirmed ? frame.theme.warning : frame.theme.muted,
+                  state.prompt->confirmed ? taken : hint);
+}
+
 }  // namespace
 
-void draw_prompt(const view::Prompt& prompt, const Frame& frame, view::Actions& out) {
+void draw_prompt(const view::AppState& state, const Frame& frame, view::Actions& out) {
+    const view::Prompt& prompt = *state.prompt;
     const PromptForm text = form_of(prompt, prompt.path);
-    const bool beside = begin_overlay("prompt", frame.px(640), frame.px(208), frame);
+    const bool figure = prompt.kind == PromptKind::figure;
+    const bool beside = begin_overlay("prompt", frame.px(kWidth),
+                                      frame.px(figure ? kFigureHeight : kHeight), frame);
     words(frame, frame.fonts.title, frame.theme.text, text.title);
     std::string path = prompt.path;
     wide_field("##path", text.asked, path, ImGuiInputTextFlags_AutoSelectAll, frame);
-    const std::string taken = prompt.path + " is there already: Enter overwrites it.";
-    wrapped_words(frame, frame.fonts.body,
-                  prompt.confirmed ? frame.theme.warning : frame.theme.muted,
-                  prompt.confirmed ? taken : text.hint);
+    if (view::desktop_look(state).has_dialog && prompt.kind != PromptKind::patch &&
+        (button(frame, "browse", "browse…", {"The desktop's file dialog", "Key: Ctrl+B"}) ||
+         (ImGui::GetIO().KeyCtrl && is_pressed(view::Key::b))))
+        out.push_back(view::AskFileDialog{true});
+    draw_prompt_words(state, text.hint, frame);
+    if (figure) draw_figure_choice(view::figure_look(state), frame, out);
     end_overlay();
     if (path != prompt.path) out.push_back(view::DraftPrompt{path});
     if (beside || is_pressed(view::Key::escape))
         out.push_back(view::ShowPrompt{std::nullopt});
-    else if (is_pressed(view::Key::enter) && !path.empty()) {
+    else if (is_pressed(view::Key::enter) && !path.empty())
         out.push_back(form_of(prompt, path).action);
-        if (prompt.kind == PromptKind::open) out.push_back(view::ShowPrompt{std::nullopt});
-    }
 }
 
 void draw_recovery(const view::Recovery& recovery, const Frame& frame, view::Actions& out) {

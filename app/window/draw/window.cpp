@@ -8,6 +8,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/figure_size.h"
 #include "app/common/workspace.h"
 #include "app/window/draw/panels.h"
 #include "app/window/lecture.h"
@@ -108,6 +109,22 @@ const WorkspacePanel& panel_of(const AppState& state, PanelList panels) {
     return **std::ranges::find(panels, state.workspace, &WorkspacePanel::key);
 }
 
+/// After the words that a file was written: its path to copy, and the file to open.
+void draw_written(const AppState& state, const view::Message& said, const Box& line,
+                  const Frame& frame, Actions& out) {
+    const std::string& path = view::desktop_look(state).written;
+    if (path.empty() || said.words.find(path) == std::string::npos) return;
+    const float after = line.low.x + frame.text_width(frame.fonts.body, said.words);
+    ImGui::SetCursorScreenPos(
+        {after + frame.px(kSpace16), (line.low.y + line.high.y - ImGui::GetFrameHeight()) / 2});
+    if (button(frame, "copy path", "copy path", {"Copies the path", path}))
+        ImGui::SetClipboardText(path.c_str());
+    ImGui::SameLine(0.0F, frame.px(kSpace8));
+    if (button(frame, "open written", "open",
+               {"Opens it in the program that the desktop has for it", path}))
+        out.push_back(view::OpenWritten{path});
+}
+
 void draw_base(const AppState& state, PanelList panels, const Frame& frame, Actions& out) {
     const auto tour = build_tour_view(state);
     const Regions r = regions(state, tour, frame);
@@ -125,8 +142,12 @@ void draw_base(const AppState& state, PanelList panels, const Frame& frame, Acti
                  chrome);
         panel("tour", r.tour, [&] { draw_tour(*tour, state.tour.page, chrome, out); });
     }
-    panel("bottom line", r.bottom,
-          [&] { draw_bottom_line(state.notice.value_or(state.message), aside, chrome); });
+    panel("bottom line", r.bottom, [&] {
+        const ImVec2 low = ImGui::GetCursorScreenPos();
+        const view::Message& said = state.notice ? *state.notice : state.message;
+        draw_bottom_line(said, aside, chrome);
+        draw_written(state, said, {low, r.bottom.high}, chrome, out);
+    });
     if (state.narrow != is_narrow(frame)) out.push_back(view::SetNarrow{is_narrow(frame)});
 }
 
@@ -153,7 +174,7 @@ void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {
     if (state.show_palette)
         draw_palette(state, find_commands(state, state.palette_query), frame, out);
     if (state.glossary.shown) draw_glossary(state, frame, out);
-    if (state.prompt) draw_prompt(*state.prompt, frame, out);
+    if (state.prompt) draw_prompt(state, frame, out);
     if (state.recovery_shown) draw_recovery(*state.recovery, frame, out);
     if (state.quit_asked) draw_quit(state.session_file, frame, out);
 }

@@ -115,7 +115,7 @@ KindSideView side_view(const AppState& state, KindsSide which) {
     const ColorScale colors = computed.has_shares ? ColorScale::unit : ColorScale::diverging;
     side.weights =
         shown_grid(state, computed.shown, {colors, false, masked_of(computed)}, side.letter);
-    side.weights.tooltip = side.words;
+    side.weights.shape = side.weights.tooltip = side.words;
     if (computed.has_shares) side.weights.sides = {entropy_column(computed)};
     return side;
 }
@@ -126,6 +126,11 @@ GridView difference_grid(const AppState& state, const KindsResult& result) {
                                {ColorScale::diverging, false, masked_on_both(result)}, "B − A");
     grid.role = Role::score;
     grid.tooltip = "weight in B less weight in A";
+    grid.shape = "no pair differs";
+    if (const KindsDifference& most = result.difference; most.value != 0.0) {
+        light(grid, grid.ref(most.row, most.column));
+        grid.shape = "largest ringed";
+    }
     return grid;
 }
 
@@ -180,7 +185,7 @@ std::vector<KindRow> error_rows(const AppState& state, const KindsResult& result
     const KindsDifference& most = result.difference;
     const std::string row = axis_label(state, Axis::query, error.row);
     return {{"weights, largest change", "max |B − A|",
-             "The largest change of one weight, ringed in the third matrix.", "", "",
+             "The largest change of one weight, ringed in B − A.", "", "",
              placed(most.value, pair_name(state, {most.row, most.column}))},
             {"weights, change of a row", "mean of ½ Σ_j |B − A|",
              "Where both rows sum to 1 it is the share that goes to other keys.", "", "",
@@ -304,8 +309,6 @@ KindsView build_kinds_view(const AppState& state) {
         view.maps = cells_views(state, kinds_look(state).maps, {shown_pair(state)});
     else
         view.difference = difference_grid(state, result);
-    if (result.difference.value != 0.0)
-        view.largest = {result.difference.row, result.difference.column};
     view.rows = rows_of(state, result);
     view.outputs = output_grid(state, result);
     return view;

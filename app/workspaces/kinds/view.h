@@ -52,8 +52,7 @@ struct KindsView {
     bool seeded = false;  // a score needs parameters
     std::uint64_t seed = 1;
     KindSideView a, b;
-    std::optional<GridView> difference;              // B − A
-    std::optional<std::pair<Index, Index>> largest;  // its largest cell
+    std::optional<GridView> difference;  // B − A; its largest cell is lit
     std::vector<KindRow> rows;
     std::vector<MapView> maps;        // A, B, B − A in place of grids that would be too long
     std::optional<GridView> outputs;  // of the selected query: A, B and their difference

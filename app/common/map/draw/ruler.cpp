@@ -195,7 +195,7 @@ void draw_profile_captions(const MapScene& scene, const Area& line) {
                          const std::string& where) {
         if (!profile) return;
         const std::string figure = "up to " + profile->largest;
-        const std::string whole = where + profile->title + ", " + figure;
+        const std::string whole = where + profile->caption + ", " + figure;
         const bool fits = scene.frame.text_width(font, whole) <= half;
         draw_text_in(scene.frame, font, line.low, line.high, align, scene.frame.theme.muted,
                      fits ? whole : fit_text(scene.frame, font, where + figure, half));

@@ -14,7 +14,6 @@ namespace {
 using view::CompareView, view::GridView;
 
 // Design units.
-constexpr float kBoth = 0.36F;  // of the width
 constexpr float kPins = 340.0F, kStages = 130.0F, kTarget = 260.0F;
 
 /// `count` of them from the n-th on; which pair is pointed at.
@@ -98,22 +97,10 @@ std::string draw_compare_workspace(const view::AppState& state, const WorkArea& 
     if (!view.lacks.empty()) return draw_parts(state, r, parts, frame, out);
     parts.status = view::computed_words(state);
     parts.controls = [&](ControlBar& bar) { draw_compare_bar(view, bar); };
-    // The last is the difference, or the only one.
     std::optional<large::Cell> hovered;
-    const std::size_t last = std::max<std::size_t>(view.grids.size(), 1) - 1;
-    const auto draw = [&](const Box& box, std::size_t n, std::size_t count) {
+    add_matrices(parts, view.grids, [&](const Box& box, std::size_t n, std::size_t count) {
         if (const auto cell = draw_matrices(view, n, count, box, frame, out)) hovered = cell;
-    };
-    if (!view.grids.empty())
-        parts.hero = {"difference", view.grids[last].title,
-                      [&](const Box& box) { draw(box, last, 1); }};
-    if (last > 0) {
-        parts.singles =
-            parts_of(view.grids, [&](const Box& box, std::size_t n) { draw(box, n, 1); });
-        std::ranges::rotate(parts.singles, parts.singles.end() - 1);
-        parts.others.push_back({"both", "A and B", [&](const Box& box) { draw(box, 0, last); },
-                                CanvasPart::Where::left, kBoth});
-    }
+    });
     if (r.chrome)
         parts.others.push_back(
             {"reach", "another weight", [&](const Box&) { draw_reach(view, around(frame), out); },

@@ -20,13 +20,18 @@ using view::ExerciseVoice;
 
 // Design units.
 constexpr float kWidest = 780.0F;  // of a line
+constexpr float kColumn = 410.0F;  // least width of a column of questions
+constexpr float kHigh = 900.0F, kLarge = 1.3F;
 constexpr float kSheets = 240.0F;
 constexpr float kParagraph = 8.0F;
 constexpr float kQuestion = 26.0F;
 
+/// Larger where its line is wide and the window high.
 view::ExerciseType type_of(const Frame& frame) {
     const float room = ImGui::GetContentRegionAvail().x - frame.px(12);
-    return {frame.fonts.body.px, within(room, frame.px(120), frame.px(kWidest))};
+    const bool large = room >= frame.px(kColumn) && !is_lower_than(kHigh, frame);
+    return {frame.fonts.body.px * (large ? kLarge : 1.0F),
+            within(room, frame.px(120), frame.px(kWidest))};
 }
 
 void draw_bar(const ExercisesView& view, ControlBar& bar) {
@@ -67,6 +72,7 @@ struct Sheet {
     const Frame& frame;
     view::Actions& out;
     std::size_t n = 0;
+    float px = type_of(frame).px;
 
     const view::ExerciseQuestion& question() const { return view.exercise.questions[n]; }
     const ExercisesView::Question& shown() const { return view.questions[n]; }
@@ -136,7 +142,7 @@ struct Sheet {
         const bool clicked =
             ImGui::InvisibleButton("choice", {blank.high.x - low.x, blank.high.y - low.y});
         const bool chosen = shown().entries[0] == std::to_string(blank.column);
-        const auto [from, to] = tick_of(blank, frame.fonts.body.px);
+        const auto [from, to] = tick_of(blank, px);
         const view::Color edge =
             chosen ? edge_of(mark_of(0), frame)
                    : (ImGui::IsItemHovered() ? frame.theme.text : frame.theme.control);
@@ -173,16 +179,40 @@ struct Sheet {
     }
 };
 
-void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& out) {
+/// From the first on, so many, beneath each other.
+void draw_questions(const ExercisesView& view, std::size_t first, std::size_t count,
+                    const Frame& frame, view::Actions& out) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {frame.px(8), frame.px(kParagraph)});
-    for (const auto& paragraph : view.exercise.text)
-        draw_paragraph(paragraph, ExerciseVoice::plain, frame);
-    for (std::size_t n = 0; n < view.questions.size(); ++n) {
-        ImGui::Dummy({1.0F, frame.px(kQuestion - 2 * kParagraph)});
-        Sheet{view, frame, out, n}.draw();
+    for (std::size_t n = first; n < std::min(first + count, view.questions.size()); ++n) {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const float y = at.y + frame.px(kSpace8);
+        frame.painter.line({at.x, y}, {at.x + ImGui::GetContentRegionAvail().x, y},
+                           frame.theme.line, frame.px(1));
+        ImGui::Dummy({1.0F, frame.px(kQuestion - kParagraph)});
+        Sheet{.view = view, .frame = frame, .out = out, .n = n}.draw();
     }
     ImGui::Dummy({1.0F, frame.px(kQuestion)});
     ImGui::PopStyleVar();
+}
+
+/// What is given over all questions, which stand in columns where there is room for several.
+void draw_sheet(const ExercisesView& view, const Box& box, const Frame& frame, view::Actions& out) {
+    for (const auto& paragraph : view.exercise.text)
+        draw_paragraph(paragraph, ExerciseVoice::plain, frame);
+    const std::size_t count = std::max<std::size_t>(view.questions.size(), 1);
+    const float gap = frame.px(kSpace48);
+    const auto most = static_cast<std::size_t>((box.size().x + gap) / (frame.px(kColumn) + gap));
+    const std::size_t each = (count + most - 1) / std::max<std::size_t>(most, 1);
+    if (most < 2 || each >= count) return draw_questions(view, 0, count, frame, out);
+    const auto columns = static_cast<float>((count + each - 1) / each);
+    const float width = std::floor((box.size().x - gap * (columns - 1.0F)) / columns);
+    Box column{{box.low.x, ImGui::GetCursorScreenPos().y}, box.high};
+    for (std::size_t first = 0; first < count; first += each) {
+        column.high.x = column.low.x + width;
+        panel(("column " + std::to_string(first)).c_str(), column,
+              [&] { draw_questions(view, first, each, frame, out); });
+        column.low.x = column.high.x + gap;
+    }
 }
 
 std::string draw_exercises_workspace(const view::AppState& state, const WorkArea& area,
@@ -192,7 +222,7 @@ std::string draw_exercises_workspace(const view::AppState& state, const WorkArea
     if (view.lacks.empty()) {
         parts.heading.headline = view.exercise.title;
         parts.controls = [&](ControlBar& bar) { draw_bar(view, bar); };
-        parts.hero = {"sheet", "sheet", [&](const Box&) { draw_sheet(view, frame, out); }};
+        parts.hero = {"sheet", "sheet", [&](const Box& box) { draw_sheet(view, box, frame, out); }};
     }
     return draw_parts(state, area, parts, frame, out);
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/draw/parts.h"
@@ -16,16 +18,16 @@ namespace attn::ui {
 void draw_kinds_bar(const view::KindsView& view, const view::OnlineView& online, bool is_online,
                     ControlBar& bar);
 
-/// `count` of the weights of A, of B and their difference, from the first on.
-void draw_kinds(const view::KindsView& view, std::size_t first, std::size_t count, const Box& box,
-                const Frame& frame, view::Actions& out);
-/// The same as maps.
+/// Some of the weights of A, of B and their difference, beneath each other; `first`: which of them is the first. Over A
+/// and B their formulas, where these have room.
+void draw_kinds(const view::KindsView& view, std::span<const view::GridView> grids,
+                std::size_t first, const Box& box, const Frame& frame, view::Actions& out);
+/// `count` of them as maps, from the first on.
 void draw_kinds_maps(const view::KindsView& view, const view::MapLook& look, std::size_t first,
                      std::size_t count, const Box& box, const Frame& frame, view::Actions& out);
-/// What A and B cost and how far apart they are: one line each, in two columns where there is room.
-float kinds_table_height(const std::vector<view::KindRow>& rows, float width, const Frame& frame);
-void draw_kinds_table(const std::vector<view::KindRow>& rows, ImVec2 low, float width,
-                      const Frame& frame);
+/// How far apart A and B are, what each costs, and the output of a row: beside each other where there is room.
+float kinds_numbers_height(const view::KindsView& view, float width, const Frame& frame);
+void draw_kinds_numbers(const view::KindsView& view, const Box& box, const Frame& frame);
 
 /// A few rows of numbers under their title, `row_height` pixels each; returns where they end.
 float draw_vectors(const view::GridView& grid, const char* id, ImVec2 low, float width,

@@ -9,11 +9,12 @@
 namespace attn::ui {
 namespace {
 
-using view::KindRow;
+using view::KindRow, view::KindsView;
 
 // Design units.
 constexpr float kTwoColumns = 900.0F, kTableLargestCell = 72.0F;
-constexpr float kNumber = 0.22F;  // of a column's width: the numbers of one side
+constexpr float kOutputs = 136.0F, kOutputRow = 28.0F, kOutputsWidth = 272.0F;
+constexpr float kNumber = 0.26F;  // of a column's width: the numbers of one side
 
 /// What stands between A and B, and what each of them has.
 struct Groups {
@@ -49,7 +50,9 @@ void draw_line(const Line& line, const KindRow& row) {
     ImGui::InvisibleButton("line", {line.high.x - line.low.x, line.high.y - line.low.y});
     tooltip(frame, row.label + ": " + row.formula, row.tooltip);
     ImGui::PopID();
-    const float numbers = line.high.x - 2 * line.number();
+    const float label = frame.text_width(frame.fonts.body, row.label) + frame.px(kSpace8);
+    const float numbers = row.between.empty() ? line.high.x - 2 * line.number()
+                                              : std::min(line.low.x + label, line.high.x);
     line.text(frame.fonts.body, frame.theme.text, line.low.x, numbers, Align::left, row.label);
     if (!row.between.empty())
         return line.text(frame.fonts.digits, frame.theme.text, numbers, line.high.x, Align::right,
@@ -78,27 +81,32 @@ void draw_group(const std::vector<const KindRow*>& rows, Heads heads, ImVec2 low
 
 }  // namespace
 
-float kinds_table_height(const std::vector<KindRow>& rows, float width, const Frame& frame) {
-    if (rows.empty()) return 0.0F;
-    const Groups groups(rows);
-    const std::size_t lines = is_wide(width, frame)
-                                  ? std::max(groups.between.size(), groups.sides.size()) + 1
-                                  : groups.between.size() + groups.sides.size() + 2;
-    return frame.px(kTitleRow) * static_cast<float>(lines);
+float kinds_numbers_height(const KindsView& view, float width, const Frame& frame) {
+    const Groups groups(view.rows);
+    const auto between = groups.between.size() + 1, sides = groups.sides.size() + 1;
+    const bool wide = is_wide(width, frame);
+    const float lines =
+        frame.px(kTitleRow) * static_cast<float>(wide ? std::max(between, sides) : between + sides);
+    return wide ? std::max(lines, frame.px(kOutputs)) : lines + frame.px(kSpace16 + kOutputs);
 }
 
-void draw_kinds_table(const std::vector<KindRow>& rows, ImVec2 low, float width,
-                      const Frame& frame) {
-    const Groups groups(rows);
-    const bool wide = is_wide(width, frame);
-    const float column = wide ? (width - frame.px(kSpace48)) / 2 : width;
-    draw_group(groups.between, Heads::between, low, column, frame);
-    const float below = frame.px(kTitleRow) * static_cast<float>(groups.between.size() + 1);
-    const ImVec2 other =
-        wide ? ImVec2{low.x + column + frame.px(kSpace48), low.y} : ImVec2{low.x, low.y + below};
-    draw_group(groups.sides, Heads::sides, other, column, frame);
-    say_stands(frame.painter, Measuring::Kind::labels, low,
-               {low.x + width, low.y + kinds_table_height(rows, width, frame)});
+void draw_kinds_numbers(const KindsView& view, const Box& box, const Frame& frame) {
+    const Groups groups(view.rows);
+    const bool wide = is_wide(box.size().x, frame);
+    const float gap = frame.px(kSpace24);
+    const float last = wide ? frame.px(kOutputsWidth) : box.size().x;
+    const float column = wide ? (box.size().x - last - 2 * gap) / 2 : box.size().x;
+    const auto below = [&](const std::vector<const KindRow*>& rows) {
+        return frame.px(kTitleRow) * static_cast<float>(rows.size() + 1);
+    };
+    ImVec2 at = box.low;
+    draw_group(groups.between, Heads::between, at, column, frame);
+    wide ? at.x += column + gap : at.y += below(groups.between);
+    draw_group(groups.sides, Heads::sides, at, column, frame);
+    wide ? at.x += column + gap : at.y += below(groups.sides) + frame.px(kSpace16);
+    if (view.outputs && at.y + frame.px(kOutputs) <= box.high.y + 1.0F)
+        draw_vectors(*view.outputs, "outputs", at, last, frame.px(kOutputRow), frame);
+    say_stands(frame.painter, Measuring::Kind::labels, box.low, box.high);
 }
 
 float draw_vectors(const view::GridView& grid, const char* id, ImVec2 low, float width,

@@ -14,10 +14,8 @@ namespace {
 using view::RooflineView;
 
 // Design units.
-constexpr float kLargeWidth = 440.0F, kLargeHeight = 280.0F, kPoint = 4.0F, kRooflineWidth = 220.0F,
-                kRooflineHeight = 96.0F;
-constexpr float kRooflineRoom = 640.0F;  // header width from which it has a place
-constexpr float kBar = 6.0F;
+constexpr float kPoint = 4.0F, kBar = 6.0F;
+constexpr float kLeastPass = 80.0F;  // of the room beside the badge
 
 // Room around what is drawn, as factors of it.
 constexpr double kLeft = 4.0;        // less than the lowest intensity
@@ -120,77 +118,13 @@ void draw_point_labels(const RooflineView& roofline, const Axes& axes, const Fra
     }
 }
 
-/// Powers of ten below and left of a large plot.
-void draw_ticks(const Axes& axes, const Frame& frame) {
-    const Font& font = frame.fonts.digits_small;
-    const view::Color color = frame.theme.muted;
-    const view::Color line = frame.theme.line;
-    for (double x = std::pow(10.0, std::ceil(std::log10(axes.x_low))); x <= axes.x_high; x *= 10) {
-        const float at = axes.x(x);
-        frame.painter.line({at, axes.area.low.y}, {at, axes.area.high.y}, line, 1.0F);
-        draw_text_in(frame, font, {at - frame.px(40), axes.area.high.y + frame.px(2)},
-                     {at + frame.px(40), axes.area.high.y + font.px + frame.px(6)}, Align::center,
-                     color, view::tick(x));
-    }
-    for (double y = std::pow(10.0, std::ceil(std::log10(axes.y_low))); y <= axes.y_high; y *= 10) {
-        const float at = axes.y(y);
-        frame.painter.line({axes.area.low.x, at}, {axes.area.high.x, at}, line, 1.0F);
-        draw_text_in(frame, font, {axes.area.low.x - frame.px(60), at - font.px},
-                     {axes.area.low.x - frame.px(4), at + font.px}, Align::right, color,
-                     view::tick(y));
-    }
-}
-
-void draw_plot(const RooflineView& roofline, const Area& area, const Frame& frame,
-               bool with_ticks) {
-    const Axes axes = axes_of(roofline, area);
-    if (with_ticks) draw_ticks(axes, frame);
-    say_stands(frame.painter, Measuring::Kind::chart, area.low, area.high);
-    draw_roof(roofline, axes, frame);
-    draw_roof_labels(roofline, axes, frame);
-    draw_points(roofline, axes, frame);
-    draw_point_labels(roofline, axes, frame);
-}
-
-/// The same plot with its axes, each point in numbers, and what is counted.
-void draw_large_tooltip(const RooflineView& roofline, const Frame& frame) {
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {frame.px(16), frame.px(12)});
-    ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(frame.px(kLargeWidth + 16));
-    ImGui::TextUnformatted(roofline.words.c_str());
-    ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(frame.theme.muted));
-    ImGui::TextUnformatted("GFLOP/s over FLOP per byte of memory traffic; both axes logarithmic");
-    const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 high{low.x + frame.px(kLargeWidth), low.y + frame.px(kLargeHeight)};
-    draw_plot(roofline,
-              {{low.x + frame.px(56), low.y + frame.px(24)}, {high.x, high.y - frame.px(24)}},
-              frame, true);
-    ImGui::Dummy({high.x - low.x, high.y - low.y});
+/// Each point in numbers, and what is counted.
+std::string points_words(const RooflineView& roofline) {
+    std::string words = "GFLOP/s over FLOP per byte of memory traffic; both axes logarithmic";
     for (const RooflineView::Point& point : roofline.points)
-        ImGui::TextUnformatted((point.label + ": " + view::tick(point.gflops) + " GFLOP/s at " +
-                                view::tick(point.intensity) + " FLOP per byte")
-                                   .c_str());
-    ImGui::TextUnformatted(roofline.tooltip.c_str());
-    ImGui::PopStyleColor();
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
-    ImGui::PopStyleVar();
-}
-
-void draw_roofline(const RooflineView& roofline, const Area& area, const Frame& frame) {
-    const Font& font = frame.fonts.small;
-    const float line = font.px + frame.px(6);
-    const ImVec2 caption{area.low.x, area.high.y - line};
-    draw_text_in(frame, font, caption, area.high, Align::left, frame.theme.muted,
-                 fit_text(frame, font, roofline.words, area.width()));
-    const bool known = roofline.ready && roofline.peak > 0.0 && roofline.bandwidth > 0.0;
-    if (known)
-        draw_plot(roofline,
-                  {{area.low.x, area.low.y + line}, {area.high.x, caption.y - frame.px(2)}}, frame,
-                  false);
-    ImGui::SetCursorScreenPos(area.low);
-    ImGui::InvisibleButton("roofline", area.size());
-    if (known && ImGui::IsItemHovered()) draw_large_tooltip(roofline, frame);
+        words += "\n" + point.label + ": " + view::tick(point.gflops) + " GFLOP/s at " +
+                 view::tick(point.intensity) + " FLOP per byte";
+    return words + "\n" + roofline.tooltip;
 }
 
 /// "sampled preview" and what is not finite on a filled plate, "● exact" in quiet letters. Returns its width.
@@ -209,19 +143,6 @@ float draw_badge(const LargeScene& scene, ImVec2 at, float height) {
     draw_text_in(frame, font, at, high, Align::center, plate ? frame.theme.background : quiet,
                  words);
     return width;
-}
-
-/// Badge, and what a pixel stands for at the right end.
-void draw_quality_line(const LargeScene& scene, const Area& line) {
-    const Frame& frame = scene.frame;
-    const float plate = std::min(frame.px(24), line.height());
-    const float width =
-        draw_badge(scene, {line.low.x, std::round((line.low.y + line.high.y - plate) / 2)}, plate);
-    draw_fitted(frame, frame.fonts.small, {line.low.x + width + frame.px(kSpace24), line.low.y},
-                line.high, Align::right, frame.theme.muted, scene.view.zoom_words);
-    ImGui::SetCursorScreenPos(line.low);
-    ImGui::InvisibleButton("quality", line.size());
-    tooltip(frame, scene.view.title, scene.view.quality + "; " + scene.view.zoom_words);
 }
 
 // --- the exact pass
@@ -286,13 +207,10 @@ void draw_pass_line(const LargeScene& scene, const Area& line) {
 void draw_pass_words(const LargeScene& scene, const Area& line) {
     const Frame& frame = scene.frame;
     const view::PassView& pass = scene.view.pass;
-    const Font& font = frame.fonts.small;
-    const std::string words = fit_text(frame, font, pass.words, line.width());
-    draw_text_in(frame, font, line.low, line.high, Align::left, frame.theme.text, words);
-    const float x = line.low.x + frame.text_width(font, words) + frame.px(16);
-    if (line.high.x - x > frame.px(40))
-        draw_text_in(frame, font, {x, line.low.y}, line.high, Align::left, frame.theme.muted,
-                     fit_text(frame, font, pass.detail, line.high.x - x));
+    const std::string whole = pass.words + (pass.detail.empty() ? "" : "  " + pass.detail);
+    const bool fits = frame.text_width(frame.fonts.small, whole) <= line.width();
+    draw_fitted(frame, frame.fonts.small, line.low, line.high, Align::left, frame.theme.muted,
+                fits ? whole : pass.words);
     ImGui::SetCursorScreenPos(line.low);
     ImGui::InvisibleButton("pass words", line.size());
     tooltip(frame, pass.words, pass.detail);
@@ -300,21 +218,47 @@ void draw_pass_words(const LargeScene& scene, const Area& line) {
 
 }  // namespace
 
-void draw_large_header(const LargeScene& scene, const Area& area) {
+void draw_roofline(const RooflineView& roofline, const Area& area, const Frame& frame) {
+    const Font& font = frame.fonts.small;
+    const float line = font.px + frame.px(6);
+    const ImVec2 caption{area.low.x, area.high.y - line};
+    draw_text_in(frame, font, caption, area.high, Align::left, frame.theme.muted,
+                 fit_text(frame, font, roofline.words, area.width()));
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::InvisibleButton("roofline", area.size());
+    if (!roofline.ready || !(roofline.peak > 0.0) || !(roofline.bandwidth > 0.0)) return;
+    const Axes axes = axes_of(
+        roofline, {{area.low.x, area.low.y + line}, {area.high.x, caption.y - frame.px(2)}});
+    say_stands(frame.painter, Measuring::Kind::chart, axes.area.low, axes.area.high);
+    draw_roof(roofline, axes, frame);
+    draw_roof_labels(roofline, axes, frame);
+    draw_points(roofline, axes, frame);
+    draw_point_labels(roofline, axes, frame);
+    tooltip(frame, roofline.words, points_words(roofline));
+}
+
+void draw_large_header(const LargeScene& scene, const Area& line) {
     const Frame& frame = scene.frame;
-    Area left = area;
-    if (scene.view.roofline.ready && area.width() >= frame.px(kRooflineRoom) &&
-        area.height() >= frame.px(kRooflineHeight)) {
-        left.high.x = area.high.x - frame.px(kRooflineWidth + 32);
-        draw_roofline(scene.view.roofline,
-                      {{area.high.x - frame.px(kRooflineWidth), area.low.y}, area.high}, frame);
+    const std::string& zoom = scene.view.zoom_words;
+    const float plate = std::min(frame.px(24), line.height());
+    const float top = std::round((line.low.y + line.high.y - plate) / 2);
+    const float gap = frame.px(kSpace24);
+    Area rest = line;
+    rest.low.x += draw_badge(scene, {line.low.x, top}, plate) + gap;
+    ImGui::SetCursorScreenPos(line.low);
+    ImGui::InvisibleButton("quality", {std::max(rest.low.x - gap - line.low.x, 1.0F), plate});
+    tooltip(frame, scene.view.title, scene.view.quality + "; " + zoom);
+    rest.high.x -= frame.text_width(frame.fonts.small, zoom) + gap;
+    if (rest.width() < frame.px(kLeastPass)) return;
+    draw_text_in(frame, frame.fonts.small, line.low, line.high, Align::right, frame.theme.muted,
+                 zoom);
+    Area bar = rest;
+    if (!scene.view.pass.done) {
+        rest.high.x = std::round((rest.low.x + rest.high.x) / 2);
+        bar.low.x = rest.high.x + gap;
+        draw_pass_line(scene, bar);
     }
-    const float title = area.low.y + frame.px(24);
-    const float bar = scene.view.pass.done ? title : title + frame.px(28);
-    draw_quality_line(scene, {left.low, {left.high.x, title}});
-    if (!scene.view.pass.done) draw_pass_line(scene, {{left.low.x, title}, {left.high.x, bar}});
-    const float foot = bar + frame.px(18);
-    if (foot <= area.high.y) draw_pass_words(scene, {{left.low.x, bar}, {left.high.x, foot}});
+    draw_pass_words(scene, rest);
 }
 
 }  // namespace attn::ui

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/common/document/actions.h"
+#include "app/common/draw/parts.h"
 #include "app/common/map/draw/parts.h"
 #include "app/workspaces/large/state.h"
 #include "app/workspaces/large/view.h"
@@ -18,17 +19,19 @@ struct LargeScene {
 
 /// The hero, filling the current window: header, rulers, canvas, profiles, legend; while there is no matrix, the way to one.
 void draw_large_map(const LargeScene& scene);
-/// The side panel, filling the current window: minimap, colours, ways to a cell, the selected cell's
-/// arithmetic, lists of cells, generator. Scrolls where it does not fit.
+/// The side panel, filling the current window: minimap, ways to a cell, the selected cell's arithmetic. Scrolls where it
+/// does not fit.
 void draw_large_side(const LargeScene& scene);
+/// The strongest cells in view and, where it has room, the roofline.
+void draw_large_cells(const LargeScene& scene, const Box& box);
+/// What is drawn and how it is coloured; behind it, what the generator would make.
+void draw_large_bar(const view::LargeView& view, const view::MapLook& look, ControlBar& bar);
 
-/// Quality, zoom; the exact pass; and, where it has room, the roofline.
-void draw_large_header(const LargeScene& scene, const Area& area);
-/// The generator's settings and the button that makes the matrix.
-void draw_generator(const LargeScene& scene);
+/// In one line: quality, the exact pass, zoom.
+void draw_large_header(const LargeScene& scene, const Area& line);
+void draw_roofline(const view::RooflineView& roofline, const Area& area, const Frame& frame);
 /// The two ways to another matrix.
 void draw_open_button(const LargeScene& scene);
 void draw_generate_button(const LargeScene& scene);
-float generate_width(const LargeScene& scene);
 
 }  // namespace attn::ui

@@ -120,62 +120,6 @@ void draw_go_to(const LargeScene& scene) {
     wrapped_words(scene.frame, scene.frame.fonts.small, scene.frame.theme.bad, view.go_to_fault);
 }
 
-// --- how it looks
-
-void draw_picture_choice(const LargeScene& scene) {
-    ImGui::Dummy({1.0F, scene.frame.px(kSection)});
-    const view::LargeView& view = scene.view;
-    const Tip tip{"Weights, or the scores that softmax turns into them", view.picture_tip};
-    if (const auto n = choice(scene.frame, "picture", view.picture_names, view.picture, tip))
-        scene.out.push_back(view::SetMapPicture{static_cast<view::MapPictureOf>(*n)});
-}
-
-void draw_pooling(const LargeScene& scene, view::MapColors colors) {
-    const view::LargeView& view = scene.view;
-    section(scene, "Pooling");
-    const Tip pooling{"How the cells of a pixel become one number",
-                      "mean: where the attention goes. max: no needle is lost. log-mean: the "
-                      "typical weight, exp of the mean logarithm. A NaN among them makes it NaN."};
-    if (const auto n = choice(scene.frame, "pooling", view.pooling_names, view.pooling, pooling)) {
-        colors.pooling = static_cast<large::Pooling>(*n);
-        scene.out.push_back(view::SetMapColors{colors});
-    }
-}
-
-void draw_colors(const LargeScene& scene) {
-    const view::LargeView& view = scene.view;
-    view::MapColors colors = scene.look.colors;
-    const bool scores = scene.look.picture == view::MapPictureOf::scores;
-    if (!scores) draw_pooling(scene, colors);
-    section(scene, "Colours");
-    const Tip range{"Which weights in view the colours span",
-                    "Percentiles of the pooled weights; what lies beyond has the end's colour."};
-    if (const auto n =
-            choice(scene.frame, "range", view.percentile_names, view.percentile, range)) {
-        const auto at = static_cast<std::size_t>(*n);
-        if (at < view.percentile_colors.size())
-            scene.out.push_back(view::SetMapColors{view.percentile_colors[at]});
-    }
-    if (scores) return;
-    const Tip log{"Colours by the logarithm of the weight", "Or by the weight itself."};
-    if (const auto on = toggle(scene.frame, "log", "log scale", view.log_scale, log)) {
-        colors.log_scale = *on;
-        scene.out.push_back(view::SetMapColors{colors});
-    }
-}
-
-void draw_heads(const LargeScene& scene) {
-    const view::LargeView& view = scene.view;
-    if (view.heads.size() < 2) return;
-    section(scene, "Head");
-    const Tip tip{"The head that is drawn", "Key: H for the next one."};
-    const auto row = combo(scene.frame, "##head", {view.heads, view.head},
-                           ImGui::GetContentRegionAvail().x, tip, scene.out);
-    if (!row || static_cast<std::size_t>(*row) >= view.head_refs.size()) return;
-    const large::Head head = view.head_refs[static_cast<std::size_t>(*row)];
-    scene.out.push_back(view::ShowHead{head.h, head.b});
-}
-
 // --- cells
 
 /// "70,001 → 5        0.7312"; a click goes there.
@@ -267,70 +211,7 @@ void draw_selected(const LargeScene& scene) {
     draw_searches(scene);
 }
 
-using large::PlantedSpec;
-
-constexpr Index kWidest = 256;
-constexpr float kSizes = 112.0F;  // design units
-
-void draw_sizes(const LargeScene& scene, PlantedSpec& draft) {
-    ImGui::AlignTextToFramePadding();
-    words(scene.frame, scene.frame.fonts.body, scene.frame.theme.text, "tokens");
-    ImGui::SameLine();
-    const Tip tip{"n: queries and keys", "The matrix has n² weights; none of it is stored."};
-    const auto row = combo(scene.frame, "##tokens", {scene.view.size_names, scene.view.size},
-                           scene.frame.px(kSizes), tip, scene.out);
-    if (row && static_cast<std::size_t>(*row) < scene.view.sizes.size())
-        draft.tokens = scene.view.sizes[static_cast<std::size_t>(*row)];
-}
-
-void draw_numbers(const LargeScene& scene, PlantedSpec& draft) {
-    const Frame& frame = scene.frame;
-    const float width = number_width(frame, "d_k", kWidest);
-    flow(frame, width);
-    const Tip width_tip{"d_k: columns of Q and K", "Drag, or double-click to type."};
-    if (const auto d_k =
-            number_field(frame, "##map d_k", "d_k", draft.d_k, large::kLeastPlantedWidth, kWidest,
-                         width, width_tip, scene.out))
-        draft.d_k = *d_k;
-    const float seed = seed_width(frame, draft.seed);
-    flow(frame, seed);
-    const Tip seed_tip{"seed of every draw", "The same seed gives the same matrix."};
-    if (const auto next = seed_field(frame, "##map seed", draft.seed, seed, seed_tip, scene.out))
-        draft.seed = *next;
-}
-
-struct Part {
-    const char* words;
-    bool PlantedSpec::*on;
-    const char* tip;
-};
-constexpr Part kParts[] = {
-    {"band", &PlantedSpec::band, "a token attends to its neighbours"},
-    {"sink", &PlantedSpec::sink, "everything attends to token 0"},
-    {"induction", &PlantedSpec::induction,
-     "a repeated stretch attends to what followed its first occurrence"},
-    {"documents", &PlantedSpec::documents,
-     "tokens attend within their own document: blocks on the diagonal"},
-    {"needle", &PlantedSpec::needle, "one query finds one key far from it, with more than half"},
-    {"causal", &PlantedSpec::causal, "a query attends to no later key"},
-};
-
-void draw_parts(const LargeScene& scene, PlantedSpec& draft) {
-    bool first = true;
-    for (const Part& part : kParts) {
-        if (!first) flow(scene.frame, toggle_width(scene.frame, part.words));
-        first = false;
-        const Tip tip{part.words, part.tip};
-        if (const auto on = toggle(scene.frame, part.words, part.words, draft.*part.on, tip))
-            draft.*part.on = *on;
-    }
-}
-
-std::string generate_words(const LargeScene& scene) {
-    const auto n = static_cast<std::size_t>(scene.view.size);
-    const auto& names = scene.view.size_names;
-    return n < names.size() ? "Generate " + names[n] + " tokens" : "Generate";
-}
+constexpr float kRooflineHeight = 132.0F;  // design units
 
 }  // namespace
 
@@ -338,43 +219,16 @@ void draw_large_side(const LargeScene& scene) {
     draw_not_finite(scene);
     draw_where(scene);
     draw_go_to(scene);
-    draw_picture_choice(scene);
-    draw_colors(scene);
-    draw_heads(scene);
     draw_found(scene);
     draw_selected(scene);
+    ImGui::Dummy({1.0F, scene.frame.px(16)});
+}
+
+void draw_large_cells(const LargeScene& scene, const Box& box) {
     draw_top(scene);
-    ImGui::Dummy({1.0F, scene.frame.px(16)});
-    draw_generator(scene);
-    ImGui::Dummy({1.0F, scene.frame.px(16)});
-}
-
-void draw_generator(const LargeScene& scene) {
-    PlantedSpec draft = scene.view.draft;
-    ImGui::PushID("generator");
-    draw_sizes(scene, draft);
-    draw_numbers(scene, draft);
-    draw_parts(scene, draft);
-    ImGui::PopID();
-    if (!(draft == scene.view.draft)) scene.out.push_back(view::DraftPlanted{draft});
-    draw_generate_button(scene);
-}
-
-void draw_open_button(const LargeScene& scene) {
-    if (button(scene.frame, "open", "Open a file",
-               {"Q and K of a model, as .npz or .safetensors", "V may be missing.  Key: Ctrl+O"}))
-        scene.out.push_back(view::ShowPrompt{view::PromptKind::open});
-}
-
-float generate_width(const LargeScene& scene) {
-    return button_width(scene.frame, generate_words(scene));
-}
-
-void draw_generate_button(const LargeScene& scene) {
-    if (button(
-            scene.frame, "generate", generate_words(scene),
-            {"Makes Q and K with what is chosen", "The map of their weights follows by itself."}))
-        scene.out.push_back(view::OpenPlanted{scene.view.draft});
+    const float top = box.high.y - scene.frame.px(kRooflineHeight);
+    if (scene.view.roofline.ready && ImGui::GetCursorScreenPos().y <= top)
+        draw_roofline(scene.view.roofline, {{box.low.x, top}, box.high}, scene.frame);
 }
 
 }  // namespace attn::ui

@@ -9,11 +9,10 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kHeader = 96.0F, kShortHeader = 76.0F, kProfile = 40.0F, kShortProfile = 24.0F,
-                kLowProfile = 12.0F, kLegend = 56.0F;
-constexpr float kRoomy = 560.0F, kLowMap = 360.0F;  // a lower window gives up some heights
-constexpr float kQuality = 24.0F, kPass = 52.0F;    // of a low one: its header
-constexpr float kForm = 440.0F;  // width of hint and generator on an empty canvas
+constexpr float kHeader = 34.0F, kProfile = 40.0F, kLowProfile = 24.0F, kLegend = 56.0F;
+constexpr float kRoomy = 480.0F;  // a lower map gives up some heights
+constexpr float kForm = 440.0F;   // width of the hint on an empty canvas
+constexpr float kLeastCells = 200.0F, kMostCells = 720.0F;
 
 /// Where everything stands.
 struct Layout {
@@ -22,23 +21,18 @@ struct Layout {
     Area row_profile, column_profile, captions, legend;
 };
 
-/// In a low window the map has the room of what its tooltips say too.
-Layout lay_out(const Frame& frame, const Area& room, bool pass_done) {
+Layout lay_out(const Frame& frame, const Area& room) {
     const bool roomy = room.height() >= frame.px(kRoomy);
-    const bool low = room.height() < frame.px(kLowMap);
-    const float header = frame.px(low     ? pass_done ? kQuality : kPass
-                                  : roomy ? kHeader
-                                          : kShortHeader);
     const float across = frame.px(kProfile);  // holds a ruler's title too
-    const float profile = frame.px(roomy ? kProfile : low ? kLowProfile : kShortProfile);
-    const float captions = roomy ? frame.px(kTitleRow) : low ? 0.0F : frame.fonts.small.px;
-    const float top = room.low.y + header + frame.px(kSpace8);
+    const float profile = frame.px(roomy ? kProfile : kLowProfile);
+    const float captions = roomy ? frame.px(kTitleRow) : 0.0F;  // their tooltips say the same
+    const float top = room.low.y + frame.px(kHeader);
     const Rulers map = place_map(
         frame, {{room.low.x, top},
                 {room.high.x - across, room.high.y - profile - captions - frame.px(kLegend)}});
     const Area& canvas = map.canvas;
     const float foot = canvas.high.y + profile;
-    return {{room.low, {room.high.x, room.low.y + header}},
+    return {{room.low, {room.high.x, top}},
             map,
             {{canvas.high.x, canvas.low.y}, {canvas.high.x + across, canvas.high.y}},
             {{canvas.low.x, canvas.high.y}, {canvas.high.x, foot}},
@@ -46,23 +40,32 @@ Layout lay_out(const Frame& frame, const Area& room, bool pass_done) {
             {{canvas.low.x, foot + captions}, {room.high.x, foot + captions + frame.px(kLegend)}}};
 }
 
-/// Two buttons with their keys, then what would be generated.
+/// What the whole matrix leaves of the width.
+float cells_width(const view::MapLook& look, ImVec2 room, const Frame& frame) {
+    const Area& canvas = lay_out(frame, {{0.0F, 0.0F}, room}).map.canvas;
+    const auto rows = static_cast<float>(std::max<Index>(look.size.rows, 1));
+    const float width = canvas.height() * static_cast<float>(look.size.columns) / rows;
+    return within(canvas.width() - width - frame.px(kSpace24), frame.px(kLeastCells),
+                  frame.px(kMostCells));
+}
+
+/// Two buttons with their keys.
 void draw_ways(const LargeScene& scene) {
     const Frame& frame = scene.frame;
     draw_open_button(scene);
     ImGui::SameLine();
     words(frame, frame.fonts.small, frame.theme.muted, "Ctrl+O, or drop a file on the window");
     ImGui::Dummy({1.0F, frame.px(8)});
-    wrapped_words(frame, frame.fonts.small, frame.theme.muted,
-                  "Or generate; Ctrl+K finds “Generate” with every size.");
-    draw_generator(scene);
+    draw_generate_button(scene);
+    ImGui::SameLine();
+    words(frame, frame.fonts.small, frame.theme.muted, "as the bar above says");
 }
 
-/// What to do or what is being done, in the middle; the generator below while nothing is on the way.
+/// What to do or what is being done, in the middle.
 void draw_empty(const LargeScene& scene, const Area& room) {
     const Frame& frame = scene.frame;
     const float width = std::min(frame.px(kForm), room.width());
-    const float form = scene.view.loading ? frame.px(48) : frame.px(344);
+    const float form = scene.view.loading ? frame.px(48) : frame.px(160);
     const float y = std::max(room.low.y, (room.low.y + room.high.y - form) * 0.5F);
     ImGui::SetCursorScreenPos({std::round((room.low.x + room.high.x - width) / 2), std::round(y)});
     ImGui::BeginChild("empty", {width, room.high.y - y});
@@ -74,17 +77,11 @@ void draw_empty(const LargeScene& scene, const Area& room) {
     ImGui::EndChild();
 }
 
-void draw_large_bar(const view::LargeView& view, const view::MapLook& look, ControlBar& bar) {
-    const LargeScene scene{view, look, bar.frame, bar.out};
-    if (bar.take(button_width(bar.frame, "Open a file"))) draw_open_button(scene);
-    if (bar.take(generate_width(scene))) draw_generate_button(scene);
-}
-
 }  // namespace
 
 void draw_large_map(const LargeScene& scene) {
     const Area room = room_left();
-    const Layout at = lay_out(scene.frame, room, scene.view.pass.done);
+    const Layout at = lay_out(scene.frame, room);
     say_room(scene, at.map.canvas);
     if (!has_map(scene.view)) return draw_empty(scene, room);
     draw_large_header(scene, at.header);
@@ -106,9 +103,17 @@ std::string draw_large_workspace(const view::AppState& state, const WorkArea& r,
                 .side = [&](const Frame& beside) {
                     draw_large_side({view, look, beside, out});
                 }};
+    parts.controls = [&](ControlBar& bar) { draw_large_bar(view, look, bar); };
     if (has_map(view)) {
+        parts.more = "Generate";
         parts.heading.headline = view.title;
-        parts.controls = [&](ControlBar& bar) { draw_large_bar(view, look, bar); };
+        if (r.chrome)
+            parts.others = {{"cells", "strongest cells",
+                             [&](const Box& box) {
+                                 draw_large_cells({view, look, around(frame), out}, box);
+                             },
+                             CanvasPart::Where::right, 0.0F,
+                             [&](ImVec2 room) { return cells_width(look, room, frame); }}};
         parts.heading.why = view.bottom_line;
         parts.status = view.bottom_line.substr(0, view.bottom_line.find(';'));
     }

@@ -30,6 +30,7 @@ constexpr float kHeadLists = 96.0F, kLabels = 124.0F;
 constexpr double kLeastRate = 1e-5;
 constexpr float kChoices = 36.0F, kMeasures = 240.0F;
 constexpr float kCurves = 0.4F, kSmall = 0.36F;  // of the width, of the height
+constexpr float kAroundMaps = 120.0F;            // words, labels and colours
 
 void draw_training(const LearnView& view, ControlBar& bar) {
     view::Actions& out = bar.out;
@@ -319,7 +320,11 @@ std::string draw_learn_workspace(const view::AppState& state, const WorkArea& r,
              CanvasPart::Where::left, kCurves},
             {"small", "more curves",
              [&](const Box& box) { draw_small_curves(view, box, frame, out); },
-             CanvasPart::Where::below, kSmall}};
+             CanvasPart::Where::below, 0.0F,
+             [&](ImVec2 room) {
+                 // What the maps, beside each other, cannot fill.
+                 return std::max(kSmall * room.y, room.y - room.x / 2 - frame.px(kAroundMaps));
+             }}};
     return draw_parts(state, r, parts, frame, out);
 }
 

@@ -11,8 +11,8 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kMostRow = 160.0F;
-constexpr float kWords = 0.3F;  // of the width
+constexpr float kMostRow = 88.0F, kMostWord = 40.0F;  // from word to word, and of the plate of one
+constexpr float kWords = 0.3F;                        // of the width
 constexpr float kMostWidth = 1100.0F, kLegend = 24.0F;
 
 struct Lanes {
@@ -51,8 +51,12 @@ bool draw_word(const Box& box, const std::string& text, Align align, view::Color
     const bool hovered = ImGui::IsItemHovered();
     const bool pressed = pressed_by_key(frame);
     tooltip(frame, text, tip);
-    if (chosen || hovered) frame.painter.rect(box.low, box.high, frame.theme.raised, frame.px(4));
-    const Font& font = chosen ? frame.fonts.strong : frame.fonts.body;
+    const float inset = std::max((box.size().y - frame.px(kMostWord)) / 2, 0.0F);
+    if (chosen || hovered)
+        frame.painter.rect({box.low.x, box.low.y + inset}, {box.high.x, box.high.y - inset},
+                           frame.theme.raised, frame.px(4));
+    const bool large = box.size().y >= frame.px(kMostWord);
+    const Font& font = large ? frame.fonts.title : chosen ? frame.fonts.strong : frame.fonts.body;
     const float pad = frame.px(8);
     draw_fitted(frame, font, {box.low.x + pad, box.low.y}, {box.high.x - pad, box.high.y}, align,
                 color, text);
@@ -99,8 +103,14 @@ void draw_alignment(const view::AlignmentView& view, const Box& box, const Frame
             return within(lanes.size().y / static_cast<float>(std::max<std::size_t>(count, 1)),
                           frame.px(kTextRow), frame.px(kMostRow));
         };
-        const Lanes at{ImGui::GetCursorScreenPos().y, step(view.rows.size()),
-                       step(view.keys.size()), queries.high.x, keys.low.x};
+        const auto most = static_cast<float>(std::max(view.rows.size(), view.keys.size()));
+        const float each = step(std::max(view.rows.size(), view.keys.size()));
+        const auto spread = [&](std::size_t count) {  // both sides as high as the longer one
+            return std::max(each,
+                            each * most / static_cast<float>(std::max<std::size_t>(count, 1)));
+        };
+        const Lanes at{ImGui::GetCursorScreenPos().y, spread(view.rows.size()),
+                       spread(view.keys.size()), queries.high.x, keys.low.x};
         draw_lines(view, at, frame);
         for (std::size_t n = 0; n < view.rows.size(); ++n) {
             const view::AlignmentRowView& row = view.rows[n];

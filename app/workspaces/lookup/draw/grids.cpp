@@ -91,20 +91,12 @@ float draw_chips(const view::PermutationView& view, const Box& box, const Frame&
     return foot;
 }
 
-/// All matrices, and each alone.
-void add_grids(const view::LookupGridsView& view, LookupPages& to,
-               const std::function<float(const Box& box)>& above) {
-    const auto draw = [&view, &to, above](const Box& box, std::size_t n, std::size_t count) {
-        const ImVec2 low{box.low.x, above(box)};
-        const std::span grids = std::span(view.grids).subspan(n, count);
-        if (const auto clicked = draw_grid_set(grids, low, box.high, to.frame).clicked)
-            to.out.push_back(view::SelectLookupCell{clicked->row, clicked->column});
-    };
-    to.parts.hero = {"matrices", "matrices",
-                     [draw, &view](const Box& box) { draw(box, 0, view.grids.size()); }};
-    if (view.grids.size() > 1)
-        to.parts.singles =
-            parts_of(view.grids, [draw](const Box& box, std::size_t n) { draw(box, n, 1); });
+/// `count` of the matrices from the n-th on.
+void draw_grids(const view::LookupGridsView& view, std::size_t n, std::size_t count, const Box& box,
+                LookupPages& to) {
+    const std::span grids = std::span(view.grids).subspan(n, count);
+    if (const auto clicked = draw_grid_set(grids, box.low, box.high, to.frame).clicked)
+        to.out.push_back(view::SelectLookupCell{clicked->row, clicked->column});
 }
 
 }  // namespace
@@ -116,13 +108,22 @@ bool LookupPages::say(const view::LookupGridsView& view) {
 }
 
 void LookupPages::add(const view::SimilarityView& view) {
-    if (say(view.body)) add_grids(view.body, *this, [](const Box& box) { return box.low.y; });
+    if (!say(view.body)) return;
+    const auto& grids = view.body.grids;
+    parts.hero = {"matrices", "matrices",
+                  [&](const Box& box) { draw_grids(view.body, 0, grids.size(), box, *this); }};
+    if (grids.size() > 1)
+        parts.singles = parts_of(grids, [this, &view](const Box& box, std::size_t n) {
+            draw_grids(view.body, n, 1, box, *this);
+        });
 }
 
 void LookupPages::add(const view::PermutationView& view) {
     if (!say(view.body)) return;
-    add_grids(view.body, *this, [this, &view](const Box& box) {
-        return draw_chips(view, box, frame, out) + frame.px(kGridsGap);
+    add_matrices(parts, view.body.grids, [this, &view](Box box, std::size_t n, std::size_t count) {
+        if (n + count == view.body.grids.size())  // over the hero
+            box.low.y = draw_chips(view, box, frame, out) + frame.px(kGridsGap);
+        draw_grids(view.body, n, count, box, *this);
     });
 }
 

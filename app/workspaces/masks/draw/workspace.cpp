@@ -297,20 +297,29 @@ std::string draw_masks_workspace(const view::AppState& state, const WorkArea& r,
     parts.heading.warns = view.warns;
     parts.status = view::computed_words(state);
     parts.controls = [&](ControlBar& bar) { draw_masks_bar(view, bar); };
+    std::optional<view::Pair> hovered;
     const auto draw = [&](const Box& box, std::size_t n, std::size_t count) {
-        view.maps.empty() ? draw_pair_grids(view, n, count, box, frame, out)
-                          : draw_pair_maps(view, view::map_look(state), n, count, box, frame, out);
+        const auto pair = view.maps.empty() ? draw_pair_grids(view, n, count, box, frame, out)
+                                            : draw_pair_maps(view, view::map_look(state), n, count,
+                                                             box, frame, out);
+        if (pair) hovered = pair;
     };
-    const std::size_t matrices = std::max(view.grids.size(), view.maps.size());
-    parts.hero = {"matrices", "matrices", [&](const Box& box) { draw(box, 0, matrices); }};
-    parts.singles = parts_of(view.maps.empty() ? view.grids : titles_of(view.maps),
-                             [&](const Box& box, std::size_t n) { draw(box, n, 1); });
+    add_matrices(parts, view.grids, draw);
+    if (!view.maps.empty()) {
+        parts.hero = {"matrices", "matrices",
+                      [&](const Box& box) { draw(box, 0, view.maps.size()); }};
+        parts.singles =
+            parts_of(titles_of(view.maps), [&](const Box& box, std::size_t n) { draw(box, n, 1); });
+    }
     if (r.chrome)
-        parts.others = {{"controls", compose ? "rules" : "conventions",
-                         [&](const Box& box) { draw_controls(view, box, around(frame), out); },
-                         CanvasPart::Where::below, 0.0F,
-                         [&](ImVec2 room) { return controls_height(view, room, frame); }}};
-    return draw_parts(state, r, parts, frame, out);
+        parts.others.insert(parts.others.begin(),
+                            {"controls", compose ? "rules" : "conventions",
+                             [&](const Box& box) { draw_controls(view, box, around(frame), out); },
+                             CanvasPart::Where::below, 0.0F,
+                             [&](ImVec2 room) { return controls_height(view, room, frame); }});
+    std::string status = draw_parts(state, r, parts, frame, out);
+    if (hovered != view.hovered) out.push_back(view::HoverPair{hovered});
+    return status;
 }
 
 extern const WorkspacePanel kMasksPanel;

@@ -96,7 +96,8 @@ void draw_point_values(const PlotCanvas& canvas) {
 void draw_width_grip(const PlotCanvas& canvas, float top, bool held) {
     const Frame& frame = canvas.frame;
     const view::Theme& theme = frame.theme;
-    const std::string text = fmt::format("← d_k = {} →", canvas.plot.marker_x);
+    const std::string words = fmt::format("d_k = {}", canvas.plot.marker_x);
+    const std::string text = frame.is_canvas_alone() ? words : "← " + words + " →";
     const float half = frame.text_width(frame.fonts.strong, text) / 2 + frame.px(8);
     const float line = std::round(canvas.x(canvas.plot.marker_x));
     const float x = within(line, canvas.low.x + half, canvas.high.x - half);

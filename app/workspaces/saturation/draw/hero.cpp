@@ -109,7 +109,8 @@ void draw_values(const PlotCanvas& canvas) {
 /// "d_k = 64" on a grip above the area.
 void draw_grip(const PlotCanvas& canvas, bool held) {
     const Frame& frame = canvas.frame;
-    const std::string text = fmt::format("← d_k = {} →", canvas.plot.marker_x);
+    const std::string words = fmt::format("d_k = {}", canvas.plot.marker_x);
+    const std::string text = frame.is_canvas_alone() ? words : "← " + words + " →";
     const float half = frame.text_width(frame.fonts.strong, text) / 2 + frame.px(8);
     const float x = within(canvas.x(canvas.plot.marker_x), canvas.low.x + half - frame.px(40),
                            canvas.high.x - half + frame.px(60));

@@ -9,6 +9,7 @@
 #include "app/common/draw/focus.h"
 #include "app/common/draw/heading.h"
 #include "app/common/draw/math.h"
+#include "app/common/draw/measured.h"
 #include "app/workspaces/step/draw/canvas.h"
 
 namespace attn::ui {
@@ -242,6 +243,9 @@ std::optional<OperandId> draw_heading(const StepView& view, const Frame& frame) 
     const bool is_low = is_lower_than(kLowWindow, frame);
     TitleLine line{low, low.x + ImGui::GetContentRegionAvail().x, low.x,
                    std::round(low.y + frame.px(lowest ? kLowestBaseline : kBaseline))};
+    const float height = lowest ? kLowestHeight : is_low ? kLowHeight : kHeadingHeight;
+    const ImVec2 foot{low.x, low.y + frame.px(height)};
+    say_stands(frame.painter, Measuring::Kind::heading, low, {line.right, foot.y});
     std::optional<OperandId> pointed;
     if (view.headline.empty())
         pointed = draw_title_line(view, frame, line);
@@ -249,8 +253,6 @@ std::optional<OperandId> draw_heading(const StepView& view, const Frame& frame) 
         line.taken = draw_headline(view, frame, line);
     draw_badge(view, frame, line);
     if (!is_low) draw_muted_line(view, frame, line);
-    const float height = lowest ? kLowestHeight : is_low ? kLowHeight : kHeadingHeight;
-    const ImVec2 foot{low.x, low.y + frame.px(height)};
     ImGui::SetCursorScreenPos(foot);
     ImGui::Dummy({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
     ImGui::SetCursorScreenPos(foot);

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+
+#include "app/common/image.h"
+#include "app/common/set_field.h"
+#include "app/common/state.h"
+
+namespace attn::view {
+
+/// How wide an exported figure is: as on screen; one, one and a half or two columns of a page; a slide.
+enum class FigureSize : std::uint8_t { screen, column, wide_column, page, slide };
+template <>
+inline constexpr std::string_view kNamesOf<FigureSize>[] = {"screen", "85mm", "120mm", "180mm",
+                                                            "slide"};
+
+/// What an export takes next: of the moment, in no session.
+struct FigureLook {
+    FigureSize size = FigureSize::screen;
+    std::shared_ptr<const Image> preview;  // while the prompt asks for the figure's path
+    bool operator==(const FigureLook&) const = default;
+};
+inline constexpr Look<FigureLook> figure_look;
+
+/// What the desktop does with files: of the moment, in no session.
+struct DesktopLook {
+    bool has_dialog = false;   // one of its own that asks for a path
+    bool asks_dialog = false;  // it is to be opened
+    std::string written;       // the file that the bottom line says was written; "": none
+    std::string opens;         // what the desktop is to open with its own program; "": nothing
+    bool operator==(const DesktopLook&) const = default;
+};
+inline constexpr Look<DesktopLook> desktop_look;
+
+using OfferFileDialog = Put<desktop_look, &DesktopLook::has_dialog>;
+using AskFileDialog = Put<desktop_look, &DesktopLook::asks_dialog>;
+using ShowWritten = Put<desktop_look, &DesktopLook::written>;
+using OpenWritten = Put<desktop_look, &DesktopLook::opens>;
+
+using SetFigureSize = Put<figure_look, &FigureLook::size, "set_figure_size", "size">;
+using ShowFigurePreview = Put<figure_look, &FigureLook::preview>;
+using FigureActions =
+    ActionList<Plain<SetFigureSize>, Moments<ShowFigurePreview, OfferFileDialog, AskFileDialog,
+                                             ShowWritten, OpenWritten>>;
+template <ListedIn<FigureActions> A>
+inline constexpr Meta kMetaOf<A> = FigureActions::kMeta<A>;
+
+}  // namespace attn::view

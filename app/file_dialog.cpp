@@ -1,0 +1,103 @@
+#include "app/file_dialog.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <vector>
+
+extern char** environ;  // NOLINT: as POSIX has it
+
+namespace attn {
+namespace {
+
+using view::PromptKind;
+
+bool is_program(const std::string& name) {
+    const char* const folders = std::getenv("PATH");
+    std::istringstream all(folders == nullptr ? "" : folders);
+    for (std::string folder; std::getline(all, folder, ':');)
+        if (access((std::filesystem::path(folder) / name).c_str(), X_OK) == 0) return true;
+    return false;
+}
+
+/// Its standard output goes to `output`. 0: it did not start.
+pid_t started(const std::vector<std::string>& words, int output) {
+    std::vector<char*> arguments;
+    for (const std::string& word : words)
+        arguments.push_back(const_cast<char*>(word.c_str()));  // NOLINT: as POSIX has it
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (output >= 0) posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    pid_t process = 0;
+    const int fault =
+        posix_spawnp(&process, arguments[0], &actions, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return fault == 0 ? process : 0;
+}
+
+std::vector<std::string> dialog_words(PromptKind kind, const std::string& path) {
+    const bool saves = kind == PromptKind::save || kind == PromptKind::figure;
+    const bool folder = kind == PromptKind::runs;
+    const std::string from = path.empty() ? "." : path;
+    if (!is_program("zenity"))
+        return {"kdialog",
+                saves    ? "--getsavefilename"
+                : folder ? "--getexistingdirectory"
+                         : "--getopenfilename",
+                from};
+    std::vector<std::string> words{"zenity", "--file-selection", "--filename=" + from};
+    if (saves) words.emplace_back("--save");
+    if (folder) words.emplace_back("--directory");
+    return words;
+}
+
+}  // namespace
+
+FileDialog::~FileDialog() {
+    if (!is_open()) return;
+    kill(process_, SIGTERM);
+    waitpid(process_, nullptr, 0);
+    close(answer_);
+}
+
+bool FileDialog::is_here() { return is_program("zenity") || is_program("kdialog"); }
+
+void FileDialog::ask(PromptKind kind, const std::string& path) {
+    std::array<int, 2> ends{};
+    if (is_open() || pipe2(ends.data(), O_CLOEXEC) != 0) return;
+    process_ = started(dialog_words(kind, path), ends[1]);
+    close(ends[1]);
+    answer_ = ends[0];
+    fcntl(answer_, F_SETFL, O_NONBLOCK);
+    text_.clear();
+    if (!is_open()) close(answer_);
+}
+
+std::optional<std::string> FileDialog::take() {
+    if (!is_open()) return std::nullopt;
+    std::array<char, 4096> bytes{};
+    ssize_t count = 0;
+    while ((count = read(answer_, bytes.data(), bytes.size())) > 0)
+        text_.append(bytes.data(), static_cast<std::size_t>(count));
+    if (count < 0) return std::nullopt;  // nothing yet
+    waitpid(process_, nullptr, 0);
+    close(answer_);
+    process_ = 0;
+    return text_.substr(0, text_.find('\n'));
+}
+
+bool open_with_desktop(const std::string& path) {
+    if (!is_program("xdg-open")) return false;
+    const pid_t process = started({"xdg-open", path}, -1);
+    return process > 0;
+}
+
+}  // namespace attn

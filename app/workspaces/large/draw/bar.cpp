@@ -1,0 +1,114 @@
+#include "app/common/draw/bar.h"
+
+#include "app/workspaces/large/draw/panel.h"
+
+namespace attn::ui {
+namespace {
+
+using large::PlantedSpec, view::LargeView;
+
+constexpr Index kWidest = 256;
+constexpr float kSizes = 112.0F, kHeads = 132.0F;  // design units
+
+void draw_colors(const LargeView& view, const view::MapLook& look, ControlBar& bar) {
+    const Tip picture{"Weights, or the scores that softmax turns into them", view.picture_tip};
+    if (const auto n = bar.choice("picture", view.picture_names, view.picture, picture))
+        bar.out.push_back(view::SetMapPicture{static_cast<view::MapPictureOf>(*n)});
+    view::MapColors colors = look.colors;
+    const bool scores = look.picture == view::MapPictureOf::scores;
+    const Tip pooling{"How the cells of a pixel become one number",
+                      "mean: where the attention goes. max: no needle is lost. log-mean: the "
+                      "typical weight, exp of the mean logarithm. A NaN among them makes it NaN."};
+    if (const auto n = scores ? std::nullopt
+                              : bar.choice("pooling", view.pooling_names, view.pooling, pooling))
+        colors.pooling = static_cast<large::Pooling>(*n);
+    const Tip range{"Colours: which weights in view they span",
+                    "Percentiles of the pooled weights; what lies beyond has the end's colour."};
+    if (const auto n = bar.choice("range", view.percentile_names, view.percentile, range))
+        colors = view.percentile_colors.at(static_cast<std::size_t>(*n));
+    const Tip log{"Colours by the logarithm of the weight", "Or by the weight itself."};
+    if (const auto on = scores ? std::nullopt : bar.toggle("log", "log scale", view.log_scale, log))
+        colors.log_scale = *on;
+    if (!(colors == look.colors)) bar.out.push_back(view::SetMapColors{colors});
+}
+
+void draw_heads(const LargeView& view, ControlBar& bar) {
+    if (view.heads.size() < 2) return;
+    const Tip tip{"The head that is drawn", "Key: H for the next one."};
+    const auto row = bar.combo("##head", {view.heads, view.head}, kHeads, tip);
+    if (!row || static_cast<std::size_t>(*row) >= view.head_refs.size()) return;
+    const large::Head head = view.head_refs[static_cast<std::size_t>(*row)];
+    bar.out.push_back(view::ShowHead{head.h, head.b});
+}
+
+struct Part {
+    const char* words;
+    bool PlantedSpec::*on;
+    const char* tip;
+};
+constexpr Part kParts[] = {
+    {"band", &PlantedSpec::band, "a token attends to its neighbours"},
+    {"sink", &PlantedSpec::sink, "everything attends to token 0"},
+    {"induction", &PlantedSpec::induction,
+     "a repeated stretch attends to what followed its first occurrence"},
+    {"documents", &PlantedSpec::documents,
+     "tokens attend within their own document: blocks on the diagonal"},
+    {"needle", &PlantedSpec::needle, "one query finds one key far from it, with more than half"},
+    {"causal", &PlantedSpec::causal, "a query attends to no later key"},
+};
+
+/// What the generator would make.
+void draw_planted(const LargeView& view, ControlBar& bar) {
+    PlantedSpec draft = view.draft;
+    const Tip tokens{"n: queries and keys", "The matrix has n² weights; none of it is stored."};
+    const auto row =
+        bar.label("tokens").combo("##tokens", {view.size_names, view.size}, kSizes, tokens);
+    if (row && static_cast<std::size_t>(*row) < view.sizes.size())
+        draft.tokens = view.sizes[static_cast<std::size_t>(*row)];
+    if (const auto d_k =
+            bar.number("##map d_k", "d_k", draft.d_k, large::kLeastPlantedWidth, kWidest,
+                       {"d_k: columns of Q and K", "Drag, or double-click to type."}))
+        draft.d_k = *d_k;
+    if (const auto seed = bar.seed("##map seed", draft.seed,
+                                   {"seed of every draw", "The same seed gives the same matrix."}))
+        draft.seed = *seed;
+    for (const Part& part : kParts)
+        if (const auto on =
+                bar.toggle(part.words, part.words, draft.*part.on, {part.words, part.tip}))
+            draft.*part.on = *on;
+    if (!(draft == view.draft)) bar.out.push_back(view::DraftPlanted{draft});
+}
+
+std::string generate_words(const LargeView& view) {
+    const auto n = static_cast<std::size_t>(view.size);
+    return n < view.size_names.size() ? "Generate " + view.size_names[n] + " tokens" : "Generate";
+}
+
+}  // namespace
+
+void draw_large_bar(const LargeView& view, const view::MapLook& look, ControlBar& bar) {
+    const LargeScene scene{view, look, bar.frame, bar.out};
+    if (has_map(view)) {
+        draw_heads(view, bar);
+        draw_colors(view, look, bar);
+        bar.rest();
+    }
+    if (bar.take(button_width(bar.frame, "Open a file"))) draw_open_button(scene);
+    if (bar.take(button_width(bar.frame, generate_words(view)))) draw_generate_button(scene);
+    draw_planted(view, bar);
+}
+
+void draw_open_button(const LargeScene& scene) {
+    if (button(scene.frame, "open", "Open a file",
+               {"Q and K of a model, as .npz or .safetensors", "V may be missing.  Key: Ctrl+O"}))
+        scene.out.push_back(view::ShowPrompt{view::PromptKind::open});
+}
+
+void draw_generate_button(const LargeScene& scene) {
+    if (button(
+            scene.frame, "generate", generate_words(scene.view),
+            {"Makes Q and K with what is chosen", "The map of their weights follows by itself."}))
+        scene.out.push_back(view::OpenPlanted{scene.view.draft});
+}
+
+}  // namespace attn::ui
