@@ -60,6 +60,9 @@ struct HeadsTableRow {
     std::string name, label;
     std::vector<std::string> cells;
     bool shown = false;
+    std::string tip = {};  // of the row; "": none
+    std::string text =
+        {};  // that the model is to read where the head is chosen; "": the one that it reads
 };
 struct HeadsTable {
     std::vector<HeadsTableColumn> columns;
@@ -197,6 +200,7 @@ struct AllHeadsView {
     std::optional<HeadsScatter> scatter;
     std::optional<HeadsTable> table;
     std::optional<SweepView> sweep;
+    std::string list_lacks;  // why there is none of these; "": there is
     // the head shown, or A and B, in one of the forms
     std::string large_lacks;      // why it is not defined; "": it is
     std::vector<GridView> grids;  // with two A − B too
