@@ -165,7 +165,7 @@ TEST_CASE("corpus: the table, CSV, and what is refused") {
     const Row rows[] = {{{"--part", "3/3"}, "--part is '3/3'; expected I/N"},
                         {{"--part", "1"}, "--part is '1'"},
                         {{"--part", "-1/2"}, "--part"},
-                        {{"--batch", "0"}, "--batch is '0'"},
+                        {{"--batch", "0"}, "--batch is 0; expected"},
                         {{"--save-every", "x"}, "--save-every is 'x'"},
                         {{"--sort", "change"}, "--sort is 'change'"},
                         {{"--text", "a"}, "--text is given with --texts"},

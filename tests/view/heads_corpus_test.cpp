@@ -74,9 +74,9 @@ TEST_CASE("its table has mean and deviation; a row the text that shows most") {
     CHECK(view.table->columns[2].key == "previous");
     const HeadsTableRow row = view.table->rows[1];
     CHECK(row.name == "0·1");
-    CHECK(row.label == "previous token");  // 0.3 in the mean, the sink 0.15
-    CHECK(view.table->rows[0].label == "first token");
-    CHECK(row.cells[2] == "0.30 ±0.08");  // √(0.02 / 3)
+    CHECK(row.tip.starts_with("previous token: mean 0.30"));  // 0.3 in the mean, the sink 0.15
+    CHECK(view.table->rows[0].tip.starts_with("first token: mean 0.15"));
+    CHECK(row.cells[2] == "0.30±.08");  // √(0.02 / 3)
     CHECK(row.cells[0] == "–");
     CHECK(row.text == "the cat number 2");
     CHECK(has(row.tip, "most 0.40 in text 2: the cat number 2"));

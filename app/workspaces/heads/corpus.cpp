@@ -30,7 +30,9 @@ HeadMeasure shown_measure(const HeadsLook& look, const CorpusHead& head) {
 
 std::string spread_text(const MeasureStatistics& of) {
     if (of.texts == 0) return "–";
-    return fmt::format("{} ±{}", cell_number(*of.mean(), 2), cell_number(*of.deviation(), 2));
+    std::string deviation = cell_number(*of.deviation(), 2);
+    if (deviation.starts_with("0.")) deviation.erase(0, 1);
+    return fmt::format("{}±{}", cell_number(*of.mean(), 2), deviation);
 }
 
 std::string extreme_line(std::string_view word, HeadMeasure measure, const Extreme& extreme) {
@@ -41,8 +43,7 @@ std::string extreme_line(std::string_view word, HeadMeasure measure, const Extre
 HeadsTableRow row_of(const HeadsLook& look, const CorpusHead& head, bool shown) {
     const HeadMeasure measure = shown_measure(look, head);
     const MeasureStatistics& of = head[measure];
-    HeadsTableRow row{
-        head.place, head_short(head.place), std::string(info(measure).title), {}, shown};
+    HeadsTableRow row{head.place, head_short(head.place), {}, {}, shown};
     for (std::size_t n = 0; n < kCorpusMeasures; ++n)
         row.cells.push_back(spread_text(head.measures[n]));
     if (of.texts == 0) return row;
@@ -88,6 +89,7 @@ HeadsTable corpus_table(const AppState& state) {
     const CorpusResult& result = look.corpus_read->result;
     HeadsTable table;
     table.sort = look.sort;
+    table.labels = false;
     for (const HeadMeasureInfo& each : measures_of_heads(false))
         table.columns.push_back(
             {std::string(each.key), std::string(each.title),

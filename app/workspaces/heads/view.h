@@ -68,6 +68,7 @@ struct HeadsTable {
     std::vector<HeadsTableColumn> columns;
     std::string sort;  // key of a column; "": by layer and head
     std::vector<HeadsTableRow> rows;
+    bool labels = true;  // heads have some here
 };
 HeadsTable heads_table(const AppState& state);
 

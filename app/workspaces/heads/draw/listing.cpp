@@ -90,7 +90,8 @@ struct Ruler {
 };
 /// Columns of numbers are as wide as their titles ask for, and share what is left or what is missing.
 Ruler ruler_of(const HeadsTable& table, float width, const Frame& frame) {
-    Ruler at{frame.px(kName), frame.px(kLabel), {frame.px(kName + kLabel)}};
+    const float label = table.labels ? frame.px(kLabel) : 0.0F;
+    Ruler at{frame.px(kName), label, {frame.px(kName) + label}};
     float number = frame.text_width(frame.fonts.digits_small, "0.000");
     if (!table.rows.empty())
         for (const std::string& cell : table.rows.front().cells)
@@ -115,8 +116,10 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
     const float foot = box.low.y + frame.px(kTitleRow);
     draw_text_in(frame, font, box.low, {box.low.x + at.name, foot}, Align::left, frame.theme.muted,
                  "head");
-    draw_text_in(frame, font, {box.low.x + at.name, box.low.y},
-                 {box.low.x + at.name + at.label, foot}, Align::left, frame.theme.muted, "label");
+    if (table.labels)
+        draw_text_in(frame, font, {box.low.x + at.name, box.low.y},
+                     {box.low.x + at.name + at.label, foot}, Align::left, frame.theme.muted,
+                     "label");
     for (std::size_t n = 0; n < table.columns.size(); ++n) {
         const view::HeadsTableColumn& column = table.columns[n];
         const float left = box.low.x + at.numbers[n];

@@ -10,11 +10,12 @@ namespace {
 using view::AllHeadsView;
 
 // Of the width.
-constexpr float kScatter = 0.5F, kTable = 0.62F;
+constexpr float kScatter = 0.5F, kTable = 0.62F, kWideTable = 0.7F;
 
 float list_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
     if (view.list == view::HeadsList::scatter || view.sweep)
         return std::min(room.x * kScatter, room.y + frame.px(80));
+    if (view.table && !view.table->labels) return room.x * kWideTable;
     if (view.table) return std::min(heads_table_width(view, frame), room.x * kTable);
     return thumbs_width(view, room, frame);
 }
