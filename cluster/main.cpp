@@ -20,6 +20,8 @@ constexpr std::string_view kHelp =
     "attnscope DIR shows it\n"
     "  mpirun -n P attnscope-mpi attend FILE -o OUT.npz [options]  one attention call, with --grad "
     "its gradients\n"
+    "  mpirun -n P attnscope-mpi heads MODEL --texts FILE -o OUT.npz  every head of a model over a "
+    "corpus\n"
     "  attnscope-mpi --version | --help; attnscope-mpi COMMAND --help\n\n"
     "A rank computes on one thread: start as many as there are cores. Every number is the same for "
     "every P.\n";
@@ -32,9 +34,10 @@ int dispatch(cli::Args args, cli::Streams io) {
     }
     if (first == "map") return run_map(args.subspan(1), io);
     if (first == "attend") return run_attend(args.subspan(1), io);
-    return cli::report(
-        {fmt::format("the command is '{}'; expected map or attend", first), ErrorKind::input},
-        "attnscope-mpi", io);
+    if (first == "heads") return run_corpus(args.subspan(1), io);
+    return cli::report({fmt::format("the command is '{}'; expected map, attend or heads", first),
+                        ErrorKind::input},
+                       "attnscope-mpi", io);
 }
 
 int run(int count, char** words) {

@@ -16,6 +16,7 @@ namespace attn::cluster {
 /// What every rank does with its words; errors are thrown. The same on every rank until rank 0 reads a file.
 int run_map(cli::Args args, cli::Streams io);
 int run_attend(cli::Args args, cli::Streams io);
+int run_corpus(cli::Args args, cli::Streams io);
 
 /// What a command is given: those of `trace`.
 struct Words {

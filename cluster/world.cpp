@@ -27,6 +27,18 @@ void in_pieces(Data* data, std::size_t bytes, const Body& body) {
         body(data + at, static_cast<int>(std::min(kMostBytes, bytes - at)));
 }
 
+void send_bytes(const char* data, std::size_t bytes, int to) {
+    in_pieces(data, bytes, [&](const char* piece, int count) {
+        MPI_Send(piece, count, MPI_BYTE, to, 0, MPI_COMM_WORLD);
+    });
+}
+
+void receive_bytes(char* data, std::size_t bytes, int from) {
+    in_pieces(data, bytes, [&](char* piece, int count) {
+        MPI_Recv(piece, count, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    });
+}
+
 }  // namespace
 
 World::World(int* count, char*** words) { MPI_Init(count, words); }
@@ -81,17 +93,25 @@ Result<void> check_one_kind_of_host() {
 }
 
 void send(std::span<const float> values, int to) {
-    in_pieces(reinterpret_cast<const char*>(values.data()), values.size_bytes(),
-              [&](const char* piece, int count) {
-                  MPI_Send(piece, count, MPI_BYTE, to, 0, MPI_COMM_WORLD);
-              });
+    send_bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes(), to);
 }
 
 void receive(std::span<float> values, int from) {
-    in_pieces(reinterpret_cast<char*>(values.data()), values.size_bytes(),
-              [&](char* piece, int count) {
-                  MPI_Recv(piece, count, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-              });
+    receive_bytes(reinterpret_cast<char*>(values.data()), values.size_bytes(), from);
+}
+
+void send(const std::string& text, int to) {
+    const auto count = static_cast<Index>(text.size());
+    MPI_Send(&count, 1, MPI_INT64_T, to, 0, MPI_COMM_WORLD);
+    send_bytes(text.data(), text.size(), to);
+}
+
+std::string receive_text(int from) {
+    Index count = 0;
+    MPI_Recv(&count, 1, MPI_INT64_T, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    std::string text(static_cast<std::size_t>(count), '\0');
+    receive_bytes(text.data(), text.size(), from);
+    return text;
 }
 
 }  // namespace attn::cluster

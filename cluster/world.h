@@ -48,7 +48,9 @@ void meet();
 /// Fails on every rank where hosts compute with other instructions than rank 0: their last bits would tell who computed what.
 Result<void> check_one_kind_of_host();
 
-/// Numbers from one rank to another, in order.
+/// A text, or numbers, from one rank to another, in order.
+void send(const std::string& text, int to);
+std::string receive_text(int from);
 void send(std::span<const float> values, int to);
 void receive(std::span<float> values, int from);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/cli/arguments.h"
+#include "app/cli/corpus.h"
 #include "app/cli/render_parts.h"
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
@@ -14,6 +15,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/options.h"
 #include "app/files/outputs.h"
+#include "core/corpus/measure.h"
 
 namespace attn::cli {
 namespace {
@@ -22,6 +24,7 @@ constexpr std::string_view kHeadsName = "attnscope heads";
 
 struct HeadsOptions {
     StartOptions start;
+    CorpusOptions corpus;
     std::string sort;
     std::string sequence;
     std::string output;
@@ -47,7 +50,8 @@ std::string heads_footer() {
         "Examples:\n"
         "  attnscope heads gpt2-dump.npz --sort previous\n"
         "  attnscope heads qkv.npz --causal --window 3\n"
-        "  attnscope heads MODEL-FOLDER --text \"The cat sat\" -o heads.csv\n";
+        "  attnscope heads MODEL-FOLDER --text \"The cat sat\" -o heads.csv\n"
+        "  attnscope heads MODEL-FOLDER --texts lines.txt -o heads.npz && attnscope heads.npz\n";
     return text;
 }
 
@@ -55,13 +59,15 @@ void declare_heads(CLI::App& app, HeadsOptions& options) {
     app.add_option("FILE", options.start.files,
                    "tensors, a model's folder, or a session or preset (.json)");
     add_model_options(app, options.start);
+    add_corpus_options(app, options.corpus);
     add_call_options(app, options.start.reading);
     add_value(app, "--backend", options.start.backend, "NAME", "what computes, by its name");
     add_value(app, "--sort", options.sort, "MEASURE",
               "largest first, what is not defined last: " + measure_keys());
     add_value(app, "--sequence", options.sequence, "N", "of the batch, from 0; default 0");
     add_value(app, "-o,--output", options.output, "FILE.csv",
-              "write CSV instead of the table, every digit; - for standard output");
+              "write CSV instead of the table, every digit; - for standard output; of --texts also "
+              ".npz or .jsonl");
     app.footer(heads_footer());
 }
 
@@ -114,7 +120,54 @@ std::string heads_table(const HeadsResult& result, const std::string& sort) {
     return text;
 }
 
+/// What a corpus, or a model of which one layer at a time is in memory, cannot be asked for.
+void check_only_a_model(const HeadsOptions& options, std::string_view with) {
+    const StartOptions& start = options.start;
+    const bool texts = !options.corpus.texts.empty();
+    const std::pair<std::string_view, bool> others[] = {
+        {"--text", texts && start.text},
+        {"--token-ids", texts && !start.token_ids.empty()},
+        {"--image", start.image.has_value()},
+        {"--off", !start.off.empty()},
+        {"--row", !start.rows.empty()},
+        {"--patch", !start.patches.empty()},
+        {"--sequence", !options.sequence.empty()},
+        {"--backend", !start.backend.empty()}};
+    for (const auto& [name, given] : others)
+        if (given) throw bad_input(fmt::format("{} is given with {}; leave one out", name, with));
+    for (const auto& [name, value] : start.reading)
+        if (!value.empty())
+            throw bad_input(
+                fmt::format("--{} is given with {}; a model says it itself", name, with));
+}
+
+/// Of one text, with the weights of one layer at a time in memory.
+HeadsResult streamed(const HeadsOptions& options, const std::string& folder, Streams io) {
+    const StartOptions& start = options.start;
+    const bool ids = !start.token_ids.empty();
+    if (ids == start.text.has_value())
+        throw bad_input("--stream asks for one of --text, --token-ids and --texts");
+    const std::string text = ids ? text_of_token_ids(start.token_ids, folder) : *start.text;
+    const Model model = or_throw(Model::open(folder, KeptBlocks::one));
+    const std::vector<std::vector<ModelToken>> tokens{or_throw(model.tokens_of(text))};
+    for (const std::string& note : model.notes())
+        io.err << fmt::format("{}: note: {}\n", kHeadsName, note);
+    auto facts = or_throw(measure_texts(model, tokens, true));
+    return {0, false, measures_of_heads(false), {}, std::move(facts.front()), 0};
+}
+
 int list_heads(HeadsOptions& options, Streams io) {
+    const CorpusOptions& corpus = options.corpus;
+    for (const auto& [name, value] :
+         {std::pair{"--batch", corpus.batch}, std::pair{"--part", corpus.part},
+          std::pair{"--save-every", corpus.save_every}})
+        if (corpus.texts.empty() && !value.empty())
+            throw bad_input(fmt::format("{} is '{}'; expected it with --texts", name, value));
+    if (!corpus.texts.empty() && options.start.files.size() == 1) {
+        check_only_a_model(options, "--texts");
+        return measure_corpus(options.start.files.front(), corpus, options.sort, options.output,
+                              io);
+    }
     or_throw(files::check_extension({"-o", options.output}, ".csv"));
     if (!options.sort.empty() && !find_head_measure(options.sort))
         throw bad_input(
@@ -123,7 +176,9 @@ int list_heads(HeadsOptions& options, Streams io) {
         throw bad_input("no FILE; expected tensors, a model's folder, a session or a preset");
     const files::NamedFile outputs[] = {{"-o", options.output}};
     or_throw(settle_start(options.start, outputs));
-    const auto result = measured(options, io);
+    if (corpus.stream) check_only_a_model(options, "--stream");
+    const auto result =
+        corpus.stream ? streamed(options, options.start.file, io) : measured(options, io);
     if (options.output.empty())
         io.out << heads_table(result, options.sort);
     else

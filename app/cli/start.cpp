@@ -230,8 +230,9 @@ void append_file(const StartOptions& options, Streams, Start& start) {
         auto opened = or_throw(start.open(request, {}));
         const std::string& why = opened.document->no_attention;
         const bool table = options.workspace.empty() || options.workspace == "tensors";
-        if (!why.empty() && ((options.file.empty() && files::holds_tensors(path)) || !table ||
-                             options.needs_attention))
+        if (!why.empty() && !opened.session &&
+            ((options.file.empty() && files::holds_tensors(path)) || !table ||
+             options.needs_attention))
             throw bad_input(fmt::format("{}: {}", path, why));
         if (!opened.notes.empty()) start.warnings.push_back(path + ": " + opened.notes);
         ready.opened = std::make_shared<const view::Opened>(std::move(opened));

@@ -8,8 +8,9 @@ namespace {
 constexpr auto kSubcommands = std::to_array<Subcommand>({
     {"trace", "IN -o OUT.npz [options]", "one attention call: every stage saved", run_trace},
     {"diff", "A [B] [--json] [options]", "checks results, and says what went wrong", run_diff},
-    {"heads", "FILE [--sort MEASURE] [-o FILE.csv]", "every head of every layer, measured",
+    {"heads", "FILE [--texts LINES] [-o FILE.csv]", "every head of every layer, measured",
      run_heads},
+    {"merge", "A B ... -o OUT.npz", "parts of a corpus put together, exactly", run_merge},
     {"generate", "MODEL --text T [-o OUT.npz]", "next tokens one by one, with a cache of K and V",
      run_generate},
     {"lens", "MODEL --text T [--token A [--against B]]",

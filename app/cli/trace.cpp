@@ -82,7 +82,7 @@ struct TraceWords {
     std::string image;  // the file that it reads, of a model of images
     std::string off;    // interventions in the model
     std::vector<std::string> rows, patches;
-    bool grad = false;
+    bool grad = false, stream = false;
     AttentionWords attention;
 };
 
@@ -119,6 +119,10 @@ void declare(CLI::App& app, TraceWords& words, BackendList backends) {
     add_value(app, "--off", words.off, "LAYER.HEAD,..",
               "heads of the model to switch off: their rows of W_O are 0");
     add_head_options(app, words.rows, words.patches);
+    app.add_flag(
+        "--stream", words.stream,
+        "of a model the weights of one layer at a time are in memory, for models larger than "
+        "it; without the stage output");
     add_attention_options(app, words.attention);
     app.footer(fmt::format(kTraceFooter, array_format_words()));
 }
@@ -392,6 +396,9 @@ void check_model_usage(const CLI::App& app, const TraceWords& words) {
             "--model has no --text; expected the text it reads, or --image FILE.png of a model "
             "that reads images");
     if (words.output.empty()) throw bad_input("expected an output file: -o OUT.npz");
+    for (const char* flag : {"--off", "--row", "--patch"})
+        if (words.stream && app.count(flag) > 0)
+            throw bad_input(fmt::format("{} is given with --stream; leave one out", flag));
     for (const char* flag : {"--layer", "--grad"})
         if (app.count(flag) > 0) throw bad_input(fmt::format("{} does not apply to --model", flag));
     for (const auto& [option, value] : given_options(app, words.attention))
@@ -402,14 +409,16 @@ void check_model_usage(const CLI::App& app, const TraceWords& words) {
 
 void trace_text(const CLI::App& app, const TraceWords& words, Streams io) {
     check_model_usage(app, words);
-    const auto keep = parse_keep(words.keep);
+    auto keep = parse_keep(words.keep);
+    if (words.stream) keep.reset(index_of(Stage::output));
     const auto threads = parse_threads(words.threads);
     const ThreadLimit limit(threads);
     const bool image = app.count("--image") > 0;
     const std::string ids =
         app.count("--token-ids") > 0 ? text_of_token_ids(words.token_ids, words.model) : words.text;
     trace_model({words.model, image ? words.image : ids, words.output, words.backend, keep, image,
-                 parse_interventions(words.off, words.rows, words.patches)},
+                 parse_interventions(words.off, words.rows, words.patches),
+                 words.stream ? KeptBlocks::one : KeptBlocks::all},
                 io);
 }
 
@@ -419,7 +428,8 @@ int trace(const CLI::App& app, const TraceWords& words, Streams io) {
         trace_text(app, words, io);
         return kSuccess;
     }
-    for (const char* flag : {"--text", "--token-ids", "--image", "--off", "--row", "--patch"})
+    for (const char* flag :
+         {"--text", "--token-ids", "--image", "--off", "--row", "--patch", "--stream"})
         if (app.count(flag) > 0)
             throw bad_input(fmt::format("{} has no --model; expected its folder", flag));
     const std::vector<TraceWords> calls = calls_of(words);

@@ -254,7 +254,7 @@ void add_effects(const Model& model, const Changed& changed, std::vector<NpzEntr
 
 void trace_model(const ModelTrace& request, Streams io) {
     const Clock::time_point start = Clock::now();
-    const auto model = or_throw(Model::open(request.folder));
+    const auto model = or_throw(Model::open(request.folder, request.kept));
     check_kind(request, model);
     const double open_ms = elapsed_ms(start);
     const std::string name = request.backend == "auto" ? "staged" : request.backend;

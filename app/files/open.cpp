@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
@@ -12,6 +13,8 @@
 #include "app/files/standard.h"
 #include "app/window/session.h"
 #include "app/window/state_text.h"
+#include "core/corpus/file.h"
+#include "core/corpus/texts.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/arrays/foreign.h"
 #include "core/io/arrays/mapped.h"
@@ -44,22 +47,28 @@ std::string without_path(std::string sentence, const std::string& path) {
     return sentence;
 }
 
+/// A document of a file's name, and why no attention can be made of it.
+Document named_alone(const std::string& path, const std::string& options, std::string why) {
+    Document document;
+    document.origin = view::FileOrigin{path, options};
+    const std::filesystem::path named(path);
+    document.name = named.stem().string();
+    document.title = named.filename().string();
+    document.no_attention = std::move(why);
+    document.note = fmt::format("no attention can be made of it: {}", document.no_attention);
+    document.inputs = std::make_shared<const Inputs>();
+    document.layers = {document.inputs};
+    return document;
+}
+
 /// Of arrays that no attention can be made of: a document of their names alone.
 Opened open_arrays_alone(const std::string& path, const std::string& options, Error why,
                          std::optional<view::FileQuestion> question) {
     const bool listed = why.kind == ErrorKind::input && !is_standard(path);
     const auto file = listed ? open_arrays(path) : Result<Arrays>(tl::unexpected(why));
     if (!file || (*file)->names().empty()) throw tl::unexpected(std::move(why));
-    Document document;
-    document.origin = view::FileOrigin{path, options};
-    const std::filesystem::path named(path);
-    document.name = named.stem().string();
-    document.title = named.filename().string();
-    document.no_attention = without_path(std::move(why.sentence), path);
+    Document document = named_alone(path, options, without_path(std::move(why.sentence), path));
     document.question = std::move(question);
-    document.note = fmt::format("no attention can be made of it: {}", document.no_attention);
-    document.inputs = std::make_shared<const Inputs>();
-    document.layers = {document.inputs};
     return alone(std::move(document));
 }
 
@@ -112,6 +121,47 @@ Opened open_json(const std::string& path, const view::SessionContext& context) {
     view::SessionContext beside = context;
     if (!is_standard(path)) beside.folder = std::filesystem::absolute(path).parent_path();
     return whole(or_throw(view::session_from_json(text, shown, beside)));
+}
+
+/// Where a model that is named in a file beside others stands: as it was named, or from that file's folder on.
+std::string model_beside(const std::string& model, const std::string& file) {
+    std::error_code none;
+    const std::filesystem::path beside = std::filesystem::path(file).parent_path() / model;
+    return !std::filesystem::exists(model, none) && std::filesystem::exists(beside, none)
+               ? beside.string()
+               : model;
+}
+
+/// What a corpus is shown with: its model, reading a text that shows an extreme; where there is no such model, nothing.
+std::string corpus_session(const CorpusResult& result, const std::string& model,
+                           const std::string& path) {
+    std::string text;
+    for (const MeasureStatistics& of : result.heads.front().measures)
+        if (text.empty() && of.most) text = of.most->text->words;
+    return nlohmann::json{{"window", {{"workspace", "heads"}}},
+                          {"heads", {{"list", "corpus"}, {"corpus", path}}},
+                          {"document", {{"model", model}, {"text", text}}}}
+        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// Measures of heads over many texts: Heads with the model that made them.
+Opened open_corpus(const std::string& path, const view::SessionContext& context) {
+    const CorpusResult result = or_throw(read_corpus(path));
+    const std::string model = model_beside(result.model.path, path);
+    const bool there = is_model(model);
+    view::SessionContext with = context;
+    if (!there)
+        with.open = [&](const view::OpenRequest&, const RunControl&) -> Result<Opened> {
+            return alone(named_alone(path, "", fmt::format("the model {} is not here", model)));
+        };
+    Opened opened =
+        whole(or_throw(view::session_from_json(corpus_session(result, model, path), path, with)));
+    if (!there)
+        opened.notes = fmt::format("the model {} is not here: no text can be read", model);
+    else if (or_throw(fingerprint(model)) != result.model.mark)
+        opened.notes = fmt::format(
+            "{} is another model than the one that was measured, or has changed", model);
+    return opened;
 }
 
 Opened open_planted(const large::PlantedSpec& spec, const RunControl& control) {
@@ -323,6 +373,7 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
             return whole(or_throw(view::state_from_text(path, beside())));
         if (train::is_run(path)) return open_run(path);
         if (is_model(path)) return or_throw(open_model(*models, path, control));
+        if (is_corpus(path)) return open_corpus(path, beside());
         if (holds_tensors(path)) return open_tensors(path, request.options);
         if (is_standard(path) || std::filesystem::path(path).extension() == ".json")
             return open_json(path, beside());

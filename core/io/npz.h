@@ -59,13 +59,14 @@ Result<Npz> read_npz(const std::filesystem::path& path,
 /// The same from memory; `what` names the bytes in errors.
 Result<Npz> parse_npz(std::string_view bytes, std::string_view what);
 
-/// One array to write: float32, bool, or a list of texts. The values stay with the caller.
+/// One array to write: float32, float64, bool, or a list of texts. The values stay with the caller.
 struct NpzEntry {
     std::string name;  // without ".npy"
     std::vector<Index> extents;
     std::span<const float> values;
     std::vector<std::string> texts = {};       // in place of the values where there are any
     std::span<const std::uint8_t> flags = {};  // the same: 0 and 1, written as bool
+    std::span<const double> doubles = {};      // the same, written as float64
 };
 
 /// Stored, not compressed; no time stamps, so equal arrays make equal bytes. Atomic as

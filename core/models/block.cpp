@@ -80,6 +80,23 @@ Tensor add_part(Tensor& x, Tensor y, const NormWeights& norm, const Tensor& scal
 
 }  // namespace
 
+Tensor projected_rows(const Tensor& x, const BlockWeights& block, const ModelConfig& config) {
+    return config.family->norms_after || !block.attention_norm.there()
+               ? x
+               : normalised(x, block.attention_norm, config.family->norm, config.epsilon);
+}
+
+void finish_heads(Inputs& heads, const BlockWeights& block, const ModelConfig& config, Index layer,
+                  Index first) {
+    const RopeRules& rope = config.rope_of(layer);
+    for (auto [rows, norm] :
+         {std::pair{&heads.q, &block.q_norm}, std::pair{&heads.k, &block.k_norm}}) {
+        if (norm->there()) normalise_heads(*rows, *norm, config.family->norm, config.epsilon);
+        if (config.family->positions == Positions::rope && rope.turned_before())
+            turn_heads(*rows, rope, first);
+    }
+}
+
 Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfig& config,
                    Index layer, Index first) {
     const Index tokens = projected.x.shape().t;
@@ -90,13 +107,7 @@ Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfi
     inputs.q = project(projected, Stage::q, shape(config.heads, Param::w_q));
     inputs.k = project(projected, Stage::k, shape(config.kv_heads, Param::w_k));
     inputs.v = project(projected, Stage::v, shape(config.kv_heads, Param::w_v));
-    const RopeRules& rope = config.rope_of(layer);
-    for (auto [heads, norm] :
-         {std::pair{&inputs.q, &block.q_norm}, std::pair{&inputs.k, &block.k_norm}}) {
-        if (norm->there()) normalise_heads(*heads, *norm, config.family->norm, config.epsilon);
-        if (config.family->positions == Positions::rope && rope.turned_before())
-            turn_heads(*heads, rope, first);
-    }
+    finish_heads(inputs, block, config, layer, first);
     for (const Param param : {Param::w_o, Param::b_o, Param::sinks})
         inputs.params[param] = std::move(projected.params[param]);
     return inputs;
@@ -105,9 +116,7 @@ Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfi
 Inputs attention_inputs(const Tensor& x, const BlockWeights& block, const ModelConfig& config,
                         Index layer, Index first) {
     Inputs inputs;
-    inputs.x = config.family->norms_after || !block.attention_norm.there()
-                   ? x
-                   : normalised(x, block.attention_norm, config.family->norm, config.epsilon);
+    inputs.x = projected_rows(x, block, config);
     inputs.params = block.attention;
     return has_own_heads(block, config, layer)
                ? given_heads(std::move(inputs), block, config, layer, first)

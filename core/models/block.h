@@ -15,6 +15,14 @@ Inputs attention_inputs(const Tensor& x, const BlockWeights& block, const ModelC
 Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfig& config,
                    Index layer, Index first = 0);
 
+// The steps of those two, for whoever has the rows of several texts behind each other.
+/// What is projected: x, normalised where the family does that before.
+Tensor projected_rows(const Tensor& x, const BlockWeights& block, const ModelConfig& config);
+/// What a layer does to Q and K before attention and the engine does not: norms of their own, another kind of turning. Row 0
+/// has position `first`.
+void finish_heads(Inputs& heads, const BlockWeights& block, const ModelConfig& config, Index layer,
+                  Index first = 0);
+
 struct BlockOutput {
     Tensor x;
     Tensor

@@ -104,6 +104,16 @@ Result<void> replace_rows(const std::vector<RowIntervention>& rows, Index layer,
     return {};
 }
 
+/// The same attention without W: given Q, K and V.
+Inputs without_projections(const Inputs& inputs, const Trace& trace) {
+    Inputs given;
+    given.q = trace[Stage::q];
+    given.k = trace[Stage::k];
+    given.v = trace[Stage::v];
+    given.params[Param::sinks] = inputs.params[Param::sinks];
+    return given;
+}
+
 /// What reading needed besides the weights, a tenth of them, would stay with the process.
 void give_back_free_memory() {
 #ifdef __GLIBC__
@@ -150,15 +160,22 @@ Model::Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> 
 
 bool is_model(const std::filesystem::path& path) { return is_gguf(path) || is_model_folder(path); }
 
-Result<Model> Model::open(const std::filesystem::path& path) {
+Result<Model> Model::open(const std::filesystem::path& path, KeptBlocks kept) {
     auto source = is_gguf(path) ? open_gguf_model(path) : open_model_folder(path);
     if (!source) return tl::unexpected(source.error());
     auto& [config, values, file, notes] = *source;
-    auto weights = read_model_weights(*file, config);
+    // Of a model whose blocks differ in width all are kept: the sentence encoder, which is small.
+    const bool all = kept == KeptBlocks::all || !config.family->names.residual.empty();
+    auto weights = all ? read_model_weights(*file, config) : read_model_ends(*file, config);
     if (!weights) return tl::unexpected(weights.error());
+    const std::shared_ptr<const ArrayFile> blocks = all ? nullptr : std::move(file);
     file.reset();
     give_back_free_memory();
-    if (config.image) return Model(std::move(config), *std::move(weights), std::nullopt);
+    if (config.image) {
+        Model model(std::move(config), *std::move(weights), std::nullopt);
+        model.source_ = blocks;
+        return model;
+    }
     auto tokenizer = values.empty()
                          ? tokenizer_of_folder(path)
                          : tokenizer_of_gguf(values, path.string()).map([](Tokenizer&& made) {
@@ -172,7 +189,18 @@ Result<Model> Model::open(const std::filesystem::path& path) {
                 tokenizer ? *std::move(tokenizer) : std::nullopt);
     if (!tokenizer) model.tokenizer_fault_ = tokenizer.error().sentence;
     model.file_notes_ = std::move(notes);
+    model.source_ = blocks;
     return model;
+}
+
+Result<std::shared_ptr<const BlockWeights>> Model::block(Index layer, Index in) const {
+    if (keeps_blocks())
+        return std::shared_ptr<const BlockWeights>(
+            std::shared_ptr<void>(), &weights_.blocks[static_cast<std::size_t>(layer)]);
+    give_back_free_memory();
+    return read_block_weights(*source_, config_, layer, in).map([](BlockWeights&& read) {
+        return std::make_shared<const BlockWeights>(std::move(read));
+    });
 }
 
 std::vector<std::string> Model::notes() const {
@@ -302,7 +330,7 @@ Result<ModelRun> Model::read_on(KvCache& cache, std::vector<ModelToken> tokens,
                         "next token",
                         config_.family->words));
     const Index before = cache.size();
-    cache.layers.resize(weights_.blocks.size());
+    cache.layers.resize(static_cast<std::size_t>(config_.layers));
     std::vector<ModelToken> all = cache.tokens;
     all.insert(all.end(), tokens.begin(), tokens.end());
     auto run = run_blocks(std::move(tokens), embedded(*this, all, before),
@@ -354,12 +382,16 @@ Result<ModelRun> Model::read(const std::string& text_or_image, const Backend& ba
 }
 
 Result<ModelLayer> Model::run_block(Tensor& x, Index layer, const Way& way) const {
-    const BlockWeights& block = weights_.blocks[static_cast<std::size_t>(layer)];
+    const auto read = this->block(layer, x.shape().d);
+    if (!read) return tl::unexpected(read.error());
+    const BlockWeights& block = **read;
     const Interventions& with = way.interventions;
     const bool rows = std::ranges::any_of(
         with.rows, [&](const RowIntervention& row) { return row.at.layer == layer; });
     StageSet needed = way.keep;
     needed.set(index_of(Stage::output));
+    if (!keeps_blocks())
+        for (const Stage stage : {Stage::q, Stage::k, Stage::v}) needed.set(index_of(stage));
     if (rows)
         for (const Stage stage : {Stage::v, Stage::context}) needed.set(index_of(stage));
     AttentionSpec spec = layer_spec(config_, layer);
@@ -381,6 +413,7 @@ Result<ModelLayer> Model::run_block(Tensor& x, Index layer, const Way& way) cons
             return tl::unexpected(done.error());
     BlockOutput out = after_block(x, (*trace)[Stage::output], block, config_);
     x = std::move(out.x);
+    if (!keeps_blocks()) *inputs = without_projections(*inputs, *trace);
     drop_needed(*trace, needed, way.keep);
     return ModelLayer{inputs, spec, *std::move(trace), x, std::move(out.routing)};
 }
@@ -391,13 +424,13 @@ Result<ModelRun> Model::run_blocks(std::vector<ModelToken> tokens, Tensor x, con
     ModelRun run;
     run.tokens = std::move(tokens);
     run.embedded = x;
-    while (run.layers.size() < weights_.blocks.size()) {
+    while (std::ssize(run.layers) < config_.layers) {
         auto layer = run_block(x, std::ssize(run.layers), way);
         if (!layer) return tl::unexpected(layer.error());
         run.layers.push_back(*std::move(layer));
         if (way.control.progress)
             way.control.progress(static_cast<double>(run.layers.size()) /
-                                 static_cast<double>(weights_.blocks.size()));
+                                 static_cast<double>(config_.layers));
     }
     run.read_out = read_out_of(*this, way.cache == nullptr ? x : row_of(x, x.shape().t - 1));
     return run;

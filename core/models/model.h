@@ -37,15 +37,22 @@ struct ModelRun {
     std::shared_ptr<const RgbImage> image = {};  // of read(): patched_part() of it; null: none
 };
 
+/// Whether the weights of blocks stay in memory, or those of one at a time are read whenever it is computed.
+enum class KeptBlocks : std::uint8_t { all, one };
+
 /// A trained transformer: config.json, *.safetensors and a tokenizer, or a preprocessor_config.json, of one folder; or a GGUF file. Immutable; run() may be called on any thread.
 class Model {
   public:
     /// Errors name file, key or array, value and what was expected.
-    static Result<Model> open(const std::filesystem::path& path);
+    /// KeptBlocks::one: weights().blocks is empty, and what looks at more than one run of a text is for other models.
+    static Result<Model> open(const std::filesystem::path& path, KeptBlocks kept = KeptBlocks::all);
     Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> tokenizer);
 
     const ModelConfig& config() const { return config_; }
     const ModelWeights& weights() const { return weights_; }
+    bool keeps_blocks() const { return source_ == nullptr; }
+    /// That of a layer whose input has `in` columns; read from the file where it is not kept.
+    Result<std::shared_ptr<const BlockWeights>> block(Index layer, Index in) const;
     /// nullptr: the folder has none, or none that can be read, and only token numbers can be run.
     const Tokenizer* tokenizer() const { return tokenizer_ ? &*tokenizer_ : nullptr; }
     /// What the folder holds and the model does not use.
@@ -91,10 +98,11 @@ class Model {
                           StageSet keep = all_stages(), const RunControl& control = {},
                           const Interventions& interventions = {}) const;
 
+    /// There are some, the model takes them behind so many others, and its embedding has each.
+    Result<void> check_tokens(std::span<const ModelToken> tokens, Index before = 0) const;
+
   private:
     struct Way;  // how blocks are run
-    /// There are some, the model takes them behind so many others, and its embedding has each.
-    Result<void> check_tokens(std::span<const ModelToken> tokens, Index before) const;
     /// x: what the tokens are where they enter, and then leave the block.
     Result<ModelLayer> run_block(Tensor& x, Index layer, const Way& way) const;
     Result<ModelRun> run_blocks(std::vector<ModelToken> tokens, Tensor x, const Way& way) const;
@@ -102,8 +110,9 @@ class Model {
     ModelConfig config_;
     ModelWeights weights_;
     std::optional<Tokenizer> tokenizer_;
-    std::string tokenizer_fault_;          // why that of the folder cannot be read
-    std::vector<std::string> file_notes_;  // of a model in one file
+    std::string tokenizer_fault_;              // why that of the folder cannot be read
+    std::vector<std::string> file_notes_;      // of a model in one file
+    std::shared_ptr<const ArrayFile> source_;  // of blocks that are not kept
 };
 
 /// What a layer's attention does besides its tensors.

@@ -268,13 +268,10 @@ void read_patches(WeightReader& reader, const ModelConfig& config, ModelWeights&
     steps.take(reader.convolution(names.patches, config.width, image), weights.patches);
 }
 
-}  // namespace
-
-Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig& config) {
+/// What stands before the blocks.
+void read_entry(WeightReader& reader, const ArrayFile& file, const ModelConfig& config,
+                ModelWeights& weights, Steps& steps) {
     const TensorNames& names = config.family->names;
-    WeightReader reader(file, config);
-    Steps steps;
-    ModelWeights weights;
     const auto table = [&](std::string_view pattern, Index rows, WeightMatrix& into) {
         steps.take(reader.own_matrix(reader.full_name(pattern, 0, ".weight"), rows, config.width),
                    into);
@@ -288,8 +285,21 @@ Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig
     if (!names.kinds.empty()) table(names.kinds, config.kinds.value_or(kAny), weights.kinds);
     if (!names.embedding_norm.empty())
         steps.take(reader.norm(names.embedding_norm, 0, config.width), weights.embedding_norm);
-    if (!names.qkv.empty())
-        reader.look_at_layout(reader.full_name(names.qkv, 0, ".weight"), config.width);
+}
+
+void look_at_layout(WeightReader& reader, const ModelConfig& config) {
+    if (const auto& qkv = config.family->names.qkv; !qkv.empty())
+        reader.look_at_layout(reader.full_name(qkv, 0, ".weight"), config.width);
+}
+
+}  // namespace
+
+Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig& config) {
+    WeightReader reader(file, config);
+    Steps steps;
+    ModelWeights weights;
+    read_entry(reader, file, config, weights, steps);
+    look_at_layout(reader, config);
     Index width = config.width;
     for (Index layer = 0; layer < config.layers && steps.fine(); ++layer)
         width = read_block(reader, config, layer, width, weights.blocks.emplace_back(), steps);
@@ -297,6 +307,27 @@ Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig
     if (auto fine = steps.finish(); !fine) return tl::unexpected(fine.error());
     weights.unused = reader.unused();
     return weights;
+}
+
+Result<ModelWeights> read_model_ends(const ArrayFile& file, const ModelConfig& config) {
+    WeightReader reader(file, config);
+    Steps steps;
+    ModelWeights weights;
+    read_entry(reader, file, config, weights, steps);
+    if (steps.fine()) read_ends(reader, config, config.width, weights, steps);
+    if (auto fine = steps.finish(); !fine) return tl::unexpected(fine.error());
+    return weights;
+}
+
+Result<BlockWeights> read_block_weights(const ArrayFile& file, const ModelConfig& config,
+                                        Index layer, Index in) {
+    WeightReader reader(file, config);
+    Steps steps;
+    BlockWeights block;
+    look_at_layout(reader, config);
+    read_block(reader, config, layer, in, block, steps);
+    if (auto fine = steps.finish(); !fine) return tl::unexpected(fine.error());
+    return block;
 }
 
 }  // namespace attn

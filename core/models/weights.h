@@ -59,5 +59,10 @@ struct ModelWeights {
 /// Every tensor that the family has, its shape checked against the others. An error names file, array, shape and what was
 /// expected. A weight matrix that is stored the other way round is known by its shape (nanoGPT's c_attn is [3E, E]).
 Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig& config);
+/// The same without its blocks; what the file has that means nothing is not known then.
+Result<ModelWeights> read_model_ends(const ArrayFile& file, const ModelConfig& config);
+/// One of the blocks, whose input has `in` columns.
+Result<BlockWeights> read_block_weights(const ArrayFile& file, const ModelConfig& config,
+                                        Index layer, Index in);
 
 }  // namespace attn

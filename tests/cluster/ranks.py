@@ -237,12 +237,51 @@ def test_kills(rng, kills):
     assert "were there" not in run(2, "attend", file, "-o", "other.npz"), "parts of another call are read"
 
 
+def test_heads():
+    """A corpus by ranks that take pieces as they come is that of the single program, also after a rank was killed."""
+    folder = pathlib.Path("model")
+    folder.mkdir()
+    for name in ("config.json", "model.safetensors"):
+        shutil.copy(pathlib.Path(__file__).parent.parent / "goldens/models/gpt2" / name, folder)
+    letters = random.Random(3)
+    pathlib.Path("lines.jsonl").write_text("".join(
+        json.dumps({"tokens": [letters.randrange(50) for _ in range(letters.randint(0, 18))]}) + "\n" for _ in range(6000)))
+    words = ("heads", folder, "--texts", "lines.jsonl", "--save-every", "0")
+    subprocess.run([SINGLE, *words, "-o", "single.npz"], check=True, capture_output=True, timeout=WAIT)
+    expected = pathlib.Path("single.npz").read_bytes()
+    for ranks in (1, 2, 3, 7):
+        out = pathlib.Path(f"heads-{ranks}.npz")
+        run(ranks, *words, "-o", out)
+        assert out.read_bytes() == expected, f"{ranks} ranks give another corpus"
+    subprocess.run([SINGLE, *words, "--part", "1/2", "-o", "odd.npz"], check=True, capture_output=True, timeout=WAIT)
+    run(3, *words, "--part", "1/2", "-o", "odd-3.npz")
+    assert pathlib.Path("odd.npz").read_bytes() == pathlib.Path("odd-3.npz").read_bytes(), "a part by 3 ranks"
+    for n in range(KILLS):
+        out = pathlib.Path(f"killed-{n}.npz")
+        kept = lambda: sorted(pathlib.Path(".").glob(f"{out}.partial*"))
+        job = subprocess.Popen(command(3, *words, "-o", out), env=ENVIRONMENT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while job.poll() is None and len(kept()) < 2:
+            time.sleep(0.01)
+        time.sleep(0.1 * letters.random())
+        ranks = sorted(children(job.pid))
+        if ranks and job.poll() is None:
+            os.kill(letters.choice(ranks), signal.SIGKILL)
+        job.communicate(timeout=WAIT)
+        left = len(kept())
+        run(2, *words, "-o", out)
+        assert out.read_bytes() == expected and not kept(), f"gone on from {left} files: another corpus"
+        print(f"  killed: status {job.returncode}, {left} files kept")
+    refused([PROGRAM], ("heads", "model", "-o", "x.npz"), "--texts is missing")
+    refused([PROGRAM], ("heads", "model", "--texts", "lines.jsonl"), "-o is missing")
+    refused(command(3), ("heads", "none", "--texts", "lines.jsonl", "-o", "x.npz"), "none")
+
+
 def test_refusals():
     pathlib.Path("text.npz").write_text("no zip")
     np.savez("additive.npz", Q=np.ones((4, 2), np.float32), K=np.ones((4, 2), np.float32), V=np.ones((4, 2), np.float32))
     for words, expected in (
         ((), "the command is ''"),
-        (("mpa",), "'mpa'; expected map or attend"),
+        (("mpa",), "'mpa'; expected map, attend or heads"),
         (("map",), "no FILE"),
         (("map", "all.npz"), "-o is missing"),
         (("map", "all.npz", "-o", ""), "expected"),
@@ -268,7 +307,7 @@ def main():
         os.chdir(folder)
         rng = np.random.default_rng(3)
         for name, test in (("maps", lambda: test_maps(rng)), ("window", test_window), ("calls", lambda: test_calls(rng)),
-                           ("kills", lambda: test_kills(rng, KILLS)), ("refusals", test_refusals)):
+                           ("kills", lambda: test_kills(rng, KILLS)), ("heads", test_heads), ("refusals", test_refusals)):
             begun = time.monotonic()
             test()
             print(f"{name}: {time.monotonic() - begun:.1f} s")

@@ -46,7 +46,7 @@ struct ClipSinks {
 struct SetHeadForm {
     std::string form;
 };
-/// "pictures", "scatter", "table" or "sweep".
+/// "pictures", "scatter", "table", "sweep" or "corpus".
 struct SetHeadsList {
     std::string list;
 };
@@ -75,6 +75,9 @@ struct HeadsReady {
 struct HeadsSwept {
     std::shared_ptr<const SweptModel> swept{};
 };
+struct HeadsCorpusRead {
+    std::shared_ptr<const HeadsCorpus> corpus{};
+};
 /// Of every head, as CSV, to the clipboard.
 struct CopyHeadMeasures {};
 
@@ -82,7 +85,7 @@ using HeadsActions = ActionList<
     Plain<SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins, SelectHeadsPair, ShowHeadsAs,
           SetHeadsCurve, ClipSinks, SetHeadForm, SetHeadsList, FilterHeadsByLabel,
           FilterHeadsByMeasure, ScatterHeads, SweepHeads, CopyHeadMeasures>,
-    Answers<HeadsReady, HeadsSwept>, Moments<HoverHead, HoverHeadsPair>>;
+    Answers<HeadsReady, HeadsSwept, HeadsCorpusRead>, Moments<HoverHead, HoverHeadsPair>>;
 template <ListedIn<HeadsActions> A>
 inline constexpr Meta kMetaOf<A> = HeadsActions::kMeta<A>;
 

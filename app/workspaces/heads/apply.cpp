@@ -152,7 +152,8 @@ void carry_out(AppState& state, const SetHeadsList& action) {
     if (!set_name(state, kHeadsLists, action.list, heads_look(state).list, "list of heads")) return;
     constexpr const char* kWords[] = {
         "All heads as small pictures.", "Heads by two measures: a dot is a head.",
-        "All heads with every measure.", "What the model says without each head in turn."};
+        "All heads with every measure.", "What the model says without each head in turn.",
+        "All heads over the texts of a corpus."};
     say(state, kWords[static_cast<std::size_t>(heads_look(state).list)]);
 }
 
@@ -207,6 +208,10 @@ void carry_out(AppState& state, const SweepHeads& action) {
 void carry_out(AppState& state, const HeadsSwept& action) {
     heads_look(state).swept = action.swept;
     heads_look(state).sweep_done = 0.0;
+}
+
+void carry_out(AppState& state, const HeadsCorpusRead& action) {
+    heads_look(state).corpus_read = action.corpus;
 }
 
 void carry_out(AppState& state, const CopyHeadMeasures&) {

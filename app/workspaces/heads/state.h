@@ -21,6 +21,7 @@ struct HeadsResult;
 
 namespace attn::view {
 
+struct HeadsCorpus;
 struct HeadsMaps;
 struct HeadsShown;
 struct SweptModel;
@@ -40,8 +41,9 @@ enum class HeadForm : std::uint8_t { matrix, lines, text, dimensions };
 inline constexpr std::string_view kHeadForms[] = {"matrix", "lines", "text", "dimensions"};
 
 /// How all heads stand beside it.
-enum class HeadsList : std::uint8_t { pictures, scatter, table, sweep };
-inline constexpr std::string_view kHeadsLists[] = {"pictures", "scatter", "table", "sweep"};
+enum class HeadsList : std::uint8_t { pictures, scatter, table, sweep, corpus };
+inline constexpr std::string_view kHeadsLists[] = {"pictures", "scatter", "table", "sweep",
+                                                   "corpus"};
 
 /// What a sweep shows of each head that is changed.
 enum class SweepShow : std::uint8_t { logits, kl };
@@ -77,6 +79,7 @@ struct HeadsLook {
     std::string scatter_x = "sink", scatter_y = "previous";  // keys of measures
     Ablation ablation = Ablation::zero;                      // of the sweep
     SweepShow sweep_show = SweepShow::logits;
+    std::string corpus;  // file of what heads do over many texts; "": none
 
     // of the moment: in no session and no journal
     std::optional<HeadPlace> hovered;
@@ -91,6 +94,7 @@ struct HeadsLook {
     double done = 0.0;                          // of what is being computed, 0 … 1
     std::shared_ptr<const SweptModel> swept;    // null: none was asked for yet
     double sweep_done = 0.0;
+    std::shared_ptr<const HeadsCorpus> corpus_read;  // null: not yet
 };
 /// What a session keeps of it.
 void describe(Visitor& visit, HeadsLook& look);

@@ -8,6 +8,7 @@
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
+#include "app/workspaces/heads/corpus.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/words.h"
@@ -220,6 +221,18 @@ std::string pending_words(const AppState& state) {
                        counted(std::ssize(state.document().layers), "layer"), percent(look.done));
 }
 
+/// Where there is no attention to show, the model not being there: the corpus alone.
+void add_corpus_alone(const AppState& state, AllHeadsView& view) {
+    if (heads_look(state).list != HeadsList::corpus || !corpus_lacks(state).empty() ||
+        state.document().no_attention.empty())
+        return;
+    view.lacks.clear();
+    view.large_lacks = sentence(state.document().no_attention);
+    view.list = HeadsList::corpus;
+    view.controls = controls_of(state);
+    view.table = corpus_table(state);
+}
+
 void add_large(const AppState& state, AllHeadsView& view) {
     const HeadsLook& look = heads_look(state);
     const std::vector<HeadPlace> places = large_heads(state);
@@ -268,7 +281,10 @@ void add_notes(const HeadsResult& result, AllHeadsView& view) {
 AllHeadsView build_all_heads_view(const AppState& state) {
     AllHeadsView view;
     view.lacks = heads_lacks(state);
-    if (!view.lacks.empty()) return view;
+    if (!view.lacks.empty()) {
+        add_corpus_alone(state, view);
+        return view;
+    }
     const HeadsLook& look = heads_look(state);
     view.controls = controls_of(state);
     view.list = look.list;
@@ -288,6 +304,10 @@ AllHeadsView build_all_heads_view(const AppState& state) {
     if (look.list == HeadsList::scatter) view.scatter = heads_scatter(state);
     if (look.list == HeadsList::table) view.table = heads_table(state);
     if (look.list == HeadsList::sweep) view.sweep = head_sweep(state);
+    if (look.list == HeadsList::corpus) {
+        view.list_lacks = corpus_lacks(state);
+        if (view.list_lacks.empty()) view.table = corpus_table(state);
+    }
     add_large(state, view);
     view.hovered_pair = look.hovered_pair;
     view.pair = look.pair;

@@ -61,11 +61,15 @@ struct HeadsTableRow {
     std::string name, label;
     std::vector<std::string> cells;
     bool shown = false;
+    std::string tip = {};  // of the row; "": none
+    std::string text =
+        {};  // that the model is to read where the head is chosen; "": the one that it reads
 };
 struct HeadsTable {
     std::vector<HeadsTableColumn> columns;
     std::string sort;  // key of a column; "": by layer and head
     std::vector<HeadsTableRow> rows;
+    bool labels = true;  // heads have some here
 };
 HeadsTable heads_table(const AppState& state);
 
@@ -198,6 +202,7 @@ struct AllHeadsView {
     std::optional<HeadsScatter> scatter;
     std::optional<HeadsTable> table;
     std::optional<SweepView> sweep;
+    std::string list_lacks;  // why there is none of these; "": there is
     // the head shown, or A and B, in one of the forms
     std::string large_lacks;      // why it is not defined; "": it is
     std::vector<GridView> grids;  // with two A − B too

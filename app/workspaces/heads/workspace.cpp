@@ -20,6 +20,7 @@
 #include "app/common/map/commands.h"
 #include "app/common/pair.h"
 #include "app/workspaces/heads/actions.h"
+#include "app/workspaces/heads/corpus.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
@@ -72,6 +73,7 @@ void describe(Visitor& visit, HeadsLook& look) {
     visit("scatter_y", look.scatter_y);
     visit("ablation", look.ablation, kSweepAblations);
     visit("sweep", look.sweep_show, kSweepShows);
+    visit("corpus", look.corpus);
     visit("row", look.pair.row, {.low = 0});
     visit("column", look.pair.column, {.low = 0});
     visit("a", look.pinned[0]);
@@ -322,7 +324,8 @@ constexpr std::string_view kHeadsMouse[] = {
     "More than 64 tokens: a head is a map; the wheel zooms, dragging pans.",
 };
 constexpr RequestKind kRequests[] = {request_kind<requested_heads>("heads"),
-                                     request_kind<requested_head_sweep>("head sweep")};
+                                     request_kind<requested_head_sweep>("head sweep"),
+                                     request_kind<requested_head_corpus>("corpus")};
 
 }  // namespace
 
@@ -364,6 +367,7 @@ const WorkspaceInfo kHeadsWorkspace{
     .read = read_look,
     .has_settled =
         [](const AppState& state) {
+            if (requested_head_corpus(state)) return false;
             return !heads_lacks(state).empty() ||
                    (has_current_heads(state) && !requested_head_sweep(state));
         },

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
@@ -89,8 +90,12 @@ struct Ruler {
 };
 /// Columns of numbers are as wide as their titles ask for, and share what is left or what is missing.
 Ruler ruler_of(const HeadsTable& table, float width, const Frame& frame) {
-    Ruler at{frame.px(kName), frame.px(kLabel), {frame.px(kName + kLabel)}};
-    const float number = frame.text_width(frame.fonts.digits_small, "0.000");
+    const float label = table.labels ? frame.px(kLabel) : 0.0F;
+    Ruler at{frame.px(kName), label, {frame.px(kName) + label}};
+    float number = frame.text_width(frame.fonts.digits_small, "0.000");
+    if (!table.rows.empty())
+        for (const std::string& cell : table.rows.front().cells)
+            number = std::max(number, frame.text_width(frame.fonts.digits_small, cell));
     for (const view::HeadsTableColumn& column : table.columns)
         at.numbers.push_back(at.numbers.back() + frame.px(kBetween) +
                              std::max(frame.text_width(frame.fonts.small, column.title), number));
@@ -111,8 +116,10 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
     const float foot = box.low.y + frame.px(kTitleRow);
     draw_text_in(frame, font, box.low, {box.low.x + at.name, foot}, Align::left, frame.theme.muted,
                  "head");
-    draw_text_in(frame, font, {box.low.x + at.name, box.low.y},
-                 {box.low.x + at.name + at.label, foot}, Align::left, frame.theme.muted, "label");
+    if (table.labels)
+        draw_text_in(frame, font, {box.low.x + at.name, box.low.y},
+                     {box.low.x + at.name + at.label, foot}, Align::left, frame.theme.muted,
+                     "label");
     for (std::size_t n = 0; n < table.columns.size(); ++n) {
         const view::HeadsTableColumn& column = table.columns[n];
         const float left = box.low.x + at.numbers[n];
@@ -165,7 +172,12 @@ void draw_rows(const AllHeadsView& view, const Ruler& at, float width, const Fra
     const auto n =
         static_cast<std::size_t>(within((ImGui::GetMousePos().y - low.y) / frame.px(kTextRow), 0.0F,
                                         static_cast<float>(table.rows.size() - 1)));
-    press_head(table.rows[n].place, false, out);
+    const view::HeadsTableRow& row = table.rows[n];
+    if (!row.tip.empty()) tooltip(frame, row.name, row.tip);
+    press_head(row.place, false, out);
+    if (!row.text.empty() && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
+        !ImGui::GetIO().KeyShift)
+        out.push_back(view::TypeText{row.text});
 }
 
 }  // namespace

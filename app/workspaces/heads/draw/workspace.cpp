@@ -10,19 +10,23 @@ namespace {
 using view::AllHeadsView;
 
 // Of the width.
-constexpr float kScatter = 0.5F, kTable = 0.62F;
+constexpr float kScatter = 0.5F, kTable = 0.62F, kWideTable = 0.7F;
 
 float list_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
     if (view.list == view::HeadsList::scatter || view.sweep)
         return std::min(room.x * kScatter, room.y + frame.px(80));
-    if (view.list == view::HeadsList::table)
-        return std::min(heads_table_width(view, frame), room.x * kTable);
+    if (view.table && !view.table->labels) return room.x * kWideTable;
+    if (view.table) return std::min(heads_table_width(view, frame), room.x * kTable);
     return thumbs_width(view, room, frame);
 }
 
 void draw_list(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
     if (view.list == view::HeadsList::scatter) return draw_heads_scatter(view, box, frame, out);
-    if (view.list == view::HeadsList::table) return draw_heads_table(view, box, frame, out);
+    if (view.table) return draw_heads_table(view, box, frame, out);
+    if (!view.list_lacks.empty()) {
+        ImGui::SetCursorScreenPos({box.low.x, box.low.y});
+        return wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.list_lacks);
+    }
     if (view.sweep) return draw_head_sweep(view, box, frame, out);
     draw_thumbs(view, box, frame, out);
 }

@@ -1,0 +1,217 @@
+// attnscope heads --texts: every head over a corpus; attnscope merge: parts of one put together.
+
+#include "app/cli/corpus.h"
+
+#include <fstream>
+#include <iostream>
+
+#include <fmt/format.h>
+
+#include "app/cli/subcommands.h"
+#include "app/common/format.h"
+#include "app/common/or_throw.h"
+#include "app/files/corpus.h"
+#include "app/files/options.h"
+#include "app/files/outputs.h"
+#include "app/files/standard.h"
+#include "app/files/words.h"
+#include "core/corpus/file.h"
+#include "core/heads/all.h"
+
+namespace attn::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::string_view kExtensions[] = {".npz", ".jsonl", ".csv"};
+constexpr int kMostBatch = 1 << 16;
+constexpr Index kMostParts = 1 << 20;
+
+double seconds_since(Clock::time_point then) {
+    return std::chrono::duration<double>(Clock::now() - then).count();
+}
+
+/// "2/8": the second of 8 parts, counted from 0, is 1/8.
+void read_part(const std::string& text, files::CorpusJob& job) {
+    if (text.empty()) return;
+    const std::size_t slash = text.find('/');
+    const auto part = files::number_in<Index>(text.substr(0, slash));
+    const auto parts =
+        slash == text.npos ? std::nullopt : files::number_in<Index>(text.substr(slash + 1));
+    if (!part || !parts || *parts < 1 || *parts > kMostParts || *part < 0 || *part >= *parts)
+        throw bad_input(
+            fmt::format("--part is '{}'; expected I/N, I from 0 to N − 1, such as 0/8", text));
+    job.part = *part;
+    job.parts = *parts;
+}
+
+std::string corpus_table(const CorpusResult& result, const std::string& sort) {
+    const auto measures = measures_of_heads(false);
+    std::string text = fmt::format("{:>5} {:>4}", "layer", "head");
+    for (const HeadMeasureInfo& each : measures) text += fmt::format(" {:>17}", each.key);
+    text += '\n';
+    for (const HeadPlace place : corpus_order(result, sort)) {
+        text += fmt::format("{:>5} {:>4}", place.layer, place.head);
+        for (const HeadMeasureInfo& each : measures) {
+            const MeasureStatistics& of = result.head(place)[each.measure];
+            text += of.texts > 0 ? fmt::format(" {:>8.4f} ±{:>7.4f}", *of.mean(), *of.deviation())
+                                 : fmt::format(" {:>17}", "-");
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+/// Says now and then how far it is.
+class Said {
+  public:
+    /// `tokens`: those that were there before.
+    Said(std::ostream& out, Index tokens) : out_(out), first_(tokens) {}
+    void at(const CorpusResult& result) {
+        if (seconds_since(said_) >= 2.0) say(result);
+    }
+    void say(const CorpusResult& result) {
+        said_ = Clock::now();
+        out_ << fmt::format("{} texts, {} tokens, {:.0f} tokens/s\n", view::grouped(result.texts),
+                            view::grouped(result.tokens),
+                            static_cast<double>(result.tokens - first_) / seconds_since(begun_));
+    }
+
+  private:
+    std::ostream& out_;
+    Index first_;
+    Clock::time_point begun_ = Clock::now(), said_ = begun_;
+};
+
+void check_sort(const std::string& sort) {
+    const auto measure = find_head_measure(sort);
+    if (!sort.empty() && (!measure || *measure == HeadMeasure::change))
+        throw bad_input(
+            fmt::format("--sort is '{}'; expected a measure of `attnscope heads`", sort));
+}
+
+struct MergeOptions {
+    std::vector<std::string> files;
+    std::string sort, output;
+};
+
+int merge(const MergeOptions& options, Streams io) {
+    or_throw(files::check_extension({"-o", options.output}, kExtensions));
+    check_sort(options.sort);
+    if (options.files.empty()) throw bad_input("no FILES; expected results of `attnscope heads`");
+    std::vector<files::NamedFile> inputs;
+    for (const std::string& file : options.files) inputs.push_back({"FILES", file});
+    const files::NamedFile outputs[] = {{"-o", options.output}};
+    or_throw(files::check_outputs(inputs, outputs));
+    CorpusResult whole = or_throw(read_corpus(options.files.front()));
+    for (std::size_t n = 1; n < options.files.size(); ++n) {
+        const CorpusResult part = or_throw(read_corpus(options.files[n]));
+        if (auto done = whole.merge(part); !done)
+            throw bad_input(fmt::format("{} and what stands before it cannot be put together: {}",
+                                        options.files[n], done.error().sentence));
+    }
+    put_out(whole, options.sort, options.output, io);
+    return kSuccess;
+}
+
+}  // namespace
+
+void add_corpus_options(CLI::App& app, CorpusOptions& options) {
+    add_value(app, "--texts", options.texts, "FILE",
+              "over a corpus: a text a line, or .jsonl with \"text\" or \"tokens\"; mean, standard "
+              "deviation and extremes of every measure");
+    add_value(app, "--batch", options.batch, "N", "texts that are computed at once; default 16");
+    add_value(
+        app, "--part", options.part, "I/N",
+        "of the texts every N-th piece of 64 from I on, from 0; `attnscope merge` joins parts");
+    add_value(app, "--save-every", options.save_every, "SECONDS",
+              "what is computed so far goes to OUT.partial, where the same command goes on; "
+              "default 30");
+    app.add_flag("--stream", options.stream,
+                 "the weights of one layer at a time are in memory, for models larger than it");
+}
+
+files::CorpusJob corpus_job(const std::string& model, const CorpusOptions& options,
+                            const std::string& sort, const std::string& output) {
+    or_throw(files::check_extension({"-o", output}, kExtensions));
+    check_sort(sort);
+    files::CorpusJob job;
+    job.model = model;
+    job.texts = options.texts;
+    if (!options.batch.empty()) job.batch = parse_count("--batch", options.batch, kMostBatch);
+    read_part(options.part, job);
+    if (!options.save_every.empty()) {
+        const auto seconds = files::number_in<double>(options.save_every);
+        if (!seconds || *seconds < 0.0)
+            throw bad_input(
+                fmt::format("--save-every is '{}'; expected seconds from 0", options.save_every));
+        job.every = std::chrono::duration<double>(*seconds);
+    }
+    if (!output.empty() && !files::is_standard(output)) job.saved = files::saved_beside(output);
+    if (options.stream) job.kept = KeptBlocks::one;
+    auto inputs = files::files_of({"FILE", model});
+    inputs.push_back({"--texts", options.texts});
+    const files::NamedFile outputs[] = {{"-o", output}, {"-o", job.saved.string()}};
+    or_throw(files::check_outputs(inputs, outputs));
+    return job;
+}
+
+void put_out(const CorpusResult& result, const std::string& sort, const std::string& output,
+             Streams io) {
+    if (output.empty())
+        io.out << corpus_table(result, sort);
+    else if (files::is_standard(output))
+        io.out << corpus_csv(result, sort);
+    else
+        or_throw(write_corpus(output, result, sort));
+    std::ostream& said = output.empty() || files::is_standard(output) ? io.err : io.out;
+    said << fmt::format("{}: {} heads over {} texts, {} tokens\n",
+                        output.empty() || files::is_standard(output) ? result.model.path : output,
+                        result.heads.size(), view::grouped(result.texts),
+                        view::grouped(result.tokens));
+    for (const std::string& line : files::left_out_words(result)) said << line << '\n';
+}
+
+int measure_corpus(const std::string& model, const CorpusOptions& options, const std::string& sort,
+                   const std::string& output, Streams io) {
+    const files::CorpusJob job = corpus_job(model, options, sort, output);
+    files::CorpusRun run(job);
+    for (const std::string& note : run.model().notes())
+        io.err << fmt::format("attnscope heads: note: {}\n", note);
+    if (run.goes_on())
+        io.err << fmt::format("{} texts are kept in {}: it goes on from there\n",
+                              view::grouped(run.result().texts), job.saved.string());
+    std::ifstream in(options.texts, std::ios::binary);
+    if (!in) throw bad_input(fmt::format("cannot read {}", options.texts));
+    Said said(io.err, run.result().tokens);
+    PieceReader pieces(in);
+    for (TextPiece piece; pieces.next(piece);) {
+        if (!run.wants(piece)) continue;
+        run.measure(piece);
+        said.at(run.result());
+        run.save_now_and_then();
+    }
+    said.say(run.result());
+    put_out(run.result(), sort, output, io);
+    run.forget();
+    return kSuccess;
+}
+
+int run_merge(Args args, Streams io) {
+    CLI::App app(
+        "Puts results of `attnscope heads --texts` together: parts of a corpus, in any "
+        "order and grouping, give what the whole corpus does, bit for bit.",
+        "attnscope merge");
+    MergeOptions options;
+    app.add_option("FILES", options.files, "results (.npz, .jsonl, .partial)");
+    add_value(app, "--sort", options.sort, "MEASURE", "by its mean, largest first");
+    add_value(app, "-o,--output", options.output, "OUT",
+              ".npz, .jsonl or .csv; left out: a table; - for CSV on standard output");
+    app.footer(
+        "Examples:\n"
+        "  attnscope heads MODEL-FOLDER --texts lines.txt --part 0/2 -o a.npz\n"
+        "  attnscope heads MODEL-FOLDER --texts lines.txt --part 1/2 -o b.npz\n"
+        "  attnscope merge a.npz b.npz -o heads.npz && attnscope heads.npz\n");
+    return run_command(app, args, io, [&] { return merge(options, io); });
+}
+
+}  // namespace attn::cli

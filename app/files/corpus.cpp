@@ -1,0 +1,87 @@
+#include "app/files/corpus.h"
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/or_throw.h"
+#include "core/corpus/file.h"
+#include "core/io/file.h"
+
+namespace attn::files {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What was kept of the same job; nullopt: nothing was.
+std::optional<CorpusResult> kept_of(const fs::path& saved, const CorpusResult& begun,
+                                    const CorpusFile& file) {
+    std::error_code none;
+    if (saved.empty() || !fs::exists(saved, none)) return std::nullopt;
+    CorpusResult kept = or_throw(read_corpus(saved));
+    CorpusResult whole = begun;
+    const auto fits = whole.merge(kept);
+    if (fits && kept.files.size() == 1 && kept.files.contains(file.mark)) return kept;
+    throw bad_input(fmt::format("{} is of {}; expected what this command kept, or no such file",
+                                saved.string(),
+                                fits ? "other texts" : "another model or another --batch"));
+}
+
+}  // namespace
+
+fs::path saved_beside(const fs::path& output) { return output.string() + ".partial"; }
+
+CorpusRun::CorpusRun(const CorpusJob& job)
+    : job_(job),
+      model_(or_throw(Model::open(job.model, job.kept))),
+      file_(or_throw(corpus_file(job.texts))),
+      result_(or_throw(begin_corpus(model_, job.model, job.batch))) {
+    if (auto kept = kept_of(job.saved, result_, file_)) {
+        result_ = *std::move(kept);
+        goes_on_ = true;
+    }
+    result_.cover(file_.mark, file_.name, {});
+}
+
+bool CorpusRun::wants(const TextPiece& piece) const {
+    return piece.number % job_.parts == job_.part &&
+           !result_.files.at(file_.mark).contains(piece.first());
+}
+
+void CorpusRun::measure(const TextPiece& piece, const RunControl& control) {
+    or_throw(measure_piece(model_, file_, piece, result_, control));
+}
+
+void CorpusRun::save_now_and_then() {
+    if (Clock::now() - saved_at_ < job_.every) return;
+    save();
+    saved_at_ = Clock::now();
+}
+
+void CorpusRun::save() const {
+    if (!job_.saved.empty()) or_throw(write_file_atomically(job_.saved, corpus_lines(result_)));
+}
+
+void CorpusRun::forget() const {
+    std::error_code none;
+    if (!job_.saved.empty()) fs::remove(job_.saved, none);
+}
+
+std::vector<std::string> left_out_words(const CorpusResult& result) {
+    std::vector<std::string> lines;
+    for (std::size_t n = 0; n < kLeftOutCount; ++n) {
+        const LeftOutTexts& of = result.left_out[n];
+        if (of.count == 0) continue;
+        std::string line =
+            fmt::format("{} text{} {}, left out:", view::grouped(of.count),
+                        of.count == 1 ? "" : "s", info(static_cast<LeftOut>(n)).words);
+        std::string_view between = " ";
+        for (const auto& [number, file] : of.first) {
+            line += fmt::format("{}{}", between, number);
+            between = ", ";
+        }
+        lines.push_back(line + (std::ssize(of.first) < of.count ? ", …" : ""));
+    }
+    return lines;
+}
+
+}  // namespace attn::files

@@ -1,0 +1,109 @@
+#include "app/workspaces/heads/corpus.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/words.h"
+#include "app/workspaces/heads/actions.h"
+#include "app/workspaces/heads/words.h"
+#include "core/corpus/file.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+constexpr std::size_t kMostWords = 200;  // of a text that a tooltip has
+
+/// What is looked at of a head: the measure that heads are sorted by, or its strongest pattern.
+HeadMeasure shown_measure(const HeadsLook& look, const CorpusHead& head) {
+    if (const auto sort = find_head_measure(look.sort); sort && *sort != HeadMeasure::change)
+        return *sort;
+    HeadMeasure most = HeadMeasure::sink;
+    for (const HeadMeasureInfo& each : head_measure_table())
+        if (is_head_label(each.measure) &&
+            head[each.measure].mean().value_or(-1.0) > head[most].mean().value_or(-1.0))
+            most = each.measure;
+    return most;
+}
+
+std::string spread_text(const MeasureStatistics& of) {
+    if (of.texts == 0) return "–";
+    std::string deviation = cell_number(*of.deviation(), 2);
+    if (deviation.starts_with("0.")) deviation.erase(0, 1);
+    return fmt::format("{}±{}", cell_number(*of.mean(), 2), deviation);
+}
+
+std::string extreme_line(std::string_view word, HeadMeasure measure, const Extreme& extreme) {
+    return fmt::format("{} {} in text {}: {}", word, measure_text(measure, extreme.value),
+                       extreme.text->number, shortened(extreme.text->words, kMostWords));
+}
+
+HeadsTableRow row_of(const HeadsLook& look, const CorpusHead& head, bool shown) {
+    const HeadMeasure measure = shown_measure(look, head);
+    const MeasureStatistics& of = head[measure];
+    HeadsTableRow row{head.place, head_short(head.place), {}, {}, shown};
+    for (std::size_t n = 0; n < kCorpusMeasures; ++n)
+        row.cells.push_back(spread_text(head.measures[n]));
+    if (of.texts == 0) return row;
+    row.text = of.most->text->words;
+    row.tip = fmt::format("{}: mean {} ± {} of {}\n{}\n{}", info(measure).title,
+                          measure_text(measure, of.mean()), measured(of.deviation()),
+                          counted(of.texts, "text"), extreme_line("most", measure, *of.most),
+                          extreme_line("least", measure, *of.least));
+    return row;
+}
+
+}  // namespace
+
+std::optional<CorpusRequest> requested_head_corpus(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    if (state.workspace != "heads" || look.list != HeadsList::corpus || look.corpus.empty())
+        return std::nullopt;
+    if (look.corpus_read && look.corpus_read->path == look.corpus) return std::nullopt;
+    return CorpusRequest{look.corpus};
+}
+
+Action run(const CorpusRequest& request, const RunControl&) {
+    HeadsCorpus made{request.path, {}, {}};
+    if (auto read = read_corpus(request.path))
+        made.result = *std::move(read);
+    else
+        made.fault = read.error().sentence;
+    return HeadsCorpusRead{std::make_shared<const HeadsCorpus>(std::move(made))};
+}
+
+std::string corpus_lacks(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    if (look.corpus.empty())
+        return "No corpus is open: attnscope heads MODEL --texts FILE -o OUT.npz measures one, and "
+               "attnscope OUT.npz shows it here.";
+    if (!look.corpus_read || look.corpus_read->path != look.corpus)
+        return fmt::format("Reading {}.", look.corpus);
+    return look.corpus_read->fault.empty() ? std::string() : sentence(look.corpus_read->fault);
+}
+
+HeadsTable corpus_table(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    const CorpusResult& result = look.corpus_read->result;
+    HeadsTable table;
+    table.sort = look.sort;
+    table.labels = false;
+    for (const HeadMeasureInfo& each : measures_of_heads(false))
+        table.columns.push_back(
+            {std::string(each.key), std::string(each.title),
+             fmt::format("{}\nmean ± standard deviation over the texts in which it is defined\n{}",
+                         each.formula, each.source)});
+    for (const HeadPlace place : corpus_order(result, look.sort)) {
+        HeadsTableRow row = row_of(look, result.head(place), place == head_here(state));
+        if (model_of(state.document()) == nullptr)
+            row.text.clear();  // nothing can read it
+        else if (!row.text.empty())
+            row.tip += "\nClick: the model reads the text that shows most";
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+}  // namespace attn::view

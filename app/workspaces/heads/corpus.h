@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/common/action.h"
+#include "app/workspaces/heads/state.h"
+#include "app/workspaces/heads/view.h"
+#include "core/corpus/statistics.h"
+
+namespace attn::view {
+
+// All heads over the texts of a corpus, as a file of results has them.
+
+/// What was read of that file.
+struct HeadsCorpus {
+    std::string path;
+    std::string fault;  // why there is nothing; "": there is
+    CorpusResult result;
+};
+
+struct CorpusRequest {
+    std::string path;
+    bool operator==(const CorpusRequest&) const = default;
+};
+/// nullopt while none is shown, or it is read already.
+std::optional<CorpusRequest> requested_head_corpus(const AppState& state);
+/// HeadsCorpusRead.
+Action run(const CorpusRequest& request, const RunControl& control);
+
+/// Why there is no table; "": there is one.
+std::string corpus_lacks(const AppState& state);
+/// A row a head: mean ± standard deviation of each measure. A row knows the text that shows most of what the heads are sorted
+/// by; where they are not sorted, of the pattern that the head shows most in the mean.
+HeadsTable corpus_table(const AppState& state);
+
+}  // namespace attn::view

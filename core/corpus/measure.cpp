@@ -1,0 +1,87 @@
+#include "core/corpus/measure.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/kernels/matmul.h"
+#include "core/masks.h"
+#include "core/models/several_texts.h"
+
+namespace attn {
+namespace {
+
+std::vector<std::uint8_t> allowed_pairs(const MaskSpec& mask, Index tokens) {
+    if (!mask.any()) return {};
+    Dimensions size;
+    size.batch = size.heads = size.kv_heads = 1;
+    size.tq = size.tk = tokens;
+    std::vector<std::uint8_t> pairs(static_cast<std::size_t>(tokens * tokens));
+    for (Index i = 0; i < tokens; ++i)
+        fill_allowed(mask, size, 0, 0, i,
+                     {pairs.data() + i * tokens, static_cast<std::size_t>(tokens)});
+    return pairs;
+}
+
+/// ‖α V W_O‖ of each text and head; the product of all texts at once.
+std::vector<std::vector<double>> output_norms(const LayerOfTexts& layer) {
+    const Tensor& w_o = layer.params[Param::w_o];
+    const Shape shape = layer.context.shape();
+    std::vector<std::vector<double>> norms(layer.traces.size());
+    auto out = Tensor::uninitialised({1, 1, shape.t, w_o.empty() ? shape.d : w_o.shape().d});
+    for (Index head = 0; head < shape.h; ++head) {
+        MatrixView<const float> rows = layer.context.matrix(0, head);
+        if (!w_o.empty()) {
+            multiply({rows}, {w_o.matrix(0, 0).row_block(head * shape.d, shape.d)},
+                     out.matrix(0, 0));
+            rows = std::as_const(out).matrix(0, 0);
+        }
+        for (std::size_t n = 0; n < norms.size(); ++n) {
+            double squares = 0.0;
+            for (Index row = layer.first[n]; row < layer.first[n + 1]; ++row)
+                for (const float value : rows.row(row)) squares += double{value} * value;
+            norms[n].push_back(std::sqrt(squares));
+        }
+    }
+    return norms;
+}
+
+}  // namespace
+
+Result<std::vector<std::vector<HeadFacts>>> measure_texts(
+    const Model& model, std::span<const std::vector<ModelToken>> texts, bool labels,
+    const RunControl& control) {
+    std::vector<std::vector<HeadFacts>> facts(texts.size());
+    std::vector<std::vector<Index>> numbers;
+    for (const auto& tokens : texts) {
+        std::vector<std::string> words;
+        for (const ModelToken& token : tokens) words.push_back(token.text);
+        numbers.push_back(token_numbers(words));
+    }
+    const auto look = [&](const LayerOfTexts& layer) {
+        const auto norms = output_norms(layer);
+        parallel_for(std::ssize(texts), {}, [&](Index at, int) {
+            const auto n = static_cast<std::size_t>(at);
+            const Tensor& weights = layer.traces[n][Stage::weights];
+            const auto allowed = allowed_pairs(layer.spec.mask, weights.shape().t);
+            const auto shares = norm_shares(norms[n]);
+            for (Index head = 0; head < weights.shape().h; ++head) {
+                const HeadRows rows{weights.matrix(0, head), allowed, numbers[n]};
+                HeadFacts made{{layer.layer, head}, measure_head(rows), {}};
+                made.measures[HeadMeasure::norm_share] = shares[static_cast<std::size_t>(head)];
+                if (labels) made.label = propose_label(rows);
+                facts[n].push_back(std::move(made));
+            }
+        });
+    };
+    if (auto done = run_texts(model, texts, *find_backend("staged"), look, control); !done)
+        return tl::unexpected(done.error());
+    return facts;
+}
+
+bool is_not_finite(std::span<const HeadFacts> heads) {
+    return std::ranges::any_of(heads, [](const HeadFacts& each) {
+        return !each.measures[HeadMeasure::entropy].has_value();
+    });
+}
+
+}  // namespace attn
