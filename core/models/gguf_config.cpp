@@ -118,7 +118,8 @@ class GgufConfig {
     }
     double number(std::string_view key, double otherwise) const {
         const json* const found = find(key);
-        return found != nullptr && found->is_number() ? found->get<double>() : otherwise;
+        const json value = found == nullptr ? json() : plain(*found);
+        return value.is_number() ? value.get<double>() : otherwise;
     }
     bool has(std::string_view array) const { return file_.arrays->contains(array); }
 

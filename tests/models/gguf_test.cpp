@@ -75,7 +75,9 @@ void set_query_scalar(json& config) {
         config["query_pre_attn_scalar"] = config["head_dim"];
 }
 
-std::string refused(const std::string& name, const json& values) {
+/// Of the golden file with other keys; null: without the key.
+Result<ModelConfig> config_with(const std::string& name, const json& values,
+                                std::vector<std::string>& notes) {
     GgufArrays file = must(open_gguf(golden(name)));
     for (const auto& each : values.items()) {
         if (each.value().is_null())
@@ -83,8 +85,16 @@ std::string refused(const std::string& name, const json& values) {
         else
             file.header.values[each.key()] = each.value();
     }
+    return config_of_gguf(file, "m.gguf", notes);
+}
+ModelConfig llama_with(const json& values) {
     std::vector<std::string> notes;
-    const auto config = config_of_gguf(file, "m.gguf", notes);
+    return must(config_with("llama.gguf", values, notes));
+}
+
+std::string refused(const std::string& name, const json& values) {
+    std::vector<std::string> notes;
+    const auto config = config_with(name, values, notes);
     return config ? fmt::format("{}", notes.empty() ? "" : notes.front()) : config.error().sentence;
 }
 
@@ -235,6 +245,15 @@ TEST_CASE("keys of GGUF that are missing, or change numbers that are not compute
          {json(-1), json("x"), json(0), json(1e300), json(nullptr), json(json::array())})
         for (const char* key : {"llama.attention.head_count", "llama.embedding_length"})
             CHECK_FALSE(refused("llama.gguf", {{key, odd}}).empty());
+}
+
+TEST_CASE("a list of one number a layer, all the same, is that number") {
+    const ModelConfig config = llama_with({{"llama.attention.head_count", {4, 4}},
+                                           {"llama.attention.key_length", nullptr},
+                                           {"llama.attention.value_length", nullptr},
+                                           {"llama.rope.dimension_count", nullptr}});
+    CHECK(config.heads == 4);
+    CHECK(config.columns_of_head() == 6);  // of 24
 }
 
 TEST_CASE("a file is GGUF by its name or its first bytes, and is a model") {
