@@ -255,14 +255,15 @@ class GgufConfig {
             turned != columns && columns > 0)
             out_["partial_rotary_factor"] = turned / columns;
         const json* const said = find("rope.scaling.type");
-        const std::string type =
-            said != nullptr && said->is_string() ? said->get<std::string>() : "none";
+        const json* const factor = find("rope.scaling.factor");
+        // llama.cpp takes a factor without a type as linear, and 0 as none.
+        const json type = said != nullptr                     ? *said
+                          : factor != nullptr && *factor != 0 ? json("linear")
+                                                              : json("none");
         json scaling = {{"rope_type", type}};
-        if (find("rope.scaling.original_context_length") != nullptr)
-            scaling["original_max_position_embeddings"] =
-                *find("rope.scaling.original_context_length");
-        if (find("rope.scaling.factor") != nullptr)
-            scaling["factor"] = *find("rope.scaling.factor");
+        if (const json* const length = find("rope.scaling.original_context_length"))
+            scaling["original_max_position_embeddings"] = *length;
+        if (factor != nullptr) scaling["factor"] = *factor;
         if (type == "yarn") {
             for (const auto& [key, name] : {std::pair{"rope.scaling.yarn_beta_fast", "beta_fast"},
                                             {"rope.scaling.yarn_beta_slow", "beta_slow"}})

@@ -256,6 +256,19 @@ TEST_CASE("a list of one number a layer, all the same, is that number") {
     CHECK(config.columns_of_head() == 6);  // of 24
 }
 
+TEST_CASE("a factor of RoPE without a type is linear, as llama.cpp takes it") {
+    const char* const type = "llama.rope.scaling.type";
+    const char* const factor = "llama.rope.scaling.factor";
+    for (const json& values : {json{{factor, 4.0}}, json{{factor, 4.0}, {type, "linear"}}}) {
+        const RopeScaling scaling = llama_with(values).rope.scaling;
+        CHECK(scaling.kind == RopeScale::linear);
+        CHECK(scaling.factor == 4.0);
+    }
+    for (const json& values : {json{{factor, 0.0}}, json{{factor, 4.0}, {type, "none"}}})
+        CHECK(llama_with(values).rope.scaling.kind == RopeScale::none);
+    CHECK(refused("llama.gguf", {{type, 7}}).starts_with("m.gguf, read as config.json, has"));
+}
+
 TEST_CASE("a file is GGUF by its name or its first bytes, and is a model") {
     const Scratch scratch;
     std::filesystem::copy_file(golden("llama.gguf"), scratch / "m.bin");
