@@ -170,6 +170,10 @@ class GgufConfig {
                                    rest = key.substr(std::min(dot + 1, key.size()));
             if (room == "general" || room == "tokenizer" || room == "quantize" || room == "split")
                 continue;
+            // JSON has no such number: it would read as though the key were not there.
+            if (each.value().is_number_float() && !std::isfinite(each.value().get<double>()))
+                complain(fmt::format("has '{}' = {}; expected a finite number",
+                                     shortened(each.key()), each.value().get<double>()));
             if (room == name_ && (std::ranges::find(kKeys, rest, &Key::gguf) != std::end(kKeys) ||
                                   std::ranges::find(kRead, rest) != std::end(kRead)))
                 continue;

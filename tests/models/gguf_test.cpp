@@ -241,6 +241,10 @@ TEST_CASE("keys of GGUF that are missing, or change numbers that are not compute
           "'llama.new_thing' of the file is not used: what it does is not known here");
     CHECK(refused("llama.gguf", {{"llama.attention.sliding_window", 4}}) ==
           "'sliding_window' of the file is not used: Llama's own code ignores it");
+    CHECK(refused("llama.gguf", {{"llama.rope.freq_base", std::nan("")}}) ==
+          "m.gguf has 'llama.rope.freq_base' = nan; expected a finite number");
+    CHECK(refused("llama.gguf", {{"llama.attention.layer_norm_rms_epsilon", HUGE_VAL}}) ==
+          "m.gguf has 'llama.attention.layer_norm_rms_epsilon' = inf; expected a finite number");
     for (const json& odd :
          {json(-1), json("x"), json(0), json(1e300), json(nullptr), json(json::array())})
         for (const char* key : {"llama.attention.head_count", "llama.embedding_length"})
