@@ -379,6 +379,8 @@ void check_together(const CircuitsOptions& options) {
 int show_circuits(const CircuitsOptions& options, Streams io) {
     check_together(options);
     const std::string& folder = options.folders.front();
+    const files::NamedFile outputs[] = {{"-o", options.output}};
+    or_throw(files::check_outputs(files::files_of({"MODEL", folder}), outputs));
     const auto model = or_throw(Model::open(folder));
     const std::string text = text_of(options, folder);
     if (model.config().image.has_value() != !options.image.empty())

@@ -105,6 +105,10 @@ TEST_CASE("circuits: what cannot be is refused by its name") {
     check_refused(circuit.asked({"--logits", "zebra", "c"}), "there is no token 'zebra'");
     check_refused(circuit.asked({"--logits", "#99", "c"}),
                   "there is no token '#99'; expected one as it is shown, or its number, #0 to #11");
+    const std::string link = circuit.scratch.at("link.npz");
+    std::filesystem::create_symlink(std::filesystem::path(circuit.folder) / "model.safetensors",
+                                    link);
+    check_refused(circuit.asked({"-o", link}), "the same file as MODEL");
     check_refused(circuit.asked({"--layer", "1"}), "--layer and --head name a head together");
     check_refused(circuit.asked({"--layer", "1", "--head", "9"}), "layer 1 has no head 9");
     check_refused(circuit.asked({"--layer", "1", "--head", "1", "--sweep", "zero"}),
