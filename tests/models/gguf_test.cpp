@@ -373,6 +373,24 @@ TEST_CASE(
                "expected LlamaTokenizer or GemmaTokenizer"));
 }
 
+TEST_CASE("after a control token a text begins anew, unless 'legacy' is false") {
+    const auto bytes = must(read_text_file(tokenizer_file("sentencepiece_bpe.model")));
+    const auto with = [&](const std::string& more) {
+        return must(Tokenizer::parse_sentence_pieces(
+            bytes, "m",
+            {.json = R"({"tokenizer_class":"LlamaTokenizer","add_bos_token":false)" + more + "}",
+             .where = "t.json"}));
+    };
+    const std::vector<Index> alone = ids_of(with(""), "the street");
+    std::vector<Index> anew = alone;
+    anew.insert(anew.begin(), 2);
+    for (const char* more : {"", R"(,"legacy":true)", R"(,"legacy":null)"})
+        CHECK(ids_of(with(more), "</s>the street") == anew);
+    const auto newer = with(R"(,"legacy":false)");
+    CHECK(ids_of(newer, "the street") == alone);
+    CHECK(ids_of(newer, "</s>the street") != anew);
+}
+
 TEST_CASE("what is no model of SentencePiece, and what is not computed, is refused") {
     const auto refused_model = [](const std::string& bytes) {
         return sentence_in(Tokenizer::parse_sentence_pieces(bytes, "m", kPlain));
