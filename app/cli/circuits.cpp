@@ -88,19 +88,13 @@ void declare_circuits(CLI::App& app, CircuitsOptions& options) {
     app.footer(std::string(kCircuitsFooter));
 }
 
-/// One token, "#7" by its number.
+/// One token, or a class by its number.
 Index token_named(const Model& model, const std::string& text) {
+    if (!model.config().image) return or_throw(model.token_named(text));
     if (text.starts_with('#'))
         if (const auto id = files::number_in<Index>(std::string_view(text).substr(1))) return *id;
-    if (model.config().image)
-        throw bad_input(
-            fmt::format("--logits has '{}'; expected a class by its number, as in #7", text));
-    const auto tokens = or_throw(model.tokens_of(text));
-    if (tokens.size() != 1)
-        throw bad_input(fmt::format(
-            "--logits has '{}', which is {} tokens; expected one, or its number, as in #7", text,
-            tokens.size()));
-    return tokens.front().id;
+    throw bad_input(
+        fmt::format("--logits has '{}'; expected a class by its number, as in #7", text));
 }
 
 Ablation ablation_named(const std::string& key) {
@@ -385,6 +379,8 @@ void check_together(const CircuitsOptions& options) {
 int show_circuits(const CircuitsOptions& options, Streams io) {
     check_together(options);
     const std::string& folder = options.folders.front();
+    const files::NamedFile outputs[] = {{"-o", options.output}};
+    or_throw(files::check_outputs(files::files_of({"MODEL", folder}), outputs));
     const auto model = or_throw(Model::open(folder));
     const std::string text = text_of(options, folder);
     if (model.config().image.has_value() != !options.image.empty())

@@ -155,13 +155,13 @@ void render(RenderOptions& options, Streams io) {
     const view::Actions replay = options.film ? std::exchange(start.replay, {}) : view::Actions();
     or_throw(carry_out(start, state, jobs));
     view::apply(state, view::SetFigureSize{width});
+    if (options.full_pass) view::apply(state, view::SetFullPass{true});
     if (options.film) {
         start.replay = replay;
         return write_to(options.output,
                         film(*studio, start, state, jobs, options.rest_s.value_or(kRestSeconds)),
                         io);
     }
-    if (options.full_pass) view::apply(state, view::SetFullPass{true});
     const bool drags = options.time_drag > 0;
     if (options.is_timed())
         return time_movement(*studio, std::move(state), drags ? Movement::drag : Movement::step,

@@ -77,6 +77,11 @@ Result<Factors> factors_of(const Model& model, HeadPlace at) {
     fold_after(of.k, block.k_norm.scale, key_head * of.k.cols());
     fold_norm_after(of.o, block.attention_out_norm, kind);
     fold_after(of.o, block.attention_scale, 0);
+    for (const Matrix* const each : {&of.q, &of.k, &of.v, &of.o})
+        if (!each->allFinite())
+            return bad_input(
+                fmt::format("a weight of layer {} head {} is infinite; expected finite numbers",
+                            at.layer, at.head));
     return of;
 }
 

@@ -21,7 +21,7 @@ struct HeadCircuit {
     /// norm's weights folded into W_U: 1 where a token raises itself. Not there: no embedding, no logits, every λ is 0.
     std::optional<double> copying;
 };
-/// An error: a head that the model does not have. `control`: as of RunControl.
+/// An error: a head that the model does not have, a weight that is infinite. `control`: as of RunControl.
 Result<HeadCircuit> head_circuit(const Model& model, HeadPlace at, const RunControl& control = {});
 
 /// The same over the tokens of a text, [1, 1, T, T] each. Every token is its embedding, without a position, through the norm of

@@ -118,7 +118,8 @@ class GgufConfig {
     }
     double number(std::string_view key, double otherwise) const {
         const json* const found = find(key);
-        return found != nullptr && found->is_number() ? found->get<double>() : otherwise;
+        const json value = found == nullptr ? json() : plain(*found);
+        return value.is_number() ? value.get<double>() : otherwise;
     }
     bool has(std::string_view array) const { return file_.arrays->contains(array); }
 
@@ -169,6 +170,10 @@ class GgufConfig {
                                    rest = key.substr(std::min(dot + 1, key.size()));
             if (room == "general" || room == "tokenizer" || room == "quantize" || room == "split")
                 continue;
+            // JSON has no such number: it would read as though the key were not there.
+            if (each.value().is_number_float() && !std::isfinite(each.value().get<double>()))
+                complain(fmt::format("has '{}' = {}; expected a finite number",
+                                     shortened(each.key()), each.value().get<double>()));
             if (room == name_ && (std::ranges::find(kKeys, rest, &Key::gguf) != std::end(kKeys) ||
                                   std::ranges::find(kRead, rest) != std::end(kRead)))
                 continue;
@@ -254,14 +259,15 @@ class GgufConfig {
             turned != columns && columns > 0)
             out_["partial_rotary_factor"] = turned / columns;
         const json* const said = find("rope.scaling.type");
-        const std::string type =
-            said != nullptr && said->is_string() ? said->get<std::string>() : "none";
+        const json* const factor = find("rope.scaling.factor");
+        // llama.cpp takes a factor without a type as linear, and 0 as none.
+        const json type = said != nullptr                     ? *said
+                          : factor != nullptr && *factor != 0 ? json("linear")
+                                                              : json("none");
         json scaling = {{"rope_type", type}};
-        if (find("rope.scaling.original_context_length") != nullptr)
-            scaling["original_max_position_embeddings"] =
-                *find("rope.scaling.original_context_length");
-        if (find("rope.scaling.factor") != nullptr)
-            scaling["factor"] = *find("rope.scaling.factor");
+        if (const json* const length = find("rope.scaling.original_context_length"))
+            scaling["original_max_position_embeddings"] = *length;
+        if (factor != nullptr) scaling["factor"] = *factor;
         if (type == "yarn") {
             for (const auto& [key, name] : {std::pair{"rope.scaling.yarn_beta_fast", "beta_fast"},
                                             {"rope.scaling.yarn_beta_slow", "beta_slow"}})

@@ -68,7 +68,7 @@ Result<Candidates> candidates_of(std::span<const float> logits, const Sampling& 
     const std::span<Candidate> all = made.all;
     const double temperature = how.greedy() ? 1.0 : how.temperature;
     put_shares(all.first(kept), temperature, &Candidate::after);
-    if (how.top_p) {
+    if (how.top_p && *how.top_p < 1.0) {  // a sum can round to 1 before the last
         kept = nucleus(all.first(kept), *how.top_p);
         put_shares(all.first(kept), temperature, &Candidate::after);
     }

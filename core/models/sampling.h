@@ -16,7 +16,7 @@ namespace attn {
 struct Sampling {
     double temperature = 1.0;  // logits are divided by it; 0: greedy, the largest logit is taken
     std::optional<Index> top_k = {};  // only so many of the largest logits are kept; at least 1
-    /// Of those the fewest largest are kept whose p after temperature sum to it or more: 0 to 1, one at least.
+    /// Of those the fewest largest are kept whose p after temperature sum to it or more: 0 to 1, one at least; of 1 all.
     std::optional<double> top_p = {};
     std::uint64_t seed = 0;
 

@@ -46,7 +46,7 @@ constexpr std::array kClasses{
 };
 
 /// What tokenizer_config.json may say besides what is computed: no token number of one text depends on it.
-constexpr std::array<std::string_view, 24> kWithoutEffect{"model_max_length",
+constexpr std::array<std::string_view, 23> kWithoutEffect{"model_max_length",
                                                           "name_or_path",
                                                           "special_tokens_map_file",
                                                           "chat_template",
@@ -64,7 +64,6 @@ constexpr std::array<std::string_view, 24> kWithoutEffect{"model_max_length",
                                                           "truncation_strategy",
                                                           "pad_token_type_id",
                                                           "transformers_version",
-                                                          "legacy",
                                                           "use_fast",
                                                           "is_local",
                                                           "backend",
@@ -109,8 +108,9 @@ void refuse_others(const TokenizerStep& settings, VocabularyFile file) {
     if (file == VocabularyFile::byte_pairs)
         keys.insert(keys.end(), {"add_prefix_space", "add_bos_token"});
     else if (scored)
-        keys.insert(keys.end(), {"add_bos_token", "add_eos_token", "sp_model_kwargs",
-                                 "use_default_system_prompt", "spaces_between_special_tokens"});
+        keys.insert(keys.end(),
+                    {"add_bos_token", "add_eos_token", "sp_model_kwargs",
+                     "use_default_system_prompt", "spaces_between_special_tokens", "legacy"});
     else
         keys.insert(keys.end(), {"do_lower_case", "strip_accents", "tokenize_chinese_chars",
                                  "do_basic_tokenize", "never_split"});
@@ -314,6 +314,7 @@ Result<Tokenizer> Tokenizer::parse_sentence_pieces(std::string_view tokenizer_mo
                                 shortened(token)));
             ids.push_back(vocab.at(token).get<Index>());
         };
+        pieces->begins_anew = step.flag("legacy", true);
         const bool gemma = of.name == "GemmaTokenizer";
         stand("add_bos_token", true, "bos_token", gemma ? "<bos>" : "<s>", pieces->before);
         stand("add_eos_token", false, "eos_token", gemma ? "<eos>" : "</s>", pieces->after);

@@ -3,6 +3,7 @@
 
 #include "tests/cli/command.h"
 #include "tests/support/planted_circuit.h"
+#include "tests/support/small_models.h"
 
 using namespace attn;
 
@@ -59,6 +60,21 @@ TEST_CASE("circuits: mean, patch, positions and other tokens") {
     for (const auto& head : same["heads"]) CHECK(std::abs(head["change"].get<double>()) < 1e-5);
 }
 
+TEST_CASE("circuits: a token is named alike where others stand around every text") {
+    const Scratch scratch;
+    test::copy_model("llama", scratch / "llama");
+    std::ofstream(scratch / "llama" / "tokenizer.json")
+        << R"({"model":{"type":"BPE","vocab":{"<s>":1,"a":2,"b":3},"merges":[]},)"
+           R"("added_tokens":[{"id":1,"content":"<s>","special":true}],"post_processor":)"
+           R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<s>"}},)"
+           R"({"Sequence":{"id":"A"}}],"special_tokens":{"<s>":{"id":"<s>","ids":[1]}}}})";
+    const auto json = nlohmann::json::parse(
+        succeeds({"circuits", scratch.at("llama"), "--text", "ab", "--logits", "a", "b", "--json"})
+            .out);
+    CHECK(json["a"]["id"] == 2);
+    CHECK(json["b"]["id"] == 3);
+}
+
 TEST_CASE("circuits: one head's singular values, copying score, composition, QK and OV") {
     const Circuit circuit;
     const std::string target = circuit.scratch.at("head.npz");
@@ -86,8 +102,13 @@ TEST_CASE("circuits: what cannot be is refused by its name") {
     check_refused(circuit.asked({"--sweep", "patch", "--from", "ab"}),
                   "the text to patch from has 2 tokens; expected 11");
     check_refused(circuit.asked({"--from", "ab"}), "--from is of --sweep patch");
-    check_refused(circuit.asked({"--logits", "ab", "c"}), "--logits has 'ab', which is 2 tokens");
-    check_refused(circuit.asked({"--logits", "#99", "c"}), "token 99 is not one of 12");
+    check_refused(circuit.asked({"--logits", "zebra", "c"}), "there is no token 'zebra'");
+    check_refused(circuit.asked({"--logits", "#99", "c"}),
+                  "there is no token '#99'; expected one as it is shown, or its number, #0 to #11");
+    const std::string link = circuit.scratch.at("link.npz");
+    std::filesystem::create_symlink(std::filesystem::path(circuit.folder) / "model.safetensors",
+                                    link);
+    check_refused(circuit.asked({"-o", link}), "the same file as MODEL");
     check_refused(circuit.asked({"--layer", "1"}), "--layer and --head name a head together");
     check_refused(circuit.asked({"--layer", "1", "--head", "9"}), "layer 1 has no head 9");
     check_refused(circuit.asked({"--layer", "1", "--head", "1", "--sweep", "zero"}),

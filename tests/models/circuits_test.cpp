@@ -187,6 +187,15 @@ TEST_CASE("what has no circuit is refused by its name") {
     CHECK(must_fail(token_circuit(model, {0, 0}, {})).sentence == "the text has no token");
     CHECK(must_fail(head_circuit(model, {0, 0}, {stopped(), {}})).kind == ErrorKind::failure);
     CHECK(must_fail(compositions(model, {1, 0}, {stopped(), {}})).kind == ErrorKind::failure);
+    ModelWeights weights = model.weights();
+    Tensor& w_o = weights.blocks[0].attention[Param::w_o];
+    w_o = Tensor(w_o.shape());
+    w_o.values()[0] = HUGE_VALF;  // a row of head 0
+    const Model endless(model.config(), std::move(weights), std::nullopt);
+    const std::string infinite = "a weight of layer 0 head 0 is infinite; expected finite numbers";
+    CHECK(must_fail(head_circuit(endless, {0, 0})).sentence == infinite);
+    CHECK(must_fail(compositions(endless, {1, 0})).sentence == infinite);
+    must(head_circuit(endless, {0, 1}));
     const auto image = must(Model::open(test::golden_model("vit")));
     CHECK(must_fail(token_circuit(image, {0, 0}, tokens({1}))).sentence ==
           "a circuit over tokens is of a model that reads texts, not images");

@@ -75,7 +75,9 @@ void set_query_scalar(json& config) {
         config["query_pre_attn_scalar"] = config["head_dim"];
 }
 
-std::string refused(const std::string& name, const json& values) {
+/// Of the golden file with other keys; null: without the key.
+Result<ModelConfig> config_with(const std::string& name, const json& values,
+                                std::vector<std::string>& notes) {
     GgufArrays file = must(open_gguf(golden(name)));
     for (const auto& each : values.items()) {
         if (each.value().is_null())
@@ -83,8 +85,16 @@ std::string refused(const std::string& name, const json& values) {
         else
             file.header.values[each.key()] = each.value();
     }
+    return config_of_gguf(file, "m.gguf", notes);
+}
+ModelConfig llama_with(const json& values) {
     std::vector<std::string> notes;
-    const auto config = config_of_gguf(file, "m.gguf", notes);
+    return must(config_with("llama.gguf", values, notes));
+}
+
+std::string refused(const std::string& name, const json& values) {
+    std::vector<std::string> notes;
+    const auto config = config_with(name, values, notes);
     return config ? fmt::format("{}", notes.empty() ? "" : notes.front()) : config.error().sentence;
 }
 
@@ -231,10 +241,36 @@ TEST_CASE("keys of GGUF that are missing, or change numbers that are not compute
           "'llama.new_thing' of the file is not used: what it does is not known here");
     CHECK(refused("llama.gguf", {{"llama.attention.sliding_window", 4}}) ==
           "'sliding_window' of the file is not used: Llama's own code ignores it");
+    CHECK(refused("llama.gguf", {{"llama.rope.freq_base", std::nan("")}}) ==
+          "m.gguf has 'llama.rope.freq_base' = nan; expected a finite number");
+    CHECK(refused("llama.gguf", {{"llama.attention.layer_norm_rms_epsilon", HUGE_VAL}}) ==
+          "m.gguf has 'llama.attention.layer_norm_rms_epsilon' = inf; expected a finite number");
     for (const json& odd :
          {json(-1), json("x"), json(0), json(1e300), json(nullptr), json(json::array())})
         for (const char* key : {"llama.attention.head_count", "llama.embedding_length"})
             CHECK_FALSE(refused("llama.gguf", {{key, odd}}).empty());
+}
+
+TEST_CASE("a list of one number a layer, all the same, is that number") {
+    const ModelConfig config = llama_with({{"llama.attention.head_count", {4, 4}},
+                                           {"llama.attention.key_length", nullptr},
+                                           {"llama.attention.value_length", nullptr},
+                                           {"llama.rope.dimension_count", nullptr}});
+    CHECK(config.heads == 4);
+    CHECK(config.columns_of_head() == 6);  // of 24
+}
+
+TEST_CASE("a factor of RoPE without a type is linear, as llama.cpp takes it") {
+    const char* const type = "llama.rope.scaling.type";
+    const char* const factor = "llama.rope.scaling.factor";
+    for (const json& values : {json{{factor, 4.0}}, json{{factor, 4.0}, {type, "linear"}}}) {
+        const RopeScaling scaling = llama_with(values).rope.scaling;
+        CHECK(scaling.kind == RopeScale::linear);
+        CHECK(scaling.factor == 4.0);
+    }
+    for (const json& values : {json{{factor, 0.0}}, json{{factor, 4.0}, {type, "none"}}})
+        CHECK(llama_with(values).rope.scaling.kind == RopeScale::none);
+    CHECK(refused("llama.gguf", {{type, 7}}).starts_with("m.gguf, read as config.json, has"));
 }
 
 TEST_CASE("a file is GGUF by its name or its first bytes, and is a model") {
@@ -335,6 +371,24 @@ TEST_CASE(
     CHECK(says(sentence_in(Tokenizer::open(scratch.path())),
                "has the tokenizer 'BertTokenizer', which is not read from tokenizer.model; "
                "expected LlamaTokenizer or GemmaTokenizer"));
+}
+
+TEST_CASE("after a control token a text begins anew, unless 'legacy' is false") {
+    const auto bytes = must(read_text_file(tokenizer_file("sentencepiece_bpe.model")));
+    const auto with = [&](const std::string& more) {
+        return must(Tokenizer::parse_sentence_pieces(
+            bytes, "m",
+            {.json = R"({"tokenizer_class":"LlamaTokenizer","add_bos_token":false)" + more + "}",
+             .where = "t.json"}));
+    };
+    const std::vector<Index> alone = ids_of(with(""), "the street");
+    std::vector<Index> anew = alone;
+    anew.insert(anew.begin(), 2);
+    for (const char* more : {"", R"(,"legacy":true)", R"(,"legacy":null)"})
+        CHECK(ids_of(with(more), "</s>the street") == anew);
+    const auto newer = with(R"(,"legacy":false)");
+    CHECK(ids_of(newer, "the street") == alone);
+    CHECK(ids_of(newer, "</s>the street") != anew);
 }
 
 TEST_CASE("what is no model of SentencePiece, and what is not computed, is refused") {

@@ -83,6 +83,10 @@ TEST_CASE("of equal logits the nucleus has those of the lower ids") {
     CHECK(choose(sharp, 0.999999999) == 0);
 }
 
+TEST_CASE("top-p 1 keeps every token, also where a sum of some rounds to 1") {
+    CHECK(must(candidates_of(std::vector<float>{50.0F, 0.0F, 0.0F}, {.top_p = 1.0})).kept == 3);
+}
+
 TEST_CASE("a number in [0, 1) chooses by running sums") {
     const auto made = must(candidates_of(kLogits, {}));
     for (const auto& [u, place] :
