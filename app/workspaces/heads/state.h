@@ -14,6 +14,7 @@
 #include "core/heads/place.h"
 #include "core/large/planted.h"
 #include "core/models/ablation.h"
+#include "core/models/sweep_part.h"
 
 namespace attn {
 struct HeadsResult;
@@ -35,8 +36,20 @@ enum class SinkClip : std::uint8_t { none, first, limit };
 inline constexpr std::string_view kSinkClips[] = {"none", "first", "limit"};
 
 /// How the head that is shown stands large.
-enum class HeadForm : std::uint8_t { matrix, lines, text, dimensions };
-inline constexpr std::string_view kHeadForms[] = {"matrix", "lines", "text", "dimensions"};
+enum class HeadForm : std::uint8_t { matrix, lines, text, dimensions, circuit };
+inline constexpr std::string_view kHeadForms[] = {"matrix", "lines", "text", "dimensions",
+                                                  "circuit"};
+
+/// Which heads stand in it together: the one that is shown alone, those of its layer, those that pass the filter.
+enum class HeadsOf : std::uint8_t { head, layer, filter };
+inline constexpr std::string_view kHeadsOf[] = {"head", "layer", "filter"};
+
+/// What of a head's circuit is shown: QK, OV, or how much it composes with earlier heads.
+enum class CircuitShow : std::uint8_t { qk, ov, composition };
+inline constexpr std::string_view kCircuitShows[] = {"qk", "ov", "composition"};
+/// Which tokens QK and OV have at their columns: the text's, or the vocabulary's nearest.
+enum class CircuitOver : std::uint8_t { text, vocabulary };
+inline constexpr std::string_view kCircuitOvers[] = {"text", "vocabulary"};
 
 /// How all heads stand beside it.
 enum class HeadsList : std::uint8_t { pictures, scatter, table, sweep };
@@ -45,8 +58,6 @@ inline constexpr std::string_view kHeadsLists[] = {"pictures", "scatter", "table
 /// What a sweep shows of each head that is changed.
 enum class SweepShow : std::uint8_t { logits, kl };
 inline constexpr std::string_view kSweepShows[] = {"logits", "kl"};
-/// The first of kAblations: a patch asks for another text.
-inline constexpr auto kSweepAblations = std::span(kAblations).first<2>();
 
 inline constexpr std::string_view kColorCurves[] = {"usual", "linear", "root", "log"};
 
@@ -76,6 +87,14 @@ struct HeadsLook {
     std::string scatter_x = "sink", scatter_y = "previous";  // keys of measures
     Ablation ablation = Ablation::zero;                      // of the sweep
     SweepShow sweep_show = SweepShow::logits;
+    SweepPart part = SweepPart::heads;
+    std::string from,
+        pairs;  // of a patch: its text; which tokens are paired, "0=0, 3=4", "": common ends
+    large::Cell swept_cell;  // layer and position, where no head is changed
+    HeadsOf of = HeadsOf::head;
+    CircuitShow circuit_show = CircuitShow::qk;
+    CircuitOver circuit_over = CircuitOver::text;
+    large::Cell circuit_cell;  // of what is shown
 
     // of the moment: in no session and no journal
     std::optional<HeadPlace> hovered;
@@ -89,6 +108,10 @@ struct HeadsLook {
     double done = 0.0;                          // of what is being computed, 0 … 1
     std::shared_ptr<const SweptModel> swept;    // null: none was asked for yet
     double sweep_done = 0.0;
+    std::shared_ptr<const SweptModel> circuit;  // of one head; null: none was asked for yet
+    double circuit_done = 0.0;
+    std::optional<large::Cell> hovered_circuit;
+    std::optional<Index> pairing;  // the token that is to be paired
 };
 /// What a session keeps of it.
 void describe(Visitor& visit, HeadsLook& look);
