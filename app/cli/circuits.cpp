@@ -1,15 +1,18 @@
 // attnscope circuits: what depends on each head of a trained model, and one head's QK and OV.
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
-#include <filesystem>
+#include <limits>
 #include <span>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/arguments.h"
-#include "app/cli/start.h"
+#include "app/cli/command.h"
+#include "app/cli/model_text.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/trace_parts.h"
 #include "app/common/or_throw.h"
@@ -29,35 +32,44 @@ constexpr std::string_view kCircuitsName = "attnscope circuits";
 constexpr std::size_t kListed = 5;
 
 constexpr std::string_view kCircuitsFooter =
-    "Without --layer and --head one head after the other is changed and the model goes on from "
+    "Without --layer and --head one part after the other is changed and the model goes on from "
     "there:\n"
+    "  heads      each head's context; residual: at each position, what each layer reads; mlp: "
+    "what "
+    "its MLP adds\n"
     "  change     of logit A - logit B of the next token, from that of the untouched run\n"
     "  KL         of the next token's distribution, untouched to changed, in nats\n"
-    "With them, QK = W_Q W_K^T and OV = W_V W_O of that head (Elhage et al. 2021), weights of "
-    "norms folded in:\n"
+    "A patch takes from a text of any length: tokens are paired from the beginning and, of what is "
+    "left, from the end\n"
+    "while they are equal, or by --align. What is not paired is not changed.\n"
+    "With --layer and --head, QK = W_Q W_K^T and OV = W_V W_O of that head (Elhage et al. 2021), "
+    "weights of norms folded in:\n"
     "  singular values; copying = sum of eigenvalues / sum of their sizes, of W_E OV W_U\n"
     "  composition with each earlier head: |OV QK'|, |OV QK'^T|, |OV OV'| over the product of "
     "their norms\n"
     "  over the text: qk, the score of a query token and a key token at distance 0, each its "
     "embedding; ov, what\n"
-    "  attending to a token adds to the logit of each\n"
-    "Arrays of OUT.npz: sweep_change, sweep_kl, sweep_difference, sweep_tokens; or qk, ov, "
-    "qk_values, ov_values,\n"
-    "  copying, composition_q, composition_k, composition_v; and tokens\n\n"
+    "  attending to a token adds to the logit of each; with --nearest, to those of the vocabulary "
+    "that are largest\n"
+    "Arrays of OUT.npz: sweep_change, sweep_kl, sweep_difference, sweep_tokens, sweep_alignment; "
+    "or "
+    "qk, ov, qk_tokens,\n"
+    "  ov_tokens, qk_values, ov_values, copying, composition_q, composition_k, composition_v; and "
+    "tokens\n\n"
     "Examples:\n"
     "  attnscope circuits MODEL-FOLDER --text \"The cat sat. The cat\"\n"
     "  attnscope circuits MODEL-FOLDER --text \"The cat sat\" --sweep mean --logits \" on\" \" "
     "in\" "
     "--json\n"
+    "  attnscope circuits MODEL-FOLDER --text \"The cat sat\" --part residual --sweep patch --from "
+    "\"The old dog sat\"\n"
     "  attnscope circuits MODEL-FOLDER --text \"The cat sat\" --layer 5 --head 1 -o head.npz\n";
 
 struct CircuitsOptions {
-    std::vector<std::string> folders;
-    std::optional<std::string> text;
-    std::string token_ids, image;
-    std::string sweep, from;
+    ModelText model;
+    std::string part, sweep, from, align;
     std::vector<std::string> logits;
-    std::string layer, head;
+    std::string layer, head, nearest;
     std::string backend = "auto", output;
     bool each_position = false, json = false;
 
@@ -65,15 +77,14 @@ struct CircuitsOptions {
 };
 
 void declare_circuits(CLI::App& app, CircuitsOptions& options) {
-    app.add_option("MODEL", options.folders, "a trained model's folder");
-    add_value(app, "--text", options.text, "TEXT", "what it reads");
-    add_value(app, "--token-ids", options.token_ids, "N,..",
-              "what it reads where it has no tokenizer: the numbers of its tokens");
-    add_value(app, "--image", options.image, "FILE.png", "what a model of images reads");
+    add_model_text_or_image(app, options.model);
+    add_value(app, "--part", options.part, "heads|residual|mlp", "what is changed (default heads)");
     add_value(app, "--sweep", options.sweep, "zero|mean|patch",
-              "what takes the place of a head's context: 0, its mean over positions, or that of "
-              "another text (default zero)");
-    add_value(app, "--from", options.from, "TEXT", "of patch: a text of as many tokens");
+              "what takes its place: 0, its mean over positions, or that of another text (default "
+              "zero)");
+    add_value(app, "--from", options.from, "TEXT", "of patch: the other text");
+    add_value(app, "--align", options.align, "I=J,..",
+              "of patch: token J of the other text stands for token I, from 0");
     app.add_flag("--by-position", options.each_position, "one position of a head at a time");
     app.add_option("--logits", options.logits,
                    "the two tokens to compare, as text or as #NUMBER (default: the likeliest two)")
@@ -81,6 +92,8 @@ void declare_circuits(CLI::App& app, CircuitsOptions& options) {
         ->expected(2);
     add_value(app, "--layer", options.layer, "N", "with --head: one head's QK and OV");
     add_value(app, "--head", options.head, "N", "with --layer");
+    add_value(app, "--nearest", options.nearest, "N",
+              "of one head: the text's tokens with the N nearest of the vocabulary");
     add_value(app, "--backend", options.backend, "NAME", "what computes, by its name");
     app.add_flag("--json", options.json, "JSON on standard output");
     add_value(app, "-o,--output", options.output, "OUT.npz",
@@ -97,15 +110,17 @@ Index token_named(const Model& model, const std::string& text) {
         fmt::format("--logits has '{}'; expected a class by its number, as in #7", text));
 }
 
-Ablation ablation_named(const std::string& key) {
-    if (key.empty()) return Ablation::zero;
-    const auto found = std::ranges::find(kAblations, key);
-    if (found == std::end(kAblations))
-        throw bad_input(fmt::format("--sweep is '{}'; expected zero, mean or patch", key));
-    return static_cast<Ablation>(found - std::begin(kAblations));
+/// The first where none was named.
+template <class Enum>
+Enum named(std::string_view flag, const std::string& key, std::span<const std::string_view> names) {
+    const auto found = key.empty() ? names.begin() : std::ranges::find(names, key);
+    if (found == names.end())
+        throw bad_input(
+            fmt::format("{} is '{}'; expected one of {}", flag, key, fmt::join(names, ", ")));
+    return static_cast<Enum>(found - names.begin());
 }
 
-std::vector<std::string> token_words(const ModelRun& run) {
+std::vector<std::string> token_texts(const ModelRun& run) {
     std::vector<std::string> words;
     for (const ModelToken& token : run.tokens) words.push_back(token.text);
     return words;
@@ -139,41 +154,48 @@ void add_array(Report& report, std::string name, std::vector<Index> shape,
 // ---- the sweep
 
 std::string sweep_title(const Model& model, const HeadSweep& sweep) {
+    constexpr std::string_view kPart[] = {"context of each head", "what each layer reads",
+                                          "what each MLP adds"};
     constexpr std::string_view kWhat[] = {"0", "its mean over positions", "that of the other text"};
-    return fmt::format(
-        "context of each head in turn {}: change of logit {} - logit {}, untouched {:.4f}\n",
-        kWhat[static_cast<std::size_t>(sweep.by)], model.shown(sweep.a), model.shown(sweep.b),
-        sweep.difference);
+    return fmt::format("{} in turn {}: change of logit {} - logit {}, untouched {:.4f}\n",
+                       kPart[static_cast<std::size_t>(sweep.part)],
+                       kWhat[static_cast<std::size_t>(sweep.by)], model.shown(sweep.a),
+                       model.shown(sweep.b), sweep.difference);
 }
 
+bool is_of_heads(const HeadSweep& sweep) { return sweep.part == SweepPart::heads; }
+
 std::string place_words(const HeadSweep& sweep, const SweptHead& head) {
+    if (!is_of_heads(sweep)) return fmt::format("{} position {}", head.at.layer, head.position);
     return sweep.positions == 1
                ? fmt::format("{}.{}", head.at.layer, head.at.head)
                : fmt::format("{}.{} position {}", head.at.layer, head.at.head, head.position);
 }
 
-/// A row a layer; of single positions the largest change of a head.
+/// A row a layer and a column a head, or a position; of a head's single positions the largest change. "-": it has none.
 std::string sweep_picture(const HeadSweep& sweep) {
+    const auto columns =
+        static_cast<std::size_t>(is_of_heads(sweep) ? sweep.heads : sweep.positions);
+    const std::size_t per_cell = is_of_heads(sweep) ? static_cast<std::size_t>(sweep.positions) : 1;
     std::string text = fmt::format("{:>7}", "layer");
-    for (Index head = 0; head < sweep.heads; ++head) text += fmt::format(" {:>8}", head);
-    const auto per_head = static_cast<std::size_t>(sweep.positions);
-    for (std::size_t n = 0; n < sweep.swept.size(); n += per_head) {
-        const SweptHead& first = sweep.swept[n];
-        if (first.at.head == 0) text += fmt::format("\n{:>7}", first.at.layer);
-        const auto of_head = std::span(sweep.swept).subspan(n, per_head);
-        const auto most = std::ranges::max_element(
-            of_head, {}, [&](const SweptHead& each) { return std::abs(sweep.change(each)); });
-        text += fmt::format(" {:>8.3f}", sweep.change(*most));
+    for (std::size_t n = 0; n < columns; ++n) text += fmt::format(" {:>8}", n);
+    for (std::size_t n = 0; n < sweep.swept.size(); n += per_cell) {
+        if (n % (columns * per_cell) == 0) text += fmt::format("\n{:>7}", sweep.swept[n].at.layer);
+        double most = std::numeric_limits<double>::quiet_NaN();
+        for (const SweptHead& each : std::span(sweep.swept).subspan(n, per_cell))
+            if (const double change = sweep.change(each);
+                std::isnan(most) || std::abs(change) > std::abs(most))
+                most = change;
+        text += std::isnan(most) ? fmt::format(" {:>8}", "-") : fmt::format(" {:>8.3f}", most);
     }
     return text + "\n";
 }
 
-std::string largest_words(const HeadSweep& sweep) {
+std::string most_words(const HeadSweep& sweep) {
     std::vector<SweptHead> order = sweep.swept;
-    std::ranges::stable_sort(order, std::ranges::greater(), [&](const SweptHead& head) {
-        const double change = sweep.change(head);
-        return std::isnan(change) ? -1.0 : std::abs(change);
-    });
+    std::erase_if(order, [&](const SweptHead& head) { return std::isnan(sweep.change(head)); });
+    std::ranges::stable_sort(order, std::ranges::greater(),
+                             [&](const SweptHead& head) { return std::abs(sweep.change(head)); });
     std::string text = "largest:\n";
     for (std::size_t n = 0; n < std::min(order.size(), kListed); ++n)
         text += fmt::format("  {:<18} {:>9.4f}  KL {:.4g}\n", place_words(sweep, order[n]),
@@ -182,30 +204,35 @@ std::string largest_words(const HeadSweep& sweep) {
 }
 
 ordered_json sweep_json(const Model& model, const HeadSweep& sweep) {
-    ordered_json json{{"sweep", kAblations[static_cast<std::size_t>(sweep.by)]},
+    ordered_json json{{"part", kSweepParts[static_cast<std::size_t>(sweep.part)]},
+                      {"sweep", kAblations[static_cast<std::size_t>(sweep.by)]},
                       {"a", {{"id", sweep.a}, {"token", model.shown(sweep.a)}}},
                       {"b", {{"id", sweep.b}, {"token", model.shown(sweep.b)}}},
                       {"difference", or_null(sweep.difference)},
                       {"products", sweep.products},
                       {"products_of_run", sweep.products_of_run}};
-    json["heads"] = ordered_json::array();
+    if (sweep.by == Ablation::patch) json["alignment"] = pairs_of(sweep.alignment);
+    const char* const name = is_of_heads(sweep) ? "heads" : "places";
+    json[name] = ordered_json::array();
     for (const SweptHead& head : sweep.swept) {
-        ordered_json row{{"layer", head.at.layer}, {"head", head.at.head}};
-        if (sweep.positions > 1) row["position"] = head.position;
+        ordered_json row{{"layer", head.at.layer}};
+        if (is_of_heads(sweep)) row["head"] = head.at.head;
+        if (sweep.positions > 1 || !is_of_heads(sweep)) row["position"] = head.position;
         row["change"] = or_null(sweep.change(head));
         row["kl"] = or_null(head.kl);
-        json["heads"].push_back(std::move(row));
+        json[name].push_back(std::move(row));
     }
     return json;
 }
 
 Report report_of(const Model& model, const HeadSweep& sweep) {
-    Report report{sweep_title(model, sweep) + sweep_picture(sweep) + largest_words(sweep),
+    Report report{sweep_title(model, sweep) + sweep_picture(sweep) + most_words(sweep),
                   sweep_json(model, sweep),
                   {},
                   {}};
-    std::vector<Index> shape{sweep.layers, sweep.heads};
-    if (sweep.positions > 1) shape.push_back(sweep.positions);
+    std::vector<Index> shape{sweep.layers};
+    if (is_of_heads(sweep)) shape.push_back(sweep.heads);
+    if (sweep.positions > 1 || !is_of_heads(sweep)) shape.push_back(sweep.positions);
     std::vector<float> change, kl;
     for (const SweptHead& head : sweep.swept) {
         change.push_back(static_cast<float>(sweep.change(head)));
@@ -216,12 +243,18 @@ Report report_of(const Model& model, const HeadSweep& sweep) {
     add_array(report, "sweep_difference", {1}, {static_cast<float>(sweep.difference)});
     add_array(report, "sweep_tokens", {2},
               {static_cast<float>(sweep.a), static_cast<float>(sweep.b)});
+    if (sweep.by == Ablation::patch)
+        add_array(report, "sweep_alignment", {std::ssize(sweep.alignment)},
+                  {sweep.alignment.begin(), sweep.alignment.end()});
     return report;
 }
 
-Report swept(const CircuitsOptions& options, const Model& model, const ModelRun& run,
+Report swept(const CircuitsOptions& options, const OpenedText& text, const ModelRun& run,
              const Backend& backend) {
-    SweepOptions wanted{ablation_named(options.sweep), {}, options.each_position, nullptr};
+    const Model& model = *text.model;
+    SweepOptions wanted{
+        named<Ablation>("--sweep", options.sweep, kAblations), {}, options.each_position, nullptr};
+    wanted.part = named<SweepPart>("--part", options.part, kSweepParts);
     if (!options.logits.empty())
         wanted.tokens = {token_named(model, options.logits[0]),
                          token_named(model, options.logits[1])};
@@ -230,8 +263,18 @@ Report swept(const CircuitsOptions& options, const Model& model, const ModelRun&
         if (options.from.empty()) throw bad_input("--sweep patch needs --from TEXT");
         other = or_throw(model.read(options.from, backend, only_stage(Stage::context)));
         wanted.other = &other;
+        if (!options.align.empty())
+            wanted.alignment = or_throw(aligned(or_throw(parse_pairs(options.align)),
+                                                std::ssize(run.tokens), std::ssize(other.tokens)));
     }
-    return report_of(model, or_throw(sweep_heads(model, run, backend, wanted)));
+    const auto start = std::chrono::steady_clock::now();
+    const HeadSweep sweep = or_throw(sweep_heads(model, run, backend, wanted));
+    const double ms = elapsed_ms(start);
+    Report report = report_of(model, sweep);
+    report.json["ms"] = ms;
+    report.text += fmt::format("{} changes in {:.0f} ms, {:.3g} times the products of one run\n",
+                               sweep.swept.size(), ms, sweep.products / sweep.products_of_run);
+    return report;
 }
 
 // ---- one head
@@ -244,17 +287,18 @@ std::string values_words(std::string_view name, std::span<const double> values) 
 }
 
 /// Of each token the largest of its row: which key, which logit.
-std::string row_words(const std::vector<std::string>& tokens, const TokenCircuit& circuit) {
+std::string row_words(const Model& model, const std::vector<std::string>& tokens,
+                      const TokenCircuit& circuit) {
     std::string text = "token, its highest score as a query, the logit that it raises most:\n";
     for (Index i = 0; i < std::ssize(tokens); ++i) {
-        const auto largest = [&](const Tensor& of) {
-            const auto row = of.matrix(0, 0).row(i);
-            const auto most = std::ranges::max_element(row) - row.begin();
-            return fmt::format("{} {} {:.4g}", most, tokens[static_cast<std::size_t>(most)],
-                               row[static_cast<std::size_t>(most)]);
+        const auto largest = [&](const TokenProduct& of) {
+            const auto row = of.values.matrix(0, 0).row(i);
+            const auto most = static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
+            return fmt::format("{} {} {:.4g}", most, model.shown(of.others[most]), row[most]);
         };
-        text += fmt::format("  {:>4} {:<14} {:<26} {}\n", i, tokens[static_cast<std::size_t>(i)],
-                            largest(circuit.qk), circuit.ov.empty() ? "-" : largest(circuit.ov));
+        text +=
+            fmt::format("  {:>4} {:<14} {:<26} {}\n", i, tokens[static_cast<std::size_t>(i)],
+                        largest(circuit.qk), circuit.ov.others.empty() ? "-" : largest(circuit.ov));
     }
     return text;
 }
@@ -303,8 +347,11 @@ ordered_json head_json(HeadPlace at, const HeadCircuit& circuit, const TokenCirc
                                        {"k", each.k},
                                        {"v", each.v}});
     json["tokens"] = tokens;
-    json["qk"] = matrix_json(over.qk);
-    if (!over.ov.empty()) json["ov"] = matrix_json(over.ov);
+    for (const auto& [name, of] : {std::pair{"qk", &over.qk}, std::pair{"ov", &over.ov}}) {
+        if (of->others.empty()) continue;
+        json[name] = matrix_json(of->values);
+        json[fmt::format("{}_tokens", name)] = of->others;
+    }
     return json;
 }
 
@@ -321,28 +368,39 @@ void add_composition(Report& report, HeadPlace at, const std::vector<Composition
     add("composition_v", &Composition::v);
 }
 
-Report head_report(const CircuitsOptions& options, const Model& model, const ModelRun& run) {
+void add_product(Report& report, const std::string& name, const TokenProduct& of) {
+    if (of.others.empty()) return;
+    const auto values = of.values.values();
+    add_array(report, name, {of.values.shape().t, of.values.shape().d},
+              {values.begin(), values.end()});
+    add_array(report, name + "_tokens", {std::ssize(of.others)},
+              {of.others.begin(), of.others.end()});
+}
+
+Report head_report(const CircuitsOptions& options, const OpenedText& text, const ModelRun& run) {
     if (options.layer.empty() || options.head.empty())
         throw bad_input("--layer and --head name a head together");
+    const Model& model = *text.model;
     const HeadPlace at{files::parse_whole_number({"--layer", options.layer}),
                        files::parse_whole_number({"--head", options.head})};
+    constexpr int kMostNearest = 1 << 20;
     const auto circuit = or_throw(head_circuit(model, at));
-    const auto over = or_throw(token_circuit(model, at, run.tokens));
+    const auto over =
+        or_throw(options.nearest.empty()
+                     ? token_circuit(model, at, run.tokens)
+                     : vocabulary_circuit(model, at, run.tokens,
+                                          parse_count("--nearest", options.nearest, kMostNearest)));
     const auto composed = or_throw(compositions(model, at));
-    const std::vector<std::string> tokens = token_words(run);
+    const std::vector<std::string> tokens = token_texts(run);
     Report report;
     report.text = fmt::format("layer {} head {}\n", at.layer, at.head) +
                   values_words("QK", circuit.qk) + values_words("OV", circuit.ov) +
                   (circuit.copying ? fmt::format("copying score: {:.4f}\n", *circuit.copying)
                                    : "copying score: not defined\n") +
-                  composition_words(composed) + row_words(tokens, over);
+                  composition_words(composed) + row_words(model, tokens, over);
     report.json = head_json(at, circuit, over, composed, tokens);
-    const auto count = std::ssize(tokens);
-    const auto copy = [](const Tensor& from) {
-        return std::vector<float>(from.values().begin(), from.values().end());
-    };
-    add_array(report, "qk", {count, count}, copy(over.qk));
-    if (!over.ov.empty()) add_array(report, "ov", {count, count}, copy(over.ov));
+    add_product(report, "qk", over.qk);
+    add_product(report, "ov", over.ov);
     add_array(report, "qk_values", {std::ssize(circuit.qk)}, floats_of(circuit.qk));
     add_array(report, "ov_values", {std::ssize(circuit.ov)}, floats_of(circuit.ov));
     if (circuit.copying) add_array(report, "copying", {1}, {static_cast<float>(*circuit.copying)});
@@ -352,51 +410,37 @@ Report head_report(const CircuitsOptions& options, const Model& model, const Mod
 
 // ---- both
 
-std::string text_of(const CircuitsOptions& options, const std::string& folder) {
-    const int given = (options.text ? 1 : 0) + (options.token_ids.empty() ? 0 : 1) +
-                      (options.image.empty() ? 0 : 1);
-    if (given != 1) throw bad_input("expected one of --text, --token-ids and --image");
-    if (!options.token_ids.empty()) return text_of_token_ids(options.token_ids, folder);
-    return options.text.value_or(options.image);
-}
-
 void check_together(const CircuitsOptions& options) {
-    if (options.folders.size() != 1)
-        throw bad_input(fmt::format("{} MODEL; expected one trained model's folder",
-                                    options.folders.empty() ? "no" : "more than one"));
-    if (options.is_of_head() && (!options.sweep.empty() || options.each_position ||
-                                 !options.logits.empty() || !options.from.empty()))
+    if (options.is_of_head() &&
+        (!options.sweep.empty() || !options.part.empty() || options.each_position ||
+         !options.logits.empty() || !options.from.empty()))
         throw bad_input(
-            "--layer and --head are of one head's circuit; expected no --sweep, --from, "
+            "--layer and --head are of one head's circuit; expected no --part, --sweep, --from, "
             "--by-position or --logits beside them");
-    if (!options.from.empty() && options.sweep != "patch")
-        throw bad_input("--from is of --sweep patch");
+    if (!options.is_of_head() && !options.nearest.empty())
+        throw bad_input("--nearest is of one head; expected --layer and --head");
+    for (const auto& [flag, value] :
+         {std::pair{"--from", &options.from}, std::pair{"--align", &options.align}})
+        if (!value->empty() && options.sweep != "patch")
+            throw bad_input(fmt::format("{} is of --sweep patch", flag));
     if (options.json && files::is_standard(options.output))
         throw bad_input("--json and -o - both write to standard output");
     or_throw(files::check_extension({"-o", options.output}, ".npz"));
 }
 
-int show_circuits(const CircuitsOptions& options, Streams io) {
+int show_circuits(CircuitsOptions& options, Streams io) {
     check_together(options);
-    const std::string& folder = options.folders.front();
     const files::NamedFile outputs[] = {{"-o", options.output}};
-    or_throw(files::check_outputs(files::files_of({"MODEL", folder}), outputs));
-    const auto model = or_throw(Model::open(folder));
-    const std::string text = text_of(options, folder);
-    if (model.config().image.has_value() != !options.image.empty())
-        throw bad_input(fmt::format("{} reads {}; expected {}", model.config().family->words,
-                                    model.config().image ? "an image" : "a text",
-                                    model.config().image ? "--image FILE.png" : "--text TEXT"));
+    or_throw(files::check_outputs(files::files_of({"MODEL", options.model.folder}), outputs));
+    const OpenedText text = open_text(options.model, kCircuitsName, io);
     const Backend& backend =
         *or_throw(choose_backend(options.backend == "auto" ? "staged" : options.backend,
                                  Dimensions{}, only_stage(Stage::context), io.backends));
-    const ModelRun run = or_throw(model.read(text, backend, only_stage(Stage::context)));
-    Report report = options.is_of_head() ? head_report(options, model, run)
-                                         : swept(options, model, run, backend);
-    for (const std::string& note : model.notes())
-        io.err << kCircuitsName << ": note: " << note << '\n';
+    const ModelRun run = or_throw(text.model->read(text.read, backend, only_stage(Stage::context)));
+    Report report =
+        options.is_of_head() ? head_report(options, text, run) : swept(options, text, run, backend);
     if (!options.output.empty()) {
-        report.entries.push_back({"tokens", {}, {}, token_words(run)});
+        report.entries.push_back({"tokens", {}, {}, token_texts(run)});
         write_entries(options.output, report.entries, io);
     }
     if (options.json)
@@ -409,11 +453,8 @@ int show_circuits(const CircuitsOptions& options, Streams io) {
 }  // namespace
 
 int run_circuits(Args args, Streams io) {
-    CLI::App app("What depends on each head of a trained model, and one head's QK and OV.",
-                 std::string(kCircuitsName));
-    CircuitsOptions options;
-    declare_circuits(app, options);
-    return run_command(app, args, io, [&] { return show_circuits(options, io); });
+    return run_command("What depends on each head of a trained model, and one head's QK and OV.",
+                       kCircuitsName, args, io, declare_circuits, show_circuits);
 }
 
 }  // namespace attn::cli

@@ -1,10 +1,12 @@
 // attnscope generate: tokens after a text, one by one against a cache of K and V.
 
+#include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/command.h"
 #include "app/cli/model_text.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/trace_parts.h"
@@ -128,12 +130,17 @@ class Writer {
             chosen_.back().ms = elapsed_ms(start);
             if (!options_.json) out_ << line_of(chosen_.back()) << std::flush;
             if (!options_.output.empty()) steps_.push_back(std::move(step));
-            if (generation_.most_tokens() == std::ssize(generation_.tokens())) break;
+            if (generation_.most_tokens() == std::ssize(generation_.tokens()) || has_ended()) break;
         }
         finish(std::ssize(prompt));
     }
 
   private:
+    bool has_ended() const {
+        return std::ranges::find(model_.config().end_tokens, chosen_.back().token.id) !=
+               model_.config().end_tokens.end();
+    }
+
     void choose_from(const GenerationStep& step, int n) {
         const auto candidates = or_throw(candidates_of(step.logits(), how_));
         const std::size_t place = choose(candidates, draw_of(how_, static_cast<std::uint64_t>(n)));
@@ -174,7 +181,10 @@ class Writer {
             kGenerateName, prompt, prompt_ms_, chosen_.size(),
             more > 0 ? fmt::format(", {:.1f} a second", 1e3 * static_cast<double>(more) / ms) : "",
             generation_.cache_bytes(), generation_.tokens().size());
-        if (std::ssize(chosen_) < count_)
+        if (has_ended())
+            io_.err << fmt::format("{}: note: {} ends the text\n", kGenerateName,
+                                   token_words(model_, chosen_.back().token.id));
+        else if (std::ssize(chosen_) < count_)
             io_.err << fmt::format(
                 "{}: note: --tokens is {}, and the model takes {} tokens: it ends there\n",
                 kGenerateName, count_, *generation_.most_tokens());
@@ -276,7 +286,7 @@ class Writer {
     double prompt_ms_ = 0.0;
 };
 
-int generate(const GenerateOptions& options, Streams io) {
+int generate(GenerateOptions& options, Streams io) {
     or_throw(files::check_extension({"-o", options.output}, ".npz"));
     const files::NamedFile outputs[] = {{"-o", options.output}};
     or_throw(files::check_outputs(files::files_of({"MODEL", options.model.folder}), outputs));
@@ -289,13 +299,10 @@ int generate(const GenerateOptions& options, Streams io) {
 }  // namespace
 
 int run_generate(Args args, Streams io) {
-    CLI::App app(
+    return run_command(
         "Writes on after a text, token by token, each by one query row against the cached keys and "
         "values.",
-        std::string(kGenerateName));
-    GenerateOptions options;
-    declare_generate(app, options);
-    return run_command(app, args, io, [&] { return generate(options, io); });
+        kGenerateName, args, io, declare_generate, generate);
 }
 
 }  // namespace attn::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/cli/arguments.h"
+#include "app/cli/command.h"
 #include "app/cli/corpus.h"
 #include "app/cli/render_parts.h"
 #include "app/cli/start.h"
@@ -190,11 +191,8 @@ int list_heads(HeadsOptions& options, Streams io) {
 }  // namespace
 
 int run_heads(Args args, Streams io) {
-    CLI::App app("Measures every head of every layer, and proposes what to call it.",
-                 std::string(kHeadsName));
-    HeadsOptions options;
-    declare_heads(app, options);
-    return run_command(app, args, io, [&] { return list_heads(options, io); });
+    return run_command("Measures every head of every layer, and proposes what to call it.",
+                       kHeadsName, args, io, declare_heads, list_heads);
 }
 
 }  // namespace attn::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/command.h"
 #include "app/cli/interventions.h"
 #include "app/cli/model_text.h"
 #include "app/cli/subcommands.h"
@@ -168,7 +169,7 @@ ordered_json as_json(const Model& model, const Seen& seen) {
     return all;
 }
 
-int show_lens(const LensOptions& options, Streams io) {
+int show_lens(LensOptions& options, Streams io) {
     const OpenedText text = open_text(options.model, kLensName, io);
     const Seen seen = see(options, text);
     if (options.json)
@@ -181,13 +182,10 @@ int show_lens(const LensOptions& options, Streams io) {
 }  // namespace
 
 int run_lens(Args args, Streams io) {
-    CLI::App app(
+    return run_command(
         "Reads the next token out after every layer, and says what each head and MLP adds to its "
         "logit.",
-        std::string(kLensName));
-    LensOptions options;
-    declare_lens(app, options);
-    return run_command(app, args, io, [&] { return show_lens(options, io); });
+        kLensName, args, io, declare_lens, show_lens);
 }
 
 }  // namespace attn::cli

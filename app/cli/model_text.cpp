@@ -16,18 +16,29 @@ void add_model_text(CLI::App& app, ModelText& options) {
               "the numbers of its tokens, of a model that has no tokenizer");
 }
 
+void add_model_text_or_image(CLI::App& app, ModelText& options) {
+    add_model_text(app, options);
+    add_value(app, "--image", options.image, "FILE.png", "what a model of images reads");
+}
+
 OpenedText open_text(const ModelText& options, std::string_view command, Streams io) {
     if (options.folder.empty()) throw bad_input("no MODEL; expected a trained model's folder");
-    const bool ids = !options.token_ids.empty();
+    const bool ids = !options.token_ids.empty(), image = !options.image.empty();
     if (ids && options.text)
         throw bad_input("--token-ids and --text are given; expected one of the two");
-    if (!ids && !options.text)
+    if (image && (ids || options.text))
+        throw bad_input("--image and a text are given; expected one of the two");
+    if (!ids && !options.text && !image)
         throw bad_input("no --text; expected the text that the model reads, or --token-ids");
-    const std::string text =
-        ids ? text_of_token_ids(options.token_ids, options.folder) : *options.text;
     OpenedText opened;
+    opened.read = image ? options.image
+                  : ids ? text_of_token_ids(options.token_ids, options.folder)
+                        : *options.text;
     opened.model = std::make_shared<const Model>(or_throw(Model::open(options.folder)));
-    opened.tokens = or_throw(opened.model->tokens_of(text));
+    const ModelConfig& config = opened.model->config();
+    if (image && !config.image)
+        throw bad_input(fmt::format("{} reads a text; expected --text TEXT", config.family->words));
+    if (!image) opened.tokens = or_throw(opened.model->tokens_of(opened.read));
     for (const std::string& note : opened.model->notes())
         io.err << fmt::format("{}: note: {}\n", command, note);
     return opened;

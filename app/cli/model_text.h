@@ -10,17 +10,21 @@
 
 namespace attn::cli {
 
-/// MODEL with --text or --token-ids: what `generate` and `lens` read.
+/// MODEL with --text or --token-ids: what `generate`, `lens` and `circuits` read.
 struct ModelText {
     std::string folder;
     std::optional<std::string> text;
     std::string token_ids;
+    std::string image = {};
 };
 void add_model_text(CLI::App& app, ModelText& options);
+/// The same with --image.
+void add_model_text_or_image(CLI::App& app, ModelText& options);
 
 struct OpenedText {
     std::shared_ptr<const Model> model;
-    std::vector<ModelToken> tokens;
+    std::vector<ModelToken> tokens;  // of a text
+    std::string read;                // what Model::read() takes: the text, or the image's file
 };
 /// The model, and the tokens of its text; its notes go to `err`, after the command's name. Throws.
 OpenedText open_text(const ModelText& options, std::string_view command, Streams io);

@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include "app/common/document/interventions.h"
-#include "app/common/document/swept.h"
 #include "app/common/or_throw.h"
 #include "core/models/read_out.h"
 #include "core/text.h"
@@ -46,17 +45,6 @@ std::string key_of(const Model& model, const std::string& text) {
     const auto size = std::filesystem::file_size(text, fault);
     const auto written = std::filesystem::last_write_time(text, fault).time_since_epoch();
     return fmt::format("{}\n{} {}", text, size, written.count());
-}
-
-/// Computed once while it is among the texts read last.
-std::shared_ptr<const ModelRun> untouched(ModelCache::Entry& entry, const std::string& text,
-                                          const RunControl& control) {
-    const std::string key = key_of(entry.model, text);
-    if (auto known = entry.runs.find(key)) return *known;
-    auto run =
-        std::make_shared<const ModelRun>(run_over(entry.model, text, kept_of_untouched(), control));
-    entry.runs.keep(key, run);
-    return run;
 }
 
 /// The vectors of its text at every position of one of so many tokens.
@@ -208,6 +196,16 @@ view::Opened opened_over(ModelCache::Entry& entry, const view::ModelOrigin& want
 
 }  // namespace
 
+std::shared_ptr<const ModelRun> untouched(ModelCache::Entry& entry, const std::string& text,
+                                          const RunControl& control) {
+    const std::string key = key_of(entry.model, text);
+    if (auto known = entry.runs.find(key)) return *known;
+    auto run =
+        std::make_shared<const ModelRun>(run_over(entry.model, text, kept_of_untouched(), control));
+    entry.runs.keep(key, run);
+    return run;
+}
+
 std::vector<ModelCache::File> ModelCache::files_of(const std::string& path) {
     std::vector<File> files;
     std::error_code fault;
@@ -251,23 +249,6 @@ Result<view::Opened> open_model(ModelCache& cache, const std::string& path,
         const bool image = entry->model.config().image.has_value();
         return opened_over(*entry, {path, image ? "" : std::string(kModelText), "", {}, image},
                            control);
-    });
-}
-
-Result<std::shared_ptr<const view::SweptModel>> sweep_model(ModelCache& cache,
-                                                            const view::SweepModel& wanted,
-                                                            const RunControl& control) {
-    return caught([&] {
-        const auto entry = or_throw(cache.open(wanted.path));
-        const Model& model = entry->model;
-        const auto run = untouched(*entry, wanted.text, {control.stop, {}});
-        SweepOptions options;
-        options.by = wanted.by;
-        view::SweptModel made{wanted, {}, {}, {}, {}};
-        made.sweep = or_throw(sweep_heads(model, *run, *find_backend("staged"), options, control));
-        made.a = model.shown(made.sweep.a);
-        made.b = model.shown(made.sweep.b);
-        return std::make_shared<const view::SweptModel>(std::move(made));
     });
 }
 

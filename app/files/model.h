@@ -83,9 +83,8 @@ Result<view::Opened> open_text(ModelCache& cache, const view::ModelOrigin& wante
 Result<view::Opened> open_model(ModelCache& cache, const std::string& path,
                                 const RunControl& control);
 
-/// Every head changed in turn in the untouched run of the text, which is kept.
-Result<std::shared_ptr<const view::SweptModel>> sweep_model(ModelCache& cache,
-                                                            const view::SweepModel& wanted,
-                                                            const RunControl& control);
+/// Its run of a text, or of an image's file, without interventions: computed once while it is among the texts read last.
+std::shared_ptr<const ModelRun> untouched(ModelCache::Entry& entry, const std::string& text,
+                                          const RunControl& control);
 
 }  // namespace attn::files

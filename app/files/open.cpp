@@ -8,6 +8,7 @@
 
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
+#include "app/files/circuits.h"
 #include "app/files/model.h"
 #include "app/files/results.h"
 #include "app/files/standard.h"
@@ -361,7 +362,7 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
             return open_generated(*models, *text, control);
         if (const auto* swept = std::get_if<view::SweepModel>(&request.what)) {
             Opened opened;
-            opened.swept = or_throw(sweep_model(*models, *swept, control));
+            opened.swept = or_throw(sweep_model(*models, *swept, request.options, control));
             return opened;
         }
         const auto& path = std::get<std::string>(request.what);

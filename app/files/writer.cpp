@@ -48,6 +48,7 @@ void Writer::begin(const Model& model, const view::GenerateText& wanted,
     for (const ModelToken& token : prompt) written_.prompt.push_back(token.text);
     const ModelConfig& config = model.config();
     written_.most_tokens = made.most_tokens();
+    written_.ends = config.end_tokens;
     written_.layers = config.layers;
     written_.kv_heads = config.kv_heads;
     written_.bytes_of_token = cache_bytes(config, 1);

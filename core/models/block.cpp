@@ -69,12 +69,10 @@ Tensor experts_of(const Tensor& x, const BlockWeights& block, const ModelConfig&
     return sum;
 }
 
-/// x += factor · scale ∘ norm(y), of those that there are. Gives what the factor is of.
-Tensor add_part(Tensor& x, Tensor y, const NormWeights& norm, const Tensor& scale,
-                const ModelConfig& config) {
+/// scale ∘ norm(y), of those that there are.
+Tensor finished(Tensor y, const NormWeights& norm, const Tensor& scale, const ModelConfig& config) {
     if (norm.there()) y = normalised(y, norm, config.family->norm, config.epsilon);
     if (!scale.empty()) scale_columns(y, scale);
-    add(x, y, config.residual_factor);
     return y;
 }
 
@@ -123,23 +121,34 @@ Inputs attention_inputs(const Tensor& x, const BlockWeights& block, const ModelC
                : inputs;
 }
 
+Tensor after_attention(const Tensor& x, const Tensor& attended, const BlockWeights& block,
+                       const ModelConfig& config) {
+    Tensor sum = block.residual.there() ? through(x, block.residual) : x;
+    add(sum, finished(attended, block.attention_out_norm, block.attention_scale, config),
+        config.residual_factor);
+    if (!config.family->norms_after) return sum;
+    return normalised(sum, block.attention_norm, config.family->norm, config.epsilon);
+}
+
+Tensor after_mlp(Tensor sum, const Tensor& mlp, const BlockWeights& block,
+                 const ModelConfig& config) {
+    add(sum, mlp, config.residual_factor);
+    if (!config.family->norms_after) return sum;
+    return normalised(sum, block.mlp_norm, config.family->norm, config.epsilon);
+}
+
 BlockOutput after_block(const Tensor& x, const Tensor& attended, const BlockWeights& block,
                         const ModelConfig& config) {
-    const Norm norm = config.family->norm;
-    const bool after = config.family->norms_after;
     BlockOutput out;
-    Tensor& sum = out.x = block.residual.there() ? through(x, block.residual) : x;
-    add_part(sum, attended, block.attention_out_norm, block.attention_scale, config);
-    if (after) sum = normalised(sum, block.attention_norm, norm, config.epsilon);
+    Tensor sum = after_attention(x, attended, block, config);
     const Tensor& read = config.parallel ? x : sum;
-    const Tensor into = after || !block.mlp_norm.there()
+    const Tensor into = config.family->norms_after || !block.mlp_norm.there()
                             ? read
-                            : normalised(read, block.mlp_norm, norm, config.epsilon);
-    out.mlp = add_part(sum,
-                       block.experts.empty() ? mlp_of(into, block.mlp, config)
+                            : normalised(read, block.mlp_norm, config.family->norm, config.epsilon);
+    out.mlp = finished(block.experts.empty() ? mlp_of(into, block.mlp, config)
                                              : experts_of(into, block, config, out.routing),
                        block.mlp_out_norm, block.mlp_scale, config);
-    if (after) sum = normalised(sum, block.mlp_norm, norm, config.epsilon);
+    out.x = after_mlp(std::move(sum), out.mlp, block, config);
     return out;
 }
 

@@ -29,7 +29,13 @@ struct BlockOutput {
         routing;  // [1, 1, T, experts]: the share that each expert has, 0 of one that is not taken; or empty
     Tensor mlp;  // what the MLP gave; config.residual_factor times it was added
 };
-/// x with attention's output added, then with the MLP's.
+/// x with attention's output added.
+Tensor after_attention(const Tensor& x, const Tensor& attended, const BlockWeights& block,
+                       const ModelConfig& config);
+/// What after_attention() gave with what the MLP gave added.
+Tensor after_mlp(Tensor sum, const Tensor& mlp, const BlockWeights& block,
+                 const ModelConfig& config);
+/// Both.
 BlockOutput after_block(const Tensor& x, const Tensor& attended, const BlockWeights& block,
                         const ModelConfig& config);
 

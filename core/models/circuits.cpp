@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 
 #include <fmt/format.h>
 #include <Eigen/Dense>
@@ -126,14 +128,16 @@ Matrix read_by(const Model& model, Matrix o) {
     return o;
 }
 
-bool reads_tokens(const Model& model) { return model.gives_logits() && !model.config().image; }
+/// The model gives a logit for each token that it reads.
+bool reads_tokens(const Model& model) {
+    return model.gives_logits() && !model.config().image &&
+           read_out_table(model).shape().t == model.weights().embedding.shape().t;
+}
 
 /// λ of W_E v o W_U are those of o W_U W_E v, which is small.
 std::optional<double> copying_of(const Model& model, const Factors& of) {
     const WeightMatrix& embedding = model.weights().embedding;
-    if (!reads_tokens(model) || embedding.shape().d != of.v.rows() ||
-        embedding.shape().t != read_out_table(model).shape().t)
-        return std::nullopt;
+    if (!reads_tokens(model) || embedding.shape().d != of.v.rows()) return std::nullopt;
     const Tensor in = by_table(of.v.transpose(), embedding);
     const Tensor out = by_table(read_by(model, of.o), read_out_table(model));
     Matrix small = Matrix::Zero(of.o.rows(), of.v.cols());
@@ -156,12 +160,11 @@ std::optional<double> copying_of(const Model& model, const Factors& of) {
 }
 
 /// The embeddings of tokens, one below the other, without positions.
-Tensor token_rows(const Model& model, const std::vector<ModelToken>& tokens) {
+Tensor token_rows(const Model& model, std::span<const Index> ids) {
     const ModelConfig& config = model.config();
-    auto x = Tensor::uninitialised({1, 1, std::ssize(tokens), config.width});
+    auto x = Tensor::uninitialised({1, 1, std::ssize(ids), config.width});
     for (Index t = 0; t < x.shape().t; ++t)
-        model.weights().embedding.copy_row(tokens[static_cast<std::size_t>(t)].id,
-                                           x.matrix(0, 0).row(t));
+        model.weights().embedding.copy_row(ids[static_cast<std::size_t>(t)], x.matrix(0, 0).row(t));
     for (float& value : x.values()) value *= static_cast<float>(config.embedding_factor);
     const NormWeights& norm = model.weights().embedding_norm;
     return norm.there() ? normalised(x, norm, config.family->norm, config.epsilon) : x;
@@ -184,7 +187,7 @@ Result<void> check_tokens(const Model& model, HeadPlace at, const std::vector<Mo
     return {};
 }
 
-/// q, k and v of a head, a row a token. Each token is a text of its own, so that RoPE turns by 0.
+/// q, k and v of a head, a row a token, all of them at position 0: where that turns a token each is a text of its own.
 struct TokenHeads {
     Matrix q, k, v;
 };
@@ -192,32 +195,125 @@ TokenHeads heads_of(const Model& model, HeadPlace at, const Tensor& rows) {
     const ModelConfig& config = model.config();
     const BlockWeights& block = model.weights().blocks[static_cast<std::size_t>(at.layer)];
     const Index key_head = at.head * config.kv_heads / config.heads;
+    const Index count = rows.shape().t;
+    const bool turns =
+        config.family->positions == Positions::rope && config.rope_of(at.layer).turned_before();
+    const Index together = turns ? 1 : std::max<Index>(count, 1);
     TokenHeads made;
-    for (Index t = 0; t < rows.shape().t; ++t) {
-        Inputs one = attention_inputs(row_of(rows, t), block, config, at.layer);
-        if (one.projects()) one = given_heads(std::move(one), block, config, at.layer);
+    for (Index first = 0; first < count; first += together) {
+        Inputs some = attention_inputs(turns ? row_of(rows, first) : rows, block, config, at.layer);
+        if (some.projects()) some = given_heads(std::move(some), block, config, at.layer);
         const auto put = [&](Matrix& all, const Tensor& heads, Index head) {
-            if (t == 0) all.resize(rows.shape().t, heads.shape().d);
-            for (Index c = 0; c < heads.shape().d; ++c) all(t, c) = heads(0, head, 0, c);
+            if (first == 0) all.resize(count, heads.shape().d);
+            for (Index t = 0; t < heads.shape().t; ++t)
+                for (Index c = 0; c < heads.shape().d; ++c)
+                    all(first + t, c) = heads(0, head, t, c);
         };
-        put(made.q, one.q, at.head);
-        put(made.k, one.k, key_head);
-        put(made.v, one.v, key_head);
+        put(made.q, some.q, at.head);
+        put(made.k, some.k, key_head);
+        put(made.v, some.v, key_head);
     }
     return made;
 }
 
-/// The rows of the read-out that are the tokens'.
-Matrix read_out_rows(const Model& model, const std::vector<ModelToken>& tokens) {
-    const WeightMatrix& table = read_out_table(model);
-    Matrix made(std::ssize(tokens), table.shape().d);
+/// The rows of a table that are the tokens'.
+Matrix rows_of(const WeightMatrix& table, std::span<const Index> ids) {
+    Matrix made(std::ssize(ids), table.shape().d);
     std::vector<float> row(static_cast<std::size_t>(table.shape().d));
     for (Index t = 0; t < made.rows(); ++t) {
-        table.copy_row(tokens[static_cast<std::size_t>(t)].id, row);
+        table.copy_row(ids[static_cast<std::size_t>(t)], row);
         for (Index c = 0; c < made.cols(); ++c) made(t, c) = row[static_cast<std::size_t>(c)];
     }
     return made;
 }
+
+std::vector<Index> ids_of(const std::vector<ModelToken>& tokens) {
+    std::vector<Index> ids;
+    for (const ModelToken& token : tokens) ids.push_back(token.id);
+    return ids;
+}
+
+TokenProduct product_of(const Matrix& left, const Matrix& right, double factor,
+                        std::vector<Index> others) {
+    return {tensor_of(left), tensor_of(right), factor, std::move(others),
+            tensor_of(factor * left * right.transpose())};
+}
+
+/// A head of a model over the tokens of a text.
+struct OverTokens {
+    const Model& model;
+    HeadPlace at;
+    TokenHeads heads;
+    Matrix out;  // W_O of the head, to be read out
+    double score_factor, logit_factor;
+
+    TokenProduct qk(const std::vector<Index>& others) const {
+        const Matrix keys = heads_of(model, at, token_rows(model, others)).k;
+        return product_of(heads.q, keys, score_factor, others);
+    }
+    TokenProduct ov(const std::vector<Index>& others) const {
+        if (!reads_tokens(model)) return {};
+        const Matrix read = rows_of(read_out_table(model), others) * out.transpose();
+        return product_of(heads.v, read, logit_factor, others);
+    }
+};
+
+Result<OverTokens> over_tokens(const Model& model, HeadPlace at,
+                               const std::vector<ModelToken>& tokens) {
+    const auto of = factors_of(model, at);
+    if (!of) return tl::unexpected(of.error());
+    if (auto fine = check_tokens(model, at, tokens); !fine) return tl::unexpected(fine.error());
+    const ModelConfig& config = model.config();
+    OverTokens made{model,
+                    at,
+                    heads_of(model, at, token_rows(model, ids_of(tokens))),
+                    read_by(model, of->o),
+                    1.0,
+                    config.residual_factor * config.logit_factor};
+    made.score_factor = score_factor(layer_spec(config, at.layer), made.heads.q.cols());
+    return made;
+}
+
+/// The best of each row, as they come.
+class Nearest {
+  public:
+    Nearest(Index rows, Index count)
+        : best_(static_cast<std::size_t>(rows)), count_(static_cast<std::size_t>(count)) {}
+
+    /// values: a column for each of the vocabulary's tokens from `first` on.
+    void take(const Matrix& values, Index first) {
+        for (Index i = 0; i < values.rows(); ++i) {
+            auto& row = best_[static_cast<std::size_t>(i)];
+            for (Index n = 0; n < values.cols(); ++n) row.push_back({values(i, n), first + n});
+            const auto order = [](const Each& a, const Each& b) {
+                return a.value != b.value ? a.value > b.value : a.id < b.id;
+            };
+            std::erase_if(row, [](const Each& each) { return std::isnan(each.value); });
+            const auto kept =
+                row.begin() + static_cast<std::ptrdiff_t>(std::min(row.size(), count_));
+            std::partial_sort(row.begin(), kept, row.end(), order);
+            row.erase(kept, row.end());
+        }
+    }
+    /// The best of each row, then the next of each.
+    std::vector<Index> in_turns() const {
+        std::vector<Index> ids;
+        for (std::size_t rank = 0; rank < count_; ++rank)
+            for (const auto& row : best_)
+                if (rank < row.size() && ids.size() < count_ &&
+                    std::ranges::find(ids, row[rank].id) == ids.end())
+                    ids.push_back(row[rank].id);
+        return ids;
+    }
+
+  private:
+    struct Each {
+        double value;
+        Index id;
+    };
+    std::vector<std::vector<Each>> best_;
+    std::size_t count_;
+};
 
 }  // namespace
 
@@ -234,18 +330,38 @@ Result<HeadCircuit> head_circuit(const Model& model, HeadPlace at, const RunCont
 
 Result<TokenCircuit> token_circuit(const Model& model, HeadPlace at,
                                    const std::vector<ModelToken>& tokens) {
-    const auto of = factors_of(model, at);
-    if (!of) return tl::unexpected(of.error());
-    if (auto fine = check_tokens(model, at, tokens); !fine) return tl::unexpected(fine.error());
-    const ModelConfig& config = model.config();
-    const TokenHeads heads = heads_of(model, at, token_rows(model, tokens));
-    const double factor = score_factor(layer_spec(config, at.layer), heads.q.cols());
-    TokenCircuit made;
-    made.qk = tensor_of(factor * heads.q * heads.k.transpose());
-    if (reads_tokens(model))
-        made.ov = tensor_of(config.residual_factor * config.logit_factor * heads.v *
-                            read_by(model, of->o) * read_out_rows(model, tokens).transpose());
-    return made;
+    const auto over = over_tokens(model, at, tokens);
+    if (!over) return tl::unexpected(over.error());
+    const std::vector<Index> ids = ids_of(tokens);
+    return TokenCircuit{over->qk(ids), over->ov(ids)};
+}
+
+Result<TokenCircuit> vocabulary_circuit(const Model& model, HeadPlace at,
+                                        const std::vector<ModelToken>& tokens, Index count,
+                                        const RunControl& control) {
+    constexpr Index kTogether = 2048;
+    const auto over = over_tokens(model, at, tokens);
+    if (!over) return tl::unexpected(over.error());
+    const Index words = model.weights().embedding.shape().t;
+    const bool reads = reads_tokens(model);
+    Nearest keys(std::ssize(tokens), std::min(count, words)), raised = keys;
+    const Matrix by_output = over->heads.v * over->out;
+    for (Index first = 0; first < words; first += kTogether) {
+        if (control.stop.stop_requested()) return failed("the circuit was stopped");
+        std::vector<Index> some(static_cast<std::size_t>(std::min(kTogether, words - first)));
+        std::iota(some.begin(), some.end(), first);
+        const Matrix k = heads_of(model, at, token_rows(model, some)).k;
+        keys.take(over->score_factor * over->heads.q * k.transpose(), first);
+        if (reads)
+            raised.take(
+                over->logit_factor * by_output * rows_of(read_out_table(model), some).transpose(),
+                first);
+        if (control.progress)
+            control.progress(static_cast<double>(first + std::ssize(some)) /
+                             static_cast<double>(words));
+    }
+    return TokenCircuit{over->qk(keys.in_turns()),
+                        reads ? over->ov(raised.in_turns()) : TokenProduct{}};
 }
 
 Result<std::vector<Composition>> compositions(const Model& model, HeadPlace later,
@@ -273,8 +389,8 @@ Result<std::vector<Composition>> compositions(const Model& model, HeadPlace late
                 const double both = (out * (from->o * reads) * rest.transpose()).norm();
                 return most > 0.0 ? both / most : 0.0;
             };
-            all.push_back(
-                {at, share(to->q, k, qk_size), share(to->k, q, qk_size), share(to->v, o, ov_size)});
+            all.push_back({at, share(to->q, k, qk_size), share(to->k, q, qk_size),
+                           share(to->v, o, ov_size), size});
         }
     return all;
 }

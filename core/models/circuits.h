@@ -24,17 +24,30 @@ struct HeadCircuit {
 /// An error: a head that the model does not have, a weight that is infinite. `control`: as of RunControl.
 Result<HeadCircuit> head_circuit(const Model& model, HeadPlace at, const RunControl& control = {});
 
-/// The same over the tokens of a text, [1, 1, T, T] each. Every token is its embedding, without a position, through the norm of
-/// the layer, as though nothing before the layer had been added to it. Biases of q and k, their norms and the scale of scores are
-/// in; RoPE turns by 0 everywhere.
-struct TokenCircuit {
-    Tensor qk;  // (i, j): the score of query i and key j
-    /// (i, j): what attending to token i adds to the logit of token j, where the final norm divides by 1. Empty: there are no logits.
-    Tensor ov;
+/// A part of a circuit over tokens: what the tokens of a text give to others, all of them sums over a head's columns.
+struct TokenProduct {
+    Tensor left;   // [1, 1, T, d], a row a token of the text
+    Tensor right;  // [1, 1, N, d], a row for each of the others
+    double factor = 1.0;
+    std::vector<Index> others;  // their numbers in the vocabulary
+    Tensor values;              // [1, 1, T, N]: factor · Σ_c left(i, c) right(j, c)
 };
-/// An error: no such head, a model of images, a layer of another width than the embedding.
+/// Every token is its embedding, without a position, through the norm of the layer, as though nothing before the layer had been
+/// added to it. Biases of q and k, their norms and the scale of scores are in; RoPE turns by 0 everywhere.
+struct TokenCircuit {
+    TokenProduct qk;  // the score of query i and key j: q, k, scale
+    /// What attending to token i adds to the logit of token j, where the final norm divides by 1: v, W_O and the row of the read-out.
+    /// Empty: there are no logits.
+    TokenProduct ov;
+};
+/// With each other. An error: no such head, a model of images, a layer of another width than the embedding.
 Result<TokenCircuit> token_circuit(const Model& model, HeadPlace at,
                                    const std::vector<ModelToken>& tokens);
+/// With the `count` nearest of the vocabulary: of each token of the text the one with the largest value, then of each the next,
+/// as long as there is room. Equal ones by number.
+Result<TokenCircuit> vocabulary_circuit(const Model& model, HeadPlace at,
+                                        const std::vector<ModelToken>& tokens, Index count,
+                                        const RunControl& control = {});
 
 /// How much of what an earlier head writes a later one reads (Elhage et al. 2021, composition scores), as matrices:
 ///   q = ‖OV QK′‖ / (‖OV‖ ‖QK′‖)   k = ‖OV QK′ᵀ‖ / (‖OV‖ ‖QK′‖)   v = ‖OV OV′‖ / (‖OV‖ ‖OV′‖)
@@ -42,6 +55,7 @@ Result<TokenCircuit> token_circuit(const Model& model, HeadPlace at,
 struct Composition {
     HeadPlace earlier;
     double q = 0.0, k = 0.0, v = 0.0;
+    double ov = 0.0;  // ‖OV‖ of the earlier head
 };
 /// With every head of every layer before. An error: no such head; layers of different widths.
 Result<std::vector<Composition>> compositions(const Model& model, HeadPlace later,

@@ -217,6 +217,15 @@ void read_task(ConfigReader& reader, ModelConfig& config) {
     }
 }
 
+/// One, or a list. What is no number of a token, as −1, ends nothing.
+void read_ends(ConfigReader& reader, ModelConfig& config) {
+    const json* found = reader.find({"eos_token_id"});
+    if (found == nullptr) return;
+    for (const json& each : found->is_array() ? *found : json::array({*found}))
+        if (each.is_number_unsigned() && each.get<std::uint64_t>() < std::uint64_t{kMostSize})
+            config.end_tokens.push_back(each.get<Index>());
+}
+
 void read_sizes(ConfigReader& reader, ModelConfig& config) {
     config.width = reader.need_size({"hidden_size", "n_embd", "dim"});
     config.layers = reader.need_size({"num_hidden_layers", "n_layer", "n_layers"});
@@ -339,6 +348,7 @@ Result<ModelConfig> parse_model_config(std::string_view text, std::string_view w
     read_image(reader, config);
     refuse_others(reader, config);
     read_task(reader, config);
+    read_ends(reader, config);
     for (std::string& key : reader.unused())
         (is_family_key(key) ? config.ignored : config.unknown).push_back(std::move(key));
     if (auto fine = reader.finish(); !fine) return tl::unexpected(fine.error());

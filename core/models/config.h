@@ -181,7 +181,8 @@ struct ModelConfig {
     bool parallel = false;  // the MLP reads what attention reads, not the sum with its output
     Index padding_id = 1;   // of families whose positions go on from it
     Index experts = 0, experts_per_token = 0;
-    bool tied = false;  // the read-out is the embedding
+    bool tied = false;                   // the read-out is the embedding
+    std::vector<Index> end_tokens = {};  // a text ends with one of them
     bool norms_as_computed =
         false;  // the file has a norm's weights as they multiply, whatever the family says
     std::string other_task = {};  // the class of `architectures` that predicts no tokens

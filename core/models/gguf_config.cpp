@@ -93,6 +93,8 @@ class GgufConfig {
         if (fine()) take_layout();
         if (fine()) take_rope();
         if (!fine()) return bad_input(std::move(fault_));
+        if (const auto end = values_.find("tokenizer.ggml.eos_token_id"); end != values_.end())
+            out_["eos_token_id"] = *end;
         auto config = parse_model_config(out_.dump(-1, ' ', false, json::error_handler_t::replace),
                                          fmt::format("{}, read as config.json,", where_));
         if (!config) return config;

@@ -2,89 +2,25 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <span>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "core/kernels/matmul.h"
-#include "core/kernels/projections.h"
 #include "core/models/block.h"
 #include "core/models/ends.h"
 #include "core/models/read_out.h"
+#include "core/models/sweep_parts.h"
 
 namespace attn {
 namespace {
 
-/// Which context is changed.
+/// What is changed.
 struct Change {
     Index head = 0, position = 0;
 };
-
-Tensor reshaped(Tensor x, Shape shape) {
-    if (x.shape() == shape) return x;
-    auto made = Tensor::uninitialised(shape);
-    std::ranges::copy(std::as_const(x).values(), made.values().begin());
-    return made;
-}
-
-/// Row `row` of every text of x [B, 1, T, d]: [B, 1, 1, d]; of heads [B, H, T, d]: [B, H, 1, d].
-Tensor one_row(const Tensor& x, Index row) {
-    const Shape shape = x.shape();
-    auto made = Tensor::uninitialised({shape.b, shape.h, 1, shape.d});
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            std::ranges::copy(x.matrix(b, h).row(row), made.matrix(b, h).row(0).begin());
-    return made;
-}
-
-/// What each head gives before W_O, [1, H, T, d_v]: kept, or Σ_j α_j v_j.
-Result<Tensor> context_of(const ModelLayer& layer) {
-    if (!layer.trace[Stage::context].empty()) return layer.trace[Stage::context];
-    const Tensor& weights = layer.trace[Stage::weights];
-    const Tensor& v = layer.trace[Stage::v].empty() ? layer.inputs->v : layer.trace[Stage::v];
-    if (weights.empty() || v.empty())
-        return bad_input("the run did not keep 'context', nor 'weights' and 'v'");
-    const Shape shape = weights.shape();
-    auto context = Tensor::uninitialised({1, shape.h, shape.t, v.shape().d});
-    for (Index h = 0; h < shape.h; ++h)
-        multiply({weights.matrix(0, h)}, {v.matrix(0, h * v.shape().h / shape.h)},
-                 context.matrix(0, h));
-    return context;
-}
-
-/// Part n of `parts` that are equally large, behind each other in a batch; nothing of what is empty.
-void put_into(Tensor& all, const Tensor& one, Index n, Index parts) {
-    const Shape shape = one.shape();
-    if (one.empty()) return;
-    if (n == 0) all = Tensor::uninitialised({parts, shape.h, shape.t, shape.d});
-    std::ranges::copy(one.values(), all.data() + n * one.count());
-}
-
-double count_of(const LinearWeights& linear) {
-    return linear.there() ? static_cast<double>(linear.weight.shape().count()) : 0.0;
-}
-double count_of(const MlpWeights& mlp) {
-    return count_of(mlp.gate) + count_of(mlp.up) + count_of(mlp.down);
-}
-
-/// Multiplications with a block's weight matrices, for each row of what they read.
-struct BlockProducts {
-    double keys = 0.0;     // W_K, W_V
-    double queries = 0.0;  // W_Q, W_O
-    double rest = 0.0;     // after attention
-};
-BlockProducts products_of(const BlockWeights& block, const ModelConfig& config) {
-    const auto of = [&](Param param) {
-        return static_cast<double>(block.attention[param].count());
-    };
-    BlockProducts products{of(Param::w_k) + of(Param::w_v), of(Param::w_q) + of(Param::w_o), 0.0};
-    products.rest = count_of(block.residual) + count_of(block.mlp) + count_of(block.router);
-    if (!block.experts.empty())
-        products.rest +=
-            static_cast<double>(config.experts_per_token) * count_of(block.experts.front());
-    return products;
-}
 
 /// A sweep as it goes.
 class Sweep {
@@ -109,6 +45,7 @@ class Sweep {
     }
     /// Of each text, that are computed of a layer.
     Index rows_of(Index layer) const { return layer + 1 == made_.layers ? 1 : tokens_; }
+    bool by_position() const { return options_.each_position || options_.part != SweepPart::heads; }
     double read_out_products() const {
         return static_cast<double>(read_out_table(model_).shape().count());
     }
@@ -120,18 +57,43 @@ class Sweep {
 
     Result<void> begin();
     Result<void> check() const;
+    Result<void> align();
     void count_run();
+    std::vector<Change> changes() const;
+    /// What stands for a position of the text, of a patch; else the position itself.
+    Index stands_for(Index position) const {
+        return options_.by == Ablation::patch ? made_.alignment[static_cast<std::size_t>(position)]
+                                              : position;
+    }
+    const Tensor& entering(const ModelRun& run, Index layer) const {
+        return layer == 0 ? run.embedded : layer_of(run, layer - 1).residual;
+    }
     Result<Tensor> changes_of(Index layer, const Tensor& context);
     Result<void> sweep_layer(Index layer);
-    struct Rows;
+    Result<void> sweep_residual(Index layer);
+    Result<void> sweep_mlp(Index layer);
+    Result<void> sweep_head_layer(Index layer);
+    /// Some of the changes of a layer together: `start` gives what enters block `next`, of each text.
+    using Start = std::function<Tensor(std::span<const Change>)>;
+    Result<void> sweep_from(Index layer, Index next, const Start& start);
+    /// What goes into the rest of the block, one text behind the other.
+    struct Rows {
+        Tensor x, attended;
+    };
     Rows changed_rows(Index layer, const Tensor& attended, const Tensor& change_by,
                       std::span<const Change> some) const;
-    Result<void> sweep_some(Index layer, const Tensor& attended, const Tensor& change_by,
-                            std::span<const Change> some);
-    Tensor replacement(const Tensor& context, const Tensor& other) const;
+    /// x once for each change, of all rows or the one that is measured; `by` in place of the row that is changed.
+    Tensor with_rows(const Tensor& x, const Tensor& by, Index rows,
+                     std::span<const Change> some) const;
+    /// Of the mean of a text, or of another one: [1, H, T, d]; what stands for no position stays.
+    Result<Tensor> replacement(const Tensor& own, const Tensor& other) const;
+    struct Mlp;
+    Result<Mlp> mlp_in(const ModelRun& run, Index layer);
     Inputs inputs_of(const Tensor& x, Index texts, Index layer) const;
     Result<Tensor> through_block(Tensor x, Index texts, Index layer);
-    void measure(Index layer, const Tensor& x, std::span<const Change> some);
+    void measure(Index layer, const Tensor& x, std::span<const Change> some,
+                 std::vector<SweptHead>& swept);
+    void keep(Index layer, std::span<const SweptHead> swept);
     void tell(Index texts);
 
     const Model& model_;
@@ -148,7 +110,7 @@ class Sweep {
 
 Result<void> Sweep::check() const {
     if (!model_.gives_logits())
-        return bad_input("the effect of a head is measured on logits, and this model gives none");
+        return bad_input("what a change does is measured on logits, and this model gives none");
     if (std::ssize(run_.layers) != made_.layers || run_.embedded.empty())
         return bad_input("the run is none of this model");
     const Index words = run_.read_out.shape().d;
@@ -156,20 +118,36 @@ Result<void> Sweep::check() const {
         for (const Index token : {options_.tokens->first, options_.tokens->second})
             if (token < 0 || token >= words)
                 return bad_input(fmt::format("token {} is not one of {}", token, words));
+    return {};
+}
+
+Result<void> Sweep::align() {
     if (options_.by != Ablation::patch) return {};
     if (options_.other == nullptr) return bad_input("a patch needs another text");
-    if (std::ssize(options_.other->tokens) != tokens_)
-        return bad_input(fmt::format("the text to patch from has {} tokens; expected {}",
-                                     options_.other->tokens.size(), tokens_));
+    const auto& others = options_.other->tokens;
+    const Alignment given = options_.alignment.value_or(common_ends(run_.tokens, others));
+    if (std::ssize(given) != tokens_)
+        return bad_input(fmt::format("{} tokens are paired; expected one entry for each of {}",
+                                     given.size(), tokens_));
+    const PairedTokens pairs = pairs_of(given);
+    if (pairs.empty() && !options_.alignment)
+        return bad_input(fmt::format(
+            "the text to patch from has {} tokens and the text {}, and neither their first nor "
+            "their last tokens are equal; expected to be told which tokens are paired",
+            others.size(), tokens_));
+    auto made = aligned(pairs, tokens_, std::ssize(others));
+    if (!made) return tl::unexpected(made.error());
+    made_.alignment = *std::move(made);
     return {};
 }
 
 void Sweep::count_run() {
     const auto rows = static_cast<double>(tokens_);
+    const auto count = static_cast<double>(changes().size());
     for (Index layer = 0; layer < made_.layers; ++layer) {
         const BlockProducts of = products_of(block(layer), model_.config());
         made_.products_of_run += rows * (of.keys + of.queries + of.rest);
-        work_ += static_cast<double>((made_.layers - layer) * made_.heads * made_.positions);
+        work_ += static_cast<double>(made_.layers - layer) * count;
     }
     made_.products_of_run += static_cast<double>(run_.read_out.shape().t) * read_out_products();
 }
@@ -179,10 +157,12 @@ Result<void> Sweep::begin() {
     tokens_ = std::ssize(run_.tokens);
     row_ = classes ? 0 : tokens_ - 1;
     made_.by = options_.by;
+    made_.part = options_.part;
     made_.layers = std::ssize(model_.weights().blocks);
-    made_.heads = model_.config().heads;
-    if (options_.each_position) made_.positions = tokens_;
+    made_.heads = options_.part == SweepPart::heads ? model_.config().heads : 1;
+    if (by_position()) made_.positions = tokens_;
     if (auto fine = check(); !fine) return fine;
+    if (auto fine = align(); !fine) return fine;
     const auto logits = run_.read_out.matrix(0, 0).row(run_.read_out.shape().t - 1);
     before_ = probabilities(logits);
     const auto likely = likeliest(logits, 2);
@@ -197,17 +177,26 @@ Result<void> Sweep::begin() {
     return {};
 }
 
-/// What stands in place of the context.
-Tensor Sweep::replacement(const Tensor& context, const Tensor& other) const {
-    if (options_.by == Ablation::patch) return other;
-    Tensor made(context.shape());
-    if (options_.by == Ablation::zero) return made;
-    for (Index h = 0; h < context.shape().h; ++h)
-        for (Index c = 0; c < context.shape().d; ++c) {
-            double sum = 0.0;
-            for (Index t = 0; t < tokens_; ++t) sum += context(0, h, t, c);
-            for (Index t = 0; t < tokens_; ++t)
-                made(0, h, t, c) = static_cast<float>(sum / static_cast<double>(tokens_));
+Result<Tensor> Sweep::replacement(const Tensor& own, const Tensor& other) const {
+    const Shape shape = own.shape();
+    if (options_.by == Ablation::zero) return Tensor(shape);
+    if (options_.by == Ablation::patch &&
+        (other.shape().h != shape.h || other.shape().d != shape.d))
+        return bad_input("the run to patch from is none of this model");
+    Tensor made = own;
+    for (Index h = 0; h < shape.h; ++h)
+        if (options_.by == Ablation::patch) {
+            for (Index t = 0; t < shape.t; ++t)
+                if (const Index from = stands_for(t); from >= 0)
+                    std::ranges::copy(other.matrix(0, h).row(from),
+                                      made.matrix(0, h).row(t).begin());
+        } else {
+            for (Index c = 0; c < shape.d; ++c) {
+                double sum = 0.0;
+                for (Index t = 0; t < tokens_; ++t) sum += own(0, h, t, c);
+                for (Index t = 0; t < tokens_; ++t)
+                    made(0, h, t, c) = static_cast<float>(sum / static_cast<double>(tokens_));
+            }
         }
     return made;
 }
@@ -220,50 +209,150 @@ Result<Tensor> Sweep::changes_of(Index layer, const Tensor& context) {
         if (!patch) return patch;
         other = *std::move(patch);
     }
-    Tensor by = replacement(context, other);
-    std::ranges::transform(by.values(), context.values(), by.values().begin(), std::minus<>());
+    auto by = replacement(context, other);
+    if (!by) return by;
+    std::ranges::transform(by->values(), context.values(), by->values().begin(), std::minus<>());
     const Tensor& w_o = layer_of(run_, layer).inputs->params[Param::w_o];
     const Index width = context.shape().d;
     auto changes = Tensor::uninitialised({1, made_.heads, tokens_, w_o.shape().d});
     for (Index h = 0; h < made_.heads; ++h)
-        multiply({by.matrix(0, h)}, {w_o.matrix(0, 0).row_block(h * width, width)},
+        multiply({std::as_const(*by).matrix(0, h)}, {w_o.matrix(0, 0).row_block(h * width, width)},
                  changes.matrix(0, h));
     made_.products += static_cast<double>(tokens_ * w_o.count());
     return changes;
 }
 
+/// In their order; not of positions for which nothing stands.
+std::vector<Change> Sweep::changes() const {
+    std::vector<Change> all;
+    for (Index h = 0; h < made_.heads; ++h)
+        for (Index t = 0; t < made_.positions; ++t)
+            if (!by_position() || stands_for(t) >= 0) all.push_back({h, t});
+    return all;
+}
+
 Result<void> Sweep::sweep_layer(Index layer) {
+    switch (made_.part) {
+        case SweepPart::residual:
+            return sweep_residual(layer);
+        case SweepPart::mlp:
+            return sweep_mlp(layer);
+        default:
+            return sweep_head_layer(layer);
+    }
+}
+
+Result<void> Sweep::sweep_residual(Index layer) {
+    const Tensor& x = entering(run_, layer);
+    auto by = replacement(x, options_.other ? entering(*options_.other, layer) : Tensor());
+    if (!by) return tl::unexpected(by.error());
+    return sweep_from(layer, layer, [&](std::span<const Change> some) {
+        return with_rows(x, *by, tokens_, some);
+    });
+}
+
+/// What a layer's MLP adds, and to what.
+struct Sweep::Mlp {
+    Tensor sum, mlp;
+};
+Result<Sweep::Mlp> Sweep::mlp_in(const ModelRun& run, Index layer) {
+    const auto attended = attended_of(layer_of(run, layer));
+    if (!attended) return tl::unexpected(attended.error());
+    const Tensor& x = entering(run, layer);
+    const auto rows = static_cast<double>(x.shape().t);
+    made_.products += rows * (products_of(block(layer), model_.config()).rest +
+                              static_cast<double>(block(layer).attention[Param::w_o].count()));
+    return Mlp{after_attention(x, *attended, block(layer), model_.config()),
+               after_block(x, *attended, block(layer), model_.config()).mlp};
+}
+
+Result<void> Sweep::sweep_mlp(Index layer) {
+    const auto own = mlp_in(run_, layer);
+    if (!own) return tl::unexpected(own.error());
+    Tensor other;
+    if (options_.by == Ablation::patch) {
+        auto of_other = mlp_in(*options_.other, layer);
+        if (!of_other) return tl::unexpected(of_other.error());
+        other = std::move(of_other->mlp);
+    }
+    const auto mlp = replacement(own->mlp, other);
+    if (!mlp) return tl::unexpected(mlp.error());
+    const Tensor changed = after_mlp(own->sum, *mlp, block(layer), model_.config());
+    return sweep_from(layer, layer + 1, [&](std::span<const Change> some) {
+        tell(std::ssize(some));
+        return with_rows(layer_of(run_, layer).residual, changed, rows_of(layer), some);
+    });
+}
+
+Result<void> Sweep::sweep_head_layer(Index layer) {
     const auto context = context_of(layer_of(run_, layer));
     if (!context) return tl::unexpected(context.error());
     const auto change_by = changes_of(layer, *context);
     if (!change_by) return tl::unexpected(change_by.error());
-    Dimensions size{1, made_.heads, made_.heads, tokens_};
-    size.d_v = context->shape().d;
-    size.d_out = change_by->shape().d;
-    const Tensor attended = join_heads(*layer_of(run_, layer).inputs, size, *context);
-    made_.products += static_cast<double>(tokens_ * made_.heads * size.d_v * size.d_out);
-    std::vector<Change> changes;
-    for (Index h = 0; h < made_.heads; ++h)
-        for (Index t = 0; t < made_.positions; ++t) changes.push_back({h, t});
+    const auto attended = attended_of(layer_of(run_, layer));
+    if (!attended) return tl::unexpected(attended.error());
+    made_.products += static_cast<double>(tokens_ * block(layer).attention[Param::w_o].count());
+    return sweep_from(layer, layer + 1, [&](std::span<const Change> some) {
+        const Index texts = std::ssize(some);
+        const Rows rows = changed_rows(layer, *attended, *change_by, some);
+        made_.products += static_cast<double>(texts * rows_of(layer)) *
+                          products_of(block(layer), model_.config()).rest;
+        tell(texts);
+        return after_block(rows.x, rows.attended, block(layer), model_.config()).x;
+    });
+}
+
+Result<void> Sweep::sweep_from(Index layer, Index next, const Start& start) {
     constexpr Index kMostRows = 4096;
     const auto together = static_cast<std::size_t>(std::max<Index>(kMostRows / tokens_, 1));
-    for (std::size_t first = 0; first < changes.size(); first += together) {
-        const auto some = std::span(changes).subspan(first);
-        if (auto done = sweep_some(layer, attended, *change_by,
-                                   some.first(std::min(together, some.size())));
-            !done)
-            return done;
+    const std::vector<Change> all = changes();
+    std::vector<SweptHead> swept;
+    for (std::size_t first = 0; first < all.size(); first += together) {
+        const auto rest = std::span(all).subspan(first);
+        const auto some = rest.first(std::min(together, rest.size()));
+        Tensor x = start(some);
+        for (Index at = next; at < made_.layers; ++at) {
+            if (control_.stop.stop_requested()) return failed("the sweep was stopped");
+            auto out = through_block(std::move(x), std::ssize(some), at);
+            if (!out) return tl::unexpected(out.error());
+            x = *std::move(out);
+            tell(std::ssize(some));
+        }
+        measure(layer, x, some, swept);
     }
+    keep(layer, swept);
     return {};
 }
 
-/// What goes into the rest of the block, one text behind the other, of all rows or the one that is measured.
-struct Sweep::Rows {
-    Tensor x, attended;
-};
+/// Each with its place; NaN where nothing stands for the position.
+void Sweep::keep(Index layer, std::span<const SweptHead> swept) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    std::size_t next = 0;
+    for (Index h = 0; h < made_.heads; ++h)
+        for (Index t = 0; t < made_.positions; ++t) {
+            const bool there =
+                next < swept.size() && swept[next].at.head == h && swept[next].position == t;
+            made_.swept.push_back(there ? swept[next++] : SweptHead{{layer, h}, t, kNone, kNone});
+        }
+}
+
+Tensor Sweep::with_rows(const Tensor& x, const Tensor& by, Index rows,
+                        std::span<const Change> some) const {
+    const Index first = rows == 1 ? row_ : 0;
+    auto made = Tensor::uninitialised({1, 1, std::ssize(some) * rows, x.shape().d});
+    for (Index n = 0; n < std::ssize(some); ++n)
+        for (Index t = first; t < first + rows; ++t) {
+            const bool changed = some[static_cast<std::size_t>(n)].position == t;
+            std::ranges::copy((changed ? by : x).matrix(0, 0).row(t),
+                              made.matrix(0, 0).row(n * rows + t - first).begin());
+        }
+    return made;
+}
+
+/// Of all rows or the one that is measured.
 Sweep::Rows Sweep::changed_rows(Index layer, const Tensor& attended, const Tensor& change_by,
                                 std::span<const Change> some) const {
-    const Tensor& before = layer == 0 ? run_.embedded : layer_of(run_, layer - 1).residual;
+    const Tensor& before = entering(run_, layer);
     const Index rows = rows_of(layer), first = rows == 1 ? row_ : 0;
     const Index texts = std::ssize(some);
     Rows made{Tensor::uninitialised({1, 1, texts * rows, before.shape().d}),
@@ -280,25 +369,6 @@ Sweep::Rows Sweep::changed_rows(Index layer, const Tensor& attended, const Tenso
                                        std::plus<>());
         }
     return made;
-}
-
-Result<void> Sweep::sweep_some(Index layer, const Tensor& attended, const Tensor& change_by,
-                               std::span<const Change> some) {
-    const Index texts = std::ssize(some);
-    const Rows rows = changed_rows(layer, attended, change_by, some);
-    Tensor x = after_block(rows.x, rows.attended, block(layer), model_.config()).x;
-    made_.products += static_cast<double>(texts * rows_of(layer)) *
-                      products_of(block(layer), model_.config()).rest;
-    tell(texts);
-    for (Index next = layer + 1; next < made_.layers; ++next) {
-        if (control_.stop.stop_requested()) return failed("the sweep was stopped");
-        auto out = through_block(std::move(x), texts, next);
-        if (!out) return tl::unexpected(out.error());
-        x = *std::move(out);
-        tell(texts);
-    }
-    measure(layer, x, some);
-    return {};
 }
 
 /// What attention of a layer is given of texts one behind the other, as a batch.
@@ -342,7 +412,8 @@ Result<Tensor> Sweep::through_block(Tensor x, Index texts, Index layer) {
 }
 
 /// x: what leaves the last block of the measured row, of each text.
-void Sweep::measure(Index layer, const Tensor& x, std::span<const Change> some) {
+void Sweep::measure(Index layer, const Tensor& x, std::span<const Change> some,
+                    std::vector<SweptHead>& swept) {
     made_.products += static_cast<double>(some.size()) * read_out_products();
     const bool classes = model_.config().family->read_out == ReadOut::classes;  // of the first row
     Tensor logits = classes ? Tensor() : read_out_of(model_, x);
@@ -350,10 +421,10 @@ void Sweep::measure(Index layer, const Tensor& x, std::span<const Change> some) 
         if (classes) logits = read_out_of(model_, row_of(x, n));
         const auto row = logits.matrix(0, 0).row(classes ? 0 : n);
         const Change& change = some[static_cast<std::size_t>(n)];
-        made_.swept.push_back({{layer, change.head},
-                               change.position,
-                               difference_of(row),
-                               divergence(before_, probabilities(row))});
+        swept.push_back({{layer, change.head},
+                         change.position,
+                         difference_of(row),
+                         divergence(before_, probabilities(row))});
     }
 }
 

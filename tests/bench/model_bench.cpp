@@ -1,6 +1,7 @@
 // A model's folder, read once; then a line "TOKENS STEPS" in, a line of JSON out: milliseconds of one run over token numbers
 // 0, 7, 14, …, and the largest number of the read-out's last row with its place. STEPS above 0: those TOKENS are read, and
-// then STEPS more one by one against the cache: milliseconds of one of them, with their weights kept. See models.py.
+// then STEPS more one by one against the cache: milliseconds of one of them, with their weights kept. STEPS below 0: of a sweep over
+// every head. See models.py and sweep.py.
 //   ./attn_model_bench FOLDER THREADS
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 
 #include "core/backend.h"
 #include "core/models/generate.h"
+#include "core/models/sweep.h"
 #include "core/threads.h"
 #include "tests/bench/measured.h"
 
@@ -57,6 +59,17 @@ Result<Timed> timed_steps(const std::shared_ptr<const Model>& model, Index count
                  1e3 * (bench::seconds_now() - begin) / static_cast<double>(steps)};
 }
 
+/// Every head set to 0 in turn, of a run that is there.
+Result<Timed> timed_sweep(const Model& model, Index count) {
+    const Backend& backend = *find_backend("staged");
+    auto run = model.run(numbered(count), backend, only_stage(Stage::context));
+    if (!run) return tl::unexpected(run.error());
+    const double begin = bench::seconds_now();
+    const auto sweep = sweep_heads(model, *run, backend);
+    if (!sweep) return tl::unexpected(sweep.error());
+    return Timed{std::move(run->read_out), 1e3 * (bench::seconds_now() - begin)};
+}
+
 int serve(const std::string& folder) {
     const double start = bench::seconds_now();
     auto opened = Model::open(folder);
@@ -70,7 +83,9 @@ int serve(const std::string& folder) {
                              memory_mib("VmHWM"))
               << std::endl;
     for (Index count = 0, steps = 0; std::cin >> count >> steps;) {
-        const auto timed = steps > 0 ? timed_steps(model, count, steps) : timed_run(*model, count);
+        const auto timed = steps > 0    ? timed_steps(model, count, steps)
+                           : steps == 0 ? timed_run(*model, count)
+                                        : timed_sweep(*model, count);
         if (!timed) {
             std::cerr << timed.error().sentence << '\n';
             return 1;

@@ -1,4 +1,6 @@
 // `attnscope circuits`: what depends on each head, and one head's QK and OV, in text, JSON and arrays.
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
@@ -94,13 +96,25 @@ TEST_CASE("circuits: one head's singular values, copying score, composition, QK 
 
 TEST_CASE("circuits: what cannot be is refused by its name") {
     const Circuit circuit;
-    check_refused({"circuits", "--text", "a"}, "no MODEL; expected one trained model's folder");
-    check_refused({"circuits", circuit.folder}, "expected one of --text, --token-ids and --image");
+    check_refused({"circuits", "--text", "a"}, "no MODEL; expected a trained model's folder");
+    check_refused({"circuits", circuit.folder}, "no --text; expected the text");
+    check_refused(circuit.asked({"--image", "x.png"}), "--image and a text are given");
+    check_refused({"circuits", circuit.folder, "--image", "x.png"},
+                  "Llama reads a text; expected --text TEXT");
     check_refused(circuit.asked({"--sweep", "median"}),
-                  "--sweep is 'median'; expected zero, mean or patch");
+                  "--sweep is 'median'; expected one of zero, mean, patch");
     check_refused(circuit.asked({"--sweep", "patch"}), "--sweep patch needs --from TEXT");
-    check_refused(circuit.asked({"--sweep", "patch", "--from", "ab"}),
-                  "the text to patch from has 2 tokens; expected 11");
+    check_refused(circuit.asked({"--part", "keys"}), "expected one of heads, residual, mlp");
+    const auto patch = [&](const Arguments& more) {
+        return circuit.asked(joined({"--sweep", "patch", "--from", "ll"}, more));
+    };
+    check_refused(patch({}), "has 2 tokens and the text 11, and neither their first nor");
+    check_refused(patch({"--align", "0=2"}),
+                  "token 2 is paired, and the text to patch from has 2 tokens");
+    check_refused(patch({"--align", "0=0,0=1"}), "token 0 of the text is paired twice");
+    check_refused(patch({"--align", "0:0"}), "'0:0' pairs no tokens");
+    check_refused(circuit.asked({"--align", "0=0"}), "--align is of --sweep patch");
+    check_refused(circuit.asked({"--nearest", "3"}), "--nearest is of one head");
     check_refused(circuit.asked({"--from", "ab"}), "--from is of --sweep patch");
     check_refused(circuit.asked({"--logits", "zebra", "c"}), "there is no token 'zebra'");
     check_refused(circuit.asked({"--logits", "#99", "c"}),
@@ -115,4 +129,46 @@ TEST_CASE("circuits: what cannot be is refused by its name") {
                   "expected no --sweep");
     check_refused(circuit.asked({"--json", "-o", "-"}),
                   "--json and -o - both write to standard output");
+}
+
+TEST_CASE(
+    "circuits: the residual and the MLPs by position, patched from a text of another length") {
+    const Circuit circuit;
+    const std::string target = circuit.scratch.at("residual.npz");
+    // the second c and what followed the first, from a text in which e follows c
+    const Arguments asked{"--part", "residual", "--sweep", "patch", "--from", "abcefghabc"};
+    succeeds(circuit.asked(joined(asked, {"-o", target})));
+    const Npz npz = read_npz(target).value();
+    CHECK(extents(npz, "sweep_change") == std::vector<Index>{3, 11});
+    CHECK(floats(npz, "sweep_alignment") == std::vector<float>{0, 1, 2, -1, 3, 4, 5, 6, 7, 8, 9});
+    CHECK(std::isnan(floats(npz, "sweep_change")[3]));
+    CHECK(std::abs(floats(npz, "sweep_change")[0]) < 1e-5F);  // the same token at the same place
+    const auto json =
+        nlohmann::json::parse(succeeds(circuit.asked({"--part", "residual", "--json"})).out);
+    CHECK(json["part"] == "residual");
+    REQUIRE(json["places"].size() == 33);
+    // d at 3 is what the induction head copies to the end: layer 1 reads it there, layer 2 at the end
+    const auto change = [&](int layer, int position) {
+        return json["places"][static_cast<std::size_t>(11 * layer + position)]["change"]
+            .get<double>();
+    };
+    CHECK(change(1, 3) < -4.0);
+    CHECK(std::abs(change(2, 3)) < 0.5);
+    CHECK(change(2, 10) < -4.0);
+    CHECK(std::abs(change(1, 5)) < 1.0);
+    const auto mlp =
+        nlohmann::json::parse(succeeds(circuit.asked({"--part", "mlp", "--json"})).out);
+    for (const auto& place : mlp["places"]) CHECK(std::abs(place["change"].get<double>()) < 1.5);
+    CHECK(says(succeeds(circuit.asked(joined(asked, {}))).out, "       -"));
+}
+
+TEST_CASE("circuits: with the nearest of the vocabulary") {
+    const Circuit circuit;
+    const std::string target = circuit.scratch.at("near.npz");
+    const Ran ran =
+        succeeds(circuit.asked({"--layer", "1", "--head", "1", "--nearest", "4", "-o", target}));
+    const Npz npz = read_npz(target).value();
+    CHECK(extents(npz, "ov") == std::vector<Index>{11, 4});
+    CHECK(floats(npz, "ov_tokens") == std::vector<float>{0, 1, 2, 3});  // a b c d raise themselves
+    CHECK(says(ran.out, "a "));
 }

@@ -1,4 +1,6 @@
 // `attnscope generate` and `attnscope lens` on a small model of random weights.
+#include <fstream>
+
 #include <nlohmann/json.hpp>
 
 #include "core/models/generate.h"
@@ -67,6 +69,31 @@ TEST_CASE("generate: text goes to the output as it comes, and a seed repeats it"
     CHECK(says(lines.out, "50 kept:"));
     const Ran long_one = succeeds({"generate", folder, "--text", "abba c", "--tokens", "99"});
     CHECK(says(long_one.err, "--tokens is 99, and the model takes 16 tokens"));
+}
+
+TEST_CASE("generate: a token of eos_token_id, one or of a list, ends the text") {
+    const Scratch scratch;
+    const std::filesystem::path folder = test::gpt2_folder(scratch);
+    const auto with = [&](const nlohmann::json& ends) {
+        auto config = nlohmann::json::parse(std::ifstream(folder / "config.json"));
+        config["eos_token_id"] = ends;
+        std::ofstream(folder / "config.json") << config;
+        return must(Model::open(folder)).config().end_tokens;
+    };
+    const Arguments words{"generate", folder.string(), "--text", "abba c", "--tokens",
+                          "6",        "--temperature", "0",      "--json"};
+    CHECK(with(49) == std::vector<Index>{49});
+    CHECK(with({-1, 7, "x", 1.5}) == std::vector<Index>{7});
+    CHECK(with(nullptr).empty());
+    const auto all = json_from(words)["steps"];
+    REQUIRE(all.size() == 6);
+    const auto third = all[2]["id"].get<Index>();
+    std::size_t first = 0;
+    while (all[first]["id"] != third) ++first;
+    with({third});
+    const Ran ran = succeeds(words);
+    CHECK(nlohmann::json::parse(ran.out)["steps"].size() == first + 1);
+    CHECK(says(ran.err, "ends the text"));
 }
 
 TEST_CASE("generate: the file has the rows of trace, and opens") {

@@ -114,6 +114,7 @@ TEST_CASE("singular values, copying score and composition are those of the whole
                 CHECK(each.q == share(qk));
                 CHECK(each.k == share(qk.transpose()));
                 CHECK(each.v == share(ov));
+                CHECK(each.ov == doctest::Approx(from.norm()));
             }
         }
         CHECK(must(compositions(model, {0, 0})).empty());
@@ -139,7 +140,7 @@ TEST_CASE("QK over tokens is the score, and OV the logits, of a first layer with
             const Tensor& scaled = run.layers[0].trace[Stage::scaled];
             for (Index i = 0; i < 5; ++i)
                 for (Index j = 0; j < 5; ++j)
-                    CHECK(circuit.qk(0, 0, i, j) ==
+                    CHECK(circuit.qk.values(0, 0, i, j) ==
                           doctest::Approx(scaled(0, head, i, j)).epsilon(1e-4).scale(1e-2));
             if (still.key == "gemma2") continue;  // a norm stands between
             const Tensor& v = run.layers[0].trace[Stage::v].empty() ? run.layers[0].inputs->v
@@ -158,7 +159,7 @@ TEST_CASE("QK over tokens is the score, and OV the logits, of a first layer with
                                     words.transpose();
             for (Index i = 0; i < 5; ++i)
                 for (Index j = 0; j < 5; ++j)
-                    CHECK(circuit.ov(0, 0, i, j) ==
+                    CHECK(circuit.ov.values(0, 0, i, j) ==
                           doctest::Approx(expected(i, text[static_cast<std::size_t>(j)].id))
                               .epsilon(1e-4)
                               .scale(1e-2));
@@ -172,10 +173,66 @@ TEST_CASE("with RoPE, QK over tokens is the score at distance 0") {
     const ModelRun run = must(model.run(text, staged()));
     const auto circuit = must(token_circuit(model, {0, 3}, text));
     for (Index i = 0; i < 5; ++i)
-        CHECK(circuit.qk(0, 0, i, i) ==
+        CHECK(circuit.qk.values(0, 0, i, i) ==
               doctest::Approx(run.layers[0].trace[Stage::scaled](0, 3, i, i)).epsilon(1e-4));
-    CHECK(circuit.qk(0, 0, 1, 0) !=
+    CHECK(circuit.qk.values(0, 0, 1, 0) !=
           doctest::Approx(run.layers[0].trace[Stage::scaled](0, 3, 1, 0)));
+}
+
+TEST_CASE("the nearest of the vocabulary are those with the largest values, each token's in turn") {
+    for (const char* family : {"gpt2", "llama", "qwen3", "phi3"}) {
+        CAPTURE(family);
+        const auto model = must(Model::open(test::golden_model(family)));
+        const Index words = model.weights().embedding.shape().t;
+        const auto text = tokens({3, 1, 4});
+        std::vector<ModelToken> all;
+        for (Index id = 0; id < words; ++id) all.push_back({id, ""});
+        const auto whole = must(token_circuit(model, {1, 1}, all));
+        const auto near = must(vocabulary_circuit(model, {1, 1}, text, 7));
+        for (const auto& [part, every] : {std::pair{&near.qk, &whole.qk}, {&near.ov, &whole.ov}}) {
+            REQUIRE(part->others.size() == 7);
+            REQUIRE(part->values.shape() == Shape{1, 1, 3, 7});
+            std::vector<std::vector<Index>> order;
+            for (Index i = 0; i < 3; ++i) {
+                const auto row =
+                    every->values.matrix(0, 0).row(text[static_cast<std::size_t>(i)].id);
+                auto& ids = order.emplace_back();
+                for (Index id = 0; id < words; ++id) ids.push_back(id);
+                std::ranges::stable_sort(ids, std::ranges::greater(), [&](Index id) {
+                    return row[static_cast<std::size_t>(id)];
+                });
+                for (Index j = 0; j < 7; ++j)
+                    CHECK(part->values(0, 0, i, j) ==
+                          doctest::Approx(row[static_cast<std::size_t>(
+                                              part->others[static_cast<std::size_t>(j)])])
+                              .epsilon(1e-4)
+                              .scale(1e-3));
+            }
+            std::vector<Index> expected;
+            for (std::size_t rank = 0; expected.size() < 7; ++rank)
+                for (const auto& ids : order)
+                    if (expected.size() < 7 &&
+                        std::ranges::find(expected, ids[rank]) == expected.end())
+                        expected.push_back(ids[rank]);
+            CHECK(part->others == expected);
+        }
+    }
+}
+
+TEST_CASE(
+    "a value over tokens is the factor times the sum of its products, of its row and column") {
+    const auto model = must(Model::open(test::golden_model("llama")));
+    const auto circuit = must(token_circuit(model, {1, 2}, tokens({3, 1, 4, 1, 5})));
+    for (const TokenProduct* const part : {&circuit.qk, &circuit.ov})
+        for (Index i = 0; i < 5; ++i)
+            for (Index j = 0; j < 5; ++j) {
+                double sum = 0.0;
+                for (Index c = 0; c < part->left.shape().d; ++c)
+                    sum += double{part->left(0, 0, i, c)} * part->right(0, 0, j, c);
+                CHECK(part->values(0, 0, i, j) ==
+                      doctest::Approx(part->factor * sum).epsilon(1e-5).scale(1e-3));
+            }
+    CHECK(circuit.qk.factor == doctest::Approx(1.0 / std::sqrt(model.config().columns_of_head())));
 }
 
 TEST_CASE("what has no circuit is refused by its name") {
@@ -201,7 +258,7 @@ TEST_CASE("what has no circuit is refused by its name") {
           "a circuit over tokens is of a model that reads texts, not images");
     CHECK(!must(head_circuit(image, {0, 0})).copying);
     const auto bert = must(Model::open(test::golden_model("bert")));
-    CHECK(must(token_circuit(bert, {0, 0}, tokens({1}))).ov.empty());
+    CHECK(must(token_circuit(bert, {0, 0}, tokens({1}))).ov.others.empty());
 }
 
 TEST_CASE("an induction circuit set by hand: sweep, composition, copying and QK name its heads") {
@@ -231,7 +288,7 @@ TEST_CASE("an induction circuit set by hand: sweep, composition, copying and QK 
 
     const auto circuit = must(token_circuit(model, test::kInduction, text));
     for (Index i = 0; i < 11; ++i) {  // each letter raises itself most
-        const auto row = circuit.ov.matrix(0, 0).row(i);
+        const auto row = circuit.ov.values.matrix(0, 0).row(i);
         CHECK(text[static_cast<std::size_t>(std::ranges::max_element(row) - row.begin())].id ==
               text[static_cast<std::size_t>(i)].id);
     }

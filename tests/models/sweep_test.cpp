@@ -171,7 +171,7 @@ TEST_CASE("a head set to zero is the run with that head off, in every family wit
         const auto sweep = sweep_heads(*read.model, run, staged());
         if (!read.model->gives_logits()) {
             CHECK(must_fail(sweep).sentence ==
-                  "the effect of a head is measured on logits, and this model gives none");
+                  "what a change does is measured on logits, and this model gives none");
             continue;
         }
         REQUIRE(sweep);
@@ -263,8 +263,156 @@ TEST_CASE("what a sweep cannot do is refused, and it ends soon after it was stop
     };
     CHECK(refused({Ablation::zero, {{3, 50}}, false, nullptr}) == "token 50 is not one of 50");
     CHECK(refused({Ablation::patch, {}, false, nullptr}) == "a patch needs another text");
-    CHECK(refused({Ablation::patch, {}, false, &longer}) ==
-          "the text to patch from has 4 tokens; expected 3");
+    const ModelRun other = must(model.run(tokens({9, 8, 7, 6}), staged()));
+    CHECK(refused({Ablation::patch, {}, false, &other}) ==
+          "the text to patch from has 4 tokens and the text 3, and neither their first nor their "
+          "last tokens are equal; expected to be told which tokens are paired");
+    const auto paired = [&](Alignment alignment) {
+        return refused({Ablation::patch, {}, false, &longer, std::move(alignment)});
+    };
+    CHECK(paired({0, 4, -1}) ==
+          "token 4 is paired, and the text to patch from has 4 tokens, counted from 0");
+    CHECK(paired({0, 0, -1}) == "token 0 of the text to patch from is paired twice");
+    CHECK(paired({-1, -1, -1}) == "no token is paired with one of the text to patch from");
+    CHECK(paired({0}) == "1 tokens are paired; expected one entry for each of 3");
     CHECK(must_fail(sweep_heads(model, run, staged(), {}, {stopped(), {}})).kind ==
           ErrorKind::failure);
+}
+
+namespace {
+
+/// The logits of a run whose residual enters `layer` as x, every block computed in full.
+Tensor logits_from(const Model& model, Tensor x, Index layer) {
+    const auto& blocks = model.weights().blocks;
+    for (Index next = layer; next < std::ssize(blocks); ++next) {
+        const auto& block = blocks[static_cast<std::size_t>(next)];
+        const auto trace = must(attend(attention_inputs(x, block, model.config(), next),
+                                       layer_spec(model.config(), next), staged()));
+        x = after_block(x, trace[Stage::output], block, model.config()).x;
+    }
+    return read_out_of(model, x);
+}
+
+Tensor entering(const ModelRun& run, Index layer) {
+    return layer == 0 ? run.embedded : run.layers[static_cast<std::size_t>(layer - 1)].residual;
+}
+
+/// Row t of `to` in place of what `by` says, of row `from` of another's.
+void replace_row(Tensor& to, Index t, Ablation by, const Tensor& other, Index from) {
+    const Tensor own = to;
+    for (Index c = 0; c < own.shape().d; ++c) {
+        double mean = 0.0;
+        for (Index n = 0; n < own.shape().t; ++n)
+            mean += double{own(0, 0, n, c)} / static_cast<double>(own.shape().t);
+        to(0, 0, t, c) = by == Ablation::zero   ? 0.0F
+                         : by == Ablation::mean ? static_cast<float>(mean)
+                                                : other(0, 0, from, c);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a swept residual or MLP is a run with that row replaced, of aligned positions alone") {
+    // GPT-2, gated, norms of what attention and MLP give, parallel, a factor of the residual
+    for (const char* name : {"gpt2", "llama", "gemma2", "gpt_neox", "granite"}) {
+        CAPTURE(name);
+        const Read read = read_golden(name);
+        const Model& model = *read.model;
+        const ModelRun run = must(read.run({}));
+        auto longer = run.tokens;
+        longer.insert(longer.begin() + 2, ModelToken{longer[0].id, ""});
+        std::swap(longer[0], longer[1]);
+        const ModelRun other = must(model.run(longer, staged()));
+        Alignment alignment(run.tokens.size(), -1);
+        for (std::size_t t = 1; t < alignment.size(); ++t) alignment[t] = static_cast<Index>(t + 1);
+        alignment[1] = 0;
+        for (const auto part : {SweepPart::residual, SweepPart::mlp})
+            for (const auto by : {Ablation::zero, Ablation::mean, Ablation::patch}) {
+                CAPTURE(static_cast<int>(part));
+                CAPTURE(static_cast<int>(by));
+                const SweepOptions options{by, {{2, 7}}, false, &other, alignment, part};
+                const auto sweep = must(sweep_heads(model, run, staged(), options));
+                const Index tokens = std::ssize(run.tokens);
+                REQUIRE(sweep.heads == 1);
+                REQUIRE(sweep.positions == tokens);
+                REQUIRE(std::ssize(sweep.swept) == sweep.layers * tokens);
+                for (Index n = 0; n < std::ssize(sweep.swept); ++n) {
+                    const SweptHead& each = sweep.swept[static_cast<std::size_t>(n)];
+                    const Index layer = n / tokens, t = n % tokens;
+                    CHECK(each.at.layer == layer);
+                    CHECK(each.position == t);
+                    const Index from =
+                        by == Ablation::patch ? alignment[static_cast<std::size_t>(t)] : t;
+                    if (from < 0) {
+                        CHECK(std::isnan(each.difference));
+                        continue;
+                    }
+                    Tensor x = entering(run, layer);
+                    Index next = layer;
+                    if (part == SweepPart::residual) {
+                        replace_row(x, t, by, entering(other, layer), from);
+                    } else {
+                        const auto of = [&](const ModelRun& each_run) {
+                            return after_block(
+                                entering(each_run, layer),
+                                each_run.layers[static_cast<std::size_t>(layer)]
+                                    .trace[Stage::output],
+                                model.weights().blocks[static_cast<std::size_t>(layer)],
+                                model.config());
+                        };
+                        const auto& block = model.weights().blocks[static_cast<std::size_t>(layer)];
+                        Tensor mlp = of(run).mlp;
+                        replace_row(mlp, t, by, of(other).mlp, from);
+                        x = after_mlp(
+                            after_attention(
+                                x, run.layers[static_cast<std::size_t>(layer)].trace[Stage::output],
+                                block, model.config()),
+                            mlp, block, model.config());
+                        ++next;
+                    }
+                    check_equal(each, expected_of(sweep, run.read_out,
+                                                  logits_from(model, std::move(x), next)));
+                }
+            }
+    }
+}
+
+TEST_CASE("a patch of heads from a text of another length takes the paired positions") {
+    const auto model = must(Model::open(test::golden_model("gpt2")));
+    const ModelRun run = must(model.run(tokens({3, 1, 4, 1, 5}), staged()));
+    const ModelRun other = must(model.run(tokens({3, 9, 9, 4, 1, 5}), staged()));
+    const auto sweep =
+        must(sweep_heads(model, run, staged(), {Ablation::patch, {{2, 7}}, true, &other}));
+    CHECK(sweep.alignment == Alignment{0, -1, 3, 4, 5});
+    for (const SweptHead& head : sweep.swept) {
+        const Index from = sweep.alignment[static_cast<std::size_t>(head.position)];
+        CHECK(std::isnan(head.difference) == (from < 0));
+        if (from < 0) continue;
+        Tensor context = context_in(run, head.at.layer);
+        const Tensor there = context_in(other, head.at.layer);
+        for (Index c = 0; c < context.shape().d; ++c)
+            context(0, head.at.head, head.position, c) = there(0, head.at.head, from, c);
+        check_equal(head, expected_of(sweep, run.read_out,
+                                      logits_after(model, run, head.at.layer, context)));
+    }
+}
+
+TEST_CASE("tokens are paired by their common ends, or as written") {
+    const auto ends = [](std::initializer_list<Index> text, std::initializer_list<Index> other) {
+        return common_ends(tokens(text), tokens(other));
+    };
+    CHECK(ends({1, 2, 3}, {4, 5, 6}) == Alignment{0, 1, 2});
+    CHECK(ends({1, 2, 3}, {1, 9, 9, 3}) == Alignment{0, -1, 3});
+    CHECK(ends({1, 2, 2, 3}, {1, 2, 3}) == Alignment{0, 1, -1, 2});
+    CHECK(ends({1, 1}, {1}) == Alignment{0, -1});
+    CHECK(ends({1, 2}, {3}) == Alignment{-1, -1});
+    CHECK(must(parse_pairs(" 0=0, 3 = 4")) == PairedTokens{{0, 0}, {3, 4}});
+    CHECK(must(parse_pairs("")).empty());
+    CHECK(pairs_text({{0, 0}, {3, 4}}) == "0=0, 3=4");
+    CHECK(pairs_of({0, -1, 3}) == PairedTokens{{0, 0}, {2, 3}});
+    for (const char* wrong : {"0", "0=", "=1", "a=1", "0=1=2", "0=1,,", "-"})
+        CHECK(must_fail(parse_pairs(wrong)).kind == ErrorKind::input);
+    CHECK(must_fail(aligned({{3, 0}}, 3, 9)).sentence ==
+          "token 3 is paired, and the text has 3 tokens, counted from 0");
+    CHECK(must_fail(aligned({{-1, 0}}, 3, 9)).kind == ErrorKind::input);
 }

@@ -89,9 +89,9 @@ inline Result<view::Opened> fake_writer(const view::OpenRequest& request, const 
 }
 
 /// Its document over "the cat sat", in Generate; nothing is written yet.
-inline view::AppState fake_writing() {
+inline view::AppState fake_writing(const view::ModelChanges& changes = {}) {
     view::Document document = view::make_document("the cat sat", 8, 4, 2, 1, {}).value();
-    document.origin = view::ModelOrigin{"fake", "the cat sat"};
+    document.origin = view::ModelOrigin{"fake", "the cat sat", "", changes};
     document.sentence.clear();
     document.name = document.title = "fake";
     document.layers = {document.inputs, document.inputs};

@@ -97,3 +97,43 @@ TEST_CASE("the sweep is drawn at every size, in both themes, and while it is ask
         CHECK(view::build_all_heads_view(app.state).sweep->grid);
     }
 }
+
+TEST_CASE(
+    "circuit, residual sweep and heads together are drawn at every size, and a cell is chosen") {
+    const Scratch scratch;
+    const std::string folder = planted_circuit(scratch / "circuit");
+    for (const ImVec2 size : kAppSizes) {
+        Finder app(size);
+        view::apply(app.state, view::OpenFile{folder, std::string(kCircuitText)});
+        app.answered();
+        app.act({view::SetWorkspace{"heads"}, view::ShowHead{kInduction.head, {}, kInduction.layer},
+                 view::ShowCircuit{"qk", "text"}, view::SweepOver{"residual"}},
+                3);
+        app.answered();
+        const auto view = view::build_all_heads_view(app.state);
+        CHECK(view.sweep->grid);
+        CHECK(view.circuit->grids.size() == 1);
+        for (const view::Action& action : view::Actions{
+                 view::ShowCircuit{"ov", "vocabulary"}, view::ShowCircuit{"composition", "text"},
+                 view::PatchSweep{"abcefghabc"}, view::SetTheme{view::ThemeName::light},
+                 view::SetHeadForm{"lines"}, view::SetHeadsOf{"layer"}}) {
+            app.act({action}, 3);
+            app.answered();
+        }
+        CHECK(view::build_all_heads_view(app.state).sweep->pairs);
+    }
+    Finder app;
+    view::apply(app.state, view::OpenFile{folder, std::string(kCircuitText)});
+    app.answered();
+    app.act({view::SetWorkspace{"heads"}, view::ShowHead{kInduction.head, {}, kInduction.layer},
+             view::ShowCircuit{"qk", "text"}},
+            3);
+    app.answered();
+    const auto chosen = [&](ImVec2 at) {
+        return last<view::SelectCircuitCell>(app.ui.click(at)) != nullptr;
+    };
+    bool clicked = false;
+    for (float y = 300; y < 700 && !clicked; y += 25)
+        for (float x = 700; x < 1250 && !clicked; x += 25) clicked = chosen({x, y});
+    CHECK(clicked);
+}

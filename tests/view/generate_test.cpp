@@ -213,6 +213,39 @@ TEST_CASE("playing takes a token when the clock has come and the last one is rea
     CHECK_FALSE(generate_look(stopped).playing);
 }
 
+TEST_CASE("a token that ends a text ends playing, and it is said") {
+    const Opener ending = [](const OpenRequest& request, const RunControl& control) {
+        auto opened = fake_writer(request, control);
+        if (!opened || !opened->generated) return opened;
+        Generated made = *opened->generated;
+        for (Index id = 0; id < test::kFakeWords; ++id) made.ends.push_back(id);
+        opened->generated = std::make_shared<const Generated>(std::move(made));
+        return opened;
+    };
+    AppState state = fake_writing();
+    const auto plays = [&] {
+        view::apply(state, PlayGeneration{true});
+        for (int n = 0; n < 6; ++n) {
+            answer_all(state, ending);
+            view::apply(state, Tick{0.5});
+            for (const Action& due : due_actions(state)) view::apply(state, due);
+        }
+    };
+    answer_all(state, ending);
+    plays();
+    REQUIRE(taken_of(state).size() == 1);
+    CHECK_FALSE(generate_look(state).playing);
+    CHECK(state.message.words == fmt::format("“w{}” ends the text.", taken_of(state).front()));
+    plays();
+    CHECK(taken_of(state).size() == 1);
+}
+
+TEST_CASE("Generate says that the model writes without the interventions, where there are some") {
+    const std::string without = "The model writes untouched, without the interventions.";
+    CHECK(has(build_generate_view(written(fake_writing({{{0, 1}}, {}, {}}))).muted, without));
+    CHECK_FALSE(has(build_generate_view(written(fake_writing())).muted, without));
+}
+
 TEST_CASE("a session keeps settings and tokens; of another text or model there are none") {
     const AppState state = written(fake_writing(), {SetSamplingTemperature{1.5}, TakeToken{0, 5},
                                                     TakeToken{1, 7}, ShowGenerated{1}});

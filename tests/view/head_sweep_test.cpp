@@ -24,14 +24,17 @@ TEST_CASE("a sweep is asked for while it is shown, of the text that is open, and
     state = after(state, {SetHeadsList{"sweep"}});
     CHECK(state.message.words == "What the model says without each head in turn.");
     const auto wanted = requested_head_sweep(state);
-    CHECK(wanted == SweepModel{"fake", "the cat sat down", false, Ablation::zero});
+    REQUIRE(wanted);
+    CHECK(wanted->model == SweepModel{"fake", "the cat sat down", false, Ablation::zero});
+    CHECK(sweep_asked(wanted->options) == SweepAsked{});
     CHECK(has(build_all_heads_view(state).sweep->lacks, "4 heads in turn is changed"));
     CHECK_FALSE(build_all_heads_view(state).sweep->grid);
     CHECK_FALSE(requested_head_sweep(after(state, {SetWorkspace{"step"}})));
     CHECK_FALSE(requested_head_sweep(after(state, {SetHeadsList{"table"}})));
     state = swept_play(state, {});
     CHECK_FALSE(requested_head_sweep(state));
-    CHECK(requested_head_sweep(after(state, {SweepHeads{"mean", "kl"}}))->by == Ablation::mean);
+    CHECK(requested_head_sweep(after(state, {SweepHeads{"mean", "kl"}}))->model.by ==
+          Ablation::mean);
     // what it shows of each head is no other sweep
     CHECK_FALSE(requested_head_sweep(after(state, {SweepHeads{"zero", "kl"}})));
 }
@@ -85,8 +88,175 @@ TEST_CASE("what has no sweep says why: no model, a model without logits, a wrong
     const AppState fault = swept_play(after(swept_model("a b"), {SetHeadsList{"sweep"}}), {});
     CHECK_FALSE(requested_head_sweep(fault));
     CHECK(build_all_heads_view(fault).sweep->lacks == "This model gives no logits.");
-    CHECK(after(toy, {SweepHeads{"patch", "kl"}}).message.words ==
-          "There is no ablation 'patch': zero, mean.");
+    CHECK(after(toy, {SweepHeads{"median", "kl"}}).message.words ==
+          "There is no ablation 'median': zero, mean, patch.");
+    CHECK(after(toy, {SweepOver{"x"}}).message.words ==
+          "There is no part of a sweep 'x': heads, residual, mlp.");
     CHECK(after(toy, {SweepHeads{"zero", "x"}}).message.words ==
           "There is no measure of a sweep 'x': logits, kl.");
+}
+
+TEST_CASE(
+    "a sweep over positions has a column a token, and a cell of it is told in the inspector") {
+    AppState state = after(swept_model("the cat"), {SweepOver{"residual"}});
+    CHECK(sweep_asked(requested_head_sweep(state)->options).part == SweepPart::residual);
+    CHECK(build_all_heads_view(state).sweep->lacks ==
+          "Each of 2 layers at each position is changed, and the model goes on: 0.0 %.");
+    state = swept_play(state, {SelectSwept{1, 1}});
+    state = after(state, {SelectSwept{1, 1}});
+    const AllHeadsView view = build_all_heads_view(state);
+    CHECK(view.sweep->grid.value().column_labels == std::vector<std::string>{"the", "cat"});
+    CHECK(view.sweep->grid->selected == std::pair<Index, Index>{1, 1});
+    CHECK(
+        view.point ==
+        "logit d − logit a changes most where what layer 0 reads at the is 0: by −2.00 from 3.00, "
+        "and 1 other as much.");
+    CHECK(line_of(heads_inspector(state), "what layer 1 reads at cat") ==
+          "logit d − logit a is 4.00, untouched 3.00; KL(untouched‖changed) 0.10 nats");
+    CHECK(after(state, {SelectSwept{2, 0}}).message.words == "This sweep has no such place.");
+    const AppState mlp = swept_play(after(state, {SweepOver{"mlp"}, SweepHeads{"zero", "kl"}}), {});
+    CHECK(
+        build_all_heads_view(mlp).point ==
+        "KL(untouched‖changed) of the next token is largest where what the MLP of layer 0 adds at "
+        "the is 0: 0.50 nats.");
+    const AppState none = swept_play(after(mlp, {SweepHeads{"mean", "logits"}}), {});
+    CHECK(build_all_heads_view(none).point ==
+          "No place that is its mean over positions changes logit d − logit a.");
+}
+
+TEST_CASE("a patch asks for a text, pairs tokens, and leaves out what is not paired") {
+    AppState state =
+        after(swept_model("the cat"), {SweepOver{"mlp"}, SweepHeads{"patch", "logits"}});
+    CHECK_FALSE(requested_head_sweep(state));
+    CHECK(build_all_heads_view(state).sweep->lacks ==
+          "A patch takes from another text: type it behind “from”.");
+    state = swept_play(after(state, {PatchSweep{"the old dog"}}), {});
+    AllHeadsView view = build_all_heads_view(state);
+    CHECK(view.sweep->grid.value().at(0, 1).look == CellLook::masked);
+    CHECK(view.sweep->grid->at(0, 0).value == -2.0);
+    CHECK(view.point ==
+          "logit d − logit a changes most where what the MLP of layer 0 adds at the is that of the "
+          "other text: by −2.00 from 3.00, and 1 other as much.");
+    const TokenPairs& pairs = view.sweep->pairs.value();
+    CHECK(pairs.there == std::vector<std::string>{"the", "old", "dog"});
+    CHECK(pairs.pairs == PairedTokens{{0, 0}});
+    state = after(state, {SelectSwept{0, 1}});
+    CHECK(line_of(heads_inspector(state), "what the MLP of layer 0 adds at cat") ==
+          "not paired with a token of the other text");
+    const AppState paired = after(state, {ChooseToPair{1}, PairToken{1, 2}});
+    CHECK(heads_look(paired).pairs == "0=0, 1=2");
+    CHECK_FALSE(heads_look(paired).pairing);
+    const auto asked = sweep_asked(requested_head_sweep(paired)->options);
+    CHECK(asked.from == "the old dog");
+    CHECK(asked.pairs == PairedTokens{{0, 0}, {1, 2}});
+    CHECK(heads_look(after(paired, {PairToken{1, 0}})).pairs == "1=0");
+    CHECK(heads_look(after(paired, {PairToken{1, 2}})).pairs == "0=0");
+    CHECK(after(paired, {PairTokens{"1"}}).message.severity == Severity::error);
+    CHECK(heads_look(after(paired, {PairTokens{""}})).pairs.empty());
+}
+
+TEST_CASE("a circuit is asked for while it is shown, of the head and the tokens that are") {
+    AppState state = after(swept_model("the cat"), {ShowHead{1, {}, 1}});
+    CHECK_FALSE(requested_head_circuit(state));
+    state = after(state, {SetHeadForm{"circuit"}});
+    const auto wanted = requested_head_circuit(state);
+    REQUIRE(wanted);
+    CHECK(sweep_asked(wanted->options).circuit == HeadPlace{1, 1});
+    CHECK_FALSE(sweep_asked(wanted->options).nearest);
+    CHECK(has(build_all_heads_view(state).circuit->lacks, "Multiplying the weights of layer 1"));
+    state = swept_play(state, {});
+    CHECK_FALSE(requested_head_circuit(state));
+    CHECK(requested_head_circuit(after(state, {ShowHead{0, {}, 1}})));
+    CHECK(requested_head_circuit(after(state, {ShowCircuit{"qk", "vocabulary"}})));
+    CHECK_FALSE(requested_head_circuit(after(state, {ShowCircuit{"ov", "text"}})));
+    CHECK_FALSE(requested_head_circuit(after(state, {SetWorkspace{"step"}})));
+    const AppState toy = after(initial_state(), {SetWorkspace{"heads"}, SetHeadForm{"circuit"}});
+    CHECK_FALSE(requested_head_circuit(toy));
+    CHECK(build_all_heads_view(toy).circuit->lacks ==
+          "QK and OV are products of a trained model's weights: open a model's folder.");
+    CHECK(after(toy, {ShowCircuit{"x", "text"}}).message.words ==
+          "There is no part of a circuit 'x': qk, ov, composition.");
+}
+
+TEST_CASE("QK and OV stand as a picture with singular values, and a cell as its products") {
+    AppState state = swept_play(
+        after(swept_model("the cat"), {ShowHead{1, {}, 1}, ShowCircuit{"qk", "text"}}), {});
+    const auto circuit = build_all_heads_view(state).circuit;
+    REQUIRE(circuit->grids.size() == 1);
+    CHECK(circuit->grids[0].title == "QK of layer 1 head 1");
+    CHECK(circuit->grids[0].row_labels == std::vector<std::string>{"the", "cat"});
+    CHECK(circuit->values.value().as_bars);
+    CHECK(circuit->values->columns == 2);
+    CHECK(circuit->words == "copying score Σλ / Σ|λ| = 0.25");
+    // rows 0.25 0.5 and −0.75 1; columns 1 2 and −3 4
+    CHECK(circuit->grids[0].at(0, 1).value == doctest::Approx(0.5 * (0.25 * -3 + 0.5 * 4)));
+    CHECK(circuit->grids[0].at(1, 0).value == doctest::Approx(0.5 * (-0.75 * 1 + 1 * 2)));
+    state = after(state, {SelectCircuitCell{1, 1}});
+    CHECK(build_all_heads_view(state).circuit->grids[0].selected == std::pair<Index, Index>{1, 1});
+    CHECK(build_all_heads_view(state).point ==
+          "QK of layer 1 head 1 is largest for query cat and key cat: 3.125.");
+    const InspectorView cell = heads_inspector(state);
+    CHECK(cell.title == "QK[cat, cat]");
+    CHECK(cell.value == "3.125");
+    REQUIRE(cell.table->rows.size() == 2);
+    CHECK(cell.table->rows[0].cells[0].text == "−0.75");
+    CHECK(cell.table->rows[0].cells[1].text == "−3.00");
+    CHECK(cell.table->rows[1].cells[2].text == "4.00");
+    CHECK(cell.table->total->cells[2].text == "6.25");
+    CHECK(line_of(cell, "value") == "0.50 · 6.25 = 3.125");
+    const AppState ov = swept_play(after(state, {ShowCircuit{"ov", "vocabulary"}}), {});
+    const auto written = build_all_heads_view(ov).circuit;
+    CHECK(written->grids[0].column_labels == std::vector<std::string>{"w0", "w1", "w2"});
+    CHECK(heads_inspector(ov).title == "OV[the, w0]");
+    CHECK(build_all_heads_view(ov).point.starts_with("Attending to "));
+}
+
+TEST_CASE(
+    "composition stands as three pictures of the earlier heads, with the norms it is made of") {
+    const AppState state = swept_play(
+        after(swept_model("the cat"), {ShowHead{1, {}, 1}, ShowCircuit{"composition", "text"}}),
+        {});
+    const auto circuit = build_all_heads_view(state).circuit;
+    REQUIRE(circuit->grids.size() == 3);
+    CHECK(circuit->grids[1].title == "K composition");
+    CHECK(circuit->grids[1].at(0, 0).value == doctest::Approx(0.4));
+    CHECK(circuit->grids[2].range.high == doctest::Approx(0.4));
+    CHECK(build_all_heads_view(state).point ==
+          "Layer 1 head 1 composes most with layer 0 head 0: K 0.40.");
+    // ‖OV‖ 5, ‖QK′‖ √(4² + 3²) = 5, ‖OV′‖ 2
+    CHECK(line_of(heads_inspector(state), "K: ‖OV QK′ᵀ‖") == "10.00 / (5.00 · 5.00) = 0.40");
+    CHECK(line_of(heads_inspector(state), "V: ‖OV OV′‖") == "3.00 / (5.00 · 2.00) = 0.30");
+    const AppState first = swept_play(after(state, {ShowHead{0, {}, 0}}), {});
+    CHECK(build_all_heads_view(first).circuit->lacks ==
+          "No head stands before layer 0 head 0: it composes with none.");
+}
+
+TEST_CASE("heads stand together: their mean as a matrix, each in its colour as lines") {
+    const AppState state = after(swept_model("the cat"), {SetHeadsOf{"layer"}});
+    const AllHeadsView mean = build_all_heads_view(state);
+    REQUIRE(mean.grids.size() == 1);
+    CHECK(mean.grids[0].title == "mean of 2 heads of layer 0");
+    const HeadsResult& result = *heads_look(state).result;
+    for (Index i = 0; i < 2; ++i)
+        for (Index j = 0; j < 2; ++j)
+            CHECK(mean.grids[0].at(i, j).value ==
+                  doctest::Approx(
+                      (double{result.weights({0, 0})(i, j)} + result.weights({0, 1})(i, j)) / 2));
+    CHECK_FALSE(line_of(heads_inspector(state), "mean of 2 heads of layer 0").empty());
+    const AllHeadsView lines = build_all_heads_view(after(state, {SetHeadForm{"lines"}}));
+    REQUIRE(lines.lines.size() == 1);
+    REQUIRE(lines.lines[0].heads.size() == 2);
+    CHECK(lines.lines[0].title == "2 heads over each other");
+    CHECK(lines.lines[0].heads[0].second != lines.lines[0].heads[1].second);
+    const AppState one = after(state, {SetHeadForm{"lines"}, SetHeadsOf{"head"}});
+    const std::size_t alone = build_all_heads_view(one).lines[0].lines.size();
+    const std::size_t other =
+        build_all_heads_view(after(one, {ShowHead{1, {}, 0}})).lines[0].lines.size();
+    CHECK(lines.lines[0].lines.size() == alone + other);
+    CHECK(build_all_heads_view(after(state, {SetHeadsOf{"filter"}})).grids[0].title ==
+          "mean of 4 heads");
+    CHECK(build_all_heads_view(
+              after(state, {SetHeadsOf{"filter"}, FilterHeadsByMeasure{"entropy", 99.0}}))
+              .grids[0]
+              .title == "layer 0 head 0");
 }

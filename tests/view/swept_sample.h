@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "app/common/document/swept.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/state.h"
@@ -9,15 +12,60 @@ namespace attn::view {
 
 // Stands for a model of two layers of two heads, and what a sweep over it gives.
 
-/// Two layers of two heads: A − B is 3, and 1, 3.5, 1, 4 where a head is changed.
-inline SweptModel swept_by_hand(const SweepModel& of) {
+/// Two layers of two heads: A − B is 3, and 1, 3.5, 1, 4 where a head is changed. Of other parts a position takes the place of a
+/// head; of a patch the second one is not paired.
+inline SweptModel swept_by_hand(const SweepModel& of, const SweepAsked& asked) {
     SweptModel made{of, {}, {}, "d", "a"};
-    made.sweep = {of.by, 3, 0, 3.0, 2, 2, 1, {}, 0.0, 0.0};
+    const bool heads = asked.part == SweepPart::heads;
+    made.sweep = {of.by, 3, 0, 3.0, 2, heads ? 2 : 1, heads ? 1 : 2, {}, 0.0, 0.0, asked.part};
+    made.options = options_of(asked);
     const double logits[] = {1.0, 3.5, 1.0, 4.0}, kl[] = {0.5, 0.01, 0.25, 0.1};
-    for (Index n = 0; n < 4; ++n) made.sweep.swept.push_back({{n / 2, n % 2}, 0, logits[n], kl[n]});
+    for (Index n = 0; n < 4; ++n)
+        made.sweep.swept.push_back(
+            {{n / 2, heads ? n % 2 : 0}, heads ? 0 : n % 2, logits[n], kl[n]});
     if (of.by == Ablation::mean)
         for (SweptHead& head : made.sweep.swept) head.difference = 3.0, head.kl = 0.0;
+    if (of.by != Ablation::patch) return made;
+    made.others = {"the", "old", "dog"};
+    made.sweep.alignment = {0, -1};
+    for (SweptHead& head : made.sweep.swept)
+        if (head.position == 1) head.difference = head.kl = std::nan("");
     return made;
+}
+
+/// [1, 1, rows, columns]: step · (n + 1), the sign of every third other.
+inline Tensor circuit_numbers(Index rows, Index columns, float step) {
+    Tensor made({1, 1, rows, columns});
+    for (Index n = 0; n < made.count(); ++n)
+        made.data()[n] = step * static_cast<float>(n + 1) * (n % 3 == 2 ? -1.0F : 1.0F);
+    return made;
+}
+inline TokenProduct product_by_hand(Index tokens, Index others, float step) {
+    TokenProduct made{circuit_numbers(tokens, 2, step),
+                      circuit_numbers(others, 2, 1.0F),
+                      0.5,
+                      {},
+                      Tensor({1, 1, tokens, others})};
+    for (Index j = 0; j < others; ++j) made.others.push_back(j);
+    for (Index i = 0; i < tokens; ++i)
+        for (Index j = 0; j < others; ++j)
+            made.values(0, 0, i, j) = 0.5F * (made.left(0, 0, i, 0) * made.right(0, 0, j, 0) +
+                                              made.left(0, 0, i, 1) * made.right(0, 0, j, 1));
+    return made;
+}
+/// Of a head with two columns over so many tokens.
+inline std::shared_ptr<const ModelCircuit> circuit_by_hand(const SweepAsked& asked, Index tokens) {
+    ModelCircuit made{*asked.circuit, {{4.0, 3.0}, {2.0, 0.0}, 0.25}, {}, {}, {}, {}, {}};
+    for (HeadPlace at; at.layer < made.at.layer; ++at.layer)
+        for (at.head = 0; at.head < 2; ++at.head)
+            made.composed.push_back({at, 0.1, at.head == 0 ? 0.4 : 0.2, 0.3, 5.0});
+    const Index others = asked.nearest ? 3 : tokens;
+    made.over = {product_by_hand(tokens, others, 0.25F), product_by_hand(tokens, others, -0.5F)};
+    for (Index n = 0; n < others; ++n) {
+        made.read.push_back("r" + std::to_string(n));
+        made.written.push_back("w" + std::to_string(n));
+    }
+    return std::make_shared<const ModelCircuit>(std::move(made));
 }
 
 inline Result<Opened> open_swept(const OpenRequest& request, const RunControl&) {
@@ -32,7 +80,11 @@ inline Result<Opened> open_swept(const OpenRequest& request, const RunControl&) 
     if (sweep == nullptr) return bad_input("no files here");
     if (sweep->text == "a b") return bad_input("this model gives no logits");
     Opened opened;
-    opened.swept = std::make_shared<const SweptModel>(swept_by_hand(*sweep));
+    const SweepAsked asked = sweep_asked(request.options);
+    SweptModel made = swept_by_hand(*sweep, asked);
+    if (asked.circuit)
+        made.circuit = circuit_by_hand(asked, std::ranges::count(sweep->text, ' ') + 1);
+    opened.swept = std::make_shared<const SweptModel>(std::move(made));
     return opened;
 }
 

@@ -24,6 +24,7 @@ struct Generated {
     std::shared_ptr<const std::vector<std::string>> names;    // of the vocabulary's tokens
     std::vector<std::shared_ptr<const GeneratedStep>> steps;  // one more than `tokens`
     std::vector<std::shared_ptr<const Lens>> lenses;          // of each; null: not asked for yet
+    std::vector<Index> ends;                                  // tokens that end a text
     std::optional<Index> most_tokens;  // that the model takes, with those of the text
     Index layers = 0, kv_heads = 0, bytes_of_token = 0;  // of the cache
 };

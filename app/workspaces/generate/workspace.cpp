@@ -95,11 +95,18 @@ void tick_generate(AppState& state, double seconds) {
     if (generate_look(std::as_const(state)).playing) generate_look(state).clock_s += seconds;
 }
 
+/// What was taken last ends a text.
+bool has_ended(const AppState& state) {
+    const std::vector<Index> taken = taken_of(state);
+    const auto& ends = written_of(state).ends;
+    return !taken.empty() && std::ranges::find(ends, taken.back()) != ends.end();
+}
+
 Actions due_in_generate(const AppState& state) {
     const GenerateLook& look = generate_look(state);
     if (!look.playing || look.clock_s < kSecondsPerToken || requested_generation(state)) return {};
     const auto next = next_of(state);
-    if (!next) return {PlayGeneration{false}};
+    if (!next || has_ended(state)) return {PlayGeneration{false}};
     return {*next};
 }
 
@@ -178,6 +185,8 @@ void carry_out(AppState& state, const PlayGeneration& action) {
     if (action.on && is_example(state)) return warn(state, step_fault(state, 0, 0));
     generate_look(state).playing = action.on;
     if (action.on) look_at_step(state, std::nullopt);
+    if (!action.on && has_ended(state))
+        say(state, fmt::format("{} ends the text.", quoted_token(state, taken_of(state).back())));
 }
 
 void carry_out(AppState& state, const GenerationReady& action) {

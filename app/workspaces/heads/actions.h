@@ -42,7 +42,7 @@ struct ClipSinks {
     std::string by;
     double limit;
 };
-/// "matrix", "lines", "text" or "dimensions".
+/// "matrix", "lines", "text", "dimensions" or "circuit".
 struct SetHeadForm {
     std::string form;
 };
@@ -63,10 +63,44 @@ struct FilterHeadsByMeasure {
 struct ScatterHeads {
     std::string x, y;
 };
-/// What a sweep puts in place of a head's context, "zero" or "mean", and what it shows, "logits" or "kl".
+/// What a sweep puts in place of what it changes, "zero", "mean" or "patch", and what it shows, "logits" or "kl".
 struct SweepHeads {
     std::string by, show;
 };
+/// What it changes: "heads", "residual" or "mlp".
+struct SweepOver {
+    std::string part;
+};
+/// The text that a patch is taken from.
+struct PatchSweep {
+    std::string from;
+};
+/// Which tokens of both stand for each other, "0=0, 3=4"; "": the common beginning and end.
+struct PairTokens {
+    std::string pairs;
+};
+/// Pairs these two alone with each other, or parts them.
+struct PairToken {
+    Index here, there;
+};
+/// The token that is to be paired next.
+using ChooseToPair = Put<heads_look, &HeadsLook::pairing>;
+/// Of a sweep without heads.
+struct SelectSwept {
+    Index layer, position;
+};
+/// "head", "layer" or "filter": which heads stand large together.
+struct SetHeadsOf {
+    std::string of;
+};
+/// "qk", "ov" or "composition"; over "text" or "vocabulary".
+struct ShowCircuit {
+    std::string show, over;
+};
+struct SelectCircuitCell {
+    Index row, column;
+};
+using HoverCircuit = Put<heads_look, &HeadsLook::hovered_circuit>;
 struct HeadsReady {
     std::shared_ptr<const Document> document{};
     std::string backend{};  // as asked for
@@ -84,8 +118,10 @@ struct CopyHeadMeasures {};
 using HeadsActions = ActionList<
     Plain<SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins, SelectHeadsPair, ShowHeadsAs,
           SetHeadsCurve, ClipSinks, SetHeadForm, SetHeadsList, FilterHeadsByLabel,
-          FilterHeadsByMeasure, ScatterHeads, SweepHeads, CopyHeadMeasures>,
-    Answers<HeadsReady, HeadsSwept, HeadsCorpusRead>, Moments<HoverHead, HoverHeadsPair>>;
+          FilterHeadsByMeasure, ScatterHeads, SweepHeads, SweepOver, PatchSweep, PairTokens,
+          PairToken, SelectSwept, SetHeadsOf, ShowCircuit, SelectCircuitCell, CopyHeadMeasures>,
+    Answers<HeadsReady, HeadsSwept, HeadsCorpusRead>,
+    Moments<HoverHead, HoverHeadsPair, HoverCircuit, ChooseToPair>>;
 template <ListedIn<HeadsActions> A>
 inline constexpr Meta kMetaOf<A> = HeadsActions::kMeta<A>;
 

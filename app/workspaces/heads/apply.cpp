@@ -1,10 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
@@ -14,6 +12,7 @@
 #include "app/common/pair.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/heads/actions.h"
+#include "app/workspaces/heads/set_name.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 
@@ -22,20 +21,6 @@ namespace {
 
 void say_unknown_measure(AppState& state, const std::string& key) {
     say(state, fmt::format("There is no measure '{}' of heads.", key), Severity::error);
-}
-
-/// Sets an enum by its name; false, with a word why, where there is none of that name.
-template <class Enum>
-bool set_name(AppState& state, std::span<const std::string_view> names, const std::string& name,
-              Enum& value, std::string_view what) {
-    const auto found = std::ranges::find(names, name);
-    if (found == names.end()) {
-        say(state, fmt::format("There is no {} '{}': {}.", what, name, fmt::join(names, ", ")),
-            Severity::error);
-        return false;
-    }
-    value = static_cast<Enum>(found - names.begin());
-    return true;
 }
 
 }  // namespace
@@ -139,12 +124,14 @@ void carry_out(AppState& state, const ClipSinks& action) {
 
 void carry_out(AppState& state, const SetHeadForm& action) {
     if (!set_name(state, kHeadForms, action.form, heads_look(state).form, "form of a head")) return;
+    heads_look(state).hovered_pair.reset();
     constexpr const char* kWords[] = {
         "The head as a matrix: rows are queries, columns keys.",
         "Lines from queries, left, to keys: the wider, the larger.",
         "The tokens, or an image's patches, coloured by what one query gives them: click another "
         "query.",
-        "What each dimension adds to the score q·k of one query with every key."};
+        "What each dimension adds to the score q·k of one query with every key.",
+        "The head as products of its weights: what it looks for, and what it writes."};
     say(state, kWords[static_cast<std::size_t>(heads_look(state).form)]);
 }
 
@@ -193,21 +180,6 @@ void carry_out(AppState& state, const HeadsReady& action) {
     look.result_of = action.document;
     look.result_by = action.backend;
     look.done = 0.0;
-}
-
-void carry_out(AppState& state, const SweepHeads& action) {
-    HeadsLook& look = heads_look(state);
-    if (!set_name(state, kSweepAblations, action.by, look.ablation, "ablation") ||
-        !set_name(state, kSweepShows, action.show, look.sweep_show, "measure of a sweep"))
-        return;
-    look.list = HeadsList::sweep;
-    say(state, fmt::format("Each head in turn: its context is {}; {}.", ablation_words(look),
-                           sweep_formula(look)));
-}
-
-void carry_out(AppState& state, const HeadsSwept& action) {
-    heads_look(state).swept = action.swept;
-    heads_look(state).sweep_done = 0.0;
 }
 
 void carry_out(AppState& state, const HeadsCorpusRead& action) {

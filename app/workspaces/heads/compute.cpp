@@ -35,10 +35,36 @@ void follow_choice(AppState& state) {
 }
 
 /// Of the model that is open, without its interventions.
-std::optional<SweepModel> wanted_sweep(const AppState& state) {
+std::optional<ModelPartsRequest> asked_of_model(const AppState& state, Ablation by,
+                                                const SweepAsked& asked) {
     const ModelOrigin* const model = model_of(state.document());
     if (model == nullptr) return std::nullopt;
-    return SweepModel{model->path, model->text, model->image, heads_look(state).ablation};
+    return ModelPartsRequest{{model->path, model->text, model->image, by}, options_of(asked)};
+}
+
+std::optional<ModelPartsRequest> wanted_sweep(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    SweepAsked asked{look.part, {}};
+    if (look.ablation == Ablation::patch) {
+        if (look.from.empty()) return std::nullopt;
+        asked.from = look.from;
+        asked.pairs = parse_pairs(look.pairs).value_or(PairedTokens{});
+    }
+    return asked_of_model(state, look.ablation, asked);
+}
+
+std::optional<ModelPartsRequest> wanted_circuit(const AppState& state) {
+    SweepAsked asked;
+    asked.circuit = head_here(state);
+    asked.nearest = heads_look(state).circuit_over == CircuitOver::vocabulary;
+    return asked_of_model(state, Ablation::zero, asked);
+}
+
+const SweptModel* current(const std::shared_ptr<const SweptModel>& made,
+                          const std::optional<ModelPartsRequest>& wanted) {
+    return made && wanted && wanted->model == made->of && wanted->options == made->options
+               ? made.get()
+               : nullptr;
 }
 
 HeadsRequest heads_request(const AppState& state) {
@@ -75,23 +101,34 @@ Action run(const HeadsRequest& request, const RunControl& control) {
                       std::make_shared<const HeadsResult>(std::move(result))};
 }
 
-std::optional<SweepModel> requested_head_sweep(const AppState& state) {
-    const auto wanted = wanted_sweep(state);
+std::optional<ModelPartsRequest> requested_head_sweep(const AppState& state) {
     if (state.workspace != "heads" || heads_look(state).list != HeadsList::sweep)
         return std::nullopt;
-    return current_sweep(state) == nullptr ? wanted : std::nullopt;
+    return current_sweep(state) == nullptr ? wanted_sweep(state) : std::nullopt;
 }
 
-Action run(const SweepModel& request, const Opener& open, const RunControl& control) {
-    auto opened = open ? open(OpenRequest{request}, control) : bad_input("no model can be read");
+std::optional<ModelPartsRequest> requested_head_circuit(const AppState& state) {
+    if (state.workspace != "heads" || heads_look(state).form != HeadForm::circuit)
+        return std::nullopt;
+    return current_circuit(state) == nullptr ? wanted_circuit(state) : std::nullopt;
+}
+
+Action run(const ModelPartsRequest& request, const Opener& open, const RunControl& control) {
+    auto opened = open ? open(OpenRequest{request.model, 0, request.options}, control)
+                       : bad_input("no model can be read");
     if (opened && opened->swept) return HeadsSwept{opened->swept};
-    SweptModel made{request, opened ? "no sweep was made" : opened.error().sentence, {}, {}, {}};
+    SweptModel made{
+        request.model, opened ? "no sweep was made" : opened.error().sentence, {}, {}, {}};
+    made.options = request.options;
     return HeadsSwept{std::make_shared<const SweptModel>(std::move(made))};
 }
 
 const SweptModel* current_sweep(const AppState& state) {
-    const auto& swept = heads_look(state).swept;
-    return swept && wanted_sweep(state) == swept->of ? swept.get() : nullptr;
+    return current(heads_look(state).swept, wanted_sweep(state));
+}
+
+const SweptModel* current_circuit(const AppState& state) {
+    return current(heads_look(state).circuit, wanted_circuit(state));
 }
 
 bool has_current_heads(const AppState& state) {

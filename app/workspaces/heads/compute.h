@@ -35,12 +35,22 @@ std::optional<HeadsRequest> requested_heads(const AppState& state);
 /// HeadsReady. Stops between layers, and within one where its backend can.
 Action run(const HeadsRequest& request, const RunControl& control);
 
-/// nullopt while no sweep is shown, or it is up to date, or the document is no model's.
-std::optional<SweepModel> requested_head_sweep(const AppState& state);
+/// A sweep over the parts of the model that is open, or a look at one of its heads.
+struct ModelPartsRequest {
+    SweepModel model;
+    std::string options;  // options_of()
+    bool operator==(const ModelPartsRequest&) const = default;
+};
+/// nullopt while no sweep is shown, or it is up to date, or the document is no model's, or a patch has no text.
+std::optional<ModelPartsRequest> requested_head_sweep(const AppState& state);
+/// The same of the circuit of the head that is shown.
+std::optional<ModelPartsRequest> requested_head_circuit(const AppState& state);
 /// HeadsSwept.
-Action run(const SweepModel& request, const Opener& open, const RunControl& control);
+Action run(const ModelPartsRequest& request, const Opener& open, const RunControl& control);
 /// The sweep of what the state shows; null: it is not there.
 const SweptModel* current_sweep(const AppState& state);
+/// The circuit of the head that is shown, with the tokens that are; null: it is not there.
+const SweptModel* current_circuit(const AppState& state);
 
 /// Whether there is a result, of what the state shows, gradients included where they are shown.
 bool has_current_heads(const AppState& state);

@@ -7,6 +7,7 @@
 
 #include "app/common/format.h"
 #include "app/common/pair_grid.h"
+#include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 
 namespace attn::view {
@@ -156,6 +157,19 @@ MapCellsSet cells_of(const AppState& state, const std::vector<HeadPlace>& places
     return set;
 }
 
+MapCellsSet mean_cells(const AppState& state, const std::vector<HeadPlace>& places) {
+    const HeadsLook& look = heads_look(state);
+    if (!are_long(*look.result, places)) return {};
+    MeanMatrix mean = mean_of_heads(state, places);
+    if (!mean.lacks.empty()) return {};
+    return {make_cells({.title = together_words(state, places),
+                        .noun = fmt::format("mean {}", info(look.show).title),
+                        .role = info(look.show).has_sign ? Role::score : Role::weight,
+                        .masked = std::move(mean.masked),
+                        .range = head_colors(look, places.front()).range},
+                       std::move(mean.values), mean.columns)};
+}
+
 }  // namespace
 
 void color_grid(GridView& grid, const HeadColors& colors, ThemeName name) {
@@ -217,12 +231,15 @@ void follow_head_maps(AppState& state) {
         look.maps = nullptr;
         return;
     }
-    HeadsMaps maps{look.shown, look.own_range, look.curve, large_heads(state), {}};
+    const std::vector<HeadPlace> together = heads_together(state);
+    HeadsMaps maps{look.shown,        look.own_range,
+                   look.curve,        together.empty() ? large_heads(state) : together,
+                   !together.empty(), {}};
     const bool same = look.maps && look.maps->of == maps.of &&
                       look.maps->own_range == maps.own_range && look.maps->curve == maps.curve &&
-                      look.maps->places == maps.places;
+                      look.maps->places == maps.places && look.maps->together == maps.together;
     if (same) return;
-    maps.cells = cells_of(state, maps.places);
+    maps.cells = maps.together ? mean_cells(state, maps.places) : cells_of(state, maps.places);
     look.maps = std::make_shared<const HeadsMaps>(std::move(maps));
 }
 

@@ -8,6 +8,7 @@
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 #include "app/workspaces/heads/workspace.h"
 
@@ -102,6 +103,17 @@ void add_pair(const AppState& state, InspectorView& view, HeadPlace place) {
         row, pair.row, head_name(place), pair.column);
 }
 
+/// Of the heads that stand together, at the chosen pair.
+void add_mean(const AppState& state, InspectorView& view) {
+    const auto places = heads_together(state);
+    if (places.empty()) return;
+    const MeanMatrix mean = mean_of_heads(state, places);
+    const large::Cell pair = heads_look(state).pair;
+    if (mean.lacks.empty() && is_inside(mean.matrix(), pair))
+        add_line(view, together_words(state, places),
+                 {Piece{number(mean.matrix()(pair.row, pair.column)), Role::weight}});
+}
+
 /// A row each; what they are is copied with them.
 void add_measures(InspectorView& view, const HeadFacts& facts) {
     view.table = InspectorTable{"", "measure", {{"", Role::weight}}, {}, {}};
@@ -147,7 +159,10 @@ InspectorView of_one(const AppState& state, const HeadFacts& facts) {
     if (const std::string swept = swept_words(state, facts.place); !swept.empty())
         add_line(view, fmt::format("context {}", ablation_words(heads_look(state))),
                  {Piece{swept}});
+    if (const auto cell = swept_cell_words(state))
+        add_line(view, cell->first, {Piece{cell->second}});
     add_pair(state, view, facts.place);
+    add_mean(state, view);
     add_measures(view, facts);
     return view;
 }
@@ -207,6 +222,7 @@ InspectorView heads_inspector(const AppState& state) {
     const HeadFacts* const b = second ? result.find(*second) : nullptr;
     if (a != nullptr && b != nullptr) return of_two(state, *a, *b);
     const HeadFacts* const here = result.find(head_here(state));
+    if (auto circuit = circuit_inspector(state)) return *std::move(circuit);
     return here != nullptr ? of_one(state, *here) : none;
 }
 

@@ -33,7 +33,8 @@ struct HeadsMaps {
     bool own_range = false;
     ColorCurve curve = ColorCurve::root;
     std::vector<HeadPlace> places;
-    MapCellsSet cells;  // empty: they are grids, or not defined
+    bool together = false;  // their mean
+    MapCellsSet cells;      // empty: they are grids, or not defined
 };
 
 /// How one head is coloured.

@@ -14,6 +14,7 @@
 #include "core/heads/place.h"
 #include "core/large/planted.h"
 #include "core/models/ablation.h"
+#include "core/models/sweep_part.h"
 
 namespace attn {
 struct HeadsResult;
@@ -37,8 +38,20 @@ enum class SinkClip : std::uint8_t { none, first, limit };
 inline constexpr std::string_view kSinkClips[] = {"none", "first", "limit"};
 
 /// How the head that is shown stands large.
-enum class HeadForm : std::uint8_t { matrix, lines, text, dimensions };
-inline constexpr std::string_view kHeadForms[] = {"matrix", "lines", "text", "dimensions"};
+enum class HeadForm : std::uint8_t { matrix, lines, text, dimensions, circuit };
+inline constexpr std::string_view kHeadForms[] = {"matrix", "lines", "text", "dimensions",
+                                                  "circuit"};
+
+/// Which heads stand in it together: the one that is shown alone, those of its layer, those that pass the filter.
+enum class HeadsOf : std::uint8_t { head, layer, filter };
+inline constexpr std::string_view kHeadsOf[] = {"head", "layer", "filter"};
+
+/// What of a head's circuit is shown: QK, OV, or how much it composes with earlier heads.
+enum class CircuitShow : std::uint8_t { qk, ov, composition };
+inline constexpr std::string_view kCircuitShows[] = {"qk", "ov", "composition"};
+/// Which tokens QK and OV have at their columns: the text's, or the vocabulary's nearest.
+enum class CircuitOver : std::uint8_t { text, vocabulary };
+inline constexpr std::string_view kCircuitOvers[] = {"text", "vocabulary"};
 
 /// How all heads stand beside it.
 enum class HeadsList : std::uint8_t { pictures, scatter, table, sweep, corpus };
@@ -48,8 +61,6 @@ inline constexpr std::string_view kHeadsLists[] = {"pictures", "scatter", "table
 /// What a sweep shows of each head that is changed.
 enum class SweepShow : std::uint8_t { logits, kl };
 inline constexpr std::string_view kSweepShows[] = {"logits", "kl"};
-/// The first of kAblations: a patch asks for another text.
-inline constexpr auto kSweepAblations = std::span(kAblations).first<2>();
 
 inline constexpr std::string_view kColorCurves[] = {"usual", "linear", "root", "log"};
 
@@ -80,6 +91,14 @@ struct HeadsLook {
     Ablation ablation = Ablation::zero;                      // of the sweep
     SweepShow sweep_show = SweepShow::logits;
     std::string corpus;  // file of what heads do over many texts; "": none
+    SweepPart part = SweepPart::heads;
+    std::string from,
+        pairs;  // of a patch: its text; which tokens are paired, "0=0, 3=4", "": common ends
+    large::Cell swept_cell;  // layer and position, where no head is changed
+    HeadsOf of = HeadsOf::head;
+    CircuitShow circuit_show = CircuitShow::qk;
+    CircuitOver circuit_over = CircuitOver::text;
+    large::Cell circuit_cell;  // of what is shown
 
     // of the moment: in no session and no journal
     std::optional<HeadPlace> hovered;
@@ -95,6 +114,10 @@ struct HeadsLook {
     std::shared_ptr<const SweptModel> swept;    // null: none was asked for yet
     double sweep_done = 0.0;
     std::shared_ptr<const HeadsCorpus> corpus_read;  // null: not yet
+    std::shared_ptr<const SweptModel> circuit;       // of one head; null: none was asked for yet
+    double circuit_done = 0.0;
+    std::optional<large::Cell> hovered_circuit;
+    std::optional<Index> pairing;  // the token that is to be paired
 };
 /// What a session keeps of it.
 void describe(Visitor& visit, HeadsLook& look);

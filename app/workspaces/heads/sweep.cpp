@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/swept.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/words.h"
@@ -21,11 +22,30 @@ double shown_of(const HeadsLook& look, const HeadSweep& sweep, const SweptHead& 
     return look.sweep_show == SweepShow::kl ? head.kl : sweep.change(head);
 }
 
+bool is_of_heads(const HeadSweep& sweep) { return sweep.part == SweepPart::heads; }
+
+/// Columns of the picture.
+Index columns_of(const HeadSweep& sweep) {
+    return is_of_heads(sweep) ? sweep.heads : sweep.positions;
+}
+
+/// Nothing stands for its position in the other text.
+bool is_unpaired(const HeadSweep& sweep, const SweptHead& each) {
+    return !is_of_heads(sweep) && sweep.by == Ablation::patch &&
+           sweep.alignment[static_cast<std::size_t>(each.position)] < 0;
+}
+
 std::string lacks_words(const AppState& state) {
     const HeadsLook& look = heads_look(state);
     if (model_of(state.document()) == nullptr)
         return "A sweep changes each head of a trained model in turn: open a model's folder.";
+    if (look.ablation == Ablation::patch && look.from.empty())
+        return "A patch takes from another text: type it behind “from”.";
     const SweptModel* const swept = current_sweep(state);
+    if (swept == nullptr && look.part != SweepPart::heads)
+        return fmt::format("Each of {} at each position is changed, and the model goes on: {}.",
+                           counted(std::ssize(state.document().layers), "layer"),
+                           percent(look.sweep_done));
     if (swept == nullptr)
         return fmt::format("Each of {} in turn is changed, and the model goes on from there: {}.",
                            counted(std::ssize(look.result->heads), "head"),
@@ -41,19 +61,25 @@ std::string title_of(const HeadsLook& look, const SweptModel& swept) {
 GridView grid_of(const AppState& state, const SweptModel& swept) {
     const HeadsLook& look = heads_look(state);
     const HeadSweep& sweep = swept.sweep;
+    const Index columns = columns_of(sweep);
     std::vector<float> values;
+    IsMasked unpaired;
     Sheet sheet;
     sheet.id = Stage::weights;
-    for (const SweptHead& head : sweep.swept)
-        values.push_back(static_cast<float>(shown_of(look, sweep, head)));
-    sheet.values = {values.data(), sweep.layers, sweep.heads, sweep.heads};
+    for (const SweptHead& each : sweep.swept) {
+        const bool none = is_unpaired(sweep, each);
+        values.push_back(none ? 0.0F : static_cast<float>(shown_of(look, sweep, each)));
+        unpaired.push_back(none ? 1 : 0);
+    }
+    sheet.values = {values.data(), sweep.layers, columns, columns};
     for (Index n = 0; n < sweep.layers; ++n) sheet.row_labels.push_back(fmt::format("layer {}", n));
-    for (Index n = 0; n < sweep.heads; ++n)
+    for (Index n = 0; n < columns && is_of_heads(sweep); ++n)
         sheet.column_labels.push_back(fmt::format("head {}", n));
+    if (!is_of_heads(sweep)) sheet.column_labels = axis_labels(state, Axis::query, columns);
     sheet.role = Role::score;
     const bool kl = look.sweep_show == SweepShow::kl;
-    GridView grid =
-        make_grid(state, sheet, {kl ? ColorScale::unit : ColorScale::diverging, false, {}});
+    GridView grid = make_grid(
+        state, sheet, {kl ? ColorScale::unit : ColorScale::diverging, false, std::move(unpaired)});
     ColorRange range = grid.range;
     if (kl) {
         range.high = 0.0;
@@ -63,29 +89,73 @@ GridView grid_of(const AppState& state, const SweptModel& swept) {
     }
     color_grid(grid, {range, {}}, state.theme);
     grid.title = title_of(look, swept);
-    grid.tooltip = fmt::format("context {}: {}", ablation_words(look), sweep_formula(look));
+    grid.tooltip =
+        fmt::format("{}: {}; {}", part_words(look), ablation_words(look), sweep_formula(look));
     grid.editable = false;
     grid.selected = {head_here(state).layer, head_here(state).head};
+    if (!is_of_heads(sweep)) {
+        const large::Cell& cell = look.swept_cell;
+        grid.selected.reset();
+        if (cell.row < grid.rows && cell.column < grid.columns)
+            grid.selected = {cell.row, cell.column};
+    }
     return grid;
 }
 
-std::string largest_words(const HeadsLook& look, const SweptModel& swept, const SweptHead& most,
+/// "the context of layer 0 head 1", "what layer 2 reads at cat".
+std::string place_words(const AppState& state, const HeadSweep& sweep, const SweptHead& each) {
+    if (is_of_heads(sweep)) return fmt::format("the context of {}", head_name(each.at));
+    const std::string token =
+        axis_labels(state, Axis::query, sweep.positions)[static_cast<std::size_t>(each.position)];
+    return sweep.part == SweepPart::mlp
+               ? fmt::format("what the MLP of layer {} adds at {}", each.at.layer, token)
+               : fmt::format("what layer {} reads at {}", each.at.layer, token);
+}
+
+std::string largest_words(const AppState& state, const SweptModel& swept, const SweptHead& most,
                           Index others) {
+    const HeadsLook& look = heads_look(state);
+    const std::string place = place_words(state, swept.sweep, most);
     if (look.sweep_show == SweepShow::kl)
         return fmt::format(
-            "KL(untouched‖changed) of the next token is largest where the context of {} is {}: {} "
-            "nats{}.",
-            head_name(most.at), ablation_words(look), number(most.kl), as_much_words(others));
-    return fmt::format("{} changes most where the context of {} is {}: by {} from {}{}.",
-                       difference_name(swept), head_name(most.at), ablation_words(look),
-                       number(swept.sweep.change(most)), number(swept.sweep.difference),
-                       as_much_words(others));
+            "KL(untouched‖changed) of the next token is largest where {} is {}: {} nats{}.", place,
+            ablation_words(look), number(most.kl), as_much_words(others));
+    return fmt::format("{} changes most where {} is {}: by {} from {}{}.", difference_name(swept),
+                       place, ablation_words(look), number(swept.sweep.change(most)),
+                       number(swept.sweep.difference), as_much_words(others));
+}
+
+/// The rows of tokens, once those of the other text are known.
+std::optional<TokenPairs> pairs_view(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    const SweptModel* const swept = current_sweep(state);
+    if (look.ablation != Ablation::patch || swept == nullptr || swept->others.empty())
+        return std::nullopt;
+    TokenPairs pairs;
+    pairs.here = axis_labels(state, Axis::query, state.document().size.tq);
+    for (const std::string& token : swept->others) pairs.there.push_back(shown_token(token));
+    pairs.pairs = swept->fault.empty() ? pairs_of(swept->sweep.alignment)
+                                       : parse_pairs(look.pairs).value_or(PairedTokens{});
+    std::erase_if(pairs.pairs, [&](const auto& each) {
+        return each.first >= std::ssize(pairs.here) || each.second >= std::ssize(pairs.there);
+    });
+    pairs.chosen = look.pairing;
+    return pairs;
 }
 
 }  // namespace
 
 std::string_view ablation_words(const HeadsLook& look) {
-    return look.ablation == Ablation::mean ? "its mean over positions" : "0";
+    constexpr std::string_view kWords[] = {"0", "its mean over positions",
+                                           "that of the other text"};
+    return kWords[static_cast<std::size_t>(look.ablation)];
+}
+
+std::string_view part_words(const HeadsLook& look) {
+    constexpr std::string_view kWords[] = {"Each head's context",
+                                           "What each layer reads at each position",
+                                           "What each MLP adds at each position"};
+    return kWords[static_cast<std::size_t>(look.part)];
 }
 
 std::string_view sweep_formula(const HeadsLook& look) {
@@ -96,7 +166,7 @@ std::string_view sweep_formula(const HeadsLook& look) {
 }
 
 SweepView head_sweep(const AppState& state) {
-    SweepView view{lacks_words(state), {}};
+    SweepView view{lacks_words(state), {}, pairs_view(state)};
     if (view.lacks.empty()) view.grid = grid_of(state, *current_sweep(state));
     return view;
 }
@@ -105,30 +175,61 @@ std::string sweep_point(const AppState& state) {
     const HeadsLook& look = heads_look(state);
     const SweptModel* const swept = current_sweep(state);
     if (look.list != HeadsList::sweep || swept == nullptr || swept->sweep.swept.empty()) return {};
+    const std::string difference = difference_name(*swept);
     const auto size = [&](const SweptHead& head) {
         return std::abs(shown_of(look, swept->sweep, head));
     };
-    const auto& heads = swept->sweep.swept;
-    if (!std::ranges::all_of(heads,
-                             [&](const SweptHead& each) { return std::isfinite(size(each)); }))
+    std::vector<SweptHead> changed = swept->sweep.swept;
+    std::erase_if(changed, [&](const SweptHead& each) { return is_unpaired(swept->sweep, each); });
+    if (changed.empty() || !std::ranges::all_of(changed, [&](const SweptHead& each) {
+            return std::isfinite(size(each));
+        }))
         return {};
-    const SweptHead& most = *std::ranges::max_element(heads, {}, size);
-    if (size(most) == 0.0)
-        return fmt::format("No head whose context is {} changes {}.", ablation_words(look),
-                           look.sweep_show == SweepShow::kl ? "the next token's probabilities"
-                                                            : difference_name(*swept));
-    return largest_words(look, *swept, most, std::ranges::count(heads, size(most), size) - 1);
+    const SweptHead& most = *std::ranges::max_element(changed, {}, size);
+    const auto others = std::ranges::count(changed, size(most), size) - 1;
+    if (size(most) > 0.0) return largest_words(state, *swept, most, others);
+    const std::string_view what = look.sweep_show == SweepShow::kl
+                                      ? "the next token's probabilities"
+                                      : std::string_view(difference);
+    if (!is_of_heads(swept->sweep))
+        return fmt::format("No place that is {} changes {}.", ablation_words(look), what);
+    return fmt::format("No head whose context is {} changes {}.", ablation_words(look), what);
 }
 
-std::string swept_words(const AppState& state, HeadPlace place) {
+namespace {
+std::string difference_words(const SweptModel& swept, const SweptHead& each) {
+    return fmt::format("{} is {}, untouched {}; KL(untouched‖changed) {} nats",
+                       difference_name(swept), number(each.difference),
+                       number(swept.sweep.difference), number(each.kl));
+}
+
+/// The sweep that is shown and has numbers; null: none.
+const SweptModel* shown_sweep(const AppState& state) {
     const SweptModel* const swept = current_sweep(state);
-    if (heads_look(state).list != HeadsList::sweep || swept == nullptr) return {};
+    const bool there = swept != nullptr && !swept->sweep.swept.empty();
+    return there && heads_look(state).list == HeadsList::sweep ? swept : nullptr;
+}
+}  // namespace
+
+std::string swept_words(const AppState& state, HeadPlace place) {
+    const SweptModel* const swept = shown_sweep(state);
+    if (swept == nullptr || !is_of_heads(swept->sweep)) return {};
     const auto& heads = swept->sweep.swept;
     const auto found = std::ranges::find(heads, place, &SweptHead::at);
-    if (found == heads.end()) return {};
-    return fmt::format("{} is {}, untouched {}; KL(untouched‖changed) {} nats",
-                       difference_name(*swept), number(found->difference),
-                       number(swept->sweep.difference), number(found->kl));
+    return found == heads.end() ? std::string() : difference_words(*swept, *found);
+}
+
+std::optional<std::pair<std::string, std::string>> swept_cell_words(const AppState& state) {
+    const SweptModel* const swept = shown_sweep(state);
+    if (swept == nullptr || is_of_heads(swept->sweep)) return std::nullopt;
+    const HeadSweep& sweep = swept->sweep;
+    const large::Cell cell = heads_look(state).swept_cell;
+    if (cell.row >= sweep.layers || cell.column >= sweep.positions) return std::nullopt;
+    const auto n = static_cast<std::size_t>(cell.row * sweep.positions + cell.column);
+    const SweptHead& each = sweep.swept[n];
+    return std::pair{place_words(state, sweep, each),
+                     is_unpaired(sweep, each) ? "not paired with a token of the other text"
+                                              : difference_words(*swept, each)};
 }
 
 }  // namespace attn::view

@@ -191,8 +191,18 @@ HeadsControls controls_of(const AppState& state) {
     controls.measure = measures_of(state.document(), "any measure", look.filter.measure);
     controls.x = measures_of(state.document(), "", look.scatter_x);
     controls.y = measures_of(state.document(), "", look.scatter_y);
-    controls.ablation = names_of(kSweepAblations, look.ablation);
-    controls.ablation.names = {"0", "mean"};
+    controls.ablation = names_of(kAblations, look.ablation);
+    controls.ablation.names = {"0", "mean", "patch"};
+    controls.part = names_of(kSweepParts, look.part);
+    controls.part.names = {"heads", "residual", "MLP"};
+    controls.of = names_of(kHeadsOf, look.of);
+    controls.of.names = {"this head", "its layer", "filtered"};
+    controls.circuit = names_of(kCircuitShows, look.circuit_show);
+    controls.circuit.names = {"QK", "OV", "composition"};
+    controls.over = names_of(kCircuitOvers, look.circuit_over);
+    controls.over.names = {"text", "vocabulary"};
+    controls.from = look.from;
+    controls.pairs = look.pairs;
     controls.sweep = names_of(kSweepShows, look.sweep_show);
     controls.sweep.names = {"Δ logits", "KL"};
     controls.curve = std::max(static_cast<int>(look.curve), 1) - 1;
@@ -233,8 +243,26 @@ void add_corpus_alone(const AppState& state, AllHeadsView& view) {
     view.table = corpus_table(state);
 }
 
+void add_together(const AppState& state, const std::vector<HeadPlace>& places, AllHeadsView& view) {
+    view.large_lacks = mean_of_heads(state, places).lacks;
+    if (!view.large_lacks.empty()) return;
+    const HeadsLook& look = heads_look(state);
+    if (look.form == HeadForm::matrix && look.maps && !look.maps->cells.empty())
+        view.maps = cells_views(state, look.maps->cells, {look.pair});
+    else if (look.form == HeadForm::matrix)
+        view.grids = {mean_grid(state, places)};
+    else
+        view.lines = {lines_together(state, places)};
+}
+
 void add_large(const AppState& state, AllHeadsView& view) {
     const HeadsLook& look = heads_look(state);
+    if (look.form == HeadForm::circuit) {
+        view.circuit = head_circuit_view(state);
+        return;
+    }
+    if (const auto together = heads_together(state); !together.empty())
+        return add_together(state, together, view);
     const std::vector<HeadPlace> places = large_heads(state);
     if (look.form == HeadForm::dimensions) {
         if (!places.empty()) view.dimensions = head_dimensions(state, places.back());
@@ -310,6 +338,7 @@ AllHeadsView build_all_heads_view(const AppState& state) {
     }
     add_large(state, view);
     view.hovered_pair = look.hovered_pair;
+    view.hovered_circuit = look.hovered_circuit;
     view.pair = look.pair;
     add_notes(*look.result, view);
     const HeadFacts* const hovered = look.hovered ? look.result->find(*look.hovered) : nullptr;

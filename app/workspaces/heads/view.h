@@ -8,6 +8,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/interventions.h"
 #include "app/common/grid.h"
+#include "app/common/inspector.h"
 #include "app/common/keys.h"
 #include "app/common/map/view.h"
 #include "app/common/painter.h"
@@ -82,11 +83,32 @@ std::string filter_words(const AppState& state);
 
 // ---- every head changed in turn
 
+/// Which token of the other text stands for which.
+struct TokenPairs {
+    std::vector<std::string> here, there;
+    std::vector<std::pair<Index, Index>> pairs;
+    std::optional<Index> chosen;  // of `here`, to be paired next
+};
 struct SweepView {
-    std::string lacks;             // why there is nothing; "": there is
-    std::optional<GridView> grid;  // a row a layer
+    std::string lacks;                // why there is nothing; "": there is
+    std::optional<GridView> grid;     // a row a layer
+    std::optional<TokenPairs> pairs;  // of a patch
 };
 SweepView head_sweep(const AppState& state);
+
+// ---- one head as products of its weights
+
+struct HeadCircuitView {
+    std::string lacks;               // why there is nothing; "": there is
+    std::vector<GridView> grids;     // QK or OV, or three of composition
+    std::optional<GridView> values;  // singular values, as bars
+    std::string words;               // of the copying score
+};
+HeadCircuitView head_circuit_view(const AppState& state);
+/// The cell that is chosen in it, inside what there is.
+large::Cell circuit_cell(const AppState& state);
+/// Its arithmetic; nullopt: no circuit is shown, or it is not there.
+std::optional<InspectorView> circuit_inspector(const AppState& state);
 
 // ---- one head large
 
@@ -106,9 +128,29 @@ struct HeadLinesView {
         lines;  // the strongest last; those of less than kLeastLine of the range are left out
     Index query = 0, key = 0;  // chosen
     std::vector<std::string> legend;
+    std::vector<std::pair<std::string, Color>> heads =
+        {};  // that stand over each other; empty: one
 };
 inline constexpr double kLeastLine = 0.02;
 HeadLinesView head_lines(const AppState& state, HeadPlace place);
+
+/// Those that stand large together; empty: one alone does.
+std::vector<HeadPlace> heads_together(const AppState& state);
+/// "mean of 4 heads of layer 1"
+std::string together_words(const AppState& state, const std::vector<HeadPlace>& places);
+/// The mean of what is shown of each, which all are as large. Lacks: why there is none.
+struct MeanMatrix {
+    std::string lacks;
+    std::vector<float> values;
+    IsMasked masked;  // in all of them
+    Index rows = 0, columns = 0;
+    MatrixView<const float> matrix() const { return {values.data(), rows, columns, columns}; }
+};
+MeanMatrix mean_of_heads(const AppState& state, const std::vector<HeadPlace>& places);
+GridView mean_grid(const AppState& state, const std::vector<HeadPlace>& places);
+/// Of the first kMostOver, each in a colour of its own.
+inline constexpr std::size_t kMostOver = 8;
+HeadLinesView lines_together(const AppState& state, const std::vector<HeadPlace>& places);
 
 enum class HeadChipLook : std::uint8_t { plain, number, masked, not_a_number, clipped };
 struct HeadChip {
@@ -171,8 +213,10 @@ struct HeadsChoice {
     const std::string& key() const { return keys[static_cast<std::size_t>(current)]; }
 };
 struct HeadsControls {
-    HeadsChoice show, clip, list, form, sort, label, measure, x, y, ablation, sweep;
-    int curve = 0;  // linear, root, log
+    HeadsChoice show, clip, list, form, sort, label, measure, x, y, ablation, sweep, part, of,
+        circuit, over;
+    std::string from, pairs;  // of a patch
+    int curve = 0;            // linear, root, log
     double clip_limit = 0.3;
     double least = 0.5, least_high = 1.0;  // of the filter's measure, and where its slider ends
     std::string count;                     // "12 of 144 shown"
@@ -210,6 +254,8 @@ struct AllHeadsView {
     std::vector<HeadLinesView> lines;
     std::vector<HeadTextView> texts;
     std::optional<HeadDimensionsView> dimensions;
+    std::optional<HeadCircuitView> circuit;
+    std::optional<large::Cell> hovered_circuit;
     std::optional<large::Cell> hovered_pair;
     large::Cell pair;
     std::string why;  // behind "why?": when a head has a label, what is shown does not say

@@ -253,6 +253,8 @@ std::string heads_point(const AppState& state) {
     if (!has_current_heads(state) || look.result->heads.empty()) return {};
     const std::string off = interventions_point(state);
     const std::string space = off.empty() ? "" : " ";
+    if (const std::string circuit = circuit_point(state); !circuit.empty())
+        return off + space + circuit;
     if (const std::string swept = sweep_point(state); !swept.empty()) return off + space + swept;
     if (look.pinned[0] && look.pinned[1]) return off + space + compare_point(state);
     if (const auto measure = find_head_measure(look.sort))

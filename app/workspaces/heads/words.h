@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/state.h"
@@ -43,13 +45,21 @@ std::string change_words(const HeadEffect& effect);
 std::string odd_rows_words(const HeadsLayer& layer);
 /// What a hovered head is: a line for each measure.
 std::string hover_words(const Document& document, const HeadFacts& facts);
-/// "0", "its mean over positions": what is put in place of a head's context.
+/// "0", "its mean over positions": what is put in place of what a sweep changes.
 std::string_view ablation_words(const HeadsLook& look);
+/// "Each head's context", "What each layer reads at each position", of the MLP alike.
+std::string_view part_words(const HeadsLook& look);
 /// What is shown of each, as a formula without the tokens' names.
 std::string_view sweep_formula(const HeadsLook& look);
 /// What stands out in the sweep that is shown; "": it is not there.
 std::string sweep_point(const AppState& state);
 /// "logit d − logit a is 0.11, untouched 8.31; KL(untouched‖changed) 3.2 nats"; "": it is not there.
 std::string swept_words(const AppState& state, HeadPlace place);
+/// Of the cell that is chosen where no head is changed: "what layer 2 reads at cat", and the same.
+std::optional<std::pair<std::string, std::string>> swept_cell_words(const AppState& state);
+/// What QK, OV or composition is, a sentence.
+std::string circuit_formula(CircuitShow show);
+/// What stands out in the circuit that is shown; "": none is, or it is not there.
+std::string circuit_point(const AppState& state);
 
 }  // namespace attn::view

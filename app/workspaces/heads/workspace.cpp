@@ -42,6 +42,7 @@ void check(Visitor& visit, const HeadsLook& look) {
     if (!(look.clip_limit > 0.0 && look.clip_limit <= 1.0))
         visit.complain("has a 'clip_limit' that is not above 0 and at most 1");
     if (!std::isfinite(look.filter.least)) visit.complain("has a 'least' that is no number");
+    if (!parse_pairs(look.pairs)) visit.complain("has 'pairs' that pair no tokens, as 3=4");
     if (look.pinned[1] && (!look.pinned[0] || look.pinned[0] == look.pinned[1]))
         visit.complain("has 'b' without another head 'a'");
 }
@@ -71,9 +72,19 @@ void describe(Visitor& visit, HeadsLook& look) {
     visit("least", look.filter.least);
     visit("scatter_x", look.scatter_x);
     visit("scatter_y", look.scatter_y);
-    visit("ablation", look.ablation, kSweepAblations);
+    visit("ablation", look.ablation, kAblations);
     visit("sweep", look.sweep_show, kSweepShows);
     visit("corpus", look.corpus);
+    visit("part", look.part, kSweepParts);
+    visit("from", look.from);
+    visit("pairs", look.pairs);
+    visit("swept_layer", look.swept_cell.row, {.low = 0});
+    visit("swept_position", look.swept_cell.column, {.low = 0});
+    visit("of", look.of, kHeadsOf);
+    visit("circuit", look.circuit_show, kCircuitShows);
+    visit("over", look.circuit_over, kCircuitOvers);
+    visit("circuit_row", look.circuit_cell.row, {.low = 0});
+    visit("circuit_column", look.circuit_cell.column, {.low = 0});
     visit("row", look.pair.row, {.low = 0});
     visit("column", look.pair.column, {.low = 0});
     visit("a", look.pinned[0]);
@@ -167,6 +178,29 @@ void add_named(const CommandAdder& add, const char* words, std::span<const std::
         add(fmt::format("{} {}", words, names[n]), {}, Set{std::string(names[n])}, n != now);
 }
 
+void add_sweeps(const CommandAdder& add, const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    const bool model = model_of(state.document()) != nullptr;
+    const std::string by(kAblations[static_cast<std::size_t>(look.ablation)]);
+    const std::string show(kSweepShows[static_cast<std::size_t>(look.sweep_show)]);
+    add("Sweep: everything set to 0 in turn", {}, SweepHeads{"zero", show}, model);
+    add("Sweep: everything set to its mean in turn", {}, SweepHeads{"mean", show}, model);
+    add("Sweep: everything patched from another text in turn", {}, SweepHeads{"patch", show},
+        model);
+    add("Sweep: the change of a logit difference", {}, SweepHeads{by, "logits"}, model);
+    add("Sweep: the KL of the next token", {}, SweepHeads{by, "kl"}, model);
+    add("Sweep over heads", {}, SweepOver{"heads"}, model);
+    add("Sweep over the residual stream by position", {}, SweepOver{"residual"}, model);
+    add("Sweep over the MLPs by position", {}, SweepOver{"mlp"}, model);
+    const std::string over(kCircuitOvers[static_cast<std::size_t>(look.circuit_over)]);
+    add("Circuit: QK, what the head looks for", {}, ShowCircuit{"qk", over}, model);
+    add("Circuit: OV, what the head writes", {}, ShowCircuit{"ov", over}, model);
+    add("Circuit: composition with earlier heads", {}, ShowCircuit{"composition", over}, model);
+    const std::string part(kCircuitShows[static_cast<std::size_t>(look.circuit_show)]);
+    add("Circuit over the tokens of the text", {}, ShowCircuit{part, "text"}, model);
+    add("Circuit over the nearest of the vocabulary", {}, ShowCircuit{part, "vocabulary"}, model);
+}
+
 void add_looks(const CommandAdder& add, const AppState& state) {
     const HeadsLook& look = heads_look(state);
     for (const HeadShowInfo& each : head_show_table())
@@ -181,14 +215,9 @@ void add_looks(const CommandAdder& add, const AppState& state) {
     const auto clip = (static_cast<std::size_t>(look.clip) + 1) % std::size(kSinkClips);
     add("Clip sinks in the next way", plain(Key::z),
         ClipSinks{std::string(kSinkClips[clip]), look.clip_limit});
-    const bool mean = look.ablation == Ablation::mean, kl = look.sweep_show == SweepShow::kl;
-    const bool model = model_of(state.document()) != nullptr;
-    add("Sweep: every head set to 0 in turn", {}, SweepHeads{"zero", kl ? "kl" : "logits"}, model);
-    add("Sweep: every head set to its mean in turn", {}, SweepHeads{"mean", kl ? "kl" : "logits"},
-        model);
-    add("Sweep: the change of a logit difference", {}, SweepHeads{mean ? "mean" : "zero", "logits"},
-        model);
-    add("Sweep: the KL of the next token", {}, SweepHeads{mean ? "mean" : "zero", "kl"}, model);
+    add_sweeps(add, state);
+    add_named<SetHeadsOf>(add, "Heads together: of the", kHeadsOf,
+                          static_cast<std::size_t>(look.of));
     add_named<SetHeadsCurve>(add, "Colours by curve", std::span(kColorCurves).subspan(1),
                              static_cast<std::size_t>(look.curve) - 1);
 }
@@ -274,6 +303,9 @@ void forget_heads(AppState& state) {
     look.hovered.reset();
     look.hovered_pair.reset();
     look.swept = nullptr;
+    look.circuit = nullptr;
+    look.from.clear();
+    look.pairs.clear();
     drop_result(look);
 }
 
@@ -325,7 +357,8 @@ constexpr std::string_view kHeadsMouse[] = {
 };
 constexpr RequestKind kRequests[] = {request_kind<requested_heads>("heads"),
                                      request_kind<requested_head_sweep>("head sweep"),
-                                     request_kind<requested_head_corpus>("corpus")};
+                                     request_kind<requested_head_corpus>("corpus"),
+                                     request_kind<requested_head_circuit>("head circuit")};
 
 }  // namespace
 
@@ -346,6 +379,8 @@ const WorkspaceInfo kHeadsWorkspace{
             heads_look(state).hovered.reset();
             heads_look(state).hovered_pair.reset();
             map_look(state).hovered.reset();
+            heads_look(state).hovered_circuit.reset();
+            heads_look(state).pairing.reset();
         },
     .add_commands = add_heads_commands,
     .escape = [](const AppState& state) -> std::optional<Action> {
@@ -361,6 +396,7 @@ const WorkspaceInfo kHeadsWorkspace{
         [](AppState& state, std::string_view request, double done) {
             if (request == "heads") heads_look(state).done = done;
             if (request == "head sweep") heads_look(state).sweep_done = done;
+            if (request == "head circuit") heads_look(state).circuit_done = done;
         },
     .has_side = [](const AppState& state) { return heads_lacks(state).empty(); },
     .inspector = heads_inspector,
@@ -369,7 +405,8 @@ const WorkspaceInfo kHeadsWorkspace{
         [](const AppState& state) {
             if (requested_head_corpus(state)) return false;
             return !heads_lacks(state).empty() ||
-                   (has_current_heads(state) && !requested_head_sweep(state));
+                   (has_current_heads(state) && !requested_head_sweep(state) &&
+                    !requested_head_circuit(state));
         },
     .figure_name =
         [](const AppState& state) {

@@ -279,21 +279,47 @@ TEST_CASE("every claim of every workspace holds of its state") {
             if (judge.held[claim.pattern] == 0) MESSAGE("never said: " << claim.pattern);
 }
 
-TEST_CASE("what Heads says of a sweep holds of its numbers, and of no others") {
+/// Every sentence holds, and the first of the headline fails of the other state.
+void check_said(const AppState& state, const AppState& other) {
     Judge judge;
-    for (const char* by : {"zero", "mean"})
-        for (const char* show : {"logits", "kl"}) {
-            const AppState state = swept_play(after(swept_model(), {SweepHeads{by, show}}), {});
-            const std::string point = build_all_heads_view(state).point;
-            for (const std::string& words : all_said(state))
-                if (judge.judge(state, words) != Judged::holds) FAIL_CHECK(words);
+    const std::string point = build_all_heads_view(state).point;
+    CAPTURE(point);
+    for (const std::string& words : all_said(state))
+        if (judge.judge(state, words) != Judged::holds) FAIL_CHECK(words);
+    REQUIRE(!point.empty());
+    CHECK(judge.judge(other, sentences_of(point).front()) == Judged::fails);
+}
+
+TEST_CASE("what Heads says of a sweep holds of its numbers, and of no others") {
+    for (const char* part : {"heads", "residual", "mlp"})
+        for (const char* by : {"zero", "mean", "patch"})
+            for (const char* show : {"logits", "kl"}) {
+                Actions actions{SweepOver{part}, SweepHeads{by, show}};
+                if (std::string_view(by) == "patch") actions.push_back(PatchSweep{"the old dog"});
+                const AppState state = swept_play(after(swept_model("the cat"), actions), {});
+                AppState other = state;
+                SweptModel changed = *heads_look(state).swept;
+                changed.sweep.swept[2].difference = 30.0;
+                changed.sweep.swept[2].kl = 30.0;
+                heads_look(other).swept = std::make_shared<const SweptModel>(changed);
+                check_said(state, other);
+            }
+}
+
+TEST_CASE("what Heads says of a circuit holds of its numbers, and of no others") {
+    for (const char* show : {"qk", "ov", "composition"})
+        for (const char* over : {"text", "vocabulary"}) {
+            const AppState state = swept_play(
+                after(swept_model("the cat"), {ShowHead{1, {}, 1}, ShowCircuit{show, over}}), {});
             AppState other = state;
-            SweptModel changed = *heads_look(state).swept;
-            changed.sweep.swept[1].difference = 30.0;
-            changed.sweep.swept[1].kl = 30.0;
-            heads_look(other).swept = std::make_shared<const SweptModel>(changed);
-            REQUIRE(!point.empty());
-            CHECK(judge.judge(other, sentences_of(point).front()) == Judged::fails);
+            SweptModel changed = *heads_look(state).circuit;
+            ModelCircuit circuit = *changed.circuit;
+            for (TokenProduct* const each : {&circuit.over.qk, &circuit.over.ov})
+                for (float& value : each->values.values()) value = -value;
+            circuit.composed[0].k = 0.0;
+            changed.circuit = std::make_shared<const ModelCircuit>(circuit);
+            heads_look(other).circuit = std::make_shared<const SweptModel>(changed);
+            check_said(state, other);
         }
 }
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
+#include "app/common/document/swept.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/compare/reach.h"
 #include "app/workspaces/compare/view.h"
@@ -322,26 +325,40 @@ bool check_heads_differ(const Told& told) {
     return std::abs(by) == std::ranges::max(all) && count_largest(all) == 1 + cell.others &&
            shows(told.part[1], by);
 }
-// "0" or "its mean over positions"
 bool is_ablation(const AppState& state, std::string_view words) {
-    return (heads_look(state).ablation == Ablation::mean) == (words != "0");
+    const Ablation by = heads_look(state).ablation;
+    return words == (by == Ablation::zero   ? "0"
+                     : by == Ablation::mean ? "its mean over positions"
+                                            : "that of the other text");
 }
-/// Of each head that was changed: KL, or the size of the change.
+/// Of each change: KL, or its size; −1 where there is none.
 std::vector<double> swept_sizes(const AppState& state) {
     const HeadSweep& sweep = heads_look(state).swept->sweep;
     std::vector<double> all;
-    for (const SweptHead& each : sweep.swept)
-        all.push_back(heads_look(state).sweep_show == SweepShow::kl
-                          ? each.kl
-                          : std::abs(each.difference - sweep.difference));
+    for (const SweptHead& each : sweep.swept) {
+        const double size = heads_look(state).sweep_show == SweepShow::kl
+                                ? each.kl
+                                : std::abs(each.difference - sweep.difference);
+        all.push_back(std::isnan(size) ? -1.0 : size);
+    }
     return all;
 }
+std::string swept_place(const AppState& state, const SweptHead& each) {
+    const HeadSweep& sweep = heads_look(state).swept->sweep;
+    if (sweep.part == SweepPart::heads) return "the context of " + head_name(each.at);
+    const std::string token =
+        axis_labels(state, Axis::query, sweep.positions)[static_cast<std::size_t>(each.position)];
+    return sweep.part == SweepPart::mlp
+               ? fmt::format("what the MLP of layer {} adds at {}", each.at.layer, token)
+               : fmt::format("what layer {} reads at {}", each.at.layer, token);
+}
 /// It is the largest, and as many others are as large.
-const SweptHead* most_swept(const AppState& state, std::string_view head, Index others) {
+const SweptHead* most_swept(const AppState& state, std::string_view place, Index others) {
     const auto all = swept_sizes(state);
     const auto most = static_cast<std::size_t>(std::ranges::max_element(all) - all.begin());
     const SweptHead& found = heads_look(state).swept->sweep.swept[most];
-    return head_name(found.at) == head && count_largest(all) == 1 + others ? &found : nullptr;
+    return swept_place(state, found) == place && count_largest(all) == 1 + others ? &found
+                                                                                  : nullptr;
 }
 bool check_swept_kl(const Told& told) {
     const SweptHead* const most = most_swept(told.state, told.part[0], tied(told.part[3]).others);
@@ -359,6 +376,48 @@ bool check_swept_logits(const Told& told) {
 bool check_none_swept(const Told& told) {
     return is_ablation(told.state, told.part[0]) &&
            std::ranges::max(swept_sizes(told.state)) == 0.0;
+}
+/// The largest value stands at that row and column, and so many others are as large.
+bool is_most_of_circuit(const AppState& state, std::string_view row, std::string_view column,
+                        std::string_view value) {
+    const HeadsLook& look = heads_look(state);
+    const ModelCircuit& circuit = *look.circuit->circuit;
+    const bool ov = look.circuit_show == CircuitShow::ov;
+    const TokenProduct& product = ov ? circuit.over.ov : circuit.over.qk;
+    const auto [words, others] = tied(value);
+    const auto& names = ov ? circuit.written : circuit.read;
+    const Index i = labelled(state, Axis::query, row);
+    const Index j = look.circuit_over == CircuitOver::text
+                        ? labelled(state, Axis::key, column)
+                        : std::ranges::find(names, column) - names.begin();
+    const auto values = product.values.values();
+    if (i < 0 || j < 0 || j >= product.values.shape().d) return false;
+    const float most = std::ranges::max(values);
+    return product.values(0, 0, i, j) == most && shows(words, most) &&
+           std::ranges::count(values, most) == 1 + others;
+}
+bool check_most_qk(const Told& told) {
+    return head_name(heads_look(told.state).circuit->circuit->at) == told.part[0] &&
+           is_most_of_circuit(told.state, told.part[1], told.part[2], told.part[3]);
+}
+bool check_most_ov(const Told& told) {
+    return is_most_of_circuit(told.state, told.part[0], told.part[1], told.part[2]);
+}
+bool check_composed(const Told& told) {
+    const ModelCircuit& circuit = *heads_look(told.state).circuit->circuit;
+    const auto [words, others] = tied(told.part[4]);
+    double most = 0.0, said = -1.0;
+    Index as_much = -1;
+    for (const bool count : {false, true})
+        for (const Composition& each : circuit.composed)
+            for (const auto& [name, share] :
+                 {std::pair{"Q", each.q}, std::pair{"K", each.k}, std::pair{"V", each.v}}) {
+                if (!count) most = std::max(most, share);
+                if (count && share == most) ++as_much;
+                if (head_name(each.earlier) == told.part[2] && name == told.part[3]) said = share;
+            }
+    return circuit.at == HeadPlace{told.count(0), told.count(1)} && said == most &&
+           shows(words, most) && as_much == others;
 }
 bool check_heads_same(const Told& told) {
     return std::ranges::max(distances(head_sides(told.state))) == 0.0;
@@ -405,10 +464,14 @@ constexpr Claim kClaims[] = {
     {"{} of {} shown", check_shown_count},
     {"A and B differ most at {}: A − B = {}", check_heads_differ},
     {"No {} of A differs from B's", check_heads_same},
-    {"KL(untouched‖changed) of the next token is largest where the context of {} is {}: {} nats{}",
+    {"KL(untouched‖changed) of the next token is largest where {} is {}: {} nats{}",
      check_swept_kl},
-    {"{} changes most where the context of {} is {}: by {} from {}", check_swept_logits},
+    {"{} changes most where {} is {}: by {} from {}", check_swept_logits},
     {"No head whose context is {} changes {}", check_none_swept},
+    {"No place that is {} changes {}", check_none_swept},
+    {"QK of {} is largest for query {} and key {}: {}", check_most_qk},
+    {"Attending to {} raises the logit of {} most: by {}", check_most_ov},
+    {"Layer {} head {} composes most with {}: {} {}", check_composed},
     {"Row {}: {} get {} each under {}, {} under {}",
      [](const Told& told) { return told.part[2] != told.part[4]; }},
     {"Row {}: {} get {} together under {}, {} under {}",

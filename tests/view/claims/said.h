@@ -126,6 +126,7 @@ class Said {
             v.legend.clipped_words, v.controls.count, v.controls.edits);
         if (v.scatter) all(v.scatter->note);
         if (v.sweep) all(v.sweep->lacks, v.sweep->grid);
+        if (v.circuit) all(v.circuit->lacks, v.circuit->grids, v.circuit->values, v.circuit->words);
         for (const HeadLinesView& each : v.lines) all(each.title, each.legend);
         for (const HeadTextView& each : v.texts) all(each.title, each.legend, each.keys);
         if (v.dimensions) all(v.dimensions->lacks, v.dimensions->grid, v.dimensions->legend);

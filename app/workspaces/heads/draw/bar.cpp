@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/intervention_actions.h"
+#include "app/common/draw/list_field.h"
 #include "app/common/format.h"
 #include "app/workspaces/heads/draw/parts.h"
 
@@ -66,20 +67,67 @@ void draw_drawing(const AllHeadsView& view, ControlBar& bar) {
         bar.out.push_back(view::SetHeadsRange{*key == "own"});
 }
 
+/// A text that a click opens to be typed.
+std::optional<std::string> typed(ControlBar& bar, const char* id, const char* label,
+                                 const std::string& text, const Tip& tip) {
+    auto now = list_field(bar.frame, id, label, text, tip, bar.out,
+                          [&](float width) { return bar.take(width); });
+    return now == text ? std::nullopt : now;
+}
+
+void draw_sweep_controls(const view::HeadsControls& now, ControlBar& bar) {
+    const Tip part{"What is changed in turn",
+                   "Each head's context; or at each position what a layer reads, the residual "
+                   "stream, or what its MLP adds"};
+    if (const auto key = row(bar, "of", "part", now.part, part))
+        bar.out.push_back(view::SweepOver{*key});
+    const Tip what{"What is put in its place",
+                   "0, its mean over the positions of this text, or that of another text"};
+    if (const auto key = row(bar, "by", "ablation", now.ablation, what))
+        bar.out.push_back(view::SweepHeads{*key, now.sweep.key()});
+    if (now.ablation.key() == "patch") {
+        const Tip from{"The text that the patch is taken from", "Of any length. Enter: sweep"};
+        if (const auto text = typed(bar, "from", "from", now.from, from))
+            bar.out.push_back(view::PatchSweep{*text});
+        const Tip pairs{"Which tokens stand for each other",
+                        "Position here = position there, as 0=0, 3=4; empty: the common beginning "
+                        "and end. Or click a token above and one below"};
+        if (const auto text = typed(bar, "pairs", "pairs", now.pairs, pairs))
+            bar.out.push_back(view::PairTokens{*text});
+    }
+    const Tip shown{"What is shown of each change",
+                    "The change of logit A − logit B, the two likeliest next tokens of the "
+                    "untouched run, or KL(untouched‖changed) of the next token"};
+    if (const auto key = row(bar, "show", "sweep", now.sweep, shown))
+        bar.out.push_back(view::SweepHeads{now.ablation.key(), *key});
+}
+
+/// What of a circuit, over which tokens.
+void draw_circuit_controls(const view::HeadsControls& now, ControlBar& bar) {
+    if (now.form.key() != "circuit") return;
+    const Tip what{"QK: W_Q W_Kᵀ, what it looks for; OV: W_V W_O, what it writes",
+                   "Composition: how much of what earlier heads write it reads"};
+    if (const auto key = row(bar, "", "circuit", now.circuit, what))
+        bar.out.push_back(view::ShowCircuit{*key, now.over.key()});
+    if (now.circuit.key() == "composition") return;
+    const Tip over{"Which tokens stand at the columns",
+                   "The text's, or those of the vocabulary that are nearest to them"};
+    if (const auto key = row(bar, "over", "over", now.over, over))
+        bar.out.push_back(view::ShowCircuit{now.circuit.key(), *key});
+}
+
+/// Which heads stand together.
+void draw_together(const view::HeadsControls& now, ControlBar& bar) {
+    if (now.form.key() != "matrix" && now.form.key() != "lines") return;
+    const Tip of{"Which heads stand together",
+                 "As a matrix their mean, as lines each in a colour of its own"};
+    if (const auto key = row(bar, "large", "of", now.of, of))
+        bar.out.push_back(view::SetHeadsOf{*key});
+}
+
 void draw_order(const AllHeadsView& view, ControlBar& bar) {
     const view::HeadsControls& now = view.controls;
-    if (view.list == view::HeadsList::sweep) {
-        const Tip what{"What is put in place of a head's context",
-                       "0, or its mean over the positions of this text"};
-        if (const auto key = row(bar, "context", "ablation", now.ablation, what))
-            bar.out.push_back(view::SweepHeads{*key, now.sweep.key()});
-        const Tip shown{"What is shown of each head",
-                        "The change of logit A − logit B, the two likeliest next tokens of the "
-                        "untouched run, or KL(untouched‖changed) of the next token"};
-        if (const auto key = row(bar, "show", "sweep", now.sweep, shown))
-            bar.out.push_back(view::SweepHeads{now.ablation.key(), *key});
-        return;
-    }
+    if (view.list == view::HeadsList::sweep) return draw_sweep_controls(now, bar);
     if (view.list != view::HeadsList::scatter) {
         const Tip tip{"The order of the heads", "Largest first. Keys: N, Shift+N"};
         if (const auto key = list(bar, "sort by", "##sort", now.sort, kWide, tip))
@@ -159,9 +207,10 @@ void draw_heads_bar(const AllHeadsView& view, ControlBar& bar) {
     const view::HeadsControls& now = view.controls;
     if (const auto key = row(bar, "", "form", now.form,
                              {"The form of the head that is shown",
-                              "dimensions: what each one adds to the score of the chosen query. "
-                              "Key: F"}))
+                              "dimensions: what each one adds to the score of the chosen query; "
+                              "circuit: QK and OV. Key: F"}))
         bar.out.push_back(view::SetHeadForm{*key});
+    draw_circuit_controls(now, bar);
     if (const auto key = row(bar, "heads as", "list", now.list,
                              {"How all heads stand",
                               "Small pictures, dots by two measures, all measures, or what the "
@@ -170,6 +219,7 @@ void draw_heads_bar(const AllHeadsView& view, ControlBar& bar) {
     draw_order(view, bar);
     if (view.pending.empty()) draw_pins(view, bar);
     bar.rest();
+    draw_together(now, bar);
     draw_drawing(view, bar);
     const Tip label_tip{"Only heads with this label", "A label is a proposal with its evidence"};
     if (const auto key = list(bar, "only", "##label", now.label, kWide, label_tip))

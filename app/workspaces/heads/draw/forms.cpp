@@ -84,12 +84,14 @@ void draw_column(const std::vector<std::string>& words, Index chosen, const Colu
 }
 
 void draw_lines_between(const HeadLinesView& view, const Columns& at, std::optional<Index> pointed,
-                        const Frame& frame) {
+                        std::optional<Index> pointed_key, const Frame& frame) {
     const auto rows = static_cast<float>(std::max(view.queries.size(), view.keys.size()));
     say_stands(frame.painter, Measuring::Kind::chart, {at.left, at.top},
                {at.right, at.top + at.pitch * rows});
     for (const view::HeadLine& line : view.lines) {
-        const double aside = pointed && *pointed != line.query ? kAside : 1.0;
+        const bool other =
+            (pointed && *pointed != line.query) || (pointed_key && *pointed_key != line.key);
+        const double aside = other ? kAside : 1.0;
         const double seen = (kFaint + (1.0 - kFaint) * line.strength) * aside;
         frame.painter.line({at.left, at.y(line.query)}, {at.right, at.y(line.key)},
                            view::translucent(line.color, seen),
@@ -108,22 +110,40 @@ std::optional<Index> word_at(const char* id, const Columns& at, float low, float
     return within<Index>(n, 0, static_cast<Index>(count) - 1);
 }
 
-/// The pointed query.
-std::optional<Index> draw_one_lines(const HeadLinesView& view, std::optional<Index> pointed,
-                                    const Box& box, const Frame& frame, view::Actions& out) {
+/// The names of heads that stand over each other, each in its colour, from the right.
+void draw_names(const HeadLinesView& view, const Box& box, const Frame& frame) {
+    const Font& font = frame.fonts.small;
+    float right = box.high.x;
+    for (auto each = view.heads.rbegin(); each != view.heads.rend(); ++each) {
+        const float left = right - frame.text_width(font, each->first);
+        draw_text_in(frame, font, {left, box.low.y}, {right, box.low.y + frame.px(kTitleRow)},
+                     Align::left, each->second, each->first);
+        right = left - frame.px(kSpace12);
+    }
+}
+
+/// The cell of the pointed token: its own row, or of a key −1 and its column.
+std::optional<large::Cell> draw_one_lines(const HeadLinesView& view,
+                                          std::optional<large::Cell> pointed, const Box& box,
+                                          const Frame& frame, view::Actions& out) {
     const Box room = draw_words(view.title, view.legend, box, frame);
+    draw_names(view, box, frame);
     const Columns at = columns_of(view, room, frame);
-    draw_lines_between(view, at, pointed, frame);
-    draw_column(view.queries, pointed.value_or(view.query), at, room, Role::query, frame);
-    draw_column(view.keys, view.key, at, room, Role::key, frame);
-    const auto query = word_at("queries", at, room.low.x, at.left, view.queries.size());
+    std::optional<Index> query, key;
+    if (pointed)
+        (pointed->row < 0 ? key : query) = pointed->row < 0 ? pointed->column : pointed->row;
+    draw_lines_between(view, at, query, key, frame);
+    draw_column(view.queries, query.value_or(view.query), at, room, Role::query, frame);
+    draw_column(view.keys, key.value_or(view.key), at, room, Role::key, frame);
+    const auto on_query = word_at("queries", at, room.low.x, at.left, view.queries.size());
     const bool clicked = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
-    if (query) tooltip(frame, "Query", "Its lines alone. Click: choose it");
-    if (query && clicked) out.push_back(view::SelectHeadsPair{*query, view.key});
-    const auto key = word_at("keys", at, at.right, room.high.x, view.keys.size());
-    if (key) tooltip(frame, "Key", "Click: choose it");
-    if (key && clicked) out.push_back(view::SelectHeadsPair{view.query, *key});
-    return query;
+    if (on_query) tooltip(frame, "Query", "Its lines alone. Click: choose it");
+    if (on_query && clicked) out.push_back(view::SelectHeadsPair{*on_query, view.key});
+    const auto on_key = word_at("keys", at, at.right, room.high.x, view.keys.size());
+    if (on_key) tooltip(frame, "Key", "Its lines alone. Click: choose it");
+    if (on_key && clicked) out.push_back(view::SelectHeadsPair{view.query, *on_key});
+    if (on_query) return large::Cell{*on_query, view.key};
+    return on_key ? std::optional(large::Cell{-1, *on_key}) : std::nullopt;
 }
 
 void draw_chip(const HeadChip& chip, const Box& at, const Frame& frame) {
@@ -304,14 +324,12 @@ ImVec2 cell_in(const view::GridView& grid, const Box& room, const Frame& frame,
 
 void draw_head_lines(const AllHeadsView& view, const Box& box, const Frame& frame,
                      view::Actions& out) {
-    std::optional<Index> pointed;
-    if (view.hovered_pair) pointed = view.hovered_pair->row;
     std::optional<large::Cell> now;
     for (std::size_t n = 0; n < view.lines.size(); ++n) {
         ImGui::PushID(static_cast<int>(n));
         const Box part = part_of(box, n, view.lines.size(), frame);
-        if (const auto query = draw_one_lines(view.lines[n], pointed, part, frame, out))
-            now = large::Cell{*query, view.lines[n].key};
+        if (const auto cell = draw_one_lines(view.lines[n], view.hovered_pair, part, frame, out))
+            now = cell;
         ImGui::PopID();
     }
     if (now != view.hovered_pair) out.push_back(view::HoverHeadsPair{now});

@@ -4,7 +4,6 @@
 #include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
-#include "app/common/draw/grid_set.h"
 #include "app/common/draw/measured.h"
 #include "app/workspaces/heads/draw/parts.h"
 
@@ -224,25 +223,6 @@ void draw_heads_table(const AllHeadsView& view, const Box& box, const Frame& fra
     draw_head_row(*view.table, box, at, frame, out);
     const Box rows{{box.low.x, box.low.y + frame.px(kTitleRow)}, box.high};
     panel("rows", rows, [&] { draw_rows(view, at, rows.size().x, frame, out); });
-}
-
-void draw_head_sweep(const AllHeadsView& view, const Box& box, const Frame& frame,
-                     view::Actions& out) {
-    const view::SweepView& sweep = *view.sweep;
-    if (!sweep.grid) {
-        ImGui::SetCursorScreenPos({box.low.x, box.low.y});
-        return wrapped_words(frame, frame.fonts.title, frame.theme.muted, sweep.lacks);
-    }
-    const std::optional<large::Cell> cursor =
-        view.hovered ? std::optional(large::Cell{view.hovered->layer, view.hovered->head})
-                     : std::nullopt;
-    const GridResult done =
-        draw_grid_set(std::span(&*sweep.grid, 1), box.low, box.high, frame, cursor);
-    if (done.clicked) press_head({done.clicked->row, done.clicked->column}, false, out);
-    const auto place = done.hovered
-                           ? std::optional(HeadPlace{done.hovered->row, done.hovered->column})
-                           : std::nullopt;
-    if (place != view.hovered) out.push_back(view::HoverHead{place});
 }
 
 }  // namespace attn::ui

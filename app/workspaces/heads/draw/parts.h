@@ -37,6 +37,9 @@ void draw_head_texts(const view::AllHeadsView& view, const Box& box, const Frame
 /// The score of the chosen query with every key, by dimension.
 void draw_head_dimensions(const view::AllHeadsView& view, const Box& box, const Frame& frame,
                           view::Actions& out);
+/// QK or OV with its singular values, or composition.
+void draw_head_circuit(const view::AllHeadsView& view, const Box& box, const Frame& frame,
+                       view::Actions& out);
 /// The weights of the head shown, or two heads and their difference.
 void draw_head_grids(const view::AllHeadsView& view, const Box& box, const Frame& frame,
                      view::Actions& out);

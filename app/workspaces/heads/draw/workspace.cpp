@@ -33,10 +33,12 @@ void draw_list(const AllHeadsView& view, const Box& box, const Frame& frame, vie
 
 void draw_large(const AllHeadsView& view, const view::MapLook& look, const Box& box,
                 const Frame& frame, view::Actions& out) {
-    const std::string& lacks = !view.large_lacks.empty() ? view.large_lacks
-                               : view.dimensions         ? view.dimensions->lacks
-                                                         : view.large_lacks;
+    const std::string& lacks = view.circuit                ? view.circuit->lacks
+                               : !view.large_lacks.empty() ? view.large_lacks
+                               : view.dimensions           ? view.dimensions->lacks
+                                                           : view.large_lacks;
     if (!lacks.empty()) return wrapped_words(frame, frame.fonts.title, frame.theme.muted, lacks);
+    if (view.circuit) return draw_head_circuit(view, box, frame, out);
     if (view.dimensions) return draw_head_dimensions(view, box, frame, out);
     if (!view.lines.empty()) return draw_head_lines(view, box, frame, out);
     if (!view.texts.empty()) return draw_head_texts(view, box, frame, out);

@@ -1,0 +1,88 @@
+#include "app/files/circuits.h"
+
+#include "app/common/document/swept.h"
+#include "app/common/or_throw.h"
+
+namespace attn::files {
+namespace {
+
+constexpr Index kNearest = 24;
+
+std::vector<std::string> names_of(const Model& model, const TokenProduct& product) {
+    std::vector<std::string> names;
+    for (const Index id : product.others) names.push_back(model.shown(id));
+    return names;
+}
+
+std::shared_ptr<const view::ModelCircuit> circuit_of(const Model& model,
+                                                     const std::vector<ModelToken>& tokens,
+                                                     const view::SweepAsked& asked,
+                                                     const RunControl& control) {
+    const RunControl silent{control.stop, {}};
+    view::ModelCircuit made{*asked.circuit, {}, {}, {}, {}, {}, {}};
+    made.head = or_throw(head_circuit(model, made.at, silent));
+    made.composed = or_throw(compositions(model, made.at, silent));
+    auto over = asked.nearest ? vocabulary_circuit(model, made.at, tokens, kNearest, control)
+                              : token_circuit(model, made.at, tokens);
+    if (control.stop.stop_requested()) throw failed("the circuit was stopped");
+    if (over)
+        made.over = *std::move(over);
+    else
+        made.over_fault = over.error().sentence;
+    made.read = names_of(model, made.over.qk);
+    made.written = names_of(model, made.over.ov);
+    return std::make_shared<const view::ModelCircuit>(std::move(made));
+}
+
+void sweep(ModelCache::Entry& entry, const view::SweepAsked& asked, const ModelRun& run,
+           const RunControl& control, view::SweptModel& made) {
+    SweepOptions options;
+    options.by = made.of.by;
+    options.part = asked.part;
+    std::shared_ptr<const ModelRun> other;
+    if (options.by == Ablation::patch) {
+        other = untouched(entry, asked.from, {control.stop, {}});
+        options.other = other.get();
+        for (const ModelToken& token : other->tokens) made.others.push_back(token.text);
+        if (!asked.pairs.empty()) {
+            auto alignment =
+                aligned(asked.pairs, std::ssize(run.tokens), std::ssize(other->tokens));
+            if (!alignment) {
+                made.fault = alignment.error().sentence;
+                return;
+            }
+            options.alignment = *std::move(alignment);
+        }
+    }
+    auto swept = sweep_heads(entry.model, run, *find_backend("staged"), options, control);
+    if (control.stop.stop_requested()) throw failed("the sweep was stopped");
+    if (!swept) {
+        made.fault = swept.error().sentence;
+        return;
+    }
+    made.sweep = *std::move(swept);
+    made.a = entry.model.shown(made.sweep.a);
+    made.b = entry.model.shown(made.sweep.b);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const view::SweptModel>> sweep_model(ModelCache& cache,
+                                                            const view::SweepModel& wanted,
+                                                            const std::string& options,
+                                                            const RunControl& control) {
+    return caught([&] {
+        const auto entry = or_throw(cache.open(wanted.path));
+        const view::SweepAsked asked = view::sweep_asked(options);
+        const auto run = untouched(*entry, wanted.text, {control.stop, {}});
+        view::SweptModel made{wanted, {}, {}, {}, {}};
+        made.options = options;
+        if (asked.circuit)
+            made.circuit = circuit_of(entry->model, run->tokens, asked, control);
+        else
+            sweep(*entry, asked, *run, control, made);
+        return std::make_shared<const view::SweptModel>(std::move(made));
+    });
+}
+
+}  // namespace attn::files

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/common/state.h"
+
+namespace attn::view {
+
+/// Sets an enum by its name; false, with a word why, where there is none of that name.
+template <class Enum>
+bool set_name(AppState& state, std::span<const std::string_view> names, const std::string& name,
+              Enum& value, std::string_view what) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) {
+        say(state, fmt::format("There is no {} '{}': {}.", what, name, fmt::join(names, ", ")),
+            Severity::error);
+        return false;
+    }
+    value = static_cast<Enum>(found - names.begin());
+    return true;
+}
+
+}  // namespace attn::view

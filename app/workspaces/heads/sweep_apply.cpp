@@ -1,0 +1,114 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/common/document/edits.h"
+#include "app/common/document/swept.h"
+#include "app/common/words.h"
+#include "app/workspaces/heads/actions.h"
+#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/set_name.h"
+#include "app/workspaces/heads/words.h"
+
+namespace attn::view {
+namespace {
+
+std::string sweep_words(const HeadsLook& look) {
+    return fmt::format("{} in turn {}; {}.", part_words(look), ablation_words(look),
+                       sweep_formula(look));
+}
+
+}  // namespace
+
+void carry_out(AppState& state, const SweepHeads& action) {
+    HeadsLook& look = heads_look(state);
+    if (!set_name(state, kAblations, action.by, look.ablation, "ablation") ||
+        !set_name(state, kSweepShows, action.show, look.sweep_show, "measure of a sweep"))
+        return;
+    look.list = HeadsList::sweep;
+    say(state, sweep_words(look));
+}
+
+void carry_out(AppState& state, const SweepOver& action) {
+    HeadsLook& look = heads_look(state);
+    if (!set_name(state, kSweepParts, action.part, look.part, "part of a sweep")) return;
+    look.list = HeadsList::sweep;
+    say(state, sweep_words(look));
+}
+
+void carry_out(AppState& state, const PatchSweep& action) {
+    HeadsLook& look = heads_look(state);
+    look.from = action.from;
+    look.pairs.clear();
+    look.pairing.reset();
+    look.ablation = Ablation::patch;
+    look.list = HeadsList::sweep;
+    say(state, sweep_words(look));
+}
+
+void carry_out(AppState& state, const PairTokens& action) {
+    const auto pairs = parse_pairs(action.pairs);
+    if (!pairs) return say(state, sentence(pairs.error().sentence), Severity::error);
+    heads_look(state).pairs = pairs_text(*pairs);
+    heads_look(state).pairing.reset();
+    say(state, pairs->empty() ? "Tokens are paired from the beginning and from the end."
+                              : fmt::format("Paired tokens: {}.", pairs_text(*pairs)));
+}
+
+void carry_out(AppState& state, const PairToken& action) {
+    const SweptModel* const swept = heads_look(state).swept.get();
+    PairedTokens pairs = parse_pairs(heads_look(state).pairs).value_or(PairedTokens{});
+    if (pairs.empty() && swept != nullptr) pairs = pairs_of(swept->sweep.alignment);
+    const std::pair<Index, Index> both{action.here, action.there};
+    const bool were = std::ranges::find(pairs, both) != pairs.end();
+    std::erase_if(pairs, [&](const auto& each) {
+        return each.first == both.first || each.second == both.second;
+    });
+    if (!were) pairs.push_back(both);
+    std::ranges::sort(pairs);
+    carry_out(state, PairTokens{pairs_text(pairs)});
+}
+
+void carry_out(AppState& state, const SelectSwept& action) {
+    const SweptModel* const swept = current_sweep(state);
+    if (swept == nullptr || swept->sweep.part == SweepPart::heads || action.layer < 0 ||
+        action.position < 0 || action.layer >= swept->sweep.layers ||
+        action.position >= swept->sweep.positions)
+        return warn(state, "This sweep has no such place.");
+    heads_look(state).swept_cell = {action.layer, action.position};
+}
+
+void carry_out(AppState& state, const SetHeadsOf& action) {
+    if (!set_name(state, kHeadsOf, action.of, heads_look(state).of, "choice of heads")) return;
+    constexpr const char* kWords[] = {
+        "The head that is shown stands alone.",
+        "All heads of its layer: their mean as a matrix, each in a colour of its own as lines.",
+        "All heads that pass the filter: their mean as a matrix, each in a colour of its own as "
+        "lines."};
+    say(state, kWords[static_cast<std::size_t>(heads_look(state).of)]);
+}
+
+void carry_out(AppState& state, const ShowCircuit& action) {
+    HeadsLook& look = heads_look(state);
+    const CircuitShow before = look.circuit_show;
+    if (!set_name(state, kCircuitShows, action.show, look.circuit_show, "part of a circuit") ||
+        !set_name(state, kCircuitOvers, action.over, look.circuit_over, "choice of tokens"))
+        return;
+    if (before != look.circuit_show) look.circuit_cell = {};
+    look.form = HeadForm::circuit;
+    say(state, circuit_formula(look.circuit_show));
+}
+
+void carry_out(AppState& state, const SelectCircuitCell& action) {
+    if (action.row < 0 || action.column < 0) return warn(state, "A cell is counted from 0.");
+    heads_look(state).circuit_cell = {action.row, action.column};
+}
+
+void carry_out(AppState& state, const HeadsSwept& action) {
+    HeadsLook& look = heads_look(state);
+    const bool circuit = action.swept && sweep_asked(action.swept->options).circuit;
+    (circuit ? look.circuit : look.swept) = action.swept;
+    (circuit ? look.circuit_done : look.sweep_done) = 0.0;
+}
+
+}  // namespace attn::view

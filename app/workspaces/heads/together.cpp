@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/format.h"
+#include "app/common/pair_grid.h"
+#include "app/workspaces/heads/grids.h"
+#include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/view.h"
+#include "app/workspaces/heads/words.h"
+
+namespace attn::view {
+namespace {
+
+/// Eight that are told apart by colour-blind eyes (Okabe and Ito 2008), darker on paper.
+constexpr Color kDark[kMostOver] = {{230, 159, 0, 255},   {86, 180, 233, 255}, {0, 190, 140, 255},
+                                    {240, 228, 66, 255},  {90, 140, 255, 255}, {240, 110, 40, 255},
+                                    {220, 140, 185, 255}, {200, 200, 200, 255}};
+constexpr Color kLight[kMostOver] = {{160, 100, 0, 255},  {30, 120, 180, 255}, {0, 115, 85, 255},
+                                     {125, 115, 0, 255},  {0, 60, 140, 255},   {175, 70, 0, 255},
+                                     {165, 65, 120, 255}, {70, 70, 70, 255}};
+
+bool is_as_large(const HeadsResult& result, HeadPlace a, HeadPlace b) {
+    const auto one = result.weights(a), two = result.weights(b);
+    return one.rows == two.rows && one.columns == two.columns;
+}
+
+}  // namespace
+
+std::vector<HeadPlace> heads_together(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    const bool form = look.form == HeadForm::matrix || look.form == HeadForm::lines;
+    const bool compares = look.pinned[0] && look.pinned[1];
+    if (look.of == HeadsOf::head || !form || compares || !look.result) return {};
+    const HeadPlace here = head_here(state);
+    if (look.result->find(here) == nullptr) return {};
+    std::vector<HeadPlace> places;
+    for (const HeadFacts& facts : look.result->heads) {
+        const bool taken = look.of == HeadsOf::layer ? facts.place.layer == here.layer
+                                                     : passes(look.filter, facts);
+        if (taken && is_as_large(*look.result, here, facts.place)) places.push_back(facts.place);
+    }
+    return places;
+}
+
+std::string together_words(const AppState& state, const std::vector<HeadPlace>& places) {
+    const std::string heads = counted(std::ssize(places), "head");
+    return heads_look(state).of == HeadsOf::layer
+               ? fmt::format("mean of {} of layer {}", heads, head_here(state).layer)
+               : fmt::format("mean of {}", heads);
+}
+
+MeanMatrix mean_of_heads(const AppState& state, const std::vector<HeadPlace>& places) {
+    const HeadsLook& look = heads_look(state);
+    MeanMatrix mean;
+    std::vector<double> sums;
+    for (const HeadPlace place : places) {
+        const HeadMatrix matrix = head_matrix(*look.result, look.show, place);
+        if (!matrix.lacks.empty()) {
+            mean.lacks = fmt::format("{} is not defined for {}: {}.", info(look.show).title,
+                                     head_name(place), matrix.lacks);
+            return mean;
+        }
+        mean.rows = matrix.values.rows, mean.columns = matrix.values.columns;
+        sums.resize(static_cast<std::size_t>(mean.rows * mean.columns), 0.0);
+        for (Index i = 0; i < mean.rows; ++i)
+            for (Index j = 0; j < mean.columns; ++j)
+                sums[static_cast<std::size_t>(i * mean.columns + j)] += matrix.values(i, j);
+    }
+    for (const double sum : sums)
+        mean.values.push_back(static_cast<float>(sum / static_cast<double>(places.size())));
+    mean.masked.assign(mean.values.size(), 1);
+    for (const HeadPlace place : places) {
+        const auto& allowed = look.result->allowed(place);
+        for (std::size_t n = 0; n < mean.masked.size(); ++n)
+            if (allowed.empty() || allowed[n] != 0 || std::isnan(mean.values[n]))
+                mean.masked[n] = 0;
+    }
+    return mean;
+}
+
+GridView mean_grid(const AppState& state, const std::vector<HeadPlace>& places) {
+    const HeadsLook& look = heads_look(state);
+    const MeanMatrix mean = mean_of_heads(state, places);
+    GridView grid = pair_grid(
+        state, mean.matrix(),
+        {info(look.show).has_sign ? ColorScale::diverging : ColorScale::unit, false, mean.masked},
+        together_words(state, places));
+    look_at(grid, look.pair, look.hovered_pair);
+    grid.tooltip = fmt::format("Σ_h {} / n over {}", info(look.show).title,
+                               counted(std::ssize(places), "head"));
+    color_grid(grid, head_colors(look, places.front()), state.theme);
+    return grid;
+}
+
+HeadLinesView lines_together(const AppState& state, const std::vector<HeadPlace>& places) {
+    const auto& colors = state.theme == ThemeName::dark ? kDark : kLight;
+    HeadLinesView view;
+    const std::size_t count = std::min(places.size(), kMostOver);
+    for (std::size_t n = 0; n < count; ++n) {
+        HeadLinesView one = head_lines(state, places[n]);
+        for (HeadLine& line : one.lines) line.color = colors[n];
+        std::vector<HeadLine> all = std::move(view.lines);
+        all.insert(all.end(), one.lines.begin(), one.lines.end());
+        auto heads = std::move(view.heads);
+        heads.emplace_back(head_short(places[n]), colors[n]);
+        view = std::move(one);
+        view.lines = std::move(all);
+        view.heads = std::move(heads);
+    }
+    std::ranges::stable_sort(view.lines, {}, &HeadLine::strength);
+    view.title = count == places.size()
+                     ? fmt::format("{} over each other", counted(std::ssize(places), "head"))
+                     : fmt::format("the first {} of {} heads", count, places.size());
+    view.legend.resize(std::min<std::size_t>(view.legend.size(), 1));
+    return view;
+}
+
+}  // namespace attn::view
