@@ -9,7 +9,7 @@ and their statistics. PyTorch: the same blocks by torch.nn.functional, a batch p
 every head of every layer as they are left by softmax; nothing is measured of them. Opening a model and reading texts counts
 on neither side. The two alternate, each a process of its own while the other waits; of each the median of the rounds. The mean
 weight of a token on itself must agree for every head.
---python: the python that has torch. Needs numpy here and there.
+--python: the python that has torch, over OpenBLAS or MKL: with the reference BLAS it is ten times slower. Needs numpy here and there.
 """
 import argparse
 import json

@@ -146,8 +146,9 @@ void draw_row(const view::HeadsTableRow& row, Point low, const Ruler& at, float 
     if (row.shown) frame.painter.rect(low, {low.x + width, foot}, frame.theme.raised, frame.px(3));
     const Font& font = frame.fonts.small;
     draw_text_in(frame, font, low, {low.x + at.name, foot}, Align::left, color, row.name);
-    draw_text_in(frame, font, {low.x + at.name, low.y}, {low.x + at.name + at.label, foot},
-                 Align::left, color, fit_text(frame, font, row.label, at.label - frame.px(4)));
+    if (!row.label.empty())
+        draw_text_in(frame, font, {low.x + at.name, low.y}, {low.x + at.name + at.label, foot},
+                     Align::left, color, fit_text(frame, font, row.label, at.label - frame.px(4)));
     for (std::size_t n = 0; n < row.cells.size(); ++n)
         draw_text_in(frame, frame.fonts.digits_small, {low.x + at.numbers[n], low.y},
                      {low.x + at.numbers[n + 1] - frame.px(6), foot}, Align::right, color,
