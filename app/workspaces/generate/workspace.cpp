@@ -33,9 +33,9 @@ Action forward(const AppState& state) {
 /// The candidate so many bars below.
 ExplainToken explained_beside(const AppState& state, Index by) {
     const std::vector<std::size_t> bars = bars_of(state);
+    if (bars.empty()) return {};
     const Index at = std::ranges::find(bars, explained_of(state)) - bars.begin();
     const Index to = std::clamp<Index>(at + by, 0, std::ssize(bars) - 1);
-    if (bars.empty()) return {};
     return {shown_of(state)->candidates.all[bars[static_cast<std::size_t>(to)]].id};
 }
 
