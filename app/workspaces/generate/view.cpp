@@ -126,9 +126,7 @@ bool is_example(const AppState& state) {
            (own_text(state) == nullptr && !generate_look(state).fault.empty());
 }
 
-bool is_pending(const AppState& state) {
-    return !is_example(state) && own_text(state) == nullptr;
-}
+bool is_pending(const AppState& state) { return !is_example(state) && own_text(state) == nullptr; }
 
 std::vector<Index> taken_of(const AppState& state) {
     const GenerateControls& controls = generate_controls(state);
