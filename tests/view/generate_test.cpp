@@ -105,6 +105,17 @@ TEST_CASE("another token at a step drops what came after; undo brings it back") 
     }
 }
 
+TEST_CASE("a replay takes its tokens before the text is read; Enter waits for it") {
+    const AppState ahead = after(fake_writing(), {TakeToken{0, 25}, TakeToken{1, 7}});
+    CHECK(taken_of(ahead) == std::vector<Index>{25, 7});
+    CHECK(ahead.message.words == "Step 1 takes #7.");
+    CHECK(step_of(written(ahead)) == 2);
+    for (const Command& command : commands(fake_writing()))
+        if (command.chord == plain(Key::enter)) CHECK_FALSE(command.enabled);
+    CHECK(has(generate_look(written(after(fake_writing(), {TakeToken{0, 30}}))).fault,
+              "no such token"));
+}
+
 TEST_CASE("settings change what comes next, not what was taken") {
     AppState state = written(fake_writing(), {TakeToken{0, 5}, SetGreedy{true}});
     const auto& logits = shown_of(state)->step->logits;

@@ -111,10 +111,6 @@ void add_bars(const AppState& state, GenerateView& view) {
                         percent(std::max(before, 0.0)), percent(std::max(after, 0.0)));
 }
 
-std::string pending_words(const AppState& state) {
-    return is_example(state) || own_text(state) != nullptr ? "" : "The model reads the text…";
-}
-
 }  // namespace
 
 std::string generate_lacks(const AppState& state) {
@@ -129,6 +125,8 @@ bool is_example(const AppState& state) {
     return !generate_lacks(state).empty() ||
            (own_text(state) == nullptr && !generate_look(state).fault.empty());
 }
+
+bool is_pending(const AppState& state) { return !is_example(state) && own_text(state) == nullptr; }
 
 std::vector<Index> taken_of(const AppState& state) {
     const GenerateControls& controls = generate_controls(state);
@@ -203,7 +201,8 @@ std::optional<TakeToken> next_of(const AppState& state) {
 std::string quoted_token(const AppState& state, Index token) {
     const auto& names = *written_of(state).names;
     const auto n = static_cast<std::size_t>(token);
-    return n < names.size() ? fmt::format("“{}”", shown_token(names[n])) : fmt::format("#{}", n);
+    const bool named = n < names.size() && !is_pending(state);
+    return named ? fmt::format("“{}”", shown_token(names[n])) : fmt::format("#{}", token);
 }
 
 GenerateView build_generate_view(const AppState& state) {
@@ -212,8 +211,10 @@ GenerateView build_generate_view(const AppState& state) {
     view.example = is_example(state);
     view.lens_on = generate_look(state).lens;
     view.playing = generate_look(state).playing;
-    view.pending = pending_words(state);
-    if (!view.pending.empty()) return view;
+    if (is_pending(state)) {
+        view.pending = "The model reads the text…";
+        return view;
+    }
     view.at = step_of(state);
     view.count = std::ssize(taken_of(state));
     view.next = next_of(state);

@@ -76,6 +76,8 @@ std::vector<Index> taken_of(const AppState& state);
 /// What is shown: of the open document as far as it is there, or ten made-up logits.
 const Generated& written_of(const AppState& state);
 bool is_example(const AppState& state);
+/// The model has still to read the open document's text.
+bool is_pending(const AppState& state);
 /// How many steps of `written_of` are those of the tokens that were taken.
 Index steps_of(const AppState& state);
 /// The step that is looked at.

@@ -33,9 +33,9 @@ Action forward(const AppState& state) {
 /// The candidate so many bars below.
 ExplainToken explained_beside(const AppState& state, Index by) {
     const std::vector<std::size_t> bars = bars_of(state);
+    if (bars.empty()) return {};
     const Index at = std::ranges::find(bars, explained_of(state)) - bars.begin();
     const Index to = std::clamp<Index>(at + by, 0, std::ssize(bars) - 1);
-    if (bars.empty()) return {};
     return {shown_of(state)->candidates.all[bars[static_cast<std::size_t>(to)]].id};
 }
 
@@ -57,7 +57,8 @@ void add_generate_commands(std::vector<Command>& list, const AppState& state) {
     const auto& all = shown_of(state)->candidates.all;
     const std::size_t place = explained_of(state);
     if (place < all.size())
-        add("Take this candidate", Key::enter, TakeToken{at, all[place].id}, writes, lacks);
+        add("Take this candidate", Key::enter, TakeToken{at, all[place].id},
+            writes && !is_pending(state), lacks);
     add("Delete what was taken from here on", Key::del, DropTokens{at}, at < count);
     add("The next seed", Key::r, SetSamplingSeed{now.seed + 1});
     add(now.greedy ? "Draw the next token" : "Take the likeliest token: greedy", Key::none,
@@ -157,7 +158,8 @@ void carry_out(AppState& state, const TakeToken& action) {
     if (const std::string why = step_fault(state, action.step, count); !why.empty())
         return warn(state, why);
     const Index all = std::ssize(*written_of(state).names);
-    if (action.token < 0 || action.token >= all)
+    // a replay does not wait for the text: what the vocabulary does not have the model refuses
+    if (action.token < 0 || (action.token >= all && !is_pending(state)))
         return warn(state, fmt::format("There is no token {}: the vocabulary has {}.", action.token,
                                        grouped(all)));
     GenerateControls to = with_tokens(state, action.step);

@@ -206,9 +206,10 @@ std::string value_words(const MeasureInfo& info, LearnMeasure measure, double va
     return info.log ? significant(value, 3) : number(value);
 }
 
-/// With ÷√d_k as weights are drawn, without as words are; of another difference A and B.
+/// With ÷√d_k as weights are drawn, without as words are; where both are alike A and B.
 Role role_of(const LearnControls& controls, std::size_t run) {
-    const bool first = controls.differs == "scaling" ? controls.of(run).scaling : run == 0;
+    const bool first =
+        controls.a.scaling != controls.b.scaling ? controls.of(run).scaling : run == 0;
     return first ? Role::weight : Role::input;
 }
 

@@ -38,7 +38,7 @@ bool shows_cells(const AppState& state) {
 void keep_shown(AppState& state, const Action& action) {
     StepLook& look = step_look(state);
     look.shown.reset();
-    if (action.is<Tick>()) return;
+    if (kind_of(action) == Kind::moment) return;  // it changes no number
     if (!look.ticks || state.reduced_motion || kind_of(action) == Kind::drag || !shows_cells(state))
         return look.motion.reset();
     look.shown = values_of(state, state.stage);
