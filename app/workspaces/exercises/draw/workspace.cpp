@@ -21,17 +21,13 @@ using view::ExerciseVoice;
 // Design units.
 constexpr float kWidest = 780.0F;  // of a line
 constexpr float kColumn = 410.0F;  // least width of a column of questions
-constexpr float kHigh = 900.0F, kLarge = 1.3F;
 constexpr float kSheets = 240.0F;
 constexpr float kParagraph = 8.0F;
 constexpr float kQuestion = 26.0F;
 
-/// Larger where its line is wide and the window high.
 view::ExerciseType type_of(const Frame& frame) {
     const float room = ImGui::GetContentRegionAvail().x - frame.px(12);
-    const bool large = room >= frame.px(kColumn) && !is_lower_than(kHigh, frame);
-    return {frame.fonts.body.px * (large ? kLarge : 1.0F),
-            within(room, frame.px(120), frame.px(kWidest))};
+    return {frame.fonts.body.px, within(room, frame.px(120), frame.px(kWidest))};
 }
 
 void draw_bar(const ExercisesView& view, ControlBar& bar) {
@@ -72,7 +68,6 @@ struct Sheet {
     const Frame& frame;
     view::Actions& out;
     std::size_t n = 0;
-    float px = type_of(frame).px;
 
     const view::ExerciseQuestion& question() const { return view.exercise.questions[n]; }
     const ExercisesView::Question& shown() const { return view.questions[n]; }
@@ -142,7 +137,7 @@ struct Sheet {
         const bool clicked =
             ImGui::InvisibleButton("choice", {blank.high.x - low.x, blank.high.y - low.y});
         const bool chosen = shown().entries[0] == std::to_string(blank.column);
-        const auto [from, to] = tick_of(blank, px);
+        const auto [from, to] = tick_of(blank, frame.fonts.body.px);
         const view::Color edge =
             chosen ? edge_of(mark_of(0), frame)
                    : (ImGui::IsItemHovered() ? frame.theme.text : frame.theme.control);
@@ -189,7 +184,7 @@ void draw_questions(const ExercisesView& view, std::size_t first, std::size_t co
         frame.painter.line({at.x, y}, {at.x + ImGui::GetContentRegionAvail().x, y},
                            frame.theme.line, frame.px(1));
         ImGui::Dummy({1.0F, frame.px(kQuestion - kParagraph)});
-        Sheet{.view = view, .frame = frame, .out = out, .n = n}.draw();
+        Sheet{view, frame, out, n}.draw();
     }
     ImGui::Dummy({1.0F, frame.px(kQuestion)});
     ImGui::PopStyleVar();
