@@ -93,7 +93,7 @@ TEST_CASE("a session names a generated matrix by how it is made, and needs an op
         after(opened_state(spec), {SetTemperature{2.0}, SetTheme{ThemeName::light}});
     const std::string text = session_to_json(state);
     CHECK(has(text, "\"planted\""));
-    CHECK(text.size() < 4608);  // none of its numbers
+    CHECK(text.size() < 5120);  // none of its numbers
     std::optional<OpenRequest> asked;
     const Opener open = [&](const OpenRequest& request, const RunControl& control) {
         asked = request;
