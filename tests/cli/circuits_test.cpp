@@ -126,7 +126,7 @@ TEST_CASE("circuits: what cannot be is refused by its name") {
     check_refused(circuit.asked({"--layer", "1"}), "--layer and --head name a head together");
     check_refused(circuit.asked({"--layer", "1", "--head", "9"}), "layer 1 has no head 9");
     check_refused(circuit.asked({"--layer", "1", "--head", "1", "--sweep", "zero"}),
-                  "expected no --sweep");
+                  "expected no --part, --sweep");
     check_refused(circuit.asked({"--json", "-o", "-"}),
                   "--json and -o - both write to standard output");
 }

@@ -226,7 +226,8 @@ TEST_CASE(
     app.act({view::ShowMore{true}}, 3);
     REQUIRE(ImGui::FindWindowByName("rest"));
     const ImRect rest = ImGui::FindWindowByName("rest")->Rect();
-    CHECK(click_until<view::DraftPlanted>(app.ui, rest.Min, rest.Max, {20.0F, 12.0F}));
+    const ImVec2 switches{rest.Min.x + 24.0F, rest.GetCenter().y};  // below the buttons
+    CHECK(click_until<view::DraftPlanted>(app.ui, switches, rest.Max, {20.0F, 12.0F}));
     App low({1024.0F, 640.0F});
     low.set(view::planted_state());
     CHECK(child("cells") == nullptr);
@@ -273,7 +274,7 @@ TEST_CASE("the pass is started and paused by its button") {
         bench.view.pass.offer_start = on;
         bench.view.pass.offer_pause = !on;
         CHECK(said<view::SetFullPass>(
-                  clicks_over(bench.ui, {850.0F, 20.0F}, {851.0F, 110.0F}, {12.0F, 12.0F}))
+                  clicks_over(bench.ui, {400.0F, 4.0F}, {1140.0F, 60.0F}, {12.0F, 8.0F}))
                   .on == on);
     }
 }

@@ -122,6 +122,8 @@ if mount -t tmpfs -o size=64k tmpfs "$work/small" 2>/dev/null; then
     sleep 0.5
     cmp before.json "$work/small/mine.json" || fail "the saved session is another one after a full disk"
     rm "$work/small/full"
+    press Escape  # the path that failed stands in the prompt
+    sleep 0.3
     does '"action":"save_session"' press ctrl+s
     changed() { ! cmp -s before.json "$work/small/mine.json"; }
     wait_for "the session where there is room again" changed

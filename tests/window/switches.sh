@@ -26,7 +26,7 @@ says 'Most changed: layer 1 head'
 # The button of the popover does the same for the next head; undo brings that one back alone.
 does '"action":"show_head","head":2,"batch":null,"layer":0' press Right
 does '"action":"show_more","on":true' click 1535 26
-first_that '"action":"switch_head","layer":0,"head":2,"on":false' click $(points 1390 1450 30 280 325 9)
+first_that '"action":"switch_head","layer":0,"head":2,"on":false' click $(points 1390 1450 30 338 350 6)
 does '"action":"show_more","on":false' press Escape
 answered
 says 'Without heads 0·1 and 0·2 the text'

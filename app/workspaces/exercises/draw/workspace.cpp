@@ -20,7 +20,6 @@ using view::ExerciseVoice;
 
 // Design units.
 constexpr float kWidest = 780.0F;  // of a line
-constexpr float kColumn = 410.0F;  // least width of a column of questions
 constexpr float kSheets = 240.0F;
 constexpr float kParagraph = 8.0F;
 constexpr float kQuestion = 26.0F;
@@ -174,40 +173,16 @@ struct Sheet {
     }
 };
 
-/// From the first on, so many, beneath each other.
-void draw_questions(const ExercisesView& view, std::size_t first, std::size_t count,
-                    const Frame& frame, view::Actions& out) {
+void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& out) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {frame.px(8), frame.px(kParagraph)});
-    for (std::size_t n = first; n < std::min(first + count, view.questions.size()); ++n) {
-        const ImVec2 at = ImGui::GetCursorScreenPos();
-        const float y = at.y + frame.px(kSpace8);
-        frame.painter.line({at.x, y}, {at.x + ImGui::GetContentRegionAvail().x, y},
-                           frame.theme.line, frame.px(1));
-        ImGui::Dummy({1.0F, frame.px(kQuestion - kParagraph)});
+    for (const auto& paragraph : view.exercise.text)
+        draw_paragraph(paragraph, ExerciseVoice::plain, frame);
+    for (std::size_t n = 0; n < view.questions.size(); ++n) {
+        ImGui::Dummy({1.0F, frame.px(kQuestion - 2 * kParagraph)});
         Sheet{view, frame, out, n}.draw();
     }
     ImGui::Dummy({1.0F, frame.px(kQuestion)});
     ImGui::PopStyleVar();
-}
-
-/// What is given over all questions, which stand in columns where there is room for several.
-void draw_sheet(const ExercisesView& view, const Box& box, const Frame& frame, view::Actions& out) {
-    for (const auto& paragraph : view.exercise.text)
-        draw_paragraph(paragraph, ExerciseVoice::plain, frame);
-    const std::size_t count = std::max<std::size_t>(view.questions.size(), 1);
-    const float gap = frame.px(kSpace48);
-    const auto most = static_cast<std::size_t>((box.size().x + gap) / (frame.px(kColumn) + gap));
-    const std::size_t each = (count + most - 1) / std::max<std::size_t>(most, 1);
-    if (most < 2 || each >= count) return draw_questions(view, 0, count, frame, out);
-    const auto columns = static_cast<float>((count + each - 1) / each);
-    const float width = std::floor((box.size().x - gap * (columns - 1.0F)) / columns);
-    Box column{{box.low.x, ImGui::GetCursorScreenPos().y}, box.high};
-    for (std::size_t first = 0; first < count; first += each) {
-        column.high.x = column.low.x + width;
-        panel(("column " + std::to_string(first)).c_str(), column,
-              [&] { draw_questions(view, first, each, frame, out); });
-        column.low.x = column.high.x + gap;
-    }
 }
 
 std::string draw_exercises_workspace(const view::AppState& state, const WorkArea& area,
@@ -217,7 +192,7 @@ std::string draw_exercises_workspace(const view::AppState& state, const WorkArea
     if (view.lacks.empty()) {
         parts.heading.headline = view.exercise.title;
         parts.controls = [&](ControlBar& bar) { draw_bar(view, bar); };
-        parts.hero = {"sheet", "sheet", [&](const Box& box) { draw_sheet(view, box, frame, out); }};
+        parts.hero = {"sheet", "sheet", [&](const Box&) { draw_sheet(view, frame, out); }};
     }
     return draw_parts(state, area, parts, frame, out);
 }
