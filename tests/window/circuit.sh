@@ -32,11 +32,11 @@ acts '"action":"set_heads_list","list":"sweep"' click "$x" "$y"
 
 # The two heads of the circuit change logit d − logit x most: the lower one on the screen is of the later layer.
 draw_journal
-read -r x y < <(texts | grep -E ' −[4-9]\.[0-9]+$' | awk '$1 < 800 {print int($1) + 6, int($2) - 4}' | sort -k2 -n | tail -n 1) ||
+read -r x y < <(texts | grep -E ' −[4-9]\.[0-9]{3}$' | awk '$1 < 800 {print int($1) + 6, int($2) - 4}' | sort -k2 -n | tail -n 1) ||
     fail "no head changes the logit difference by −4 or more"
 acts '"action":"show_head","head":1,"batch":null,"layer":1' click "$x" "$y"
 change=$(says | grep -oE '"layer":1,"head":1,"change":[-0-9.e]+' | sed 's/.*://')
-shows "logit d − logit . is " ">$(rounded "$change" 2)<\|>$(rounded "$change" 3)<"
+shows "changes most where the context of layer 1 head 1 is 0: by $(rounded "$change" 4)" ">$(rounded "$change" 3)<"
 
 # One click from there its QK; a cell has its arithmetic in the inspector.
 at_words circuit
