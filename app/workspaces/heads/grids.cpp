@@ -148,7 +148,7 @@ bool are_long(const HeadsResult& result, const std::vector<HeadPlace>& places) {
 
 MapCellsSet cells_of(const AppState& state, const std::vector<HeadPlace>& places) {
     const HeadsLook& look = heads_look(state);
-    if (!are_long(*look.result, places) || !undefined_words(state).empty()) return {};
+    if (!are_long(*look.result, places) || !undefined_words(state, places).empty()) return {};
     if (places.size() < 2) return {head_map(look, places.front(), "")};
     MapCellsSet set{head_map(look, places[0], "A: "), head_map(look, places[1], "B: ")};
     const auto &a = set[0]->values, &b = set[1]->values;
@@ -200,9 +200,9 @@ std::vector<HeadPlace> large_heads(const AppState& state) {
     return is_known(here) ? std::vector{here} : std::vector<HeadPlace>{};
 }
 
-std::string undefined_words(const AppState& state) {
+std::string undefined_words(const AppState& state, const std::vector<HeadPlace>& places) {
     const HeadsLook& look = heads_look(state);
-    for (const HeadPlace place : large_heads(state))
+    for (const HeadPlace place : places)
         if (const HeadMatrix matrix = head_matrix(*look.result, look.show, place);
             !matrix.lacks.empty())
             return fmt::format("{} is not defined for {}: {}.", info(look.show).title,

@@ -12,7 +12,7 @@ namespace attn::view {
 /// What stands large: the head that is shown, or A and B where two are pinned.
 std::vector<HeadPlace> large_heads(const AppState& state);
 /// Why what is chosen is not defined for one of them; "": it is.
-std::string undefined_words(const AppState& state);
+std::string undefined_words(const AppState& state, const std::vector<HeadPlace>& places);
 /// As matrices; where there are two of one size with A − B too, and KL(A‖B) of each row of weights. Only where
 /// undefined_words() is "".
 std::vector<GridView> heads_grids(const AppState& state);

@@ -106,12 +106,16 @@ void add_pair(const AppState& state, InspectorView& view, HeadPlace place) {
 /// Of the heads that stand together, at the chosen pair.
 void add_mean(const AppState& state, InspectorView& view) {
     const auto places = heads_together(state);
+    const HeadsLook& look = heads_look(state);
+    double sum = 0.0;
+    for (const HeadPlace place : places) {
+        const HeadMatrix matrix = head_matrix(*look.result, look.show, place);
+        if (!matrix.lacks.empty() || !is_inside(matrix.values, look.pair)) return;
+        sum += matrix.values(look.pair.row, look.pair.column);
+    }
     if (places.empty()) return;
-    const MeanMatrix mean = mean_of_heads(state, places);
-    const large::Cell pair = heads_look(state).pair;
-    if (mean.lacks.empty() && is_inside(mean.matrix(), pair))
-        add_line(view, together_words(state, places),
-                 {Piece{number(mean.matrix()(pair.row, pair.column)), Role::weight}});
+    const auto mean = static_cast<float>(sum / static_cast<double>(places.size()));
+    add_line(view, together_words(state, places), {Piece{number(mean), Role::weight}});
 }
 
 /// A row each; what they are is copied with them.

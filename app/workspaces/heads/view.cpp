@@ -244,7 +244,7 @@ void add_corpus_alone(const AppState& state, AllHeadsView& view) {
 }
 
 void add_together(const AppState& state, const std::vector<HeadPlace>& places, AllHeadsView& view) {
-    view.large_lacks = mean_of_heads(state, places).lacks;
+    view.large_lacks = undefined_words(state, places);
     if (!view.large_lacks.empty()) return;
     const HeadsLook& look = heads_look(state);
     if (look.form == HeadForm::matrix && look.maps && !look.maps->cells.empty())
@@ -268,7 +268,7 @@ void add_large(const AppState& state, AllHeadsView& view) {
         if (!places.empty()) view.dimensions = head_dimensions(state, places.back());
         return;
     }
-    view.large_lacks = undefined_words(state);
+    view.large_lacks = undefined_words(state, places);
     if (!view.large_lacks.empty()) return;
     if (look.form == HeadForm::matrix && look.maps && !look.maps->cells.empty())
         view.maps = cells_views(state, look.maps->cells, {look.pair});

@@ -170,7 +170,7 @@ std::string compare_point(const AppState& state) {
     const HeadsLook& look = heads_look(state);
     const HeadMatrix one = head_matrix(*look.result, look.show, *look.pinned[0]);
     const HeadMatrix two = head_matrix(*look.result, look.show, *look.pinned[1]);
-    if (!one.lacks.empty() || !two.lacks.empty()) return undefined_words(state);
+    if (!one.lacks.empty() || !two.lacks.empty()) return undefined_words(state, large_heads(state));
     const auto& a = one.values;
     const auto& b = two.values;
     if (a.rows != b.rows || a.columns != b.columns)
