@@ -15,6 +15,7 @@ struct ModelText {
     std::string folder;
     std::optional<std::string> text;
     std::string token_ids;
+    std::string decoder;  // what its decoder has written so far, of a model of two stacks
 };
 void add_model_text(CLI::App& app, ModelText& options);
 

@@ -12,6 +12,7 @@
 #include "app/cli/subcommands.h"
 #include "app/files/call.h"
 #include "core/io/npz.h"
+#include "core/models/groups.h"
 #include "core/trace.h"
 
 namespace attn::cli {
@@ -80,11 +81,11 @@ std::string operation_summary(const files::FileCall& call, const OperationRun& r
 /// `attnscope trace --model FOLDER --text TEXT -o OUT.npz`, or --image FILE.png of a model that reads images.
 struct ModelTrace {
     std::string folder;
-    std::string text;  // or, of a model that reads images, the file
+    Reading reading;  // its text: or, of a model that reads images, the file
     std::string output;
     std::string backend;
     StageSet keep;
-    bool image = false;  // `text` is a file, given as --image
+    bool image = false;  // it is a file, given as --image
     TypedInterventions with = {};
 };
 /// Every layer's stages as l<N>.<stage>, l<N>.logsumexp and l<N>.residual (after the block), tokens, token_ids (not of an image), and logits

@@ -97,7 +97,7 @@ Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfi
         if (config.family->positions == Positions::rope && rope.turned_before())
             turn_heads(*heads, rope, first);
     }
-    for (const Param param : {Param::w_o, Param::b_o, Param::sinks})
+    for (const Param param : {Param::w_o, Param::b_o, Param::sinks, Param::b_score})
         inputs.params[param] = std::move(projected.params[param]);
     return inputs;
 }

@@ -143,8 +143,7 @@ void carry_out(AppState& state, const OpenFile& action) {
     if (reads_image(state.document()) && (ending == ".png" || ending == ".PNG"))
         return carry_out(state, ReadImage{action.path});
     state.opening = OpenRequest{action.path, ++state.opened, action.options.value_or("")};
-    if (action.text) state.opening->what = ModelText{{action.path, *action.text}};
-    if (action.image) state.opening->what = ModelText{{action.path, *action.image, {}, {}, true}};
+    if (auto model = model_text_of(action)) state.opening->what = *std::move(model);
     state.opening_done = 0.0;
     say(state, fmt::format("Opening {}.", words_of(*state.opening)));
 }

@@ -343,6 +343,8 @@ decltype(DocumentReference::what) named_in(Fields& fields) {
     ModelOrigin model;
     fields.read("model", model.path);
     fields.read("before", model.before);
+    fields.read("beside", model.beside);
+    fields.read("group", model.group);
     if (!model.path.empty()) {
         model.image = fields.find("image") != nullptr;
         fields.need(model.image ? "image" : "text", model.text);
