@@ -112,8 +112,8 @@ struct SecondStack {
 };
 /// The other stack of a family that has two, with the embedding of the first; arrays that it uses are no longer unused.
 Result<std::optional<SecondStack>> second_stack_of(const std::filesystem::path& path,
-                                             const ArrayFile& file, const ModelConfig& config,
-                                             ModelWeights& first) {
+                                                   const ArrayFile& file, const ModelConfig& config,
+                                                   ModelWeights& first) {
     if (config.family->second == nullptr || config.alone) return std::nullopt;
     auto other = read_model_config(path / "config.json", Stack::second);
     if (!other) return tl::unexpected(other.error());

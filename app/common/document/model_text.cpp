@@ -128,10 +128,10 @@ std::string typed_words(const Document& document, const std::vector<std::string>
     return words;
 }
 
-/// "cross: 7 × 12, the model's next token: …".
+/// "cross: 7 × 8 weights of each head".
 std::string group_words(const Document& document) {
     const std::string said = read_out_words(document);
-    return fmt::format("{}: {} queries, {} keys{}{}", group_of(document), document.size.tq,
+    return fmt::format("{}: {} × {} weights of each head{}{}", group_of(document), document.size.tq,
                        document.size.tk, said.empty() ? "" : "; ", said);
 }
 
