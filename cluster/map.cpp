@@ -53,7 +53,7 @@ void project_inputs(files::FileCall& call) {
     heads.q = made(Stage::q);
     heads.k = made(Stage::k);
     heads.v = made(Stage::v);
-    for (const Param param : {Param::w_score, Param::sinks})
+    for (const Param param : {Param::w_score, Param::sinks, Param::b_score})
         heads.params[param] = std::move(in.params[param]);
     in = std::move(heads);
 }

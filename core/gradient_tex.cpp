@@ -44,6 +44,7 @@ constexpr std::array<Row<Param>, kParamCount> kParams{{
     {Param::w_score_k, R"(\frac{\partial L}{\partial W_{\mathrm{score},k}} = K^\top\,\frac{\partial L}{\partial (K\,W_{\mathrm{score},k})})"},
     {Param::w_score_row, R"(\frac{\partial L}{\partial w_{\mathrm{score}}} = \sum_{i,j} \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,\tanh(q_i\,W_{\mathrm{score},q} + k_j\,W_{\mathrm{score},k}))"},
     {Param::sinks, R"(\frac{\partial L}{\partial \mathrm{sink}_h} = -\sum_i a_{i,\mathrm{sink}} \sum_j A_{i,j} \cdot \frac{\partial L}{\partial A_{i,j}})"},
+    {Param::b_score, R"(\frac{\partial L}{\partial b_{\mathrm{score},h,n}} = \sum_{j-i=n} \frac{\partial L}{\partial \mathrm{scores}_{i,j}})"},
 }};
 // clang-format on
 
@@ -53,7 +54,7 @@ struct ScoreRow {
 };
 
 // clang-format off
-constexpr std::array<ScoreRow, 5> kScores{{
+constexpr std::array<ScoreRow, 6> kScores{{
     {Score::dot,
      R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,k_j)",
      R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,q_i)"},
@@ -69,6 +70,9 @@ constexpr std::array<ScoreRow, 5> kScores{{
     {Score::student_t,
      R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot \frac{2 (k_j - q_i)}{1 + |q_i - k_j|^2})",
      R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot \frac{2 (q_i - k_j)}{1 + |q_i - k_j|^2})"},
+    {Score::relative,
+     R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,k_j)",
+     R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,q_i)"},
 }};
 // clang-format on
 

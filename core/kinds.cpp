@@ -80,7 +80,9 @@ void add_parameters(const KindsCall& call, const AttentionKind& kind, Index head
                     ParamsD& params) {
     const Index d_k = call.q.shape().d;
     for (const Param param : info(kind.score).params)
-        params[param] = seeded(call, param, param == Param::w_score_row ? 1 : d_k, d_k);
+        params[param] = param == Param::b_score
+                            ? seeded(call, param, heads, call.q.shape().t + call.k.shape().t - 1)
+                            : seeded(call, param, param == Param::w_score_row ? 1 : d_k, d_k);
     if (kind.sink) params[Param::sinks] = TensorD(Shape{1, 1, 1, heads}, *kind.sink);
 }
 

@@ -128,6 +128,7 @@ Tensor reordered(const Tensor& from, Index batch, const TokenPlaces& order) {
 AttentionSpec placeless(AttentionSpec spec) {
     spec.rope.reset();
     spec.alibi = false;
+    if (spec.score == Score::relative) spec.score = Score::dot;
     spec.query_offset.reset();
     spec.mask = {};
     spec.training = false;

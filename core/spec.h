@@ -10,7 +10,7 @@
 namespace attn {
 
 /// How a query and a key become one number; core/scores/score.h has the table.
-enum class Score : std::uint8_t { dot, cosine, general, additive, student_t };
+enum class Score : std::uint8_t { dot, cosine, general, additive, student_t, relative };
 
 /// Which columns of a head RoPE turns together: c and c + dims/2 (Llama), or 2c and 2c + 1 (RoFormer).
 enum class RopePairs : std::uint8_t { half, interleaved };

@@ -108,6 +108,7 @@ constexpr std::array<ParamInfo, kParamCount> kParams{{
     {Param::w_score_k, ParamUse::score, "w_score_k", "W_score_k", "W_score_k", Role::key, Axis::d_k, Axis::hidden, false},
     {Param::w_score_row, ParamUse::score, "w_score_row", "w_score", "w_score", Role::score, Axis::hidden, Axis::hidden, true},
     {Param::sinks, ParamUse::sink, "sinks", "sinks", "sinks", Role::weight, Axis::head, Axis::head, true},
+    {Param::b_score, ParamUse::score, "b_score", "b_score", "b_score", Role::score, Axis::head, Axis::distance, false},
 }};
 // clang-format on
 
@@ -150,6 +151,8 @@ std::string_view extent(Axis axis) {
             return "a";
         case Axis::head:
             return "H";
+        case Axis::distance:
+            return "Tq+Tk−1";
         case Axis::one:
             return "1";
         case Axis::chunk:

@@ -49,9 +49,10 @@ enum class Param : std::uint8_t {
     w_score_q,  // additive: scores = w_score · tanh(q W_score_q + k W_score_k)
     w_score_k,
     w_score_row,
-    sinks  // one logit a head that takes part in the softmax and has no value
+    sinks,   // one logit a head that takes part in the softmax and has no value
+    b_score  // relative: scores = q k + b_score of the head and the distance from query to key
 };
-inline constexpr std::size_t kParamCount = 13;
+inline constexpr std::size_t kParamCount = 14;
 
 /// What a parameter belongs to: X's projections, the output's mixing, the score function, or softmax.
 enum class ParamUse : std::uint8_t { projection, output, score, sink };
@@ -66,6 +67,7 @@ enum class Axis : std::uint8_t {
     d_out,
     hidden,
     head,
+    distance,  // from query i to key j: column j − i + Tq − 1
     // of operations (operations/operation.h)
     one,
     chunk,        // of keys

@@ -290,7 +290,12 @@ std::string check_score(const InputsOf<Scalar>& in, Score score, const Dimension
                                         info(score).key);
     }
     const Index hidden = in.params[Param::w_score_q].shape().d;
-    const auto extent = [&](Axis axis) { return axis == Axis::hidden ? hidden : size.d_k; };
+    const auto extent = [&](Axis axis) {
+        return axis == Axis::hidden     ? hidden
+               : axis == Axis::head     ? size.heads
+               : axis == Axis::distance ? size.tq + size.tk - 1
+                                        : size.d_k;
+    };
     for (const Param param : info(score).params) {
         const ParamInfo& row = info(param);
         std::string fault = row.bias

@@ -436,7 +436,10 @@ int show_circuits(CircuitsOptions& options, Streams io) {
     const Backend& backend =
         *or_throw(choose_backend(options.backend == "auto" ? "staged" : options.backend,
                                  Dimensions{}, only_stage(Stage::context), io.backends));
-    const ModelRun run = or_throw(text.model->read(text.read, backend, only_stage(Stage::context)));
+    const StageSet keep = only_stage(Stage::context);
+    const ModelRun run = or_throw(text.model->config().image
+                                      ? text.model->read(text.read, backend, keep)
+                                      : text.model->run(text.tokens, backend, keep));
     Report report =
         options.is_of_head() ? head_report(options, text, run) : swept(options, text, run, backend);
     if (!options.output.empty()) {

@@ -5,6 +5,8 @@
 #include "app/cli/start.h"
 #include "app/common/or_throw.h"
 #include "app/files/words.h"
+#include "core/models/groups.h"
+#include "core/text.h"
 
 namespace attn::cli {
 
@@ -14,6 +16,8 @@ void add_model_text(CLI::App& app, ModelText& options) {
     add_value(app, "--text", options.text, "TEXT", "what the model reads");
     add_value(app, "--token-ids", options.token_ids, "N,..",
               "the numbers of its tokens, of a model that has no tokenizer");
+    add_value(app, "--decoder", options.decoder, "TEXT",
+              "what the decoder of a T5 has written so far");
 }
 
 void add_model_text_or_image(CLI::App& app, ModelText& options) {
@@ -38,9 +42,19 @@ OpenedText open_text(const ModelText& options, std::string_view command, Streams
     const ModelConfig& config = opened.model->config();
     if (image && !config.image)
         throw bad_input(fmt::format("{} reads a text; expected --text TEXT", config.family->words));
-    if (!image) opened.tokens = or_throw(opened.model->tokens_of(opened.read));
     for (const std::string& note : opened.model->notes())
         io.err << fmt::format("{}: note: {}\n", command, note);
+    if (!groups_of(*opened.model).empty()) {  // its decoder, over the text
+        auto decoding = or_throw(
+            decoding_of(*opened.model, {opened.read, options.decoder, {}}, *find_backend("staged")));
+        opened.model = std::make_shared<const Model>(std::move(decoding.decoder));
+        opened.tokens = std::move(decoding.tokens);
+        return opened;
+    }
+    if (!options.decoder.empty())
+        throw bad_input(fmt::format("--decoder is '{}'; {} has none", shortened(options.decoder),
+                                    opened.model->config().family->words));
+    if (!image) opened.tokens = or_throw(opened.model->tokens_of(opened.read));
     return opened;
 }
 

@@ -24,13 +24,14 @@
 #include "app/common/sheet.h"
 #include "app/common/state_text.h"
 #include "app/common/workspace.h"
+#include "app/files/model.h"
 #include "app/files/open.h"
 #include "app/files/options.h"
 #include "app/files/standard.h"
 #include "app/files/words.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/paths.h"
-#include "core/models/model.h"
+#include "core/models/groups.h"
 #include "core/models/tokenizer.h"
 #include "core/text.h"
 
@@ -129,6 +130,7 @@ std::string_view model_option(const StartOptions& options) {
     if (options.text) return "--text";
     if (!options.token_ids.empty()) return "--token-ids";
     if (options.image) return "--image";
+    if (!options.decoder.empty()) return "--decoder";
     if (!options.off.empty()) return "--off";
     if (!options.rows.empty()) return "--row";
     return options.patches.empty() ? "" : "--patch";
@@ -141,7 +143,7 @@ void check_text(const StartOptions& options) {
         throw bad_input(fmt::format("--token-ids '{}' and {}; expected one of them",
                                     shortened(options.token_ids),
                                     options.text ? "--text" : "--image"));
-    if (options.text && options.image)
+    if (options.text && options.image && !reads_pairs(path))
         throw bad_input(fmt::format("--text '{}' and --image '{}'; expected one of the two",
                                     shortened(*options.text), *options.image));
     if (model_option(options).empty() || is_model(path)) return;
@@ -162,6 +164,9 @@ std::string reading_json(const StartOptions& options) {
 /// They are for a file of tensors.
 void check_reading(const StartOptions& options) {
     if (options.reading.empty()) return;
+    if (options.reading.size() == 1 && options.reading.contains("group") &&
+        is_model(one_file(options)))
+        return;                  // of its attention: what there is, the model says
     files::OptionValues values;  // a wrong one is named as it was typed
     for (const auto& [name, value] : options.reading)
         values[name] = {fmt::format("--{}", name), value};
@@ -214,19 +219,31 @@ std::uintmax_t bytes_behind(const std::string& path) {
     return bytes;
 }
 
+/// `--group` is of a model's attention, or of a file's arrays.
+view::OpenFile opened_by(const StartOptions& options, const std::string& path) {
+    view::OpenFile open{path, options.text, {}, options.image};
+    if (!options.decoder.empty()) open.beside = options.decoder;
+    const auto group = options.reading.find("group");
+    const bool of_model = group != options.reading.end() && is_model(path);
+    if (of_model) open.group = group->second;
+    if ((open.beside || open.group) && !open.text && !open.image)
+        open.text = std::string(files::kModelText);
+    if (const std::string reading = reading_json(options); !reading.empty() && !of_model)
+        open.options = reading;
+    return open;
+}
+
 void append_file(const StartOptions& options, Streams, Start& start) {
     const auto path = one_file(options);
     if (path.empty()) return;
-    const std::string reading = reading_json(options);
-    view::OpenFile open{path, options.text, {}, options.image};
-    if (!reading.empty()) open.options = reading;
-    start.actions.push_back(std::move(open));
+    const view::OpenFile open = opened_by(options, path);
+    const std::string reading = open.options.value_or("");
+    start.actions.push_back(open);
     const bool whole = path == "-" || bytes_behind(path) <= kPromptBytes;
     view::DocumentReady ready{path, "", nullptr};
     if (whole) {
         view::OpenRequest request{path, 0, reading};
-        if (options.text) request.what = view::ModelText{{path, *options.text}};
-        if (options.image) request.what = view::ModelText{{path, *options.image, {}, {}, true}};
+        if (auto model = view::model_text_of(open)) request.what = *std::move(model);
         auto opened = or_throw(start.open(request, {}));
         const std::string& why = opened.document->no_attention;
         const bool table = options.workspace.empty() || options.workspace == "tensors";
@@ -349,7 +366,10 @@ void add_model_options(CLI::App& app, StartOptions& options) {
     add_value(app, "--token-ids", options.token_ids, "N,..",
               "what a model reads that has no tokenizer: the numbers of its tokens");
     add_value(app, "--image", options.image, "FILE.png",
-              "what a model of images reads; FILE is its folder");
+              "what a model of images reads, or CLIP beside --text; FILE is its folder");
+    add_value(
+        app, "--decoder", options.decoder, "TEXT",
+        "what the decoder of a T5 has written so far; --group encoder|decoder|cross is shown");
     add_value(app, "--off", options.off, "LAYER.HEAD,..", "heads of the model to switch off");
     add_head_options(app, options.rows, options.patches);
 }

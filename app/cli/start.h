@@ -32,6 +32,7 @@ struct StartOptions {
     std::string sentence;
     std::optional<std::string> text;   // what a model reads
     std::optional<std::string> image;  // the same: a PNG
+    std::string decoder;               // what its decoder has written so far, of a T5
     std::string token_ids;             // the same, where there is no tokenizer: "15496,995"
     std::string off;                   // its heads that are switched off: "0.1,1.2"
     std::vector<std::string> rows;     // of its weights: "0.1.3=0.5,0.5,0,0"

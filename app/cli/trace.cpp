@@ -79,8 +79,9 @@ struct TraceWords {
     std::string model;    // a folder; "": files of tensors are computed
     std::string text;     // what the model reads
     std::string token_ids;
-    std::string image;  // the file that it reads, of a model of images
-    std::string off;    // interventions in the model
+    std::string image;    // the file that it reads, of a model of images
+    std::string decoder;  // what its decoder has written so far
+    std::string off;      // interventions in the model
     std::vector<std::string> rows, patches;
     bool grad = false, stream = false;
     AttentionWords attention;
@@ -115,7 +116,10 @@ void declare(CLI::App& app, TraceWords& words, BackendList backends) {
     add_value(app, "--token-ids", words.token_ids, "N,..",
               "the numbers of its tokens, of a model that has no tokenizer");
     add_value(app, "--image", words.image, "FILE.png",
-              "the PNG image that the model reads, of one that reads images");
+              "the PNG image that the model reads, of one that reads images; of CLIP beside "
+              "--text, a || b: two");
+    add_value(app, "--decoder", words.decoder, "TEXT",
+              "what the decoder of a T5 has written so far, for --group decoder or cross");
     add_value(app, "--off", words.off, "LAYER.HEAD,..",
               "heads of the model to switch off: their rows of W_O are 0");
     add_head_options(app, words.rows, words.patches);
@@ -384,11 +388,11 @@ void check_model_usage(const CLI::App& app, const TraceWords& words) {
         throw bad_input(fmt::format("'{}' is given beside --model; expected one of them",
                                     words.inputs.front()));
     const bool image = app.count("--image") > 0;
-    if (image && app.count("--text") > 0)
+    if (image && app.count("--text") > 0 && !reads_pairs(words.model))
         throw bad_input(
             fmt::format("--text and --image '{}' are given; expected one of the two", words.image));
     const bool ids = app.count("--token-ids") > 0;
-    if (ids && (image || app.count("--text") > 0))
+    if (ids && ((image && !reads_pairs(words.model)) || app.count("--text") > 0))
         throw bad_input(fmt::format("--token-ids and {} are given; expected one of the two",
                                     image ? "--image" : "--text"));
     if (!image && !ids && app.count("--text") == 0)
@@ -402,8 +406,9 @@ void check_model_usage(const CLI::App& app, const TraceWords& words) {
     for (const char* flag : {"--layer", "--grad"})
         if (app.count(flag) > 0) throw bad_input(fmt::format("{} does not apply to --model", flag));
     for (const auto& [option, value] : given_options(app, words.attention))
-        throw bad_input(
-            fmt::format("--{} does not apply to --model: its config.json says", option));
+        if (option != "group")
+            throw bad_input(
+                fmt::format("--{} does not apply to --model: its config.json says", option));
     or_throw(files::check_extension({"-o", words.output}, ".npz"));
 }
 
@@ -416,7 +421,13 @@ void trace_text(const CLI::App& app, const TraceWords& words, Streams io) {
     const bool image = app.count("--image") > 0;
     const std::string ids =
         app.count("--token-ids") > 0 ? text_of_token_ids(words.token_ids, words.model) : words.text;
-    trace_model({words.model, image ? words.image : ids, words.output, words.backend, keep, image,
+    const auto given = given_options(app, words.attention);
+    const auto group = given.find("group");
+    const bool pairs = reads_pairs(words.model);
+    const bool alone = image && !pairs;
+    const Reading reading{alone ? words.image : ids, pairs ? words.image : words.decoder,
+                          group == given.end() ? "" : group->second.text};
+    trace_model({words.model, reading, words.output, words.backend, keep, alone,
                  parse_interventions(words.off, words.rows, words.patches),
                  words.stream ? KeptBlocks::one : KeptBlocks::all},
                 io);
@@ -429,7 +440,7 @@ int trace(const CLI::App& app, const TraceWords& words, Streams io) {
         return kSuccess;
     }
     for (const char* flag :
-         {"--text", "--token-ids", "--image", "--off", "--row", "--patch", "--stream"})
+         {"--text", "--token-ids", "--image", "--decoder", "--off", "--row", "--patch", "--stream"})
         if (app.count(flag) > 0)
             throw bad_input(fmt::format("{} has no --model; expected its folder", flag));
     const std::vector<TraceWords> calls = calls_of(words);

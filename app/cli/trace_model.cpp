@@ -5,10 +5,11 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/common/or_throw.h"
 #include "app/files/standard.h"
-#include "core/models/model.h"
+#include "core/models/groups.h"
 #include "core/models/read_out.h"
 #include "core/text.h"
 
@@ -20,7 +21,8 @@ constexpr std::size_t kNextTokens = 5;
 using Clock = std::chrono::steady_clock;
 
 std::string_view read_out_name(const Model& model) {
-    return model.config().family->read_out == ReadOut::sentence ? "embedding" : "logits";
+    const ReadOut kind = model.config().family->read_out;
+    return kind == ReadOut::sentence || kind == ReadOut::projected ? "embedding" : "logits";
 }
 
 /// Layer 0 says them of all; another only where its own are others than those, which are kept in `first`.
@@ -57,9 +59,13 @@ std::vector<NpzEntry> entries_of(const Model& model, const ModelRun& run, StageS
         entries.push_back(
             {fmt::format("l{}.residual", n), {1, shape.t, shape.d}, layer.residual.values()});
     }
-    std::vector<std::string> words;
-    for (const ModelToken& token : run.tokens) words.push_back(token.text);
-    entries.push_back({"tokens", {}, {}, std::move(words)});
+    const auto add_words = [&](const char* name, const std::vector<ModelToken>& tokens) {
+        std::vector<std::string> words;
+        for (const ModelToken& token : tokens) words.push_back(token.text);
+        entries.push_back({name, {}, {}, std::move(words)});
+    };
+    add_words("tokens", run.tokens);
+    if (!run.tokens_kv.empty()) add_words("tokens_kv", run.tokens_kv);
     const bool image = model.config().image.has_value();
     if (!image) entries.push_back({"token_ids", {std::ssize(ids)}, ids});
     if (const Shape shape = run.read_out.shape(); !run.read_out.empty())
@@ -91,15 +97,46 @@ std::string next_words(const Model& model, const ModelRun& run) {
     return fmt::format("  {}:{}\n", likeliest_name(model), words);
 }
 
-std::string summary(const ModelTrace& request, const Model& model, const ModelRun& run,
+/// A line for each image: its logit with each text, and its softmax over the texts.
+std::string match_words(const ModelRun& run) {
+    const ModelLayer& layer = run.layers.front();
+    const auto images = layer.inputs->q.matrix(0, 0), texts = layer.inputs->k.matrix(0, 0);
+    std::string words;
+    for (Index i = 0; i < images.rows; ++i) {
+        std::vector<float> logits;
+        for (Index j = 0; j < texts.rows; ++j)
+            logits.push_back(
+                static_cast<float>(layer.spec.scale_value *
+                                   std::inner_product(images.row(i).begin(), images.row(i).end(),
+                                                      texts.row(j).begin(), 0.0)));
+        const std::vector<double> shares = probabilities(logits);
+        words += fmt::format("  {}:", run.tokens[static_cast<std::size_t>(i)].text);
+        for (std::size_t j = 0; j < logits.size(); ++j)
+            words +=
+                fmt::format("{} {} {:.3f}{}", j == 0 ? "" : ";", run.tokens_kv[j].text, logits[j],
+                            shares.empty() ? "" : fmt::format(" ({:.1f} %)", 100.0 * shares[j]));
+        words += '\n';
+    }
+    return words;
+}
+
+std::string summary(const ModelTrace& request, const Model& whole, const ModelRun& run,
                     double open_ms, double run_ms) {
+    const Model& model = stack_of(whole, request.reading.group);
     const ModelConfig& config = model.config();
     std::string text = fmt::format("{} -> {}\n", request.folder, request.output);
     text += fmt::format("{}: {} layers, {} heads, width {}; {} tokens\n", config.family->words,
                         config.layers, config.heads, config.width, run.tokens.size());
+    if (const auto groups = groups_of(whole); !groups.empty())
+        text += fmt::format("{} of {} (--group)\n",
+                            request.reading.group.empty() ? groups.front() : request.reading.group,
+                            fmt::join(groups, ", "));
     text += fmt::format("opened in {:.0f} ms, computed in {:.1f} ms\n ", open_ms, run_ms);
+    if (model.config().image && run.image == nullptr && !run.tokens_kv.empty())
+        return text + " logits of each image, softmax over the texts\n" + match_words(run);
     if (const auto& image = model.config().image)
-        text += fmt::format(" {}: CLS and {} × {} patches of {} × {} pixels", request.text,
+        text += fmt::format(" {}: CLS and {} × {} patches of {} × {} pixels",
+                            request.image ? request.reading.text : request.reading.beside,
                             image->side(), image->side(), image->patch, image->patch);
     else
         for (const ModelToken& token : run.tokens) text += " " + token.text;
@@ -120,20 +157,22 @@ void check_kind(const ModelTrace& request, const Model& model) {
     if (model.config().image && !request.image)
         throw bad_input(
             fmt::format("--text is '{}'; {} ({}) reads an image: expected --image FILE.png",
-                        shortened(request.text), request.folder, words));
-    if (model.config().image && request.text.empty())
+                        shortened(request.reading.text), request.folder, words));
+    if (model.config().image && request.reading.text.empty())
         throw bad_input("--image is ''; expected the path of a PNG");
     if (!model.config().image && request.image)
         throw bad_input(fmt::format("--image is '{}'; {} ({}) reads a text: expected --text TEXT",
-                                    shortened(request.text), request.folder, words));
+                                    shortened(request.reading.text), request.folder, words));
 }
 
 /// The vectors of another text at every position of this one, which has as many tokens.
-PatchIntervention made_patch(const Model& model, const TypedPatch& typed, const Backend& backend,
-                             Index tokens) {
+PatchIntervention made_patch(const ModelTrace& request, const Model& model, const TypedPatch& typed,
+                             const Backend& backend, Index tokens) {
     StageSet keep;
     keep.set(index_of(typed.part));
-    const auto source = or_throw(model.read(typed.text, backend, keep));
+    Reading reading = request.reading;
+    (reading.group.empty() ? reading.text : reading.beside) = typed.text;
+    const auto source = or_throw(read_group(model, reading, backend, keep));
     if (std::ssize(source.tokens) != tokens)
         throw bad_input(fmt::format(
             "--patch: '{}' has {} tokens and --text {}; expected as many, for a vector is taken "
@@ -148,7 +187,7 @@ Interventions interventions_of(const ModelTrace& request, const Model& model,
                                const Backend& backend, Index tokens) {
     Interventions made{request.with.off, request.with.rows, {}};
     for (const TypedPatch& typed : request.with.patches)
-        made.patches.push_back(made_patch(model, typed, backend, tokens));
+        made.patches.push_back(made_patch(request, model, typed, backend, tokens));
     return made;
 }
 
@@ -171,18 +210,21 @@ bool can_change(const ModelTrace& request, const Model& model, HeadPlace at) {
 
 Changed run_changed(const ModelTrace& request, const Model& model, const Backend& backend) {
     if (!request.with.any())
-        return {or_throw(model.read(request.text, backend, request.keep)), {}, {}, {}, {}};
+        return {
+            or_throw(read_group(model, request.reading, backend, request.keep)), {}, {}, {}, {}};
     StageSet weights;
     weights.set(index_of(Stage::weights));
-    const auto before = or_throw(model.read(request.text, backend, weights));
+    const auto before = or_throw(read_group(model, request.reading, backend, weights));
     if (!before.layers.empty() && before.layers.front().trace[Stage::weights].empty())
         throw bad_input(fmt::format(
             "--backend {} keeps no weights: what an intervention does to them cannot be said",
             backend.name()));
     const auto with = interventions_of(request, model, backend, std::ssize(before.tokens));
-    auto after = or_throw(model.read(request.text, backend, request.keep | weights, {}, with));
+    auto after =
+        or_throw(read_group(model, request.reading, backend, request.keep | weights, {}, with));
     Changed changed;
-    changed.effects = effects_of(before, after, model.gives_logits());
+    changed.effects =
+        effects_of(before, after, stack_of(model, request.reading.group).gives_logits());
     changed.run = std::move(after);
     for (ModelLayer& layer : changed.run.layers)
         if (!request.keep[index_of(Stage::weights)]) layer.trace[Stage::weights] = {};
@@ -213,7 +255,7 @@ std::string output_effect(const Model& model, const RunEffects& effects) {
     if (effects.cosine)
         return fmt::format("  embedding: cosine {:.6f} to that without interventions\n",
                            *effects.cosine);
-    return model.gives_logits() || model.config().family->read_out == ReadOut::sentence
+    return model.gives_logits() || read_out_name(model) == "embedding"
                ? "  output: it is not finite, and cannot be compared\n"
                : "  the model has no output to compare\n";
 }
@@ -254,15 +296,16 @@ void add_effects(const Model& model, const Changed& changed, std::vector<NpzEntr
 
 void trace_model(const ModelTrace& request, Streams io) {
     const Clock::time_point start = Clock::now();
-    const auto model = or_throw(Model::open(request.folder, request.kept));
-    check_kind(request, model);
+    const auto whole = or_throw(Model::open(request.folder, request.kept));
+    check_kind(request, whole);
+    const Model& model = stack_of(whole, request.reading.group);
     const double open_ms = elapsed_ms(start);
     const std::string name = request.backend == "auto" ? "staged" : request.backend;
     const Backend* backend = find_backend(name, io.backends);
     if (backend == nullptr)  // the error says which there are
         backend = or_throw(choose_backend(name, Dimensions{}, request.keep, io.backends));
     const Clock::time_point turn = Clock::now();
-    const auto changed = run_changed(request, model, *backend);
+    const auto changed = run_changed(request, whole, *backend);
     const ModelRun& run = changed.run;
     const double run_ms = elapsed_ms(turn);
     std::vector<float> ids;
@@ -270,11 +313,11 @@ void trace_model(const ModelTrace& request, Streams io) {
     std::vector<NpzEntry> entries = entries_of(model, run, request.keep, ids);
     add_effects(model, changed, entries);
     write_entries(request.output, entries, io);
-    std::vector<std::string> notes = model.notes();
-    if (!run.note.empty()) notes.push_back(fmt::format("{}: {}", request.text, run.note));
+    std::vector<std::string> notes = whole.notes();
+    if (!run.note.empty()) notes.push_back(fmt::format("{}: {}", request.reading.text, run.note));
     for (const std::string& note : notes) io.err << "attnscope trace: note: " << note << '\n';
     std::ostream& out = files::is_standard(request.output) ? io.err : io.out;
-    out << summary(request, model, run, open_ms, run_ms);
+    out << summary(request, whole, run, open_ms, run_ms);
     if (changed.effects) out << effect_table(request, model, changed);
 }
 

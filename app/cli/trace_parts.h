@@ -12,6 +12,7 @@
 #include "app/cli/subcommands.h"
 #include "app/files/call.h"
 #include "core/io/npz.h"
+#include "core/models/groups.h"
 #include "core/models/model.h"
 #include "core/trace.h"
 
@@ -81,11 +82,11 @@ std::string operation_summary(const files::FileCall& call, const OperationRun& r
 /// `attnscope trace --model FOLDER --text TEXT -o OUT.npz`, or --image FILE.png of a model that reads images.
 struct ModelTrace {
     std::string folder;
-    std::string text;  // or, of a model that reads images, the file
+    Reading reading;  // its text: or, of a model that reads images, the file
     std::string output;
     std::string backend;
     StageSet keep;
-    bool image = false;  // `text` is a file, given as --image
+    bool image = false;  // it is a file, given as --image
     TypedInterventions with = {};
     KeptBlocks kept =
         KeptBlocks::all;  // one: without the stage output, which needs W_O of every layer

@@ -41,7 +41,7 @@ void sweep(ModelCache::Entry& entry, const view::SweepAsked& asked, const ModelR
     options.part = asked.part;
     std::shared_ptr<const ModelRun> other;
     if (options.by == Ablation::patch) {
-        other = untouched(entry, asked.from, {control.stop, {}});
+        other = untouched(entry, {asked.from}, {control.stop, {}});
         options.other = other.get();
         for (const ModelToken& token : other->tokens) made.others.push_back(token.text);
         if (!asked.pairs.empty()) {
@@ -74,7 +74,7 @@ Result<std::shared_ptr<const view::SweptModel>> sweep_model(ModelCache& cache,
     return caught([&] {
         const auto entry = or_throw(cache.open(wanted.path));
         const view::SweepAsked asked = view::sweep_asked(options);
-        const auto run = untouched(*entry, wanted.text, {control.stop, {}});
+        const auto run = untouched(*entry, {wanted.text}, {control.stop, {}});
         view::SweptModel made{wanted, {}, {}, {}, {}};
         made.options = options;
         if (asked.circuit)

@@ -7,6 +7,7 @@
 
 #include "app/common/document/interventions.h"
 #include "app/common/or_throw.h"
+#include "core/models/groups.h"
 #include "core/models/read_out.h"
 #include "core/text.h"
 
@@ -16,9 +17,13 @@ namespace {
 constexpr std::size_t kNextTokens = 5;
 
 /// `text`: or the file of an image. Of a layer its inputs are needed, and its weights where they are compared.
-ModelRun run_over(const Model& model, const std::string& text, StageSet keep,
+ModelRun run_over(const Model& model, const Reading& reading, StageSet keep,
                   const RunControl& control, const Interventions& with = {}) {
-    return or_throw(model.read(text, *find_backend("staged"), keep, control, with));
+    return or_throw(read_group(model, reading, *find_backend("staged"), keep, control, with));
+}
+
+Reading reading_of(const view::ModelOrigin& wanted) {
+    return {wanted.text, wanted.beside, wanted.group};
 }
 
 /// A part of the work, from `first` to `first` + `share` of it.
@@ -39,7 +44,10 @@ StageSet kept_of_untouched() {
 }
 
 /// What a text, or the file of an image as it is now, is kept under.
-std::string key_of(const Model& model, const std::string& text) {
+std::string key_of(const Model& model, const Reading& reading) {
+    const std::string& text = reading.text;
+    if (!reading.group.empty())
+        return fmt::format("{}\n{}\n{}", reading.group, reading.beside, text);
     if (!model.config().image || text.empty()) return text;
     std::error_code fault;
     const auto size = std::filesystem::file_size(text, fault);
@@ -48,9 +56,11 @@ std::string key_of(const Model& model, const std::string& text) {
 }
 
 /// The vectors of its text at every position of one of so many tokens.
-PatchIntervention patch_of(ModelCache::Entry& entry, const view::TextPatch& patch, Index tokens,
-                           const RunControl& control) {
-    const auto source = untouched(entry, patch.text, control);
+PatchIntervention patch_of(ModelCache::Entry& entry, const view::ModelOrigin& wanted,
+                           const view::TextPatch& patch, Index tokens, const RunControl& control) {
+    Reading reading = reading_of(wanted);  // another text of the stack that is looked at
+    (reading.group.empty() ? reading.text : reading.beside) = patch.text;
+    const auto source = untouched(entry, reading, control);
     const auto count = std::ssize(source->tokens);
     if (count != tokens)
         throw bad_input(fmt::format(
@@ -62,11 +72,11 @@ PatchIntervention patch_of(ModelCache::Entry& entry, const view::TextPatch& patc
     return or_throw(patch_from(*source, patch.at, patch.part, std::move(positions)));
 }
 
-Interventions interventions_of(ModelCache::Entry& entry, const view::ModelChanges& changes,
+Interventions interventions_of(ModelCache::Entry& entry, const view::ModelOrigin& wanted,
                                Index tokens, const RunControl& control) {
-    Interventions made{changes.off, changes.rows, {}};
-    for (const view::TextPatch& patch : changes.patches)
-        made.patches.push_back(patch_of(entry, patch, tokens, control));
+    Interventions made{wanted.changes.off, wanted.changes.rows, {}};
+    for (const view::TextPatch& patch : wanted.changes.patches)
+        made.patches.push_back(patch_of(entry, wanted, patch, tokens, control));
     return made;
 }
 
@@ -78,18 +88,18 @@ struct Read {
 Read read_over(ModelCache::Entry& entry, const view::ModelOrigin& wanted,
                const RunControl& control) {
     const Model& model = entry.model;
+    const Reading reading = reading_of(wanted);
     if (wanted.changes.empty()) {
-        if (const auto known = entry.runs.find(key_of(model, wanted.text)))
-            return Read{**known, {}};
-        return Read{run_over(model, wanted.text, {}, control), {}};
+        if (const auto known = entry.runs.find(key_of(model, reading))) return Read{**known, {}};
+        return Read{run_over(model, reading, {}, control), {}};
     }
-    const auto before = untouched(entry, wanted.text, part_of(control, 0.0, 0.5));
+    const auto before = untouched(entry, reading, part_of(control, 0.0, 0.5));
     const auto with =
-        interventions_of(entry, wanted.changes, std::ssize(before->tokens), {control.stop, {}});
+        interventions_of(entry, wanted, std::ssize(before->tokens), {control.stop, {}});
     StageSet weights;
     weights.set(index_of(Stage::weights));
-    auto run = run_over(model, wanted.text, weights, part_of(control, 0.5, 0.5), with);
-    RunEffects effects = effects_of(*before, run, model.gives_logits());
+    auto run = run_over(model, reading, weights, part_of(control, 0.5, 0.5), with);
+    RunEffects effects = effects_of(*before, run, stack_of(model, wanted.group).gives_logits());
     return Read{std::move(run), std::move(effects)};
 }
 
@@ -121,7 +131,7 @@ std::optional<Tensor> vector_before(ModelCache::Entry& entry, const view::ModelO
     const view::ModelChanges off{wanted.changes.off};
     if (auto known = entry.vectors.find({wanted.before, off})) return known;
     auto run = caught([&] {
-        return run_over(entry.model, wanted.before, {}, {control.stop, {}}, {off.off, {}, {}});
+        return run_over(entry.model, {wanted.before}, {}, {control.stop, {}}, {off.off, {}, {}});
     });
     if (!run) return std::nullopt;
     entry.vectors.keep({wanted.before, off}, run->read_out);
@@ -140,29 +150,40 @@ view::ReadOut sentence_vector(ModelCache::Entry& entry, const ModelRun& run,
 
 view::ReadOut read_out_of(ModelCache::Entry& entry, const ModelRun& run,
                           const view::ModelOrigin& wanted, const RunControl& control) {
-    const ReadOut kind = entry.model.config().family->read_out;
-    if (kind == ReadOut::sentence) return sentence_vector(entry, run, wanted, control);
+    const ReadOut kind = stack_of(entry.model, wanted.group).config().family->read_out;
+    if (kind == ReadOut::projected && !wanted.group.empty()) return {};  // an image, or many
+    if (kind == ReadOut::sentence || kind == ReadOut::projected)
+        return sentence_vector(entry, run, wanted, control);
     return kind == ReadOut::none ? view::ReadOut{} : likeliest_of(entry.model, run);
 }
 
-view::Document document_over(const Model& model, const view::ModelOrigin& origin, ModelRun run) {
-    const std::filesystem::path named(origin.path);
+/// "T5, trained weights: 6 layers, 8 heads; encoder".
+std::string note_over(const Model& model, const view::ModelOrigin& origin, const ModelRun& run) {
     const ModelConfig& config = model.config();
+    std::string note = fmt::format("{}, trained weights: {} layers, {} heads", config.family->words,
+                                   run.layers.size(), run.layers.front().spec.heads);
+    if (const auto groups = groups_of(model); !groups.empty())
+        note += fmt::format("; {}", origin.group.empty() ? groups.front() : origin.group);
+    if (origin.image && !origin.text.empty())
+        note += fmt::format(", reads {}", std::filesystem::path(origin.text).filename().string());
+    if (!run.note.empty()) note += fmt::format("; {}", run.note);
+    if (!origin.changes.empty()) note += fmt::format("; {}", view::changes_words(origin.changes));
+    return note;
+}
+
+view::Document document_over(const Model& whole, const view::ModelOrigin& origin, ModelRun run) {
+    const std::filesystem::path named(origin.path);
+    const ModelConfig& config = stack_of(whole, origin.group).config();
     view::Document document;
     document.origin = origin;
     document.name = (named.has_filename() ? named : named.parent_path()).filename().string();
     document.title = document.name;
-    document.note = fmt::format("{}, trained weights: {} layers, {} heads", config.family->words,
-                                config.layers, config.heads);
-    if (origin.image && !origin.text.empty())
-        document.note +=
-            fmt::format(", reads {}", std::filesystem::path(origin.text).filename().string());
-    if (!run.note.empty()) document.note += fmt::format("; {}", run.note);
-    if (!origin.changes.empty())
-        document.note += fmt::format("; {}", view::changes_words(origin.changes));
-    document.own_heads = config.heads;
-    document.own_kv_heads = config.kv_heads;
+    document.note = note_over(whole, origin, run);
+    for (const std::string_view group : groups_of(whole)) document.groups.emplace_back(group);
+    document.own_heads = run.layers.front().spec.heads;
+    document.own_kv_heads = run.layers.front().spec.kv_heads;
     for (ModelToken& token : run.tokens) document.tokens.push_back(std::move(token.text));
+    for (ModelToken& token : run.tokens_kv) document.tokens_kv.push_back(std::move(token.text));
     document.spec = run.layers.front().spec;
     document.image = std::move(run.image);
     for (ModelLayer& layer : run.layers) {
@@ -196,12 +217,12 @@ view::Opened opened_over(ModelCache::Entry& entry, const view::ModelOrigin& want
 
 }  // namespace
 
-std::shared_ptr<const ModelRun> untouched(ModelCache::Entry& entry, const std::string& text,
+std::shared_ptr<const ModelRun> untouched(ModelCache::Entry& entry, const Reading& reading,
                                           const RunControl& control) {
-    const std::string key = key_of(entry.model, text);
+    const std::string key = key_of(entry.model, reading);
     if (auto known = entry.runs.find(key)) return *known;
-    auto run =
-        std::make_shared<const ModelRun>(run_over(entry.model, text, kept_of_untouched(), control));
+    auto run = std::make_shared<const ModelRun>(
+        run_over(entry.model, reading, kept_of_untouched(), control));
     entry.runs.keep(key, run);
     return run;
 }

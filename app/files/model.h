@@ -13,6 +13,7 @@
 #include "app/common/document/opened.h"
 #include "app/files/writer.h"
 #include "core/backend.h"
+#include "core/models/groups.h"
 #include "core/models/model.h"
 
 namespace attn::files {
@@ -84,7 +85,7 @@ Result<view::Opened> open_model(ModelCache& cache, const std::string& path,
                                 const RunControl& control);
 
 /// Its run of a text, or of an image's file, without interventions: computed once while it is among the texts read last.
-std::shared_ptr<const ModelRun> untouched(ModelCache::Entry& entry, const std::string& text,
+std::shared_ptr<const ModelRun> untouched(ModelCache::Entry& entry, const Reading& reading,
                                           const RunControl& control);
 
 }  // namespace attn::files

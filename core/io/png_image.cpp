@@ -113,10 +113,17 @@ struct ResampleTaps {
     std::vector<std::int32_t> weights;
 };
 
-std::vector<ResampleTaps> resample_taps(Index from, Index to) {
+double resample_share(double t, Resampling how) {
+    if (how == Resampling::bilinear) return t < 1.0 ? 1.0 - t : 0.0;
+    constexpr double a = -0.5;
+    if (t < 1.0) return ((a + 2.0) * t - (a + 3.0)) * t * t + 1.0;
+    return t < 2.0 ? (((t - 5.0) * t + 8.0) * t - 4.0) * a : 0.0;
+}
+
+std::vector<ResampleTaps> resample_taps(Index from, Index to, Resampling how) {
     const double scale = static_cast<double>(from) / static_cast<double>(to);
-    const double support = std::max(scale, 1.0);
-    const double inverse = 1.0 / support;
+    const double inverse = 1.0 / std::max(scale, 1.0);
+    const double support = (how == Resampling::bicubic ? 2.0 : 1.0) * std::max(scale, 1.0);
     std::vector<ResampleTaps> line(static_cast<std::size_t>(to));
     std::vector<double> shares;
     for (std::size_t n = 0; n < line.size(); ++n) {
@@ -127,13 +134,13 @@ std::vector<ResampleTaps> resample_taps(Index from, Index to) {
         double sum = 0.0;
         for (Index x = first; x < end; ++x) {
             const double distance = std::abs((static_cast<double>(x) - centre + 0.5) * inverse);
-            shares.push_back(distance < 1.0 ? 1.0 - distance : 0.0);
+            shares.push_back(resample_share(distance, how));
             sum += shares.back();
         }
         line[n].first = first;
         for (const double share : shares)
-            line[n].weights.push_back(
-                static_cast<std::int32_t>(0.5 + share / sum * (1 << kResampleBits)));
+            line[n].weights.push_back(static_cast<std::int32_t>(
+                (share < 0.0 ? -0.5 : 0.5) + share / sum * (1 << kResampleBits)));
     }
     return line;
 }
@@ -149,10 +156,10 @@ std::uint8_t resampled(const std::uint8_t* pixels, std::size_t step, const Resam
     return static_cast<std::uint8_t>(std::clamp<std::int64_t>(sum >> kResampleBits, 0, 255));
 }
 
-RgbImage resampled_rows(const RgbImage& image, Index width) {
+RgbImage resampled_rows(const RgbImage& image, Index width, Resampling how) {
     RgbImage out{width, image.height, {}, image.over_white};
     out.rgb.reserve(static_cast<std::size_t>(3 * width * image.height));
-    const auto taps = resample_taps(image.width, width);
+    const auto taps = resample_taps(image.width, width, how);
     for (Index y = 0; y < image.height; ++y) {
         const std::uint8_t* const row = image.rgb.data() + 3 * y * image.width;
         for (const ResampleTaps& each : taps)
@@ -161,11 +168,11 @@ RgbImage resampled_rows(const RgbImage& image, Index width) {
     return out;
 }
 
-RgbImage resampled_columns(const RgbImage& image, Index height) {
+RgbImage resampled_columns(const RgbImage& image, Index height, Resampling how) {
     RgbImage out{image.width, height, {}, image.over_white};
     const auto stride = static_cast<std::size_t>(3 * image.width);
     out.rgb.reserve(stride * static_cast<std::size_t>(height));
-    for (const ResampleTaps& each : resample_taps(image.height, height))
+    for (const ResampleTaps& each : resample_taps(image.height, height, how))
         for (std::size_t n = 0; n < stride; ++n)
             out.rgb.push_back(resampled(image.rgb.data() + n, stride, each));
     return out;
@@ -200,10 +207,21 @@ std::string encode_png(const RgbImage& image) {
     return bytes;
 }
 
-RgbImage resized_image(const RgbImage& image, Index width, Index height) {
+RgbImage resized_image(const RgbImage& image, Index width, Index height, Resampling how) {
     ATTN_CHECK(width > 0 && height > 0, "an image has pixels");
     if (image.width == width && image.height == height) return image;
-    return resampled_columns(resampled_rows(image, width), height);
+    return resampled_columns(resampled_rows(image, width, how), height, how);
+}
+
+RgbImage middle_of(const RgbImage& image, Index width, Index height) {
+    ATTN_CHECK(width <= image.width && height <= image.height, "a part is cut out");
+    RgbImage part{width, height, {}, image.over_white};
+    const Index top = (image.height - height) / 2, left = (image.width - width) / 2;
+    for (Index row = 0; row < height; ++row) {
+        const auto from = image.rgb.begin() + 3 * ((top + row) * image.width + left);
+        part.rgb.insert(part.rgb.end(), from, from + 3 * width);
+    }
+    return part;
 }
 
 }  // namespace attn

@@ -33,10 +33,18 @@ Result<RgbImage> read_png(const std::filesystem::path& file);
 /// The bytes of a PNG file, 8 bits, opaque, by libpng's fast setting: pictures of flat colours. Same pixels, same bytes.
 std::string encode_png(const RgbImage& image);
 
-/// Bilinear with antialiasing, as Pillow's Image.resize(…, BILINEAR) computes it, bit for bit: along each row, then along
+/// How much a pixel at a distance t of a result's counts, t in steps of the coarser of the two images.
+enum class Resampling : std::uint8_t {
+    bilinear,  // max(0, 1 − t)
+    bicubic    // 1.5 t³ − 2.5 t² + 1 below 1, −0.5 t³ + 2.5 t² − 4 t + 2 below 2
+};
+/// With antialiasing, as Pillow's Image.resize(…, BILINEAR or BICUBIC) computes it, bit for bit: along each row, then along
 /// each column, a pixel of the result is the average of those of the image around its centre c = (n + ½) s, s = from / to,
-/// with the weights of a triangle max(0, 1 − |x + ½ − c| / max(s, 1)), in units of 2⁻²², rounded to 8 bits after each pass.
+/// with the weights at t = |x + ½ − c| / max(s, 1), in units of 2⁻²², rounded to 8 bits after each pass.
 /// Width and height are at least 1.
-RgbImage resized_image(const RgbImage& image, Index width, Index height);
+RgbImage resized_image(const RgbImage& image, Index width, Index height,
+                       Resampling how = Resampling::bilinear);
+/// The width × height in the middle, where what is left over is odd one pixel nearer the top left. It is no larger than the image.
+RgbImage middle_of(const RgbImage& image, Index width, Index height);
 
 }  // namespace attn

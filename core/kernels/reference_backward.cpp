@@ -164,7 +164,8 @@ class ScoresBackward {
         const ViewD d_q = d.q.matrix(b, h);
         const ViewD d_k = d.k.matrix(b, g);
         if (!is_dot(call_.spec().score))
-            return pair_products_backward(call_, q, k, d_scores, d_q, d_k, d_.params);
+            return pair_products_backward(call_, {h, 0, q.rows}, q, k, d_scores, d_q, d_k,
+                                          d_.params);
         std::vector<std::uint8_t> contributes(static_cast<std::size_t>(k.rows));
         for (Index i = 0; i < q.rows; ++i) {
             fill_contributing(call_.spec(), call_.size(), b, h, i, contributes);

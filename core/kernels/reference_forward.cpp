@@ -76,7 +76,7 @@ void fill_scores(const CallD& call, const TensorD& q, const TensorD& k, TensorD&
             if (is_dot(call.spec().score))
                 add_product_transposed(queries, keys, scores.matrix(b, h));
             else
-                pair_products(call, queries, keys, scores.matrix(b, h));
+                pair_products(call, {h, 0, queries.rows}, queries, keys, scores.matrix(b, h));
         }
 }
 

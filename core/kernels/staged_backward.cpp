@@ -52,8 +52,9 @@ class HeadBackward {
         const auto q = operands_.q.matrix(b, h);
         const auto k = operands_.k.matrix(b, g);
         if (!is_dot(spec_.score))
-            return pair_products_backward(call_, q, k, d_scores, d_operands_.q.matrix(b, h),
-                                          d_operands_.k.matrix(b, g), params_);
+            return pair_products_backward(call_, {h, 0, size_.tq}, q, k, d_scores,
+                                          d_operands_.q.matrix(b, h), d_operands_.k.matrix(b, g),
+                                          params_);
         pairs.add_over_keys(d_scores, k, d_operands_.q.matrix(b, h));
         pairs.add_over_queries(d_scores, q, d_operands_.k.matrix(b, g));
     }

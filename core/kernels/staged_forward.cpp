@@ -127,7 +127,7 @@ class StagedRun {
         if (is_dot_)
             multiply_panels(q, packed_k_.matrix(b, g).data, panel_count(size_.tk), rows);
         else
-            slow_products(q, in_.k.matrix(b, g), rows);
+            slow_products({h, first, size_.tq}, q, in_.k.matrix(b, g), rows);
         for (Index i = first; i < first + count; ++i) {
             const std::span<float> row = rows.row(i - first);
             trace_.logsumexp(b, h, i, 0) = weigh(b, h, i, row, scratch);
@@ -143,9 +143,9 @@ class StagedRun {
     }
 
     /// A score that is no dot product; the rest of each row's last vector is 0, as multiply_panels() leaves it.
-    void slow_products(MatrixView<const float> q, MatrixView<const float> k,
+    void slow_products(QueryRows at, MatrixView<const float> q, MatrixView<const float> k,
                        MatrixView<float> rows) const {
-        pair_products<float>(call_, q, k, rows);
+        pair_products<float>(call_, at, q, k, rows);
         for (Index i = 0; i < rows.rows; ++i)
             std::fill(rows.data + i * stride_ + size_.tk, rows.data + (i + 1) * stride_, 0.0F);
     }

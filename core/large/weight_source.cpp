@@ -16,7 +16,7 @@ namespace {
 /// What a map needs of the inputs, with values one number wide: a call is not valid without values.
 Inputs without_values(const Inputs& in, const AttentionSpec& spec) {
     Inputs needed;
-    for (const Param param : {Param::w_score, Param::sinks})
+    for (const Param param : {Param::w_score, Param::sinks, Param::b_score})
         needed.params[param] = in.params[param];
     if (!in.projects()) {
         needed.q = in.q;
@@ -34,14 +34,19 @@ Inputs without_values(const Inputs& in, const AttentionSpec& spec) {
     return needed;
 }
 
-Result<void> check_shown(const AttentionSpec& spec) {
+Result<void> check_shown(const AttentionSpec& spec, Index keys) {
     if (spec.drops())
         return bad_input(fmt::format(
             "dropout is {}: a map shows weights before dropout, so 0 is expected", spec.dropout));
-    if (!is_dot(spec.score))
+    if (spec.score == Score::relative && keys > kMostDistanceKeys)
         return bad_input(fmt::format(
-            "score {}: a map of weights needs scores that are dot products, so dot, cosine or "
-            "general is expected",
+            "score relative over {} keys: a map of weights has a column of operands for "
+            "each, so at most {} are expected",
+            keys, kMostDistanceKeys));
+    if (!is_dot(spec.score) && spec.score != Score::relative)
+        return bad_input(fmt::format(
+            "score {}: a map of weights needs scores that are dot products, so dot, cosine, "
+            "general or relative is expected",
             info(spec.score).key));
     return {};
 }
@@ -49,6 +54,36 @@ Result<void> check_shown(const AttentionSpec& spec) {
 using Operand = std::shared_ptr<const Tensor>;
 
 Operand shared(Tensor&& tensor) { return std::make_shared<const Tensor>(std::move(tensor)); }
+
+/// x with `more` columns, 0.
+Tensor widened(const Tensor& x, Index more) {
+    const Shape shape = x.shape();
+    Tensor wide({shape.b, shape.h, shape.t, shape.d + more});
+    for (Index n = 0; n < shape.b * shape.h * shape.t; ++n)
+        std::copy_n(x.data() + n * shape.d, shape.d, wide.data() + n * (shape.d + more));
+    return wide;
+}
+
+/// q_i · k_j + b: a query has the number of each key behind its own columns, a key has 1 in the column that is its own.
+void add_distances(const Tensor& b, WeightSource& source) {
+    const Dimensions& size = source.size;
+    Tensor q = widened(*source.q, size.tk), k = widened(*source.k, size.tk);
+    for (Index n = 0; n < size.batch; ++n) {
+        for (Index h = 0; h < size.heads; ++h)
+            for (Index i = 0; i < size.tq; ++i)
+                for (Index j = 0; j < size.tk; ++j)
+                    q(n, h, i, size.d_k + j) = b(0, 0, h, j - i + size.tq - 1);
+        for (Index g = 0; g < size.kv_heads; ++g)
+            for (Index j = 0; j < size.tk; ++j) k(n, g, j, size.d_k + j) = 1.0F;
+    }
+    const double scale = score_factor(source.spec, size.d_k) * source.spec.temperature;
+    source.spec.score = Score::dot;
+    source.spec.scale = ScaleKind::value;
+    source.spec.scale_value = scale;
+    source.size.d_k += size.tk;
+    source.q = shared(std::move(q));
+    source.k = shared(std::move(k));
+}
 
 /// From q and k to the operands of the dot product.
 WeightSource make_source(Operand q, Operand k, const Params& params, const AttentionSpec& spec,
@@ -61,7 +96,9 @@ WeightSource make_source(Operand q, Operand k, const Params& params, const Atten
     if (!made.q.empty()) q = shared(std::move(made.q));
     if (!made.k.empty()) k = shared(std::move(made.k));
     const std::span<const float> sinks = params[Param::sinks].values();
-    return {std::move(q), std::move(k), spec, size, {sinks.begin(), sinks.end()}};
+    WeightSource source{std::move(q), std::move(k), spec, size, {sinks.begin(), sinks.end()}};
+    if (spec.score == Score::relative) add_distances(params[Param::b_score], source);
+    return source;
 }
 
 WeightSource project_source(Inputs&& in, const AttentionSpec& spec, const Dimensions& size) {
@@ -87,7 +124,9 @@ double sink_of(const WeightSource& source, Head head) {
 
 Result<WeightSource> weight_source(const Inputs& inputs, const AttentionSpec& spec) try {
     Inputs needed = without_values(inputs, spec);
-    if (auto fine = check_shown(spec); !fine) return tl::unexpected(fine.error());
+    const Index keys = std::max(
+        {needed.x_kv.shape().t, needed.k.shape().t, needed.x_kv.empty() ? needed.x.shape().t : 0});
+    if (auto fine = check_shown(spec, keys); !fine) return tl::unexpected(fine.error());
     const Result<Call> call = validate(needed, spec);
     if (!call) return tl::unexpected(call.error());
     const Dimensions size = call->size();
@@ -99,7 +138,7 @@ Result<WeightSource> weight_source(const Inputs& inputs, const AttentionSpec& sp
 Result<WeightSource> weight_source(const std::shared_ptr<const Inputs>& inputs,
                                    const AttentionSpec& spec, const Dimensions& size) try {
     if (inputs->projects()) return weight_source(*inputs, spec);
-    if (auto fine = check_shown(spec); !fine) return tl::unexpected(fine.error());
+    if (auto fine = check_shown(spec, size.tk); !fine) return tl::unexpected(fine.error());
     return make_source(Operand(inputs, &inputs->q), Operand(inputs, &inputs->k), inputs->params,
                        spec, size);
 } catch (const std::bad_alloc&) {

@@ -43,10 +43,13 @@ Finish finish_of(const WeightSource& source, Head head);
 /// The sink's logit of a head; −inf: there is none.
 double sink_of(const WeightSource& source, Head head);
 
+/// Scores by distance are dot products of operands with a column more for each key: this many at most.
+inline constexpr Index kMostDistanceKeys = 2048;
+
 /// Projects X where there is one, turns Q and K (RoPE) and makes the score's operands of them, in double stored as
 /// float. Without any of it Q and K are shared or moved as they are. V is not looked at.
 /// Errors: those of validate(); dropout > 0 (a map shows weights before dropout) and a score that is no dot product of
-/// operands (additive, student_t): each is refused by name.
+/// operands (additive, student_t), or `relative` over more than kMostDistanceKeys keys: each is refused by name.
 Result<WeightSource> weight_source(const Inputs& inputs, const AttentionSpec& spec);
 
 /// The same for inputs whose `size` is known to be valid: Q and K that are given are shared, not copied.

@@ -106,7 +106,7 @@ Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfi
     inputs.k = project(projected, Stage::k, shape(config.kv_heads, Param::w_k));
     inputs.v = project(projected, Stage::v, shape(config.kv_heads, Param::w_v));
     finish_heads(inputs, block, config, layer, first);
-    for (const Param param : {Param::w_o, Param::b_o, Param::sinks})
+    for (const Param param : {Param::w_o, Param::b_o, Param::sinks, Param::b_score})
         inputs.params[param] = std::move(projected.params[param]);
     return inputs;
 }

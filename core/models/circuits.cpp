@@ -60,6 +60,11 @@ void fold_norm_after(Matrix& y, const NormWeights& norm, Norm kind) {
 
 Result<Factors> factors_of(const Model& model, HeadPlace at) {
     const ModelConfig& config = model.config();
+    if (config.family->positions == Positions::distances)
+        return bad_input(
+            fmt::format("{} adds a number for each distance to its scores, which W_Q "
+                        "and W_K do not hold: its circuits are not computed here",
+                        config.family->words));
     if (auto fine = check_interventions({{at}, {}, {}}, model, 1); !fine)
         return tl::unexpected(fine.error());
     const BlockWeights& block = model.weights().blocks[static_cast<std::size_t>(at.layer)];

@@ -64,8 +64,55 @@ void read_activation(ConfigReader& reader, ModelConfig& config) {
         config.activation = Activation::gelu_tanh;
     else if (name == "silu" || name == "swish")
         config.activation = Activation::silu;
+    else if (name == "quick_gelu")
+        config.activation = Activation::quick_gelu;
     else
-        reader.wrong(*named, "relu, gelu, gelu_new, gelu_pytorch_tanh or silu");
+        reader.wrong(*named, "relu, gelu, gelu_new, gelu_pytorch_tanh, quick_gelu or silu");
+}
+
+/// "relu", "gated-gelu", which is the approximation by tanh, "gated-silu": what T5's MLP is.
+void read_feed_forward(ConfigReader& reader, ModelConfig& config) {
+    if (config.family->names.plain_up.empty()) return;
+    const bool gated = config.family->key == "mt5";
+    const json* said = reader.find({"feed_forward_proj"});
+    const json text = said == nullptr ? json(gated ? "gated-gelu" : "relu") : *said;
+    constexpr std::pair<const char*, Activation> kKnown[] = {{"relu", Activation::relu},
+                                                             {"gelu", Activation::gelu},
+                                                             {"silu", Activation::silu},
+                                                             {"gelu_new", Activation::gelu_tanh}};
+    const std::string name = text.is_string() ? text.get<std::string>() : "";
+    config.plain_mlp = !name.starts_with("gated-");
+    std::string act = config.plain_mlp ? name : name.substr(6);
+    if (name == "gated-gelu") act = "gelu_new";
+    const auto* const known =
+        std::ranges::find_if(kKnown, [&](const auto& each) { return act == each.first; });
+    if (known == std::end(kKnown))
+        return reader.wrong(text, "relu, gelu, silu or gelu_new, or these after 'gated-'");
+    config.activation = known->second;
+    if (const json* again = reader.find({"dense_act_fn"}); again != nullptr && *again != act)
+        reader.wrong(*again, fmt::format("{}, as 'feed_forward_proj' says", act));
+    if (const json* again = reader.find({"is_gated_act"});
+        again != nullptr && *again != !config.plain_mlp)
+        reader.wrong(*again, fmt::format("{}, as 'feed_forward_proj' says", !config.plain_mlp));
+}
+
+/// Buckets of distances, and the scores, which are not scaled.
+void read_distances(ConfigReader& reader, ModelConfig& config) {
+    if (config.family->positions != Positions::distances) return;
+    config.score_factor = 1.0;
+    config.buckets = reader.size({"relative_attention_num_buckets"}).value_or(32);
+    config.farthest = reader.size({"relative_attention_max_distance"}).value_or(128);
+    const Index near = config.buckets / (config.family->causal ? 2 : 4);  // one to a bucket
+    if (near < 1 || config.farthest <= near)
+        reader.complain(fmt::format(
+            "has 'relative_attention_num_buckets' = {} and 'relative_attention_max_distance' = "
+            "{}; expected at least 4, and a distance beyond the {} that have one of their own",
+            config.buckets, config.farthest, near));
+    const Index padding = reader.whole({"pad_token_id"}).value_or(0);
+    config.start_id = reader.whole({"decoder_start_token_id"}).value_or(padding);
+    reader.know({"is_encoder_decoder"});  // of no effect on what its own classes compute
+    if (config.tied && config.family->causal)
+        config.logit_factor = 1.0 / std::sqrt(static_cast<double>(config.width));
 }
 
 /// Weights that are codes: of bitsandbytes' 8 bits alone.
@@ -183,6 +230,10 @@ void read_numbers(ConfigReader& reader, ModelConfig& config) {
     config.score_cap = reader.factor("attn_logit_softcapping", cap(family.score_cap));
     config.logit_cap = reader.factor("final_logit_softcapping", cap(family.logit_cap));
     config.parallel = reader.flag("use_parallel_residual", family.key == "gpt_neox");
+    if (family.read_out == ReadOut::projected) {
+        reader.know({"projection_dim"});  // that of both towers counts
+        config.end_id = reader.whole({"eos_token_id"}).value_or(49407);
+    }
     if (family.after_padding) config.padding_id = reader.whole({"pad_token_id"}).value_or(1);
     if (!family.names.router.empty()) {
         config.experts = reader.need_size({"num_local_experts"});
@@ -212,8 +263,10 @@ void read_task(ConfigReader& reader, ModelConfig& config) {
     if (!classes->is_array()) return reader.wrong(*classes, "a list of names of classes");
     for (const json& each : *classes) {
         const std::string name = each.is_string() ? each.get<std::string>() : "";
-        if (name.find("For") != std::string::npos && !name.ends_with("ForCausalLM"))
-            config.other_task = name;
+        const std::string_view own =
+            family.stack.empty() ? "ForCausalLM" : "ForConditionalGeneration";
+        config.alone |= name.ends_with("EncoderModel");
+        if (name.find("For") != std::string::npos && !name.ends_with(own)) config.other_task = name;
     }
 }
 
@@ -227,18 +280,21 @@ void read_ends(ConfigReader& reader, ModelConfig& config) {
 }
 
 void read_sizes(ConfigReader& reader, ModelConfig& config) {
-    config.width = reader.need_size({"hidden_size", "n_embd", "dim"});
-    config.layers = reader.need_size({"num_hidden_layers", "n_layer", "n_layers"});
-    config.heads = reader.need_size({"num_attention_heads", "n_head", "n_heads"});
+    config.width = reader.need_size({"hidden_size", "n_embd", "dim", "d_model"});
+    config.layers = reader.need_size({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
+    if (const auto own = reader.size({"num_decoder_layers"}); own && config.family->causal)
+        config.layers = *own;
+    config.heads = reader.need_size({"num_attention_heads", "n_head", "n_heads", "num_heads"});
     const bool as_queries = config.family->kv_heads == 0 || reader.is_null("num_key_value_heads");
     config.kv_heads = reader.size({"num_key_value_heads"})
                           .value_or(as_queries ? config.heads : config.family->kv_heads);
-    config.head_width = reader.size({"head_dim"});
-    if (!config.head_width && config.family->positions == Positions::rope)
+    config.head_width = reader.size({"head_dim", "d_kv"});
+    if (!config.head_width &&
+        (config.family->positions == Positions::rope || config.family->head_width > 0))
         config.head_width =
             config.family->head_width > 0 ? config.family->head_width : config.columns_of_head();
     if (!config.family->reads_images) config.vocabulary = reader.need_size({"vocab_size"});
-    config.hidden = reader.size({"intermediate_size", "n_inner", "hidden_dim"});
+    config.hidden = reader.size({"intermediate_size", "n_inner", "hidden_dim", "d_ff"});
     if (const auto times = reader.factor("mlp_ratio", {}))
         config.hidden = static_cast<Index>(static_cast<double>(config.width) * *times);
     config.kinds = reader.size({"type_vocab_size"});
@@ -249,116 +305,73 @@ void read_sizes(ConfigReader& reader, ModelConfig& config) {
                                     config.heads, config.kv_heads));
 }
 
-/// id2label: {"0": "cat", …}.
-void read_classes(ConfigReader& reader, ImageInput& image) {
-    const json* found = reader.find({"id2label"});
-    if (found == nullptr) return;
-    constexpr std::string_view kExpected =
-        "an object that names classes by number: {\"0\": \"cat\"}";
-    if (!found->is_object()) return reader.wrong(*found, kExpected);
-    for (const auto& each : found->items()) {
-        const std::string& key = each.key();
-        Index id = -1;
-        const auto [end, fault] = std::from_chars(key.data(), key.data() + key.size(), id);
-        if (fault != std::errc() || end != key.data() + key.size() || id < 0 ||
-            !each.value().is_string())
-            return reader.wrong(*found, kExpected);
-        image.classes[id] = each.value().get<std::string>();
-    }
-}
-
-void read_image(ConfigReader& reader, ModelConfig& config) {
-    if (!config.family->reads_images) return;
-    ImageInput image;
-    image.size = reader.need_size({"image_size"});
-    image.patch = reader.need_size({"patch_size"});
-    image.channels = reader.size({"num_channels"}).value_or(3);
-    image.leading = config.family->names.distillation_token.empty() ? 1 : 2;
-    constexpr Index kMostSide = 4096;  // so that pixels are 200 MB at most, whatever a file says
-    if (image.size > kMostSide)
-        reader.complain(
-            fmt::format("has 'image_size' = {}; expected at most {}", image.size, kMostSide));
-    if (image.patch > image.size)
-        reader.complain(fmt::format("has 'patch_size' = {}; expected at most 'image_size' = {}",
-                                    image.patch, image.size));
-    if (image.channels != 1 && image.channels != 3) {
-        reader.complain(fmt::format("has 'num_channels' = {}; expected 1 or 3", image.channels));
-        image.channels = 3;
-    }
-    image.mean.assign(static_cast<std::size_t>(image.channels), 0.5);
-    image.deviation = image.mean;
-    read_classes(reader, image);
-    config.image = std::move(image);
-}
-
-/// What would give the model other pixels, and is not computed here.
-void refuse_other_resizing(ConfigReader& reader, const ImageInput& image) {
-    if (!reader.flag("do_resize", true))
-        reader.complain("has 'do_resize' = false; expected true: every image is resized here");
-    if (reader.flag("do_center_crop", false))
-        reader.complain("has 'do_center_crop', which is not computed here");
-    constexpr int kBilinear = 2;  // Pillow's number
-    if (const json* resample = reader.find({"resample"});
-        resample != nullptr && *resample != kBilinear)
-        reader.wrong(*resample, "2, bilinear: no other way of resizing is computed here");
-    const json* size = reader.find({"size"});
-    if (size == nullptr) return;
-    const json sides = {{"height", image.size}, {"width", image.size}};
-    if (*size != json(image.size) && *size != sides &&
-        *size != json::array({image.size, image.size}))
-        reader.wrong(*size, fmt::format("{}, which config.json has as 'image_size'", image.size));
-}
-
-}  // namespace
-
-Result<ImageInput> parse_image_preparation(std::string_view text, std::string_view where,
-                                           ImageInput image) {
-    const auto parsed = parse_json(text, where);
-    if (!parsed) return tl::unexpected(parsed.error());
-    if (!parsed->is_object()) return bad_input(fmt::format("{} is no JSON object", where));
-    ConfigReader reader(*parsed, where);
-    refuse_other_resizing(reader, image);
-    image.has_preparation = true;
-    image.factor =
-        reader.flag("do_rescale", true) ? reader.positive({"rescale_factor"}, 1.0 / 255.0) : 1.0;
-    constexpr double kAny = -std::numeric_limits<double>::infinity();
-    image.mean = reader.channels("image_mean", image.channels, 0.5, kAny);
-    image.deviation = reader.channels("image_std", image.channels, 0.5, 0.0);
-    if (!reader.flag("do_normalize", true)) {
-        image.mean.assign(image.mean.size(), 0.0);
-        image.deviation.assign(image.deviation.size(), 1.0);
-    }
-    if (auto fine = reader.finish(); !fine) return tl::unexpected(fine.error());
-    return image;
-}
-
-Result<ModelConfig> parse_model_config(std::string_view text, std::string_view where) {
-    const auto parsed = parse_json(text, where);
-    if (!parsed) return tl::unexpected(parsed.error());
-    if (!parsed->is_object()) return bad_input(fmt::format("{} is no JSON object", where));
-    ConfigReader reader(*parsed, where);
-    ModelConfig config;
-    read_family(reader, config);
-    if (config.family == nullptr) return tl::unexpected(reader.finish().error());
-    reader.set_family(config.family);
+/// Of one stack.
+Result<ModelConfig> config_of(ConfigReader& reader, ModelConfig config) {
     read_sizes(reader, config);
     read_activation(reader, config);
     read_numbers(reader, config);
     read_window(reader, config);
     read_image(reader, config);
-    refuse_others(reader, config);
     read_task(reader, config);
     read_ends(reader, config);
+    read_feed_forward(reader, config);
+    read_distances(reader, config);
+    refuse_others(reader, config);
     for (std::string& key : reader.unused())
         (is_family_key(key) ? config.ignored : config.unknown).push_back(std::move(key));
     if (auto fine = reader.finish(); !fine) return tl::unexpected(fine.error());
     return config;
 }
 
-Result<ModelConfig> read_model_config(const std::filesystem::path& file) {
+/// What the object that holds the stacks says of both.
+void read_whole(ConfigReader& reader, ModelConfig& config) {
+    for (const std::string_view key :
+         {"text_config", "vision_config", "text_config_dict", "vision_config_dict"})
+        if (const json* found = reader.find({key}); found != nullptr && !found->is_object())
+            reader.wrong(*found, "an object");
+    config.projection = reader.size({"projection_dim"}).value_or(512);
+    reader.refuse_foreign(config.projection);
+    config.unknown = reader.unused();
+}
+
+/// What is said of one stack: over the defaults of its class; an older name of the object says all of it anew.
+json section_of(const json& whole, const ModelFamily& family) {
+    const json defaults = json::parse(family.defaults);
+    json made = defaults;
+    const std::string name(family.section);
+    if (const auto at = whole.find(name); at != whole.end() && at->is_object()) made.update(*at);
+    if (const auto at = whole.find(name + "_dict"); at != whole.end() && at->is_object()) {
+        made.update(defaults);
+        made.update(*at);
+    }
+    return made;
+}
+
+}  // namespace
+
+Result<ModelConfig> parse_model_config(std::string_view text, std::string_view where, Stack stack) {
+    const auto parsed = parse_json(text, where);
+    if (!parsed) return tl::unexpected(parsed.error());
+    if (!parsed->is_object()) return bad_input(fmt::format("{} is no JSON object", where));
+    ConfigReader whole(*parsed, where);
+    ModelConfig config;
+    read_family(whole, config);
+    if (config.family == nullptr) return tl::unexpected(whole.finish().error());
+    if (stack == Stack::second) config.family = config.family->second;
+    whole.set_family(config.family);
+    if (config.family->section.empty()) return config_of(whole, std::move(config));
+    read_whole(whole, config);
+    if (auto fine = whole.finish(); !fine) return tl::unexpected(fine.error());
+    const json section = section_of(*parsed, *config.family);
+    ConfigReader reader(section, fmt::format("{} '{}'", where, config.family->section));
+    reader.set_family(config.family);
+    return config_of(reader, std::move(config));
+}
+
+Result<ModelConfig> read_model_config(const std::filesystem::path& file, Stack stack) {
     const auto text = read_text_file(file);
     if (!text) return tl::unexpected(text.error());
-    return parse_model_config(*text, file.string());
+    return parse_model_config(*text, file.string(), stack);
 }
 
 }  // namespace attn

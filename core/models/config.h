@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/io/png_image.h"
 #include "core/result.h"
 #include "core/spec.h"
 
@@ -26,14 +27,16 @@ enum class Positions : std::uint8_t {
     none,
     learned,  // a row of a table is added
     waves,  // sines and cosines are added: Vaswani et al. 2017, §3.5, all sines before all cosines
-    rope    // queries and keys turn
+    rope,   // queries and keys turn
+    distances  // a number for the distance from query to key is added to their score: Raffel et al. 2020, §2.1
 };
 
 enum class Activation : std::uint8_t {
     relu,
     gelu,       // x Φ(x)
     gelu_tanh,  // ½ x (1 + tanh(√(2/π) (x + 0.044715 x³)))
-    silu        // x / (1 + e^−x)
+    silu,       // x / (1 + e^−x)
+    quick_gelu  // x / (1 + e^(−1.702 x))
 };
 
 /// What a model says in the end.
@@ -41,6 +44,7 @@ enum class ReadOut : std::uint8_t {
     none,
     next_token,  // a logit for each token of the vocabulary, at every position
     sentence,    // one vector of length 1 for the whole text
+    projected,   // the same, of one token's: the end's of a text, the class token's of an image
     classes      // a logit for each class of the image, made of the class token alone
 };
 
@@ -62,6 +66,12 @@ struct TensorNames {
     // of experts: gate, up and down have "[]" for the expert; or stand for all of them, [expert, in, out]
     std::string_view router = {};
     std::string_view final_norm = {}, read_out = {};
+    std::string_view logit_scale = {};  // of a pair of towers: ln of what cosines are multiplied by
+    std::string_view distances =
+        {};  // of the first layer, for all: a row for each bucket of distances
+    std::string_view plain_up = {};  // in place of gate and up, where the configuration has no gate
+    // attention over what the other stack gave, between a block's own attention and its MLP
+    std::string_view cross_norm = {}, cross_q = {}, cross_k = {}, cross_v = {}, cross_out = {};
 };
 
 /// What a family makes of `sliding_window`.
@@ -128,15 +138,24 @@ struct ModelFamily {
     bool reads_images = false;  // its tokens are patches of an image, and a class token before them
     ReadOut read_out = ReadOut::none;
     TensorNames names = {};
+    // of a model of two stacks of blocks
+    std::string_view stack = {};          // what the stack is called: "encoder"
+    std::string_view section = {};        // the object of config.json that is about it
+    std::string_view defaults = {};       // JSON of what that has where it is not said
+    const ModelFamily* second = nullptr;  // the other one, of the same configuration and file
 };
 std::span<const ModelFamily> model_families();
 
 /// How an image becomes a model's input: patches.h has the formulas.
 struct ImageInput {
-    Index size = 0;      // pixels of a side after resizing
-    Index patch = 0;     // of a patch's side
-    Index leading = 1;   // tokens before the patches
-    Index channels = 3;  // 3: red, green, blue; 1: luminance
+    Index size = 0;     // pixels of a side after resizing
+    Index patch = 0;    // of a patch's side
+    Index leading = 1;  // tokens before the patches
+    Resampling resampling = Resampling::bilinear;
+    Index resized =
+        0;  // of both sides, or of the shorter, before the middle is cut out; 0: as size
+    bool keeps_shape = false;  // of the shorter
+    Index channels = 3;        // 3: red, green, blue; 1: luminance
     double factor = 1.0 / 255.0;
     std::vector<double> mean, deviation;   // of each channel
     bool has_preparation = false;          // there is a preprocessor_config.json, which says them
@@ -180,6 +199,11 @@ struct ModelConfig {
     std::optional<double> score_cap, logit_cap;
     bool parallel = false;  // the MLP reads what attention reads, not the sum with its output
     Index padding_id = 1;   // of families whose positions go on from it
+    Index buckets = 0, farthest = 0;  // of distances: rows of the table, and where the last begins
+    bool plain_mlp = false;           // no gate, where the family's MLP may have one
+    Index start_id = 0;               // the token that a decoder begins with
+    Index end_id = 0;                 // the token whose vector is the text's; 2: the largest id's
+    Index projection = 0;             // numbers of the vector of a text or an image
     Index experts = 0, experts_per_token = 0;
     bool tied = false;                   // the read-out is the embedding
     std::vector<Index> end_tokens = {};  // a text ends with one of them
@@ -190,6 +214,7 @@ struct ModelConfig {
         kinds;  // width inside the MLP, rows of the kinds of tokens; not set: as the file has them
     // whether projections to q, k, v, from attention's heads, and of the MLP have a bias; not set: where the file has one
     std::optional<bool> qkv_bias, out_bias, mlp_bias;
+    bool alone = false;               // the folder has the first of two stacks, and no other
     bool eight_bits = false;          // weights may be bitsandbytes' int8, with scales beside them
     std::optional<ImageInput> image;  // of families that read images
     std::vector<std::string>
@@ -208,11 +233,15 @@ struct ModelConfig {
 /// `where` names the file in errors. A family that is not known is refused with those that are; so is a setting that would
 /// change the numbers and is not computed here, such as rope_scaling of the type dynamic. What is not said
 /// is as Hugging Face's configuration class of the family has it.
-Result<ModelConfig> parse_model_config(std::string_view json, std::string_view where);
-Result<ModelConfig> read_model_config(const std::filesystem::path& file);
+/// Of a family of two stacks, `stack` says which; the second is there where the family has one.
+enum class Stack : std::uint8_t { first, second };
+Result<ModelConfig> parse_model_config(std::string_view json, std::string_view where,
+                                       Stack stack = Stack::first);
+Result<ModelConfig> read_model_config(const std::filesystem::path& file,
+                                      Stack stack = Stack::first);
 
 /// What a preprocessor_config.json says of factor, mean and deviation, over what `image` has. Refused by its key: another
-/// size or another way of resizing than bilinear, cropping, and images that are not resized.
+/// size than config.json's, another way of resizing than bilinear and bicubic, and images that are not resized.
 Result<ImageInput> parse_image_preparation(std::string_view json, std::string_view where,
                                            ImageInput image);
 

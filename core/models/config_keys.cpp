@@ -15,16 +15,16 @@ constexpr std::string_view
         "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss "
         "gpt_neox",
     kOfQwen = "qwen2 qwen3", kOfGemma = "gemma2 gemma3_text",
-    kOfLayerNorms = "bert roberta xlm-roberta vit deit dinov2 use_lite gpt_neox",
+    kOfLayerNorms = "bert roberta xlm-roberta vit deit dinov2 use_lite gpt_neox clip",
     kOfTexts = "bert roberta xlm-roberta use_lite", kOfImages = "vit deit dinov2",
-    kOfExperts = "mixtral gpt_oss";
+    kOfSizedImages = "vit deit dinov2 clip", kOfExperts = "mixtral gpt_oss", kOfT5 = "t5 mt5";
 
 /// Whose they are.
 constexpr struct {
     std::string_view key, families;
 } kOwnedKeys[] = {
     {"activation_function", kOfGpt2},
-    {"layer_norm_epsilon", kOfGpt2},
+    {"layer_norm_epsilon", "gpt2 t5 mt5"},
     {"n_embd", kOfGpt2},
     {"n_head", kOfGpt2},
     {"n_inner", kOfGpt2},
@@ -40,12 +40,11 @@ constexpr struct {
     {"n_layers", kOfDistil},
     {"hidden_act",
      "llama mistral qwen2 qwen3 phi3 olmo2 granite mixtral gpt_oss gpt_neox bert roberta "
-     "xlm-roberta vit "
-     "deit dinov2 use_lite"},
+     "xlm-roberta vit deit dinov2 use_lite clip"},
     {"intermediate_size",
      "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss gpt_neox "
      "bert "
-     "roberta xlm-roberta vit deit use_lite"},
+     "roberta xlm-roberta vit deit use_lite clip"},
     {"attention_bias", "llama qwen3 gemma2 gemma3_text olmo2 granite gpt_oss gpt_neox"},
     {"head_dim", kOfRotary},
     {"mlp_bias", "llama granite"},
@@ -81,12 +80,29 @@ constexpr struct {
     {"layer_norm_eps", kOfLayerNorms},
     {"position_embedding_type", kOfTexts},
     {"type_vocab_size", kOfTexts},
-    {"image_size", kOfImages},
-    {"num_channels", kOfImages},
-    {"patch_size", kOfImages},
+    {"image_size", kOfSizedImages},
+    {"num_channels", kOfSizedImages},
+    {"patch_size", kOfSizedImages},
     {"qkv_bias", kOfImages},
     {"mlp_ratio", "dinov2"},
     {"use_swiglu_ffn", "dinov2"},
+    {"projection_dim", "clip"},
+    {"text_config", "clip"},
+    {"text_config_dict", "clip"},
+    {"vision_config", "clip"},
+    {"vision_config_dict", "clip"},
+    {"d_ff", kOfT5},
+    {"d_kv", kOfT5},
+    {"d_model", kOfT5},
+    {"dense_act_fn", kOfT5},
+    {"feed_forward_proj", kOfT5},
+    {"is_encoder_decoder", kOfT5},
+    {"is_gated_act", kOfT5},
+    {"num_decoder_layers", kOfT5},
+    {"num_heads", kOfT5},
+    {"num_layers", kOfT5},
+    {"relative_attention_max_distance", kOfT5},
+    {"relative_attention_num_buckets", kOfT5},
 };
 
 constexpr std::string_view kNoSettings[] = {
@@ -126,6 +142,7 @@ constexpr std::string_view kNoSettings[] = {
     "attn_pdrop",
     "classifier_dropout",
     "drop_path_rate",
+    "dropout_rate",
     "dropout",
     "embd_pdrop",
     "gradient_checkpointing",
@@ -134,6 +151,7 @@ constexpr std::string_view kNoSettings[] = {
     "initializer_factor",
     "initializer_range",
     "layerscale_value",
+    "logit_scale_init_value",
     "output_router_logits",
     "problem_type",
     "qa_dropout",
@@ -248,6 +266,7 @@ constexpr struct {
     {"qk_rope_head_dim"},
     {"query_pre_attn_scalar"},
     {"relative_attention"},
+    {"relative_attention_max_distance"},
     {"relative_attention_num_buckets"},
     {"rope_interleave"},
     {"rope_local_base_freq"},
@@ -304,7 +323,9 @@ constexpr struct {
     {"compression_config"},
     {"quantization"},
     {"text_config"},
+    {"text_config_dict"},
     {"vision_config"},
+    {"vision_config_dict"},
 };
 
 /// Of words with a space between them.

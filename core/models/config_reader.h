@@ -140,17 +140,16 @@ class ConfigReader {
         return otherwise;
     }
     /// One number for each channel of an image, or one for all. `least`: they are above it.
-    std::vector<double> channels(std::string_view name, Index count, double otherwise,
+    std::vector<double> channels(std::string_view name, const std::vector<double>& defaults,
                                  double least) {
-        const std::vector<double> defaults(static_cast<std::size_t>(count), otherwise);
+        const auto count = defaults.size();
         const nlohmann::json* found = find({name});
         if (found == nullptr) return defaults;
         const auto fits = [least](const nlohmann::json& each) {
             return each.is_number() && std::isfinite(each.get<double>()) &&
                    each.get<double>() > least;
         };
-        if (fits(*found))
-            return std::vector<double>(static_cast<std::size_t>(count), found->get<double>());
+        if (fits(*found)) return std::vector<double>(count, found->get<double>());
         if (found->is_array() && found->size() == defaults.size() &&
             std::all_of(found->begin(), found->end(), fits))
             return found->get<std::vector<double>>();
@@ -187,6 +186,8 @@ class ConfigReader {
     std::set<std::string, std::less<>> asked_;
 };
 
+/// Of a family that reads images: sizes, channels, names of classes.
+void read_image(ConfigReader& reader, ModelConfig& config);
 /// How queries and keys turn: rope_theta and rope_scaling, or rope_parameters as newer files have it, which holds both.
 void read_rope(ConfigReader& reader, ModelConfig& config);
 

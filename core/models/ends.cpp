@@ -21,6 +21,14 @@ std::vector<Index> position_rows(const ModelConfig& config, std::span<const Mode
     return rows;
 }
 
+Tensor of_length_1(Tensor vector) {
+    double squares = 0.0;
+    for (const float value : vector.values()) squares += static_cast<double>(value) * value;
+    const double length = std::sqrt(std::max(squares, 1e-12));
+    for (float& value : vector.values()) value = static_cast<float>(value / length);
+    return vector;
+}
+
 /// tanh( (Σ x / √T) W + b ), divided by its length.
 Tensor sentence_vector(const Tensor& x, const LinearWeights& read_out) {
     Tensor sum({1, 1, 1, x.shape().d});
@@ -31,14 +39,8 @@ Tensor sentence_vector(const Tensor& x, const LinearWeights& read_out) {
         sum(0, 0, 0, c) = static_cast<float>(total / root);
     }
     Tensor vector = through(sum, read_out);
-    double squares = 0.0;
-    for (float& value : vector.values()) {
-        value = std::tanh(value);
-        squares += static_cast<double>(value) * value;
-    }
-    const double length = std::sqrt(std::max(squares, 1e-12));
-    for (float& value : vector.values()) value = static_cast<float>(value / length);
-    return vector;
+    for (float& value : vector.values()) value = std::tanh(value);
+    return of_length_1(std::move(vector));
 }
 
 /// x tableᵀ, some thousand rows of the table at a time: multiply() makes a packed copy of what it is given.
@@ -97,7 +99,19 @@ Tensor embedded_image(const Model& model, const Tensor& pixels) {
                                        : weights.distillation_token.matrix(0, 0).row(0);
         for (Index c = 0; c < x.shape().d; ++c) x(0, 0, t, c) += from[static_cast<std::size_t>(c)];
     }
+    if (weights.embedding_norm.there())
+        x = normalised(x, weights.embedding_norm, model.config().family->norm,
+                       model.config().epsilon);
     return x;
+}
+
+Index read_row(const ModelConfig& config, std::span<const ModelToken> tokens) {
+    if (config.image) return 0;
+    constexpr Index kOldEnd = 2;  // of files that say it wrongly: the end is the largest id there
+    const auto at = config.end_id == kOldEnd
+                        ? std::ranges::max_element(tokens, {}, &ModelToken::id)
+                        : std::ranges::find(tokens, config.end_id, &ModelToken::id);
+    return at == tokens.end() ? 0 : at - tokens.begin();
 }
 
 Tensor normalised_at_end(const Model& model, const Tensor& x) {
@@ -116,6 +130,8 @@ Tensor read_out_of(const Model& model, const Tensor& x) {
     const LinearWeights& read_out = model.weights().read_out;
     const Tensor normal = normalised_at_end(model, x);
     if (config.family->read_out == ReadOut::sentence) return sentence_vector(normal, read_out);
+    if (config.family->read_out == ReadOut::projected)
+        return of_length_1(through(row_of(normal, 0), read_out));
     if (!model.gives_logits()) return {};
     if (config.family->read_out == ReadOut::classes) return class_logits(normal, read_out);
     Tensor logits = logits_of(normal, read_out_table(model));

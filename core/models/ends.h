@@ -13,6 +13,9 @@ Tensor embedded(const Model& model, std::span<const ModelToken> tokens, Index fi
 /// The class token and a vector of each patch, with positions.
 Tensor embedded_image(const Model& model, const Tensor& pixels);
 
+/// Whose row becomes the vector of a text or an image (ReadOut::projected).
+Index read_row(const ModelConfig& config, std::span<const ModelToken> tokens);
+
 /// x through the final norm, where there is one.
 Tensor normalised_at_end(const Model& model, const Tensor& x);
 /// The matrix whose rows are the tokens' directions: logits are factor · normalised x tableᵀ, then the soft cap.

@@ -153,6 +153,72 @@ constexpr TensorNames dino() {
     return names;
 }
 
+constexpr TensorNames kT5Encoder = {
+    .embedding = "shared",
+    .attention_norm = "encoder.block.{}.layer.0.layer_norm",
+    .q = "encoder.block.{}.layer.0.SelfAttention.q",
+    .k = "encoder.block.{}.layer.0.SelfAttention.k",
+    .v = "encoder.block.{}.layer.0.SelfAttention.v",
+    .out = "encoder.block.{}.layer.0.SelfAttention.o",
+    .mlp_norm = "encoder.block.{}.layer.1.layer_norm",
+    .gate = "encoder.block.{}.layer.1.DenseReluDense.wi_0",
+    .up = "encoder.block.{}.layer.1.DenseReluDense.wi_1",
+    .down = "encoder.block.{}.layer.1.DenseReluDense.wo",
+    .final_norm = "encoder.final_layer_norm",
+    .distances = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias",
+    .plain_up = "encoder.block.{}.layer.1.DenseReluDense.wi"};
+
+constexpr TensorNames kT5Decoder = {
+    .embedding = "shared",
+    .attention_norm = "decoder.block.{}.layer.0.layer_norm",
+    .q = "decoder.block.{}.layer.0.SelfAttention.q",
+    .k = "decoder.block.{}.layer.0.SelfAttention.k",
+    .v = "decoder.block.{}.layer.0.SelfAttention.v",
+    .out = "decoder.block.{}.layer.0.SelfAttention.o",
+    .mlp_norm = "decoder.block.{}.layer.2.layer_norm",
+    .gate = "decoder.block.{}.layer.2.DenseReluDense.wi_0",
+    .up = "decoder.block.{}.layer.2.DenseReluDense.wi_1",
+    .down = "decoder.block.{}.layer.2.DenseReluDense.wo",
+    .final_norm = "decoder.final_layer_norm",
+    .read_out = "lm_head",
+    .distances = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias",
+    .plain_up = "decoder.block.{}.layer.2.DenseReluDense.wi",
+    .cross_norm = "decoder.block.{}.layer.1.layer_norm",
+    .cross_q = "decoder.block.{}.layer.1.EncDecAttention.q",
+    .cross_k = "decoder.block.{}.layer.1.EncDecAttention.k",
+    .cross_v = "decoder.block.{}.layer.1.EncDecAttention.v",
+    .cross_out = "decoder.block.{}.layer.1.EncDecAttention.o"};
+
+constexpr TensorNames kClipText = {.embedding = "text_model.embeddings.token_embedding",
+                                   .positions = "text_model.embeddings.position_embedding",
+                                   .attention_norm = "text_model.encoder.layers.{}.layer_norm1",
+                                   .q = "text_model.encoder.layers.{}.self_attn.q_proj",
+                                   .k = "text_model.encoder.layers.{}.self_attn.k_proj",
+                                   .v = "text_model.encoder.layers.{}.self_attn.v_proj",
+                                   .out = "text_model.encoder.layers.{}.self_attn.out_proj",
+                                   .mlp_norm = "text_model.encoder.layers.{}.layer_norm2",
+                                   .up = "text_model.encoder.layers.{}.mlp.fc1",
+                                   .down = "text_model.encoder.layers.{}.mlp.fc2",
+                                   .final_norm = "text_model.final_layer_norm",
+                                   .read_out = "text_projection",
+                                   .logit_scale = "logit_scale"};
+
+constexpr TensorNames kClipImage = {
+    .positions = "vision_model.embeddings.position_embedding.weight",
+    .embedding_norm = "vision_model.pre_layrnorm",
+    .class_token = "vision_model.embeddings.class_embedding",
+    .patches = "vision_model.embeddings.patch_embedding",
+    .attention_norm = "vision_model.encoder.layers.{}.layer_norm1",
+    .q = "vision_model.encoder.layers.{}.self_attn.q_proj",
+    .k = "vision_model.encoder.layers.{}.self_attn.k_proj",
+    .v = "vision_model.encoder.layers.{}.self_attn.v_proj",
+    .out = "vision_model.encoder.layers.{}.self_attn.out_proj",
+    .mlp_norm = "vision_model.encoder.layers.{}.layer_norm2",
+    .up = "vision_model.encoder.layers.{}.mlp.fc1",
+    .down = "vision_model.encoder.layers.{}.mlp.fc2",
+    .final_norm = "vision_model.post_layernorm",
+    .read_out = "visual_projection"};
+
 constexpr TensorNames kUseLite = {.embedding = "embedding",
                                   .attention_norm = "layers.{}.attention_norm",
                                   .qkv = "layers.{}.qkv",
@@ -277,6 +343,56 @@ constexpr ModelFamily of_images(std::string_view key, std::string_view words, do
             .names = names};
 }
 
+/// RMS norms, a number for each distance, scores that are not scaled.
+constexpr ModelFamily t5_stack(std::string_view key, std::string_view words, bool gated,
+                               bool decoder) {
+    return {.key = key,
+            .words = words,
+            .epsilon_key = "layer_norm_epsilon",
+            .epsilon = 1e-6,
+            .head_width = 64,
+            .norm = Norm::rms,
+            .attention_biases = BiasRule::none,
+            .mlp_biases = BiasRule::none,
+            .positions = Positions::distances,
+            .tied = !gated,
+            .activation = gated ? Activation::gelu_tanh : Activation::relu,
+            .causal = decoder,
+            .read_out = decoder ? ReadOut::next_token : ReadOut::none,
+            .names = decoder ? kT5Decoder : kT5Encoder,
+            .stack = decoder ? "decoder" : "encoder"};
+}
+
+constexpr ModelFamily kT5Second = t5_stack("t5", "T5", false, true);
+constexpr ModelFamily kMt5Second = t5_stack("mt5", "mT5", true, true);
+
+constexpr ModelFamily clip_tower(bool images) {
+    return {.key = "clip",
+            .words = "CLIP",
+            .epsilon = 1e-5,
+            .activation = Activation::quick_gelu,
+            .causal = !images,
+            .reads_images = images,
+            .read_out = ReadOut::projected,
+            .names = images ? kClipImage : kClipText,
+            .stack = images ? "image" : "text",
+            .section = images ? "vision_config" : "text_config",
+            .defaults = images ? R"({"hidden_size": 768, "intermediate_size": 3072,
+                "num_hidden_layers": 12, "num_attention_heads": 12, "image_size": 224,
+                "patch_size": 32, "hidden_act": "quick_gelu", "layer_norm_eps": 1e-5})"
+                               : R"({"vocab_size": 49408, "hidden_size": 512,
+                "intermediate_size": 2048, "num_hidden_layers": 12, "num_attention_heads": 8,
+                "max_position_embeddings": 77, "hidden_act": "quick_gelu",
+                "layer_norm_eps": 1e-5})"};
+}
+
+constexpr ModelFamily kClipSecond = clip_tower(true);
+
+constexpr ModelFamily of_two(ModelFamily first, const ModelFamily* second) {
+    first.second = second;
+    return first;
+}
+
 constexpr std::array kFamilies = {
     ModelFamily{.key = "gpt2",
                 .words = "GPT-2",
@@ -318,6 +434,9 @@ constexpr std::array kFamilies = {
                 .epsilon_key = "",
                 .norms_after = true,
                 .names = kDistilBert},
+    of_two(t5_stack("t5", "T5", false, false), &kT5Second),
+    of_two(t5_stack("mt5", "mT5", true, false), &kMt5Second),
+    of_two(clip_tower(false), &kClipSecond),
     of_images("vit", "ViT", 1e-12, kVit),
     of_images("deit", "DeiT", 1e-12, deit()),
     of_images("dinov2", "DINOv2", 1e-6, dino()),

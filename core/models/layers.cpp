@@ -40,6 +40,8 @@ float activated(float x, Activation activation) {
         }
         case Activation::silu:
             return x / (1.0F + std::exp(-x));
+        case Activation::quick_gelu:
+            return x / (1.0F + std::exp(-1.702F * x));
     }
     return x;
 }

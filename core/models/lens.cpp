@@ -17,6 +17,10 @@ namespace {
 using Numbers = std::vector<double>;
 
 Result<void> check_lens(const Model& model, const ModelRun& run, Index row) {
+    if (model.reads_across())
+        return bad_input(
+            "a logit of a decoder that reads an encoder is no sum of these parts alone: "
+            "attention over that is not counted here");
     const ModelFamily& family = *model.config().family;
     if (family.read_out != ReadOut::next_token || !model.gives_logits())
         return bad_input(fmt::format(

@@ -16,9 +16,11 @@
 #include "core/io/json.h"
 #include "core/kernels/projections.h"
 #include "core/models/block.h"
+#include "core/models/distances.h"
 #include "core/models/ends.h"
 #include "core/models/gguf.h"
 #include "core/models/layers.h"
+#include "core/models/source.h"
 #include "core/scores/score.h"
 #include "core/text.h"
 
@@ -114,6 +116,27 @@ Inputs without_projections(const Inputs& inputs, const Trace& trace) {
     return given;
 }
 
+struct SecondStack {
+    ModelConfig config;
+    ModelWeights weights;
+};
+/// The other stack of a family that has two, with the embedding of the first; arrays that it uses are no longer unused.
+Result<std::optional<SecondStack>> second_stack_of(const std::filesystem::path& path,
+                                                   const ArrayFile& file, const ModelConfig& config,
+                                                   ModelWeights& first) {
+    if (config.family->second == nullptr || config.alone) return std::nullopt;
+    auto other = read_model_config(path / "config.json", Stack::second);
+    if (!other) return tl::unexpected(other.error());
+    if (auto fine = read_preparation(path, *other); !fine) return tl::unexpected(fine.error());
+    auto weights = read_model_weights(file, *other, other->image ? nullptr : &first.embedding);
+    if (!weights) return tl::unexpected(weights.error());
+    std::erase_if(first.unused, [&](const std::string& name) {
+        return std::ranges::find(weights->unused, name) == weights->unused.end();
+    });
+    weights->unused.clear();
+    return SecondStack{*std::move(other), *std::move(weights)};
+}
+
 /// What reading needed besides the weights, a tenth of them, would stay with the process.
 void give_back_free_memory() {
 #ifdef __GLIBC__
@@ -135,9 +158,10 @@ AttentionSpec layer_spec(const ModelConfig& config, Index layer) {
         factor *= rope.magnitude * rope.magnitude;  // of a query, and of a key
     }
     if (factor != by_width) {
-        spec.scale = ScaleKind::value;
+        spec.scale = factor == 1.0 ? ScaleKind::none : ScaleKind::value;
         spec.scale_value = factor;
     }
+    if (config.family->positions == Positions::distances) spec.score = Score::relative;
     spec.softcap = config.score_cap;
     if (config.family->causal) spec.mask.causal = CausalAlign::top_left;
     if (config.has_window(layer)) spec.mask.window_left = *config.window - 1;
@@ -160,15 +184,24 @@ Model::Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> 
 
 bool is_model(const std::filesystem::path& path) { return is_gguf(path) || is_model_folder(path); }
 
+Model Model::over(Tensor memory) const {
+    Model made = *this;
+    made.memory_ = std::move(memory);
+    return made;
+}
+
 Result<Model> Model::open(const std::filesystem::path& path, KeptBlocks kept) {
     auto source = is_gguf(path) ? open_gguf_model(path) : open_model_folder(path);
     if (!source) return tl::unexpected(source.error());
     auto& [config, values, file, notes] = *source;
-    // Of a model whose blocks differ in width all are kept: the sentence encoder, which is small.
-    const bool all = kept == KeptBlocks::all || !config.family->names.residual.empty();
+    // Of a model whose blocks differ in width all are kept: the sentence encoder, which is small; and of one of two stacks.
+    const bool all = kept == KeptBlocks::all || !config.family->names.residual.empty() ||
+                     config.family->second != nullptr;
     auto weights = all ? read_model_weights(*file, config) : read_model_ends(*file, config);
     if (!weights) return tl::unexpected(weights.error());
     const std::shared_ptr<const ArrayFile> blocks = all ? nullptr : std::move(file);
+    auto second = second_stack_of(path, *file, config, *weights);
+    if (!second) return tl::unexpected(second.error());
     file.reset();
     give_back_free_memory();
     if (config.image) {
@@ -190,6 +223,9 @@ Result<Model> Model::open(const std::filesystem::path& path, KeptBlocks kept) {
     if (!tokenizer) model.tokenizer_fault_ = tokenizer.error().sentence;
     model.file_notes_ = std::move(notes);
     model.source_ = blocks;
+    if (*second)
+        model.second_ = std::make_shared<const Model>(
+            std::move((*second)->config), std::move((*second)->weights), model.tokenizer_);
     return model;
 }
 
@@ -232,6 +268,9 @@ std::vector<std::string> Model::notes() const {
     if (tokenizer_ && tokenizer_->longest())
         notes.push_back(fmt::format("a text is cut to {} tokens: 'truncation' of tokenizer.json",
                                     *tokenizer_->longest()));
+    if (second_)
+        for (std::string& each : second_->notes())
+            if (std::ranges::find(notes, each) == notes.end()) notes.push_back(std::move(each));
     if (!weights_.unused.empty())
         notes.push_back(fmt::format("{} arrays of the model are not used: {}{}",
                                     weights_.unused.size(), weights_.unused.front(),
@@ -373,7 +412,7 @@ Result<ModelRun> Model::read(const std::string& text_or_image, const Backend& ba
         return run_over(Tensor({1, input.channels, input.size, input.size}),
                         "no image is given: every pixel is the mean");
     return read_png(text_or_image).and_then([&](const RgbImage& image) {
-        const RgbImage fitted = resized_image(image, input.size, input.size);
+        const RgbImage fitted = fitted_image(image, input);
         auto run = run_over(pixels_of(fitted, input),
                             image.over_white ? "pixels that are not opaque lie over white" : "");
         if (run) run->image = std::make_shared<const RgbImage>(patched_part(fitted, input));
@@ -381,7 +420,8 @@ Result<ModelRun> Model::read(const std::string& text_or_image, const Backend& ba
     });
 }
 
-Result<ModelLayer> Model::run_block(Tensor& x, Index layer, const Way& way) const {
+Result<void> Model::run_block(Tensor& x, ModelRun& run, const Way& way) const {
+    const Index layer = std::ssize(run.layers);
     const auto read = this->block(layer, x.shape().d);
     if (!read) return tl::unexpected(read.error());
     const BlockWeights& block = **read;
@@ -397,6 +437,7 @@ Result<ModelLayer> Model::run_block(Tensor& x, Index layer, const Way& way) cons
     AttentionSpec spec = layer_spec(config_, layer);
     Inputs made =
         attention_inputs(x, block, config_, layer, way.cache == nullptr ? 0 : way.cache->size());
+    if (!weights_.distances.empty()) add_distances(made, way.cache);
     if (way.cache != nullptr) put_behind(*way.cache, block, config_, layer, made, spec);
     if (with.touches(layer)) {
         made = patched(std::move(made), with.patches, layer, block, config_);
@@ -411,11 +452,51 @@ Result<ModelLayer> Model::run_block(Tensor& x, Index layer, const Way& way) cons
     if (rows)
         if (auto done = replace_rows(with.rows, layer, *inputs, spec, *trace); !done)
             return tl::unexpected(done.error());
-    BlockOutput out = after_block(x, (*trace)[Stage::output], block, config_);
+    Tensor attended = (*trace)[Stage::output];
+    if (!block.cross[Param::w_q].empty()) {
+        add(x, attended);
+        auto across = run_cross(x, run, way);
+        if (!across) return tl::unexpected(across.error());
+        attended = *std::move(across);
+    }
+    BlockOutput out = after_block(x, attended, block, config_);
     x = std::move(out.x);
     if (!keeps_blocks()) *inputs = without_projections(*inputs, *trace);
     drop_needed(*trace, needed, way.keep);
-    return ModelLayer{inputs, spec, *std::move(trace), x, std::move(out.routing)};
+    run.layers.push_back({inputs, spec, *std::move(trace), x, std::move(out.routing)});
+    return {};
+}
+
+Result<Tensor> Model::run_cross(const Tensor& x, ModelRun& run, const Way& way) const {
+    const Index layer = std::ssize(run.layers);
+    const BlockWeights& block = weights_.blocks[static_cast<std::size_t>(layer)];
+    if (memory_.empty())
+        return bad_input(fmt::format("the {} of {} reads what its other stack gave; expected that",
+                                     config_.family->stack, config_.family->words));
+    const auto inputs = std::make_shared<Inputs>();
+    inputs->x = normalised(x, block.cross_norm, config_.family->norm, config_.epsilon);
+    inputs->x_kv = memory_;
+    inputs->params = block.cross;
+    AttentionSpec spec = layer_spec(config_, layer);
+    spec.score = Score::dot;
+    spec.mask = {};
+    const StageSet needed = way.keep | only_stage(Stage::output);
+    Result<Trace> trace = attend(*inputs, spec, way.backend, needed, {way.control.stop, {}});
+    if (!trace) return tl::unexpected(trace.error());
+    Tensor given = (*trace)[Stage::output];
+    Tensor residual = x;
+    add(residual, given);
+    drop_needed(*trace, needed, way.keep);
+    run.cross.push_back({inputs, spec, *std::move(trace), std::move(residual)});
+    return given;
+}
+
+void Model::add_distances(Inputs& inputs, const KvCache* cache) const {
+    const Index first = cache == nullptr ? 0 : cache->size();
+    const Index tokens = inputs.x.shape().t;
+    inputs.params[Param::b_score] =
+        distance_scores(weights_.distances, !config_.family->causal, config_.farthest, first,
+                        tokens, first + tokens);
 }
 
 Result<ModelRun> Model::run_blocks(std::vector<ModelToken> tokens, Tensor x, const Way& way) const {
@@ -425,13 +506,13 @@ Result<ModelRun> Model::run_blocks(std::vector<ModelToken> tokens, Tensor x, con
     run.tokens = std::move(tokens);
     run.embedded = x;
     while (std::ssize(run.layers) < config_.layers) {
-        auto layer = run_block(x, std::ssize(run.layers), way);
-        if (!layer) return tl::unexpected(layer.error());
-        run.layers.push_back(*std::move(layer));
+        if (auto done = run_block(x, run, way); !done) return tl::unexpected(done.error());
         if (way.control.progress)
             way.control.progress(static_cast<double>(run.layers.size()) /
                                  static_cast<double>(config_.layers));
     }
+    if (config_.family->read_out == ReadOut::projected)
+        x = row_of(x, read_row(config_, run.tokens));
     run.read_out = read_out_of(*this, way.cache == nullptr ? x : row_of(x, x.shape().t - 1));
     return run;
 }

@@ -31,6 +31,8 @@ struct ModelRun {
     std::vector<ModelToken> tokens;
     Tensor embedded;  // [1, 1, T, width] where the tokens enter
     std::vector<ModelLayer> layers;
+    std::vector<ModelLayer> cross = {};  // of a decoder: each block's attention over the encoder
+    std::vector<ModelToken> tokens_kv = {};  // of read_group(): the keys', where they are others
     Tensor
         read_out;  // [1, 1, T, vocabulary] logits, or [1, 1, 1, n] of the sentence or the classes; empty: the model has none
     std::string note = {};  // of read(): what is to be known of the image; "": nothing
@@ -70,6 +72,13 @@ class Model {
     /// The token of that number, "#7", or that is shown or stands in a text so, the first of several. An error where there is none.
     Result<Index> token_named(std::string_view words) const;
 
+    /// The other stack of a model of two, see groups.h; nullptr: it is one.
+    const Model* second() const { return second_.get(); }
+    /// Its blocks read another stack: what they add is not of their own heads and MLP alone.
+    bool reads_across() const { return !config_.family->names.cross_q.empty(); }
+    /// This decoder, reading what the last block of its encoder gave, after the final norm: [1, 1, T, width].
+    Model over(Tensor memory) const;
+
     /// Without a tokenizer a text is the numbers of tokens, "15496 995". An error where it is not, where there is no token in
     /// it, and of a model that reads images.
     Result<std::vector<ModelToken>> tokens_of(std::string_view text) const;
@@ -103,8 +112,12 @@ class Model {
 
   private:
     struct Way;  // how blocks are run
-    /// x: what the tokens are where they enter, and then leave the block.
-    Result<ModelLayer> run_block(Tensor& x, Index layer, const Way& way) const;
+    /// x: what the tokens are where they enter, and then leave the next block of `run`, which gets its layer.
+    Result<void> run_block(Tensor& x, ModelRun& run, const Way& way) const;
+    /// What a block's attention over the encoder gives to x, which has its own attention's.
+    Result<Tensor> run_cross(const Tensor& x, ModelRun& run, const Way& way) const;
+    /// The numbers that are added to scores by distance, of tokens behind those of a cache.
+    void add_distances(Inputs& inputs, const KvCache* cache) const;
     Result<ModelRun> run_blocks(std::vector<ModelToken> tokens, Tensor x, const Way& way) const;
 
     ModelConfig config_;
@@ -113,6 +126,8 @@ class Model {
     std::string tokenizer_fault_;              // why that of the folder cannot be read
     std::vector<std::string> file_notes_;      // of a model in one file
     std::shared_ptr<const ArrayFile> source_;  // of blocks that are not kept
+    std::shared_ptr<const Model> second_;
+    Tensor memory_;  // of over(); empty: nothing
 };
 
 /// What a layer's attention does besides its tensors.

@@ -22,8 +22,23 @@ double channel_value(const RgbImage& image, std::size_t n, Index channel, Index 
 
 }  // namespace
 
-Tensor pixels_of(const RgbImage& image, const ImageInput& input) {
-    const RgbImage fitted = resized_image(image, input.size, input.size);
+RgbImage fitted_image(const RgbImage& image, const ImageInput& input) {
+    const Index side = input.resized > 0 ? input.resized : input.size;
+    Index width = side, height = side;
+    if (input.keeps_shape) {
+        const Index shorter = std::min(image.width, image.height);
+        const auto scaled = [&](Index length) {  // as int(size * long / short) of Python
+            return std::max(side, static_cast<Index>(static_cast<double>(side * length) /
+                                                     static_cast<double>(shorter)));
+        };
+        width = scaled(image.width);
+        height = scaled(image.height);
+    }
+    return middle_of(resized_image(image, width, height, input.resampling), input.size, input.size);
+}
+
+Tensor pixels_of(const RgbImage& fitted, const ImageInput& input) {
+    ATTN_CHECK(fitted.width == input.size && fitted.height == input.size, "the image is fitted");
     auto pixels = Tensor::uninitialised({1, input.channels, input.size, input.size});
     const auto count = static_cast<std::size_t>(input.size * input.size);
     for (Index c = 0; c < input.channels; ++c) {
@@ -53,8 +68,7 @@ Tensor patches_of(const Tensor& pixels, const ImageInput& input) {
     return patches;
 }
 
-RgbImage patched_part(const RgbImage& image, const ImageInput& input) {
-    const RgbImage fitted = resized_image(image, input.size, input.size);
+RgbImage patched_part(const RgbImage& fitted, const ImageInput& input) {
     const Index edge = input.side() * input.patch;
     RgbImage part{edge, edge, {}, fitted.over_white};
     for (Index row = 0; row < edge; ++row) {
@@ -83,9 +97,16 @@ std::string class_words(const ImageInput& input, Index id) {
 }
 
 std::string preparation_words(const ImageInput& input) {
-    return fmt::format(
-        "resized to {0} × {0}, bilinear with antialiasing; (v · {1:.6g} − {2}) / {3}", input.size,
-        input.factor, fmt::join(input.mean, " "), fmt::join(input.deviation, " "));
+    const Index side = input.resized > 0 ? input.resized : input.size;
+    const std::string cut =
+        side == input.size && !input.keeps_shape
+            ? std::string()
+            : fmt::format(", of which the middle {0} × {0} is read", input.size);
+    return fmt::format("resized to {}, {} with antialiasing{}; (v · {:.6g} − {}) / {}",
+                       input.keeps_shape ? fmt::format("a shorter side of {}", side)
+                                         : fmt::format("{0} × {0}", side),
+                       input.resampling == Resampling::bicubic ? "bicubic" : "bilinear", cut,
+                       input.factor, fmt::join(input.mean, " "), fmt::join(input.deviation, " "));
 }
 
 }  // namespace attn

@@ -12,16 +12,19 @@ namespace attn {
 // What a model of images reads. N patches: side × side, side = size / patch rounded down; what is left over at the right and
 // at the bottom is in none of them, as in torch.nn.Conv2d.
 
-/// (v · factor − mean) / deviation of every channel, [1, channels, size, size]. The image is resized_image(). One channel is
+/// Resized as the model asks, and of that the middle, size × size.
+RgbImage fitted_image(const RgbImage& image, const ImageInput& input);
+
+/// (v · factor − mean) / deviation of every channel, [1, channels, size, size], of such an image. One channel is
 /// the luminance (19595 R + 38470 G + 7471 B) / 65536, rounded, of Pillow's convert("L").
-Tensor pixels_of(const RgbImage& image, const ImageInput& input);
+Tensor pixels_of(const RgbImage& fitted, const ImageInput& input);
 
 /// The patches of such pixels row by row, [1, 1, N, channels · patch · patch]: channel by channel, each row by row.
 Tensor patches_of(const Tensor& pixels, const ImageInput& input);
 
-/// What the patches cover of the resized image, as it is before it becomes numbers: [side · patch, side · patch, 3]; grey where the
+/// What the patches cover of such an image, as it is before it becomes numbers: [side · patch, side · patch, 3]; grey where the
 /// model reads one channel.
-RgbImage patched_part(const RgbImage& image, const ImageInput& input);
+RgbImage patched_part(const RgbImage& fitted, const ImageInput& input);
 
 /// The class token "CLS", then each patch by its row and column, "0,3". An id is the token's place.
 std::vector<ModelToken> patch_tokens(const ImageInput& input);

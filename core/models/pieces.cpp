@@ -144,18 +144,23 @@ class Merges {
 class BytePairModel : public PieceModel {
   public:
     BytePairModel(std::shared_ptr<const Vocabulary> vocabulary, Merges merges, Unknown unknown,
-                  bool whole_words)
+                  bool whole_words, std::string word_end)
         : vocabulary_(std::move(vocabulary)),
           merges_(std::move(merges)),
           unknown_(unknown),
-          whole_words_(whole_words) {}
+          whole_words_(whole_words),
+          word_end_(std::move(word_end)) {}
 
     void cut(std::string_view word, std::vector<Piece>& out) const override {
         if (whole_words_)
             if (const auto whole = vocabulary_->find(word)) return out.push_back({*whole, {}});
         std::vector<Piece> pieces;
-        for (const std::string_view point : code_points(word)) {
-            if (const auto found = vocabulary_->find(point))
+        const auto points = code_points(word);
+        for (const std::string_view& point : points) {
+            const bool last = &point == &points.back();
+            if (const auto found = last && !word_end_.empty()
+                                       ? vocabulary_->find(std::string(point) + word_end_)
+                                       : vocabulary_->find(point))
                 pieces.push_back({*found, {}});
             else
                 unknown_.add(point, *vocabulary_, pieces);
@@ -214,6 +219,7 @@ class BytePairModel : public PieceModel {
     Merges merges_;
     Unknown unknown_;
     bool whole_words_;
+    std::string word_end_;
 };
 
 class UnigramModel : public PieceModel {
@@ -352,7 +358,8 @@ Result<std::unique_ptr<const PieceModel>> byte_pairs(std::shared_ptr<const Vocab
                     list.rank(n) + 1, static_cast<std::uint32_t>(*whole)});
     }
     return std::make_unique<const BytePairModel>(std::move(vocabulary), std::move(merges),
-                                                 settings.unknown, settings.whole_words);
+                                                 settings.unknown, settings.whole_words,
+                                                 settings.word_end);
 }
 
 std::unique_ptr<const PieceModel> unigram(std::shared_ptr<const Vocabulary> vocabulary,

@@ -106,7 +106,8 @@ class MergeList {
 struct BytePairs {
     MergeList merges;
     Unknown unknown;
-    bool whole_words = false;  // a word that is a piece stays whole, whatever the merges say
+    bool whole_words = false;   // a word that is a piece stays whole, whatever the merges say
+    std::string word_end = {};  // stands behind a word's last code point: "</w>" of CLIP
 };
 /// Of a pair that is there twice the last counts. An error names a merge whose parts, or whose whole, the vocabulary does not
 /// have, and one of the piece for unknown text.

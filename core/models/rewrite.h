@@ -8,6 +8,9 @@ namespace attn {
 // What is done to a text before it becomes words.
 
 std::string replaced(std::string_view text, std::string_view from, std::string_view to);
+/// Each run of such code points, of at least so many, as one text.
+std::string with_runs(std::string_view text, bool (*is)(char32_t), std::size_t least,
+                      std::string_view with);
 /// Control characters go, spaces of any kind become " ".
 std::string cleaned(std::string_view text);
 /// A space on both sides of each Chinese character.

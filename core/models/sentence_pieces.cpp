@@ -10,6 +10,7 @@
 
 #include "core/models/rewrite.h"
 #include "core/models/tokenizer_step.h"
+#include "core/models/unicode.h"
 #include "core/text.h"
 
 namespace attn {
@@ -50,6 +51,26 @@ class CharacterMap {
         return to;
     }
 
+    /// Of each character, see precompiled_map().
+    std::string by_grapheme(std::string_view text) const {
+        constexpr std::size_t kMostWhole = 5;  // bytes
+        std::string to;
+        for (std::string_view rest : graphemes(text)) {
+            const auto change = [&](std::string_view part) {
+                std::size_t bytes = 0;
+                std::string_view other;
+                find(part, bytes, other, true);
+                if (bytes > 0) to += other;
+                return bytes > 0;
+            };
+            if (rest.size() <= kMostWhole && change(rest)) continue;
+            for (; !rest.empty(); rest.remove_prefix(first_code_point(rest).bytes))
+                if (const auto one = rest.substr(0, first_code_point(rest).bytes); !change(one))
+                    to += one;
+        }
+        return to;
+    }
+
   private:
     /// The n-th of them; unit 0 counts from the length before them.
     std::uint32_t unit(std::size_t n) const {
@@ -62,7 +83,9 @@ class CharacterMap {
     static std::size_t offset(std::uint32_t unit) {
         return std::size_t{unit >> 10U} << ((unit & 0x200U) >> 6U);
     }
-    void find(std::string_view text, std::size_t& bytes, std::string_view& other) const {
+    /// The longest that the text begins with, or the shortest.
+    void find(std::string_view text, std::size_t& bytes, std::string_view& other,
+              bool shortest = false) const {
         std::size_t at = offset(unit(1));
         for (std::size_t n = 0; n < text.size(); ++n) {
             const auto byte = static_cast<unsigned char>(text[n]);
@@ -76,6 +99,7 @@ class CharacterMap {
             if (first >= texts_.size()) continue;
             bytes = n + 1;
             other = texts_.substr(first, texts_.substr(first).find('\0'));
+            if (shortest) return;
         }
     }
 
@@ -148,6 +172,12 @@ json unigram_of(const ScoredPieces& from) {
 }
 
 }  // namespace
+
+Rewrite precompiled_map(std::string bytes) {
+    return [map = std::make_shared<const CharacterMap>(std::move(bytes))](std::string_view text) {
+        return map->by_grapheme(text);
+    };
+}
 
 std::vector<Rewrite> rewrites_of(const ScoredPieces& from) {
     std::vector<Rewrite> rewrites;

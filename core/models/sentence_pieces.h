@@ -44,6 +44,10 @@ Result<ScoredPieces> parse_sentence_pieces(std::string_view bytes, std::string_v
 
 // What follows throws TokenizerFault.
 
+/// The map of a tokenizer.json, as Hugging Face's program reads it: a grapheme of up to 5 bytes, else each of its code points,
+/// becomes what stands for the shortest text of the map that it begins with.
+Rewrite precompiled_map(std::string bytes);
+
 std::vector<Rewrite> rewrites_of(const ScoredPieces& from);
 std::vector<Split> splits_of(const ScoredPieces& from);
 /// Of byte pairs: every way to make a piece of two, those of the largest score first.

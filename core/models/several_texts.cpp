@@ -6,6 +6,7 @@
 #include "core/kernels/matmul.h"
 #include "core/kernels/projections.h"
 #include "core/models/block.h"
+#include "core/models/distances.h"
 #include "core/models/ends.h"
 
 namespace attn {
@@ -81,6 +82,10 @@ class TextsRun {
             heads.v = heads_of(v, first_[n], first_[n + 1], config_.kv_heads);
             heads.params[Param::sinks] = params[Param::sinks];
             finish_heads(heads, block, config_, layer);
+            if (const Tensor& table = model_.weights().distances; !table.empty())
+                heads.params[Param::b_score] =
+                    distance_scores(table, !config_.family->causal, config_.farthest, 0,
+                                    first_[n + 1] - first_[n], first_[n + 1] - first_[n]);
             auto trace = attend(heads, spec, backend_, keep, {control.stop, {}});
             if (!trace) return tl::unexpected(trace.error());
             const Tensor own = std::move((*trace)[Stage::context]);

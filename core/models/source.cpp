@@ -41,7 +41,8 @@ Result<Arrays> weights_in(const std::filesystem::path& folder) {
                                                         : folder);
 }
 
-/// What the folder says of the pixels, where it says something.
+}  // namespace
+
 Result<void> read_preparation(const std::filesystem::path& folder, ModelConfig& config) {
     const auto file = folder / "preprocessor_config.json";
     if (!config.image || !std::filesystem::exists(file)) return {};
@@ -52,8 +53,6 @@ Result<void> read_preparation(const std::filesystem::path& folder, ModelConfig& 
     config.image = *std::move(image);
     return {};
 }
-
-}  // namespace
 
 Result<ModelSource> open_model_folder(const std::filesystem::path& folder) {
     if (auto whole = refuse_adapter(folder); !whole) return tl::unexpected(whole.error());

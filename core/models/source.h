@@ -22,6 +22,8 @@ struct ModelSource {
 };
 /// config.json, preprocessor_config.json and the arrays of a folder; that of an adapter is refused.
 Result<ModelSource> open_model_folder(const std::filesystem::path& folder);
+/// What its preprocessor_config.json says of the pixels, where there is one and the model reads images.
+Result<void> read_preparation(const std::filesystem::path& folder, ModelConfig& config);
 /// nullopt: it has none.
 Result<std::optional<Tokenizer>> tokenizer_of_folder(const std::filesystem::path& folder);
 

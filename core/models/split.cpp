@@ -127,6 +127,30 @@ Words split_llama3(std::string_view text, int digits) {
         text, [digits](const Scan& scan, std::size_t i) { return llama3_end(scan, i, digits); });
 }
 
+Words split_clip(std::string_view text) {
+    Words words = split_by(text, [](const Scan& scan, std::size_t i) {
+        if (const std::size_t end = contraction(scan, i, false); end > i) return end;
+        if (const std::size_t end = scan.run(i, is_letter); end > i) return end;
+        if (is_number(scan[i])) return i + 1;
+        if (const std::size_t end = scan.run(i, is_other); end > i) return end;
+        return scan.run(i, is_space);
+    });
+    std::erase_if(words,
+                  [](const std::string& word) { return is_space(first_code_point(word).value); });
+    return words;
+}
+
+Words split_spaces(std::string_view text) {
+    Words words = split_by(text, [](const Scan& scan, std::size_t i) {
+        const auto is_text = [](char32_t c) { return !is_space(c); };
+        const std::size_t end = scan.run(i, is_text);
+        return end > i ? end : scan.run(i, is_space);
+    });
+    std::erase_if(words,
+                  [](const std::string& word) { return is_space(first_code_point(word).value); });
+    return words;
+}
+
 Words split_bert(std::string_view text) {
     const Scan scan(text);
     Words words;

@@ -16,6 +16,10 @@ Words split_gpt2(std::string_view text);
 /// Llama 3 (digits 3), Qwen 2 (digits 1):
 /// (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 Words split_llama3(std::string_view text, int digits);
+/// CLIP, without what is between: 's|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+
+Words split_clip(std::string_view text);
+/// At spaces, which go.
+Words split_spaces(std::string_view text);
 /// BERT: at spaces, which go, and around each punctuation mark.
 Words split_bert(std::string_view text);
 /// Before each "▁".

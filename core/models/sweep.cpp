@@ -109,6 +109,10 @@ class Sweep {
 };
 
 Result<void> Sweep::check() const {
+    if (model_.reads_across())
+        return bad_input(
+            "a decoder that reads an encoder is not swept: its blocks have attention "
+            "over that besides");
     if (!model_.gives_logits())
         return bad_input("what a change does is measured on logits, and this model gives none");
     if (std::ssize(run_.layers) != made_.layers || run_.embedded.empty())

@@ -125,22 +125,29 @@ void Tokenizer::Parts::truncate(std::vector<Piece>& pieces) const {
 }
 
 Tokenizer::Tokenizer(std::unique_ptr<const Parts> parts) : parts_(std::move(parts)) {}
+Tokenizer::Tokenizer(const Tokenizer&) = default;
 Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
 Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 Tokenizer::~Tokenizer() = default;
 
 std::vector<ModelToken> Tokenizer::encode(std::string_view text) const {
+    std::vector<ModelToken> tokens;
+    for (const Index id : parts_->before) tokens.push_back({id, shown(id)});
+    std::ranges::move(encode_alone(text), std::back_inserter(tokens));
+    for (const Index id : parts_->after) tokens.push_back({id, shown(id)});
+    return tokens;
+}
+
+std::vector<ModelToken> Tokenizer::encode_alone(std::string_view text) const {
     std::vector<Piece> pieces = parts_->encode(valid_utf8(text));
     parts_->truncate(pieces);
     std::vector<ModelToken> tokens;
-    for (const Index id : parts_->before) tokens.push_back({id, shown(id)});
     for (Piece& piece : pieces) {
         std::string words = piece.unknown.empty()       ? shown(piece.id)
                             : parts_->bytes_are_letters ? visible(letters_as_bytes(piece.unknown))
                                                         : std::move(piece.unknown);
         tokens.push_back({piece.id, std::move(words)});
     }
-    for (const Index id : parts_->after) tokens.push_back({id, shown(id)});
     return tokens;
 }
 

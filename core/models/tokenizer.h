@@ -49,6 +49,7 @@ class Tokenizer {
     /// Whichever of those files the folder has.
     static Result<Tokenizer> open(const std::filesystem::path& folder);
 
+    Tokenizer(const Tokenizer&);  // shares what was read
     Tokenizer(Tokenizer&&) noexcept;
     Tokenizer& operator=(Tokenizer&&) noexcept;
     ~Tokenizer();
@@ -56,6 +57,8 @@ class Tokenizer {
     /// With the tokens that the model wants around a text, such as [CLS] and [SEP]. Bytes that are no UTF-8 count as U+FFFD.
     /// Time n log n.
     std::vector<ModelToken> encode(std::string_view text) const;
+    /// Without those.
+    std::vector<ModelToken> encode_alone(std::string_view text) const;
     /// Longer texts are cut to so many tokens, as `truncation` says; not set: none is.
     std::optional<Index> longest() const;
     /// Ids are below this.
@@ -68,7 +71,7 @@ class Tokenizer {
   private:
     struct Parts;
     explicit Tokenizer(std::unique_ptr<const Parts> parts);
-    std::unique_ptr<const Parts> parts_;
+    std::shared_ptr<const Parts> parts_;
 };
 
 /// Of their numbers, "15496 995" or "15496,995", shown as "#15496"; nullopt where the text is something else, or empty.

@@ -120,9 +120,9 @@ std::unique_ptr<const PieceModel> byte_pairs_of(const TokenizerStep& model, Read
     settings.whole_words = model.flag("ignore_merges", false);
     settings.unknown.by_bytes = falls_back_to_bytes(model, *vocabulary);
     settings.unknown.joined = model.flag("fuse_unk", false);
-    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
-        if (!model.text_or(key, "").empty())
-            fault(fmt::format("has '{}', which is not known here", key));
+    settings.word_end = model.text_or("end_of_word_suffix", "");
+    if (!model.text_or("continuing_subword_prefix", "").empty())
+        fault("has 'continuing_subword_prefix', which is not known here");
     if (const json* dropout = model.find("dropout"); dropout != nullptr && *dropout != 0.0)
         fault(fmt::format("has 'dropout' = {}; expected none: tokens would be random",
                           shortened(dropout->dump())));

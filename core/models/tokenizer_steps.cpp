@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/models/rewrite.h"
+#include "core/models/sentence_pieces.h"
 #include "core/models/tokenizer_step.h"
 #include "core/models/unicode.h"
 #include "core/text.h"
@@ -71,13 +72,48 @@ void add_prepend(const TokenizerStep& step, std::vector<Rewrite>& to) {
 
 void add_replace(const TokenizerStep& step, std::vector<Rewrite>& to) {
     const TokenizerStep pattern(step.need("pattern"));
-    pattern.allow_only("the pattern of the normalizer 'Replace'", {"String"});
+    pattern.allow_only("the pattern of the normalizer 'Replace'", {"String", "Regex"});
+    if (const json* expression = pattern.find("Regex")) {
+        const bool any = *expression == R"(\s+)";
+        if (!any && *expression != " {2,}")
+            TokenizerStep::fault(fmt::format(
+                "has the normalizer 'Replace' of the expression '{}', which is not known here",
+                shortened(expression->dump())));
+        return to.push_back([with = step.text("content"), any](std::string_view text) {
+            return any ? with_runs(text, is_space, 1, with)
+                       : with_runs(
+                             text, [](char32_t c) { return c == U' '; }, 2, with);
+        });
+    }
     std::string from = pattern.text("String");
     if (from.empty())
         TokenizerStep::fault("has the normalizer 'Replace' of an empty text; expected a text");
     to.push_back([from = std::move(from), with = step.text("content")](std::string_view text) {
         return replaced(text, from, with);
     });
+}
+
+/// Of base64, RFC 4648.
+std::string decoded(std::string_view letters) {
+    constexpr std::string_view kLetters =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string bytes;
+    unsigned held = 0, bits = 0;
+    for (const char letter : letters.substr(0, letters.find('='))) {
+        const auto value = kLetters.find(letter);
+        if (value == kLetters.npos)
+            TokenizerStep::fault("has a 'precompiled_charsmap' that is no base64");
+        held = (held << 6U | static_cast<unsigned>(value)) & 0xFFFFU;
+        bits += 6;
+        if (bits < 8) continue;
+        bits -= 8;
+        bytes += static_cast<char>(held >> bits & 0xFFU);
+    }
+    return bytes;
+}
+
+void add_precompiled(const TokenizerStep& step, std::vector<Rewrite>& to) {
+    to.push_back(precompiled_map(decoded(step.text("precompiled_charsmap"))));
 }
 
 void add_strip(const TokenizerStep& step, std::vector<Rewrite>& to) {
@@ -106,6 +142,7 @@ const std::vector<RewriteType>& rewrite_types() {
          add_bert},
         {"Prepend", {"prepend"}, true, add_prepend},
         {"Replace", {"pattern", "content"}, false, add_replace},
+        {"Precompiled", {"precompiled_charsmap"}, false, add_precompiled},
         {"Strip", {"strip_left", "strip_right"}, false, add_strip},
     };
     return types;
@@ -120,6 +157,8 @@ void add_rewrites(const json& normalizer, std::vector<Rewrite>& to) {
 
 constexpr std::string_view kGpt2Expression =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kClipExpression =
+    R"('s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
 constexpr std::string_view kLlama3Start =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)";
 constexpr std::string_view kLlama3End = R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
@@ -163,6 +202,9 @@ void add_byte_level(const TokenizerStep& step, bool, Splits& to) {
 void add_expression(const TokenizerStep& step, bool, Splits& to) {
     const TokenizerStep pattern(step.need("pattern"));
     pattern.allow_only("the pattern of the pre_tokenizer 'Split'", {"Regex"});
+    if (step.text("behavior") == "Removed" && step.flag("invert", false) &&
+        pattern.text("Regex") == kClipExpression)
+        return to.splits.push_back(anywhere<split_clip>);
     if (const std::string behavior = step.text("behavior"); behavior != "Isolated")
         TokenizerStep::fault(
             fmt::format("has the pre_tokenizer 'Split' with 'behavior' = \"{}\"; expected "
@@ -222,6 +264,11 @@ const std::vector<SplitType>& split_types() {
         {"Metaspace",
          {"replacement", "prepend_scheme", "split", "add_prefix_space"},
          add_metaspace},
+        {"WhitespaceSplit",
+         {},
+         [](const TokenizerStep&, bool, Splits& to) {
+             to.splits.push_back(anywhere<split_spaces>);
+         }},
         {"BertPreTokenizer",
          {},
          [](const TokenizerStep&, bool, Splits& to) { to.splits.push_back(anywhere<split_bert>); }},

@@ -78,6 +78,25 @@ bool is_word(char32_t c) {
            c == 0x200D;
 }
 
+std::vector<std::string_view> graphemes(std::string_view text) {
+    std::vector<std::string_view> all;
+    std::size_t from = 0;
+    utf8proc_int32_t state = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const CodePoint one = first_code_point(text.substr(at));
+        at += one.bytes;
+        const bool end = at == text.size();
+        if (!end &&
+            !utf8proc_grapheme_break_stateful(
+                static_cast<utf8proc_int32_t>(one.value),
+                static_cast<utf8proc_int32_t>(first_code_point(text.substr(at)).value), &state))
+            continue;
+        all.push_back(text.substr(from, at - from));
+        from = at;
+    }
+    return all;
+}
+
 std::string normal_form(std::string_view text, NormalForm form) {
     utf8proc_uint8_t* mapped = nullptr;
     const utf8proc_ssize_t size =

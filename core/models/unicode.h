@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace attn {
 
@@ -21,6 +22,9 @@ bool is_mark(char32_t c);             // \p{M}
 bool is_nonspacing_mark(char32_t c);  // \p{Mn}
 /// \w: \p{Alphabetic}, marks, decimal digits, connectors such as "_", and the two joiners.
 bool is_word(char32_t c);
+
+/// What a person takes for one character: a letter with its marks.
+std::vector<std::string_view> graphemes(std::string_view text);
 
 enum class NormalForm { c, d, kc, kd };
 std::string normal_form(std::string_view text, NormalForm form);

@@ -174,6 +174,8 @@ class WeightReader {
                name.ends_with(".attention.bias") || name.ends_with(".attention.masked_bias") ||
                name.ends_with("rotary_emb.inv_freq") || name.ends_with("embeddings.position_ids") ||
                name.ends_with("embeddings.mask_token") ||
+               name.ends_with("coder.embed_tokens.weight") ||  // T5's copies of 'shared'
+               name.ends_with("EncDecAttention.relative_attention_bias.weight") ||
                name == full_name(names_.read_out, 0, ".weight");
     }
     Result<Shape> matrix_shape(const std::string& name, const std::vector<Index>& extents,
@@ -239,7 +241,7 @@ class WeightReader {
         const auto is = [pattern](std::initializer_list<std::string_view> names) {
             return std::ranges::find(names, pattern) != names.end();
         };
-        if (is({names_.gate, names_.up, names_.down})) return mlp_bias_;
+        if (is({names_.gate, names_.up, names_.plain_up, names_.down})) return mlp_bias_;
         if (is({names_.qkv, names_.q, names_.k, names_.v})) return qkv_bias_;
         if (pattern == names_.out) return out_bias_;
         return std::nullopt;

@@ -95,6 +95,25 @@ class Steps {
     std::optional<Error> fault_;
 };
 
+/// Of matrices of their own; keys and values are made of what has `from` columns.
+void read_q_k_v(WeightReader& reader, const ModelConfig& config, Index layer,
+                std::initializer_list<std::string_view> names, std::pair<Index, Index> in_from,
+                Params& params, Steps& steps) {
+    const auto take = [&](std::string_view pattern, Index in, Index heads, Param weight,
+                          Param bias) {
+        Projected projected;
+        const Index out = config.head_width ? heads * *config.head_width : kAny;
+        steps.take(reader.projected(pattern, layer, in, out), projected);
+        params[weight] = std::move(projected.weight);
+        params[bias] = std::move(projected.bias);
+    };
+    const auto& [in, from] = in_from;
+    const std::string_view* const name = names.begin();
+    take(name[0], in, config.heads, Param::w_q, Param::b_q);
+    take(name[1], from, config.kv_heads, Param::w_k, Param::b_k);
+    take(name[2], from, config.kv_heads, Param::w_v, Param::b_v);
+}
+
 void read_projections(WeightReader& reader, const ModelConfig& config, Index layer, Index in,
                       Params& params, Steps& steps) {
     const TensorNames& names = config.family->names;
@@ -105,16 +124,25 @@ void read_projections(WeightReader& reader, const ModelConfig& config, Index lay
             if (auto split = split_qkv(qkv, config, params); !split) steps.keep(split.error());
         return;
     }
-    const auto take = [&](std::string_view pattern, Index heads, Param weight, Param bias) {
-        Projected projected;
-        const Index out = config.head_width ? heads * *config.head_width : kAny;
-        steps.take(reader.projected(pattern, layer, in, out), projected);
-        params[weight] = std::move(projected.weight);
-        params[bias] = std::move(projected.bias);
-    };
-    take(names.q, config.heads, Param::w_q, Param::b_q);
-    take(names.k, config.kv_heads, Param::w_k, Param::b_k);
-    take(names.v, config.kv_heads, Param::w_v, Param::b_v);
+    read_q_k_v(reader, config, layer, {names.q, names.k, names.v}, {in, in}, params, steps);
+}
+
+/// Attention over the other stack, which is as wide.
+void read_cross(WeightReader& reader, const ModelConfig& config, Index layer, Index width,
+                BlockWeights& block, Steps& steps) {
+    const TensorNames& names = config.family->names;
+    if (names.cross_q.empty()) return;
+    read_q_k_v(reader, config, layer, {names.cross_q, names.cross_k, names.cross_v},
+               {width, config.width}, block.cross, steps);
+    if (!steps.fine()) return;
+    Projected out;
+    steps.take(reader.projected(
+                   names.cross_out, layer,
+                   block.cross[Param::w_v].shape().d * (config.heads / config.kv_heads), width),
+               out);
+    block.cross[Param::w_o] = std::move(out.weight);
+    block.cross[Param::b_o] = std::move(out.bias);
+    steps.take(reader.norm(names.cross_norm, layer, width), block.cross_norm);
 }
 
 /// "layers.{}.experts.3.w1".
@@ -135,7 +163,8 @@ void read_mlp(WeightReader& reader, const ModelConfig& config, Index layer, Inde
         if (!pattern.empty() && steps.fine())
             steps.take(reader.linear(of_expert(pattern, expert), layer, in, out), into);
     };
-    take(names.up, width, fused && hidden != kAny ? 2 * hidden : hidden, mlp.up);
+    take(config.plain_mlp ? names.plain_up : names.up, width,
+         fused && hidden != kAny ? 2 * hidden : hidden, mlp.up);
     if (!steps.fine()) return;
     const Index columns = mlp.up.weight.shape().d;
     if (fused && columns % 2 != 0)
@@ -143,7 +172,7 @@ void read_mlp(WeightReader& reader, const ModelConfig& config, Index layer, Inde
             "layer {} has one matrix of {} columns for gate and up; expected an even number", layer,
             columns)});
     hidden = fused ? columns / 2 : columns;
-    take(names.gate, width, hidden, mlp.gate);
+    if (!config.plain_mlp) take(names.gate, width, hidden, mlp.gate);
     take(names.down, hidden, width, mlp.down);
 }
 
@@ -217,6 +246,7 @@ Index read_block(WeightReader& reader, const ModelConfig& config, Index layer, I
         steps.keep(Error{fmt::format(
             "layer {} makes {} numbers a token of {}; they cannot be added", layer, width, in)});
     read_norms(reader, config, layer, in, width, block, steps);
+    read_cross(reader, config, layer, width, block, steps);
     if (!steps.fine()) return 0;
     if (names.router.empty())
         read_mlp(reader, config, layer, 0, width, block.mlp, steps);
@@ -232,8 +262,10 @@ void read_ends(WeightReader& reader, const ModelConfig& config, Index width, Mod
         steps.take(reader.norm(names.final_norm, 0, width), weights.final_norm);
     const ReadOut read_out = config.family->read_out;
     const bool classes = read_out == ReadOut::classes && reader.has(names.read_out, 0);
-    if (read_out == ReadOut::sentence || classes)
-        steps.take(reader.linear(names.read_out, 0, width, kAny), weights.read_out);
+    const bool projected = read_out == ReadOut::projected;
+    if (read_out == ReadOut::sentence || classes || projected)
+        steps.take(reader.linear(names.read_out, 0, width, projected ? config.projection : kAny),
+                   weights.read_out);
     else if (read_out == ReadOut::next_token && !config.tied && reader.has(names.read_out, 0)) {
         // torch's [out, in], whatever the blocks have.
         steps.take(reader.own_matrix(reader.full_name(names.read_out, 0, ".weight"), kAny, width),
@@ -268,20 +300,30 @@ void read_patches(WeightReader& reader, const ModelConfig& config, ModelWeights&
     steps.take(reader.convolution(names.patches, config.width, image), weights.patches);
 }
 
-/// What stands before the blocks.
+/// What stands before the blocks. `embedding`: of the other stack; null: it is read.
 void read_entry(WeightReader& reader, const ArrayFile& file, const ModelConfig& config,
-                ModelWeights& weights, Steps& steps) {
+                ModelWeights& weights, Steps& steps, const WeightMatrix* embedding = nullptr) {
     const TensorNames& names = config.family->names;
     const auto table = [&](std::string_view pattern, Index rows, WeightMatrix& into) {
         steps.take(reader.own_matrix(reader.full_name(pattern, 0, ".weight"), rows, config.width),
                    into);
     };
     if (config.image) read_patches(reader, config, weights, steps);
-    if (!names.embedding.empty()) table(names.embedding, config.vocabulary, weights.embedding);
+    if (embedding != nullptr)
+        weights.embedding = *embedding;
+    else if (!names.embedding.empty())
+        table(names.embedding, config.vocabulary, weights.embedding);
+    if (!names.distances.empty())
+        steps.take(reader.matrix(reader.full_name(names.distances, 0, ".weight"), config.buckets,
+                                 config.heads),
+                   weights.distances);
     if (!names.positions.empty() && !config.image)
         table(names.positions, config.most_tokens.value_or(kAny), weights.positions);
     if (steps.fine() && config.family->after_padding)
         check_padding(file, config, weights.positions, steps);
+    if (!names.logit_scale.empty())
+        steps.take(reader.matrix(reader.full_name(names.logit_scale, 0, ""), 1, 1),
+                   weights.logit_scale);
     if (!names.kinds.empty()) table(names.kinds, config.kinds.value_or(kAny), weights.kinds);
     if (!names.embedding_norm.empty())
         steps.take(reader.norm(names.embedding_norm, 0, config.width), weights.embedding_norm);
@@ -294,11 +336,12 @@ void look_at_layout(WeightReader& reader, const ModelConfig& config) {
 
 }  // namespace
 
-Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig& config) {
+Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig& config,
+                                        const WeightMatrix* embedding) {
     WeightReader reader(file, config);
     Steps steps;
     ModelWeights weights;
-    read_entry(reader, file, config, weights, steps);
+    read_entry(reader, file, config, weights, steps, embedding);
     look_at_layout(reader, config);
     Index width = config.width;
     for (Index layer = 0; layer < config.layers && steps.fine(); ++layer)

@@ -37,6 +37,8 @@ struct BlockWeights {
     LinearWeights residual;  // what is added to attention's output is x through it; not there: x
     NormWeights attention_out_norm, mlp_out_norm;  // of what is added
     Tensor attention_scale, mlp_scale;             // of its columns, or empty
+    NormWeights cross_norm;  // of a decoder's block, before the attention over the other stack
+    Params cross;            // w_q, w_k, w_v, w_o of that; empty: there is none
     NormWeights mlp_norm;
     MlpWeights mlp;                   // empty: there are experts
     LinearWeights router;             // [width, experts]
@@ -49,6 +51,8 @@ struct ModelWeights {
     Tensor distillation_token;  // DeiT's: the same, or empty
     LinearWeights patches;      // of images: [channels · patch · patch, width], see patches_of
     WeightMatrix positions;     // [1, 1, positions, width], or empty
+    Tensor distances;           // [1, 1, buckets, heads], or empty
+    Tensor logit_scale;         // of the first of two towers: one number, or empty
     WeightMatrix kinds;         // BERT's token types; the first is added to every token
     NormWeights embedding_norm, final_norm;
     std::vector<BlockWeights> blocks;
@@ -58,7 +62,9 @@ struct ModelWeights {
 
 /// Every tensor that the family has, its shape checked against the others. An error names file, array, shape and what was
 /// expected. A weight matrix that is stored the other way round is known by its shape (nanoGPT's c_attn is [3E, E]).
-Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig& config);
+/// `embedding`: of the other stack, which is this one's too; null: it is read.
+Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig& config,
+                                        const WeightMatrix* embedding = nullptr);
 /// The same without its blocks; what the file has that means nothing is not known then.
 Result<ModelWeights> read_model_ends(const ArrayFile& file, const ModelConfig& config);
 /// One of the blocks, whose input has `in` columns.

@@ -273,6 +273,8 @@ OperationCost score_cost(Score score, double pairs, double queries, double keys,
             return {dots + 2.0 * (queries + keys) * d_k * d_k, 2.0 * pairs * d_k, {}};
         case Score::student_t:  // q − k, squared and summed; 1 + r², ln, the sign
             return {dots, pairs * (d_k + 3.0), {}};
+        case Score::relative:  // the number of a distance is added
+            return {dots, pairs, {}};
     }
     return {dots, 0.0, {}};
 }

@@ -53,12 +53,12 @@ Function<Scalar> additive() {
         d.q = rows_times_backward(q, params[Param::w_score_q], d.q, d_params[Param::w_score_q]);
         d.k = rows_times_backward(k, params[Param::w_score_k], d.k, d_params[Param::w_score_k]);
     };
-    function.products = [](const typename F::P& params, typename F::In q, typename F::In k,
-                           typename F::Out scores) {
+    function.products = [](const typename F::P& params, QueryRows, typename F::In q,
+                           typename F::In k, typename F::Out scores) {
         tanh_sums(q, k, params[Param::w_score_row], scores);
     };
-    function.products_backward = [](const typename F::P& params, typename F::In q, typename F::In k,
-                                    typename F::In d_scores, typename F::Out d_q,
+    function.products_backward = [](const typename F::P& params, QueryRows, typename F::In q,
+                                    typename F::In k, typename F::In d_scores, typename F::Out d_q,
                                     typename F::Out d_k, typename F::P& d_params) {
         tanh_sums_backward(q, k, params[Param::w_score_row], d_scores, d_q, d_k,
                            d_params[Param::w_score_row]);

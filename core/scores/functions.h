@@ -20,9 +20,9 @@ struct Function {
     void (*operands_backward)(const P& params, const T& q, const T& k, OperandsOf<Scalar>& d,
                               P& d_params) = nullptr;
     /// pair_products() and pair_products_backward().
-    void (*products)(const P& params, In q, In k, Out scores) = nullptr;
-    void (*products_backward)(const P& params, In q, In k, In d_scores, Out d_q, Out d_k,
-                              P& d_params) = nullptr;
+    void (*products)(const P& params, QueryRows rows, In q, In k, Out scores) = nullptr;
+    void (*products_backward)(const P& params, QueryRows rows, In q, In k, In d_scores, Out d_q,
+                              Out d_k, P& d_params) = nullptr;
 };
 
 // ---- general.cpp, for every function that multiplies by a matrix

@@ -19,11 +19,14 @@ template <class Scalar>
 Function<Scalar> additive();
 template <class Scalar>
 Function<Scalar> student_t();
+template <class Scalar>
+Function<Scalar> relative();
 }  // namespace score
 
 namespace {
 
 constexpr std::array kGeneralParams{Param::w_score};
+constexpr std::array kRelativeParams{Param::b_score};
 constexpr std::array kAdditiveParams{Param::w_score_q, Param::w_score_k, Param::w_score_row};
 
 // clang-format off
@@ -48,6 +51,10 @@ constexpr std::array kScores{
               R"(\mathrm{scores}_{i,j} = -\ln(1 + |q_i - k_j|^2))",
               "The nearer a key lies to a query, the better it matches; far keys keep more weight than under a Gaussian.",
               "van der Maaten & Hinton 2008, Visualizing Data using t-SNE, JMLR 9, §3.3", {}},
+    ScoreInfo{Score::relative, "relative", "Dot product + distance",
+              R"(\mathrm{scores}_{i,j} = q_i \cdot k_j + b_{\mathrm{score},h,j-i})",
+              "How well a key matches a query, plus a learned number for how far it stands before or after it.",
+              "Raffel et al. 2020, arXiv:1910.10683, §2.1", kRelativeParams},
 };
 // clang-format on
 
@@ -71,6 +78,8 @@ score::Function<Scalar> function_of(Score score) {
             return score::additive<Scalar>();
         case Score::student_t:
             return score::student_t<Scalar>();
+        case Score::relative:
+            return score::relative<Scalar>();
     }
     return {};
 }
@@ -141,21 +150,21 @@ void operands_backward(const CallOf<Scalar>& call, const TensorOf<Scalar>& q,
 }
 
 template <class Scalar>
-void pair_products(const CallOf<Scalar>& call, MatrixView<const Scalar> q,
+void pair_products(const CallOf<Scalar>& call, QueryRows rows, MatrixView<const Scalar> q,
                    MatrixView<const Scalar> k, MatrixView<Scalar> scores) {
     const auto products = function_of<Scalar>(call.spec().score).products;
     ATTN_CHECK(products, "dot products go through the kernels' own");
-    products(call.inputs().params, q, k, scores);
+    products(call.inputs().params, rows, q, k, scores);
 }
 
 template <class Scalar>
-void pair_products_backward(const CallOf<Scalar>& call, MatrixView<const Scalar> q,
+void pair_products_backward(const CallOf<Scalar>& call, QueryRows rows, MatrixView<const Scalar> q,
                             MatrixView<const Scalar> k, MatrixView<const Scalar> d_scores,
                             MatrixView<Scalar> d_q, MatrixView<Scalar> d_k,
                             ParamsOf<Scalar>& d_params) {
     const auto back = function_of<Scalar>(call.spec().score).products_backward;
     ATTN_CHECK(back, "dot products go through the kernels' own");
-    back(call.inputs().params, q, k, d_scores, d_q, d_k, d_params);
+    back(call.inputs().params, rows, q, k, d_scores, d_q, d_k, d_params);
 }
 
 double PairRule::biased(double scaled, Index p, Index j) const {
@@ -184,10 +193,10 @@ PairRule pair_rule(const AttentionSpec& spec, const Dimensions& size, Index h) {
     template void operands_backward(const CallOf<Scalar>&, const TensorOf<Scalar>&,              \
                                     const TensorOf<Scalar>&, OperandsOf<Scalar>&,                \
                                     ParamsOf<Scalar>&);                                          \
-    template void pair_products(const CallOf<Scalar>&, MatrixView<const Scalar>,                 \
+    template void pair_products(const CallOf<Scalar>&, QueryRows, MatrixView<const Scalar>,      \
                                 MatrixView<const Scalar>, MatrixView<Scalar>);                   \
     template void pair_products_backward(                                                        \
-        const CallOf<Scalar>&, MatrixView<const Scalar>, MatrixView<const Scalar>,               \
+        const CallOf<Scalar>&, QueryRows, MatrixView<const Scalar>, MatrixView<const Scalar>,    \
         MatrixView<const Scalar>, MatrixView<Scalar>, MatrixView<Scalar>, ParamsOf<Scalar>&);
 ATTN_SCORE_FOR(float)
 ATTN_SCORE_FOR(double)

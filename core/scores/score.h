@@ -68,15 +68,23 @@ void operands_backward(const CallOf<Scalar>& call, const TensorOf<Scalar>& q,
                        const TensorOf<Scalar>& k, OperandsOf<Scalar>& d,
                        ParamsOf<Scalar>& d_params);
 
+/// Which queries the rows of a product are: those from `first` on of one query head, of `queries` in all.
+struct QueryRows {
+    Index head = 0, first = 0, queries = 0;
+
+    /// Of row 0 and key 0, in a row of Param::b_score; row i and key j are at j − i from there.
+    Index first_distance() const { return queries - 1 - first; }
+};
+
 /// scores = product of every row of q̂ with every row of k̂, of one head. Not for a score whose product is the dot.
 template <class Scalar>
-void pair_products(const CallOf<Scalar>& call, MatrixView<const Scalar> q,
+void pair_products(const CallOf<Scalar>& call, QueryRows rows, MatrixView<const Scalar> q,
                    MatrixView<const Scalar> k, MatrixView<Scalar> scores);
 
 /// Adds to d_q̂, d_k̂ and d_params what d_scores gives them. A pair whose d_score is exactly 0 adds nothing, whatever its
 /// operands hold.
 template <class Scalar>
-void pair_products_backward(const CallOf<Scalar>& call, MatrixView<const Scalar> q,
+void pair_products_backward(const CallOf<Scalar>& call, QueryRows rows, MatrixView<const Scalar> q,
                             MatrixView<const Scalar> k, MatrixView<const Scalar> d_scores,
                             MatrixView<Scalar> d_q, MatrixView<Scalar> d_k,
                             ParamsOf<Scalar>& d_params);

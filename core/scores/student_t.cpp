@@ -50,10 +50,10 @@ template <class Scalar>
 Function<Scalar> student_t() {
     using F = Function<Scalar>;
     F function;
-    function.products = [](const typename F::P&, typename F::In q, typename F::In k,
+    function.products = [](const typename F::P&, QueryRows, typename F::In q, typename F::In k,
                            typename F::Out scores) { log_kernels(q, k, scores); };
-    function.products_backward = [](const typename F::P&, typename F::In q, typename F::In k,
-                                    typename F::In d_scores, typename F::Out d_q,
+    function.products_backward = [](const typename F::P&, QueryRows, typename F::In q,
+                                    typename F::In k, typename F::In d_scores, typename F::Out d_q,
                                     typename F::Out d_k, typename F::P&) {
         log_kernels_backward(q, k, d_scores, d_q, d_k);
     };

@@ -139,6 +139,8 @@ class Analysis {
         switch (score) {
             case Score::dot:
                 return 1.0;
+            case Score::relative:
+                return 4.0 * (1.0 + top(in.params[Param::b_score]) / std::max(q * k, 1e-3));
             case Score::cosine:  // of vectors of length 1
                 return 4.0 / std::max(q * k, std::numeric_limits<double>::min());
             case Score::general:

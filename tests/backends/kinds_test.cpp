@@ -113,6 +113,7 @@ TEST_CASE("every score function has the score that its formula has on paper") {
         {"general", 1.1},           // (0.7, 1) · k
         {"additive", -1.0629414},   // tanh 0.7 − 2 tanh 1.2
         {"student_t", -2.6390573},  // −ln (1 + 2² + 3²)
+        {"relative", 1.5},          // 1 + b of j − i = 0
     };
     Inputs inputs;
     inputs.q = Tensor({1, 1, 1, 2}, {1, 2});
@@ -126,14 +127,41 @@ TEST_CASE("every score function has the score that its formula has on paper") {
         Inputs call = inputs;
         for (const Param param : score.params) {
             const bool row = info(param).bias;
-            call.params[param] = row ? Tensor({1, 1, 1, 2}, {1, -2})
-                                     : Tensor({1, 1, 2, 2}, {0.1F, 0.2F, 0.3F, 0.4F});
+            call.params[param] = param == Param::b_score ? Tensor({1, 1, 1, 1}, {0.5F})
+                                 : row                   ? Tensor({1, 1, 1, 2}, {1, -2})
+                                       : Tensor({1, 1, 2, 2}, {0.1F, 0.2F, 0.3F, 0.4F});
         }
         for (const Backend* backend : backends())
             if (backend->supports(validate(call, spec).value()) == std::nullopt &&
                 backend->stages()[index_of(Stage::scores)])
                 CHECK(attend(call, spec, backend->name()).value()[Stage::scores](0, 0, 0, 0) ==
                       doctest::Approx(on_paper.at(score.key)).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("a score by distance has the number of the head and of j − i, whatever the sizes") {
+    for (const auto& [queries, keys] : {std::pair<Index, Index>{3, 5}, {5, 3}, {70, 70}, {1, 4}}) {
+        constexpr Index kHeads = 2;
+        Inputs inputs;
+        inputs.q = Tensor({1, kHeads, queries, 2});  // 0
+        inputs.k = inputs.v = Tensor({1, 1, keys, 2});
+        Tensor b({1, 1, kHeads, queries + keys - 1});
+        for (Index h = 0; h < kHeads; ++h)
+            for (Index n = 0; n < b.shape().d; ++n)
+                b(0, 0, h, n) = static_cast<float>(100 * h + n - (queries - 1));
+        inputs.params[Param::b_score] = b;
+        AttentionSpec spec;
+        spec.score = Score::relative;
+        for (const char* name : {"reference", "staged"}) {
+            const Trace trace = attend(inputs, spec, name).value();
+            for (Index h = 0; h < kHeads; ++h)
+                for (Index i = 0; i < queries; ++i)
+                    for (Index j = 0; j < keys; ++j)
+                        REQUIRE(trace[Stage::scores](0, h, i, j) ==
+                                static_cast<float>(100 * h + j - i));
+        }
+        inputs.params[Param::b_score] = Tensor({1, 1, kHeads, queries + keys});
+        CHECK_FALSE(attend(inputs, spec));
     }
 }
 

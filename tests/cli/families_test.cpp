@@ -1,7 +1,11 @@
 // Each family's folder, traced: the file opens again with the same weights in every layer, whatever each layer's window and RoPE.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <map>
+
+#include <fmt/format.h>
 
 #include "app/files/tensors.h"
 #include "core/engine.h"
@@ -49,6 +53,44 @@ TEST_CASE("the trace of each family opens again with the same weights in every l
         }
         CHECK(npz.arrays.contains("l0.routing") == !each.names.router.empty());
     }
+}
+
+TEST_CASE("a trace of each attention of a model of two stacks opens again the same") {
+    const std::string t5 = test::golden_model("t5").string();
+    const auto clip = test::golden_model("clip");
+    const std::string images =
+        fmt::format("{} || {}", (clip / "image.png").string(), (clip / "tall.png").string());
+    const Arguments of_t5{"--token-ids", "1,44,20,20,5,9,33,2", "--decoder", "7 30 30 12"};
+    const Arguments of_clip{"--text", "1 44 || 43 7 33", "--image", images};
+    for (const auto& [group, layers] : std::map<std::string, std::size_t>{{"encoder", 2},
+                                                                          {"decoder", 3},
+                                                                          {"cross", 3},
+                                                                          {"text", 2},
+                                                                          {"image", 3},
+                                                                          {"match", 1}}) {
+        CAPTURE(group);
+        const bool towers = group == "text" || group == "image" || group == "match";
+        const Scratch scratch;
+        const std::string out = scratch.at("out.npz");
+        const Ran ran = succeeds(joined(
+            joined({"trace", "--model", towers ? clip.string() : t5}, towers ? of_clip : of_t5),
+            {"--group", group, "-o", out}));
+        const std::string_view all = towers ? "text, image, match" : "encoder, decoder, cross";
+        CHECK(ran.out.find(fmt::format("{} of {} (--group)", group, all)) != std::string::npos);
+        const Npz npz = read_npz(out).value();
+        const auto file = must(files::read_tensors(out));
+        REQUIRE(file.layers.size() == layers);
+        for (std::size_t n = 0; n < layers; ++n) {
+            const Trace again =
+                must(attend(file.layers[n], file.spec_of(n), *find_backend("staged")));
+            const auto& weights = floats(npz, fmt::format("l{}.weights", n));
+            CHECK(std::ranges::equal(again[Stage::weights].values(), weights));
+        }
+        CHECK(npz.arrays.contains("l0.b_score") == (group == "encoder" || group == "decoder"));
+        CHECK(npz.arrays.contains("tokens_kv") == (group == "cross" || group == "match"));
+    }
+    check_refused({"trace", "--model", t5, "--token-ids", "1", "--group", "match", "-o", "x.npz"},
+                  "group is 'match'; expected one of encoder, decoder, cross");
 }
 
 TEST_CASE("a model without a tokenizer reads the numbers of tokens") {

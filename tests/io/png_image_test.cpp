@@ -138,6 +138,12 @@ TEST_CASE(
     CHECK(red(resized_image(grey({0, 70, 140, 210}), 2, 1)) == Bytes{50, 160});
     // from 2 to 4: ¾ and ¼ of the two neighbours, the ends as they are
     CHECK(red(resized_image(grey({0, 100}), 4, 1)) == Bytes{0, 25, 75, 100});
+    // bicubic, as Pillow gives them: from 4 to 2, from 2 to 4, and from 5 to 3 where weights are below 0
+    CHECK(red(resized_image(grey({0, 70, 140, 210}), 2, 1, Resampling::bicubic)) == Bytes{41, 169});
+    CHECK(red(resized_image(grey({0, 100}), 4, 1, Resampling::bicubic)) == Bytes{0, 21, 79, 109});
+    CHECK(red(resized_image(grey({255, 0, 0, 255, 9}), 3, 1, Resampling::bicubic)) ==
+          Bytes{141, 53, 119});
+    CHECK(red(middle_of(grey({1, 2, 3, 4}), 1, 1)) == Bytes{2});
     const RgbImage one = resized_image(grey({9}), 3, 2);
     CHECK(one.width == 3);
     CHECK(one.height == 2);

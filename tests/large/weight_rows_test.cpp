@@ -221,7 +221,8 @@ TEST_CASE("maps agree with the reference on every option of the engine but dropo
     std::vector<Case> cases = engine_cases(Sizes::odd);
     std::ranges::move(kind_cases(Sizes::odd), std::back_inserter(cases));
     for (const Case& one : cases) {
-        if (one.spec.dropout > 0.0 || !is_dot(one.spec.score)) continue;
+        const bool shown = is_dot(one.spec.score) || one.spec.score == Score::relative;
+        if (one.spec.dropout > 0.0 || !shown) continue;
         const PooledSubject subject(one);
         const Dimensions& size = subject.source.size;
         on_every_target([&] {
@@ -399,8 +400,8 @@ TEST_CASE("a map needs no values and refuses dropout and scores that are no dot 
     one.spec.dropout = 0.0;
     one.spec.score = Score::student_t;
     CHECK(weight_source(one.inputs, one.spec).error().sentence ==
-          "score student_t: a map of weights needs scores that are dot products, so dot, cosine or "
-          "general is expected");
+          "score student_t: a map of weights needs scores that are dot products, so dot, cosine, "
+          "general or relative is expected");
     one.inputs.k = normal_tensor<float>({1, 1, 293, 5}, 2);
     CHECK(weight_source(one.inputs, {}).error().sentence ==
           "K has width 5 but Q has width 4: q·k needs the same d_k (Q [1, 2, 211, 4], K [1, 1, "

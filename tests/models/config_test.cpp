@@ -325,7 +325,7 @@ TEST_CASE("what is wrong with a config is named") {
           "c.json has 'layer_norm_epsilon' = -1; expected a number above 0");
     CHECK(with(R"("activation_function":"mish")") ==
           "c.json has 'activation_function' = \"mish\"; expected relu, gelu, gelu_new, "
-          "gelu_pytorch_tanh or silu");
+          "gelu_pytorch_tanh, quick_gelu or silu");
     CHECK(with(R"("scale_attn_by_inverse_layer_idx":true)") ==
           "c.json has 'scale_attn_by_inverse_layer_idx', which is not computed here");
     CHECK(turned(R"("rope_scaling":{"rope_type":"dynamic"})") ==

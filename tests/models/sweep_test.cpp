@@ -34,7 +34,8 @@ Read read_golden(const std::string& name) {
     auto model = std::make_shared<const Model>(must(Model::open(test::golden_model(name))));
     if (model->config().image) {
         const auto image = must(read_png(test::golden_model(name) / "image.png"));
-        Tensor pixels = pixels_of(image, *model->config().image);
+        Tensor pixels =
+            pixels_of(fitted_image(image, *model->config().image), *model->config().image);
         return {model, [model, pixels](const Interventions& with) {
                     return model->run_image(pixels, staged(), all_stages(), {}, with);
                 }};

@@ -245,10 +245,9 @@ TEST_CASE("what is not known is refused by its name") {
     CHECK(fault_of("[]") == "t.json has no 'model'");
     CHECK(fault_of(R"({"model":{"type":"WordLevel"}})") ==
           "t.json has the model 'WordLevel'; expected BPE, Unigram or WordPiece");
-    CHECK(
-        fault_of(
-            R"({"normalizer":{"type":"Precompiled"},"model":{"type":"BPE","vocab":{},"merges":[]}})") ==
-        "t.json has the normalizer 'Precompiled', which is not known here");
+    CHECK(fault_of(
+              R"({"normalizer":{"type":"Nmt"},"model":{"type":"BPE","vocab":{},"merges":[]}})") ==
+          "t.json has the normalizer 'Nmt', which is not known here");
     CHECK(
         fault_of(
             R"({"pre_tokenizer":{"type":"Digits"},"model":{"type":"BPE","vocab":{},"merges":[]}})") ==
@@ -308,16 +307,20 @@ TEST_CASE("each key and each value of tokenizer.json that is not computed is ref
         {normalizer(R"({"type":"Nmt"})"), "has the normalizer 'Nmt', which is not known here"},
         {normalizer(R"({"type":"Lowercase","locale":"tr"})"),
          "has the key 'locale' in the normalizer 'Lowercase', which is not known here"},
-        {normalizer(R"({"type":"Sequence","normalizers":[{"type":"NFC"},{"type":"Precompiled"}]})"),
-         "has the normalizer 'Precompiled', which is not known here"},
+        {normalizer(R"({"type":"Sequence","normalizers":[{"type":"NFC"},{"type":"Nmt"}]})"),
+         "has the normalizer 'Nmt', which is not known here"},
+        {normalizer(R"({"type":"Precompiled","precompiled_charsmap":"!"})"),
+         "has a 'precompiled_charsmap' that is no base64"},
+        {normalizer(R"({"type":"Precompiled","precompiled_charsmap":"AAAA"})"),
+         "has a map of characters of 3 bytes that is cut off"},
         {normalizer(R"({"type":"Replace","pattern":{"Regex":"a"},"content":"b"})"),
-         "has the key 'Regex' in the pattern of the normalizer 'Replace', which is not known here"},
+         "has the normalizer 'Replace' of the expression '\"a\"', which is not known here"},
         {normalizer(R"({"type":"Replace","pattern":{"String":""},"content":"b"})"),
          "has the normalizer 'Replace' of an empty text; expected a text"},
         {normalizer(R"({"type":"Strip","strip_left":1})"),
          "has 'strip_left' = 1; expected true or false"},
-        {splits(R"({"type":"WhitespaceSplit"})"),
-         "has the pre_tokenizer 'WhitespaceSplit', which is not known here"},
+        {splits(R"({"type":"Whitespace"})"),
+         "has the pre_tokenizer 'Whitespace', which is not known here"},
         {splits(R"({"type":"Metaspace","str_rep":"_"})"),
          "has the key 'str_rep' in the pre_tokenizer 'Metaspace', which is not known here"},
         {splits(R"({"type":"Metaspace","replacement":"_"})"), "has '_' for spaces; expected '▁'"},
@@ -377,8 +380,6 @@ TEST_CASE("each key and each value of tokenizer.json that is not computed is ref
          "has 'max_length' = 1 in 'truncation' and 2 tokens around a text"},
         {of_model(R"("dropout":0.1)"),
          "has 'dropout' = 0.1; expected none: tokens would be random"},
-        {of_model(R"("end_of_word_suffix":"</w>")"),
-         "has 'end_of_word_suffix', which is not known here"},
         {of_model(R"("continuing_subword_prefix":"@")"),
          "has 'continuing_subword_prefix', which is not known here"},
         {of_model(R"("alpha":1)"),

@@ -9,7 +9,8 @@
 #include <fmt/format.h>
 
 #include "core/io/arrays/array_file.h"
-#include "core/models/model.h"
+#include "core/models/generate.h"
+#include "core/models/groups.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
 
@@ -59,9 +60,47 @@ Result<ModelRun> run_golden(const Model& model, const ArrayFile& expected, const
                             StageSet keep) {
     if (!model.config().image) return model.run(tokens_of(numbers(expected, "ids")), backend, keep);
     const auto image = must(read_png(test::golden_model(model.config().family->key) / "image.png"));
-    const Tensor pixels = pixels_of(image, *model.config().image);
+    const Tensor pixels =
+        pixels_of(fitted_image(image, *model.config().image), *model.config().image);
     CHECK(error_of(pixels.values(), numbers(expected, "pixels")) < 1e-6);
     return model.run_image(pixels, backend, keep);
+}
+
+/// Layers "l0", "l1", … of `what` = 'l'.
+void check_layers(const std::vector<ModelLayer>& layers, char what, StageSet keep,
+                  const ArrayFile& expected) {
+    for (std::size_t n = 0; n < layers.size(); ++n) {
+        const ModelLayer& layer = layers[n];
+        const auto check = [&](const char* key, const Tensor& values) {
+            const std::string array = fmt::format("{}{}.{}", what, n, key);
+            CAPTURE(array);
+            CHECK(error_of(values.values(), numbers(expected, array)) < 1e-5);
+        };
+        const auto stage_or_input = [&](Stage stage, const Tensor& given) -> const Tensor& {
+            return layer.trace[stage].empty() ? given : layer.trace[stage];
+        };
+        check("q", stage_or_input(Stage::q, layer.inputs->q));
+        check("k", stage_or_input(Stage::k, layer.inputs->k));
+        check("v", stage_or_input(Stage::v, layer.inputs->v));
+        if (keep[index_of(Stage::weights)]) check("weights", layer.trace[Stage::weights]);
+        check("residual", layer.residual);
+        if (!layer.routing.empty()) check("routing", layer.routing);
+        CHECK(layer.trace[Stage::output].empty());  // was not asked for
+    }
+}
+
+StageSet kept_by(const Backend& backend) {
+    StageSet keep;
+    for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::weights})
+        keep.set(index_of(stage));
+    return keep & (backend.stages() | all_stages().reset(index_of(Stage::weights)));
+}
+
+/// "1 44 20".
+std::string as_text(const std::vector<double>& ids, std::size_t first = 0) {
+    std::string text;
+    for (std::size_t n = first; n < ids.size(); ++n) text += fmt::format(" {}", ids[n]);
+    return text;
 }
 
 }  // namespace
@@ -75,38 +114,131 @@ TEST_CASE("every layer of a model equals PyTorch's") {
         const ModelFamily& family = *model.config().family;
         for (const Backend* backend : backends()) {
             CAPTURE(backend->name());
-            StageSet keep;
-            for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::weights})
-                keep.set(index_of(stage));
-            if (!backend->stages()[index_of(Stage::weights)]) keep.reset(index_of(Stage::weights));
+            if (backend->name() == "fused" && family.positions == Positions::distances) continue;
+            const StageSet keep = kept_by(*backend);
             const auto run = must(run_golden(model, *expected, *backend, keep));
             REQUIRE(std::ssize(run.layers) == model.config().layers);
-            for (std::size_t n = 0; n < run.layers.size(); ++n) {
-                const ModelLayer& layer = run.layers[n];
-                const auto check = [&](const char* key, const Tensor& values) {
-                    const std::string array = fmt::format("l{}.{}", n, key);
-                    CAPTURE(array);
-                    CHECK(error_of(values.values(), numbers(*expected, array)) < 1e-5);
-                };
-                const auto stage_or_input = [&](Stage stage, const Tensor& given) -> const Tensor& {
-                    return layer.trace[stage].empty() ? given : layer.trace[stage];
-                };
-                check("q", stage_or_input(Stage::q, layer.inputs->q));
-                check("k", stage_or_input(Stage::k, layer.inputs->k));
-                check("v", stage_or_input(Stage::v, layer.inputs->v));
-                if (keep[index_of(Stage::weights)]) check("weights", layer.trace[Stage::weights]);
-                check("residual", layer.residual);
-                if (!layer.routing.empty()) check("routing", layer.routing);
-                CHECK(layer.trace[Stage::output].empty());  // was not asked for
-            }
+            check_layers(run.layers, 'l', keep, *expected);
             if (family.read_out == ReadOut::none) {
                 CHECK(run.read_out.empty());
+                continue;
+            }
+            if (family.read_out == ReadOut::projected) {
+                const auto texts = numbers(*expected, "texts");  // the first is this one
+                const auto width = static_cast<std::ptrdiff_t>(run.read_out.shape().d);
+                CHECK(error_of(run.read_out.values(), {texts.begin(), texts.begin() + width}) <
+                      1e-5);
                 continue;
             }
             const char* said = family.read_out == ReadOut::sentence ? "embedding" : "logits";
             CHECK(error_of(run.read_out.values(), numbers(*expected, said)) < 1e-5);
         }
     }
+}
+
+TEST_CASE(
+    "a decoder's own attention, its attention over the encoder, and its logits equal PyTorch's") {
+    for (const char* name : {"t5", "t5~gated", "mt5"}) {
+        CAPTURE(name);
+        const auto model = must(Model::open(test::golden_model(name)));
+        const auto expected = must(open_arrays(test::golden_model(name) / "expected.safetensors"));
+        const auto written = numbers(*expected, "written");
+        const std::string text = as_text(numbers(*expected, "ids"));
+        for (const char* backend_name : {"reference", "staged"}) {
+            const Backend& backend = *find_backend(backend_name);
+            const StageSet keep = kept_by(backend);
+            const auto read = [&](const char* group) {
+                return must(read_group(model, {text, as_text(written, 1), group}, backend, keep));
+            };
+            const auto encoder = read("encoder"), decoder = read("decoder"), cross = read("cross");
+            check_layers(encoder.layers, 'l', keep, *expected);
+            REQUIRE(decoder.layers.size() == 3);
+            check_layers(decoder.layers, 'd', keep, *expected);
+            REQUIRE(cross.layers.size() == 3);
+            check_layers(cross.layers, 'c', keep, *expected);
+            CHECK(cross.tokens == decoder.tokens);
+            CHECK(cross.tokens_kv == encoder.tokens);
+            CHECK(decoder.tokens.front().id == 0);
+            CHECK(error_of(decoder.read_out.values(), numbers(*expected, "logits")) < 1e-5);
+        }
+    }
+}
+
+TEST_CASE("towers of texts and of images, and the match of their vectors, equal PyTorch's") {
+    const auto folder = test::golden_model("clip");
+    const auto model = must(Model::open(folder));
+    CHECK(model.notes().empty());
+    const auto expected = must(open_arrays(folder / "expected.safetensors"));
+    const std::string images =
+        fmt::format("{} || {}", (folder / "image.png").string(), (folder / "tall.png").string());
+    const std::string texts =
+        as_text(numbers(*expected, "ids")) + " || 43 7 33 || 43 5 9 9 33 44 2";
+    const ImageInput& input = *model.second()->config().image;
+    const auto fitted = fitted_image(must(read_png(folder / "image.png")), input);
+    CHECK(error_of(pixels_of(fitted, input).values(), numbers(*expected, "pixels")) < 1e-6);
+    for (const Backend* backend : backends()) {
+        CAPTURE(backend->name());
+        const StageSet keep = kept_by(*backend);
+        const auto read = [&](const char* group) {
+            return must(read_group(model, {texts, images, group}, *backend, keep));
+        };
+        const auto text = read("text"), image = read("image"), match = read("match");
+        check_layers(text.layers, 'l', keep, *expected);
+        REQUIRE(image.layers.size() == 3);
+        check_layers(image.layers, 'i', keep, *expected);
+        CHECK(image.tokens.size() == 10);
+        REQUIRE(match.layers.size() == 1);
+        CHECK(match.tokens.size() == 2);
+        CHECK(match.tokens[1].text == "tall.png");
+        CHECK(match.tokens_kv.size() == 3);
+        const Tensor& q = match.layers[0].inputs->q;
+        CHECK(error_of(q.values(), numbers(*expected, "images")) < 1e-5);
+        CHECK(error_of(match.layers[0].inputs->k.values(), numbers(*expected, "texts")) < 1e-5);
+    }
+    const auto logits =
+        must(read_group(model, {texts, images, "match"}, *find_backend("reference")));
+    CHECK(error_of(logits.layers[0].trace[Stage::scaled].values(), numbers(*expected, "logits")) <
+          1e-5);
+}
+
+TEST_CASE("a decoder reads on against a cache what it reads as a whole") {
+    const auto model = must(Model::open(test::golden_model("t5")));
+    const auto expected = must(open_arrays(test::golden_model("t5") / "expected.safetensors"));
+    const Backend& staged = *find_backend("staged");
+    auto decoding = must(decoding_of(model, {as_text(numbers(*expected, "ids")), "", ""}, staged));
+    REQUIRE(decoding.tokens.size() == 1);
+    const auto decoder = std::make_shared<const Model>(std::move(decoding.decoder));
+    auto generation = must(Generation::of(decoder, staged));
+    const auto written = tokens_of(numbers(*expected, "written"));
+    const auto logits = numbers(*expected, "logits");
+    const auto words = static_cast<std::ptrdiff_t>(logits.size() / written.size());
+    for (std::size_t n = 0; n < written.size(); n += 2) {
+        const std::size_t end = std::min(n + 2, written.size());
+        const auto step =
+            must(generation.read({written.begin() + static_cast<std::ptrdiff_t>(n),
+                                  written.begin() + static_cast<std::ptrdiff_t>(end)}));
+        const auto row = logits.begin() + static_cast<std::ptrdiff_t>(end - 1) * words;
+        CHECK(error_of(step.logits(), {row, row + words}) < 1e-5);
+    }
+}
+
+TEST_CASE("what a model of two stacks cannot read is refused by name") {
+    const auto model = must(Model::open(test::golden_model("t5")));
+    const Backend& staged = *find_backend("staged");
+    const auto fault = [&](const Reading& reading, const Interventions& with = {}) {
+        return sentence_in(read_group(model, reading, staged, {}, {}, with));
+    };
+    CHECK(fault({"1 2", "", "memory"}) ==
+          "group is 'memory'; expected one of encoder, decoder, cross");
+    CHECK(fault({"1 2", "", "cross"}, {{{0, 0}}, {}, {}}) ==
+          "interventions are of a stack's own attention; expected none in cross");
+    CHECK(fault({"1 2", "99", "decoder"}) == "token 99 is not one of 45");
+    CHECK(sentence_in(model.second()->run({{0, ""}}, staged)) ==
+          "the decoder of T5 reads what its other stack gave; expected that");
+    const auto gpt2 = must(Model::open(test::golden_model("gpt2")));
+    CHECK(groups_of(gpt2).empty());
+    CHECK(sentence_in(read_group(gpt2, {"1", "", "cross"}, staged)) ==
+          "group is 'cross', but GPT-2 has one kind of attention");
 }
 
 TEST_CASE("attention's output is kept where it is asked for") {

@@ -5,12 +5,16 @@
 
 #include <cmath>
 #include <fstream>
+#include <functional>
+
+#include <fmt/format.h>
 
 #include "attn_tree.h"
 #include "core/io/json.h"
-#include "core/models/model.h"
+#include "core/models/groups.h"
 #include "tests/io/scratch.h"
 #include "tests/support/results.h"
+#include "tests/support/small_models.h"
 
 using namespace attn;
 
@@ -45,11 +49,10 @@ ModelRun run_of(const Model& model, const nlohmann::json& golden) {
     return must(model.run(tokens, staged, {}));
 }
 
-}  // namespace
-
-TEST_CASE("a config.json in each of its ways is computed as PyTorch does, or refused by its name") {
+/// The rows of a file, computed and refused.
+std::pair<int, int> check_rows(const nlohmann::json& golden,
+                               const std::function<ModelRun(const Model&)>& run) {
     const auto folder = std::filesystem::path(ATTN_TEST_DATA) / "variants";
-    const auto golden = must(read_json_file(folder / "variants.json"));
     int computed = 0, refused = 0;
     for (const auto& row : golden.at("rows")) {
         const std::string config = row.at("config").dump();
@@ -68,15 +71,52 @@ TEST_CASE("a config.json in each of its ways is computed as PyTorch does, or ref
             continue;
         }
         REQUIRE_MESSAGE(model, sentence_in(model));
-        const ModelRun run = run_of(*model, golden);
+        const ModelRun made = run(*model);
         const auto expected = [&](const char* key) {
             return row.at(key).get<std::vector<double>>();
         };
-        CHECK(error_of(run.layers.back().residual.values(), expected("residual")) < 1e-5);
+        CHECK(error_of(made.layers.back().residual.values(), expected("residual")) < 1e-5);
         if (row.contains("logits"))
-            CHECK(error_of(run.read_out.values(), expected("logits")) < 1e-5);
+            CHECK(error_of(made.read_out.values(), expected("logits")) < 1e-5);
         ++computed;
     }
-    CHECK(computed == 78);
-    CHECK(refused == 23);
+    return {computed, refused};
+}
+
+nlohmann::json golden_rows(const char* name) {
+    return must(read_json_file(std::filesystem::path(ATTN_TEST_DATA) / "variants" / name));
+}
+
+}  // namespace
+
+TEST_CASE("a config.json in each of its ways is computed as PyTorch does, or refused by its name") {
+    const auto golden = golden_rows("variants.json");
+    const auto rows = check_rows(golden, [&](const Model& model) { return run_of(model, golden); });
+    CHECK(rows == std::pair(79, 22));
+}
+
+TEST_CASE("so is that of T5: what leaves its decoder, and the logits") {
+    const auto golden = golden_rows("t5.json");
+    const Reading reading{golden.at("text"), golden.at("beside"), "decoder"};
+    const auto rows = check_rows(golden, [&](const Model& model) {
+        return must(read_group(model, reading, *find_backend("staged"), {}));
+    });
+    CHECK(rows == std::pair(15, 11));
+}
+
+TEST_CASE("so is that of CLIP: the vectors of the images, and the logits of each with each text") {
+    const auto golden = golden_rows("clip.json");
+    const auto folder = test::golden_model("clip");
+    const Reading reading{
+        golden.at("text"),
+        fmt::format("{} || {}", (folder / "image.png").string(), (folder / "tall.png").string()),
+        "match"};
+    const auto rows = check_rows(golden, [&](const Model& model) {
+        ModelRun run =
+            must(read_group(model, reading, *find_backend("staged"), only_stage(Stage::scaled)));
+        run.read_out = run.layers[0].trace[Stage::scaled];
+        run.layers[0].residual = run.layers[0].inputs->q;
+        return run;
+    });
+    CHECK(rows == std::pair(13, 8));
 }

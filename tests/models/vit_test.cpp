@@ -86,14 +86,26 @@ TEST_CASE("preprocessor_config.json says mean and deviation, and what is not com
     CHECK(off.deviation == std::vector<double>{1.0, 1.0, 1.0});
     CHECK(read(R"({"size":{"height":4,"width":4}})"));
     const auto fault = [&](const char* json) { return read(json).error().sentence; };
-    CHECK(fault(R"({"resample":3})") ==
-          "p.json has 'resample' = 3; expected 2, bilinear: no other way of resizing is computed "
-          "here");
+    CHECK(fault(R"({"resample":1})") ==
+          "p.json has 'resample' = 1; expected 2, bilinear, or 3, bicubic: no other way of "
+          "resizing is computed here");
     CHECK(fault(R"({"size":{"shortest_edge":4}})") ==
-          "p.json has 'size' = {\"shortest_edge\":4}; expected 4, which config.json has as "
-          "'image_size'");
-    CHECK(fault(R"({"do_center_crop":true})") ==
-          "p.json has 'do_center_crop', which is not computed here");
+          "p.json has 'do_center_crop' = false; expected true: the model takes a square");
+    CHECK(fault(R"({"size":6})") ==
+          "p.json has 'size' = 6; expected 4, which config.json has as 'image_size'");
+    CHECK(fault(R"({"size":3,"do_center_crop":true})") ==
+          "p.json has 'size' = 3; expected 4 or more, which config.json has as 'image_size'");
+    CHECK(fault(R"({"do_center_crop":true,"crop_size":{"height":5,"width":5}})") ==
+          "p.json has 'crop_size' = {\"height\":5,\"width\":5}; expected 4, which config.json has "
+          "as 'image_size'");
+    const auto cut = must(
+        read(R"({"do_center_crop":true,"size":{"shortest_edge":6},"crop_size":4,"resample":3})"));
+    CHECK(cut.resized == 6);
+    CHECK(cut.keeps_shape);
+    CHECK(cut.resampling == Resampling::bicubic);
+    const RgbImage fitted = fitted_image({9, 12, std::vector<std::uint8_t>(324, 7), false}, cut);
+    CHECK(fitted.width == 4);
+    CHECK(fitted.rgb == std::vector<std::uint8_t>(48, 7));
     CHECK(fault(R"({"do_resize":false})") ==
           "p.json has 'do_resize' = false; expected true: every image is resized here");
     CHECK(fault(R"({"image_std":[1,0,1]})") ==
@@ -142,7 +154,8 @@ TEST_CASE("pixels are rescaled and normalised, and one channel is the luminance"
 TEST_CASE("a ViT names the class of an image, and reads no text") {
     const auto model = must(Model::open(kVitFolder));
     const auto image = must(read_png(kVitFolder / "image.png"));
-    const Tensor pixels = pixels_of(image, *model.config().image);
+    const Tensor pixels =
+        pixels_of(fitted_image(image, *model.config().image), *model.config().image);
     const Backend& staged = *find_backend("staged");
     const auto run = must(model.run_image(pixels, staged));
     REQUIRE(run.tokens.size() == 10);

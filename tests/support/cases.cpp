@@ -56,6 +56,10 @@ class Maker {
         Case& made = given(info(score).key, n);
         made.spec.score = score;
         for (const Param param : info(score).params) {
+            if (param == Param::b_score) {
+                made.inputs.params[param] = next({1, 1, n.h, n.tq + n.tk - 1});
+                continue;
+            }
             const bool row = param == Param::w_score_row;
             const Index columns = score == Score::additive ? hidden : n.d_k;
             made.inputs.params[param] = next({1, 1, row ? 1 : n.d_k, columns});

@@ -472,7 +472,7 @@ TEST_CASE(
           "Hkv");
     CHECK(
         fault(R"("score": "cosin")") ==
-        R"(p.json has 'score' = "cosin": expected one of dot, cosine, general, additive, student_t)");
+        R"(p.json has 'score' = "cosin": expected one of dot, cosine, general, additive, student_t, relative)");
     CHECK(fault(R"("rope_base": 50)") ==
           "p.json has 'rope_base' without RoPE: expected 'rope' as well, half or interleaved");
     CHECK(fault(R"("rope": "off", "rope_dims": 2)") ==

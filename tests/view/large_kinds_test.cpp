@@ -327,9 +327,10 @@ TEST_CASE("scores that are no dot products have no map, and the sentence says wh
         AppState state = state_of_kind(spec, params);
         state = after(std::move(state), {run(requested_map_input(state).value(), {})});
         CHECK(build_large_view(state).fault ==
-              fmt::format("score {}: a map of weights needs scores that are dot products, so dot, "
-                          "cosine or general is expected; attnscope trace computes it, and Step "
-                          "shows it up to 65,536 pairs",
-                          info(score).key));
+              fmt::format(
+                  "score {}: a map of weights needs scores that are dot products, so dot, "
+                  "cosine, general or relative is expected; attnscope trace computes it, and Step "
+                  "shows it up to 65,536 pairs",
+                  info(score).key));
     }
 }

@@ -37,7 +37,9 @@ TEST_CASE(
         const bool sinks = param.param == Param::sinks;
         check(gradient_tex(param.param), indexed ? "W[score,"
                                          : sinks ? "sink[h]"
-                                                 : std::string(param.symbol));
+                                         : param.param == Param::b_score
+                                             ? "b[score,h,n]"
+                                             : std::string(param.symbol));
     }
     for (const Stage stage : {Stage::x, Stage::x_kv, Stage::masked, Stage::weights, Stage::dropped,
                               Stage::scaled, Stage::output})

@@ -28,12 +28,18 @@ struct TypeText {
 struct ReadImage {
     std::string path;  // of a PNG
 };
+/// Which attention of a model of two stacks is looked at; DocumentReady follows.
+struct ShowGroup {
+    std::string group;
+};
 /// Tensors, a session, a preset or a model; where a model of images is open, an image for it. DocumentReady follows.
 struct OpenFile {
     std::string path;
     std::optional<std::string> text = {};     // for the model to read
     std::optional<std::string> options = {};  // how its arrays are read, see FileOrigin
     std::optional<std::string> image = {};    // for the model to read: a PNG
+    std::optional<std::string> beside = {};   // of a model of two stacks, see ModelOrigin
+    std::optional<std::string> group = {};
 };
 /// A generated matrix; DocumentReady follows.
 struct OpenPlanted {
@@ -175,8 +181,8 @@ struct SetTarget {
 };
 
 using DocumentActions = ActionList<
-    Plain<DraftSentence, ReadImage, OpenFile, OpenPlanted, ShowHead, ShowLayer, SetBackend,
-          GoToStage, SelectCell, MoveSelection, ShowGradients, SetLoss, SetLossCell>,
+    Plain<DraftSentence, ReadImage, ShowGroup, OpenFile, OpenPlanted, ShowHead, ShowLayer,
+          SetBackend, GoToStage, SelectCell, MoveSelection, ShowGradients, SetLoss, SetLossCell>,
     Edits<LoadPreset, SetSentence, SetScaling, SetCausal, SetCausalMask, SetEmptyRows, ClearPaint,
           PaintRules, SetCell, SetTarget>,
     Drags<TypeText, SetModelWidth, SetKeyWidth, SetHeads, SetTemperature, SetWindow, SetWindowSides,

@@ -145,8 +145,7 @@ void carry_out(AppState& state, const OpenFile& action) {
         return carry_out(state, ReadImage{action.path});
     }
     state.opening = OpenRequest{action.path, ++state.opened, action.options.value_or("")};
-    if (action.text) state.opening->what = ModelText{{action.path, *action.text}};
-    if (action.image) state.opening->what = ModelText{{action.path, *action.image, {}, {}, true}};
+    if (auto model = model_text_of(action)) state.opening->what = *std::move(model);
     state.opening_done = 0.0;
     say(state, fmt::format("Opening {}.", words_of(*state.opening)));
 }

@@ -176,6 +176,11 @@ class CodeWriter {
             case Score::additive:
                 return fmt::format("{}((q @ W_score_q){} + (k @ W_score_k){}) @ w_score",
                                    module("tanh"), kQuery, kKey);
+            case Score::relative:
+                line(fmt::format("distance = {0}({1}) - {0}({2})[:, None]  # j - i", library_.range,
+                                 document_.size.tk, document_.size.tq));
+                return fmt::format("q @ k.swapaxes(-1, -2) + b_score[:, distance + {}]",
+                                   document_.size.tq - 1);
             case Score::student_t:
                 return fmt::format("-{}(1 + ((q{} - k{}) ** 2).sum(-1))", module("log"), kQuery,
                                    kKey);

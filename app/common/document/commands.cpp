@@ -6,6 +6,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/call_actions.h"
 #include "app/common/document/mask_rules.h"
+#include "app/common/document/model_text.h"
 
 namespace attn::view {
 namespace {
@@ -20,6 +21,9 @@ void add_heads(const CommandAdder& add, const AppState& state) {
         heads > 1);
     add("Next sequence of the batch", {}, ShowHead{state.head, (state.batch + 1) % batches},
         batches > 1);
+    for (const std::string& group : state.document().groups)
+        add(fmt::format("Attention of the model: {}", group), {}, ShowGroup{group},
+            group != group_of(state.document()));
     add("Next layer", Key::y, ShowLayer{(state.document().layer + 1) % layers}, layers > 1);
 }
 

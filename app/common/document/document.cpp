@@ -15,6 +15,7 @@
 #include "app/common/state_text.h"
 #include "core/check_mask.h"
 #include "core/io/file.h"
+#include "core/large/weight_source.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -236,7 +237,8 @@ std::string stages_lack(const Document& document) {
 
 bool has_map(const Document& document) {
     const Score score = document.spec.score;
-    return score == Score::dot || score == Score::cosine || score == Score::general;
+    return score == Score::dot || score == Score::cosine || score == Score::general ||
+           (score == Score::relative && document.size.tk <= large::kMostDistanceKeys);
 }
 
 std::vector<Preset> list_presets() {

@@ -53,7 +53,9 @@ struct ModelOrigin {
     std::string text;         // or the image's file; "": an image whose pixels are all the mean
     std::string before = {};  // the text whose vector is compared; "": none
     ModelChanges changes = {};
-    bool image = false;  // `text` is a file
+    bool image = false;       // `text` is a file
+    std::string beside = {};  // of a model of two stacks: what its decoder has written so far
+    std::string group = {};   // and which of its attentions is looked at; "": the first
     bool operator==(const ModelOrigin&) const = default;
 };
 /// A moment of a small model that is trained here: the same specification, switches and step give the same tensors.
@@ -166,9 +168,10 @@ struct Document {
     std::vector<Target> targets;   // of outputs, one each
     // Of each layer: ∂L/∂output [B,1,Tq,d_out] as the file gives it, see given_gradient(); null, or the list empty: it gives none.
     std::vector<std::shared_ptr<const Tensor>> d_output;
-    std::shared_ptr<const Landmarks> landmarks;          // null: none are known
-    ReadOut read_out;                                    // of a model
-    Index own_heads = 0, own_kv_heads = 0;               // of each layer of a model; 0: it is none
+    std::shared_ptr<const Landmarks> landmarks;  // null: none are known
+    ReadOut read_out;                            // of a model
+    std::vector<std::string> groups;             // of a model of two stacks: its kinds of attention
+    Index own_heads = 0, own_kv_heads = 0;       // of each layer of a model; 0: it is none
     std::shared_ptr<const InterventionEffects> effects;  // null: nothing is changed
     std::shared_ptr<const RgbImage> image;  // that a model read: what its patches cover; null: none
 };

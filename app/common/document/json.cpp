@@ -246,6 +246,8 @@ ToyShape read_shape(Fields& fields, const Document& document) {
     reader("d_v", shape.d_v, {.low = 1, .high = kMaxKeyWidth});
     const json* sinks = fields.find("sinks");
     shape.sinks = sinks != nullptr && *sinks == true;  // from the seed
+    shape.queries = std::ssize(document.tokens);
+    shape.keys = std::ssize(document.tokens_kv.empty() ? document.tokens : document.tokens_kv);
     return shape;
 }
 
@@ -262,6 +264,9 @@ Expected expected_of(Param param, const ToyShape& shape) {
     if (param == Param::w_o)
         return {shape.d_v * shape.heads, value + "·heads", shape.d_model, "d_model"};
     if (param == Param::sinks) return {1, "", shape.heads, "heads"};
+    if (param == Param::b_score)
+        return {shape.heads, "heads", std::max<Index>(shape.queries + shape.keys - 1, 1),
+                "queries + keys − 1"};
     if (param == Param::w_score_row) return {1, "", shape.d_k, "d_k"};
     return {shape.d_k, "d_k", shape.d_k, "d_k"};  // of a score
 }
@@ -338,6 +343,8 @@ decltype(DocumentReference::what) named_in(Fields& fields) {
     ModelOrigin model;
     fields.read("model", model.path);
     fields.read("before", model.before);
+    fields.read("beside", model.beside);
+    fields.read("group", model.group);
     if (!model.path.empty()) {
         model.image = fields.find("image") != nullptr;
         fields.need(model.image ? "image" : "text", model.text);

@@ -58,6 +58,7 @@ void drop_masks(AttentionSpec& spec, bool other_size, Index tokens,
 void keep_settings(const Document& before, Document& next, std::vector<std::string>& dropped) {
     const auto layers = static_cast<Index>(next.layers.size());
     look_at_layer(next, std::min(before.layer, layers - 1));
+    if (group_of(before) != group_of(next)) return;  // another stack's are its own
     next.targets = before.targets;
     const AttentionSpec own = std::exchange(next.spec, before.spec);
     const auto tokens = static_cast<Index>(next.tokens.size());
@@ -127,6 +128,13 @@ std::string typed_words(const Document& document, const std::vector<std::string>
     return words;
 }
 
+/// "cross: 7 × 8 weights of each head".
+std::string group_words(const Document& document) {
+    const std::string said = read_out_words(document);
+    return fmt::format("{}: {} × {} weights of each head{}{}", group_of(document), document.size.tq,
+                       document.size.tk, said.empty() ? "" : "; ", said);
+}
+
 }  // namespace
 
 void carry_out(AppState& state, const TypeText& action) {
@@ -146,11 +154,16 @@ void carry_out(AppState& state, const TypeText& action) {
     leave_typed_text(state);
     begin_typing(state);
     const bool blank = is_blank(action.text);
-    if (!blank && action.text != model->text)
-        return ask_model(state,
-                         {model->path, action.text, compared_text(state, *model), {changes.off}});
-    if (changes != model->changes)
-        ask_model(state, {model->path, model->text, model->before, changes});
+    ModelOrigin wanted = *model;
+    wanted.group = now.group;
+    if (!blank && action.text != model->text) {
+        wanted.text = action.text;
+        wanted.before = compared_text(state, *model);
+        wanted.changes = {changes.off};
+        return ask_model(state, std::move(wanted));
+    }
+    wanted.changes = changes;
+    if (changes != model->changes) ask_model(state, std::move(wanted));
     if (!blank) return say(state, typed_words(state.document(), {}) + ".");
     warn(state,
          fmt::format("the text is empty: what is shown is still of {}", quoted_text(model->text)));
@@ -172,6 +185,34 @@ void carry_out(AppState& state, const ReadImage& action) {
     ask_model(state, std::move(wanted));
 }
 
+void carry_out(AppState& state, const ShowGroup& action) {
+    const std::vector<std::string>& groups = state.document().groups;
+    const ModelOrigin* const model = wanted_model(state);
+    if (model == nullptr || std::ranges::find(groups, action.group) == groups.end())
+        return warn(state, fmt::format("there is no group {}; expected one of those of the "
+                                       "model that is open",
+                                       shortened(action.group)));
+    ModelOrigin wanted = *model;
+    wanted.group = action.group == groups.front() ? "" : action.group;
+    wanted.changes = {};
+    if (wanted != *model_of(state.document())) return ask_model(state, std::move(wanted));
+}
+
+std::string group_of(const Document& document) {
+    const ModelOrigin* const model = model_of(document);
+    if (model == nullptr || document.groups.empty()) return {};
+    return model->group.empty() ? document.groups.front() : model->group;
+}
+
+std::optional<ModelText> model_text_of(const OpenFile& action) {
+    if (!action.text && !action.image) return std::nullopt;
+    ModelOrigin model{action.path, action.text ? *action.text : *action.image};
+    model.image = !action.text;  // beside a text it is the other tower's
+    model.beside = action.beside.value_or(action.text ? action.image.value_or("") : "");
+    model.group = action.group.value_or("");
+    return ModelText{std::move(model)};
+}
+
 const ModelOrigin* wanted_model(const AppState& state) {
     if (state.opening)
         if (const auto* text = std::get_if<ModelText>(&state.opening->what);
@@ -191,7 +232,10 @@ void take_typed(AppState& state, const Document& read) {
     std::vector<std::string> dropped;
     keep_settings(before, next, dropped);
     const bool typed = text_of(next) != text_of(before);
-    const std::string words = typed ? typed_words(next, dropped) : switched_words(next, dropped);
+    const bool other = group_of(next) != group_of(before);
+    const std::string words = other   ? group_words(next)
+                              : typed ? typed_words(next, dropped)
+                                      : switched_words(next, dropped);
     if (state.gesture) state.gesture->joins = typed && state.history[state.now].typed;
     if (!edit_document(state, std::move(next), words)) return;
     state.history[state.now].typed = typed;

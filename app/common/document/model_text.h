@@ -15,6 +15,9 @@ const ModelOrigin* wanted_model(const AppState& state);
 /// Asks for the model's document over it, as an edit of the one that is open.
 void ask_model(AppState& state, ModelOrigin wanted);
 
+/// Which of document.groups is looked at; "": there are none.
+std::string group_of(const Document& document);
+
 /// What the model says under its interventions, with the numbers of both runs; "" where there are none.
 std::string without_words(const Document& document);
 

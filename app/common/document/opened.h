@@ -26,6 +26,10 @@ struct ModelText {
     bool operator==(const ModelText&) const = default;
 };
 
+struct OpenFile;
+/// What it asks a model to read; nullopt: it names no text or image.
+std::optional<ModelText> model_text_of(const OpenFile& action);
+
 /// A file's results under the names of stages, to be checked.
 struct ResultsOf {
     std::string path;

@@ -54,10 +54,13 @@ Index rows_in(const Tensor& x) { return x.shape().b * x.shape().t; }
 struct Blocks {
     Index parts, rows, columns;
     bool beneath = false;
+    Index origin = 0;  // the column that others are counted from, so that each keeps its number
 
     Index row(Index h, Index r) const { return beneath ? h * rows + r : r; }
     Index column(Index h, Index c) const { return beneath ? c : h * columns + c; }
-    bool has(Index h, Index r, Index c) const { return h < parts && r < rows && c < columns; }
+    bool has(Index h, Index r, Index c) const {
+        return h < parts && r < rows && c >= 0 && c < columns;
+    }
 };
 
 Blocks blocks_of(Param param, const ToyShape& shape) {
@@ -66,10 +69,13 @@ Blocks blocks_of(Param param, const ToyShape& shape) {
     if (param == Param::w_v) return {shape.kv_heads, shape.d_model, shape.d_v};
     if (param == Param::w_o) return {shape.heads, shape.d_v, shape.d_model, true};
     if (param == Param::sinks) return {shape.heads, 1, 1};
+    if (param == Param::b_score)
+        return {shape.heads, 1, std::max<Index>(shape.queries + shape.keys - 1, 1), true,
+                std::max<Index>(shape.queries - 1, 0)};
     return {1, param == Param::w_score_row ? 1 : shape.d_k, shape.d_k};  // of a score
 }
 
-/// `make(head, row, column)` for every entry.
+/// `make(head, row, column)` for every entry, columns counted from the origin.
 template <class Make>
 Tensor param_of(const Blocks& size, Make make) {
     Tensor w({1, 1, size.beneath ? size.parts * size.rows : size.rows,
@@ -77,7 +83,7 @@ Tensor param_of(const Blocks& size, Make make) {
     for (Index h = 0; h < size.parts; ++h)
         for (Index r = 0; r < size.rows; ++r)
             for (Index c = 0; c < size.columns; ++c)
-                w(0, 0, size.row(h, r), size.column(h, c)) = make(h, r, c);
+                w(0, 0, size.row(h, r), size.column(h, c)) = make(h, r, c - size.origin);
     return w;
 }
 
@@ -94,7 +100,8 @@ Tensor reshaped_param(const Document& document, Param param, const ToyShape& to)
     const Tensor& old = document.inputs->params[param];
     const Blocks was = old.empty() ? Blocks{0, 0, 0} : blocks_of(param, toy_shape(document));
     return param_of(blocks_of(param, to), [&](Index h, Index r, Index c) {
-        if (was.has(h, r, c)) return old(0, 0, was.row(h, r), was.column(h, c));
+        const Index at = c + was.origin;
+        if (was.has(h, r, at)) return old(0, 0, was.row(h, r), was.column(h, at));
         return static_cast<float>(weight_value(document.seed, param, h, r, c));
     });
 }
@@ -259,9 +266,15 @@ double weight_value(std::uint64_t seed, Param param, Index head, Index row, Inde
 ToyShape toy_shape(const Document& document) {
     const Params& params = document.inputs->params;
     const AttentionSpec& spec = document.spec;
-    return {document.d_model,   document.d_k,  params[Param::w_v].shape().d / spec.kv_heads,
-            document.heads,     spec.kv_heads, spec.score,
-            has_sinks(document)};
+    return {document.d_model,
+            document.d_k,
+            params[Param::w_v].shape().d / spec.kv_heads,
+            document.heads,
+            spec.kv_heads,
+            spec.score,
+            has_sinks(document),
+            std::ssize(document.tokens),
+            std::ssize(document.tokens_kv.empty() ? document.tokens : document.tokens_kv)};
 }
 
 Params toy_weights(std::uint64_t seed, const ToyShape& shape) {
@@ -316,13 +329,16 @@ Result<Document> retyped(const Document& old, std::string_view sentence) {
             made.tokens_kv = old.tokens_kv;
             made.rope_before = old.rope_before;
             made.spec.kv_heads = old.spec.kv_heads;
-            inputs.params = toy_weights(old.seed, toy_shape(old));
-            if (old.hand_set.empty() || is_grown(old.tokens, made.tokens)) {
-                inputs.params = old.inputs->params;
-                made.hand_set = old.hand_set;
-            }
             const Index queries = std::ssize(made.tokens);
             const Index keys = made.tokens_kv.empty() ? queries : std::ssize(made.tokens_kv);
+            ToyShape shape = toy_shape(old);
+            shape.queries = queries;
+            shape.keys = keys;
+            inputs.params = toy_weights(old.seed, shape);
+            if (old.hand_set.empty() || is_grown(old.tokens, made.tokens)) {
+                inputs.params = reshaped_params(old, shape);
+                made.hand_set = old.hand_set;
+            }
             made.spec.mask.custom = resized_paint(old.spec.mask.custom, queries, keys);
             made.painted = made.spec.mask.custom != nullptr;
             set_inputs(made, std::move(inputs));
@@ -394,7 +410,8 @@ Result<Document> make_document(std::string_view sentence, Index d_model, Index d
     document.spec.heads = document.spec.kv_heads = heads;
     Inputs inputs;
     inputs.x = vectors_of(document, Stage::x, d_model);
-    inputs.params = toy_weights(seed, {d_model, d_k, d_k, heads, heads, spec.score});
+    inputs.params = toy_weights(seed, {d_model, d_k, d_k, heads, heads, spec.score, false,
+                                       std::ssize(document.tokens), std::ssize(document.tokens)});
     set_inputs(document, std::move(inputs));
     document.note = toy_note(document);
     return with_size(std::move(document));

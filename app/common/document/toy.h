@@ -42,11 +42,12 @@ struct ToyShape {
     Index d_model = 4, d_k = 4, d_v = 4, heads = 1, kv_heads = 1;
     Score score = Score::dot;
     bool sinks = false;
+    Index queries = 1, keys = 1;  // of the words: a score by distance has a number for each
     bool operator==(const ToyShape&) const = default;
 };
 ToyShape toy_shape(const Document& document);
 /// W_Q [d_model, heads·d_k], W_K [d_model, kv_heads·d_k], W_V [d_model, kv_heads·d_v], W_O [heads·d_v, d_model]; what the
-/// score needs, W_score [d_k, d_k] or W_score_q, W_score_k [d_k, d_k] and w_score [1, d_k]; sinks [1, heads].
+/// score needs, W_score [d_k, d_k] or W_score_q, W_score_k [d_k, d_k] and w_score [1, d_k], b_score [heads, queries + keys − 1]; sinks [1, heads].
 Params toy_weights(std::uint64_t seed, const ToyShape& shape);
 
 /// Gives a toy other sizes, another score or sinks: every number that was there stays where it was (in its head, row and

@@ -132,6 +132,8 @@ void add_model(Rows& rows, const ModelOrigin& model, const std::filesystem::path
     } else {
         rows.emplace_back("text", text_json(model.text));
     }
+    if (!model.beside.empty()) rows.emplace_back("beside", text_json(model.beside));
+    if (!model.group.empty()) rows.emplace_back("group", text_json(model.group));
     if (!model.before.empty()) rows.emplace_back("before", text_json(model.before));
     json off = json::array();
     for (const HeadPlace& at : model.changes.off) off.push_back({at.layer, at.head});

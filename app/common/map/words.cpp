@@ -49,14 +49,18 @@ OperandNames operand_names(const AttentionSpec& spec) {
     const bool cosine = spec.score == Score::cosine;
     const bool scaled = spec.scale == ScaleKind::q_and_k;
     OperandNames names{as_read(spec, "q"), as_read(spec, "k"), ""};
-    if (!turned && (cosine || scaled || general)) names.q = "q′";
-    if (!turned && (cosine || scaled)) names.k = "k′";
+    const bool distances = spec.score == Score::relative;
+    if (!turned && (cosine || scaled || general || distances)) names.q = "q′";
+    if (!turned && (cosine || scaled || distances)) names.k = "k′";
     if (turned) names.how = "q′ and k′ are q and k turned by their positions";
     if (scaled)
         names.how += turned ? ", then times d_k^(−¼)" : "q′ and k′ are q and k times d_k^(−¼)";
     if (cosine)
         names.how += turned ? ", then divided by their lengths"
                             : "q′ and k′ are q and k divided by their lengths";
+    if (distances)
+        names.how += turned ? ", with a column more for each key, so that q′·k′ has b_score in it"
+                            : "q′·k′ is q·k + b_score: each has a column more for each key";
     if (general) names.how += turned ? ", q′ then times W_score" : "q′ is q times W_score";
     if (!names.how.empty()) names.how += ".";
     return names;

@@ -205,6 +205,8 @@ HeadsControls controls_of(const AppState& state) {
     controls.pairs = look.pairs;
     controls.sweep = names_of(kSweepShows, look.sweep_show);
     controls.sweep.names = {"Δ logits", "KL"};
+    for (const std::string& group : state.document().groups)
+        add_option(controls.group, group, group, group_of(state.document()));
     controls.curve = std::max(static_cast<int>(look.curve), 1) - 1;
     controls.clip_limit = look.clip_limit;
     controls.least = look.filter.least;

@@ -213,6 +213,7 @@ struct HeadsChoice {
     const std::string& key() const { return keys[static_cast<std::size_t>(current)]; }
 };
 struct HeadsControls {
+    HeadsChoice group;  // of a model of two stacks; else empty
     HeadsChoice show, clip, list, form, sort, label, measure, x, y, ablation, sweep, part, of,
         circuit, over;
     std::string from, pairs;  // of a patch

@@ -125,6 +125,7 @@ Inputs placed(const AppState& state, const TokenPlaces& order, PermutationPositi
     const TokenPlaces& queries = keys_only ? still : order;
     Inputs out;
     out.params = in.params;
+    out.params[Param::b_score] = {};  // of places
     out.x = reordered(words_alone(document, Stage::x), state.batch, queries);
     out.x_kv = reordered(words_alone(document, Stage::x_kv), state.batch, order);
     out.q = reordered(in.q, state.batch, queries);

@@ -71,7 +71,8 @@ std::string source_words(const AppState& state, const PermutationResult& result)
     else
         words = "Rows of X are shuffled as they are given: positions that are in them go along.";
     if (result.keys_only) words += " The queries stand where they stood.";
-    if (document.spec.mask.any() || document.spec.rope || document.spec.alibi)
+    if (document.spec.mask.any() || document.spec.rope || document.spec.alibi ||
+        document.spec.score == Score::relative)
         words += " The document’s own mask and positions are left out.";
     return words;
 }

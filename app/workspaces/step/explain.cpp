@@ -55,6 +55,11 @@ void explain_param(const AppState& state, Explanation& explanation, Param param)
             "It is one more logit in every row of head {}: it takes a share of softmax, and has no "
             "value.",
             explanation.cell.column));
+    if (param == Param::b_score)
+        return explanation.notes.push_back(fmt::format(
+            "It is added to the score of every pair of head {} whose key stands "
+            "j − i = {} from its query.",
+            explanation.cell.row, explanation.cell.column - (state.document().size.tq - 1)));
     if (row.use == ParamUse::score)
         return explanation.notes.push_back(
             fmt::format("It is part of the score of every pair, in every head: {}.",

@@ -267,6 +267,24 @@ void forward_student_t(const AttentionSpec& spec, Explanation& explanation, cons
     end_with(explanation, combine(Op::difference, {constant(0.0), log}));
 }
 
+void forward_relative(const AppState& state, Explanation& explanation, const Chain& chain) {
+    const AttentionSpec& spec = state.document().spec;
+    const CellRef& cell = explanation.cell;
+    const Index distance = cell.column - cell.row;
+    set_formula(explanation, as_read(spec, R"(q \cdot k + b_{\mathrm{score}})", "'"));
+    explanation.table = product_table(dot_of(chain));
+    const Expr product =
+        add_step(explanation, as_read(spec, "q·k"), as_read(spec, R"(q \cdot k)", "'"),
+                 products_of(chain), fmt::format("the sum of {} products", chain.labels.size()));
+    const Expr bias =
+        cell_expr(state, {Param::b_score, state.head, distance + state.document().size.tq - 1});
+    explanation.notes.push_back(
+        fmt::format("b_score is the number of head {} for keys that stand j − i = {} from their "
+                    "query.",
+                    state.head, distance));
+    end_with(explanation, combine(Op::sum, {product, bias}));
+}
+
 }  // namespace
 
 Stage read_by_scores(const AppState& state, Stage side) {
@@ -289,6 +307,8 @@ void explain_score(const AppState& state, Explanation& explanation) {
             return forward_additive(state, explanation, chain);
         case Score::student_t:
             return forward_student_t(state.document().spec, explanation, chain);
+        case Score::relative:
+            return forward_relative(state, explanation, chain);
     }
 }
 
@@ -302,6 +322,7 @@ double score_slope(const AppState& state, Slice slice, Stage side, Index i, Inde
     const auto column = static_cast<std::size_t>(c);
     switch (state.document().spec.score) {
         case Score::dot:
+        case Score::relative:
             return std::pow(operand_factor(state.document().spec, state.document().d_k), 2) *
                    other[column];
         case Score::cosine:
@@ -338,7 +359,36 @@ std::string slope_words(const AttentionSpec& spec, Stage side) {
     return as_read(spec, words);
 }
 
+namespace {
+
+/// Of the pairs of one head that are as far apart.
+void explain_distance_gradient(const AppState& state, Explanation& explanation) {
+    const Dimensions& size = state.document().size;
+    const Index distance = explanation.cell.column - (size.tq - 1);
+    std::vector<std::string> labels;
+    std::vector<double> parts;
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index i = std::max<Index>(0, -distance); i < std::min(size.tq, size.tk - distance);
+             ++i) {
+            const Slice slice{b, explanation.cell.row};
+            const Index j = i + distance;
+            const bool counts =
+                contributing_keys(state, slice, i)[static_cast<std::size_t>(j)] != 0;
+            parts.push_back(
+                counts ? stage_expr(state, From::gradients, Stage::scores, slice, i, j).value
+                       : 0.0);
+            labels.push_back(slice_label(state, slice, i));
+        }
+    add_shares(explanation, "query", labels, parts);
+    explanation.notes.push_back(fmt::format(
+        "Each share is ∂L/∂scores[i, j] of head {}, j − i = {}.", explanation.cell.row, distance));
+}
+
+}  // namespace
+
 void explain_score_param_gradient(const AppState& state, Explanation& explanation) {
+    if (std::get<Param>(explanation.cell.tensor) == Param::b_score)
+        return explain_distance_gradient(state, explanation);
     const Dimensions& size = state.document().size;
     std::vector<std::string> labels;
     std::vector<double> parts;

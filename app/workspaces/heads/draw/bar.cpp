@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/common/document/actions.h"
 #include "app/common/document/intervention_actions.h"
 #include "app/common/draw/list_field.h"
 #include "app/common/format.h"
@@ -205,6 +206,11 @@ void draw_interventions(const AllHeadsView& view, ControlBar& bar) {
 
 void draw_heads_bar(const AllHeadsView& view, ControlBar& bar) {
     const view::HeadsControls& now = view.controls;
+    if (!now.group.keys.empty())
+        if (const auto key = row(
+                bar, "", "group", now.group,
+                {"Which attention of the model is shown", "Each has layers and heads of its own."}))
+            bar.out.push_back(view::ShowGroup{*key});
     if (const auto key = row(bar, "", "form", now.form,
                              {"The form of the head that is shown",
                               "dimensions: what each one adds to the score of the chosen query; "

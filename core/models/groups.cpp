@@ -1,0 +1,178 @@
+#include "core/models/groups.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/engine.h"
+#include "core/models/ends.h"
+#include "core/text.h"
+
+namespace attn {
+namespace {
+
+constexpr std::array<std::string_view, 3> kOfDecoder{"encoder", "decoder", "cross"};
+constexpr std::array<std::string_view, 3> kOfTowers{"text", "image", "match"};
+
+bool has_towers(const Model& model) {
+    return model.second() != nullptr && model.second()->config().image.has_value();
+}
+
+/// Without the spaces around each; "" is one that is empty.
+std::vector<std::string> parts_of(std::string_view all) {
+    std::vector<std::string> parts;
+    while (true) {
+        const auto end = all.find(kNextOfSeveral);
+        const std::string_view part = all.substr(0, end);
+        const auto first = part.find_first_not_of(' ');
+        const auto last = part.find_last_not_of(' ');
+        parts.emplace_back(first == part.npos ? "" : part.substr(first, last - first + 1));
+        if (end == all.npos) return parts;
+        all.remove_prefix(end + kNextOfSeveral.size());
+    }
+}
+
+/// What the decoder has written, without the tokens that a whole text has around it.
+Result<std::vector<ModelToken>> written_tokens(const Model& model, const std::string& text) {
+    const Model& decoder = *model.second();
+    const Index start = decoder.config().start_id;
+    std::vector<ModelToken> tokens{{start, decoder.shown(start)}};
+    if (text.empty()) return tokens;
+    if (const Tokenizer* tokenizer = model.tokenizer()) {
+        std::ranges::move(tokenizer->encode_alone(text), std::back_inserter(tokens));
+        return tokens;
+    }
+    return model.tokens_of(text).map([&](std::vector<ModelToken> written) {
+        std::ranges::move(written, std::back_inserter(tokens));
+        return tokens;
+    });
+}
+
+/// A row for each, [1, 1, n, projection]; `shown` gets what a person reads of it.
+Result<Tensor> vectors_of(const Model& tower, const std::vector<std::string>& all,
+                          const Backend& backend, const RunControl& control,
+                          std::vector<ModelToken>& shown) {
+    constexpr std::size_t kMostShown = 40;  // code points
+    auto vectors =
+        Tensor::uninitialised({1, 1, std::ssize(all), tower.weights().read_out.weight.shape().d});
+    for (std::size_t n = 0; n < all.size(); ++n) {
+        const auto run = tower.read(all[n], backend, {}, {control.stop, {}});
+        if (!run) return tl::unexpected(run.error());
+        std::ranges::copy(run->read_out.values(),
+                          vectors.matrix(0, 0).row(static_cast<Index>(n)).begin());
+        const std::string name = tower.config().image
+                                     ? std::filesystem::path(all[n]).filename().string()
+                                     : shortened(all[n], kMostShown);
+        shown.push_back({static_cast<Index>(n), name.empty() ? "no image" : name});
+        if (control.progress)
+            control.progress(static_cast<double>(n + 1) / static_cast<double>(all.size()));
+    }
+    return vectors;
+}
+
+/// Cosines of images and texts times e^logit_scale: Radford et al. 2021, arXiv:2103.00020, figure 3.
+Result<ModelRun> matched(const Model& model, const Reading& reading, const Backend& backend,
+                         StageSet keep, const RunControl& control) {
+    ModelRun run;
+    auto images =
+        vectors_of(*model.second(), parts_of(reading.beside), backend, control, run.tokens);
+    if (!images) return tl::unexpected(images.error());
+    auto texts = vectors_of(model, parts_of(reading.text), backend, control, run.tokens_kv);
+    if (!texts) return tl::unexpected(texts.error());
+    const auto inputs = std::make_shared<Inputs>();
+    inputs->q = *std::move(images);
+    inputs->k = inputs->v = *std::move(texts);
+    AttentionSpec spec;
+    spec.scale = ScaleKind::value;
+    spec.scale_value = std::exp(static_cast<double>(model.weights().logit_scale.data()[0]));
+    auto trace = attend(*inputs, spec, backend, keep | only_stage(Stage::output), control);
+    if (!trace) return tl::unexpected(trace.error());
+    Tensor residual = (*trace)[Stage::output];
+    if (!keep[index_of(Stage::output)]) (*trace)[Stage::output] = {};
+    run.embedded = residual;
+    run.layers.push_back({inputs, spec, *std::move(trace), std::move(residual)});
+    return run;
+}
+
+Result<void> check_group(const Model& model, const Reading& reading,
+                         const Interventions& interventions) {
+    const auto groups = groups_of(model);
+    const std::string& words = std::string(model.config().family->words);
+    if (groups.empty() && !reading.group.empty())
+        return bad_input(fmt::format("group is '{}', but {} has one kind of attention",
+                                     shortened(reading.group), words));
+    if (groups.empty() && !reading.beside.empty())
+        return bad_input(fmt::format("{} reads one thing; '{}' is given beside it", words,
+                                     shortened(reading.beside)));
+    if (!reading.group.empty() && std::ranges::find(groups, reading.group) == groups.end())
+        return bad_input(fmt::format("group is '{}'; expected one of {}", shortened(reading.group),
+                                     fmt::join(groups, ", ")));
+    if (!groups.empty() && reading.group == groups.back() && !interventions.empty())
+        return bad_input(fmt::format(
+            "interventions are of a stack's own attention; expected none in {}", reading.group));
+    return {};
+}
+
+}  // namespace
+
+std::span<const std::string_view> groups_of(const Model& model) {
+    if (model.second() == nullptr) return {};
+    return has_towers(model) ? kOfTowers : kOfDecoder;
+}
+
+const Model& stack_of(const Model& model, std::string_view group) {
+    const auto groups = groups_of(model);
+    return groups.empty() || group.empty() || group == groups.front() ? model : *model.second();
+}
+
+bool reads_pairs(const std::filesystem::path& folder) {
+    if (!is_model_folder(folder)) return false;
+    const auto config = read_model_config(folder / "config.json");
+    if (!config || config->family->second == nullptr) return false;
+    return config->family->second->reads_images;
+}
+
+Result<Decoding> decoding_of(const Model& model, const Reading& reading, const Backend& backend,
+                             const RunControl& control) {
+    if (has_towers(model) || model.second() == nullptr)
+        return bad_input(
+            fmt::format("{} has no decoder that reads an encoder", model.config().family->words));
+    auto encoded = model.read(reading.text, backend, {}, control);
+    if (!encoded) return tl::unexpected(encoded.error());
+    auto tokens = written_tokens(model, reading.beside);
+    if (!tokens) return tl::unexpected(tokens.error());
+    Tensor memory = normalised_at_end(model, encoded->layers.back().residual);
+    return Decoding{model.second()->over(std::move(memory)), *std::move(tokens),
+                    std::move(encoded->tokens)};
+}
+
+Result<ModelRun> read_group(const Model& model, const Reading& reading, const Backend& backend,
+                            StageSet keep, const RunControl& control,
+                            const Interventions& interventions) {
+    if (auto fine = check_group(model, reading, interventions); !fine)
+        return tl::unexpected(fine.error());
+    if (has_towers(model)) {
+        if (reading.group == "match") return matched(model, reading, backend, keep, control);
+        const bool image = reading.group == "image";
+        return stack_of(model, reading.group)
+            .read(parts_of(image ? reading.beside : reading.text).front(), backend, keep, control,
+                  interventions);
+    }
+    if (&stack_of(model, reading.group) == &model)
+        return model.read(reading.text, backend, keep, control, interventions);
+    const bool across = reading.group == "cross";
+    auto decoding = decoding_of(model, reading, backend, {control.stop, {}});
+    if (!decoding) return tl::unexpected(decoding.error());
+    auto run =
+        decoding->decoder.run(std::move(decoding->tokens), backend, keep, control, interventions);
+    if (!run || !across) return run;
+    run->layers = std::exchange(run->cross, {});
+    run->tokens_kv = std::move(decoding->tokens_kv);
+    return run;
+}
+
+}  // namespace attn

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/models/model.h"
+
+namespace attn {
+
+// Of a model of two stacks: T5's encoder and decoder, with the attention across; CLIP's towers of texts and of images, with
+// the match of their vectors.
+
+/// The kinds of attention that it has, the first what Model::read() gives; empty: it is one stack.
+std::span<const std::string_view> groups_of(const Model& model);
+/// The stack that has a group, "" the first: whose configuration, layers and logits they are.
+const Model& stack_of(const Model& model, std::string_view group);
+/// The folder's model reads texts and images.
+bool reads_pairs(const std::filesystem::path& folder);
+
+/// Between several texts, or several files of images.
+inline constexpr std::string_view kNextOfSeveral = "||";
+
+/// What such a model reads, and which of its groups is looked at; "" the first.
+struct Reading {
+    std::string text;  // or an image's file; of the first stack. Of CLIP: texts
+    std::string beside =
+        {};  // what the decoder has written so far, after the token that it begins with; CLIP's images
+    std::string group = {};
+    bool operator==(const Reading&) const = default;
+};
+/// Model::read() of one group: layers, tokens and read-out are that group's. cross has the decoder's tokens and, as
+/// tokens_kv, the encoder's. match is one layer: q are the vectors of the images, k and v those of the texts, the scale is
+/// e^logit_scale, so that `scaled` are CLIP's logits, images by texts. Of several texts or images the towers show the first.
+/// Errors: a group that the model does not have, a second thing to read for a model of one; interventions in cross and match.
+Result<ModelRun> read_group(const Model& model, const Reading& reading, const Backend& backend,
+                            StageSet keep = all_stages(), const RunControl& control = {},
+                            const Interventions& interventions = {});
+
+/// The decoder, reading what the encoder gave of the text, and the tokens that it begins with: its own, then those of `beside`.
+struct Decoding {
+    Model decoder;
+    std::vector<ModelToken> tokens, tokens_kv;
+};
+Result<Decoding> decoding_of(const Model& model, const Reading& reading, const Backend& backend,
+                             const RunControl& control = {});
+
+}  // namespace attn

@@ -1,0 +1,115 @@
+// The window over T5 and CLIP: one of their attentions at a time, each with its own tokens, options and layers.
+
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/document/model_text.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/files/open.h"
+#include "app/jobs/jobs.h"
+#include "app/window/requests.h"
+#include "core/io/arrays/array_file.h"
+#include "tests/support/results.h"
+#include "tests/support/small_models.h"
+
+using namespace attn;
+
+namespace {
+
+using Tokens = std::vector<std::string>;
+
+view::AppState shown_group(const view::OpenFile& open) {
+    view::AppState state = view::initial_state();
+    view::play(state, {open, view::DocumentReady{}}, files::opener(backends()));
+    REQUIRE(!view::group_of(state.document()).empty());
+    return state;
+}
+
+void show_group(view::AppState& state, const char* group) {
+    view::play(state, {view::ShowGroup{group}, view::DocumentReady{}}, files::opener(backends()));
+    CAPTURE(state.message.words);
+    REQUIRE(view::group_of(state.document()) == group);
+}
+
+/// Step's weights of a layer are PyTorch's.
+void check_weights(view::AppState& state, Index layer, const std::string& folder,
+                   const std::string& array) {
+    CAPTURE(array);
+    view::apply(state, view::ShowLayer{layer});
+    const auto file = must(open_arrays(std::filesystem::path(folder) / "expected.safetensors"));
+    const auto read = must(file->read(array));
+    const auto& expected = std::get<std::vector<float>>(read.values);
+    REQUIRE(state.trace);
+    const auto weights = (*state.trace)[Stage::weights].values();
+    REQUIRE(weights.size() == expected.size());
+    for (std::size_t n = 0; n < expected.size(); ++n)
+        CHECK(std::abs(weights[n] - expected[n]) < 1e-5F);
+}
+
+}  // namespace
+
+TEST_CASE("T5 is shown as encoder, decoder and cross attention, each by itself") {
+    const std::string folder = test::golden_model("t5").string();
+    auto state = shown_group({folder, "1 44 20 20 5 9 33 2", {}, {}, "7 30 30 12 41 3", "cross"});
+    CHECK(state.document().groups == Tokens{"encoder", "decoder", "cross"});
+    CHECK(state.document().size.tq == 7);
+    CHECK(state.document().size.tk == 8);
+    CHECK(state.document().tokens.front() == "#0");
+    CHECK(state.document().tokens_kv.front() == "#1");
+    CHECK(state.document().layers.size() == 3);
+    CHECK(state.document().spec.score == Score::dot);
+    CHECK_FALSE(state.document().spec.mask.causal);
+    check_weights(state, 1, folder, "c1.weights");
+    show_group(state, "decoder");
+    CHECK(state.document().tokens_kv.empty());
+    CHECK(state.document().spec.score == Score::relative);
+    CHECK(state.document().spec.mask.causal);
+    CHECK(state.document().read_out.next.size() == 5);
+    check_weights(state, 2, folder, "d2.weights");
+    show_group(state, "encoder");
+    CHECK(state.document().layers.size() == 2);
+    CHECK_FALSE(state.document().spec.mask.causal);
+    check_weights(state, 0, folder, "l0.weights");
+    CHECK(view::model_of(state.document())->beside == "7 30 30 12 41 3");
+    view::apply(state, view::Undo{});
+    CHECK(view::group_of(state.document()) == "decoder");
+    check_weights(state, 0, folder, "d0.weights");
+    // another text leaves the group and what the decoder has written
+    show_group(state, "cross");
+    view::play(state, {view::TypeText{"1 44"}, view::DocumentReady{}}, files::opener(backends()));
+    CHECK(view::group_of(state.document()) == "cross");
+    CHECK(state.document().size.tk == 2);
+    CHECK(state.document().size.tq == 7);
+    view::apply(state, view::ShowGroup{"match"});
+    CHECK(state.message.words.find("here is no group match") != std::string::npos);
+}
+
+TEST_CASE("CLIP is shown as two towers and as the match of texts with images") {
+    const auto path = test::golden_model("clip");
+    const std::string folder = path.string();
+    const std::string images =
+        fmt::format("{} || {}", (path / "image.png").string(), (path / "tall.png").string());
+    auto state = shown_group(
+        {folder, "1 44 20 20 5 9 33 2 || 43 7 33 || 43 5 9 9 33 44 2", {}, images, {}, "match"});
+    CHECK(state.document().tokens == Tokens{"image.png", "tall.png"});
+    CHECK(state.document().tokens_kv.size() == 3);
+    CHECK(state.document().size.heads == 1);
+    view::apply(state, view::ShowLayer{0});
+    const auto file = must(open_arrays(path / "expected.safetensors"));
+    const auto logits = std::get<std::vector<float>>(must(file->read("logits")).values);
+    const auto scaled = (*state.trace)[Stage::scaled].values();
+    REQUIRE(scaled.size() == logits.size());
+    for (std::size_t n = 0; n < logits.size(); ++n) CHECK(std::abs(scaled[n] - logits[n]) < 1e-4F);
+    show_group(state, "image");
+    CHECK(state.document().tokens.size() == 10);
+    CHECK(state.document().layers.size() == 3);
+    check_weights(state, 2, folder, "i2.weights");
+    show_group(state, "text");
+    CHECK(state.document().spec.mask.causal);
+    check_weights(state, 1, folder, "l1.weights");
+}
