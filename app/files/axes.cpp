@@ -41,7 +41,7 @@ const Row& row_of(const Axes& axes) {
 }
 
 /// Axes read from the last to the first; `step` is the stride of the next one.
-struct Reading {
+struct AxesReading {
     Placement placement{{1, 1, 1, 1}, {0, 0, 0, 0}, 0};
     Index step = 1;
     Index heads;
@@ -106,7 +106,7 @@ std::string expected_axes(const Axes& axes) {
 std::optional<Placement> place_letters(const std::vector<Index>& extents, std::string_view names,
                                        Index heads, Index which) {
     if (extents.size() != names.size()) return std::nullopt;
-    Reading reading{.heads = heads, .which = which};
+    AxesReading reading{.heads = heads, .which = which};
     for (std::size_t axis = names.size(); axis-- > 0;) {
         if (!reading.take(names[axis], extents[axis])) return std::nullopt;
         reading.step *= extents[axis];
