@@ -24,25 +24,61 @@ bool is_map_alone(const AppState& state) {
     return map_look(state).form != MapForm::own && !is_kept(state, state.stage);
 }
 
-MapCellsPtr stage_cells(const AppState& state) {
+namespace {
+
+StageCells of_stage(const AppState& state) {
+    const bool change = state.show_gradients;
+    return {state.shared_document(),
+            change ? std::shared_ptr<const void>(state.gradients) : state.trace,
+            state.stage,
+            state.batch,
+            state.head,
+            change,
+            nullptr};
+}
+
+MapCellsPtr made_cells(const AppState& state) {
     const Document& document = state.document();
     const Stage stage = state.stage;
-    const bool own = is_pair(stage) && is_long(document) && is_kept(state, stage) &&
-                     map_form(state, stage) == MapForm::own;
-    if (!own) return nullptr;
     const bool change = state.show_gradients;
     const Sheet sheet = change ? gradient_sheet_of(state, stage) : sheet_of(state, stage);
     if (sheet.values.rows == 0) return nullptr;
     const bool weighs = stage >= Stage::weights && !change;
     auto hidden = change ? hidden_gradients(document, stage, state.batch, state.head)
                          : hidden_pairs(document, stage, state.batch, state.head);
-    const auto& owner = change ? state.gradients : state.trace;
     return make_cells({.noun = change ? "gradient" : std::string(info(stage).title),
                        .role = sheet.role,
                        .values = sheet.values,
-                       .owner = owner,
+                       .owner = of_stage(state).owner,
                        .masked = std::move(hidden),
                        .range = weighs ? weights_range(sheet.values) : signed_range(sheet.values)});
+}
+
+}  // namespace
+
+bool StageCells::operator==(const StageCells& other) const {
+    return document == other.document && owner == other.owner && stage == other.stage &&
+           batch == other.batch && head == other.head && change == other.change;
+}
+
+bool has_stage_cells(const AppState& state) {
+    return is_pair(state.stage) && is_long(state.document()) && is_kept(state, state.stage) &&
+           map_form(state, state.stage) == MapForm::own;
+}
+
+MapCellsPtr stage_cells(const AppState& state) {
+    if (!has_stage_cells(state)) return nullptr;
+    const auto& kept = step_look(state).cells;
+    return kept && *kept == of_stage(state) ? kept->cells : made_cells(state);
+}
+
+void follow_stage_cells(AppState& state) {
+    auto& kept = step_look(state).cells;
+    if (state.workspace != "step" || !has_stage_cells(state)) return kept.reset();
+    StageCells wanted = of_stage(state);
+    if (kept && *kept == wanted) return;
+    wanted.cells = made_cells(state);
+    kept = std::make_shared<const StageCells>(std::move(wanted));
 }
 
 }  // namespace attn::view

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "app/common/map/cells.h"
 #include "app/common/state.h"
 
@@ -11,5 +13,18 @@ bool is_map_alone(const AppState& state);
 /// The stage's own numbers as a map: of pairs that are too long for cells and that the one map has not, gradients, dropped
 /// weights and scores that are no dot products. Null: it is drawn otherwise.
 MapCellsPtr stage_cells(const AppState& state);
+bool has_stage_cells(const AppState& state);
+/// What it is of, so that it is made once.
+struct StageCells {
+    std::shared_ptr<const Document> document;
+    std::shared_ptr<const void> owner;
+    Stage stage = Stage::weights;
+    Index batch = 0, head = 0;
+    bool change = false;
+    MapCellsPtr cells;
+    bool operator==(const StageCells& other) const;  // but for the cells
+};
+/// Called after every action.
+void follow_stage_cells(AppState& state);
 
 }  // namespace attn::view

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,8 @@ struct Motion {
 };
 
 /// How the Step workspace looks at the stage that all workspaces share (AppState::stage). Not undone.
+struct StageCells;
+
 struct StepLook {
     std::optional<CellEdit> editing;
     bool playing = false;
@@ -72,7 +75,8 @@ struct StepLook {
     bool ticks = false;  // the clock of a window does
     std::optional<ShownValues> shown;
     std::optional<Motion> motion;
-    bool doors = false;  // what to do first is offered under the weights
+    std::shared_ptr<const StageCells> cells;  // see follow_stage_cells()
+    bool doors = false;                       // what to do first is offered under the weights
 };
 
 inline constexpr Look<StepLook> step_look;

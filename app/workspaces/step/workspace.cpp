@@ -141,7 +141,7 @@ void enter_step(AppState& state) {
 void add_step_commands(std::vector<Command>& list, const AppState& state) {
     if (map_look(state).form != MapForm::own)
         add_map_commands({list, "Step"}, state);
-    else if (stage_cells(state))
+    else if (has_stage_cells(state))
         add_zoom_commands({list, "Step"}, map_look(state));
     add_prediction(list, state);
     add_stepping(list, state);
@@ -310,6 +310,7 @@ void follow_map(AppState& state) {
 
 void follow_step(AppState& state) {
     follow_map(state);
+    follow_stage_cells(state);
     if (state.reduced_motion) step_look(state).fade = 1.0;
     begin_motion(state);
 }
