@@ -11,6 +11,7 @@
 #include "core/io/arrays/array_file.h"
 #include "core/models/generate.h"
 #include "core/models/groups.h"
+#include "tests/models/error.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
 
@@ -24,18 +25,6 @@ std::vector<double> numbers(const ArrayFile& file, const std::string& name) {
     if (const auto* floats = std::get_if<std::vector<float>>(&array.values))
         return {floats->begin(), floats->end()};
     return std::get<std::vector<double>>(array.values);
-}
-
-/// Largest difference, as a part of the largest expected number.
-double error_of(std::span<const float> values, const std::vector<double>& expected) {
-    REQUIRE(values.size() == expected.size());
-    double largest = 0.0, error = 0.0;
-    for (std::size_t n = 0; n < expected.size(); ++n) {
-        largest = std::max(largest, std::abs(expected[n]));
-        error = std::max(error, std::abs(static_cast<double>(values[n]) - expected[n]));
-    }
-    REQUIRE(largest > 0.01);
-    return error / largest;
 }
 
 std::vector<ModelToken> tokens_of(const std::vector<double>& ids) {

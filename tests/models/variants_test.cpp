@@ -13,23 +13,13 @@
 #include "core/io/json.h"
 #include "core/models/groups.h"
 #include "tests/io/scratch.h"
+#include "tests/models/error.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
 
 using namespace attn;
 
 namespace {
-
-/// Largest difference, as a part of the largest expected number.
-double error_of(std::span<const float> values, const std::vector<double>& expected) {
-    REQUIRE(values.size() == expected.size());
-    double largest = 0.0, error = 0.0;
-    for (std::size_t n = 0; n < expected.size(); ++n) {
-        largest = std::max(largest, std::abs(expected[n]));
-        error = std::max(error, std::abs(static_cast<double>(values[n]) - expected[n]));
-    }
-    return error / largest;
-}
 
 std::string with(std::string text, const std::string& from, const std::string& to) {
     if (const auto at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);

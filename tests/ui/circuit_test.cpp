@@ -25,6 +25,12 @@ struct Finder : App {
         ui.frames(3);
         ++done;
     }
+    void opens(const std::string& folder, const view::Actions& actions) {
+        view::apply(state, view::OpenFile{folder, std::string(kCircuitText)});
+        answered();
+        act(actions, 3);
+        answered();
+    }
     void press(Key key, bool shift = false) {
         ui.press(key, false, shift);
         answered();
@@ -89,10 +95,7 @@ TEST_CASE("the sweep is drawn at every size, in both themes, and while it is ask
     const std::string folder = planted_circuit(scratch / "circuit");
     for (const ImVec2 size : kAppSizes) {
         Finder app(size);
-        view::apply(app.state, view::OpenFile{folder, std::string(kCircuitText)});
-        app.answered();
-        app.act({view::SetWorkspace{"heads"}, view::SetHeadsList{"sweep"}}, 3);
-        app.answered();
+        app.opens(folder, {view::SetWorkspace{"heads"}, view::SetHeadsList{"sweep"}});
         app.act({view::SetTheme{view::ThemeName::light}}, 3);
         CHECK(view::build_all_heads_view(app.state).sweep->grid);
     }
@@ -104,12 +107,9 @@ TEST_CASE(
     const std::string folder = planted_circuit(scratch / "circuit");
     for (const ImVec2 size : kAppSizes) {
         Finder app(size);
-        view::apply(app.state, view::OpenFile{folder, std::string(kCircuitText)});
-        app.answered();
-        app.act({view::SetWorkspace{"heads"}, view::ShowHead{kInduction.head, {}, kInduction.layer},
-                 view::ShowCircuit{"qk", "text"}, view::SweepOver{"residual"}},
-                3);
-        app.answered();
+        app.opens(folder, {view::SetWorkspace{"heads"},
+                           view::ShowHead{kInduction.head, {}, kInduction.layer},
+                           view::ShowCircuit{"qk", "text"}, view::SweepOver{"residual"}});
         const auto view = view::build_all_heads_view(app.state);
         CHECK(view.sweep->grid);
         CHECK(view.circuit->grids.size() == 1);
