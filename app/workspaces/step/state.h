@@ -72,7 +72,8 @@ struct StepLook {
     bool ticks = false;  // the clock of a window does
     std::optional<ShownValues> shown;
     std::optional<Motion> motion;
-    bool doors = false;  // what to do first is offered under the weights
+    bool doors = false;    // what to do first is offered under the weights
+    bool refused = false;  // the last thing that was asked for was to edit what is computed
 };
 
 inline constexpr Look<StepLook> step_look;
