@@ -396,12 +396,17 @@ class Desktop {
     void preview_figure() {
         if (!state_.prompt || state_.prompt->kind != view::PromptKind::figure)
             return previewed_.reset();
-        const view::FigureSize size = view::figure_look(state_).size;
-        if (std::exchange(previewed_, size) == size) return;
+        const view::FigureLook& look = view::figure_look(state_);
+        const std::pair of{look.size, look.paper};
+        if (std::exchange(previewed_, of) == of) return;
+        view::AppState shown = state_;
+        if (look.paper == view::FigurePaper::transparent)
+            view::figure_look(shown).paper = view::FigurePaper::plain;
         const FigureWindow window{window_->size(), window_->content_scale()};
         const auto image =
-            draw_figure(state_, figures::Format::png, window)
-                .and_then([](const std::string& bytes) { return parse_png(bytes, "figure"); });
+            draw_figure(shown, figures::Format::png, window).and_then([](const std::string& bytes) {
+                return parse_png(bytes, "figure");
+            });
         dispatch(view::ShowFigurePreview{image ? with_alpha(*image) : nullptr});
         frames_wanted_ = kFramesAfterEvent;
     }
@@ -448,7 +453,7 @@ class Desktop {
     keep::KnownFile session_;
     bool was_animating_ = false;
     bool keeps_work_ = false;  // what is not saved is offered at the next start
-    std::optional<view::FigureSize> previewed_;
+    std::optional<std::pair<view::FigureSize, view::FigurePaper>> previewed_;
     FileDialog dialog_;
     std::optional<view::ShowPrompt> chosen_;  // by it
     int frames_wanted_ = kFramesAfterEvent;

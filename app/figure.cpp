@@ -22,6 +22,8 @@ using figures::Page, view::Point;
 constexpr int kFramesToSettle = 3;  // ImGui lays out with the sizes of the frame before
 constexpr float kMargin = 16.0F;    // around the canvas, in design units
 
+constexpr view::Color kWhite{255, 255, 255, 255}, kCream{251, 246, 232, 255};
+
 /// A figure of a fixed width: the canvas alone, as when presenting, in type of 7 to 9 pt, on paper in the light theme.
 struct Preset {
     float width, least_height, scale;  // pixels of 1/96 inch
@@ -42,12 +44,25 @@ bool is_paper(view::FigureSize size) {
     return size != view::FigureSize::screen && size != view::FigureSize::slide;
 }
 
+view::FigurePaper paper_of(const view::AppState& state) { return view::figure_look(state).paper; }
+
+/// What is drawn over cells and lines to keep words clear of them has the colour of the paper too.
+view::Theme theme_of(const view::AppState& state) {
+    view::Theme theme = view::theme(state.theme);
+    if (paper_of(state) == view::FigurePaper::cream)
+        theme.background = kCream;
+    else if (is_paper(size_of(state)))
+        theme.background = kWhite;
+    return theme;
+}
+
 /// What it is drawn from.
 view::AppState prepared(view::AppState state) {
     const view::FigureSize size = size_of(state);
     state.prompt.reset();  // it asks for this figure
     state.presenter = state.presenter || size != view::FigureSize::screen;
-    if (is_paper(size)) state.theme = view::ThemeName::light;
+    if (is_paper(size) || paper_of(state) == view::FigurePaper::cream)
+        state.theme = view::ThemeName::light;
     return state;
 }
 
@@ -96,7 +111,8 @@ class Stage {
     Stage(const view::AppState& state, const FigureWindow& window)
         : window_(window),
           size_(size_of(state)),
-          theme_(view::theme(state.theme)),
+          paper_(paper_of(state)),
+          theme_(theme_of(state)),
           scale_(scale_in(state, window)),
           context_(size(), scale_, theme_) {}
 
@@ -140,22 +156,24 @@ class Stage {
     Page page(const figures::Measure& measure) const {
         const auto& drawn = measure.drawn();
         const bool whole = window_.chrome || !drawn || size_ == view::FigureSize::slide;
-        if (whole) return {{0.0F, 0.0F}, size(), theme_.background};
+        view::Color behind = theme_.background;
+        if (paper_ == view::FigurePaper::transparent) behind.a = 0;
+        if (whole) return {{0.0F, 0.0F}, size(), behind};
         const float margin = std::round(kMargin * scale_);
         Page page{{std::floor(drawn->low.x) - margin, std::floor(drawn->low.y) - margin},
                   {std::ceil(drawn->high.x) + margin, std::ceil(drawn->high.y) + margin},
-                  theme_.background};
+                  behind};
         if (!is_paper(size_)) return page;
         page.low.x = (page.low.x + page.high.x - size().x) / 2;
         page.high.x = page.low.x + size().x;
-        page.background = {255, 255, 255};
         return page;
     }
 
   private:
     FigureWindow window_;
     view::FigureSize size_;
-    const view::Theme& theme_;
+    view::FigurePaper paper_;
+    view::Theme theme_;
     float scale_;
     ui::NullContext context_;
 };
@@ -192,9 +210,10 @@ class FigureStudio : public cli::Studio {
     }
 
   private:
-    /// One theme, size and scale a stage.
+    /// One theme, size, paper and scale a stage.
     Stage& stage(const view::AppState& state) {
-        const std::tuple of{state.theme, size_of(state), Stage::scale_in(state, window_)};
+        const std::tuple of{state.theme, size_of(state), paper_of(state),
+                            Stage::scale_in(state, window_)};
         if (!stage_ || of != of_) stage_.emplace(state, window_);
         of_ = of;
         return *stage_;
@@ -204,7 +223,7 @@ class FigureStudio : public cli::Studio {
     FigureWindow window_;
     figures::Measure measure_;
     std::optional<Stage> stage_;
-    std::tuple<view::ThemeName, view::FigureSize, float> of_;
+    std::tuple<view::ThemeName, view::FigureSize, view::FigurePaper, float> of_;
 };
 
 }  // namespace

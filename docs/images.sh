@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws the pictures of README.md anew, without a display; with ImageMagick they take a quarter.
+# Draws the pictures of README.md anew, without a display; with ImageMagick they take a quarter, the film with Pillow.
 #   docs/images.sh ATTNSCOPE
 set -euo pipefail
 app=$(readlink -f "$1")
@@ -57,6 +57,7 @@ draw large-light.png '{"action":"go_to_needle"}' --theme light --planted 131072 
 printf '%s\n' '{"action":"set_scaling","on":false}' '{"action":"set_scaling","on":true}' >"$journal"
 "$app" render --film --rest 1.6 --replay "$journal" --preset "$sentence" --stage weights --select weights:7,1 \
     --size 1120x720 --theme dark -o scaling.png
+! python3 -c 'import PIL' 2>/dev/null || python3 ../smaller_film.py scaling.png
 
 for picture in *.png; do
     [[ $picture != scaling.png ]] || continue # it moves

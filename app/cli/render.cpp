@@ -33,7 +33,7 @@ struct RenderOptions {
     bool chrome = false;
     std::string format;
     bool full_pass = false;
-    std::string width;
+    std::string width, paper;
     bool no_titles = false;
     int time_drag = 0;  // frames
     int time_step = 0;
@@ -72,17 +72,19 @@ figures::Format format_of(const RenderOptions& options) {
     return or_throw(figures::format_of(options.output));
 }
 
-view::FigureSize width_of(const RenderOptions& options, bool chrome) {
-    if (options.width.empty()) return view::FigureSize::screen;
+/// What a figure of the canvas is to have, by its name; "": the first.
+template <class Choice>
+Choice named(const std::string& word, std::string_view flag, std::string_view expected,
+             bool chrome) {
+    if (word.empty()) return {};
     if (chrome)
-        throw bad_input(
-            "--width is of a figure of the canvas: expected no --chrome, --all or --film");
-    const auto& names = view::kNamesOf<view::FigureSize>;
-    const auto found = std::ranges::find(names, options.width);
-    if (found == std::end(names) || found == std::begin(names))
-        throw bad_input(
-            fmt::format("--width is '{}': expected 85mm, 120mm, 180mm or slide", options.width));
-    return static_cast<view::FigureSize>(found - std::begin(names));
+        throw bad_input(fmt::format(
+            "{} is of a figure of the canvas: expected no --chrome, --all or --film", flag));
+    const auto& names = view::kNamesOf<Choice>;
+    const auto found = std::ranges::find(names, word);
+    if (found == std::end(names))
+        throw bad_input(fmt::format("{} is '{}': expected {}", flag, word, expected));
+    return static_cast<Choice>(found - std::begin(names));
 }
 
 std::string file_of(const view::WorkspaceInfo& workspace, const view::Shot& shot,
@@ -148,13 +150,17 @@ void render(RenderOptions& options, Streams io) {
         throw bad_input("--no-titles is for SVG; a PDF and a PNG have none");
     check_film(options, format);
     const bool chrome = options.chrome || options.film || options.all || options.is_timed();
-    const auto width = width_of(options, chrome);
+    const auto width =
+        named<view::FigureSize>(options.width, "--width", "85mm, 120mm, 180mm or slide", chrome);
+    const auto paper =
+        named<view::FigurePaper>(options.paper, "--paper", "plain, cream or transparent", chrome);
     auto studio = or_throw(io.open_studio({size, format, chrome, !options.no_titles}));
     jobs::Jobs jobs(start.open, [] {});
     view::AppState state = start.state;
     const view::Actions replay = options.film ? std::exchange(start.replay, {}) : view::Actions();
     or_throw(carry_out(start, state, jobs));
     view::apply(state, view::SetFigureSize{width});
+    view::apply(state, view::SetFigurePaper{paper});
     if (options.full_pass) view::apply(state, view::SetFullPass{true});
     if (options.film) {
         start.replay = replay;
@@ -199,6 +205,9 @@ int run_render(Args args, Streams io) {
     add_value(app, "--width", options.width, "W",
               "a figure of 85mm, 120mm or 180mm for a page, in type of 7 to 9 pt on white, its "
               "caption beside it (OUT.caption.txt); or a slide, 16:9");
+    add_value(app, "--paper", options.paper, "P",
+              "what lies behind a figure: plain (white with --width, else as the theme), cream (in "
+              "the light theme) or transparent");
     add_value(app, "--format", options.format, "F", "svg, pdf or png, where -o does not say it");
     app.add_flag("--no-titles", options.no_titles,
                  "an SVG without the words and number of each cell and mark, which a browser shows "

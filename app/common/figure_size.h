@@ -14,9 +14,15 @@ template <>
 inline constexpr std::string_view kNamesOf<FigureSize>[] = {"screen", "85mm", "120mm", "180mm",
                                                             "slide"};
 
+/// What lies behind it: white on a page and the theme's own ground elsewhere; cream, in the light theme; nothing.
+enum class FigurePaper : std::uint8_t { plain, cream, transparent };
+template <>
+inline constexpr std::string_view kNamesOf<FigurePaper>[] = {"plain", "cream", "transparent"};
+
 /// What an export takes next: of the moment, in no session.
 struct FigureLook {
     FigureSize size = FigureSize::screen;
+    FigurePaper paper = FigurePaper::plain;
     std::shared_ptr<const Image> preview;  // while the prompt asks for the figure's path
     bool operator==(const FigureLook&) const = default;
 };
@@ -38,10 +44,11 @@ using ShowWritten = Put<desktop_look, &DesktopLook::written>;
 using OpenWritten = Put<desktop_look, &DesktopLook::opens>;
 
 using SetFigureSize = Put<figure_look, &FigureLook::size, "set_figure_size", "size">;
+using SetFigurePaper = Put<figure_look, &FigureLook::paper, "set_figure_paper", "paper">;
 using ShowFigurePreview = Put<figure_look, &FigureLook::preview>;
-using FigureActions =
-    ActionList<Plain<SetFigureSize>, Moments<ShowFigurePreview, OfferFileDialog, AskFileDialog,
-                                             ShowWritten, OpenWritten>>;
+using FigureActions = ActionList<
+    Plain<SetFigureSize, SetFigurePaper>,
+    Moments<ShowFigurePreview, OfferFileDialog, AskFileDialog, ShowWritten, OpenWritten>>;
 template <ListedIn<FigureActions> A>
 inline constexpr Meta kMetaOf<A> = FigureActions::kMeta<A>;
 

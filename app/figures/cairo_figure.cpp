@@ -309,12 +309,13 @@ Result<std::string> png_of(cairo_surface_t* surface) {
 
 class PngFigure : public CairoFigure {
   public:
-    explicit PngFigure(const Page& page) : CairoFigure(make_surface(page), page, kPngScale, 0.0F) {}
+    explicit PngFigure(const Page& page)
+        : CairoFigure(make_surface(page), page, kPngScale, 0.0F), clear_(page.background.a == 0) {}
 
     Result<std::string> finish() override {
         const cairo_status_t drawn = cairo_status(cairo());
         if (drawn != CAIRO_STATUS_SUCCESS) return cairo_failed(drawn);
-        return encode_png(rgb_of(surface()));
+        return clear_ ? png_of(surface()) : encode_png(rgb_of(surface()));
     }
 
   private:
@@ -322,10 +323,12 @@ class PngFigure : public CairoFigure {
         const auto pixels = [](float length) {
             return static_cast<int>(std::ceil(length * kPngScale));
         };
-        return CairoPtr<cairo_surface_t>(
-            cairo_image_surface_create(CAIRO_FORMAT_RGB24, pixels(page.high.x - page.low.x),
-                                       pixels(page.high.y - page.low.y)));
+        return CairoPtr<cairo_surface_t>(cairo_image_surface_create(
+            page.background.a == 0 ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24,
+            pixels(page.high.x - page.low.x), pixels(page.high.y - page.low.y)));
     }
+
+    bool clear_;
 };
 
 }  // namespace

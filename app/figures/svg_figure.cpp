@@ -126,7 +126,7 @@ class SvgFigure : public Figure {
             "viewBox=\"{2} {3} {0} {1}\">\n",
             num(width), num(height), num(page.low.x), num(page.low.y));
         out_ += style();
-        rect(page.low, page.high, page.background, 0.0F);
+        if (page.background.a > 0) rect(page.low, page.high, page.background, 0.0F);
     }
 
     void text(const view::Font& font, Point at, Color color, std::string_view text) override {

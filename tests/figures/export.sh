@@ -87,6 +87,18 @@ for size in 85mm:321 120mm:453 180mm:680 slide:1280; do
         fail "letters of ${size%:*} are not 7 to 9 pt"
 done
 
+# On cream, and on nothing: of a PNG the type of its colours says that some are clear.
+"$app" render --stage weights --width 85mm --paper cream -o cream.svg
+grep -q '<rect [^>]*#fbf6e8' cream.svg || fail "no cream lies behind cream.svg"
+"$app" render --stage weights --width 85mm -o white.svg
+"$app" render --stage weights --width 85mm --paper transparent -o clear.svg
+(($(grep -c '<rect' white.svg) == $(grep -c '<rect' clear.svg) + 1)) || fail "clear.svg has a ground"
+for paper in plain:2 transparent:6; do
+    "$app" render --stage weights --paper "${paper%:*}" -o ground.png
+    [[ $(od -An -tu1 -j25 -N1 ground.png | tr -d ' ') == "${paper#*:}" ]] ||
+        fail "--paper ${paper%:*}: colours of another type"
+done
+
 # refuses WORDS ARGUMENT...: exit 2, one line with the words, no file.
 refuses() {
     local words=$1 got=0
@@ -101,6 +113,7 @@ refuses "has no extension: expected .svg, .pdf or .png" -o fig
 refuses "--no-titles is for SVG" --no-titles -o fig.png
 refuses "--format is 'gif'" --format gif -o fig.svg
 refuses "--width is '90mm'" --width 90mm -o fig.svg
+refuses "--paper is 'blue'" --paper blue -o fig.svg
 refuses "expected no --chrome" --width 85mm --chrome -o fig.svg
 [[ ! -e fig.bmp && ! -e fig && ! -e fig.svg && ! -e fig.png ]] || fail "a refused figure was written"
 

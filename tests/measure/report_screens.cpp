@@ -44,7 +44,7 @@ std::vector<Case> all_cases(std::string_view workspace) {
     return cases;
 }
 
-/// As many as ./test has the time for: in every workspace a laptop's window, a large one, and one of the others.
+/// As many as ./test has the time for: in every workspace a laptop's window, a large one, the lowest, and one of the others.
 std::vector<Case> part_of_cases(std::string_view workspace, std::size_t row) {
     std::vector<Case> cases;
     cases.push_back({.tokens = 14, .width = 1280, .height = 720, .workspace = workspace});
@@ -54,6 +54,8 @@ std::vector<Case> part_of_cases(std::string_view workspace, std::size_t row) {
                      .width = 2560,
                      .height = 1440,
                      .workspace = workspace});
+    cases.push_back(
+        {.tokens = 14, .width = 1024, .height = 640, .scale = 2.0, .workspace = workspace});
     const std::array<Case, 3> others{
         Case{.tokens = 4, .heads = 16, .key_width = 16, .theme = view::ThemeName::light},
         Case{.tokens = 40, .width = 1280, .height = 720, .scale = 1.5},

@@ -83,6 +83,15 @@ TEST_CASE("1 and 2 change the workspace while an editable cell is selected") {
     CHECK(step_look(app.pressed(Key::enter)).editing);
 }
 
+TEST_CASE("a digit after a double click on a computed number stays, and says so again") {
+    App app;
+    app.act({view::ExplainSource{{Stage::v, 0, 0}}});
+    CHECK(last<view::ExplainSource>(app.ui.type("2")));
+    CHECK(app.pressed(Key::digit2).workspace == "step");
+    CHECK(app.pressed(Key::right).workspace == "step");
+    CHECK(app.pressed(Key::digit2).workspace == "saturation");
+}
+
 TEST_CASE(
     "a digit goes to the first of its group and waits for a letter; within the group it only "
     "waits") {

@@ -194,7 +194,7 @@ TEST_CASE("QK and OV stand as a picture with singular values, and a cell as its 
     state = after(state, {SelectCircuitCell{1, 1}});
     CHECK(build_all_heads_view(state).circuit->grids[0].selected == std::pair<Index, Index>{1, 1});
     CHECK(build_all_heads_view(state).point ==
-          "QK of layer 1 head 1 is largest for query cat and key cat: 3.125.");
+          "QK of layer 1 head 1 is largest for query “cat” and key “cat”: 3.125.");
     const InspectorView cell = heads_inspector(state);
     CHECK(cell.title == "QK[cat, cat]");
     CHECK(cell.value == "3.125");

@@ -59,7 +59,9 @@ void outline_lit(const GridCanvas& canvas, large::Cell at, view::Color color, fl
 
 // ---- labels
 
-constexpr float kTitleHeight = 24.0F;  // design units
+// Design units.
+constexpr float kTitleHeight = 24.0F, kCornerTitle = 20.0F;
+constexpr float kCornerBar = 96.0F, kWidestCorner = 200.0F, kLowLabels = 24.0F;
 constexpr float kRoomyCell = 56.0F;
 constexpr float kBeforeSides = 8;   // between a grid and the first column at its right
 constexpr float kBetweenSides = 4;  // between these columns
@@ -68,14 +70,16 @@ constexpr float kSideBarWidth = 30.0F;
 
 void draw_title(const GridCanvas& canvas) {
     const Frame& frame = canvas.frame;
-    const GridMargins margins = grid_margins(canvas.grid, frame, canvas.place.cell);
-    const float y = canvas.place.origin.y - margins.top;
-    const ImVec2 at{canvas.place.origin.x, y};
+    const auto& [origin, cell, corner] = canvas.place;
+    const GridMargins margins = grid_margins(canvas.grid, frame, cell, corner);
+    const ImVec2 at{corner ? origin.x - margins.left : origin.x, origin.y - margins.top};
     frame.painter.text(frame.fonts.strong, at, frame.theme.role(canvas.grid.role),
                        canvas.grid.title);
     const float after = frame.text_width(frame.fonts.strong, canvas.grid.title) + frame.px(8);
+    const float shape = frame.text_width(frame.fonts.small, canvas.grid.shape) + frame.px(8);
+    if (corner && after + shape > margins.bar) return;
     const float drop = frame.fonts.strong.px - frame.fonts.small.px;
-    frame.painter.text(frame.fonts.small, {at.x + after, y + drop}, frame.theme.muted,
+    frame.painter.text(frame.fonts.small, {at.x + after, at.y + drop}, frame.theme.muted,
                        canvas.grid.shape);
 }
 
@@ -89,6 +93,12 @@ float foot_width(const GridView& grid, const Frame& frame) {
     if (!grid.legend.empty()) return frame.widest(font, grid.legend);
     return frame.text_width(font, grid.low_label) + frame.text_width(font, grid.high_label) +
            frame.px(8);
+}
+
+float foot_height(const GridView& grid, const Frame& frame) {
+    const float line = frame.fonts.digits_small.px;
+    return std::max(frame.px(kBarGap + kBarHeight) + line * 1.5F,
+                    line * 1.25F * static_cast<float>(grid.legend.size()));
 }
 
 /// One number and, before it, its bar.
@@ -306,10 +316,20 @@ void draw_marks(const GridCanvas& canvas) {
               canvas.frame.scale);
 }
 
-/// Beneath the cells, at least as wide as its words.
 std::optional<bool> draw_own_color_bar(const GridCanvas& canvas) {
-    const GridMargins margins = grid_margins(canvas.grid, canvas.frame, canvas.place.cell);
-    const ImVec2 low{canvas.place.origin.x, canvas.end().y + canvas.frame.px(kBarGap)};
+    const Frame& frame = canvas.frame;
+    const auto& [origin, cell, corner] = canvas.place;
+    const GridMargins margins = grid_margins(canvas.grid, frame, cell, corner);
+    const ImVec2 from{origin.x - margins.left, origin.y - margins.top + frame.px(2)};
+    if (corner && margins.bar == 0.0F) {
+        const float title = frame.text_width(frame.fonts.strong, canvas.grid.title);
+        return draw_color_bar(canvas, {from.x + title + frame.px(kSpace16), from.y},
+                              frame.px(kCornerBar));
+    }
+    if (corner)
+        return draw_color_bar(canvas, {from.x, from.y + frame.px(kCornerTitle)},
+                              margins.bar - frame.px(kSpace16));
+    const ImVec2 low{origin.x, canvas.end().y + frame.px(kBarGap)};
     return draw_color_bar(canvas, low, std::max(canvas.end().x - low.x, margins.width));
 }
 
@@ -353,17 +373,33 @@ float side_width(const view::SideVector& side, const Frame& frame, float cell_he
            frame.px(12);
 }
 
-GridMargins grid_margins(const GridView& grid, const Frame& frame, ImVec2 cell) {
+GridMargins grid_margins(const GridView& grid, const Frame& frame, ImVec2 cell, bool corner) {
     GridMargins margins;
     margins.left = row_labels_width(rows_of(grid, cell.y), frame);
-    margins.top = frame.px(kTitleHeight) + column_labels_height(columns_of(grid, cell.x), frame);
+    margins.top = column_labels_height(columns_of(grid, cell.x), frame);
     for (const view::SideVector& side : grid.sides)
         margins.right += side_width(side, frame, cell.y) +
                          frame.px(margins.right == 0.0F ? kBeforeSides : kBetweenSides);
-    margins.bottom = frame.px(kBarGap * 2 + kBarHeight) + frame.fonts.digits_small.px * 1.5F;
-    const float title = frame.text_width(frame.fonts.strong, grid.title) + frame.px(8) +
-                        frame.text_width(frame.fonts.small, grid.shape);
-    margins.width = std::max(title, foot_width(grid, frame));
+    const float title = frame.text_width(frame.fonts.strong, grid.title);
+    const float below = foot_width(grid, frame), foot = foot_height(grid, frame);
+    margins.width =
+        std::max(title + frame.px(8) + frame.text_width(frame.fonts.small, grid.shape), below);
+    if (!corner) {
+        margins.top += frame.px(kTitleHeight);
+        margins.bottom = frame.px(kBarGap) + foot;
+        return margins;
+    }
+    margins.bottom = frame.px(kSpace8);
+    const float bar = std::max(below, frame.px(kCornerBar));
+    if (title > frame.px(kWidestCorner) || margins.top <= frame.px(kLowLabels)) {
+        const float cells = margins.left + cell.x * static_cast<float>(grid.columns);
+        margins.right = std::max(margins.right, title + frame.px(kSpace16) + bar - cells);
+        margins.top += foot;
+        return margins;
+    }
+    margins.left = std::max(margins.left, std::max(title, bar) + frame.px(kSpace16));
+    margins.top = std::max(margins.top, frame.px(kCornerTitle) + foot);
+    margins.bar = margins.left;
     return margins;
 }
 

@@ -13,6 +13,8 @@ namespace attn::ui {
 struct GridPlace {
     ImVec2 origin;  // top left of cell (0, 0)
     ImVec2 cell;    // size of one cell
+    bool corner =
+        false;  // title and colour bar stand left of the column labels, over the row labels
 };
 
 /// The room a matrix takes around its cells: row labels, title and column labels, side vectors,
@@ -23,8 +25,11 @@ struct GridMargins {
     float right = 0.0F;
     float bottom = 0.0F;
     float width = 0.0F;
+    float bar =
+        0.0F;  // in the corner: how far left it begins; 0: it follows the title, on one line
 };
-GridMargins grid_margins(const view::GridView& grid, const Frame& frame, ImVec2 cell);
+GridMargins grid_margins(const view::GridView& grid, const Frame& frame, ImVec2 cell,
+                         bool corner = false);
 inline GridMargins grid_margins(const view::GridView& grid, const Frame& frame, float cell) {
     return grid_margins(grid, frame, ImVec2{cell, cell});
 }

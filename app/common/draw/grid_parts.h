@@ -26,6 +26,8 @@ void draw_marks(const GridCanvas& canvas);                    // lit sources, th
 void draw_labels(const GridCanvas& canvas);                   // title, shape, tokens
 /// The scale of its colours, or its legend, from `low` on. Returns what the switch for colours by row was set to.
 std::optional<bool> draw_color_bar(const GridCanvas& canvas, ImVec2 low, float width);
+/// The same at its place: beneath the cells at least as wide as its words, or in the corner.
+std::optional<bool> draw_own_color_bar(const GridCanvas& canvas);
 /// Row max, Σ exp, row sums: as many from the first as `room` holds, in pixels.
 void draw_sides(const GridCanvas& canvas, float room);
 /// The words of the rows end at `right`; those of the columns stand above `foot`.

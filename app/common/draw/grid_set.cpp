@@ -5,6 +5,7 @@
 
 #include "app/common/draw/axis_labels.h"
 #include "app/common/draw/grid_parts.h"
+#include "app/common/draw/heading.h"
 #include "app/common/draw/lens.h"
 
 namespace attn::ui {
@@ -19,8 +20,10 @@ constexpr float kMostAspect = 2.0F;  // of a cell: its width over its height
 
 /// Matrices of one cell size, in so many columns.
 struct Layout {
-    ImVec2 cell{0.0F, 0.0F};
-    std::vector<GridPlace> places;
+    GridPlace each;  // but for where it stands
+    std::vector<GridPlace> places = {};
+
+    void place(float x, float y) { places.push_back({{x, y}, each.cell, each.corner}); }
 };
 
 /// As large as the room for one lets it be, no higher than wide.
@@ -34,20 +37,23 @@ ImVec2 cell_in(float across, float down, const Frame& frame) {
     return {whole(width), whole(height)};
 }
 
-/// With what turned labels reach past the last column.
-GridMargins margins_of(const GridView& grid, ImVec2 cell, const Frame& frame) {
-    GridMargins margins = grid_margins(grid, frame, cell);
-    margins.right = std::max(
-        margins.right,
-        column_labels_overhang({grid.column_labels, cell.x, grid.column_role, {}, {}}, frame));
+/// With what turned labels and the title reach past the last column.
+GridMargins margins_of(const GridView& grid, const GridPlace& at, const Frame& frame) {
+    const ImVec2 cell = at.cell;
+    GridMargins margins = grid_margins(grid, frame, cell, at.corner);
+    const float labels =
+        column_labels_overhang({grid.column_labels, cell.x, grid.column_role, {}, {}}, frame);
+    const float title =
+        at.corner ? 0.0F : margins.width - cell.x * static_cast<float>(grid.columns);
+    margins.right = std::max({margins.right, labels, title});
     return margins;
 }
 
 /// The room around each: the largest of all.
-GridMargins margins_of(Grids grids, ImVec2 cell, const Frame& frame) {
+GridMargins margins_of(Grids grids, const GridPlace& at, const Frame& frame) {
     GridMargins most;
     for (const GridView& grid : grids) {
-        const GridMargins one = margins_of(grid, cell, frame);
+        const GridMargins one = margins_of(grid, at, frame);
         most.left = std::max(most.left, one.left);
         most.top = std::max(most.top, one.top);
         most.right = std::max(most.right, one.right);
@@ -65,7 +71,8 @@ ImVec2 cells_of(Grids grids) {
     return most;
 }
 
-Layout in_columns(Grids grids, int columns, ImVec2 low, ImVec2 high, const Frame& frame) {
+Layout in_columns(Grids grids, bool corner, int columns, ImVec2 low, ImVec2 high,
+                  const Frame& frame) {
     const auto count = static_cast<int>(grids.size());
     const int rows = (count + columns - 1) / columns;
     const ImVec2 cells = cells_of(grids);
@@ -73,50 +80,47 @@ Layout in_columns(Grids grids, int columns, ImVec2 low, ImVec2 high, const Frame
                           static_cast<float>(columns),
                       (high.y - low.y - frame.px(kSpace24) * static_cast<float>(rows - 1)) /
                           static_cast<float>(rows)};
-    Layout at;
-    at.cell = {frame.px(kLargestCell), frame.px(kLargestCell)};
+    Layout at{{{}, {frame.px(kLargestCell), frame.px(kLargestCell)}, corner}};
     GridMargins around;
     for (int pass = 0; pass < 4; ++pass) {  // what stands around depends a little on the cell
-        around = margins_of(grids, at.cell, frame);
+        around = margins_of(grids, at.each, frame);
         const float across = (slot.x - around.left - around.right) / cells.x;
         const float down = (slot.y - around.top - around.bottom) / cells.y;
-        at.cell = cell_in(across, down, frame);
+        at.each.cell = cell_in(across, down, frame);
     }
     for (int n = 0; n < count; ++n) {
         const auto column = static_cast<float>(n % columns);
         const auto row = static_cast<float>(n / columns);
-        const ImVec2 corner{low.x + column * (slot.x + frame.px(kSpace24)),
-                            low.y + row * (slot.y + frame.px(kSpace24))};
-        at.places.push_back(
-            {{std::round(corner.x + around.left), std::round(corner.y + around.top)}, at.cell});
+        const ImVec2 from{low.x + column * (slot.x + frame.px(kSpace24)),
+                          low.y + row * (slot.y + frame.px(kSpace24))};
+        at.place(std::round(from.x + around.left), std::round(from.y + around.top));
     }
     return at;
 }
 
 /// All beside each other, each with the room that it needs itself.
-Layout in_one_row(Grids grids, ImVec2 low, ImVec2 high, const Frame& frame) {
-    Layout at;
-    at.cell = {frame.px(kLargestCell), frame.px(kLargestCell)};
+Layout in_one_row(Grids grids, bool corner, ImVec2 low, ImVec2 high, const Frame& frame) {
+    Layout at{{{}, {frame.px(kLargestCell), frame.px(kLargestCell)}, corner}};
     const float gaps = frame.px(kSpace24) * static_cast<float>(grids.size() - 1);
     for (int pass = 0; pass < 4; ++pass) {  // what stands around depends a little on the cell
-        const GridMargins most = margins_of(grids, at.cell, frame);
+        const GridMargins most = margins_of(grids, at.each, frame);
         float around = gaps;
         float columns = 0.0F;
         for (const GridView& grid : grids) {
-            const GridMargins own = margins_of(grid, at.cell, frame);
+            const GridMargins own = margins_of(grid, at.each, frame);
             around += own.left + own.right;
             columns += static_cast<float>(grid.columns);
         }
         const float across = (high.x - low.x - around) / std::max(columns, 1.0F);
         const float down = (high.y - low.y - most.top - most.bottom) / cells_of(grids).y;
-        at.cell = cell_in(across, down, frame);
+        at.each.cell = cell_in(across, down, frame);
     }
-    const float top = std::round(low.y + margins_of(grids, at.cell, frame).top);
+    const float top = std::round(low.y + margins_of(grids, at.each, frame).top);
     float left = low.x;
     for (const GridView& grid : grids) {
-        const GridMargins own = margins_of(grid, at.cell, frame);
-        at.places.push_back({{std::round(left + own.left), top}, at.cell});
-        left += own.left + at.cell.x * static_cast<float>(grid.columns) + own.right +
+        const GridMargins own = margins_of(grid, at.each, frame);
+        at.place(std::round(left + own.left), top);
+        left += own.left + at.each.cell.x * static_cast<float>(grid.columns) + own.right +
                 frame.px(kSpace24);
     }
     return at;
@@ -125,10 +129,9 @@ Layout in_one_row(Grids grids, ImVec2 low, ImVec2 high, const Frame& frame) {
 void draw_cursor(const GridView& grid, const GridPlace& place, const large::Cell& at,
                  const Frame& frame) {
     if (at.row >= grid.rows || at.column >= grid.columns) return;
-    const auto& [origin, cell] = place;
-    const ImVec2 low{origin.x + cell.x * static_cast<float>(at.column),
-                     origin.y + cell.y * static_cast<float>(at.row)};
-    frame.painter.outline(low, {low.x + cell.x, low.y + cell.y}, frame.theme.text, frame.px(1.5F));
+    const ImVec2 low = GridCanvas{grid, place, frame}.corner(at.row, at.column);
+    frame.painter.outline(low, {low.x + place.cell.x, low.y + place.cell.y}, frame.theme.text,
+                          frame.px(1.5F));
 }
 
 // ---- the lens
@@ -201,10 +204,15 @@ void draw_glass(const Frame& frame, const GridView& part, ImVec2 at, ImVec2 size
 std::vector<GridPlace> place_grids(std::span<const GridView> grids, ImVec2 low, ImVec2 high,
                                    const Frame& frame) {
     if (grids.empty()) return {};
-    Layout best = in_one_row(grids, low, high, frame);
-    for (int columns = static_cast<int>(grids.size()) - 1; columns >= 1; --columns) {
-        Layout at = in_columns(grids, columns, low, high, frame);
-        if (at.cell.y > best.cell.y) best = std::move(at);
+    Layout best = in_one_row(grids, false, low, high, frame);
+    const auto take = [&](Layout at) {
+        if (at.each.cell.y > best.each.cell.y) best = std::move(at);
+    };
+    for (const bool corner : {false, true}) {
+        if (corner && !is_lower_than(kLowestWindow, frame)) break;
+        if (corner) take(in_one_row(grids, true, low, high, frame));
+        for (int columns = static_cast<int>(grids.size()) - 1; columns >= 1; --columns)
+            take(in_columns(grids, corner, columns, low, high, frame));
     }
     return best.places;
 }

@@ -164,13 +164,17 @@ void begin_typing(ImGuiID control, const std::string& text, view::Actions& out) 
     out.push_back(view::TypeInto{Typing{control, text, true}});
 }
 
+std::string typed_digits(const Frame& frame) {
+    if (frame.focus == nullptr || ImGui::GetIO().KeyCtrl || ImGui::GetIO().KeyAlt) return {};
+    claim_digits(*frame.focus);
+    return typed(starts_a_number);
+}
+
 void begin_typing_by_key(const Frame& frame, ImGuiID control, const std::string& text,
                          view::Actions& out) {
     if (take_key(frame, Key::enter) || take_key(frame, Key::space))
         return begin_typing(control, text, out);
-    if (ImGui::GetIO().KeyCtrl || ImGui::GetIO().KeyAlt) return;
-    claim_digits(*frame.focus);
-    const std::string digits = typed(starts_a_number);
+    const std::string digits = typed_digits(frame);
     if (!digits.empty()) out.push_back(view::TypeInto{Typing{control, digits, false}});
 }
 

@@ -24,6 +24,8 @@ void refuse(const std::string& text, std::string_view wanted, const std::string&
 bool is_typed_into(const Frame& frame, ImGuiID control);
 /// Opens the field with all of `text` selected.
 void begin_typing(ImGuiID control, const std::string& text, view::Actions& out);
+/// What came from the keyboard in this frame of a number: its keys are no commands.
+std::string typed_digits(const Frame& frame);
 /// The focused control: Enter or Space opens the field, a digit replaces the value.
 void begin_typing_by_key(const Frame& frame, ImGuiID control, const std::string& text,
                          view::Actions& out);

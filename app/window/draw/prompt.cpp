@@ -66,7 +66,7 @@ PromptForm form_of(const view::Prompt& prompt, const std::string& path) {
 }
 
 // Design units.
-constexpr float kWidth = 640.0F, kHeight = 248.0F, kFigureHeight = 664.0F, kPreview = 400.0F;
+constexpr float kWidth = 640.0F, kHeight = 248.0F, kFigureHeight = 700.0F, kPreview = 400.0F;
 
 /// How wide the figure is to be, and the figure.
 void draw_figure_choice(const view::FigureLook& look, const Frame& frame, view::Actions& out) {
@@ -77,6 +77,13 @@ void draw_figure_choice(const view::FigureLook& look, const Frame& frame, view::
     if (const auto n = choice(frame, "size", {"as on screen", "85 mm", "120 mm", "180 mm", "slide"},
                               static_cast<int>(look.size), tip))
         out.push_back(view::SetFigureSize{static_cast<view::FigureSize>(*n)});
+    const std::vector<std::string> papers{"plain", "cream", "transparent"};
+    flow(frame, choice_width(frame, papers));
+    const Tip paper{"What lies behind it",
+                    "plain: white on a page, else the ground of the theme; cream: in the light "
+                    "theme; transparent: nothing"};
+    if (const auto n = choice(frame, "paper", papers, static_cast<int>(look.paper), paper))
+        out.push_back(view::SetFigurePaper{static_cast<view::FigurePaper>(*n)});
     const int step = (is_pressed(view::Key::down) ? 1 : 0) - (is_pressed(view::Key::up) ? 1 : 0);
     const int next =
         within(static_cast<int>(look.size) + step, 0, static_cast<int>(view::FigureSize::slide));

@@ -29,9 +29,9 @@ void add_settings(const GenerateShown& shown, std::size_t place, InspectorView& 
     const Candidate& it = shown.candidates.all[place];
     const Sampling& how = shown.how;
     if (how.greedy())
-        return view.add("greedy", place == 0 ? "the largest logit: it is taken"
-                                             : fmt::format("{} logits come before it",
-                                                           grouped(static_cast<Index>(place))));
+        return view.add(
+            "greedy", place == 0 ? "the largest logit: it is taken"
+                                 : fmt::format("{} before it", grouped(static_cast<Index>(place))));
     view.add("z / T", fmt::format("{} / {} = {}", number(it.logit), number(how.temperature),
                                   number(it.logit / how.temperature)));
     const bool in_k = !how.top_k || static_cast<Index>(place) < *how.top_k;
@@ -46,8 +46,9 @@ void add_settings(const GenerateShown& shown, std::size_t place, InspectorView& 
     double sum = 0.0;
     for (Index n = 0; n < shown.candidates.kept; ++n)
         sum += shown.candidates.all[static_cast<std::size_t>(n)].before;
-    view.add("kept in all", fmt::format("{} tokens, {} of softmax(z)",
-                                        grouped(shown.candidates.kept), percent(sum)));
+    view.add("kept in all",
+             fmt::format("{} of {} tokens, {} of softmax(z)", grouped(shown.candidates.kept),
+                         grouped(std::ssize(shown.candidates.all)), percent(sum)));
 }
 
 }  // namespace

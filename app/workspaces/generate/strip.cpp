@@ -104,8 +104,9 @@ void add_strip(const AppState& state, GenerateView& view) {
         written.bytes_of_token / std::max<Index>(8 * written.layers * written.kv_heads, 1);
     view.cache = fmt::format("KV cache {}",
                              bytes_words(static_cast<double>(written.bytes_of_token * tokens)));
-    view.cache_formula = fmt::format("2 · {} layers · {} heads · {} · {} tokens · 4 bytes",
-                                     written.layers, written.kv_heads, columns, tokens);
+    view.cache_formula =
+        fmt::format("2 · {} · {} · {} · {} · 4 bytes", counted(written.layers, "layer"),
+                    counted(written.kv_heads, "head"), columns, counted(tokens, "token"));
 }
 
 void add_lens(const AppState& state, GenerateView& view) {

@@ -186,13 +186,17 @@ std::vector<std::size_t> bars_of(const AppState& state) {
     return places;
 }
 
-std::optional<TakeToken> next_of(const AppState& state) {
+bool is_full(const AppState& state) {
     const Index count = std::ssize(taken_of(state));
     const Generated& written = written_of(state);
-    const auto shown = shown_of(state);
     const Index whole = std::ssize(written.prompt) + count;
-    const bool full = count >= kMostTaken || (written.most_tokens && whole >= *written.most_tokens);
-    if (is_example(state) || steps_of(state) <= count || shown->at != count || full ||
+    return count >= kMostTaken || (written.most_tokens && whole >= *written.most_tokens);
+}
+
+std::optional<TakeToken> next_of(const AppState& state) {
+    const Index count = std::ssize(taken_of(state));
+    const auto shown = shown_of(state);
+    if (is_example(state) || steps_of(state) <= count || shown->at != count || is_full(state) ||
         !shown->fault.empty() || own_text(state) == nullptr)
         return std::nullopt;
     return TakeToken{count, shown->candidates.all[shown->next].id};

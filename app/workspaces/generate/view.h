@@ -86,6 +86,8 @@ Index step_of(const AppState& state);
 std::size_t chosen_of(const AppState& state);
 /// The place of the one that the inspector explains.
 std::size_t explained_of(const AppState& state);
+/// The text is as long as the model or the program lets it be.
+bool is_full(const AppState& state);
 /// What → does at the newest step; nullopt: it is not there yet, or the text is as long as it can be.
 std::optional<TakeToken> next_of(const AppState& state);
 /// “mat”

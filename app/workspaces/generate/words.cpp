@@ -24,15 +24,15 @@ Index ties_of(const Candidates& candidates) {
 
 std::string next_words(const AppState& state, const GenerateShown& shown) {
     const Candidate& next = shown.candidates.all[shown.next];
-    const std::string name = quoted_token(state, next.id);
+    const std::string name = (is_full(state) ? "would be " : "is ") + quoted_token(state, next.id);
     const Index all = std::ssize(shown.candidates.all);
     if (shown.how.greedy()) {
         const Index ties = ties_of(shown.candidates);
-        return fmt::format("Next is {}: {} by the logits, the likeliest of {} tokens{}.", name,
+        return fmt::format("Next {}: {} by the logits, the likeliest of {} tokens{}.", name,
                            percent(next.before), grouped(all), as_much_words(ties));
     }
-    return fmt::format("Next is {}: drawn with {}, {} by the logits; {}.", name,
-                       percent(next.after), percent(next.before), kept_words(shown.candidates));
+    return fmt::format("Next {}: drawn with {}, {} by the logits; {}.", name, percent(next.after),
+                       percent(next.before), kept_words(shown.candidates));
 }
 
 std::string taken_words(const AppState& state, const GenerateShown& shown) {
@@ -84,6 +84,7 @@ std::string generate_muted(const AppState& state) {
     if (!is_example(state)) {
         std::string words =
             shown_of(state)->fault.empty() ? draw_words(state, *shown_of(state)) : "";
+        if (is_full(state)) words = "The text is as long as it can be. " + words;
         if (!model_of(state.document())->changes.empty())
             words = "The model writes untouched, without the interventions. " + words;
         return words;

@@ -200,7 +200,7 @@ std::string tie_words(std::span<const float> values, float most) {
     return as_much_words(std::ranges::count(values, most) - 1);
 }
 
-/// "QK of layer 1 head 1 is largest for c and d: 3.21."
+/// "QK of layer 1 head 1 is largest for query “c” and key “d”: 3.21."
 std::string product_point(const AppState& state, const ModelCircuit& circuit) {
     const CircuitShow show = heads_look(state).circuit_show;
     const TokenProduct& product = product_of(circuit, show);
@@ -215,10 +215,10 @@ std::string product_point(const AppState& state, const ModelCircuit& circuit) {
     const bool lowers = *most < 0.0F;  // each of them
     if (show == CircuitShow::ov && *most == 0.0F) return "Attending to no token raises a logit.";
     return show == CircuitShow::ov
-               ? fmt::format("Attending to {} {} the logit of {} {}: by {}{}.", row,
+               ? fmt::format("Attending to “{}” {} the logit of “{}” {}: by {}{}.", row,
                              lowers ? "lowers" : "raises", column, lowers ? "least" : "most",
                              number(std::abs(*most)), tie_words(values, *most))
-               : fmt::format("QK of {} is largest for query {} and key {}: {}{}.",
+               : fmt::format("QK of {} is largest for query “{}” and key “{}”: {}{}.",
                              head_name(circuit.at), row, column, number(*most),
                              tie_words(values, *most));
 }

@@ -17,8 +17,7 @@
 namespace attn::view {
 namespace {
 
-constexpr int kRamp = 24;        // colours of the legend
-constexpr Index kMostInRow = 4;  // heads of an only layer; more are listed in several rows
+constexpr int kRamp = 24;  // colours of the legend
 
 std::string thumb_title(const HeadsLook& look, const HeadFacts& facts) {
     const auto measure = find_head_measure(look.sort);
@@ -324,9 +323,8 @@ AllHeadsView build_all_heads_view(const AppState& state) {
     }
     view.here = head_here(state);
     view.point = heads_point(state);
-    const bool one_row = look.result->layers.size() == 1 &&
-                         look.result->heads.size() > static_cast<std::size_t>(kMostInRow);
-    view.listed = !look.sort.empty() || (one_row && !info(look.show).of_layer);
+    const bool only_layer = look.result->layers.size() == 1;
+    view.listed = !look.sort.empty() || (only_layer && !info(look.show).of_layer);
     add_thumbs(state, view);
     view.legend = legend_of(state);
     view.why = sentence("a label: " + label_rule()) + "\n" + view.legend.caution + " " +

@@ -157,6 +157,7 @@ bool leaves_cell(const CellEdit& editing, const Action& action) {
 }  // namespace
 
 void end_typing(AppState& state, const Action& action) {
+    if (kind_of(action) != Kind::moment) step_look(state).refused = false;
     const auto& editing = step_look(std::as_const(state)).editing;
     if (!editing || !leaves_cell(*editing, action)) return;
     const auto value = value_at(state, editing->cell);
@@ -202,6 +203,7 @@ void carry_out(AppState& state, const ExplainSource& action) {
     if (!has_cell(state, action.cell)) return carry_out(state, SelectCell{action.cell});
     choose_cell(state, action.cell);
     step_look(state).editing.reset();
+    step_look(state).refused = true;
     say(state, source_words(state, action.cell));
 }
 

@@ -77,6 +77,7 @@ struct StepLook {
     std::optional<Motion> motion;
     std::shared_ptr<const StageCells> cells;  // see follow_stage_cells()
     bool doors = false;                       // what to do first is offered under the weights
+    bool refused = false;  // the last thing that was asked for was to edit what is computed
 };
 
 inline constexpr Look<StepLook> step_look;

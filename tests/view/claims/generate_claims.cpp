@@ -68,21 +68,27 @@ bool names(const Told& told, std::size_t part, Index id) {
 }
 double of(const std::vector<double>& p, Index id) { return p[static_cast<std::size_t>(id)]; }
 
-/// "Next is {}: {} by the logits, the likeliest of {} tokens{}"
+/// "is “mat”"; "would be “mat”" where nothing more can be taken.
+bool names_next(const Told& told, Index id) {
+    return told.part[0] ==
+           (is_full(told.state) ? "would be " : "is ") + quoted_token(told.state, id);
+}
+
+/// "Next {}: {} by the logits, the likeliest of {} tokens{}"
 bool check_greedy(const Told& told) {
     const Drawn all = drawn(told);
     const Index ties = count_largest(shown_of(told.state)->step->logits) - 1;
     const Index said =
         told.part[3].empty() ? 0 : count_of(split(told.part[3].substr(6), " ").front());
-    return names(told, 0, all.order.front()) &&
+    return names_next(told, all.order.front()) &&
            shows(told.part[1], of(all.before, all.order.front())) &&
            told.count(2) == std::ssize(all.order) && said == ties;
 }
-/// "Next is {}: drawn with {}, {} by the logits; {}"
+/// "Next {}: drawn with {}, {} by the logits; {}"
 bool check_drawn(const Told& told) {
     const Drawn all = drawn(told);
     const Index next = all.order[all.next];
-    if (!names(told, 0, next) || !shows(told.part[1], of(all.after, next)) ||
+    if (!names_next(told, next) || !shows(told.part[1], of(all.after, next)) ||
         !shows(told.part[2], of(all.before, next)))
         return false;
     if (const auto whole = parts_of("all {} tokens are kept", told.part[3]))
@@ -136,12 +142,13 @@ bool check_made_up(const Told& told) {
            told.count(1) == std::ssize(shown_of(told.state)->step->logits) &&
            told.part[0] == generate_lacks(told.state);
 }
-/// "kept in all: {} tokens, {} of softmax(z)"
+/// "kept in all: {} of {} tokens, {} of softmax(z)"
 bool check_kept(const Told& told) {
     const Drawn all = drawn(told);
     double sum = 0.0;
     for (std::size_t n = 0; n < all.kept; ++n) sum += of(all.before, all.order[n]);
-    return told.count(0) == static_cast<Index>(all.kept) && shows(told.part[1], sum);
+    return told.count(0) == static_cast<Index>(all.kept) &&
+           told.count(1) == std::ssize(all.order) && shows(told.part[2], sum);
 }
 /// "token: {} of {}": the one that the inspector explains.
 bool check_token(const Told& told) {
@@ -183,29 +190,29 @@ bool check_cut(const Told& told) {
 bool check_cache(const Told& told) {
     const Generated& written = written_of(told.state);
     const Index tokens = std::ssize(written.prompt) + step_of(told.state);
-    return told.count(0) == written.layers && told.count(1) == written.kv_heads &&
-           told.count(3) == tokens &&
-           8 * told.count(0) * told.count(1) * told.count(2) * tokens ==
+    return told.count(0) == written.layers && told.count(2) == written.kv_heads &&
+           told.count(5) == tokens &&
+           8 * told.count(0) * told.count(2) * told.count(4) * tokens ==
                written.bytes_of_token * tokens;
 }
 
 constexpr Claim kClaims[] = {
-    {"Next is {}: {} by the logits, the likeliest of {} tokens{}", check_greedy},
-    {"Next is {}: drawn with {}, {} by the logits; {}", check_drawn},
+    {"Next {}: {} by the logits, the likeliest of {} tokens{}", check_greedy},
+    {"Next {}: drawn with {}, {} by the logits; {}", check_drawn},
     {"Step {} took {}: {} by the logits, {}", check_taken},
     {"u = {} of seed {} at step {} falls on {}, from {} to {} of the running sum", check_u},
     {"Greedy takes {} here and draws nothing: T, top-k, top-p and seed do not count",
      check_takes_here},
     {"{} more: {} by the logits, {} drawn", check_rest},
     {"{}: these {} logits are made up", check_made_up},
-    {"kept in all: {} tokens, {} of softmax(z)", check_kept},
+    {"kept in all: {} of {} tokens, {} of softmax(z)", check_kept},
     {"token: {} of {}", check_token},
     {"greedy: the largest logit: it is taken", check_largest},
-    {"greedy: {} logits come before it", check_before},
+    {"greedy: {} before it", check_before},
     {"top-k {}: {} before it: {}", check_top_k},
     {"top-p {}: p before it sums to {}: {}", check_top_p},
     {"p drawn with: 0, it is cut", check_cut},
-    {"2 · {} layers · {} heads · {} · {} tokens · 4 bytes", check_cache},
+    {"2 · {} layer{} · {} head{} · {} · {} token{} · 4 bytes", check_cache},
 };
 
 }  // namespace

@@ -477,9 +477,9 @@ constexpr Claim kClaims[] = {
          return std::ranges::max(
                     heads_look(told.state).circuit->circuit->over.ov.values.values()) == 0.0F;
      }},
-    {"QK of {} is largest for query {} and key {}: {}", check_most_qk},
-    {"Attending to {} raises the logit of {} most: by {}", check_most_ov},
-    {"Attending to {} lowers the logit of {} least: by {}", check_least_ov},
+    {"QK of {} is largest for query “{}” and key “{}”: {}", check_most_qk},
+    {"Attending to “{}” raises the logit of “{}” most: by {}", check_most_ov},
+    {"Attending to “{}” lowers the logit of “{}” least: by {}", check_least_ov},
     {"Layer {} head {} composes most with {}: {} {}", check_composed},
     {"Row {}: {} get {} each under {}, {} under {}",
      [](const Told& told) { return told.part[2] != told.part[4]; }},

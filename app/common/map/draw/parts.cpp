@@ -3,6 +3,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/heading.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/draw/parts.h"
 
@@ -10,7 +11,7 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kRuler = 24.0F, kLegend = 56.0F, kLeastCanvas = 48.0F;
+constexpr float kRuler = 24.0F, kLeastCanvas = 48.0F;
 constexpr double kLeastAspect = 0.5;  // height to width of a canvas, of few queries
 
 /// How good the picture is, and how large a cell.
@@ -37,9 +38,11 @@ void draw_hint(const MapScene& scene, const Area& room) {
                   fault ? scene.view.fault : scene.view.hint);
 }
 
-/// What is over the lines under a map.
-Area above_foot(const Frame& frame, const Area& room) {
-    return {room.low, {room.high.x, room.high.y - frame.px(kTitleRow + kLegend)}};
+/// What is over the lines under a map, and left of a legend beside it.
+Area without_legend(const Frame& frame, const Area& room, bool beside) {
+    const float below = kTitleRow + (beside ? 0.0F : kLegendBelow);
+    return {room.low,
+            {room.high.x - frame.px(beside ? kLegendBeside : 0.0F), room.high.y - frame.px(below)}};
 }
 
 /// What the whole matrix takes of a canvas so wide: more would stay empty.
@@ -50,12 +53,17 @@ float filled_height(const view::MapSize& size, float width) {
 }
 
 /// Rulers, canvas, legend, how good it is; the cell under the pointer.
-std::optional<large::Cell> draw_framed(const MapScene& scene, const Rulers& at) {
+std::optional<large::Cell> draw_framed(const MapScene& scene, const Rulers& at, bool beside) {
     const Frame& frame = scene.frame;
-    const ImVec2 foot{at.canvas.low.x, at.canvas.high.y + frame.px(kTitleRow)};
+    const auto& [low, high] = at.canvas;
+    const float foot = high.y + frame.px(kTitleRow);
     draw_rulers(scene, at);
-    draw_state(scene, {{foot.x, at.canvas.high.y}, {at.canvas.high.x, foot.y}});
-    draw_map_legend(scene, {foot, {at.canvas.high.x, foot.y + frame.px(kLegend)}});
+    draw_state(scene, {{low.x, high.y}, {high.x, foot}});
+    if (beside)
+        draw_map_legend(scene, {{high.x + frame.px(kSpace16), low.y},
+                                {high.x + frame.px(kLegendBeside), high.y}});
+    else
+        draw_map_legend(scene, {{low.x, foot}, {high.x, foot + frame.px(kLegendBelow)}});
     return draw_map_canvas(scene, at.canvas);
 }
 
@@ -97,10 +105,13 @@ float draw_swatch(const std::string& name, view::Color color, const Area& place,
     return left + frame.text_width(frame.fonts.small, words) + frame.px(16);
 }
 
-/// What is not finite first: it is what must not be missed.
+/// What is not finite first: it is what must not be missed. Right of the bar, or beneath its ticks.
 void draw_swatches(const view::MapLegend& legend, const Area& bar, float right,
                    const Frame& frame) {
     Area place{{bar.high.x + frame.px(24), bar.low.y}, {right, bar.high.y}};
+    if (place.low.x >= right)
+        place = {{bar.low.x, bar.high.y + frame.px(kTitleRow)},
+                 {right, bar.high.y + frame.px(kTitleRow + kSwatch)}};
     place.low.x = draw_swatch(legend.nan, legend.nan_color, place, frame);
     place.low.x = draw_swatch(legend.infinite, legend.infinite_color, place, frame);
     draw_swatch(legend.masked, legend.masked_color, place, frame);
@@ -206,16 +217,18 @@ Area room_left() {
 
 void draw_map_alone(const MapScene& scene) {
     const Area room = room_left();
-    const Rulers at = place_map(scene.frame, above_foot(scene.frame, room));
+    const bool beside = is_lower_than(kLowestWindow, scene.frame);
+    const Rulers at = place_map(scene.frame, without_legend(scene.frame, room, beside));
     say_room(scene, at.canvas);
     if (!has_map(scene.view)) return draw_hint(scene, room);
-    say_hovered(scene, draw_framed(scene, at));
+    say_hovered(scene, draw_framed(scene, at, beside));
 }
 
 MapsPointed draw_maps(std::span<const view::MapView> maps, const view::MapLook& look,
                       const Box& box, const Frame& frame, view::Actions& out) {
     const Area room{{box.low.x, box.low.y + frame.px(kTitleRow)}, box.high};
-    Rulers at = place_map(frame, above_foot(frame, room));
+    const bool beside = maps.size() == 1 && is_lower_than(kLowestWindow, frame);
+    Rulers at = place_map(frame, without_legend(frame, room, beside));
     const auto count = static_cast<float>(maps.size());
     const float gap = frame.px(kSpace16);
     const float width = std::floor((at.canvas.width() - gap * (count - 1.0F)) / count);
@@ -232,7 +245,7 @@ MapsPointed draw_maps(std::span<const view::MapView> maps, const view::MapLook& 
         draw_fitted(frame, frame.fonts.strong, {at.canvas.low.x, box.low.y},
                     {at.canvas.high.x, room.low.y}, Align::left, frame.theme.role(maps[n].role),
                     maps[n].title);
-        if (const auto under = draw_framed(scene, at)) pointed.hovered = under;
+        if (const auto under = draw_framed(scene, at, beside)) pointed.hovered = under;
         ImGui::PopID();
         for (view::Action& action : asked) {
             if (const auto* const select = action.as<view::SelectMapCell>())

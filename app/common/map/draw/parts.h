@@ -50,7 +50,9 @@ struct Profiles {
 void draw_profiles(const MapScene& scene, const Profiles& profiles);
 /// What the bars are, in one line.
 void draw_profile_captions(const MapScene& scene, const Area& line);
-/// The colour bar with its ticks, what is masked, what the colours mean.
+/// The colour bar with its ticks, what is masked, what the colours mean: so high beneath a map, in the lowest windows so
+/// wide beside it, in design units.
+inline constexpr float kLegendBelow = 56.0F, kLegendBeside = 168.0F;
 void draw_map_legend(const MapScene& scene, const Area& area);
 
 /// The whole matrix, small; pressing or dragging it moves the camera.

@@ -19,15 +19,10 @@ using view::ExercisesView;
 using view::ExerciseVoice;
 
 // Design units.
-constexpr float kWidest = 780.0F;  // of a line
+constexpr float kWidest = 780.0F, kTwoColumns = 960.0F;  // of a line; of the room for two of them
 constexpr float kSheets = 240.0F;
 constexpr float kParagraph = 8.0F;
-constexpr float kQuestion = 26.0F;
-
-view::ExerciseType type_of(const Frame& frame) {
-    const float room = ImGui::GetContentRegionAvail().x - frame.px(12);
-    return {frame.fonts.body.px, within(room, frame.px(120), frame.px(kWidest))};
-}
+constexpr float kQuestion = 26.0F;  // between two
 
 void draw_bar(const ExercisesView& view, ControlBar& bar) {
     const auto set = [&](const std::string& key, std::uint64_t seed) {
@@ -52,10 +47,6 @@ ImVec2 draw_block(const ExerciseBlock& block, const Frame& frame) {
     return at;
 }
 
-void draw_paragraph(const ExerciseParagraph& paragraph, ExerciseVoice voice, const Frame& frame) {
-    draw_block(lay_out_paragraph(paragraph, type_of(frame), frame.painter, voice), frame);
-}
-
 view::Color edge_of(std::optional<EntryMark> mark, const Frame& frame) {
     if (!mark || *mark == EntryMark::empty) return frame.theme.control;
     return *mark == EntryMark::right ? frame.theme.good : frame.theme.bad;
@@ -66,6 +57,7 @@ struct Sheet {
     const ExercisesView& view;
     const Frame& frame;
     view::Actions& out;
+    view::ExerciseType type;
     std::size_t n = 0;
 
     const view::ExerciseQuestion& question() const { return view.exercise.questions[n]; }
@@ -76,16 +68,18 @@ struct Sheet {
         return shown().checked->marks[blank];
     }
 
+    void say(const ExerciseParagraph& paragraph, ExerciseVoice voice = ExerciseVoice::plain) {
+        draw_block(lay_out_paragraph(paragraph, type, frame.painter, voice), frame);
+    }
+
     void draw() {
         ImGui::PushID(static_cast<int>(n));
-        for (const auto& paragraph : numbered(question().text, n + 1))
-            draw_paragraph(paragraph, ExerciseVoice::plain, frame);
-        draw_blanks(lay_out_blanks(question(), type_of(frame), frame.painter));
+        for (const auto& paragraph : numbered(question().text, n + 1)) say(paragraph);
+        draw_blanks(lay_out_blanks(question(), type, frame.painter));
         draw_buttons();
-        if (shown().hint) draw_paragraph(question().hint, ExerciseVoice::muted, frame);
+        if (shown().hint) say(question().hint, ExerciseVoice::muted);
         if (shown().solution)
-            for (const auto& paragraph : question().solution)
-                draw_paragraph(paragraph, ExerciseVoice::plain, frame);
+            for (const auto& paragraph : question().solution) say(paragraph);
         ImGui::PopID();
     }
 
@@ -173,14 +167,30 @@ struct Sheet {
     }
 };
 
+/// What is given, then the questions, line by line in one column or two.
 void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& out) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {frame.px(8), frame.px(kParagraph)});
-    for (const auto& paragraph : view.exercise.text)
-        draw_paragraph(paragraph, ExerciseVoice::plain, frame);
-    for (std::size_t n = 0; n < view.questions.size(); ++n) {
-        ImGui::Dummy({1.0F, frame.px(kQuestion - 2 * kParagraph)});
-        Sheet{view, frame, out, n}.draw();
-    }
+    const float gap = frame.px(kSpace48), room = ImGui::GetContentRegionAvail().x - frame.px(12);
+    const std::size_t columns = room >= frame.px(kTwoColumns) ? 2 : 1;
+    const float each = (room - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+    Sheet sheet{
+        view, frame, out, {frame.fonts.body.px, within(each, frame.px(120), frame.px(kWidest))}};
+    ImVec2 at = ImGui::GetCursorScreenPos();
+    float foot = at.y;
+    const auto draw = [&](std::size_t place, const auto& one) {
+        if (place > 0 && place % columns == 0) at.y = foot + frame.px(kQuestion);
+        const auto column = static_cast<float>(place % columns);
+        ImGui::SetCursorScreenPos({at.x + column * (sheet.type.width + gap), at.y});
+        ImGui::BeginGroup();
+        one();
+        ImGui::EndGroup();
+        foot = std::max(foot, ImGui::GetItemRectMax().y);
+    };
+    draw(0, [&] {
+        for (const auto& paragraph : view.exercise.text) sheet.say(paragraph);
+    });
+    for (; sheet.n < view.questions.size(); ++sheet.n) draw(sheet.n + 1, [&] { sheet.draw(); });
+    ImGui::SetCursorScreenPos({at.x, foot});
     ImGui::Dummy({1.0F, frame.px(kQuestion)});
     ImGui::PopStyleVar();
 }

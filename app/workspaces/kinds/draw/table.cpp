@@ -14,7 +14,7 @@ using view::KindRow, view::KindsView;
 // Design units.
 constexpr float kTwoColumns = 900.0F, kTableLargestCell = 72.0F;
 constexpr float kOutputs = 136.0F, kOutputRow = 28.0F, kOutputsWidth = 272.0F;
-constexpr float kNumber = 0.26F;  // of a column's width: the numbers of one side
+constexpr float kNumber = 0.31F;  // of a column's width: the numbers of one side
 
 /// What stands between A and B, and what each of them has.
 struct Groups {

@@ -9,7 +9,7 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kHeader = 34.0F, kProfile = 40.0F, kLowProfile = 24.0F, kLegend = 56.0F;
+constexpr float kHeader = 34.0F, kLowHeader = 26.0F, kProfile = 40.0F, kLowProfile = 24.0F;
 constexpr float kRoomy = 480.0F;  // a lower map gives up some heights
 constexpr float kForm = 440.0F;   // width of the hint on an empty canvas
 constexpr float kLeastCells = 200.0F, kMostCells = 720.0F;
@@ -23,21 +23,26 @@ struct Layout {
 
 Layout lay_out(const Frame& frame, const Area& room) {
     const bool roomy = room.height() >= frame.px(kRoomy);
+    const bool beside = is_lower_than(kLowestWindow, frame);
     const float across = frame.px(kProfile);  // holds a ruler's title too
     const float profile = frame.px(roomy ? kProfile : kLowProfile);
     const float captions = roomy ? frame.px(kTitleRow) : 0.0F;  // their tooltips say the same
-    const float top = room.low.y + frame.px(kHeader);
+    const float top = room.low.y + frame.px(beside ? kLowHeader : kHeader);
+    const float right = frame.px(beside ? kLegendBeside : 0.0F);
+    const float below = frame.px(beside ? 0.0F : kLegendBelow);
     const Rulers map = place_map(
         frame, {{room.low.x, top},
-                {room.high.x - across, room.high.y - profile - captions - frame.px(kLegend)}});
-    const Area& canvas = map.canvas;
-    const float foot = canvas.high.y + profile;
+                {room.high.x - across - right, room.high.y - profile - captions - below}});
+    const auto& [low, high] = map.canvas;
+    const float foot = high.y + profile, end = high.x + across;
+    const Area under{{low.x, foot + captions}, {room.high.x, foot + captions + below}};
+    const Area aside{{end + frame.px(kSpace16), low.y}, {room.high.x, high.y}};
     return {{room.low, {room.high.x, top}},
             map,
-            {{canvas.high.x, canvas.low.y}, {canvas.high.x + across, canvas.high.y}},
-            {{canvas.low.x, canvas.high.y}, {canvas.high.x, foot}},
-            {{canvas.low.x, foot}, {room.high.x, foot + captions}},
-            {{canvas.low.x, foot + captions}, {room.high.x, foot + captions + frame.px(kLegend)}}};
+            {{high.x, low.y}, {end, high.y}},
+            {{low.x, high.y}, {high.x, foot}},
+            {{low.x, foot}, {room.high.x, foot + captions}},
+            beside ? aside : under};
 }
 
 /// What the whole matrix leaves of the width.

@@ -320,8 +320,13 @@ std::optional<Index> draw_plane(const MemoryView& view, Plane which, const Box& 
     const auto hovered = hold_points(plane, which, view, out);
     if (keys) read_ground(plane, view, out);
     ImGui::PopID();
-    draw_fitted(frame, frame.fonts.body, box.low, {plane.high.x, plane.low.y}, Align::left,
-                frame.theme.role(role), keys ? "keys k" : "values v: o = Σ a v");
+    constexpr const char* kSum = "values v: o = Σ a v";
+    const bool fits = frame.text_width(frame.fonts.body, kSum) <= plane.side();
+    draw_text_in(frame, frame.fonts.body, box.low, {plane.high.x, plane.low.y}, Align::left,
+                 frame.theme.role(role),
+                 keys   ? "keys k"
+                 : fits ? kSum
+                        : "values v");
     Labels labels(plane);
     frame.painter.push_clip(plane.low, plane.high);
     say_stands(frame.painter, Measuring::Kind::chart, plane.low, plane.high);

@@ -115,8 +115,7 @@ void draw_one(const MasksView& view, std::size_t n, const GridPlace& place, cons
     draw_marks(canvas);
     draw_labels(canvas);
     draw_sides(canvas, std::numeric_limits<float>::max());
-    draw_color_bar(canvas, {place.origin.x, canvas.end().y + frame.px(kBarGap)},
-                   canvas.end().x - place.origin.x);
+    draw_own_color_bar(canvas);
 }
 
 }  // namespace

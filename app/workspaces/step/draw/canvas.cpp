@@ -203,7 +203,13 @@ void draw_titles(const Cross& cross, const Placed& one) {
     if ((slot == Slot::left && !named) || slot == Slot::right) draw_side_title(cross, one);
 }
 
-/// What to press first, at the foot of the canvas. Colour bars end before it.
+/// Title and shape under a matrix, and what stays free after them.
+float foot_words(const Placed& one, const Frame& frame) {
+    return frame.text_width(frame.fonts.strong, one.grid.title) +
+           frame.text_width(frame.fonts.small, one.grid.shape) + frame.px(6 + kSpace16);
+}
+
+/// What to press first, at the foot of the canvas, clear of the hero's title. Colour bars end before it.
 struct Hint {
     std::string words;
     ImVec2 low, high;
@@ -212,10 +218,14 @@ Hint hint_of(const Cross& cross) {
     const Frame& frame = cross.frame;
     const Font& font = frame.fonts.body;
     const std::string& whole = cross.view.hint;
-    const bool fits = frame.text_width(font, whole) <= cross.room.x / 2;
-    const std::string words =
-        fit_text(frame, font, fits ? whole : whole.substr(0, whole.find(". ")), cross.room.x / 2);
     const ImVec2 end = cross.origin + cross.room;
+    const Placed& hero = cross.hero();
+    const bool meets = cross.canvas(hero).end().y + frame.px(kFootHeight) > end.y - font.px;
+    const float title = hero.place.origin.x + foot_words(hero, frame);
+    const float room = std::min(cross.room.x / 2, meets ? end.x - title : cross.room.x);
+    const bool fits = frame.text_width(font, whole) <= room;
+    const std::string words =
+        fit_text(frame, font, fits ? whole : whole.substr(0, whole.find(". ")), room);
     return {words,
             {end.x - frame.text_width(font, words), end.y - font.px - frame.px(4)},
             {end.x, end.y - frame.px(4)}};
@@ -237,10 +247,10 @@ void draw_foot(const Cross& cross, const Placed& one, view::Actions& out) {
     float x = low.x;
     if (!aside) {
         frame.painter.text(frame.fonts.strong, low, frame.theme.role(grid.role), grid.title);
-        x += frame.text_width(frame.fonts.strong, grid.title) + frame.px(6);
-        frame.painter.text(frame.fonts.small, {x, low.y + frame.px(2)}, frame.theme.muted,
+        const float shape = x + frame.text_width(frame.fonts.strong, grid.title) + frame.px(6);
+        frame.painter.text(frame.fonts.small, {shape, low.y + frame.px(2)}, frame.theme.muted,
                            grid.shape);
-        x += frame.text_width(frame.fonts.small, grid.shape) + frame.px(kSpace8 * 2);
+        x += foot_words(one, frame);
     }
     const Hint hint = hint_of(cross);
     const bool meets = !hint.words.empty() && low.y + frame.px(kFootHeight) > hint.low.y;

@@ -4,6 +4,7 @@
 #include "app/common/draw/around.h"
 #include "app/common/draw/inspector.h"
 #include "app/common/draw/parts.h"
+#include "app/common/draw/typing.h"
 #include "app/common/draw/workspace.h"
 #include "app/common/map/draw/parts.h"
 #include "app/common/workspace.h"
@@ -117,6 +118,8 @@ std::string draw_step_workspace(const view::AppState& state, const WorkArea& r, 
     });
     if (r.chrome && view::step_look(state).model_open)
         draw_model(view.controls, model, around(frame), out);
+    if (view::step_look(state).refused && state.selected && !typed_digits(frame).empty())
+        out.push_back(view::ExplainSource{*state.selected});
     if (pointed.cell != state.hovered) out.push_back(view::HoverCell{pointed.cell});
     if (pointed.symbol != view.lit) out.push_back(view::HoverOperand{pointed.symbol});
     return view::computed_words(state);

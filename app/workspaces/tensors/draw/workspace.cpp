@@ -13,12 +13,17 @@
 namespace attn::ui {
 namespace {
 
-using view::TensorDetail, view::TensorLine, view::TensorsView;
+using view::TensorColumn, view::TensorDetail, view::TensorLine, view::TensorsView;
 
 // Design units.
 constexpr float kRow = 26.0F, kFilter = 220.0F, kAxesList = 220.0F, kOption = 110.0F, kList = 0.5F,
                 kFew = 0.3F, kBins = 64.0F, kRoles = 300.0F, kBeside = 720.0F,
-                kAbout = 320.0F;  // of what is said beside the picture
+                kAbout = 320.0F,  // of what is said beside the picture
+    kPad = 6.0F, kMostName = 0.4F;
+constexpr std::size_t kMeasured = 64;  // rows
+/// Of them the tooltip of a row or its detail speaks too.
+constexpr TensorColumn kLeast[] = {TensorColumn::dtype, TensorColumn::bytes, TensorColumn::role,
+                                   TensorColumn::mean};
 
 /// A text that is typed; what it was changed to.
 std::optional<std::string> draw_typed(ControlBar& bar, const char* id, const std::string& hint,
@@ -70,26 +75,49 @@ void draw_bar(const TensorsView& view, ControlBar& bar) {
     for (const view::TensorOption& option : view.options) draw_option(option, bar);
 }
 
-/// Where each column begins and ends.
-std::vector<std::pair<float, float>> columns_in(const TensorsView& view, float low, float high) {
-    float shares = 0.0F;
-    for (const auto& head : view.heads) shares += head.share;
-    std::vector<std::pair<float, float>> columns;
-    float x = low;
-    for (const auto& head : view.heads) {
-        const float width = (high - low) * head.share / shares;
-        columns.emplace_back(x, x + width);
-        x += width;
+using Columns = std::vector<std::pair<float, float>>;
+
+const Font& font_of(const TensorsView& view, std::size_t column, const Frame& frame) {
+    const bool digits = view.heads[column].right || column == 2;
+    return digits ? frame.fonts.digits_small : frame.fonts.body;
+}
+
+/// Where each column begins and ends: each as wide as the first rows and its title ask for, what is left by their shares;
+/// where they ask for more than there is, the least are left out, then each gives up as much of what it asked for.
+Columns columns_in(const TensorsView& view, float low, float high, const Frame& frame) {
+    std::vector<float> widths;
+    float asked = 0.0F, shares = 0.0F;
+    const float room = high - low;
+    for (std::size_t n = 0; n < view.heads.size(); ++n) {
+        float widest = frame.text_width(frame.fonts.small, view.heads[n].title + " ↓");
+        for (std::size_t row = 0; row < std::min(view.lines.size(), kMeasured); ++row)
+            if (const auto& cells = view.lines[row].cells; n < cells.size())
+                widest = std::max(widest, frame.text_width(font_of(view, n, frame), cells[n]));
+        if (n == 0) widest = std::min(widest, kMostName * room);
+        widths.push_back(widest + 2 * frame.px(kPad) + 1.0F);
+        asked += widths.back();
+        shares += view.heads[n].share;
     }
+    for (const TensorColumn least : kLeast)
+        for (std::size_t n = 0; n < widths.size(); ++n)
+            if (view.heads[n].column == least && asked > room)
+                asked -= std::exchange(widths[n], 0.0F);
+    const float fit = std::min(room / std::max(asked, 1.0F), 1.0F);
+    const float spare = std::max(room - asked, 0.0F);
+    Columns columns;
+    for (std::size_t n = 0; n < widths.size(); ++n, low = columns.back().second)
+        columns.emplace_back(
+            low,
+            low + fit * widths[n] + (widths[n] > 0.0F ? spare * view.heads[n].share / shares : 0));
     return columns;
 }
 
-void draw_heads_row(const TensorsView& view, const Box& box, const Frame& frame,
-                    view::Actions& out) {
-    const auto columns = columns_in(view, box.low.x, box.high.x);
+void draw_heads_row(const TensorsView& view, const Columns& columns, const Box& box,
+                    const Frame& frame, view::Actions& out) {
     for (std::size_t n = 0; n < columns.size(); ++n) {
         const auto& head = view.heads[n];
         const auto [left, right] = columns[n];
+        if (right <= left) continue;
         ImGui::SetCursorScreenPos({left, box.low.y});
         const bool clicked = ImGui::InvisibleButton(
             head.title.c_str(), {std::max(1.0F, right - left), box.high.y - box.low.y});
@@ -97,7 +125,7 @@ void draw_heads_row(const TensorsView& view, const Box& box, const Frame& frame,
         if (clicked || pressed_by_key(frame))
             out.push_back(view::SortTensors{head.column, sorted && !view.descending});
         const std::string mark = sorted ? view.descending ? " ↓" : " ↑" : "";
-        const float pad = frame.px(6);
+        const float pad = frame.px(kPad);
         draw_text_in(frame, frame.fonts.small, {left + pad, box.low.y}, {right - pad, box.high.y},
                      head.right ? Align::right : Align::left,
                      sorted ? frame.theme.text : frame.theme.muted,
@@ -108,8 +136,8 @@ void draw_heads_row(const TensorsView& view, const Box& box, const Frame& frame,
                        frame.px(1));
 }
 
-void draw_line(const TensorsView& view, const TensorLine& line, const Frame& frame,
-               view::Actions& out) {
+void draw_line(const TensorsView& view, const TensorLine& line, const Columns& columns,
+               const Frame& frame, view::Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 size{ImGui::GetContentRegionAvail().x, frame.px(kRow)};
     const bool clicked = ImGui::InvisibleButton("row", {std::max(1.0F, size.x), size.y});
@@ -118,12 +146,12 @@ void draw_line(const TensorsView& view, const TensorLine& line, const Frame& fra
     if (line.selected || ImGui::IsItemHovered())
         frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
     if (line.selected) frame.painter.rect(low, {low.x + frame.px(2), high.y}, frame.theme.accent);
-    const auto columns = columns_in(view, low.x, high.x);
     for (std::size_t n = 0; n < columns.size() && n < line.cells.size(); ++n) {
         const auto [left, right] = columns[n];
-        const float pad = frame.px(6);
+        if (right <= left) continue;
+        const float pad = frame.px(kPad);
         const bool number = view.heads[n].right;
-        const Font& font = number || n == 2 ? frame.fonts.digits_small : frame.fonts.body;
+        const Font& font = font_of(view, n, frame);
         const bool bad = line.faulty &&
                          (view.heads[n].column == view::TensorColumn::nans ||
                           view.heads[n].column == view::TensorColumn::infs) &&
@@ -140,8 +168,8 @@ void draw_line(const TensorsView& view, const TensorLine& line, const Frame& fra
 }
 
 /// Only the rows on screen are drawn, and known to be seen.
-void draw_lines(const TensorsView& view, const view::AppState& state, const Frame& frame,
-                view::Actions& out) {
+void draw_lines(const TensorsView& view, const Columns& columns, const view::AppState& state,
+                const Frame& frame, view::Actions& out) {
     const float row = frame.px(kRow);
     const auto count = static_cast<Index>(view.lines.size());
     const float room = ImGui::GetContentRegionAvail().y;
@@ -161,7 +189,7 @@ void draw_lines(const TensorsView& view, const view::AppState& state, const Fram
     for (Index n = first; n < past; ++n) {
         ImGui::SetCursorScreenPos({top.x, top.y + row * static_cast<float>(n)});
         ImGui::PushID(static_cast<int>(n));
-        draw_line(view, view.lines[static_cast<std::size_t>(n)], frame, out);
+        draw_line(view, view.lines[static_cast<std::size_t>(n)], columns, frame, out);
         ImGui::PopID();
     }
     ImGui::SetCursorScreenPos({top.x, top.y + row * static_cast<float>(count)});
@@ -297,9 +325,11 @@ void draw_list(const TensorsView& view, const view::AppState& state, const Box& 
         return wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.empty);
     }
     const float head = top + frame.px(kRow);
-    draw_heads_row(view, {{box.low.x, top}, {box.high.x, head}}, frame, out);
+    const float right = box.high.x - ImGui::GetStyle().ScrollbarSize;
+    const Columns columns = columns_in(view, box.low.x, right, frame);
+    draw_heads_row(view, columns, {{box.low.x, top}, {box.high.x, head}}, frame, out);
     panel("rows", {{box.low.x, head + frame.px(2)}, box.high},
-          [&] { draw_lines(view, state, frame, out); });
+          [&] { draw_lines(view, columns, state, frame, out); });
 }
 
 }  // namespace
