@@ -138,7 +138,7 @@ TEST_CASE("generate: what cannot be is named with its value") {
     refused({"--seed", "-3"}, "--seed is -3; expected a number from 0");
     refused({"--tokens", "0"}, "--tokens is 0; expected at least 1");
     refused({"-o", "x.csv"}, ".npz");
-    check_refused({"generate"}, "no MODEL; expected a trained model's folder");
+    check_refused({"generate"}, "no MODEL; expected a trained model's folder, or its .gguf");
     check_refused({"generate", folder}, "no --text; expected the text");
     check_refused({"generate", test::golden_model("bert").string(), "--token-ids", "1"},
                   "BERT gives no next token");

@@ -103,14 +103,14 @@ TEST_CASE("a toy's arrays stand in the table, measured one by one") {
 TEST_CASE("of a large file only small arrays are measured before one is asked for") {
     for (const bool large : {false, true}) {
         CAPTURE(large);
-        TensorListing made{shown().shared_document(), {}, {}};
+        AppState state = shown();
+        TensorListing made{state.shared_document(), {}, {}};
         for (int n = 0; n < 20; ++n) {
             const bool small = n % 4 == 1;
             const double bytes = small ? 8192.0 : 16.0 * (1 << 20) * (large ? 8 : 1);
             made.rows.push_back({fmt::format("w{}", n), "bfloat16", {4096, 4096}, bytes});
             made.bytes += bytes;
         }
-        AppState state = shown();
         tensors_look(state).selected.clear();
         state = after(state, {TensorsListed{std::make_shared<const TensorListing>(made)}});
         CHECK(tensors_look(state).selected == (large ? "w1" : "w0"));
