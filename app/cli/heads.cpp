@@ -58,7 +58,7 @@ std::string heads_footer() {
 
 void declare_heads(CLI::App& app, HeadsOptions& options) {
     app.add_option("FILE", options.start.files,
-                   "tensors, a model's folder, or a session or preset (.json)");
+                   "tensors, a model (its folder or a .gguf), or a session or preset (.json)");
     add_model_options(app, options.start);
     add_corpus_options(app, options.corpus);
     add_call_options(app, options.start.reading);
@@ -174,7 +174,8 @@ int list_heads(HeadsOptions& options, Streams io) {
         throw bad_input(
             fmt::format("--sort is '{}'; expected one of {}", options.sort, measure_keys()));
     if (options.start.files.empty())
-        throw bad_input("no FILE; expected tensors, a model's folder, a session or a preset");
+        throw bad_input(
+            "no FILE; expected tensors, a model's folder or .gguf, a session or a preset");
     const files::NamedFile outputs[] = {{"-o", options.output}};
     or_throw(settle_start(options.start, outputs));
     if (corpus.stream) check_only_a_model(options, "--stream");

@@ -26,7 +26,7 @@ struct LensOptions {
 
 constexpr std::string_view kLensFooter =
     "By layer: the final norm and the read-out of the residual (nostalgebraist 2020), the "
-    "likeliest tokens, p and rank of "
+    "likeliest tokens, p and rank (0: none is likelier) of "
     "TOKEN.\nThen TOKEN's logit before any soft cap, or its difference to AGAINST's, as a sum of "
     "parts (Elhage et al. "
     "2021): the embedding,\neach head through its rows of W_O, each b_O, each MLP, the shift of "
@@ -85,7 +85,7 @@ std::string lens_table(const Model& model, const Lens& lens) {
     std::string text = fmt::format("{:<10} {:>9} {:>7}  likeliest\n", "after", "p", "rank");
     for (const LensLayer& layer : lens.layers) {
         text += fmt::format("{:<10} {:>7.3f} % {:>6} ", layer_name(layer.layer),
-                            100.0 * layer.probability, layer.rank + 1);
+                            100.0 * layer.probability, layer.rank);
         for (const TokenShare& share : layer.best)
             text += fmt::format("{} {} {:.1f} %", &share == layer.best.data() ? "" : ",",
                                 model.shown(share.id), 100.0 * share.probability);

@@ -11,8 +11,9 @@
 namespace attn::cli {
 
 void add_model_text(CLI::App& app, ModelText& options) {
-    app.add_option("MODEL", options.folder,
-                   "a trained model's folder: config.json, *.safetensors, tokenizer");
+    app.add_option(
+        "MODEL", options.folder,
+        "a trained model: its folder (config.json, *.safetensors, tokenizer), or a .gguf");
     add_value(app, "--text", options.text, "TEXT", "what the model reads");
     add_value(app, "--token-ids", options.token_ids, "N,..",
               "the numbers of its tokens, of a model that has no tokenizer");
@@ -26,7 +27,8 @@ void add_model_text_or_image(CLI::App& app, ModelText& options) {
 }
 
 OpenedText open_text(const ModelText& options, std::string_view command, Streams io) {
-    if (options.folder.empty()) throw bad_input("no MODEL; expected a trained model's folder");
+    if (options.folder.empty())
+        throw bad_input("no MODEL; expected a trained model's folder, or its .gguf");
     const bool ids = !options.token_ids.empty(), image = !options.image.empty();
     if (ids && options.text)
         throw bad_input("--token-ids and --text are given; expected one of the two");

@@ -131,6 +131,27 @@ void check_film(const RenderOptions& options, figures::Format format) {
         throw bad_input("--film needs --replay: expected a journal, each of whose lines it shows");
 }
 
+/// A picture of the window shows the sentence in its place; a figure would have nothing else on it.
+void check_shown(const view::AppState& state) {
+    if (std::string why = view::shown_workspace(state).lacks(state); !why.empty())
+        throw bad_input(std::move(why));
+}
+
+/// Where --check finds differences, what they are.
+std::string found_by_check(const RenderOptions& options, const view::AppState& state) {
+    if (options.start.check.empty()) return {};
+    check_shown(state);
+    return view::shown_workspace(state).differs(state);
+}
+
+/// A film, of whose first picture --check is.
+std::string film_of(Studio& studio, const RenderOptions& options, const Start& start,
+                    view::AppState& state, jobs::Jobs& jobs, std::string& found) {
+    or_throw(complete(state, jobs));
+    found = found_by_check(options, state);
+    return film(studio, start, state, jobs, options.rest_s.value_or(kRestSeconds));
+}
+
 void render(RenderOptions& options, Streams io) {
     if (options.output.empty() && !options.is_timed())
         throw bad_input("no -o: expected the name of the figure, as in -o step.svg");
@@ -162,32 +183,26 @@ void render(RenderOptions& options, Streams io) {
     view::apply(state, view::SetFigureSize{width});
     view::apply(state, view::SetFigurePaper{paper});
     if (options.full_pass) view::apply(state, view::SetFullPass{true});
+    std::string found;
     if (options.film) {
         start.replay = replay;
-        return write_to(options.output,
-                        film(*studio, start, state, jobs, options.rest_s.value_or(kRestSeconds)),
-                        io);
+        write_to(options.output, film_of(*studio, options, start, state, jobs, found), io);
+        if (!found.empty()) throw failed(std::move(found));
+        return;
     }
     const bool drags = options.time_drag > 0;
     if (options.is_timed())
         return time_movement(*studio, std::move(state), drags ? Movement::drag : Movement::step,
                              drags ? options.time_drag : options.time_step, jobs, io);
     if (options.all) return draw_all(*studio, start, options.output, io);
-    // A picture of the window shows the sentence in its place; a figure would have nothing else on it.
-    const auto check_shown = [&] {
-        if (std::string why = view::shown_workspace(state).lacks(state); !why.empty())
-            throw bad_input(std::move(why));
-    };
-    if (!chrome) check_shown();
+    if (!chrome) check_shown(state);
     const std::string bytes = draw(*studio, state, jobs);
-    if (!options.start.check.empty()) check_shown();
+    found = found_by_check(options, state);
     write_to(options.output, bytes, io);
     if (const std::string caption = studio->caption(state);
         !caption.empty() && !files::is_standard(options.output))
         write_to(caption_file(options.output).string(), caption, io);
-    if (options.start.check.empty()) return;
-    if (std::string found = view::shown_workspace(state).differs(state); !found.empty())
-        throw failed(std::move(found));
+    if (!found.empty()) throw failed(std::move(found));
 }
 
 }  // namespace

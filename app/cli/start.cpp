@@ -362,7 +362,8 @@ std::string text_of_token_ids(const std::string& ids, const std::string& folder)
 }
 
 void add_model_options(CLI::App& app, StartOptions& options) {
-    add_value(app, "--text", options.text, "TEXT", "what a model reads; FILE is its folder");
+    add_value(app, "--text", options.text, "TEXT",
+              "what a model reads; FILE is its folder, or its .gguf");
     add_value(app, "--token-ids", options.token_ids, "N,..",
               "what a model reads that has no tokenizer: the numbers of its tokens");
     add_value(app, "--image", options.image, "FILE.png",
@@ -375,11 +376,12 @@ void add_model_options(CLI::App& app, StartOptions& options) {
 }
 
 void add_start_options(CLI::App& app, StartOptions& options) {
-    app.add_option("FILE", options.files,
-                   fmt::format("tensors ({}, as trace reads them), a model's folder, a saved "
-                               "session or a preset (.json), a state that was copied "
-                               "(attnscope:…); - for standard input",
-                               array_format_words()));
+    app.add_option(
+        "FILE", options.files,
+        fmt::format("tensors ({}, as trace reads them), a model's folder or .gguf, a saved "
+                    "session or a preset (.json), a state that was copied "
+                    "(attnscope:…); - for standard input",
+                    array_format_words()));
     add_value(app, "--session", options.session, "FILE", "a saved session: the same as FILE");
     add_value(app, "--replay", options.replay, "FILE", "do what a journal says");
     add_value(app, "--preset", options.preset, "KEY", "a preset, by its key");

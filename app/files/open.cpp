@@ -79,6 +79,29 @@ OptionValues options_given(const std::string& options, const std::string& path) 
     return options_from_json(options, path);
 }
 
+constexpr double kMostAtOnce = 8.0 * (1 << 30);  // bytes of weights
+
+/// Bytes of the arrays of a model.
+double weights_of(const std::string& path) {
+    double bytes = 0.0;
+    std::error_code fault;
+    for (const auto& file : files_behind(path))
+        if (std::filesystem::is_regular_file(file, fault))
+            bytes += static_cast<double>(std::filesystem::file_size(file, fault));
+    return bytes;
+}
+
+/// A model by its path alone: over a text of its own; of a large one only the table of its arrays, which no number is read for.
+Opened open_any_model(ModelCache& models, const std::string& path, const RunControl& control) {
+    const double bytes = weights_of(path);
+    if (bytes <= kMostAtOnce) return or_throw(open_model(models, path, control));
+    return alone(named_alone(
+        path, "",
+        fmt::format("its {:.1f} GB of weights are read once there is a text: attnscope {} --text "
+                    "TEXT; heads and trace take --stream, which reads them layer by layer",
+                    bytes / 1e9, path)));
+}
+
 Opened open_tensors(const std::string& path, const std::string& options) {
     const auto given = options_given(options, path);
     std::optional<view::FileQuestion> question;
@@ -138,7 +161,7 @@ std::string corpus_session(const CorpusResult& result, const std::string& model,
                            const std::string& path) {
     std::string text;
     for (const MeasureStatistics& of : result.heads.front().measures)
-        if (text.empty() && of.most) text = of.most->text->words;
+        if (text.empty() && of.most) text = of.most->text->as_read();
     return nlohmann::json{{"window", {{"workspace", "heads"}}},
                           {"heads", {{"list", "corpus"}, {"corpus", path}}},
                           {"document", {{"model", model}, {"text", text}}}}
@@ -373,7 +396,7 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
         if (view::is_state_text(path))
             return whole(or_throw(view::state_from_text(path, beside())));
         if (train::is_run(path)) return open_run(path);
-        if (is_model(path)) return or_throw(open_model(*models, path, control));
+        if (is_model(path)) return open_any_model(*models, path, control);
         if (is_corpus(path)) return open_corpus(path, beside());
         if (holds_tensors(path)) return open_tensors(path, request.options);
         if (is_standard(path) || std::filesystem::path(path).extension() == ".json")

@@ -395,6 +395,14 @@ std::optional<PairsListing> list_pairs(const ArrayReader& reader,
     return std::nullopt;
 }
 
+std::optional<PairsListing> lone_pairs(const ArrayReader& reader,
+                                       std::span<const std::string> unknown) {
+    if (unknown.size() != 1 || reader.names().size() != 1) return std::nullopt;
+    std::vector<std::pair<Index, std::string>> found{{0, unknown.front()}};
+    if (!can_be_pairs(reader, {kUnnamed, "", Stage::weights}, found)) return std::nullopt;
+    return from(Stage::weights, std::move(found), true);
+}
+
 std::vector<PairsListing> list_all_pairs(const ArrayReader& reader,
                                          const std::map<std::string, std::string>& roles) {
     std::vector<PairsListing> all;

@@ -323,8 +323,10 @@ void read_any_layers(ArrayReader& reader, Listing& listing, const Asked& asked, 
     if (listing.call && !asked.options.group.empty())
         throw bad_input(fmt::format("{}: group is {}, but queries and keys are given, of one group",
                                     reader.path(), asked.options.group));
-    const auto pairs =
+    auto pairs =
         listing.call ? std::nullopt : list_pairs(reader, asked.options.roles, asked.options.group);
+    if (!listing.call && !pairs && asked.options.roles.empty())
+        pairs = lone_pairs(reader, listing.unused);
     if (!pairs) {
         if (asked.only) listing.layers = {find_layer(listing, *asked.only, reader.path())};
         file.roles = listing.roles;

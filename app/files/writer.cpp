@@ -50,6 +50,8 @@ void Writer::begin(const Model& model, const view::GenerateText& wanted,
     written_.most_tokens = made.most_tokens();
     written_.ends = config.end_tokens;
     written_.layers = config.layers;
+    for (Index layer = 0; layer < config.layers; ++layer)
+        written_.specs.push_back(layer_spec(config, layer));
     written_.kv_heads = config.kv_heads;
     written_.bytes_of_token = cache_bytes(config, 1);
     written_.names = names;
@@ -85,8 +87,9 @@ void Writer::go_on(const std::vector<Index>& tokens, const RunControl& control) 
 
 void Writer::keep(GenerationStep step) {
     const auto logits = step.logits();
-    written_.steps.push_back(std::make_shared<const view::GeneratedStep>(
-        view::GeneratedStep{{logits.begin(), logits.end()}, last_weights(step)}));
+    view::GeneratedStep made{{logits.begin(), logits.end()}, last_weights(step)};
+    for (const ModelLayer& layer : step.rows.layers) made.routing.push_back(layer.routing);
+    written_.steps.push_back(std::make_shared<const view::GeneratedStep>(std::move(made)));
     written_.lenses.emplace_back();
     for (ModelLayer& layer : step.rows.layers) layer.trace = {};
     rows_.push_back(std::move(step.rows));

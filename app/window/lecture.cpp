@@ -10,6 +10,7 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/opened.h"
 #include "app/common/fields.h"
+#include "app/common/room.h"
 #include "app/common/workspace.h"
 #include "app/window/journal.h"
 #include "app/window/lecture_actions.h"
@@ -65,11 +66,8 @@ Result<AppState> state_of_screen(const AppState& state, const LectureLook& look)
     });
 }
 
-/// Theme, scale and the rest of how the room sees it stay.
 void take_screen(AppState& state, AppState session, const LectureLook& look) {
-    const auto keep = [&](auto... members) { ((session.*members = state.*members), ...); };
-    keep(&AppState::theme, &AppState::ui_scale, &AppState::reduced_motion, &AppState::inspector,
-         &AppState::presenter, &AppState::backend);
+    keep_room(session, state);
     lecture_look(session) = look;
     Opened opened{
         session.shared_document(), std::make_shared<const AppState>(std::move(session)), {}};

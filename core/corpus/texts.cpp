@@ -5,9 +5,11 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "core/io/json.h"
+#include "core/models/token_ids.h"
 #include "core/rng.h"
 #include "core/text.h"
 
@@ -91,6 +93,10 @@ std::vector<fs::path> files_of(const fs::path& path) {
 }
 
 }  // namespace
+
+std::string CorpusText::as_read() const {
+    return ids.empty() ? words : fmt::format("{} {}", kTokenIds, fmt::join(ids, " "));
+}
 
 const LeftOutInfo& info(LeftOut why) { return kLeftOut[static_cast<std::size_t>(why)]; }
 

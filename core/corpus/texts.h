@@ -17,6 +17,8 @@ struct CorpusText {
     std::string
         words;  // or, of one that was given as the numbers of its tokens, what they stand for
     std::vector<Index> ids;  // as they were given; empty: the words were
+    /// What a model reads to have the same tokens.
+    std::string as_read() const;
     bool operator==(const CorpusText&) const = default;
 };
 

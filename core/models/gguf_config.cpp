@@ -80,6 +80,20 @@ constexpr std::string_view kRead[] = {
     "tensor_data_layout",
 };
 
+/// What else of config.json is made of a key of the file. After "ARCHITECTURE.".
+constexpr Key kMade[] = {
+    {"feed_forward_length", "intermediate_size"},
+    {"feed_forward_length", "n_inner"},
+    {"attention.layer_norm_rms_epsilon", "rms_norm_eps"},
+    {"attention.layer_norm_epsilon", "layer_norm_epsilon"},
+    {"rope.scaling.type", "rope_scaling"},
+    {"rope.scaling.type", "rope_type"},
+    {"rope.scaling.factor", "factor"},
+    {"rope.scaling.original_context_length", "original_max_position_embeddings"},
+    {"rope.scaling.yarn_beta_fast", "beta_fast"},
+    {"rope.scaling.yarn_beta_slow", "beta_slow"},
+};
+
 /// The keys of one architecture, and what becomes of them.
 class GgufConfig {
   public:
@@ -96,12 +110,12 @@ class GgufConfig {
         if (const auto end = values_.find("tokenizer.ggml.eos_token_id"); end != values_.end())
             out_["eos_token_id"] = *end;
         auto config = parse_model_config(out_.dump(-1, ' ', false, json::error_handler_t::replace),
-                                         fmt::format("{}, read as config.json,", where_));
-        if (!config) return config;
+                                         where_ + std::string(kAsConfig));
+        if (!config) return bad_input(in_own_names(config.error().sentence));
         config->norms_as_computed = true;
         for (const std::string& key : config->ignored)
-            notes.push_back(fmt::format("'{}' of the file is not used: {}'s own code ignores it",
-                                        key, family_->words));
+            notes.push_back(in_own_names(fmt::format(
+                "'{}' of the file is not used: {}'s own code ignores it", key, family_->words)));
         config->ignored.clear();
         for (const std::string& key : unknown_)
             notes.push_back(fmt::format(
@@ -124,6 +138,27 @@ class GgufConfig {
         return value.is_number() ? value.get<double>() : otherwise;
     }
     bool has(std::string_view array) const { return file_.arrays->contains(array); }
+
+    static constexpr std::string_view kAsConfig = ", read as config.json,";
+    /// A sentence about config.json with the file's own keys, where it is about one of them.
+    std::string in_own_names(std::string sentence) const {
+        bool own = false;
+        const auto rename = [&](const Key& key) {
+            if (find(key.gguf) == nullptr) return;
+            const std::string from = fmt::format("'{}'", key.config),
+                              to = fmt::format("'{}.{}'", name_, key.gguf);
+            for (std::size_t at = 0; (at = sentence.find(from, at)) != std::string::npos;
+                 at += to.size()) {
+                sentence.replace(at, from.size(), to);
+                own = true;
+            }
+        };
+        std::ranges::for_each(kKeys, rename);
+        std::ranges::for_each(kMade, rename);
+        if (const auto at = sentence.find(kAsConfig); own && at != std::string::npos)
+            sentence.erase(at, kAsConfig.size());
+        return sentence;
+    }
 
     void find_architecture() {
         const auto said = values_.find("general.architecture");
@@ -258,8 +293,14 @@ class GgufConfig {
         if (family_->positions != Positions::rope) return;
         const double columns = out_["head_dim"].is_number() ? out_["head_dim"].get<double>() : 0.0;
         if (const double turned = number("rope.dimension_count", columns);
-            turned != columns && columns > 0)
+            turned != columns && columns > 0) {
+            if (!family_->partial_rope)
+                return complain(
+                    fmt::format("has '{}.rope.dimension_count' = {}; expected {}, all columns of a "
+                                "head: a part of them is not computed here",
+                                name_, turned, columns));
             out_["partial_rotary_factor"] = turned / columns;
+        }
         const json* const said = find("rope.scaling.type");
         const json* const factor = find("rope.scaling.factor");
         // llama.cpp takes a factor without a type as linear, and 0 as none.

@@ -21,6 +21,7 @@
 #include "core/models/gguf.h"
 #include "core/models/layers.h"
 #include "core/models/source.h"
+#include "core/models/token_ids.h"
 #include "core/scores/score.h"
 #include "core/text.h"
 
@@ -311,6 +312,12 @@ Result<Index> Model::token_named(std::string_view words) const {
 
 Result<std::vector<ModelToken>> Model::tokens_of(std::string_view text) const {
     if (config_.image) return bad_input("this model reads an image, not a text");
+    if (text.starts_with(kTokenIds))
+        if (auto numbered = numbered_tokens(text.substr(kTokenIds.size()))) {
+            if (auto fine = check_tokens(*numbered); !fine) return tl::unexpected(fine.error());
+            for (ModelToken& token : *numbered) token.text = shown(token.id);
+            return *std::move(numbered);
+        }
     if (!tokenizer_) {
         if (auto numbered = numbered_tokens(text)) return *std::move(numbered);
         return bad_input(fmt::format(

@@ -96,7 +96,8 @@ TEST_CASE("circuits: one head's singular values, copying score, composition, QK 
 
 TEST_CASE("circuits: what cannot be is refused by its name") {
     const Circuit circuit;
-    check_refused({"circuits", "--text", "a"}, "no MODEL; expected a trained model's folder");
+    check_refused({"circuits", "--text", "a"},
+                  "no MODEL; expected a trained model's folder, or its .gguf");
     check_refused({"circuits", circuit.folder}, "no --text; expected the text");
     check_refused(circuit.asked({"--image", "x.png"}), "--image and a text are given");
     check_refused({"circuits", circuit.folder, "--image", "x.png"},

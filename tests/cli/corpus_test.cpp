@@ -108,6 +108,25 @@ TEST_CASE("corpus: a .jsonl has texts or the numbers of tokens; other lines are 
     CHECK(says(bytes_of_file(out), R"("text":0,"file":)"));
 }
 
+TEST_CASE("corpus: a text that was given as numbers of tokens is read by them again") {
+    Corpus corpus;
+    corpus.texts = corpus.scratch.at("ids.jsonl");
+    std::ofstream(corpus.texts) << R"({"tokens": [0, 1, 4]})" << '\n';  // "ab" is one token
+    const std::string out = corpus.heads("ids.npz");
+    const Model model = Model::open(corpus.model).value();
+    const std::string again =
+        read_corpus(out).value().heads[0][HeadMeasure::entropy].most->text->as_read();
+    CHECK(again == "token-ids: 0 1 4");
+    CHECK(model.tokens_of("abc").value().size() == 2);
+    const auto tokens = model.tokens_of(again).value();
+    REQUIRE(tokens.size() == 3);
+    for (std::size_t n = 0; n < 3; ++n) CHECK(tokens[n].text == model.shown(tokens[n].id));
+    CHECK_FALSE(model.tokens_of("token-ids: 4000"));
+    const auto opened = files::opener(backends())({out}, {}).value();
+    CHECK(opened.document->tokens.size() == 3);
+    CHECK(view::text_of(*opened.document) == again);
+}
+
 TEST_CASE("corpus: weights that are NaN are named, and in no statistic") {
     const Scratch scratch;
     const std::filesystem::path folder = test::gpt2_folder(scratch);

@@ -138,7 +138,7 @@ TEST_CASE("generate: what cannot be is named with its value") {
     refused({"--seed", "-3"}, "--seed is -3; expected a number from 0");
     refused({"--tokens", "0"}, "--tokens is 0; expected at least 1");
     refused({"-o", "x.csv"}, ".npz");
-    check_refused({"generate"}, "no MODEL; expected a trained model's folder");
+    check_refused({"generate"}, "no MODEL; expected a trained model's folder, or its .gguf");
     check_refused({"generate", folder}, "no --text; expected the text");
     check_refused({"generate", test::golden_model("bert").string(), "--token-ids", "1"},
                   "BERT gives no next token");
@@ -161,6 +161,9 @@ TEST_CASE("lens: the table and JSON have the layers, the parts and their sum") {
     CHECK(says(table.out, "logit of ab (#2) − logit of c (#4)"));
     CHECK(says(table.out, "layer 1"));
     CHECK(says(table.out, "head 2"));
+    for (const auto& layer : json["layers"])
+        CHECK(says(table.out, fmt::format("{:>7.3f} % {:>6}  ", 100.0 * layer["p"].get<double>(),
+                                          layer["rank"].get<Index>())));
     const auto off = json_from(joined(asked, {"--off", "1.0", "--json"}));
     CHECK(off["logit_with_every_head"] == json["logit"]);
     CHECK(off["logit"] != json["logit"]);

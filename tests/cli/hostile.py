@@ -147,6 +147,95 @@ def files():
     yield "session.json", json.dumps({"attnscope": 1, "document": [[[]]] * 1000}).encode()
 
 
+def words(text):
+    return struct.pack("<Q", len(text)) + text
+
+
+def gguf_value(value):
+    """A number of 32 bits, a text, or (kind, bytes) as they are."""
+    if isinstance(value, tuple):
+        return struct.pack("<I", value[0]) + value[1]
+    if isinstance(value, bytes):
+        return struct.pack("<I", 8) + words(value)
+    return struct.pack("<If", 6, value) if isinstance(value, float) else struct.pack("<II", 4, value)
+
+
+def gguf(keys=(), arrays=(), data=b"", counts=None):
+    """arrays: name, extents, type, offset. counts: as claimed, in place of those that are there."""
+    head = b"GGUF" + struct.pack("<IQQ", 3, *(counts or (len(arrays), len(keys))))
+    for key, value in dict(keys).items():
+        head += words(key.encode()) + gguf_value(value)
+    for name, extents, kind, offset in arrays:
+        head += words(name) + struct.pack(f"<I{len(extents)}QIQ", len(extents), *extents, kind, offset)
+    return head + bytes(-len(head) % 32) + data
+
+
+LLAMA = {"general.architecture": b"llama", "llama.block_count": 1, "llama.embedding_length": 4,
+         "llama.attention.head_count": 2, "llama.attention.layer_norm_rms_epsilon": 1e-5,
+         "llama.feed_forward_length": 8, "llama.context_length": 16}
+EMBEDDING = (b"token_embd.weight", (4, 6), 0, 0)
+
+
+def gguf_files():
+    """Name and bytes of each hostile GGUF file."""
+    most = (1 << 64) - 1
+    yield "magic.gguf", b"GGUF"
+    yield "arrays.gguf", gguf(counts=(most, 0))
+    yield "keys.gguf", gguf(counts=(0, most))
+    yield "text.gguf", gguf({"k": (8, struct.pack("<Q", most))})
+    yield "list.gguf", gguf({"k": (9, struct.pack("<IQ", 0, most))})
+    yield "nested.gguf", gguf({"k": (9, struct.pack("<IQ", 9, 1) * 100000)})
+    yield "two_million_texts.gguf", gguf({"k": (9, struct.pack("<IQ", 8, 1 << 21) + bytes(8 << 21))})
+    yield "two_million_numbers.gguf", gguf({"k": (9, struct.pack("<IQ", 12, 1 << 21) + bytes(8 << 21))})
+    yield "long_texts.gguf", gguf({f"k{n}": b"x" * (20 * MIB) for n in range(4)})
+    yield "many_arrays.gguf", gguf((), [(b"%d" % n, (0x10000,), 0, 32 * n) for n in range(65536)])
+    yield "extents.gguf", gguf((), [(b"a", (1 << 40, 1 << 40), 0, 0)])
+    yield "offset.gguf", gguf((), [(b"a", (4,), 0, most - 31)])
+    yield "overlap.gguf", gguf((), [(b"a", (16,), 0, 0), (b"b", (4,), 0, 32)], bytes(96))
+    yield "claims_numbers.gguf", gguf(LLAMA, [(b"token_embd.weight", (1 << 30, 1 << 20), 12, 0)])
+    for key, value in (("block_count", 0xFFFFFFFF), ("block_count", 0), ("embedding_length", 0xFFFFFFFF),
+                       ("attention.head_count", 0), ("attention.head_count", 0x7FFFFFFF),
+                       ("feed_forward_length", 0xFFFFFFFF), ("context_length", 0xFFFFFFFF),
+                       ("attention.layer_norm_rms_epsilon", float("nan"))):
+        yield f"{key}.{value}.gguf", gguf(LLAMA | {f"llama.{key}": value}, [EMBEDDING], bytes(96))
+    tokens = (9, struct.pack("<IQ", 8, 6) + words(b"a") * 6)
+    for kind in (b"gpt2", b"llama", b"t5"):
+        yield f"tokens.{kind.decode()}.gguf", gguf(LLAMA | {
+            "tokenizer.ggml.model": kind, "tokenizer.ggml.tokens": tokens}, [EMBEDDING], bytes(96))
+
+
+def eight_bits(**arrays):
+    """A folder of bitsandbytes whose first matrix has these in place of its own: dtype, shape, bytes."""
+    def make(folder):
+        config = {"model_type": "llama", "hidden_size": 4, "num_hidden_layers": 1, "num_attention_heads": 2,
+                  "intermediate_size": 8, "vocab_size": 6,
+                  "quantization_config": {"load_in_8bit": True, "quant_method": "bitsandbytes"}}
+        (folder / "config.json").write_text(json.dumps(config))
+        every = {"model.embed_tokens.weight": ("F32", [6, 4], bytes(96)),
+                 "model.layers.0.input_layernorm.weight": ("F32", [4], bytes(16))}
+        every |= {f"model.layers.0.self_attn.q_proj.{part}": value for part, value in arrays.items()}
+        header, data = {}, b""
+        for name, (dtype, shape, numbers) in every.items():
+            header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(numbers)]}
+            data += numbers
+        (folder / "model.safetensors").write_bytes(safetensors(header, data))
+    return make
+
+
+def eight_bit_models():
+    """Name and what makes the folder hostile."""
+    codes = ("I8", [4, 4], bytes(16))
+    yield "int8_no_scales", eight_bits(weight=codes)
+    yield "int8_few_scales", eight_bits(weight=codes, SCB=("F32", [3], bytes(12)))
+    yield "int8_int_scales", eight_bits(weight=codes, SCB=("I64", [4], bytes(32)))
+    yield "int8_nan_scales", eight_bits(weight=("I8", [4, 4], b"\1" * 16), SCB=("F32", [4], b"\xff" * 16))
+    yield "int8_layout", eight_bits(weight=codes, SCB=("F32", [4], bytes(16)), weight_format=("U8", [], b"\5"))
+    yield "int8_layouts", eight_bits(weight=codes, SCB=("F32", [4], bytes(16)),
+                                     weight_format=("U8", [MIB], bytes(MIB)))
+    yield "int8_no_columns", eight_bits(weight=("I8", [1 << 40, 0], b""), SCB=("F32", [4], bytes(16)))
+    yield "int8_one_axis", eight_bits(weight=("I8", [16], bytes(16)), SCB=("F32", [4], bytes(16)))
+
+
 def with_config(**changes):
     def change(folder):
         config = json.loads((folder / "config.json").read_text())
@@ -331,7 +420,11 @@ def main():
             (folder / name).write_bytes(data)
             play(name, commands(app, name))
             (folder / name).unlink()
-        for name, change in models():
+        for name, data in gguf_files():
+            (folder / name).write_bytes(data)
+            play(name, model_commands(app, name))
+            (folder / name).unlink()
+        for name, change in itertools.chain(models(), eight_bit_models()):
             shutil.copytree(model, folder / name)
             change(folder / name)
             play(name, model_commands(app, name))

@@ -4,6 +4,7 @@
 #include "app/window/session.h"
 #include "attn_tree.h"
 #include "core/io/file.h"
+#include "core/io/png_image.h"
 #include "tests/cli/command.h"
 #include "tests/view/probe_workspace.h"
 
@@ -19,7 +20,7 @@ class Sketchbook : public cli::Studio {
     Result<std::string> picture(const view::AppState& state) override {
         shown_.push_back(std::string(shown_workspace(state).key) + " " +
                          std::to_string(state.document().seed));
-        return std::string("a picture");
+        return encode_png({1, 1, {0, 0, 0}});
     }
 
   private:
@@ -119,7 +120,10 @@ TEST_CASE("render --check: results that differ are drawn, said and no success") 
     REQUIRE(write_npz(in, inputs));
     REQUIRE(write_npz(wrong, std::vector<NpzEntry>{{"weights", shape, even}}));
     succeeds({"trace", in, "-o", right});
-    for (const Arguments& more : {Arguments{}, Arguments{"--chrome"}}) {
+    const std::string journal = scratch.at("j.jsonl");  // which goes where nothing is checked
+    REQUIRE(write_file_atomically(journal, R"({"action":"set_workspace","workspace":"step"})"));
+    for (const Arguments& more :
+         {Arguments{}, Arguments{"--chrome"}, Arguments{"--film", "--replay", journal}}) {
         CHECK(render(joined({in, "--check", right, "-o", picture}, more)).ran.code ==
               cli::kSuccess);
         std::filesystem::remove(picture);

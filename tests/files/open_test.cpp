@@ -8,7 +8,10 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <fstream>
+
+#include <fmt/format.h>
 
 #include "app/common/document/actions.h"
 #include "app/common/workspace.h"
@@ -16,6 +19,7 @@
 #include "app/window/session.h"
 #include "app/workspaces/compare/view.h"
 #include "app/workspaces/step/actions.h"
+#include "app/workspaces/tensors/view.h"
 #include "attn_tree.h"
 #include "tests/files/opened.h"
 #include "tests/io/scratch.h"
@@ -131,6 +135,29 @@ TEST_CASE("a session finds its file where both were moved to, and where it was")
     const std::string fault = refused(scratch / "other/s.json");
     CHECK(says(fault, scratch.at("other/data/in.npz")));
     CHECK(says(fault, scratch.at("old/data/in.npz")));
+}
+
+TEST_CASE("of a model of more than 8 GiB the table opens, and no weight is read for it") {
+    const Scratch scratch;
+    const fs::path folder = scratch / "large", weights = folder / "model.safetensors";
+    fs::create_directories(folder);
+    std::ofstream(folder / "config.json") << R"({"model_type": "llama"})";
+    constexpr std::uint64_t kBytes = 9663676416;
+    const std::string header = fmt::format(
+        R"({{"w":{{"dtype":"BF16","shape":[1048576,4608],"data_offsets":[0,{}]}}}})", kBytes);
+    std::ofstream(weights, std::ios::binary)
+        << static_cast<char>(header.size()) << std::string(7, '\0') << header;
+    fs::resize_file(weights, 8 + header.size() + kBytes);  // of holes
+    const auto begin = std::chrono::steady_clock::now();
+    view::AppState state = opened_state(folder);
+    CHECK(says(state.document().no_attention, "its 9.7 GB of weights are read once there is"));
+    view::apply(state, view::SetWorkspace{"tensors"});
+    view::answer_all(state, opener(backends()));
+    const view::TensorsView table = view::build_tensors_view(state);
+    REQUIRE(table.lines.size() == 1);
+    CHECK(table.lines[0].cells[0] == "w");
+    CHECK(table.lines[0].cells[4] == "select it");
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
 }
 
 TEST_CASE("a model's folder opens with every layer over a sentence, also where widths differ") {

@@ -160,7 +160,7 @@ TEST_CASE("arrays without names of four axes are layers, and one of them too") {
     CHECK(two.numbers == std::vector<Index>{0, 1});
     REQUIRE(two.given.size() == 2);
     CHECK(two.given[1].values(0, 0, 0, 1) == 0.75F);
-    for (const char* name : {"arr_0", "attentions"})
+    for (const char* name : {"arr_0", "attentions", "of_my_model"})
         for (const std::vector<Index>& extents :
              {std::vector<Index>{2, 2, 2, 2}, {2, 1, 2, 2, 2}}) {
             CAPTURE(name);
@@ -176,5 +176,8 @@ TEST_CASE("arrays without names of four axes are layers, and one of them too") {
             CHECK(read_layer(path, {}, 1).given.front().values(0, 0, 0, 1) == 0.75F);
         }
     CHECK(shown(write(scratch, {}, {{"weights", {2, 2, 2, 2}, both}})).size.batch == 2);
-    CHECK_FALSE(read_tensors(write(scratch, {}, {{"arr_0", {4, 4}, both}})));  // says nothing
+    for (const char* name : {"arr_0", "of_my_model"})  // says nothing
+        CHECK_FALSE(read_tensors(write(scratch, {}, {{name, {4, 4}, both}})));
+    for (const char* name : {"Q", "mask"})  // says what it is
+        CHECK_FALSE(read_tensors(write(scratch, {}, {{name, {2, 2, 2, 2}, both}})));
 }

@@ -78,6 +78,42 @@ TEST_CASE("every step gives logits and rows of weights as all tokens at once do"
     }
 }
 
+TEST_CASE("every step has the experts of the tokens that it read, as all tokens at once do") {
+    const Scratch scratch;
+    const auto [folder, text, image] = test::readable_model(scratch, "mixtral");
+    const std::vector<Index> tokens{3, 11};
+    const auto made = written(opener(backends()), folder, text, tokens);
+    const Model model = must(Model::open(folder));
+    auto all = must(model.tokens_of(text));
+    for (const Index id : tokens) all.push_back({id, model.shown(id)});
+    const ModelRun run = must(model.run(all, *find_backend("staged")));
+    for (std::size_t layer = 0; layer < run.layers.size(); ++layer) {
+        const Tensor& expected = run.layers[layer].routing;
+        Index row = 0;
+        for (const auto& step : made->steps)
+            for (Index t = 0; t < step->routing[layer].shape().t; ++t)
+                CHECK(farthest(step->routing[layer].matrix(0, 0).row(t),
+                               expected.matrix(0, 0).row(row++)) < 1e-5);
+        CHECK(row == std::ssize(all));
+    }
+}
+
+TEST_CASE("the model that writes has the options of the document that is opened with it") {
+    for (const char* family : {"gpt2", "llama", "gemma2", "gpt_oss", "mixtral"}) {
+        CAPTURE(family);
+        const Scratch scratch;
+        const auto [folder, text, image] = test::readable_model(scratch, family);
+        view::AppState state = view::initial_state();
+        view::play(state, {view::OpenFile{folder, text}, view::DocumentReady{}},
+                   opener(backends()));
+        view::apply(state, view::SetWorkspace{"generate"});
+        view::answer_all(state, opener(backends()));
+        CHECK_FALSE(says(view::build_generate_view(state).muted, "without"));
+        view::apply(state, view::SetScaling{false});
+        CHECK(says(view::build_generate_view(state).muted, "without the options that were"));
+    }
+}
+
 TEST_CASE("another token keeps the steps before it, and another text none") {
     const Scratch scratch;
     const auto [folder, text, image] = test::readable_model(scratch, "gpt2");

@@ -219,17 +219,16 @@ TEST_CASE("keys of GGUF that are missing, or change numbers that are not compute
     CHECK(refused("llama.gguf", {{"llama.attention.layer_norm_rms_epsilon", nullptr}}) ==
           "m.gguf has no 'llama.attention.layer_norm_rms_epsilon'");
     CHECK(refused("llama.gguf", {{"llama.expert_count", 8}}) ==
-          "m.gguf, read as config.json, has 'num_local_experts' = 8; expected none: it is not "
-          "computed here");
+          "m.gguf has 'llama.expert_count' = 8; expected none: it is not computed here");
     CHECK(refused("llama.gguf", {{"llama.attention.head_count", {4, 2}}}) ==
-          "m.gguf, read as config.json, has 'num_attention_heads' = [4,2]; expected a whole number "
-          "from 1 to 2147483648");
+          "m.gguf has 'llama.attention.head_count' = [4,2]; expected a whole number from 1 to "
+          "2147483648");
     CHECK(refused("llama.gguf", {{"llama.attention.head_count", {4, 4}}}).empty());
     CHECK(refused("llama.gguf", {{"llama.rope.scaling.type", "dynamic"}})
-              .starts_with("m.gguf, read as config.json, has 'rope_scaling'"));
+              .starts_with("m.gguf has 'llama.rope.scaling.type'"));
     CHECK(refused("llama.gguf", {{"llama.rope.dimension_count", 4}}) ==
-          "m.gguf, read as config.json, has 'partial_rotary_factor' = 0.5; expected 1: it is not "
-          "computed here");
+          "m.gguf has 'llama.rope.dimension_count' = 4; expected 8, all columns of a head: a part "
+          "of them is not computed here");
     CHECK(refused("llama.gguf", {{"llama.attention.value_length", 4}}) ==
           "m.gguf has 'llama.attention.value_length' = 4 and 'llama.attention.key_length' = 8; "
           "expected the same");
@@ -240,7 +239,7 @@ TEST_CASE("keys of GGUF that are missing, or change numbers that are not compute
     CHECK(refused("llama.gguf", {{"llama.new_thing", 1}}) ==
           "'llama.new_thing' of the file is not used: what it does is not known here");
     CHECK(refused("llama.gguf", {{"llama.attention.sliding_window", 4}}) ==
-          "'sliding_window' of the file is not used: Llama's own code ignores it");
+          "'llama.attention.sliding_window' of the file is not used: Llama's own code ignores it");
     CHECK(refused("llama.gguf", {{"llama.rope.freq_base", std::nan("")}}) ==
           "m.gguf has 'llama.rope.freq_base' = nan; expected a finite number");
     CHECK(refused("llama.gguf", {{"llama.attention.layer_norm_rms_epsilon", HUGE_VAL}}) ==
@@ -270,7 +269,7 @@ TEST_CASE("a factor of RoPE without a type is linear, as llama.cpp takes it") {
     }
     for (const json& values : {json{{factor, 0.0}}, json{{factor, 4.0}, {type, "none"}}})
         CHECK(llama_with(values).rope.scaling.kind == RopeScale::none);
-    CHECK(refused("llama.gguf", {{type, 7}}).starts_with("m.gguf, read as config.json, has"));
+    CHECK(refused("llama.gguf", {{type, 7}}).starts_with("m.gguf has 'llama.rope.scaling.type'"));
 }
 
 TEST_CASE("a file is GGUF by its name or its first bytes, and is a model") {

@@ -73,6 +73,8 @@ inline Result<view::Opened> fake_writer(const view::OpenRequest& request, const 
     made.names = std::make_shared<const std::vector<std::string>>(std::move(names));
     made.most_tokens = kFakeMost;
     made.layers = kFakeLayers;
+    made.specs.resize(static_cast<std::size_t>(kFakeLayers));
+    for (AttentionSpec& spec : made.specs) spec.heads = spec.kv_heads = kFakeHeads;
     made.kv_heads = kFakeHeads;
     made.bytes_of_token = 8 * kFakeLayers * kFakeHeads * 4;
     for (const Index token : wanted->tokens)

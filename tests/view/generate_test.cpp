@@ -251,10 +251,73 @@ TEST_CASE("a token that ends a text ends playing, and it is said") {
     CHECK(taken_of(state).size() == 1);
 }
 
-TEST_CASE("Generate says that the model writes without the interventions, where there are some") {
-    const std::string without = "The model writes untouched, without the interventions.";
-    CHECK(has(build_generate_view(written(fake_writing({{{0, 1}}, {}, {}}))).muted, without));
-    CHECK_FALSE(has(build_generate_view(written(fake_writing())).muted, without));
+TEST_CASE("Generate says what was done to the document and does not reach the model that writes") {
+    const struct {
+        view::ModelChanges changes;
+        Actions actions;
+        std::string without;
+    } rows[] = {
+        {{}, {}, ""},
+        {{{{0, 1}}, {}, {}}, {}, "the interventions"},
+        {{}, {SetScaling{false}}, "the options that were changed"},
+        {{}, {SetScaling{false}, SetScaling{true}}, ""},
+        {{}, {SetTemperature{2.0}}, "the options that were changed"},
+        {{}, {SetDropout{0.5}}, "the options that were changed"},
+        {{{{0, 1}}, {}, {}},
+         {SetCausal{true}},
+         "the interventions and the options that were changed"},
+        {{}, {SetCell{{Stage::x, 0, 0}, 9.0}}, "the numbers that were edited"},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.without);
+        const std::string muted =
+            build_generate_view(written(fake_writing(row.changes), row.actions)).muted;
+        CHECK(muted.starts_with(
+            row.without.empty()
+                ? "u = "
+                : fmt::format("The model writes untouched, without {}. u = ", row.without)));
+    }
+}
+
+TEST_CASE("a layer with experts shows which each token went to, with their shares") {
+    // token n gives 3/4 to expert n mod 3 and 1/4 to the next; of layer 1 nothing is known
+    const Opener routed = [](const OpenRequest& request, const RunControl& control) {
+        return fake_writer(request, control).map([](Opened opened) {
+            Generated made = *opened.generated;
+            Index first = 0;
+            for (auto& step : made.steps) {
+                GeneratedStep with = *step;
+                const Index tokens = first == 0 ? std::ssize(made.prompt) : 1;
+                Tensor shares(Shape{1, 1, tokens, 4});
+                for (Index t = 0; t < tokens; ++t) {
+                    shares(0, 0, t, (first + t) % 3) = 0.75F;
+                    shares(0, 0, t, (first + t + 1) % 3) = 0.25F;
+                }
+                first += tokens;
+                with.routing = {shares, {}};
+                step = std::make_shared<const GeneratedStep>(std::move(with));
+            }
+            opened.generated = std::make_shared<const Generated>(std::move(made));
+            return opened;
+        });
+    };
+    AppState state = fake_writing();
+    answer_all(state, routed);
+    state = after(state, {TakeToken{0, 5}});
+    answer_all(state, routed);
+    const GridView grid = build_generate_view(state).experts.value();
+    CHECK(grid.title == "experts of layer 0: a row a token");
+    CHECK(grid.row_labels == std::vector<std::string>{"the", "cat", "sat", "w5"});
+    CHECK(grid.column_labels == std::vector<std::string>{"0", "1", "2", "3"});
+    CHECK(grid.at(1, 1).value == 0.75);
+    CHECK(grid.at(1, 2).value == 0.25);
+    CHECK(grid.at(1, 0).look == CellLook::masked);
+    CHECK(experts_words(state) == "0 takes 0.75, 1 0.25 of “w5”");
+    CHECK(experts_words(after(state, {ShowGenerated{0}})) == "2 takes 0.75, 0 0.25 of “sat”");
+    CHECK(generate_inspector(state).lines.back().label == "experts of the layer");
+    const AppState other = after(state, {ShowLayer{1}});
+    CHECK_FALSE(build_generate_view(other).experts);
+    CHECK(experts_words(other).empty());
 }
 
 TEST_CASE("a session keeps settings and tokens; of another text or model there are none") {

@@ -96,6 +96,31 @@ TEST_CASE("what has no sweep says why: no model, a model without logits, a wrong
           "There is no measure of a sweep 'x': logits, kl.");
 }
 
+TEST_CASE("what is refused for its second name changes nothing by its first") {
+    const AppState state = after(swept_model(), {SelectCircuitCell{1, 1}});
+    const HeadsLook& before = heads_look(state);
+    const AppState refused = after(state, {SweepHeads{"mean", "x"}, ShowCircuit{"ov", "x"}});
+    const HeadsLook& now = heads_look(refused);
+    CHECK(now.ablation == before.ablation);
+    CHECK(now.list == before.list);
+    CHECK(now.circuit_show == before.circuit_show);
+    CHECK(now.circuit_cell == before.circuit_cell);
+    CHECK(now.form == before.form);
+}
+
+TEST_CASE("a sweep or a circuit that has no memory says so, and is not asked for again") {
+    const Opener full = [](const OpenRequest&, const RunControl&) -> Result<Opened> {
+        throw std::bad_alloc();
+    };
+    const AppState swept = after(swept_model(), {SetHeadsList{"sweep"}});
+    const AppState none = after(swept, {run(*requested_head_sweep(swept), full, {})});
+    CHECK(build_all_heads_view(none).sweep->lacks == "There is not enough memory for it.");
+    CHECK_FALSE(requested_head_sweep(none));
+    const AppState circuit = after(swept_model(), {ShowCircuit{"qk", "text"}});
+    CHECK_FALSE(
+        requested_head_circuit(after(circuit, {run(*requested_head_circuit(circuit), full, {})})));
+}
+
 TEST_CASE(
     "a sweep over positions has a column a token, and a cell of it is told in the inspector") {
     AppState state = after(swept_model("the cat"), {SweepOver{"residual"}});

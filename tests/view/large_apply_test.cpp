@@ -136,6 +136,22 @@ TEST_CASE("a session that is opened in a running window looks at what it looked 
     CHECK(requested_map_input(shown)->document == shown.shared_document());
 }
 
+TEST_CASE("what is made of a corpus keeps theme and scale, and is not saved over it") {
+    const AppState saved = after(planted_state(), {SetTheme{ThemeName::dark}, SetUiScale{1.0}});
+    const auto opened = std::make_shared<const Opened>(
+        Opened{saved.shared_document(), std::make_shared<const AppState>(saved), ""});
+    const AppState now = after(initial_state(), {SetTheme{ThemeName::light}, SetUiScale{1.5}});
+    for (const char* const path : {"heads.npz", "a.json"}) {
+        CAPTURE(path);
+        const bool session = path == std::string("a.json");
+        const AppState shown = after(now, {OpenFile{path}, DocumentReady{path, "", opened}});
+        CHECK(shown.workspace == "large");
+        CHECK(shown.theme == (session ? ThemeName::dark : ThemeName::light));
+        CHECK(shown.ui_scale == (session ? 1.0 : 1.5));
+        CHECK(shown.session_file == (session ? path : ""));
+    }
+}
+
 TEST_CASE("the same actions give the same state whatever room the window has") {
     const AppState opened = opened_state();
     const Actions actions{SetMapCamera{{100.25, 200.5, 0.5}},

@@ -127,6 +127,34 @@ TEST_CASE("64 tokens are grids, 65 are maps: nothing of a map is made for the fo
     }
 }
 
+TEST_CASE("the map of several heads has the mean of their weights in every cell") {
+    constexpr Index kTokens = 65;
+    Inputs inputs;
+    for (const auto& [to, pace] :
+         {std::pair{&Inputs::q, 0.37}, {&Inputs::k, 0.53}, {&Inputs::v, 0.71}}) {
+        const Tensor both = waves(2 * kTokens, pace);
+        inputs.*to = Tensor({1, 2, kTokens, 8}, {both.values().begin(), both.values().end()});
+    }
+    Document document = document_of({std::make_shared<const Inputs>(std::move(inputs))});
+    document.spec.heads = document.spec.kv_heads = document.heads = 2;
+    document.spec.mask.causal = CausalAlign::top_left;
+    const AppState state =
+        after(state_of(std::move(document)).value(), {SetWorkspace{"heads"}, SetHeadsOf{"layer"}});
+    const HeadsLook& look = heads_look(state);
+    REQUIRE(look.maps);
+    REQUIRE(look.maps->cells.size() == 1);
+    const MapCells& cells = *look.maps->cells[0];
+    CHECK(cells.title == "mean of 2 heads of layer 0");
+    for (Index i = 0; i < kTokens; ++i)
+        for (Index j = 0; j < kTokens; ++j) {
+            const double mean = (double{look.result->weights({0, 0})(i, j)} +
+                                 double{look.result->weights({0, 1})(i, j)}) /
+                                2.0;
+            REQUIRE(cells.values(i, j) == static_cast<float>(mean));
+            REQUIRE(cells.is_masked(i, j) == (j > i));
+        }
+}
+
 TEST_CASE("two kinds of 300 tokens are a job's; a late answer of other settings is dropped") {
     AppState state = after(state_with(300), {SetWorkspace{"kinds"}});
     CHECK(build_kinds_view(state).sentence == "Computing.");

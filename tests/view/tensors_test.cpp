@@ -100,6 +100,34 @@ TEST_CASE("a toy's arrays stand in the table, measured one by one") {
     CHECK_FALSE(requested_tensors(state));
 }
 
+TEST_CASE("of a large file only small arrays are measured before one is asked for") {
+    for (const bool large : {false, true}) {
+        CAPTURE(large);
+        AppState state = shown();
+        TensorListing made{state.shared_document(), {}, {}};
+        for (int n = 0; n < 20; ++n) {
+            const bool small = n % 4 == 1;
+            const double bytes = small ? 8192.0 : 16.0 * (1 << 20) * (large ? 8 : 1);
+            made.rows.push_back({fmt::format("w{}", n), "bfloat16", {4096, 4096}, bytes});
+            made.bytes += bytes;
+        }
+        tensors_look(state).selected.clear();
+        state = after(state, {TensorsListed{std::make_shared<const TensorListing>(made)}});
+        CHECK(tensors_look(state).selected == (large ? "w1" : "w0"));
+        std::vector<std::string> asked;
+        while (const auto wanted = requested_tensors(state)) {
+            asked.push_back(wanted->name);
+            state = after(state, {TensorMeasured{wanted->listing, wanted->name,
+                                                 std::make_shared<const ArrayStats>()}});
+        }
+        CHECK(asked.size() == (large ? 5 : 20));
+        CHECK(std::ranges::count(build_tensors_view(state).lines[0].cells, "select it") ==
+              (large ? 5 : 0));
+        const auto chosen = requested_tensors(after(state, {SelectTensor{"w0"}}));
+        CHECK(chosen.has_value() == large);
+    }
+}
+
 TEST_CASE("filter, order and selection; a toy's roles cannot be changed") {
     AppState state =
         shown({FilterTensors{"w_"}, SortTensors{TensorColumn::name, true}, SelectTensor{"W_K"}});

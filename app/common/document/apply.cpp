@@ -10,6 +10,7 @@
 #include "app/common/document/model_text.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
+#include "app/common/room.h"
 #include "app/common/state_text.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
@@ -112,6 +113,9 @@ bool reads_again(const AppState& state, const OpenRequest& request, const Opened
            std::holds_alternative<std::string>(request.what);
 }
 
+/// Of a file that is no session, but of which one was made, as of a corpus: not saved there, and seen as what is open.
+bool is_made(const std::string& path) { return std::filesystem::path(path).extension() != ".json"; }
+
 /// What is looked at stays, as far as it is there; what was edited is a step of undo away.
 void take_again(AppState& state, const Opened& opened) {
     Document next = *opened.document;
@@ -179,14 +183,19 @@ void carry_out(AppState& state, const DocumentReady& action) {
     opened_another(state);
     forget(state);
     state.sentence_draft = text_of(state.document());
-    if (opened.session) restore(state, *opened.session);
+    const auto* path = std::get_if<std::string>(&request.what);
+    const bool file = path && !is_state_text(*path);
+    const bool made = file && is_made(*path);
+    if (opened.session) {
+        AppState session = *opened.session;
+        if (made) keep_room(session, state);
+        restore(state, session);
+    }
     if (const auto* trained = std::get_if<TrainedOrigin>(&request.what))
         state.head = std::min(trained->head, opened.document->size.heads - 1);
     const bool session = opened.session != nullptr;
-    const auto* path = std::get_if<std::string>(&request.what);
     const bool recovered = state.recovery && path && state.recovery->path == *path;
-    const bool file = path && !recovered && !is_state_text(*path);
-    state.session_file = session && file ? *path : "";
+    state.session_file = session && file && !made && !recovered ? *path : "";
     if (recovered) state.recovery.reset();
     if (session && !opened.notes.empty())
         state.notice = {sentence(opened.notes), Severity::warning};

@@ -14,6 +14,9 @@ namespace attn::view {
 struct GeneratedStep {
     std::vector<float> logits;    // of every token of the vocabulary
     std::vector<Tensor> weights;  // of each layer [1, H, 1, keys]: the row of the token read last
+    /// Of each layer [1, 1, tokens, experts]: the share of each expert in each token that was read, 0 where it is not taken; empty:
+    /// it has none.
+    std::vector<Tensor> routing = {};
 };
 
 /// A model that writes: immutable, and shared with the next one as far as their tokens are the same.
@@ -25,6 +28,7 @@ struct Generated {
     std::vector<std::shared_ptr<const GeneratedStep>> steps;  // one more than `tokens`
     std::vector<std::shared_ptr<const Lens>> lenses;          // of each; null: not asked for yet
     std::vector<Index> ends;                                  // tokens that end a text
+    std::vector<AttentionSpec> specs;                         // of each layer, as it writes
     std::optional<Index> most_tokens;  // that the model takes, with those of the text
     Index layers = 0, kv_heads = 0, bytes_of_token = 0;  // of the cache
 };

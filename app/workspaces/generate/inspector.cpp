@@ -73,6 +73,8 @@ InspectorView generate_inspector(const AppState& state) {
     view.add("softmax of z", number(it.before));
     add_settings(*shown, place, view);
     view.add("p drawn with", it.kept ? number(it.after) : "0, it is cut");
+    if (std::string experts = experts_words(state); !experts.empty())
+        view.add("experts of the layer", std::move(experts));
     view.as_text = text_of(view);
     view.as_latex = fmt::format("${}$, $p = {}$\n", view.tex, exact(it.after));
     view.as_python = fmt::format("logit, p, p_drawn = {}, {}, {}\n", exact(it.logit),

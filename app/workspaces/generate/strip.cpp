@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
@@ -88,7 +90,71 @@ GridView strip_grid(const AppState& state, Index at, HeadPlace place) {
     return grid;
 }
 
+/// What each of the tokens that were read up to step `at` gives to the experts of a layer, a row a token.
+StripRows routing_until(const Generated& written, Index at, Index layer) {
+    StripRows strip;
+    for (Index n = 0; n <= at; ++n) {
+        const auto& routing = written.steps[static_cast<std::size_t>(n)]->routing;
+        if (layer >= std::ssize(routing) || routing[static_cast<std::size_t>(layer)].empty())
+            return {};
+        const Tensor& shares = routing[static_cast<std::size_t>(layer)];
+        strip.keys = shares.shape().d;
+        strip.rows += shares.shape().t;
+        strip.values.insert(strip.values.end(), shares.values().begin(), shares.values().end());
+    }
+    for (const float share : strip.values) strip.later.push_back(share == 0.0F ? 1 : 0);
+    return strip;
+}
+
+/// Of the last tokens; what no share is given is no number.
+std::optional<GridView> experts_grid(const AppState& state, Index at, Index layer) {
+    const Generated& written = written_of(state);
+    StripRows strip = routing_until(written, at, layer);
+    if (strip.rows == 0) return std::nullopt;
+    const Index left_out = std::max<Index>(0, strip.rows - kStripRows);
+    const auto cut = [&](auto& all) {
+        all.erase(all.begin(), all.begin() + left_out * strip.keys);
+    };
+    cut(strip.values), cut(strip.later);
+    strip.rows -= left_out;
+    Sheet sheet;
+    sheet.id = Stage::output;
+    sheet.values = strip.matrix();
+    sheet.role = Role::output;
+    const std::vector<std::string> tokens = tokens_until(written, at);
+    sheet.row_labels.assign(tokens.begin() + left_out, tokens.end());
+    for (Index n = 0; n < strip.keys; ++n) sheet.column_labels.push_back(fmt::format("{}", n));
+    GridView grid = make_grid(state, sheet, {ColorScale::unit, false, strip.later, false});
+    grid.title = fmt::format("experts of layer {}: a row a token", layer);
+    grid.tooltip =
+        "The share of each expert in a token's MLP: softmax of the router's logits over those that "
+        "are taken.\nHatched: no share.";
+    grid.editable = false;
+    for (CellView& cell : grid.cells)
+        if (cell.look == CellLook::masked) cell.text.clear();  // it is not taken
+    return grid;
+}
+
 }  // namespace
+
+std::string experts_words(const AppState& state) {
+    const Generated& written = written_of(state);
+    const Index at = step_of(state);
+    if (is_example(state)) return {};
+    const Index layer = place_of(state, *written.steps[static_cast<std::size_t>(at)]).layer;
+    const StripRows strip = routing_until(written, at, layer);
+    if (strip.rows == 0) return {};
+    const auto last = strip.matrix().row(strip.rows - 1);
+    std::vector<Index> taken;
+    for (Index n = 0; n < strip.keys; ++n)
+        if (last[static_cast<std::size_t>(n)] != 0.0F) taken.push_back(n);
+    const auto share = [&](Index n) { return last[static_cast<std::size_t>(n)]; };
+    std::ranges::stable_sort(taken, std::greater<>(), share);
+    std::vector<std::string> words;
+    for (const Index n : taken)
+        words.push_back(fmt::format("{} {}{}", n, words.empty() ? "takes " : "", number(share(n))));
+    return fmt::format("{} of “{}”", fmt::join(words, ", "), tokens_until(written, at).back());
+}
 
 void add_strip(const AppState& state, GenerateView& view) {
     const Generated& written = written_of(state);
@@ -99,6 +165,7 @@ void add_strip(const AppState& state, GenerateView& view) {
     view.head = place.head;
     view.heads = step.weights[static_cast<std::size_t>(place.layer)].shape().h;
     view.strip = strip_grid(state, view.at, place);
+    view.experts = experts_grid(state, view.at, place.layer);
     const Index tokens = std::ssize(written.prompt) + view.at;
     const Index columns =
         written.bytes_of_token / std::max<Index>(8 * written.layers * written.kv_heads, 1);

@@ -45,6 +45,7 @@ struct GenerateView {
     std::string rest;   // of the tokens that have no bar
     double most = 1.0;  // p of the longest bar
     std::optional<GridView> strip;
+    std::optional<GridView> experts;  // of the layer that is shown, where it has some
     std::string cache, cache_formula;
     std::string lens_title;
     std::vector<GenerateLensRow> lens;
@@ -102,6 +103,8 @@ std::string generate_headline(const AppState& state);
 std::string generate_muted(const AppState& state);
 // strip.cpp
 void add_strip(const AppState& state, GenerateView& view);
+/// "3 takes 0.62, 1 0.38 of “sat”": of the token that was read last, in the layer that is shown; "": it has no experts.
+std::string experts_words(const AppState& state);
 void add_lens(const AppState& state, GenerateView& view);
 
 }  // namespace attn::view

@@ -1,7 +1,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "app/common/document/stored.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/generate/view.h"
@@ -62,6 +64,32 @@ std::string draw_words(const AppState& state, const GenerateShown& shown) {
         number(below + next.after));
 }
 
+/// Whether some layer's options are others than the model has.
+bool has_other_options(const Document& document, const std::vector<AttentionSpec>& own) {
+    const Index layers = std::min(std::ssize(own), std::ssize(document.layers));
+    for (Index layer = 0; layer < layers; ++layer) {
+        Document here = document;
+        here.spec = spec_of(document, layer);
+        here.inputs = document.layers[static_cast<std::size_t>(layer)];
+        Document there = here;
+        there.spec = own[static_cast<std::size_t>(layer)];
+        if (!weighs_alike(here, there) || here.spec.active_dropout() != there.spec.active_dropout())
+            return true;
+    }
+    return false;
+}
+
+/// What was done to the open document and the model that writes knows nothing of.
+std::vector<std::string_view> left_out(const AppState& state) {
+    const Document& document = state.document();
+    std::vector<std::string_view> left;
+    if (!model_of(document)->changes.empty()) left.emplace_back("the interventions");
+    if (!document.edits.empty()) left.emplace_back("the numbers that were edited");
+    if (has_other_options(document, written_of(state).specs))
+        left.emplace_back("the options that were changed");
+    return left;
+}
+
 }  // namespace
 
 std::string example_words(const AppState& state) {
@@ -85,8 +113,9 @@ std::string generate_muted(const AppState& state) {
         std::string words =
             shown_of(state)->fault.empty() ? draw_words(state, *shown_of(state)) : "";
         if (is_full(state)) words = "The text is as long as it can be. " + words;
-        if (!model_of(state.document())->changes.empty())
-            words = "The model writes untouched, without the interventions. " + words;
+        if (const auto left = left_out(state); !left.empty())
+            words = fmt::format("The model writes untouched, without {}. {}",
+                                fmt::join(left, " and "), words);
         return words;
     }
     return fmt::format(

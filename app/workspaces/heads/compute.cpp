@@ -114,11 +114,15 @@ std::optional<ModelPartsRequest> requested_head_circuit(const AppState& state) {
 }
 
 Action run(const ModelPartsRequest& request, const Opener& open, const RunControl& control) {
-    auto opened = open ? open(OpenRequest{request.model, 0, request.options}, control)
-                       : bad_input("no model can be read");
-    if (opened && opened->swept) return HeadsSwept{opened->swept};
-    SweptModel made{
-        request.model, opened ? "no sweep was made" : opened.error().sentence, {}, {}, {}};
+    SweptModel made{request.model, "no sweep was made", {}, {}, {}};
+    try {
+        auto opened = open ? open(OpenRequest{request.model, 0, request.options}, control)
+                           : bad_input("no model can be read");
+        if (opened && opened->swept) return HeadsSwept{opened->swept};
+        if (!opened) made.fault = opened.error().sentence;
+    } catch (const std::bad_alloc&) {
+        made.fault = "there is not enough memory for it";
+    }
     made.options = request.options;
     return HeadsSwept{std::make_shared<const SweptModel>(std::move(made))};
 }

@@ -47,7 +47,7 @@ HeadsTableRow row_of(const HeadsLook& look, const CorpusHead& head, bool shown) 
     for (std::size_t n = 0; n < kCorpusMeasures; ++n)
         row.cells.push_back(spread_text(head.measures[n]));
     if (of.texts == 0) return row;
-    row.text = of.most->text->words;
+    row.text = of.most->text->as_read();
     row.tip = fmt::format("{}: mean {} ± {} of {}\n{}\n{}", info(measure).title,
                           measure_text(measure, of.mean()), measured(of.deviation()),
                           counted(of.texts, "text"), extreme_line("most", measure, *of.most),

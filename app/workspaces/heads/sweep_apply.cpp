@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,9 +23,11 @@ std::string sweep_words(const HeadsLook& look) {
 
 void carry_out(AppState& state, const SweepHeads& action) {
     HeadsLook& look = heads_look(state);
-    if (!set_name(state, kAblations, action.by, look.ablation, "ablation") ||
+    Ablation by = look.ablation;
+    if (!set_name(state, kAblations, action.by, by, "ablation") ||
         !set_name(state, kSweepShows, action.show, look.sweep_show, "measure of a sweep"))
         return;
+    look.ablation = by;
     look.list = HeadsList::sweep;
     say(state, sweep_words(look));
 }
@@ -90,11 +93,11 @@ void carry_out(AppState& state, const SetHeadsOf& action) {
 
 void carry_out(AppState& state, const ShowCircuit& action) {
     HeadsLook& look = heads_look(state);
-    const CircuitShow before = look.circuit_show;
-    if (!set_name(state, kCircuitShows, action.show, look.circuit_show, "part of a circuit") ||
+    CircuitShow show = look.circuit_show;
+    if (!set_name(state, kCircuitShows, action.show, show, "part of a circuit") ||
         !set_name(state, kCircuitOvers, action.over, look.circuit_over, "choice of tokens"))
         return;
-    if (before != look.circuit_show) look.circuit_cell = {};
+    if (std::exchange(look.circuit_show, show) != show) look.circuit_cell = {};
     look.form = HeadForm::circuit;
     say(state, circuit_formula(look.circuit_show));
 }

@@ -21,10 +21,10 @@ struct TensorListing {
     std::shared_ptr<const Document> document;
     std::string fault;  // why there is none; "": there is one
     std::vector<TensorRow> rows;
+    double bytes = 0.0;  // of all rows
+    /// Bytes; a larger array is measured when it is selected. So few of a large file that its table is there at once.
+    double most_unasked() const { return bytes > double{1 << 30} ? 1 << 20 : 64 << 20; }
     const TensorRow* find(const std::string& name) const;
 };
-
-inline constexpr double kMostUnasked =
-    64.0 * (1 << 20);  // bytes; a larger array is measured when it is selected
 
 }  // namespace attn::view

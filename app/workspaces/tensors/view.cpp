@@ -58,7 +58,11 @@ double stat_number(const AppState& state, const TensorRow& row, TensorColumn col
 
 std::string stat_text(const AppState& state, const TensorRow& row, TensorColumn column) {
     const ArrayStats* const stats = stats_of(state, row.name);
-    if (stats == nullptr) return row.bytes > kMostUnasked ? "select it" : std::string(kPending);
+    if (stats == nullptr) {
+        const bool asks = row.bytes > tensors_look(state).listing->most_unasked();
+        return std::string(asks && row.name != tensors_look(state).selected ? "select it"
+                                                                            : kPending);
+    }
     if (!stats->fault.empty()) return "–";
     const auto count = [](double n) { return grouped(static_cast<Index>(n)); };
     if (column == TensorColumn::nans) return count(stats->nans);

@@ -207,6 +207,7 @@ TensorListing list_tensors(const std::shared_ptr<const Document>& document) {
     if (const std::string* const path = path_of(*document)) {
         if (auto listed = list_file(listing, *path); !listed)
             listing.fault = listed.error().sentence;
+        for (const TensorRow& row : listing.rows) listing.bytes += row.bytes;
         return listing;
     }
     for (const auto& [name, tensor] : tensors_of(*document))
@@ -338,7 +339,10 @@ void carry_out(AppState& state, const TensorsListed& action) {
     look.listing = action.listing;
     look.stats.clear();
     if (look.listing->find(look.selected) != nullptr) return;
-    look.selected = look.listing->rows.empty() ? "" : look.listing->rows.front().name;
+    const auto& rows = look.listing->rows;
+    const double most = look.listing->most_unasked();
+    const auto first = std::ranges::find_if(rows, [&](auto& row) { return row.bytes <= most; });
+    look.selected = first == rows.end() ? "" : first->name;
 }
 
 void carry_out(AppState& state, const TensorMeasured& action) {
@@ -360,9 +364,10 @@ std::optional<TensorsRequest> requested_tensors(const AppState& state) {
     if (look.listing->find(look.selected) != nullptr && !look.stats.contains(look.selected))
         return TensorsRequest{document, look.listing, look.selected};
     const auto rows = tensor_rows(state);
+    const double most = look.listing->most_unasked();
     for (Index n = look.seen.first; n < std::min(look.seen.second, std::ssize(rows)); ++n)
         if (const TensorRow& row = *rows[static_cast<std::size_t>(n)];
-            row.bytes <= kMostUnasked && !look.stats.contains(row.name))
+            row.bytes <= most && !look.stats.contains(row.name))
             return TensorsRequest{document, look.listing, row.name};
     return std::nullopt;
 }

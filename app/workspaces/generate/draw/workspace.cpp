@@ -321,6 +321,12 @@ std::string draw_generate_workspace(const view::AppState& state, const WorkArea&
         parts.others.push_back({"rows", "rows of weights",
                                 [&](const Box& box) { draw_strip(view, box, frame, out); },
                                 CanvasPart::Where::right, kStripShare});
+    if (view.experts)
+        parts.others.push_back({"experts", "experts",
+                                [&](const Box& box) {
+                                    draw_grid_set({&*view.experts, 1}, box.low, box.high, frame);
+                                },
+                                CanvasPart::Where::right, kStripShare});
     if (!view.lens.empty())
         parts.others.push_back({"lens", "logit lens",
                                 [&](const Box& box) { draw_lens(view, box, frame); },

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "app/common/state.h"
+
+namespace attn::view {
+
+/// Theme, scale and the rest of how the room sees it, from `state`.
+inline void keep_room(AppState& session, const AppState& state) {
+    const auto keep = [&](auto... members) { ((session.*members = state.*members), ...); };
+    keep(&AppState::theme, &AppState::ui_scale, &AppState::reduced_motion, &AppState::inspector,
+         &AppState::presenter, &AppState::backend);
+}
+
+}  // namespace attn::view
