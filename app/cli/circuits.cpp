@@ -15,6 +15,7 @@
 #include "app/cli/model_text.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/trace_parts.h"
+#include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/files/options.h"
 #include "app/files/outputs.h"
@@ -272,8 +273,11 @@ Report swept(const CircuitsOptions& options, const OpenedText& text, const Model
     const double ms = elapsed_ms(start);
     Report report = report_of(model, sweep);
     report.json["ms"] = ms;
-    report.text += fmt::format("{} changes in {:.0f} ms, {:.3g} times the products of one run\n",
-                               sweep.swept.size(), ms, sweep.products / sweep.products_of_run);
+    const auto changes = std::ranges::count_if(
+        sweep.swept, [](const auto& swept) { return !std::isnan(swept.difference); });
+    report.text +=
+        fmt::format("{} in {:.0f} ms, {:.3g} times the products of one run\n",
+                    view::counted(changes, "change"), ms, sweep.products / sweep.products_of_run);
     return report;
 }
 
@@ -437,9 +441,9 @@ int show_circuits(CircuitsOptions& options, Streams io) {
         *or_throw(choose_backend(options.backend == "auto" ? "staged" : options.backend,
                                  Dimensions{}, only_stage(Stage::context), io.backends));
     const StageSet keep = only_stage(Stage::context);
-    const ModelRun run = or_throw(text.model->config().image
-                                      ? text.model->read(text.read, backend, keep)
-                                      : text.model->run(text.tokens, backend, keep));
+    const ModelRun run =
+        or_throw(text.model->config().image ? text.model->read(text.read, backend, keep)
+                                            : text.model->run(text.tokens, backend, keep));
     Report report =
         options.is_of_head() ? head_report(options, text, run) : swept(options, text, run, backend);
     if (!options.output.empty()) {

@@ -36,6 +36,12 @@ CorpusRun::CorpusRun(const CorpusJob& job)
       file_(or_throw(corpus_file(job.texts))),
       result_(or_throw(begin_corpus(model_, job.model, job.batch))) {
     if (auto kept = kept_of(job.saved, result_, file_)) {
+        for (const TextRange& range : kept->files.at(file_.mark).ranges)
+            for (Index first = range.first; first < range.end; first += kPieceTexts)
+                if (first / kPieceTexts % job.parts != job.part)
+                    throw bad_input(fmt::format(
+                        "{} is of another --part; expected what this command kept, or no such file",
+                        job.saved.string()));
         result_ = *std::move(kept);
         goes_on_ = true;
     }

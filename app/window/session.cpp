@@ -11,6 +11,7 @@
 #include "app/common/describe_json.h"
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
+#include "app/common/figure_size.h"
 #include "app/common/workspace.h"
 #include "core/io/json.h"
 
@@ -239,6 +240,8 @@ void restore(AppState& state, const AppState& session) {
          &AppState::edits, &AppState::opened, &AppState::trace, &AppState::gradients,
          &AppState::trace_ms, &AppState::backend_used, &AppState::gradients_by,
          &AppState::device_document);
+    desktop_look(state) = desktop_look(was);
+    figure_look(state) = figure_look(was);
     state.effect.reset();
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->restored(state, was);
     if (state.backend != was.backend) {

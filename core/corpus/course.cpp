@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/corpus/measure.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -73,7 +74,7 @@ bool PieceReader::next(TextPiece& piece) {
 
 Result<CorpusFile> corpus_file(const std::string& path) {
     return fingerprint(path).map([&](std::string&& mark) {
-        return CorpusFile{path, std::move(mark),
+        return CorpusFile{valid_utf8(path), std::move(mark),
                           std::filesystem::path(path).extension() == ".jsonl"};
     });
 }
@@ -103,7 +104,7 @@ Result<CorpusResult> begin_corpus(const Model& model, const std::string& path, I
     if (config.image)
         return bad_input(fmt::format("{} reads images; expected a model that reads texts", path));
     return fingerprint(path).map([&](std::string&& mark) {
-        return CorpusResult({path, std::move(mark), std::string(config.family->words),
+        return CorpusResult({valid_utf8(path), std::move(mark), std::string(config.family->words),
                              config.layers, config.heads, batch});
     });
 }

@@ -89,6 +89,16 @@ ExactSum operator*(const ExactSum& a, const ExactSum& b) {
     return product;
 }
 
+bool operator<=(const ExactSum& a, const ExactSum& b) {
+    const auto end_of = [](const ExactSum& sum) {
+        return sum.low_ + static_cast<int>(sum.digits_.size());
+    };
+    const int least = std::min(a.low_, b.low_);
+    for (int at = std::max(end_of(a), end_of(b)); at-- > least;)
+        if (a.digit(at) != b.digit(at)) return a.digit(at) < b.digit(at);
+    return true;
+}
+
 ExactSum operator-(const ExactSum& a, const ExactSum& b) {
     ExactSum rest;
     rest.low_ = std::min(a.low_, b.low_);

@@ -18,7 +18,8 @@ class ExactSum {
     void add(const ExactSum& other);
     bool operator==(const ExactSum&) const = default;
     friend ExactSum operator*(const ExactSum& a, const ExactSum& b);
-    /// b ≤ a.
+    friend bool operator<=(const ExactSum& a, const ExactSum& b);
+    /// b <= a.
     friend ExactSum operator-(const ExactSum& a, const ExactSum& b);
 
     /// The nearest double.

@@ -187,6 +187,8 @@ class LineReader {
         };
         to.sum = sum("sum");
         to.squares = sum("squares");
+        if (!(to.sum * to.sum <= ExactSum(static_cast<double>(to.texts)) * to.squares))
+            throw LineFault();
         const auto extreme = [&](std::string_view name, std::optional<Extreme>& into) {
             into = Extreme{member<double>(row, name), {}};
             wanted_.emplace_back(&into, place_in(member<json>(row, fmt::format("{}_text", name))));
@@ -298,12 +300,15 @@ Result<std::string> lines_in(const std::filesystem::path& path) {
 }  // namespace
 
 std::string corpus_lines(const CorpusResult& result) {
-    std::string lines = first_line(result).dump() + "\n";
-    for (const CorpusHead& head : result.heads) lines += head_line(head).dump() + "\n";
+    const auto dumped = [](const ordered_json& line) {
+        return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    };
+    std::string lines = dumped(first_line(result));
+    for (const CorpusHead& head : result.heads) lines += dumped(head_line(head));
     for (const auto& [place, text] : shown_texts(result)) {
         ordered_json line{{"text", text->number}, {"file", text->file}, {"words", text->words}};
         if (!text->ids.empty()) line["ids"] = text->ids;
-        lines += line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+        lines += dumped(line);
     }
     return lines;
 }

@@ -17,9 +17,12 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+// Of one layer, in memory at once: 4 GiB.
+constexpr Index kMostWeightsOfText = Index{1} << 30;
+
 constexpr std::array<LeftOutInfo, kLeftOutCount> kLeftOut{
     {{"empty", "without a token"},
-     {"too_long", "longer than the model takes"},
+     {"too_long", "too long"},
      {"unreadable", "that cannot be read"},
      {"not_finite", "whose weights are not finite"}}};
 
@@ -107,7 +110,8 @@ ReadText read_text_line(const Model& model, std::string line, bool json) {
             read.left_out = model.tokenizer() ? LeftOut::empty : LeftOut::unreadable;
     }
     const auto count = std::ssize(read.tokens);
-    if (!read.left_out && count > model.most_tokens().value_or(count))
+    if (!read.left_out && (count > model.most_tokens().value_or(count) ||
+                           count * count > kMostWeightsOfText / model.config().heads))
         read.left_out = LeftOut::too_long;
     else if (!read.left_out && !model.check_tokens(read.tokens))
         read.left_out = LeftOut::unreadable;

@@ -25,7 +25,7 @@ enum class LeftOut : std::uint8_t { empty, too_long, unreadable, not_finite };
 inline constexpr std::size_t kLeftOutCount = 4;
 struct LeftOutInfo {
     std::string_view key;    // in files
-    std::string_view words;  // "too long for the model"
+    std::string_view words;  // "too long"
 };
 const LeftOutInfo& info(LeftOut why);
 

@@ -7,12 +7,6 @@
 namespace attn {
 namespace {
 
-HeadMatrix lacking(std::string why) {
-    HeadMatrix none;
-    none.lacks = std::move(why);
-    return none;
-}
-
 HeadMatrix owning(std::vector<float> values, Index rows, Index columns) {
     HeadMatrix matrix;
     matrix.own = std::move(values);
@@ -21,8 +15,7 @@ HeadMatrix owning(std::vector<float> values, Index rows, Index columns) {
 }
 
 HeadMatrix by_norms(const HeadsResult& result, HeadPlace place,
-                    const std::vector<std::vector<double>>& norms, const std::string& fault) {
-    if (!fault.empty()) return lacking(fault);
+                    const std::vector<std::vector<double>>& norms) {
     const auto weights = result.weights(place);
     return owning(
         times_norms(weights, norms[static_cast<std::size_t>(place.head)], result.allowed(place)),
@@ -30,8 +23,6 @@ HeadMatrix by_norms(const HeadsResult& result, HeadPlace place,
 }
 
 HeadMatrix by_gradient(const HeadsResult& result, const HeadsLayer& layer, HeadPlace place) {
-    if (!layer.gradient_fault.empty()) return lacking(layer.gradient_fault);
-    if (layer.gradient.empty()) return lacking("its gradient is not computed");
     const auto weights = result.weights(place);
     return owning(times_gradient(weights, layer.gradient.matrix(result.batch, place.head),
                                  result.allowed(place)),
@@ -42,13 +33,12 @@ HeadMatrix matrix_of(const HeadsResult& result, HeadShow show, HeadPlace place) 
     const HeadsLayer& layer = result.layers[static_cast<std::size_t>(place.layer)];
     switch (show) {
         case HeadShow::value_norm:
-            return by_norms(result, place, layer.value_norms, layer.value_fault);
+            return by_norms(result, place, layer.value_norms);
         case HeadShow::output_norm:
-            return by_norms(result, place, layer.output_norms, layer.output_fault);
+            return by_norms(result, place, layer.output_norms);
         case HeadShow::gradient:
             return by_gradient(result, layer, place);
         case HeadShow::rollout: {
-            if (!layer.rollout_fault.empty()) return lacking(layer.rollout_fault);
             HeadMatrix matrix;
             matrix.values = {layer.rollout.data(), layer.tq, layer.tk, layer.tk};
             return matrix;
@@ -63,9 +53,33 @@ HeadMatrix matrix_of(const HeadsResult& result, HeadShow show, HeadPlace place) 
 
 }  // namespace
 
+std::string head_lacks(const HeadsResult& result, HeadShow show, HeadPlace place) {
+    const HeadsLayer& layer = result.layers[static_cast<std::size_t>(place.layer)];
+    switch (show) {
+        case HeadShow::value_norm:
+            return layer.value_fault;
+        case HeadShow::output_norm:
+            return layer.output_fault;
+        case HeadShow::gradient:
+            return layer.gradient_fault.empty() && layer.gradient.empty()
+                       ? "its gradient is not computed"
+                       : layer.gradient_fault;
+        case HeadShow::rollout:
+            return layer.rollout_fault;
+        case HeadShow::weights:
+            break;
+    }
+    return {};
+}
+
 HeadMatrix head_matrix(const HeadsResult& result, HeadShow show, HeadPlace place) {
-    HeadMatrix matrix = matrix_of(result, show, place);
-    if (matrix.lacks.empty() && show != HeadShow::rollout) matrix.allowed = result.allowed(place);
+    HeadMatrix matrix;
+    if (std::string lacks = head_lacks(result, show, place); !lacks.empty()) {
+        matrix.lacks = std::move(lacks);
+        return matrix;
+    }
+    matrix = matrix_of(result, show, place);
+    if (show != HeadShow::rollout) matrix.allowed = result.allowed(place);
     return matrix;
 }
 

@@ -22,8 +22,8 @@ struct HeadMatrix {
     ~HeadMatrix() = default;
 
     MatrixView<const float> values;
-    std::vector<float> own;             // what `values` looks at where they are no weights
-    std::vector<std::uint8_t> allowed;  // 1: may attend; empty: every pair, and of rollout
+    std::vector<float> own;  // what `values` looks at where they are no weights
+    AllowedPairs allowed;    // 1: may attend, of the result; empty: every pair, and of rollout
     std::string lacks;
 
     bool may(Index query, Index key) const {
@@ -31,6 +31,8 @@ struct HeadMatrix {
     }
 };
 HeadMatrix head_matrix(const HeadsResult& result, HeadShow show, HeadPlace place);
+/// `lacks` of it, without making it.
+std::string head_lacks(const HeadsResult& result, HeadShow show, HeadPlace place);
 
 /// Which keys are left out of what is looked at: 1; empty: none.
 using ClippedKeys = std::vector<std::uint8_t>;

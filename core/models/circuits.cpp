@@ -6,11 +6,10 @@
 #include <span>
 
 #include <fmt/format.h>
-#include <Eigen/Dense>
-
 #include "core/models/block.h"
 #include "core/models/ends.h"
 #include "core/models/layers.h"
+#include "core/models/spectrum.h"
 
 namespace attn {
 namespace {
@@ -92,19 +91,6 @@ Result<Factors> factors_of(const Model& model, HeadPlace at) {
     return of;
 }
 
-/// R of a = Q R, Q with orthonormal columns.
-Matrix triangle(const Matrix& a) {
-    const Matrix packed = Eigen::HouseholderQR<Matrix>(a).matrixQR();
-    return packed.topRows(std::min(a.rows(), a.cols())).triangularView<Eigen::Upper>();
-}
-
-/// Those of a b, from the small product of their triangles.
-std::vector<double> singular_values(const Matrix& a, const Matrix& b) {
-    const Matrix small = triangle(a) * triangle(b.transpose()).transpose();
-    const Eigen::VectorXd values = Eigen::JacobiSVD<Matrix>(small).singularValues();
-    return {values.begin(), values.end()};
-}
-
 Tensor tensor_of(const Matrix& matrix) {
     auto made = Tensor::uninitialised({1, 1, matrix.rows(), matrix.cols()});
     for (Index r = 0; r < matrix.rows(); ++r)
@@ -156,12 +142,7 @@ std::optional<double> copying_of(const Model& model, const Factors& of) {
         small += outs.middleCols(first, count).cast<double>() *
                  ins.middleCols(first, count).cast<double>().transpose();
     }
-    const Eigen::EigenSolver<Matrix> solver(small, false);
-    if (solver.info() != Eigen::Success) return std::nullopt;
-    const double sizes = solver.eigenvalues().cwiseAbs().sum();
-    const double sum = solver.eigenvalues().sum().real();
-    if (!(sizes > 0.0) || !std::isfinite(sum / sizes)) return std::nullopt;
-    return sum / sizes;
+    return balance_of_eigenvalues(small);
 }
 
 /// The embeddings of tokens, one below the other, without positions.

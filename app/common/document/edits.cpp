@@ -31,6 +31,9 @@ void trim(AppState& state) {
     for (auto edit = state.history.rbegin(); edit != state.history.rend(); ++edit, ++kept) {
         const bool same = last != nullptr && last->layers == edit->document->layers;
         bytes += same ? 0.0 : edit->document->bytes;
+        const auto& paint = edit->document->spec.mask.custom;
+        if (paint && (last == nullptr || last->spec.mask.custom != paint))
+            bytes += static_cast<double>(paint->count());
         last = edit->document.get();
         if (kept > 0 && (kept >= kMaxHistory || bytes > kMaxHistoryBytes)) break;
     }

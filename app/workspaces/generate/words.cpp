@@ -86,6 +86,9 @@ std::string generate_muted(const AppState& state) {
             shown_of(state)->fault.empty() ? draw_words(state, *shown_of(state)) : "";
         if (!model_of(state.document())->changes.empty())
             words = "The model writes untouched, without the interventions. " + words;
+        if (!state.document().groups.empty())
+            words += fmt::format(" The encoder has read “{}”.",
+                                 shortened(text_of(state.document()), kMostShown));
         return words;
     }
     return fmt::format(

@@ -212,9 +212,12 @@ std::string product_point(const AppState& state, const ModelCircuit& circuit) {
         state, Axis::query, product.values.shape().t)[static_cast<std::size_t>(at / columns)];
     const std::string column =
         column_labels(state, circuit, show)[static_cast<std::size_t>(at % columns)];
+    const bool lowers = *most < 0.0F;  // each of them
+    if (show == CircuitShow::ov && *most == 0.0F) return "Attending to no token raises a logit.";
     return show == CircuitShow::ov
-               ? fmt::format("Attending to {} raises the logit of {} most: by {}{}.", row, column,
-                             number(*most), tie_words(values, *most))
+               ? fmt::format("Attending to {} {} the logit of {} {}: by {}{}.", row,
+                             lowers ? "lowers" : "raises", column, lowers ? "least" : "most",
+                             number(std::abs(*most)), tie_words(values, *most))
                : fmt::format("QK of {} is largest for query {} and key {}: {}{}.",
                              head_name(circuit.at), row, column, number(*most),
                              tie_words(values, *most));

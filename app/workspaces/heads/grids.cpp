@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kDifferenceTitle = "A − B";
 
-IsMasked masked_of(const std::vector<std::uint8_t>& allowed, MatrixView<const float> values) {
+IsMasked masked_of(AllowedPairs allowed, MatrixView<const float> values) {
     IsMasked masked(allowed.size());
     for (std::size_t n = 0; n < allowed.size(); ++n) {
         const auto at = static_cast<Index>(n);
@@ -162,11 +162,12 @@ MapCellsSet mean_cells(const AppState& state, const std::vector<HeadPlace>& plac
     if (!are_long(*look.result, places)) return {};
     MeanMatrix mean = mean_of_heads(state, places);
     if (!mean.lacks.empty()) return {};
+    const ColorRange range = mean_range(look, places, mean);
     return {make_cells({.title = together_words(state, places),
                         .noun = fmt::format("mean {}", info(look.show).title),
                         .role = info(look.show).has_sign ? Role::score : Role::weight,
                         .masked = std::move(mean.masked),
-                        .range = head_colors(look, places.front()).range},
+                        .range = range},
                        std::move(mean.values), mean.columns)};
 }
 
@@ -203,10 +204,9 @@ std::vector<HeadPlace> large_heads(const AppState& state) {
 std::string undefined_words(const AppState& state, const std::vector<HeadPlace>& places) {
     const HeadsLook& look = heads_look(state);
     for (const HeadPlace place : places)
-        if (const HeadMatrix matrix = head_matrix(*look.result, look.show, place);
-            !matrix.lacks.empty())
+        if (const std::string lacks = head_lacks(*look.result, look.show, place); !lacks.empty())
             return fmt::format("{} is not defined for {}: {}.", info(look.show).title,
-                               head_name(place), matrix.lacks);
+                               head_name(place), lacks);
     return {};
 }
 

@@ -80,6 +80,16 @@ MeanMatrix mean_of_heads(const AppState& state, const std::vector<HeadPlace>& pl
     return mean;
 }
 
+ColorRange mean_range(const HeadsLook& look, const std::vector<HeadPlace>& places,
+                      const MeanMatrix& mean) {
+    ColorRange range = head_colors(look, places.front()).range;
+    if (!look.own_range) return range;
+    const double largest = largest_of(mean.matrix(), {});
+    range.high = largest == 0.0 ? 1.0 : largest;
+    if (info(look.show).has_sign) range.low = -range.high;
+    return range;
+}
+
 GridView mean_grid(const AppState& state, const std::vector<HeadPlace>& places) {
     const HeadsLook& look = heads_look(state);
     const MeanMatrix mean = mean_of_heads(state, places);
@@ -90,7 +100,7 @@ GridView mean_grid(const AppState& state, const std::vector<HeadPlace>& places) 
     look_at(grid, look.pair, look.hovered_pair);
     grid.tooltip = fmt::format("Σ_h {} / n over {}", info(look.show).title,
                                counted(std::ssize(places), "head"));
-    color_grid(grid, head_colors(look, places.front()), state.theme);
+    color_grid(grid, {mean_range(look, places, mean), {}}, state.theme);
     return grid;
 }
 

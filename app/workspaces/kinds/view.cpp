@@ -99,15 +99,21 @@ SideVector entropy_column(const KindComputed& side) {
     return column;
 }
 
-KindSideView side_view(const AppState& state, KindsSide which) {
-    const KindsResult& result = *kinds_look(state).result;
-    const KindComputed& computed = result.side(which);
+/// What is asked for, computed or not.
+KindSideView settings_view(const AppState& state, KindsSide which) {
     KindSideView side;
     side.side = which;
     side.letter = which == KindsSide::a ? 'A' : 'B';
     side.kind = kinds_controls(state).side(which);
     side.words = kind_words(side.kind);
     show_settings(side);
+    return side;
+}
+
+KindSideView side_view(const AppState& state, KindsSide which) {
+    const KindsResult& result = *kinds_look(state).result;
+    const KindComputed& computed = result.side(which);
+    KindSideView side = settings_view(state, which);
     side.fault = computed.fault;
     if (!side.fault.empty() || !result.fault.empty()) return side;
     side.tex = kind_tex(side.kind, computed);
@@ -298,9 +304,12 @@ KindsView build_kinds_view(const AppState& state) {
     KindsView view;
     view.lacks = kinds_lacks(state);
     view.sentence = kinds_sentence(state);
-    if (!view.lacks.empty() || !kinds_look(state).result) return view;
-    const KindsResult& result = *kinds_look(state).result;
+    if (!view.lacks.empty()) return view;
     set_pairs(view, kinds_controls(state));
+    view.a = settings_view(state, KindsSide::a);
+    view.b = settings_view(state, KindsSide::b);
+    if (!kinds_look(state).result) return view;
+    const KindsResult& result = *kinds_look(state).result;
     view.note = kinds_note(result);
     view.a = side_view(state, KindsSide::a);
     view.b = side_view(state, KindsSide::b);

@@ -27,6 +27,11 @@ constexpr float kLensLayer = 30.0F, kLensBest = 0.3F;
 // --- the bar
 
 void draw_steps(const GenerateView& view, ControlBar& bar) {
+    if (view.example && view.shows_decoder) {
+        if (bar.button("decoder", "show the decoder", {"It gives the next token and writes on", ""}))
+            bar.out.push_back(view::ShowGroup{"decoder"});
+        return;
+    }
     if (view.example) {
         if (bar.button("open", "open a model…", {"Open a model's folder", "Key: Ctrl+O"}))
             bar.out.push_back(view::ShowPrompt{view::PromptKind::open});
@@ -69,7 +74,7 @@ void draw_generate_bar(const GenerateView& view, const view::GenerateLook& look,
     bar.field<view::SetSamplingSeed>(view.controls);
     if (view.example) return;
     draw_place(view, bar);
-    bar.field<view::ShowLens>(look);
+    if (view.has_lens) bar.field<view::ShowLens>(look);
 }
 
 // --- the text
@@ -311,7 +316,8 @@ std::string draw_generate_workspace(const view::AppState& state, const WorkArea&
                 .heading = {view.headline, view.muted},
                 .hero = {"candidates", "candidates",
                          [&](const Box& box) { draw_generate_hero(view, box, frame, out); }},
-                .status = view.status};
+                .status = view.status,
+                .of_document = true};
     parts.heading.warns = view.warns;
     if (view.pending.empty())
         parts.controls = [&](ControlBar& bar) {

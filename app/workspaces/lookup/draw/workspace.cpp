@@ -6,7 +6,8 @@ std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& r
                                   const Frame& frame, view::Actions& out) {
     const view::LookupView view = build_lookup_view(state);
     Parts parts{.controls = [&](ControlBar& bar) { draw_lookup_bar(view, bar); },
-                .status = view.status};
+                .status = view.status,
+                .of_document = view.page == view::LookupPage::similarity};
     LookupPages pages{parts, frame, out};
     switch (view.page) {
         case view::LookupPage::memory:
