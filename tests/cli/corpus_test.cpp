@@ -142,6 +142,9 @@ TEST_CASE("corpus: what was kept is gone on from, and that of another job is ref
     CHECK_FALSE(std::filesystem::exists(kept));
     std::filesystem::rename(corpus.heads("q.jsonl", {"--batch", "4"}), kept);
     check_refused({"heads", corpus.model, "--texts", corpus.texts, "-o", out}, kept + " is of");
+    std::filesystem::rename(corpus.heads("p.jsonl", {"--part", "0/2"}), kept);
+    check_refused({"heads", corpus.model, "--texts", corpus.texts, "--part", "1/2", "-o", out},
+                  "another --part");
     std::filesystem::remove(kept);
     std::filesystem::rename(corpus.heads("r.jsonl"), kept);
     std::ofstream(corpus.texts, std::ios::app) << "abc\n";

@@ -95,6 +95,11 @@ TEST_CASE("exact sums of many numbers: any grouping gives equal bits, products a
     both.add(b);
     CHECK((both * both - a * a - ExactSum(2.0) * a * b) == b * b);
     CHECK((b * b).value() == 0x1.fedcba9876543p-30 * 0x1.fedcba9876543p-30);
+    CHECK(b <= a);
+    CHECK(a <= a);
+    CHECK(ExactSum() <= b);
+    CHECK_FALSE(a <= b);
+    CHECK_FALSE(both <= a);
 }
 
 TEST_CASE(

@@ -243,6 +243,10 @@ TEST_CASE("heads stand together: their mean as a matrix, each in its colour as l
                   doctest::Approx(
                       (double{result.weights({0, 0})(i, j)} + result.weights({0, 1})(i, j)) / 2));
     CHECK_FALSE(line_of(heads_inspector(state), "mean of 2 heads of layer 0").empty());
+    const GridView own = build_all_heads_view(after(state, {SetHeadsRange{true}})).grids[0];
+    double largest = 0.0;
+    for (const CellView& cell : own.cells) largest = std::max(largest, double{cell.value});
+    CHECK(own.range.high == doctest::Approx(largest));
     const AllHeadsView lines = build_all_heads_view(after(state, {SetHeadForm{"lines"}}));
     REQUIRE(lines.lines.size() == 1);
     REQUIRE(lines.lines[0].heads.size() == 2);

@@ -92,6 +92,22 @@ TEST_CASE("its table has mean and deviation; a row the text that shows most") {
     CHECK(build_all_heads_view(state).table->rows[1].shown);
 }
 
+TEST_CASE("another model that is opened has no corpus; sums that no numbers have are refused") {
+    const Scratch scratch;
+    const std::string path = scratch.at("c.jsonl");
+    std::string lines = corpus_lines(corpus_by_hand());
+    REQUIRE(write_file_atomically(path, lines));
+    const AppState state = after(corpus_state(path), {run(CorpusRequest{path}, {})});
+    AppState other = state;
+    shown_workspace(other).forget(other);
+    CHECK(heads_look(other).corpus.empty());
+    CHECK_FALSE(build_all_heads_view(other).table);
+    const std::size_t squares = lines.find("\"squares\":\"") + 11;
+    lines.replace(squares, lines.find('"', squares) - squares, "00000001p-3");
+    REQUIRE(write_file_atomically(path, lines));
+    CHECK_FALSE(read_corpus(path));
+}
+
 TEST_CASE("without its model the table is there, and which model is missing is said") {
     const Scratch scratch;
     const std::string path = scratch.at("c.jsonl");

@@ -130,6 +130,9 @@ TEST_CASE("64 tokens are grids, 65 are maps: nothing of a map is made for the fo
 TEST_CASE("two kinds of 300 tokens are a job's; a late answer of other settings is dropped") {
     AppState state = after(state_with(300), {SetWorkspace{"kinds"}});
     CHECK(build_kinds_view(state).sentence == "Computing.");
+    CHECK(build_kinds_view(state).b.side == KindsSide::b);  // its settings are there meanwhile
+    CHECK(build_kinds_view(state).b.letter == "B");
+    CHECK(build_kinds_view(state).pairs.size() > 1);
     const auto request = requested_kinds(state);
     REQUIRE(request);
     const Action late = run(*request, {});

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/document/edits.h"
+#include "app/common/figure_size.h"
 #include "app/window/about.h"
 #include "tests/view/view_test.h"
 
@@ -209,6 +210,9 @@ TEST_CASE("what the clock took from the bottom line a session still has, as a re
     AppState opened = faded;
     restore(opened, *session_from_json(session_to_json(said), "s", {}));
     CHECK(shown(opened) == said.message.words);
+    desktop_look(opened).has_dialog = true;  // of the machine, and of no session
+    restore(opened, *session_from_json(session_to_json(said), "s", {}));
+    CHECK(desktop_look(opened).has_dialog);
     AppState refused = faded;
     apply(refused, LoadPreset{"none"});
     CHECK(shown(refused) == refused.message.words);
@@ -234,4 +238,9 @@ TEST_CASE(
     CHECK_FALSE(
         after(state, {OpenFile{path}, DocumentReady{path, "", std::make_shared<Opened>(opened)}})
             .prompt);
+    const AppState typed =
+        after(initial_state(), {ShowPrompt{PromptKind::open}, DraftPrompt{path}, OpenPlanted{},
+                                DocumentReady{"", "", std::make_shared<Opened>(opened)}});
+    REQUIRE(typed.prompt);  // of another file
+    CHECK(typed.prompt->path == path);
 }

@@ -164,7 +164,10 @@ void carry_out(AppState& state, const DocumentReady& action) {
     const OpenRequest request = *std::exchange(state.opening, std::nullopt);
     const auto* text = std::get_if<ModelText>(&request.what);
     if (!action.opened) return say_error(state, action.fault + kept_words(state, text));
-    if (state.prompt && state.prompt->kind == PromptKind::open) state.prompt.reset();
+    if (const auto* path = std::get_if<std::string>(&request.what);
+        path && state.prompt && state.prompt->kind == PromptKind::open &&
+        state.prompt->path == *path)
+        state.prompt.reset();
     const Opened& opened = *action.opened;
     if (text != nullptr && text->typed) return take_typed(state, *opened.document);
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->opened(state, opened);

@@ -147,6 +147,9 @@ struct MeanMatrix {
     MatrixView<const float> matrix() const { return {values.data(), rows, columns, columns}; }
 };
 MeanMatrix mean_of_heads(const AppState& state, const std::vector<HeadPlace>& places);
+/// Of its colours: the heads' own, and with ranges of their own the mean's.
+ColorRange mean_range(const HeadsLook& look, const std::vector<HeadPlace>& places,
+                      const MeanMatrix& mean);
 GridView mean_grid(const AppState& state, const std::vector<HeadPlace>& places);
 /// Of the first kMostOver, each in a colour of its own.
 inline constexpr std::size_t kMostOver = 8;

@@ -308,6 +308,9 @@ void forget_heads(AppState& state) {
     look.circuit = nullptr;
     look.from.clear();
     look.pairs.clear();
+    look.corpus.clear();
+    look.corpus_read.reset();
+    if (look.list == HeadsList::corpus) look.list = HeadsList::pictures;
     drop_result(look);
 }
 

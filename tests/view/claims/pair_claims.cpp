@@ -403,6 +403,9 @@ bool check_most_qk(const Told& told) {
 bool check_most_ov(const Told& told) {
     return is_most_of_circuit(told.state, told.part[0], told.part[1], told.part[2]);
 }
+bool check_least_ov(const Told& told) {
+    return is_most_of_circuit(told.state, told.part[0], told.part[1], "−" + told.part[2]);
+}
 bool check_composed(const Told& told) {
     const ModelCircuit& circuit = *heads_look(told.state).circuit->circuit;
     const auto [words, others] = tied(told.part[4]);
@@ -469,8 +472,14 @@ constexpr Claim kClaims[] = {
     {"{} changes most where {} is {}: by {} from {}", check_swept_logits},
     {"No head whose context is {} changes {}", check_none_swept},
     {"No place that is {} changes {}", check_none_swept},
+    {"Attending to no token raises a logit",
+     [](const Told& told) {
+         return std::ranges::max(
+                    heads_look(told.state).circuit->circuit->over.ov.values.values()) == 0.0F;
+     }},
     {"QK of {} is largest for query {} and key {}: {}", check_most_qk},
     {"Attending to {} raises the logit of {} most: by {}", check_most_ov},
+    {"Attending to {} lowers the logit of {} least: by {}", check_least_ov},
     {"Layer {} head {} composes most with {}: {} {}", check_composed},
     {"Row {}: {} get {} each under {}, {} under {}",
      [](const Told& told) { return told.part[2] != told.part[4]; }},
