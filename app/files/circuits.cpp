@@ -42,9 +42,10 @@ std::shared_ptr<const view::ModelCircuit> circuit_of(const Model& model,
 const Model& model_shown(const Model& whole, const std::string& group) {
     const auto groups = groups_of(whole);
     if (!groups.empty() && group == groups.back())
-        throw bad_input(fmt::format(
-            "circuits and sweeps are of a stack's own attention; {} is between the two: expected {}",
-            group, fmt::join(groups.first(groups.size() - 1), " or ")));
+        throw bad_input(
+            fmt::format("circuits and sweeps are of a stack's own attention; {} is between the "
+                        "two: expected {}",
+                        group, fmt::join(groups.first(groups.size() - 1), " or ")));
     return stack_of(whole, group);
 }
 

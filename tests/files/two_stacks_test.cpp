@@ -19,6 +19,7 @@
 #include "app/jobs/jobs.h"
 #include "app/window/requests.h"
 #include "app/window/session.h"
+#include "app/workspaces/generate/requests.h"
 #include "app/workspaces/generate/view.h"
 #include "core/io/arrays/array_file.h"
 #include "core/models/circuits.h"
@@ -145,7 +146,8 @@ TEST_CASE("CLIP is shown as two towers and as the match of texts with images") {
     check_weights(state, 1, folder, "l1.weights");
 }
 
-TEST_CASE("what the decoder has written is typed, undone and kept, and the message is of what is shown") {
+TEST_CASE(
+    "what the decoder has written is typed, undone and kept, and the message is of what is shown") {
     const std::string folder = test::golden_model("t5").string();
     auto state = shown_group({folder, kSource});
     CHECK_FALSE(view::groups_view(state).reads_beside);
@@ -173,14 +175,15 @@ TEST_CASE("what the decoder has written is typed, undone and kept, and the messa
     CHECK(state.document().size.tk == 2);
     view::apply(state, view::Undo{});
     CHECK(state.document().size.tq == 4);
-    const auto session = must(view::session_from_json(
-        view::session_to_json(state), "it",
-        {backends(), view::workspaces(), files::opener(backends()), {}}));
+    const auto session = must(
+        view::session_from_json(view::session_to_json(state), "it",
+                                {backends(), view::workspaces(), files::opener(backends()), {}}));
     CHECK(view::group_of(session.document()) == "cross");
     CHECK(session.document().size.tq == 4);
 }
 
-TEST_CASE("a change of group says what it drops, is taken back, and has interventions of stacks alone") {
+TEST_CASE(
+    "a change of group says what it drops, is taken back, and has interventions of stacks alone") {
     const std::string folder = test::golden_model("t5").string();
     auto state = shown_group({folder, kSource, {}, {}, "7 30", "decoder"});
     view::apply(state, view::ShowGroup{"cross"});

@@ -184,14 +184,15 @@ struct SetTarget {
     double value;
 };
 
-using DocumentActions = ActionList<
-    Plain<DraftSentence, ReadImage, TypeBeside, ShowGroup, OpenFile, OpenPlanted, ShowHead, ShowLayer,
-          SetBackend, GoToStage, SelectCell, MoveSelection, ShowGradients, SetLoss, SetLossCell>,
-    Edits<LoadPreset, SetSentence, SetScaling, SetCausal, SetCausalMask, SetEmptyRows, ClearPaint,
-          PaintRules, SetCell, SetTarget>,
-    Drags<TypeText, SetModelWidth, SetKeyWidth, SetHeads, SetTemperature, SetWindow, SetWindowSides,
-          SetGlobalTokens, SetBlock, SetPadding, PaintMask, SetSeed>,
-    Awaited<DocumentReady, TraceReady>, Moments<HoverCell>>;
+using DocumentActions =
+    ActionList<Plain<DraftSentence, ReadImage, TypeBeside, ShowGroup, OpenFile, OpenPlanted,
+                     ShowHead, ShowLayer, SetBackend, GoToStage, SelectCell, MoveSelection,
+                     ShowGradients, SetLoss, SetLossCell>,
+               Edits<LoadPreset, SetSentence, SetScaling, SetCausal, SetCausalMask, SetEmptyRows,
+                     ClearPaint, PaintRules, SetCell, SetTarget>,
+               Drags<TypeText, SetModelWidth, SetKeyWidth, SetHeads, SetTemperature, SetWindow,
+                     SetWindowSides, SetGlobalTokens, SetBlock, SetPadding, PaintMask, SetSeed>,
+               Awaited<DocumentReady, TraceReady>, Moments<HoverCell>>;
 template <ListedIn<DocumentActions> A>
 inline constexpr Meta kMetaOf<A> = DocumentActions::kMeta<A>;
 

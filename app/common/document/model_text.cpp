@@ -25,7 +25,9 @@ bool shows_first(const Document& document) {
     return document.groups.empty() || group_of(document) == document.groups.front();
 }
 /// Its second stack reads images.
-bool has_towers(const Document& document) { return takes_image(document) && !reads_image(document); }
+bool has_towers(const Document& document) {
+    return takes_image(document) && !reads_image(document);
+}
 
 std::string quoted_text(const std::string& text) {
     return fmt::format("“{}”", shortened(text, kMostQuoted));
@@ -164,8 +166,8 @@ std::string typed_words(const Document& document, const std::vector<std::string>
     const std::size_t tokens = across ? document.tokens_kv.size() : document.tokens.size();
     const bool blank = reads_image(document) && text_of(document).empty();
     std::string words =
-        fmt::format("{}: {} token{}", blank ? "No image" : quoted_part(document, text_of(document)), tokens,
-                    tokens == 1 ? "" : "s");
+        fmt::format("{}: {} token{}", blank ? "No image" : quoted_part(document, text_of(document)),
+                    tokens, tokens == 1 ? "" : "s");
     if (const std::string said = read_out_words(document); !said.empty())
         words += fmt::format("; {}", said);
     return words + dropped_words(dropped, reads_image(document) ? "made for the image before"
@@ -249,8 +251,9 @@ void carry_out(AppState& state, const TypeBeside& action) {
     if (state.prompt && state.prompt->kind == PromptKind::beside) state.prompt.reset();
     const ModelOrigin* const model = wanted_model(state);
     if (model == nullptr || state.document().groups.empty())
-        return warn(state, "no model of two stacks is open: an encoder with a decoder, or towers "
-                           "of texts and of images");
+        return warn(state,
+                    "no model of two stacks is open: an encoder with a decoder, or towers "
+                    "of texts and of images");
     const bool image = has_towers(state.document());  // may have changed since
     if (!image && model->beside == action.text) return;
     ModelOrigin wanted = *model;
@@ -310,7 +313,7 @@ void take_typed(AppState& state, const Document& read) {
     const bool typed = is.text != was.text;
     const bool other = group_of(next) != group_of(before);
     const std::string words =
-        other    ? group_words(next) + dropped_words(dropped, "the other group's")
+        other ? group_words(next) + dropped_words(dropped, "the other group's")
         : is.beside != was.beside
             ? group_words(next) + dropped_words(dropped, "made for what was read before")
         : typed || is.changes == was.changes ? typed_words(next, dropped)
@@ -350,8 +353,7 @@ std::string read_out_words(const Document& document) {
     const ModelOrigin* const model = model_of(document);
     const double rounded = std::round(*out.similarity * 1000.0) / 1000.0 + 0.0;  // no −0
     return fmt::format("the model's cosine similarity to {}: {:.3f}",
-                       quoted_part(document, model->before),
-                       rounded);
+                       quoted_part(document, model->before), rounded);
 }
 
 }  // namespace attn::view

@@ -19,9 +19,9 @@ void ask_model(AppState& state, ModelOrigin wanted);
 struct GroupsView {
     std::vector<std::string> names;  // empty: it is one stack
     int current = 0;
-    std::string label;       // of what the second reads, "decoder" or "images"
-    std::string beside;      // as it was typed last
-    bool reads_text = true;  // what is shown is made of the text
+    std::string label;          // of what the second reads, "decoder" or "images"
+    std::string beside;         // as it was typed last
+    bool reads_text = true;     // what is shown is made of the text
     bool reads_beside = false;  // and of that
 };
 GroupsView groups_view(const AppState& state);

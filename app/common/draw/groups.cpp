@@ -23,8 +23,7 @@ void draw_beside_field(const view::GroupsView& view, const Frame& frame, view::A
                               "Or drop one on the window. Enter: read it"}
                         : Tip{"What the decoder has written so far",
                               "It begins with a token of its own. Enter: read it"};
-    const auto text =
-        list_field(frame, "beside", view.label.c_str(), view.beside, tip, out, place);
+    const auto text = list_field(frame, "beside", view.label.c_str(), view.beside, tip, out, place);
     if (text && *text != view.beside) out.push_back(view::TypeBeside{*text});
 }
 

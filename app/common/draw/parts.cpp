@@ -248,8 +248,7 @@ std::string draw_parts(const view::AppState& state, const WorkArea& area, const 
         side_panel(area, top, "side part", frame, parts.side);
     else
         side_inspector(state, area, top, frame, out);
-    if (area.chrome && controls && view::parts_look(state).more)
-        bar.draw_rest(controls);
+    if (area.chrome && controls && view::parts_look(state).more) bar.draw_rest(controls);
     return parts.status;
 }
 

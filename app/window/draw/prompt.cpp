@@ -38,10 +38,11 @@ PromptForm form_of(const view::Prompt& prompt, const std::string& path) {
                     view::PatchHead{patch.at.layer, patch.at.head, patch.part, path},
                     "A text, or a file"};
         case PromptKind::beside:
-            return {"What the second stack reads",
-                    "Of T5 what the decoder has written so far, of CLIP the file of an image (.png), "
-                    "of several with || between. Enter reads it.",
-                    view::TypeBeside{path}, "A text, or a file"};
+            return {
+                "What the second stack reads",
+                "Of T5 what the decoder has written so far, of CLIP the file of an image (.png), "
+                "of several with || between. Enter reads it.",
+                view::TypeBeside{path}, "A text, or a file"};
         case PromptKind::check:
             return {"Check a file of results",
                     "Arrays scores, weights, context, output, … (.npz, .safetensors, a folder) of "
@@ -72,9 +73,7 @@ PromptForm form_of(const view::Prompt& prompt, const std::string& path) {
 }
 
 /// No path that the desktop's file dialog gives.
-bool asks_text(PromptKind kind) {
-    return kind == PromptKind::patch || kind == PromptKind::beside;
-}
+bool asks_text(PromptKind kind) { return kind == PromptKind::patch || kind == PromptKind::beside; }
 
 // Design units.
 constexpr float kWidth = 640.0F, kHeight = 248.0F, kFigureHeight = 664.0F, kPreview = 400.0F;

@@ -25,7 +25,7 @@ struct GenerateControls {
     double top_p = 0.95;
     std::uint64_t seed = 1;
     std::string model, text, beside;  // what the tokens go on from: of another there are none
-    std::vector<Index> tokens;  // that were taken, by their number in the vocabulary
+    std::vector<Index> tokens;        // that were taken, by their number in the vocabulary
     bool operator==(const GenerateControls&) const = default;
 };
 

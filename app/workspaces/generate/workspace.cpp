@@ -211,8 +211,8 @@ std::optional<GenerateText> requested_generation(const AppState& state) {
     had.lens.reset();
     if (had != wanted) return wanted;
     const Index at = step_of(state);
-    if (!look.lens || look.playing || !written_of(state).no_lens.empty() || is_example(state) || !look.fault.empty() ||
-        written_of(state).lenses[static_cast<std::size_t>(at)])
+    if (!look.lens || look.playing || !written_of(state).no_lens.empty() || is_example(state) ||
+        !look.fault.empty() || written_of(state).lenses[static_cast<std::size_t>(at)])
         return std::nullopt;
     wanted.lens = at;
     return wanted;

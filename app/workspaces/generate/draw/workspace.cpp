@@ -28,7 +28,8 @@ constexpr float kLensLayer = 30.0F, kLensBest = 0.3F;
 
 void draw_steps(const GenerateView& view, ControlBar& bar) {
     if (view.example && view.shows_decoder) {
-        if (bar.button("decoder", "show the decoder", {"It gives the next token and writes on", ""}))
+        if (bar.button("decoder", "show the decoder",
+                       {"It gives the next token and writes on", ""}))
             bar.out.push_back(view::ShowGroup{"decoder"});
         return;
     }

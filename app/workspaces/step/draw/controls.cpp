@@ -272,10 +272,10 @@ ModelButton model_button(const Frame& frame, Actions& out, bool open) {
 }  // namespace
 
 ModelButton draw_controls(const ControlsView& view, const Frame& frame, Actions& out) {
-    constexpr std::array kOrder{
-        RowItem::preset,   RowItem::group, RowItem::sentence, RowItem::beside,
-        RowItem::layer,    RowItem::sequence, RowItem::head, RowItem::scaling,
-        RowItem::temperature, RowItem::causal, RowItem::gradients, RowItem::loss};
+    constexpr std::array kOrder{RowItem::preset, RowItem::group,     RowItem::sentence,
+                                RowItem::beside, RowItem::layer,     RowItem::sequence,
+                                RowItem::head,   RowItem::scaling,   RowItem::temperature,
+                                RowItem::causal, RowItem::gradients, RowItem::loss};
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const RowPlan plan = plan_row(view, ImGui::GetContentRegionAvail().x, frame);
     const float field = ImGui::GetFrameHeight();
