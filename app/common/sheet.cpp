@@ -1,13 +1,13 @@
 #include "app/common/sheet.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <span>
 #include <string_view>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
-#include "app/common/format.h"
 #include "app/common/state.h"
 #include "app/common/words.h"
 #include "core/scores/score.h"
@@ -37,8 +37,8 @@ std::string labelled(const std::string& token, std::size_t before, std::size_t m
 
 /// Of what has no word.
 std::string counted_along(const Document& document, Axis axis, Index n) {
-    return axis == Axis::distance ? number(static_cast<double>(n - document.size.tq + 1))
-                                  : std::to_string(n);
+    if (axis == Axis::distance) n -= document.size.tq - 1;
+    return fmt::format("{}{}", n < 0 ? "−" : "", std::abs(n));
 }
 
 Role role_of(Axis axis) {

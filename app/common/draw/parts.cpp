@@ -189,8 +189,7 @@ using Controls = std::function<void(ControlBar&)>;
 /// Of a model of two stacks: which of its attentions is shown comes first.
 Controls with_groups(const view::AppState& state, const Parts& parts) {
     auto groups = view::groups_view(state);
-    const bool of_document = parts.of_document || view::shown_workspace(state).shows_document;
-    if (groups.names.empty() || !of_document) return parts.controls;
+    if (groups.names.empty() || !view::shown_workspace(state).shows_document) return parts.controls;
     return [groups = std::move(groups), &parts](ControlBar& bar) {
         draw_groups(groups, bar);
         if (parts.controls) parts.controls(bar);

@@ -40,7 +40,6 @@ struct Parts {
     /// In the place of the inspector; empty: the inspector.
     std::function<void(const Frame& frame)> side = {};
     std::string status = {};   // at the right end of the bottom line
-    bool of_document = false;  // shown here, in a workspace that shows others too
 };
 
 /// One for each matrix, by its title.

@@ -5,6 +5,7 @@
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/generate/view.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {

@@ -133,8 +133,7 @@ void add_relative(const Pair& pair) {
     pair.add("score",
              combine(Op::sum, {value(evaluate(product), Role::score), value(bias, Role::score)}),
              pair.at(Stage::scores));
-    pair.note(fmt::format("b_score of j − i = {}: {}.",
-                          number(static_cast<double>(pair.j - pair.i)), number(bias)));
+    pair.note(fmt::format("b_score of j − i = {}: {}.", pair.j - pair.i, number(bias)));
 }
 
 double length(const Row& x) {

@@ -7,6 +7,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
+#include "app/common/draw/groups.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/parts.h"
 #include "app/workspaces/generate/view.h"
@@ -317,11 +318,11 @@ std::string draw_generate_workspace(const view::AppState& state, const WorkArea&
                 .heading = {view.headline, view.muted},
                 .hero = {"candidates", "candidates",
                          [&](const Box& box) { draw_generate_hero(view, box, frame, out); }},
-                .status = view.status,
-                .of_document = true};
+                .status = view.status};
     parts.heading.warns = view.warns;
     if (view.pending.empty())
         parts.controls = [&](ControlBar& bar) {
+            draw_groups(view::groups_view(state), bar);
             draw_generate_bar(view, view::generate_look(state), bar);
         };
     if (view.strip)
