@@ -1,6 +1,7 @@
 #include "app/common/sheet.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -32,6 +33,12 @@ std::span<const std::string> tokens_along(const Document& document, Axis axis, I
 std::string labelled(const std::string& token, std::size_t before, std::size_t most = kMostShown) {
     const std::string shown = shown_token(token, most);
     return before == 0 ? shown : shown + subscript(before + 1);
+}
+
+/// Of what has no word.
+std::string counted_along(const Document& document, Axis axis, Index n) {
+    if (axis == Axis::distance) n -= document.size.tq - 1;
+    return fmt::format("{}{}", n < 0 ? "−" : "", std::abs(n));
 }
 
 Role role_of(Axis axis) {
@@ -124,7 +131,7 @@ std::vector<std::string> axis_labels(const Document& document, Axis axis, Index 
     std::vector<std::string> labels;
     const auto tokens = tokens_along(document, axis, batch);
     if (tokens.empty() || std::ssize(tokens) < count) {  // not every file names its tokens
-        for (Index n = 0; n < count; ++n) labels.push_back(std::to_string(n));
+        for (Index n = 0; n < count; ++n) labels.push_back(counted_along(document, axis, n));
         return labels;
     }
     std::unordered_map<std::string_view, std::size_t> before;
@@ -138,7 +145,7 @@ std::string axis_label(const AppState& state, Axis axis, Index n) {
 
 std::string axis_label(const Document& document, Axis axis, Index n, Index batch) {
     const auto tokens = tokens_along(document, axis, batch);
-    if (n < 0 || n >= std::ssize(tokens)) return std::to_string(n);
+    if (n < 0 || n >= std::ssize(tokens)) return counted_along(document, axis, n);
     const auto end = tokens.begin() + n;
     return labelled(*end, static_cast<std::size_t>(std::count(tokens.begin(), end, *end)),
                     kMostNamed);

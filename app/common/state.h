@@ -132,8 +132,8 @@ struct Message {
 };
 
 /// What is asked for: the path of a file to open, of a session to save, of a figure to write; a text to patch from; the path
-/// of results to check.
-enum class PromptKind : std::uint8_t { open, save, figure, runs, patch, check };
+/// of results to check; what a model's second stack reads.
+enum class PromptKind : std::uint8_t { open, save, figure, runs, patch, check, beside };
 struct Prompt {
     PromptKind kind = PromptKind::open;
     std::string path;        // as typed so far

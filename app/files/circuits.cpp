@@ -1,7 +1,11 @@
 #include "app/files/circuits.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "app/common/document/swept.h"
 #include "app/common/or_throw.h"
+#include "core/models/groups.h"
 
 namespace attn::files {
 namespace {
@@ -34,14 +38,28 @@ std::shared_ptr<const view::ModelCircuit> circuit_of(const Model& model,
     return std::make_shared<const view::ModelCircuit>(std::move(made));
 }
 
+/// The stack whose parts are looked at. Throws where what is shown is of no stack's own heads.
+const Model& model_shown(const Model& whole, const std::string& group) {
+    const auto groups = groups_of(whole);
+    if (!groups.empty() && group == groups.back())
+        throw bad_input(
+            fmt::format("circuits and sweeps are of a stack's own attention; {} is between the "
+                        "two: expected {}",
+                        group, fmt::join(groups.first(groups.size() - 1), " or ")));
+    return stack_of(whole, group);
+}
+
 void sweep(ModelCache::Entry& entry, const view::SweepAsked& asked, const ModelRun& run,
            const RunControl& control, view::SweptModel& made) {
+    const Model& model = model_shown(entry.model, made.of.group);
     SweepOptions options;
     options.by = made.of.by;
     options.part = asked.part;
     std::shared_ptr<const ModelRun> other;
     if (options.by == Ablation::patch) {
-        other = untouched(entry, {asked.from}, {control.stop, {}});
+        Reading from{made.of.text, made.of.beside, made.of.group};
+        (from.group.empty() ? from.text : from.beside) = asked.from;
+        other = untouched(entry, from, {control.stop, {}});
         options.other = other.get();
         for (const ModelToken& token : other->tokens) made.others.push_back(token.text);
         if (!asked.pairs.empty()) {
@@ -54,7 +72,7 @@ void sweep(ModelCache::Entry& entry, const view::SweepAsked& asked, const ModelR
             options.alignment = *std::move(alignment);
         }
     }
-    auto swept = sweep_heads(entry.model, run, *find_backend("staged"), options, control);
+    auto swept = sweep_heads(model, run, *find_backend("staged"), options, control);
     if (control.stop.stop_requested()) throw failed("the sweep was stopped");
     if (!swept) {
         made.fault = swept.error().sentence;
@@ -74,11 +92,13 @@ Result<std::shared_ptr<const view::SweptModel>> sweep_model(ModelCache& cache,
     return caught([&] {
         const auto entry = or_throw(cache.open(wanted.path));
         const view::SweepAsked asked = view::sweep_asked(options);
-        const auto run = untouched(*entry, {wanted.text}, {control.stop, {}});
+        const Model& model = model_shown(entry->model, wanted.group);
+        const auto run =
+            untouched(*entry, {wanted.text, wanted.beside, wanted.group}, {control.stop, {}});
         view::SweptModel made{wanted, {}, {}, {}, {}};
         made.options = options;
         if (asked.circuit)
-            made.circuit = circuit_of(entry->model, run->tokens, asked, control);
+            made.circuit = circuit_of(model, run->tokens, asked, control);
         else
             sweep(*entry, asked, *run, control, made);
         return std::make_shared<const view::SweptModel>(std::move(made));

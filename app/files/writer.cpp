@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/common/or_throw.h"
+#include "core/models/groups.h"
 
 namespace attn::files {
 namespace {
@@ -21,15 +22,30 @@ std::vector<Tensor> last_weights(const GenerationStep& step) {
     return all;
 }
 
+/// Who writes, and what it has read: the model and its text, or the decoder over that and what it began with.
+struct Beginning {
+    std::shared_ptr<const Model> model;
+    std::vector<ModelToken> prompt;
+};
+Beginning beginning_of(const Model& model, const view::GenerateText& wanted,
+                       const RunControl& control) {
+    if (model.second() == nullptr || !model.second()->reads_across())  // its holder holds this too
+        return {{std::shared_ptr<const Model>(), &model}, or_throw(model.tokens_of(wanted.text))};
+    auto decoding = or_throw(decoding_of(model, {wanted.text, wanted.beside, {}},
+                                         *find_backend("staged"), {control.stop, {}}));
+    return {std::make_shared<const Model>(std::move(decoding.decoder)), std::move(decoding.tokens)};
+}
+
 }  // namespace
 
 std::shared_ptr<const view::Generated> Writer::written(const Model& model,
                                                        const view::GenerateText& wanted,
                                                        const RunControl& control) {
     const std::scoped_lock lock(mutex_);
-    if (!generation_ || written_.text != wanted.text) begin(model, wanted, control);
+    if (!generation_ || written_.text != wanted.text || written_.beside != wanted.beside)
+        begin(model, wanted, control);
     go_on(wanted.tokens, control);
-    if (wanted.lens) look_through(model, *wanted.lens);
+    if (wanted.lens && written_.no_lens.empty()) look_through(model, *wanted.lens);
     return std::make_shared<const view::Generated>(written_);
 }
 
@@ -39,14 +55,14 @@ void Writer::begin(const Model& model, const view::GenerateText& wanted,
     rows_.clear();
     const auto names = std::move(written_.names);
     written_ = {};
-    // the one that holds the model holds this
-    auto made =
-        or_throw(Generation::of({std::shared_ptr<const Model>(), &model}, *find_backend("staged")));
-    const auto prompt = or_throw(model.tokens_of(wanted.text));
-    keep(or_throw(made.read(prompt, control)));
-    prompt_ = prompt.size();
-    for (const ModelToken& token : prompt) written_.prompt.push_back(token.text);
-    const ModelConfig& config = model.config();
+    const Beginning from = beginning_of(model, wanted, control);
+    auto made = or_throw(Generation::of(from.model, *find_backend("staged")));
+    keep(or_throw(made.read(from.prompt, control)));
+    prompt_ = from.prompt.size();
+    for (const ModelToken& token : from.prompt) written_.prompt.push_back(token.text);
+    if (from.model->reads_across())
+        written_.no_lens = "The logit lens does not follow a decoder that reads an encoder.";
+    const ModelConfig& config = from.model->config();
     written_.most_tokens = made.most_tokens();
     written_.ends = config.end_tokens;
     written_.layers = config.layers;
@@ -63,6 +79,7 @@ void Writer::begin(const Model& model, const view::GenerateText& wanted,
     }
     written_.path = wanted.path;
     written_.text = wanted.text;
+    written_.beside = wanted.beside;
     generation_ = std::move(made);
 }
 

@@ -27,7 +27,7 @@ class Writer {
     void look_through(const Model& model, Index step);
 
     std::mutex mutex_;
-    std::optional<Generation> generation_;  // nullopt: nothing is read
+    std::optional<Generation> generation_;  // nullopt: nothing is read; of T5 its decoder's
     std::size_t prompt_ = 0;                // tokens of the text
     std::vector<ModelRun> rows_;            // of each step, without weights
     view::Generated written_;

@@ -2,7 +2,12 @@
 
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/call_actions.h"
+#include "app/common/document/intervention_actions.h"
+#include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
+#include "app/common/document/swept.h"
+#include "app/common/sheet.h"
 
 #include <doctest/doctest.h>
 
@@ -13,7 +18,12 @@
 #include "app/files/open.h"
 #include "app/jobs/jobs.h"
 #include "app/window/requests.h"
+#include "app/window/session.h"
+#include "app/workspaces/generate/requests.h"
+#include "app/workspaces/generate/view.h"
 #include "core/io/arrays/array_file.h"
+#include "core/models/circuits.h"
+#include "core/models/groups.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
 
@@ -49,6 +59,28 @@ void check_weights(view::AppState& state, Index layer, const std::string& folder
     REQUIRE(weights.size() == expected.size());
     for (std::size_t n = 0; n < expected.size(); ++n)
         CHECK(std::abs(weights[n] - expected[n]) < 1e-5F);
+}
+
+constexpr const char* kSource = "1 44 20 20 5 9 33 2";
+
+/// What came of it, after the answer.
+view::AppState answered(view::AppState state, view::Actions actions) {
+    actions.emplace_back(view::DocumentReady{});
+    view::play(state, actions, files::opener(backends()));
+    return state;
+}
+
+bool is_said(const view::AppState& state, const char* words) {
+    return state.message.words.find(words) != std::string::npos;
+}
+
+std::string clip_images() {
+    const auto path = test::golden_model("clip");
+    return fmt::format("{} || {}", (path / "image.png").string(), (path / "tall.png").string());
+}
+
+Result<view::Opened> swept(const view::SweepModel& what, const view::SweepAsked& asked) {
+    return files::opener(backends())({what, 0, view::options_of(asked)}, {});
 }
 
 }  // namespace
@@ -112,4 +144,160 @@ TEST_CASE("CLIP is shown as two towers and as the match of texts with images") {
     show_group(state, "text");
     CHECK(state.document().spec.mask.causal);
     check_weights(state, 1, folder, "l1.weights");
+}
+
+TEST_CASE(
+    "what the decoder has written is typed, undone and kept, and the message is of what is shown") {
+    const std::string folder = test::golden_model("t5").string();
+    auto state = shown_group({folder, kSource});
+    CHECK_FALSE(view::groups_view(state).reads_beside);
+    show_group(state, "decoder");
+    CHECK(state.document().tokens.size() == 1);
+    state = answered(state, {view::TypeBeside{"7 30 30"}});
+    CHECK(state.document().tokens.size() == 4);
+    CHECK(is_said(state, "decoder: 4 × 4 weights of each head; the model's next token: "));
+    const view::GroupsView shown = view::groups_view(state);
+    CHECK(shown.names == Tokens{"encoder", "decoder", "cross"});
+    CHECK(shown.current == 1);
+    CHECK(shown.reads_beside);
+    CHECK(shown.label == "decoder");
+    CHECK(shown.beside == "7 30 30");
+    // another text of the encoder: the decoder's tokens are as many as they were
+    state = answered(state, {view::TypeText{"1 44"}});
+    CHECK(is_said(state, "decoder: 4 × 4"));
+    CHECK(view::model_of(state.document())->beside == "7 30 30");
+    show_group(state, "cross");
+    state = answered(state, {view::TypeText{"1 44 20"}});
+    CHECK(is_said(state, "“1 44 20”: 3 tokens"));
+    // both wait for one answer
+    state = answered(state, {view::TypeBeside{"7"}, view::TypeText{"1 44"}});
+    CHECK(state.document().size.tq == 2);
+    CHECK(state.document().size.tk == 2);
+    view::apply(state, view::Undo{});
+    CHECK(state.document().size.tq == 4);
+    const auto session = must(
+        view::session_from_json(view::session_to_json(state), "it",
+                                {backends(), view::workspaces(), files::opener(backends()), {}}));
+    CHECK(view::group_of(session.document()) == "cross");
+    CHECK(session.document().size.tq == 4);
+}
+
+TEST_CASE(
+    "a change of group says what it drops, is taken back, and has interventions of stacks alone") {
+    const std::string folder = test::golden_model("t5").string();
+    auto state = shown_group({folder, kSource, {}, {}, "7 30", "decoder"});
+    view::apply(state, view::ShowGroup{"cross"});
+    CHECK(is_said(state, "Reading cross."));
+    REQUIRE(state.opening);
+    view::apply(state, view::ShowGroup{"decoder"});
+    CHECK(is_said(state, "What is shown is decoder."));
+    CHECK_FALSE(state.opening);
+    view::apply(state, view::AskPatch{0, 0, Stage::v});
+    REQUIRE(state.prompt);
+    CHECK(state.prompt->path == "7 30");
+    view::apply(state, view::ShowPrompt{});
+    state = answered(state, {view::SwitchHead{0, 0, false}});
+    CHECK(view::interventions_lack(state.document()).empty());
+    state = answered(state, {view::ShowGroup{"cross"}});
+    CHECK(is_said(state, "; dropped, as the other group's: 1 head that was off."));
+    CHECK_FALSE(view::interventions_lack(state.document()).empty());
+    view::apply(state, view::SwitchHead{0, 0, false});
+    CHECK(is_said(state, "Interventions are of a stack's own attention: cross has none."));
+    CHECK_FALSE(state.opening);
+}
+
+TEST_CASE("CLIP takes a PNG that is dropped, and in its match several") {
+    const auto path = test::golden_model("clip");
+    auto state = shown_group({path.string(), kSource});
+    state = answered(state, {view::OpenFile{(path / "image.png").string()}});
+    CHECK(view::group_of(state.document()) == "image");
+    CHECK(state.document().tokens.size() == 10);
+    CHECK(is_said(state, "image: 10 × 10 weights of each head"));
+    CHECK_FALSE(view::groups_view(state).reads_text);
+    CHECK(view::groups_view(state).label == "images");
+    show_group(state, "match");
+    state = answered(state, {view::OpenFile{(path / "tall.png").string()}});
+    CHECK(state.document().tokens == Tokens{"tall.png"});
+    state = answered(state, {view::TypeBeside{clip_images()}});
+    CHECK(state.document().tokens == Tokens{"image.png", "tall.png"});
+    state = answered(state, {view::TypeText{"1 44 || 1 5 2"}});
+    CHECK(is_said(state, "match: 2 × 2 weights"));
+    show_group(state, "text");
+    state = answered(state, {view::TypeText{"1 44 2 || 1 5 2"}});
+    CHECK(is_said(state, "“1 44 2”: 3 tokens"));
+    state = answered(state, {view::ReadImage{"none.png"}});
+    CHECK(is_said(state, "what is shown stays"));
+    CHECK(view::group_of(state.document()) == "text");
+}
+
+TEST_CASE("circuits and sweeps are of the stack that is shown, and refused between two by name") {
+    const std::string clip = test::golden_model("clip").string();
+    const Model model = must(Model::open(clip));
+    view::SweepAsked asked;
+    asked.circuit = HeadPlace{1, 0};
+    const auto of = [&](const char* group) {
+        return swept({clip, kSource, false, Ablation::zero, clip_images(), group}, asked);
+    };
+    const auto image = must(of("image")).swept->circuit, text = must(of("")).swept->circuit;
+    CHECK(image->head.qk == must(head_circuit(*model.second(), {1, 0}, {})).qk);
+    CHECK(text->head.qk == must(head_circuit(model, {1, 0}, {})).qk);
+    CHECK(image->head.qk != text->head.qk);
+    CHECK(sentence_in(of("match")) ==
+          "circuits and sweeps are of a stack's own attention; match is between the two: expected "
+          "text or image");
+    const std::string t5 = test::golden_model("t5").string();
+    const auto fault = [&](const char* group) {
+        return swept({t5, kSource, false, Ablation::zero, "7 30", group}, {});
+    };
+    CHECK(must(fault("decoder")).swept->fault.starts_with("a decoder that reads an encoder"));
+    CHECK(sentence_in(fault("cross")).find("cross is between the two") != std::string::npos);
+}
+
+TEST_CASE("Generate writes with the decoder of T5: each step is what all its tokens at once give") {
+    const std::string folder = test::golden_model("t5").string();
+    const auto open = files::opener(backends());
+    const auto made =
+        must(open({view::GenerateText{folder, kSource, {30, 12}, 1, "7 30"}}, {})).generated;
+    CHECK(made->prompt.size() == 3);
+    CHECK_FALSE(made->no_lens.empty());
+    const Model model = must(Model::open(folder));
+    const auto run = must(
+        read_group(model, {kSource, "7 30 30 12", "decoder"}, *find_backend("staged"), {}, {}));
+    for (Index n = 0; n < 3; ++n) {
+        const auto row = run.read_out.matrix(0, 0).row(2 + n);
+        const auto& logits = made->steps[static_cast<std::size_t>(n)]->logits;
+        REQUIRE(logits.size() == row.size());
+        for (std::size_t id = 0; id < row.size(); ++id)
+            CHECK(std::abs(logits[id] - row[id]) < 1e-4F);
+    }
+    auto state = shown_group({folder, kSource});
+    view::apply(state, view::SetWorkspace{"generate"});
+    CHECK(view::generate_lacks(state) == "The encoder is shown, and the decoder writes");
+    CHECK(view::build_generate_view(state).shows_decoder);
+    for (const char* group : {"decoder", "cross"}) {
+        show_group(state, group);
+        CHECK(view::generate_lacks(state).empty());
+    }
+    view::apply(state, view::ShowLens{true});
+    view::play(state, {view::GenerationReady{}, view::TakeToken{0, 7}, view::GenerationReady{}},
+               open);
+    CHECK(view::taken_of(state) == std::vector<Index>{7});
+    CHECK(view::written_of(state).tokens == std::vector<Index>{7});
+    CHECK_FALSE(view::requested_generation(state));  // no lens, asked for again and again
+    state = answered(state, {view::TypeBeside{"30"}});
+    CHECK(view::taken_of(state).empty());
+}
+
+TEST_CASE("numbers by distance are labelled by it, and go where another score is chosen") {
+    auto state = shown_group({test::golden_model("t5").string(), "1 44 20"});
+    CHECK(view::axis_labels(state, Axis::distance, 5) == Tokens{"−2", "−1", "0", "1", "2"});
+    view::apply(state, view::SetScore{Score::dot});
+    CAPTURE(state.message.words);
+    CHECK(state.document().spec.score == Score::dot);
+    CHECK(state.document().inputs->params[Param::b_score].empty());
+    view::apply(state, view::ShowLayer{1});
+    CHECK(state.document().layer == 1);
+    view::apply(state, view::Undo{});
+    CHECK(state.document().spec.score == Score::relative);
+    CHECK_FALSE(state.document().inputs->params[Param::b_score].empty());
 }

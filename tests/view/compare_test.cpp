@@ -1,5 +1,6 @@
 // The Compare workspace: pins, what differs, signed differences, and what gives a weight its target.
 
+#include "app/common/document/call_actions.h"
 #include "app/common/document/edits.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/reach.h"
@@ -193,23 +194,26 @@ TEST_CASE("a word that is query and key, a masked pair, a target of 1, an only w
 }
 
 TEST_CASE("the query change found gives the target weight of the scores shown") {
-    const AppState state = compare_state({SelectCompareCell{1, 2}, SetTargetWeight{0.7}});
-    const Reach reach = reach_of(state);
-    REQUIRE_FALSE(reach.query.empty());
-    const auto scores = sheet_of(state, Stage::masked).values;
-    const auto keys = sheet_of(state, Stage::k).values;
-    const double factor = 1.0 / std::sqrt(static_cast<double>(keys.columns));
-    double sum = 0.0;
-    double own = 0.0;
-    for (Index j = 0; j < keys.rows; ++j) {
-        double s = scores(1, j);
-        for (Index c = 0; c < keys.columns; ++c)
-            s += factor * keys(j, c) * reach.query[static_cast<std::size_t>(c)];
-        sum += std::exp(s);
-        if (j == 2) own = std::exp(s);
+    for (const Score score : {Score::dot, Score::relative}) {
+        const AppState state =
+            compare_state({SetScore{score}, SelectCompareCell{1, 2}, SetTargetWeight{0.7}});
+        const Reach reach = reach_of(state);
+        REQUIRE_FALSE(reach.query.empty());
+        const auto scores = sheet_of(state, Stage::masked).values;
+        const auto keys = sheet_of(state, Stage::k).values;
+        const double factor = 1.0 / std::sqrt(static_cast<double>(keys.columns));
+        double sum = 0.0;
+        double own = 0.0;
+        for (Index j = 0; j < keys.rows; ++j) {
+            double s = scores(1, j);
+            for (Index c = 0; c < keys.columns; ++c)
+                s += factor * keys(j, c) * reach.query[static_cast<std::size_t>(c)];
+            sum += std::exp(s);
+            if (j == 2) own = std::exp(s);
+        }
+        CHECK(own / sum == doctest::Approx(0.7).epsilon(1e-8));
+        CHECK(reach.now == doctest::Approx(weight_at(state, 1, 2)).epsilon(1e-5));
     }
-    CHECK(own / sum == doctest::Approx(0.7).epsilon(1e-8));
-    CHECK(reach.now == doctest::Approx(weight_at(state, 1, 2)).epsilon(1e-5));
 }
 
 TEST_CASE("a session keeps stage, cell, target and what is pinned") {

@@ -28,6 +28,10 @@ struct TypeText {
 struct ReadImage {
     std::string path;  // of a PNG
 };
+/// What the second stack of the open model reads: the decoder's text so far, the files of images; DocumentReady follows.
+struct TypeBeside {
+    std::string text;
+};
 /// Which attention of a model of two stacks is looked at; DocumentReady follows.
 struct ShowGroup {
     std::string group;
@@ -180,14 +184,15 @@ struct SetTarget {
     double value;
 };
 
-using DocumentActions = ActionList<
-    Plain<DraftSentence, ReadImage, ShowGroup, OpenFile, OpenPlanted, ShowHead, ShowLayer,
-          SetBackend, GoToStage, SelectCell, MoveSelection, ShowGradients, SetLoss, SetLossCell>,
-    Edits<LoadPreset, SetSentence, SetScaling, SetCausal, SetCausalMask, SetEmptyRows, ClearPaint,
-          PaintRules, SetCell, SetTarget>,
-    Drags<TypeText, SetModelWidth, SetKeyWidth, SetHeads, SetTemperature, SetWindow, SetWindowSides,
-          SetGlobalTokens, SetBlock, SetPadding, PaintMask, SetSeed>,
-    Awaited<DocumentReady, TraceReady>, Moments<HoverCell>>;
+using DocumentActions =
+    ActionList<Plain<DraftSentence, ReadImage, TypeBeside, ShowGroup, OpenFile, OpenPlanted,
+                     ShowHead, ShowLayer, SetBackend, GoToStage, SelectCell, MoveSelection,
+                     ShowGradients, SetLoss, SetLossCell>,
+               Edits<LoadPreset, SetSentence, SetScaling, SetCausal, SetCausalMask, SetEmptyRows,
+                     ClearPaint, PaintRules, SetCell, SetTarget>,
+               Drags<TypeText, SetModelWidth, SetKeyWidth, SetHeads, SetTemperature, SetWindow,
+                     SetWindowSides, SetGlobalTokens, SetBlock, SetPadding, PaintMask, SetSeed>,
+               Awaited<DocumentReady, TraceReady>, Moments<HoverCell>>;
 template <ListedIn<DocumentActions> A>
 inline constexpr Meta kMetaOf<A> = DocumentActions::kMeta<A>;
 

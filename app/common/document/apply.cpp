@@ -94,7 +94,8 @@ std::string opened_words(const Document& document) {
 /// "; what is shown is still of “The cat”": where a text that was typed cannot be read.
 std::string kept_words(const AppState& state, const ModelText* text) {
     if (text == nullptr || !text->typed) return {};
-    if (text_of(state.document()).empty()) return "; what is shown stays";
+    if (text_of(state.document()).empty() || !state.document().groups.empty())
+        return "; what is shown stays";
     return fmt::format("; what is shown is still of “{}”",
                        shortened(text_of(state.document()), kMostShown));
 }
@@ -144,7 +145,7 @@ void carry_out(AppState& state, const LoadPreset& action) {
 
 void carry_out(AppState& state, const OpenFile& action) {
     const auto ending = std::filesystem::path(action.path).extension();
-    if (reads_image(state.document()) && (ending == ".png" || ending == ".PNG")) {
+    if (takes_image(state.document()) && (ending == ".png" || ending == ".PNG")) {
         state.prompt.reset();
         return carry_out(state, ReadImage{action.path});
     }

@@ -24,6 +24,9 @@ void add_heads(const CommandAdder& add, const AppState& state) {
     for (const std::string& group : state.document().groups)
         add(fmt::format("Attention of the model: {}", group), {}, ShowGroup{group},
             group != group_of(state.document()));
+    if (const GroupsView groups = groups_view(state); !groups.names.empty())
+        add(groups.label == "images" ? "Images for the model…" : "Decoder text…", {},
+            ShowPrompt{PromptKind::beside, groups.beside});
     add("Next layer", Key::y, ShowLayer{(state.document().layer + 1) % layers}, layers > 1);
 }
 

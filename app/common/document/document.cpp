@@ -16,6 +16,7 @@
 #include "core/check_mask.h"
 #include "core/io/file.h"
 #include "core/large/weight_source.h"
+#include "core/scores/score.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -93,6 +94,16 @@ const ModelOrigin* model_of(const Document& document) {
 bool reads_image(const Document& document) {
     const ModelOrigin* const model = model_of(document);
     return model != nullptr && model->image;
+}
+
+bool takes_image(const Document& document) {
+    return reads_image(document) || (!document.groups.empty() && document.groups.front() == "text");
+}
+
+std::string group_of(const Document& document) {
+    const ModelOrigin* const model = model_of(document);
+    if (model == nullptr || document.groups.empty()) return {};
+    return model->group.empty() ? document.groups.front() : model->group;
 }
 
 const std::string& text_of(const Document& document) {
@@ -184,7 +195,29 @@ Result<void> check_input(const Document& document, const InputEdit& edit) {
                                  edit.column));
 }
 
+namespace {
+
+/// A model's numbers for a score in whose place another is computed: that has no use for them.
+void drop_unused(Document& document) {
+    if (model_of(document) == nullptr) return;
+    for (Index n = 0; auto& layer : document.layers) {
+        const auto used = info(spec_of(document, n++).score).params;
+        const bool looked_at = layer == document.inputs;
+        for (const ParamInfo& row : param_table()) {
+            if (row.use != ParamUse::score || layer->params[row.param].empty()) continue;
+            if (std::ranges::count(used, row.param) > 0) continue;
+            Inputs inputs = *layer;
+            inputs.params[row.param] = {};
+            layer = std::make_shared<const Inputs>(std::move(inputs));
+        }
+        if (looked_at) document.inputs = layer;
+    }
+}
+
+}  // namespace
+
 Result<Document> with_size(Document document) {
+    drop_unused(document);
     document.bytes = bytes_of(document);
     if (is_empty(document)) {
         if (document.given.empty()) document.size = {};

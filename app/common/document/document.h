@@ -54,7 +54,7 @@ struct ModelOrigin {
     std::string before = {};  // the text whose vector is compared; "": none
     ModelChanges changes = {};
     bool image = false;       // `text` is a file
-    std::string beside = {};  // of a model of two stacks: what its decoder has written so far
+    std::string beside = {};  // of two stacks: what the decoder has written so far, images' files
     std::string group = {};   // and which of its attentions is looked at; "": the first
     bool operator==(const ModelOrigin&) const = default;
 };
@@ -185,6 +185,10 @@ inline bool has_sinks(const Document& document) { return has_param(document, Par
 const ModelOrigin* model_of(const Document& document);
 /// A model reads an image there: its tokens are a class token and patches, row by row.
 bool reads_image(const Document& document);
+/// A PNG can be given to it: it reads images, or texts and images.
+bool takes_image(const Document& document);
+/// Which of document.groups is looked at; "": there are none.
+std::string group_of(const Document& document);
 /// What a person can type anew: a toy's sentence, what a model read; "" of others.
 const std::string& text_of(const Document& document);
 /// Nothing is there to be computed: a toy without a sentence.

@@ -21,7 +21,7 @@ struct GeneratedStep {
 
 /// A model that writes: immutable, and shared with the next one as far as their tokens are the same.
 struct Generated {
-    std::string path, text;                                   // of the model's folder; read first
+    std::string path, text, beside;                           // of the model's folder; read first
     std::vector<Index> tokens;                                // that were taken after the text
     std::vector<std::string> prompt;                          // the text's tokens
     std::shared_ptr<const std::vector<std::string>> names;    // of the vocabulary's tokens
@@ -30,6 +30,7 @@ struct Generated {
     std::vector<Index> ends;                                  // tokens that end a text
     std::vector<AttentionSpec> specs;                         // of each layer, as it writes
     std::optional<Index> most_tokens;  // that the model takes, with those of the text
+    std::string no_lens;               // why there is no logit lens; "": there is
     Index layers = 0, kv_heads = 0, bytes_of_token = 0;  // of the cache
 };
 

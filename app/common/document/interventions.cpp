@@ -98,6 +98,8 @@ bool can_change(AppState& state, HeadPlace place) {
              fmt::format("W is split into {} heads, the model has {}: set its own number to change "
                          "one",
                          state.document().size.heads, state.document().own_heads));
+    else if (const std::string lack = interventions_lack(state.document()); !lack.empty())
+        warn(state, lack);
     else
         return true;
     return false;
@@ -137,6 +139,12 @@ void set_row(ModelChanges& changes, RowIntervention row) {
 void set_patch(ModelChanges& changes, TextPatch patch) {
     put_in_order(changes.patches, std::move(patch),
                  [](const TextPatch& each) { return std::pair(each.at, each.part); });
+}
+
+std::string interventions_lack(const Document& document) {
+    if (document.groups.empty() || group_of(document) != document.groups.back()) return {};
+    return fmt::format("Interventions are of a stack's own attention: {} has none.",
+                       group_of(document));
 }
 
 std::string off_words(const std::vector<HeadPlace>& off) {
@@ -231,7 +239,8 @@ void carry_out(AppState& state, const AskPatch& action) {
     const HeadPlace place{action.layer, action.head};
     if (!can_change(state, place) || !is_patched(state, action.part)) return;
     state.show_help = state.show_palette = false;
-    state.prompt = Prompt{PromptKind::patch, model_of(state.document())->text, false,
+    const ModelOrigin& model = *model_of(state.document());
+    state.prompt = Prompt{PromptKind::patch, model.group.empty() ? model.text : model.beside, false,
                           TextPatch{place, action.part, {}}};
 }
 

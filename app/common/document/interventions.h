@@ -22,6 +22,9 @@ std::string changes_words(const ModelChanges& changes);
 /// "all on key 2", "even over 3 keys", "0.5, 0.25, 0.25".
 std::string row_words(const std::vector<double>& weights);
 
+/// Why nothing can be changed inside what is shown of the model: "cross has none: …"; "": it can, or no model is open.
+std::string interventions_lack(const Document& document);
+
 /// One entry of the list of interventions.
 struct Intervention {
     std::string name;   // "0·1 off", "0·2 row 3", "1·0 v"

@@ -12,6 +12,7 @@
 #include "app/common/document/interventions.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
+#include "core/models/groups.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -19,8 +20,24 @@ namespace {
 
 constexpr std::size_t kMostQuoted = 40;  // code points of a text in a sentence
 
+/// The first attention of a model, made of its text alone; also that of a model of one stack.
+bool shows_first(const Document& document) {
+    return document.groups.empty() || group_of(document) == document.groups.front();
+}
+/// Its second stack reads images.
+bool has_towers(const Document& document) {
+    return takes_image(document) && !reads_image(document);
+}
+
 std::string quoted_text(const std::string& text) {
     return fmt::format("“{}”", shortened(text, kMostQuoted));
+}
+
+/// What of a text the tokens are of: the first, where a tower reads one of several.
+std::string quoted_part(const Document& document, const std::string& text) {
+    if (!has_towers(document)) return quoted_text(text);
+    const std::string first = text.substr(0, text.find(kNextOfSeveral));
+    return quoted_text(first.substr(0, first.find_last_not_of(' ') + 1));
 }
 
 bool is_blank(const std::string& text) {
@@ -54,15 +71,42 @@ void drop_masks(AttentionSpec& spec, bool other_size, Index tokens,
     dropped.emplace_back("the padding mask");
 }
 
+/// So many things of a kind, where there are some.
+void add_lost(std::vector<std::string>& dropped, std::size_t lost, const char* what,
+              const char* many) {
+    if (lost > 0) dropped.push_back(fmt::format("{} {}", lost, lost == 1 ? what : many));
+}
+
+/// Edits and interventions that the next document does not have.
+void add_lost_changes(const Document& before, const Document& next,
+                      std::vector<std::string>& dropped) {
+    add_lost(dropped, before.edits.size(), "edited number", "edited numbers");
+    const ModelOrigin* const was = model_of(before);
+    const ModelOrigin* const is = model_of(next);
+    if (was == nullptr || is == nullptr) return;
+    const bool other = group_of(before) != group_of(next);
+    if (!other && was->text == is->text && was->beside == is->beside) return;
+    if (is->changes.rows.empty())
+        add_lost(dropped, was->changes.rows.size(), "replaced row", "replaced rows");
+    if (is->changes.patches.empty())
+        add_lost(dropped, was->changes.patches.size(), "patch", "patches");
+    if (is->changes.off.empty())
+        add_lost(dropped, was->changes.off.size(), "head that was off", "heads that were off");
+}
+
 /// What the person set goes on to hold. What cannot is named in `dropped`.
 void keep_settings(const Document& before, Document& next, std::vector<std::string>& dropped) {
     const auto layers = static_cast<Index>(next.layers.size());
     look_at_layer(next, std::min(before.layer, layers - 1));
-    if (group_of(before) != group_of(next)) return;  // another stack's are its own
+    if (group_of(before) != group_of(next)) {  // another stack's are its own
+        if (before.painted) dropped.emplace_back("the painted mask");
+        add_lost(dropped, before.targets.size(), "target", "targets");
+        return add_lost_changes(before, next, dropped);
+    }
     next.targets = before.targets;
     const AttentionSpec own = std::exchange(next.spec, before.spec);
-    const auto tokens = static_cast<Index>(next.tokens.size());
-    const bool other_size = tokens != static_cast<Index>(before.tokens.size());
+    const Index tokens = next.size.tk;
+    const bool other_size = tokens != before.size.tk || next.size.tq != before.size.tq;
     if (before.layer_specs.size() == next.layer_specs.size()) next.layer_specs = before.layer_specs;
     for (std::vector<std::string> same; AttentionSpec & spec : next.layer_specs)
         drop_masks(spec, other_size, tokens, same);
@@ -73,17 +117,13 @@ void keep_settings(const Document& before, Document& next, std::vector<std::stri
         next.painted = false;
         dropped.emplace_back("other options than the model's");
     }
-    const std::size_t edits = before.edits.size();
-    if (edits > 0)
-        dropped.push_back(fmt::format("{} edited number{}", edits, edits == 1 ? "" : "s"));
-    const ModelOrigin* const was = model_of(before);
-    const ModelOrigin* const is = model_of(next);
-    if (was == nullptr || is == nullptr || was->text == is->text) return;
-    const auto count = [&](std::size_t lost, const char* what, const char* many) {
-        if (lost > 0) dropped.push_back(fmt::format("{} {}", lost, lost == 1 ? what : many));
-    };
-    if (is->changes.rows.empty()) count(was->changes.rows.size(), "replaced row", "replaced rows");
-    if (is->changes.patches.empty()) count(was->changes.patches.size(), "patch", "patches");
+    add_lost_changes(before, next, dropped);
+}
+
+/// "; dropped, as made for the text before: 1 edited number"; "" of none.
+std::string dropped_words(const std::vector<std::string>& dropped, std::string_view made_for) {
+    if (dropped.empty()) return {};
+    return fmt::format("; dropped, as {}: {}", made_for, fmt::join(dropped, ", "));
 }
 
 /// "Without layer 0 head 1 …; dropped, as made for the run before: 1 edited number".
@@ -91,9 +131,7 @@ std::string switched_words(const Document& document, const std::vector<std::stri
     std::string words = without_words(document);
     if (words.empty()) words = "No intervention is left";
     if (words.ends_with('.')) words.pop_back();
-    if (!dropped.empty())
-        words += fmt::format("; dropped, as made for the run before: {}", fmt::join(dropped, ", "));
-    return words;
+    return words + dropped_words(dropped, "made for the run before");
 }
 
 /// What a model's logits are of.
@@ -113,26 +151,27 @@ std::string next_words(const Document& document, const NextTokenEffect& next) {
                        before, kl);
 }
 
-/// "“The cat”: 2 tokens; similarity to “A dog”: 0.831; dropped, as made for the text before: 1 edited number".
-std::string typed_words(const Document& document, const std::vector<std::string>& dropped) {
-    const std::size_t tokens = document.tokens.size();
-    const bool blank = text_of(document).empty();  // an image that is not given
-    std::string words =
-        fmt::format("{}: {} token{}", blank ? "No image" : quoted_text(text_of(document)), tokens,
-                    tokens == 1 ? "" : "s");
-    if (const std::string said = read_out_words(document); !said.empty())
-        words += fmt::format("; {}", said);
-    if (!dropped.empty())
-        words += fmt::format("; dropped, as made for the {} before: {}",
-                             reads_image(document) ? "image" : "text", fmt::join(dropped, ", "));
-    return words;
-}
-
 /// "cross: 7 × 8 weights of each head".
 std::string group_words(const Document& document) {
     const std::string said = read_out_words(document);
     return fmt::format("{}: {} × {} weights of each head{}{}", group_of(document), document.size.tq,
                        document.size.tk, said.empty() ? "" : "; ", said);
+}
+
+/// "“The cat”: 2 tokens; similarity to “A dog”: 0.831; dropped, as made for the text before: 1 edited number".
+std::string typed_words(const Document& document, const std::vector<std::string>& dropped) {
+    const bool across = group_of(document) == "cross";  // the text is the keys'
+    if (!shows_first(document) && !across)
+        return group_words(document) + dropped_words(dropped, "made for what was read before");
+    const std::size_t tokens = across ? document.tokens_kv.size() : document.tokens.size();
+    const bool blank = reads_image(document) && text_of(document).empty();
+    std::string words =
+        fmt::format("{}: {} token{}", blank ? "No image" : quoted_part(document, text_of(document)),
+                    tokens, tokens == 1 ? "" : "s");
+    if (const std::string said = read_out_words(document); !said.empty())
+        words += fmt::format("; {}", said);
+    return words + dropped_words(dropped, reads_image(document) ? "made for the image before"
+                                                                : "made for the text before");
 }
 
 }  // namespace
@@ -156,6 +195,7 @@ void carry_out(AppState& state, const TypeText& action) {
     const bool blank = is_blank(action.text);
     ModelOrigin wanted = *model;
     wanted.group = now.group;
+    wanted.beside = now.beside;
     if (!blank && action.text != model->text) {
         wanted.text = action.text;
         wanted.before = compared_text(state, *model);
@@ -163,7 +203,7 @@ void carry_out(AppState& state, const TypeText& action) {
         return ask_model(state, std::move(wanted));
     }
     wanted.changes = changes;
-    if (changes != model->changes) ask_model(state, std::move(wanted));
+    if (wanted != *model) ask_model(state, std::move(wanted));
     if (!blank) return say(state, typed_words(state.document(), {}) + ".");
     warn(state,
          fmt::format("the text is empty: what is shown is still of {}", quoted_text(model->text)));
@@ -171,11 +211,15 @@ void carry_out(AppState& state, const TypeText& action) {
 
 void carry_out(AppState& state, const ReadImage& action) {
     const ModelOrigin* const model = wanted_model(state);
-    if (model == nullptr || !model->image)
+    if (model == nullptr || !takes_image(state.document()))
         return warn(state,
                     fmt::format("{}: no model that reads images is open; open its folder first",
                                 shortened(action.path)));
     if (is_blank(action.path)) return warn(state, "no image is named; expected the path of a PNG");
+    if (!model->image) {  // a tower's
+        if (model->group.empty()) carry_out(state, ShowGroup{"image"});
+        return carry_out(state, TypeBeside{action.path});
+    }
     leave_typed_text(state);
     state.sentence_draft = action.path;
     say(state, fmt::format("Reading {}.", shortened(action.path)));
@@ -194,14 +238,48 @@ void carry_out(AppState& state, const ShowGroup& action) {
                                        shortened(action.group)));
     ModelOrigin wanted = *model;
     wanted.group = action.group == groups.front() ? "" : action.group;
-    wanted.changes = {};
-    if (wanted != *model_of(state.document())) return ask_model(state, std::move(wanted));
+    if (wanted.group == model->group) return;
+    const ModelOrigin& shown = *model_of(state.document());
+    wanted.changes = wanted.group == shown.group ? shown.changes : ModelChanges{};
+    leave_typed_text(state);
+    if (wanted == shown) return say(state, fmt::format("What is shown is {}.", action.group));
+    say(state, fmt::format("Reading {}.", action.group));
+    ask_model(state, std::move(wanted));
 }
 
-std::string group_of(const Document& document) {
-    const ModelOrigin* const model = model_of(document);
-    if (model == nullptr || document.groups.empty()) return {};
-    return model->group.empty() ? document.groups.front() : model->group;
+void carry_out(AppState& state, const TypeBeside& action) {
+    if (state.prompt && state.prompt->kind == PromptKind::beside) state.prompt.reset();
+    const ModelOrigin* const model = wanted_model(state);
+    if (model == nullptr || state.document().groups.empty())
+        return warn(state,
+                    "no model of two stacks is open: an encoder with a decoder, or towers "
+                    "of texts and of images");
+    const bool image = has_towers(state.document());  // may have changed since
+    if (!image && model->beside == action.text) return;
+    ModelOrigin wanted = *model;
+    wanted.beside = action.text;
+    if (!wanted.group.empty()) wanted.changes = {wanted.changes.off};  // the others are of tokens
+    leave_typed_text(state);
+    if (!image && wanted == *model_of(state.document()))
+        return say(state, typed_words(state.document(), {}) + ".");
+    say(state, action.text.empty() ? "Reading the text alone."
+                                   : fmt::format("Reading {}.", shortened(action.text)));
+    ask_model(state, std::move(wanted));
+}
+
+GroupsView groups_view(const AppState& state) {
+    const Document& document = state.document();
+    GroupsView view;
+    view.names = document.groups;
+    if (view.names.empty()) return view;
+    const std::string now = group_of(document);
+    view.current = static_cast<int>(std::ranges::find(view.names, now) - view.names.begin());
+    const bool towers = has_towers(document);
+    view.label = towers ? "images" : "decoder";
+    view.beside = wanted_model(state)->beside;
+    view.reads_text = now != "image";
+    view.reads_beside = !shows_first(document);
+    return view;
 }
 
 std::optional<ModelText> model_text_of(const OpenFile& action) {
@@ -231,11 +309,15 @@ void take_typed(AppState& state, const Document& read) {
     Document next = read;
     std::vector<std::string> dropped;
     keep_settings(before, next, dropped);
-    const bool typed = text_of(next) != text_of(before);
+    const ModelOrigin was = *model_of(before), is = *model_of(next);
+    const bool typed = is.text != was.text;
     const bool other = group_of(next) != group_of(before);
-    const std::string words = other   ? group_words(next)
-                              : typed ? typed_words(next, dropped)
-                                      : switched_words(next, dropped);
+    const std::string words =
+        other ? group_words(next) + dropped_words(dropped, "the other group's")
+        : is.beside != was.beside
+            ? group_words(next) + dropped_words(dropped, "made for what was read before")
+        : typed || is.changes == was.changes ? typed_words(next, dropped)
+                                             : switched_words(next, dropped);
     if (state.gesture) state.gesture->joins = typed && state.history[state.now].typed;
     if (!edit_document(state, std::move(next), words)) return;
     state.history[state.now].typed = typed;
@@ -270,8 +352,8 @@ std::string read_out_words(const Document& document) {
     if (!out.similarity) return {};
     const ModelOrigin* const model = model_of(document);
     const double rounded = std::round(*out.similarity * 1000.0) / 1000.0 + 0.0;  // no −0
-    return fmt::format("the model's cosine similarity to {}: {:.3f}", quoted_text(model->before),
-                       rounded);
+    return fmt::format("the model's cosine similarity to {}: {:.3f}",
+                       quoted_part(document, model->before), rounded);
 }
 
 }  // namespace attn::view

@@ -15,8 +15,16 @@ const ModelOrigin* wanted_model(const AppState& state);
 /// Asks for the model's document over it, as an edit of the one that is open.
 void ask_model(AppState& state, ModelOrigin wanted);
 
-/// Which of document.groups is looked at; "": there are none.
-std::string group_of(const Document& document);
+/// What is shown of a model of two stacks, and what its second stack reads.
+struct GroupsView {
+    std::vector<std::string> names;  // empty: it is one stack
+    int current = 0;
+    std::string label;          // of what the second reads, "decoder" or "images"
+    std::string beside;         // as it was typed last
+    bool reads_text = true;     // what is shown is made of the text
+    bool reads_beside = false;  // and of that
+};
+GroupsView groups_view(const AppState& state);
 
 /// What the model says under its interventions, with the numbers of both runs; "" where there are none.
 std::string without_words(const Document& document);

@@ -43,6 +43,7 @@ struct GenerateText {
     std::string text;
     std::vector<Index> tokens;
     std::optional<Index> lens = {};  // the step of which the logit lens is wanted; nullopt: of none
+    std::string beside = {};         // of a model of two stacks, see ModelOrigin
     bool operator==(const GenerateText&) const = default;
 };
 
@@ -51,6 +52,7 @@ struct SweepModel {
     std::string path, text;
     bool image = false;
     Ablation by = Ablation::zero;
+    std::string beside = {}, group = {};  // of a model of two stacks, see ModelOrigin
     bool operator==(const SweepModel&) const = default;
 };
 

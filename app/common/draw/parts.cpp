@@ -6,6 +6,7 @@
 
 #include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
+#include "app/common/draw/groups.h"
 #include "app/common/draw/measured.h"
 #include "app/common/parts.h"
 #include "app/common/workspace.h"
@@ -183,13 +184,26 @@ void draw_canvas(const view::AppState& state, const Parts& parts, const WorkArea
         panel(other.part->id.c_str(), other.box, [&] { other.part->draw(other.box); });
 }
 
-float draw_bar(const view::AppState& state, const Parts& parts, const WorkArea& area,
-               ControlBar& bar, const Frame& frame) {
+using Controls = std::function<void(ControlBar&)>;
+
+/// Of a model of two stacks: which of its attentions is shown comes first.
+Controls with_groups(const view::AppState& state, const Parts& parts) {
+    auto groups = view::groups_view(state);
+    if (groups.names.empty() || !view::shown_workspace(state).shows_document) return parts.controls;
+    return [groups = std::move(groups), &parts](ControlBar& bar) {
+        draw_groups(groups, bar);
+        if (parts.controls) parts.controls(bar);
+    };
+}
+
+float draw_bar(const view::AppState& state, const Controls& controls, const std::string& more,
+               const WorkArea& area, ControlBar& bar) {
+    const Frame& frame = bar.frame;
     const Box& work = area.work;
     if (!area.chrome) return work.low.y;
     const float foot = work.low.y + bar_height(frame);
     panel("bar", {{work.low.x + area.margin, work.low.y}, {work.high.x - area.margin, foot}}, [&] {
-        if (parts.controls) bar.draw_row(parts.controls, parts.more, view::parts_look(state).more);
+        if (controls) bar.draw_row(controls, more, view::parts_look(state).more);
     });
     frame.painter.line({work.low.x, foot}, {work.high.x, foot}, frame.theme.line, frame.px(1));
     return foot;
@@ -225,15 +239,15 @@ std::string draw_parts(const view::AppState& state, const WorkArea& area, const 
                        const Frame& frame, view::Actions& out) {
     const Frame chrome = around(frame);
     ControlBar bar(chrome, out);
-    const float top = draw_bar(state, parts, area, bar, chrome);
+    const Controls controls = with_groups(state, parts);
+    const float top = draw_bar(state, controls, parts.more, area, bar);
     draw_canvas(state, parts, area, top, frame, out);
     open_inspector(state, area, out);
     if (parts.side)
         side_panel(area, top, "side part", frame, parts.side);
     else
         side_inspector(state, area, top, frame, out);
-    if (area.chrome && parts.controls && view::parts_look(state).more)
-        bar.draw_rest(parts.controls);
+    if (area.chrome && controls && view::parts_look(state).more) bar.draw_rest(controls);
     return parts.status;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/common/check_file.h"
+#include "app/common/document/actions.h"
 #include "app/common/document/intervention_actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
@@ -36,6 +37,12 @@ PromptForm form_of(const view::Prompt& prompt, const std::string& path) {
                     "same position. Enter runs the model.",
                     view::PatchHead{patch.at.layer, patch.at.head, patch.part, path},
                     "A text, or a file"};
+        case PromptKind::beside:
+            return {
+                "What the second stack reads",
+                "Of T5 what the decoder has written so far, of CLIP the file of an image (.png), "
+                "of several with || between. Enter reads it.",
+                view::TypeBeside{path}, "A text, or a file"};
         case PromptKind::check:
             return {"Check a file of results",
                     "Arrays scores, weights, context, output, … (.npz, .safetensors, a folder) of "
@@ -64,6 +71,9 @@ PromptForm form_of(const view::Prompt& prompt, const std::string& path) {
             "The canvas as .svg, .pdf or .png. Enter writes it; with Ctrl the whole window.",
             view::ExportFigure{path, ImGui::GetIO().KeyCtrl, prompt.confirmed}};
 }
+
+/// No path that the desktop's file dialog gives.
+bool asks_text(PromptKind kind) { return kind == PromptKind::patch || kind == PromptKind::beside; }
 
 // Design units.
 constexpr float kWidth = 640.0F, kHeight = 248.0F, kFigureHeight = 700.0F, kPreview = 400.0F;
@@ -126,7 +136,7 @@ void draw_prompt(const view::AppState& state, const Frame& frame, view::Actions&
     words(frame, frame.fonts.title, frame.theme.text, text.title);
     std::string path = prompt.path;
     wide_field("##path", text.asked, path, ImGuiInputTextFlags_AutoSelectAll, frame);
-    if (view::desktop_look(state).has_dialog && prompt.kind != PromptKind::patch &&
+    if (view::desktop_look(state).has_dialog && !asks_text(prompt.kind) &&
         (button(frame, "browse", "browse…", {"The desktop's file dialog", "Key: Ctrl+B"}) ||
          (ImGui::GetIO().KeyCtrl && is_pressed(view::Key::b))))
         out.push_back(view::AskFileDialog{true});
@@ -136,7 +146,7 @@ void draw_prompt(const view::AppState& state, const Frame& frame, view::Actions&
     if (path != prompt.path) out.push_back(view::DraftPrompt{path});
     if (beside || is_pressed(view::Key::escape))
         out.push_back(view::ShowPrompt{std::nullopt});
-    else if (is_pressed(view::Key::enter) && !path.empty())
+    else if (is_pressed(view::Key::enter) && (!path.empty() || prompt.kind == PromptKind::beside))
         out.push_back(form_of(prompt, path).action);
 }
 

@@ -25,7 +25,7 @@ double norm_of(const std::vector<double>& change) {
 
 /// Why a score is not q · k times a number.
 std::string not_linear(const Document& document) {
-    if (document.spec.score != Score::dot)
+    if (document.spec.score != Score::dot && document.spec.score != Score::relative)
         return "these scores are no dot products, so a step of a vector does not move them evenly";
     if (document.spec.rope) return "RoPE turns queries and keys before they are multiplied";
     if (document.spec.softcap) return "the soft cap bends the scores";

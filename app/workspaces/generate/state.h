@@ -24,8 +24,8 @@ struct GenerateControls {
     Index top_k = 40;  // 0: all
     double top_p = 0.95;
     std::uint64_t seed = 1;
-    std::string model, text;    // what the tokens go on from: of another document there are none
-    std::vector<Index> tokens;  // that were taken, by their number in the vocabulary
+    std::string model, text, beside;  // what the tokens go on from: of another there are none
+    std::vector<Index> tokens;        // that were taken, by their number in the vocabulary
     bool operator==(const GenerateControls&) const = default;
 };
 
@@ -57,6 +57,7 @@ inline void describe(Visitor& visit, GenerateControls& controls) {
                   "R, the next seed."});
     visit("model", controls.model);
     visit("text", controls.text);
+    visit("beside", controls.beside);
     visit("tokens", controls.tokens);
     if (!visit.reads()) return;
     if (!(controls.temperature > 0.0) || !(controls.top_p > 0.0))

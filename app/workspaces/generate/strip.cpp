@@ -78,7 +78,9 @@ GridView strip_grid(const AppState& state, Index at, HeadPlace place) {
     sheet.row_labels.assign(tokens.begin() + last_of_text + first, tokens.end());
     sheet.column_labels = tokens;
     GridView grid = make_grid(state, sheet, {ColorScale::unit, false, strip.later, false});
-    grid.title = fmt::format("A, {}: a row a step", head_name(place));
+    grid.title =
+        fmt::format("A{}, {}: a row a step",
+                    state.document().groups.empty() ? "" : " of the decoder", head_name(place));
     grid.tooltip =
         "The weights of the token that was read last, over the keys in the cache; later keys are "
         "hatched.\nClick a row: that step.";

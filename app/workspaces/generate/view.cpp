@@ -51,7 +51,9 @@ const Generated* own_text(const AppState& state) {
     const ModelOrigin* const model = model_of(state.document());
     const Generated* const written = generate_look(state).written.get();
     if (model == nullptr || written == nullptr) return nullptr;
-    return written->path == model->path && written->text == model->text ? written : nullptr;
+    const bool same = written->path == model->path && written->text == model->text &&
+                      written->beside == model->beside;
+    return same ? written : nullptr;
 }
 
 GenerateShown computed(const std::shared_ptr<const GeneratedStep>& step, const Sampling& how,
@@ -113,10 +115,17 @@ void add_bars(const AppState& state, GenerateView& view) {
 
 }  // namespace
 
+bool writes_when_shown(const Document& document) {
+    return document.groups.size() > 1 && document.groups[1] == "decoder" &&
+           group_of(document) == document.groups.front();
+}
+
 std::string generate_lacks(const AppState& state) {
     const Document& document = state.document();
     if (model_of(document) == nullptr) return "No language model is open";
     if (reads_image(document)) return document.title + " reads images";
+    if (writes_when_shown(document))
+        return fmt::format("The {} is shown, and the decoder writes", group_of(document));
     if (document.read_out.next.empty()) return document.title + " gives no next token";
     return {};
 }
@@ -131,8 +140,8 @@ bool is_pending(const AppState& state) { return !is_example(state) && own_text(s
 std::vector<Index> taken_of(const AppState& state) {
     const GenerateControls& controls = generate_controls(state);
     const ModelOrigin* const model = model_of(state.document());
-    const bool same =
-        model != nullptr && controls.model == state.document().name && controls.text == model->text;
+    const bool same = model != nullptr && controls.model == state.document().name &&
+                      controls.text == model->text && controls.beside == model->beside;
     return same && !is_example(state) ? controls.tokens : std::vector<Index>();
 }
 
@@ -215,6 +224,7 @@ GenerateView build_generate_view(const AppState& state) {
     view.example = is_example(state);
     view.lens_on = generate_look(state).lens;
     view.playing = generate_look(state).playing;
+    view.shows_decoder = writes_when_shown(state.document());
     if (is_pending(state)) {
         view.pending = "The model reads the text…";
         return view;
@@ -228,7 +238,8 @@ GenerateView build_generate_view(const AppState& state) {
     add_chips(state, view);
     if (!view.warns) add_bars(state, view);
     if (!view.example) add_strip(state, view);
-    if (!view.example && view.lens_on) add_lens(state, view);
+    view.has_lens = written_of(state).no_lens.empty();
+    if (!view.example && view.lens_on && view.has_lens) add_lens(state, view);
     if (requested_generation(state)) view.status = "the model reads…";
     return view;
 }

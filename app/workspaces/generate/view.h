@@ -53,6 +53,8 @@ struct GenerateView {
     Index at = 0, count = 0;        // the step that is looked at; tokens that were taken
     std::optional<TakeToken> next;  // what a step forward takes; nullopt: nothing can be taken
     std::string status;
+    bool shows_decoder = false;  // which would write where it is shown
+    bool has_lens = true;
 };
 GenerateView build_generate_view(const AppState& state);
 InspectorView generate_inspector(const AppState& state);
@@ -70,6 +72,8 @@ struct GenerateShown {
 /// Of the step that is looked at: those in the state, or computed now.
 std::shared_ptr<const GenerateShown> shown_of(const AppState& state);
 
+/// It has a decoder, and the encoder is shown.
+bool writes_when_shown(const Document& document);
 /// Why the open document's model cannot go on from its text; "": it can.
 std::string generate_lacks(const AppState& state);
 /// What was taken after the text of the open document.

@@ -7,6 +7,7 @@
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/generate/view.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -116,6 +117,9 @@ std::string generate_muted(const AppState& state) {
         if (const auto left = left_out(state); !left.empty())
             words = fmt::format("The model writes untouched, without {}. {}",
                                 fmt::join(left, " and "), words);
+        if (!state.document().groups.empty())
+            words += fmt::format(" The encoder has read “{}”.",
+                                 shortened(text_of(state.document()), kMostShown));
         return words;
     }
     return fmt::format(

@@ -63,8 +63,9 @@ void add_generate_commands(std::vector<Command>& list, const AppState& state) {
     add("The next seed", Key::r, SetSamplingSeed{now.seed + 1});
     add(now.greedy ? "Draw the next token" : "Take the likeliest token: greedy", Key::none,
         SetGreedy{!now.greedy});
+    const std::string& no_lens = written_of(state).no_lens;
     add("Logit lens: what each layer would say", Key::l, ShowLens{!generate_look(state).lens},
-        writes, lacks);
+        writes && no_lens.empty(), writes ? no_lens : lacks);
     add_document_commands(list, state);
 }
 
@@ -124,6 +125,7 @@ GenerateControls with_tokens(const AppState& state, Index step) {
     to.tokens.resize(static_cast<std::size_t>(step));
     to.model = state.document().name;
     to.text = text_of(state.document());
+    to.beside = model_of(state.document())->beside;
     return to;
 }
 
@@ -203,14 +205,14 @@ std::optional<GenerateText> requested_generation(const AppState& state) {
     if (state.workspace != "generate" || !generate_lacks(state).empty()) return std::nullopt;
     const GenerateLook& look = generate_look(state);
     const ModelOrigin& model = *model_of(state.document());
-    GenerateText wanted{model.path, model.text, taken_of(state)};
+    GenerateText wanted{model.path, model.text, taken_of(state), {}, model.beside};
     if (look.of == nullptr) return wanted;
     GenerateText had = *look.of;
     had.lens.reset();
     if (had != wanted) return wanted;
     const Index at = step_of(state);
-    if (!look.lens || look.playing || is_example(state) || !look.fault.empty() ||
-        written_of(state).lenses[static_cast<std::size_t>(at)])
+    if (!look.lens || look.playing || !written_of(state).no_lens.empty() || is_example(state) ||
+        !look.fault.empty() || written_of(state).lenses[static_cast<std::size_t>(at)])
         return std::nullopt;
     wanted.lens = at;
     return wanted;

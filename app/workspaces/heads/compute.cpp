@@ -39,7 +39,9 @@ std::optional<ModelPartsRequest> asked_of_model(const AppState& state, Ablation 
                                                 const SweepAsked& asked) {
     const ModelOrigin* const model = model_of(state.document());
     if (model == nullptr) return std::nullopt;
-    return ModelPartsRequest{{model->path, model->text, model->image, by}, options_of(asked)};
+    return ModelPartsRequest{
+        {model->path, model->text, model->image, by, model->beside, model->group},
+        options_of(asked)};
 }
 
 std::optional<ModelPartsRequest> wanted_sweep(const AppState& state) {

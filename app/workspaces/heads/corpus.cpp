@@ -81,7 +81,11 @@ std::string corpus_lacks(const AppState& state) {
                "attnscope OUT.npz shows it here.";
     if (!look.corpus_read || look.corpus_read->path != look.corpus)
         return fmt::format("Reading {}.", look.corpus);
-    return look.corpus_read->fault.empty() ? std::string() : sentence(look.corpus_read->fault);
+    if (!look.corpus_read->fault.empty()) return sentence(look.corpus_read->fault);
+    const Document& document = state.document();
+    if (document.groups.empty() || group_of(document) == document.groups.front()) return {};
+    return fmt::format("A corpus is of the first attention, {}, and {} is shown.",
+                       document.groups.front(), group_of(document));
 }
 
 HeadsTable corpus_table(const AppState& state) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/intervention_actions.h"
+#include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
@@ -78,6 +79,7 @@ std::vector<HeadEdit> head_edits(const AppState& state) {
     std::vector<HeadEdit> edits;
     const HeadPlace here = head_here(state);
     if (wanted_model(state) == nullptr || !has_own_heads(state.document())) return edits;
+    if (!interventions_lack(state.document()).empty()) return edits;
     if (!has_current_heads(state) || heads_look(state).result->find(here) == nullptr) return edits;
     const auto weights = heads_look(state).result->weights(here);
     const large::Cell pair = heads_look(state).pair;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/common/colormap.h"
+#include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
@@ -204,8 +205,6 @@ HeadsControls controls_of(const AppState& state) {
     controls.pairs = look.pairs;
     controls.sweep = names_of(kSweepShows, look.sweep_show);
     controls.sweep.names = {"Δ logits", "KL"};
-    for (const std::string& group : state.document().groups)
-        add_option(controls.group, group, group, group_of(state.document()));
     controls.curve = std::max(static_cast<int>(look.curve), 1) - 1;
     controls.clip_limit = look.clip_limit;
     controls.least = look.filter.least;
@@ -220,6 +219,7 @@ HeadsControls controls_of(const AppState& state) {
     const ModelOrigin* const model = wanted_model(state);
     controls.model = model != nullptr;
     controls.off = will_be_off(state, head_here(state));
+    controls.switch_lacks = interventions_lack(state.document());
     controls.edits = head_edits(state);
     if (model != nullptr) controls.interventions = interventions_of(model->changes);
     return controls;

@@ -216,7 +216,6 @@ struct HeadsChoice {
     const std::string& key() const { return keys[static_cast<std::size_t>(current)]; }
 };
 struct HeadsControls {
-    HeadsChoice group;  // of a model of two stacks; else empty
     HeadsChoice show, clip, list, form, sort, label, measure, x, y, ablation, sweep, part, of,
         circuit, over;
     std::string from, pairs;  // of a patch
@@ -229,6 +228,7 @@ struct HeadsControls {
     bool compares = false;
     bool model = false;           // its heads can be switched off
     bool off = false;             // the head shown
+    std::string switch_lacks;     // why no head is switched off, row replaced or patch made here
     std::vector<HeadEdit> edits;  // of the head shown
     std::vector<Intervention> interventions;
 };

@@ -144,8 +144,10 @@ void add_switches(const CommandAdder& add, const AppState& state) {
     const HeadPlace here = head_here(state);
     const ModelOrigin* const model = wanted_model(state);
     const bool off = will_be_off(state, here);
+    const std::string lack = interventions_lack(state.document());
     add(off ? "Switch this head of the model on" : "Switch this head of the model off",
-        plain(Key::w), SwitchHead{here.layer, here.head, off}, model != nullptr);
+        plain(Key::w), SwitchHead{here.layer, here.head, off}, model != nullptr && lack.empty(),
+        lack);
     add("Switch all heads of the model on", shift(Key::w), SwitchAllHeadsOn{},
         model != nullptr && !model->changes.off.empty());
     for (const HeadEdit& edit : head_edits(state))

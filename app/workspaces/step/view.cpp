@@ -141,6 +141,7 @@ ControlsView controls_of(const AppState& state) {
     controls.toy = is_toy(document);
     controls.reads_image = reads_image(document);
     controls.reads_text = model_of(document) != nullptr && !controls.reads_image;
+    controls.groups = groups_view(state);
     controls.projects = document.inputs->projects();
     controls.tokens = std::max(document.size.tq, document.size.tk);
     controls.head = state.head;

@@ -6,6 +6,7 @@
 
 #include "app/common/document/call_actions.h"
 #include "app/common/document/loss.h"
+#include "app/common/document/model_text.h"
 #include "app/common/grid.h"
 #include "app/common/map/view.h"
 #include "app/common/readout.h"
@@ -51,6 +52,7 @@ struct ControlsView {
     bool toy = true;           // its sizes and seed can be set
     bool reads_image = false;  // a model, whose image is named
     bool reads_text = false;   // a model, which reads what is typed
+    GroupsView groups = {};    // of a model of two stacks
     bool projects = true;      // heads are a way to split X W
     Index tokens = 0;          // the longer side of the score matrix
     Index batch = 0, batches = 1;

@@ -7,6 +7,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
+#include "app/common/draw/groups.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/parts.h"
 #include "app/workspaces/generate/view.h"
@@ -27,6 +28,12 @@ constexpr float kLensLayer = 30.0F, kLensBest = 0.3F;
 // --- the bar
 
 void draw_steps(const GenerateView& view, ControlBar& bar) {
+    if (view.example && view.shows_decoder) {
+        if (bar.button("decoder", "show the decoder",
+                       {"It gives the next token and writes on", ""}))
+            bar.out.push_back(view::ShowGroup{"decoder"});
+        return;
+    }
     if (view.example) {
         if (bar.button("open", "open a model…", {"Open a model's folder", "Key: Ctrl+O"}))
             bar.out.push_back(view::ShowPrompt{view::PromptKind::open});
@@ -69,7 +76,7 @@ void draw_generate_bar(const GenerateView& view, const view::GenerateLook& look,
     bar.field<view::SetSamplingSeed>(view.controls);
     if (view.example) return;
     draw_place(view, bar);
-    bar.field<view::ShowLens>(look);
+    if (view.has_lens) bar.field<view::ShowLens>(look);
 }
 
 // --- the text
@@ -315,6 +322,7 @@ std::string draw_generate_workspace(const view::AppState& state, const WorkArea&
     parts.heading.warns = view.warns;
     if (view.pending.empty())
         parts.controls = [&](ControlBar& bar) {
+            draw_groups(view::groups_view(state), bar);
             draw_generate_bar(view, view::generate_look(state), bar);
         };
     if (view.strip)

@@ -172,7 +172,9 @@ void draw_switches(const AllHeadsView& view, ControlBar& bar) {
         now.off ? "Switch the head that is shown on again" : "Switch the head that is shown off",
         "Off: its rows of W_O are 0. The model runs again, and every later head and the "
         "output show what it changed. Key: W"};
-    if (bar.button("switch", now.off ? "switch this head on" : "switch this head off", tip))
+    if (!now.switch_lacks.empty())
+        bar.words(bar.frame.theme.muted, now.switch_lacks);
+    else if (bar.button("switch", now.off ? "switch this head on" : "switch this head off", tip))
         bar.out.push_back(view::SwitchHead{view.here.layer, view.here.head, now.off});
     for (const view::HeadEdit& edit : now.edits) {
         if (!edit.why_not.empty()) continue;
@@ -206,11 +208,6 @@ void draw_interventions(const AllHeadsView& view, ControlBar& bar) {
 
 void draw_heads_bar(const AllHeadsView& view, ControlBar& bar) {
     const view::HeadsControls& now = view.controls;
-    if (!now.group.keys.empty())
-        if (const auto key = row(
-                bar, "", "group", now.group,
-                {"Which attention of the model is shown", "Each has layers and heads of its own."}))
-            bar.out.push_back(view::ShowGroup{*key});
     if (const auto key = row(bar, "", "form", now.form,
                              {"The form of the head that is shown",
                               "dimensions: what each one adds to the score of the chosen query; "

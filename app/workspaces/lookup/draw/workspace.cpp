@@ -1,3 +1,4 @@
+#include "app/common/draw/groups.h"
 #include "app/workspaces/lookup/draw/parts.h"
 
 namespace attn::ui {
@@ -5,7 +6,12 @@ namespace attn::ui {
 std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& r,
                                   const Frame& frame, view::Actions& out) {
     const view::LookupView view = build_lookup_view(state);
-    Parts parts{.controls = [&](ControlBar& bar) { draw_lookup_bar(view, bar); },
+    Parts parts{.controls =
+                    [&](ControlBar& bar) {
+                        draw_lookup_bar(view, bar);
+                        if (view.page == view::LookupPage::similarity)
+                            draw_groups(view::groups_view(state), bar);
+                    },
                 .status = view.status};
     LookupPages pages{parts, frame, out};
     switch (view.page) {

@@ -5,6 +5,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/groups.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/still.h"
 #include "app/common/format.h"
@@ -130,7 +131,22 @@ void draw_loss(const view::LossView& view, const Frame& frame, Actions& out) {
         out.push_back(view::SetLoss{static_cast<view::LossKind>(*row)});
 }
 
+/// What the row and the field of a model of two stacks take.
+template <class Draw>
+float measured(const ControlsView& view, const Frame& frame, Draw draw) {
+    float taken = 0.0F;
+    Actions none;
+    draw(view.groups, frame, none, [&](float width) {
+        taken = width;
+        return false;
+    });
+    return taken;
+}
+bool has_place(float) { return true; }
+
 float row_item_width(RowItem item, const ControlsView& view, const Frame& frame) {
+    if (item == RowItem::group) return measured(view, frame, draw_group_row);
+    if (item == RowItem::beside) return measured(view, frame, draw_beside_field);
     if (item == RowItem::sequence) return number_width(frame, "sequence", view.batches - 1);
     if (item == RowItem::layer) return number_width(frame, "layer", view.layers - 1);
     if (item == RowItem::head) return number_width(frame, "head", view.heads - 1);
@@ -154,6 +170,10 @@ void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, A
             return preset_combo(view, rest, frame, out);
         case RowItem::sentence:
             return sentence_field(view, rest, frame, out);
+        case RowItem::group:
+            return draw_group_row(view.groups, frame, out, has_place);
+        case RowItem::beside:
+            return draw_beside_field(view.groups, frame, out, has_place);
         case RowItem::sequence:
             return place_field("##batch", "sequence", view.batch, view.batches,
                                {"The sequence of the batch that is shown", ""}, frame, out,
@@ -199,6 +219,9 @@ bool is_there(RowItem item, const ControlsView& view) {
     if (item == RowItem::layer) return view.layers > 1;
     if (item == RowItem::head) return view.heads > 1;
     if (item == RowItem::loss) return view.loss.shown;
+    if (item == RowItem::group) return !view.groups.names.empty();
+    if (item == RowItem::beside) return view.groups.reads_beside;
+    if (item == RowItem::sentence) return view.groups.reads_text;
     return true;
 }
 
@@ -249,9 +272,10 @@ ModelButton model_button(const Frame& frame, Actions& out, bool open) {
 }  // namespace
 
 ModelButton draw_controls(const ControlsView& view, const Frame& frame, Actions& out) {
-    constexpr std::array kOrder{
-        RowItem::preset,  RowItem::sentence,    RowItem::layer,  RowItem::sequence,  RowItem::head,
-        RowItem::scaling, RowItem::temperature, RowItem::causal, RowItem::gradients, RowItem::loss};
+    constexpr std::array kOrder{RowItem::preset, RowItem::group,     RowItem::sentence,
+                                RowItem::beside, RowItem::layer,     RowItem::sequence,
+                                RowItem::head,   RowItem::scaling,   RowItem::temperature,
+                                RowItem::causal, RowItem::gradients, RowItem::loss};
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const RowPlan plan = plan_row(view, ImGui::GetContentRegionAvail().x, frame);
     const float field = ImGui::GetFrameHeight();

@@ -287,7 +287,8 @@ std::vector<Group> groups_of(const ControlsView& view, unsigned left_out) {
         {RowItem::layer, RowItem::sequence, RowItem::head, RowItem::gradients, RowItem::loss},
         shown);
     Group text{"Sentence"};
-    add_left_out(view, left_out, {RowItem::preset, RowItem::sentence}, text);
+    add_left_out(view, left_out,
+                 {RowItem::preset, RowItem::group, RowItem::sentence, RowItem::beside}, text);
     Group score{"Score"};
     add_left_out(view, left_out, {RowItem::scaling, RowItem::temperature}, score);
     add_call(view, CallGroup::score, score);

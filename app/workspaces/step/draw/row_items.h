@@ -16,11 +16,13 @@ enum class RowItem : unsigned {
     sequence,
     layer,
     causal,
+    beside,
     head,
     scaling,
+    group,
     loss
 };
-inline constexpr unsigned kRowItems = 10;
+inline constexpr unsigned kRowItems = 12;
 constexpr unsigned bit_of(RowItem item) { return 1U << static_cast<unsigned>(item); }
 
 void draw_row_item(RowItem item, const view::ControlsView& view, const Frame& frame,
