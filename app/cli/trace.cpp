@@ -415,6 +415,8 @@ void check_model_usage(const CLI::App& app, const TraceWords& words) {
 void trace_text(const CLI::App& app, const TraceWords& words, Streams io) {
     check_model_usage(app, words);
     auto keep = parse_keep(words.keep);
+    if (words.stream && !words.keep.empty() && keep[index_of(Stage::output)])
+        throw bad_input("--keep output is given with --stream; leave one out");
     if (words.stream) keep.reset(index_of(Stage::output));
     const auto threads = parse_threads(words.threads);
     const ThreadLimit limit(threads);

@@ -156,15 +156,23 @@ std::string model_beside(const std::string& model, const std::string& file) {
                : model;
 }
 
-/// What a corpus is shown with: its model, reading a text that shows an extreme; where there is no such model, nothing.
+/// What a corpus is shown with: its model, reading the shortest text that shows an extreme; where there is no such model, nothing.
 std::string corpus_session(const CorpusResult& result, const std::string& model,
                            const std::string& path) {
-    std::string text;
-    for (const MeasureStatistics& of : result.heads.front().measures)
-        if (text.empty() && of.most) text = of.most->text->as_read();
-    return nlohmann::json{{"window", {{"workspace", "heads"}}},
-                          {"heads", {{"list", "corpus"}, {"corpus", path}}},
-                          {"document", {{"model", model}, {"text", text}}}}
+    std::optional<std::string> text;
+    for (const CorpusHead& head : result.heads)
+        for (const MeasureStatistics& of : head.measures)
+            for (const auto& extreme : {of.least, of.most})
+                if (extreme)
+                    if (std::string read = extreme->text->as_read();
+                        !text || read.size() < text->size())
+                        text = std::move(read);
+    const std::string file =
+        is_standard(path) ? path : std::filesystem::absolute(path).lexically_normal().string();
+    return nlohmann::json{
+        {"window", {{"workspace", "heads"}}},
+        {"heads", {{"list", "corpus"}, {"corpus", file}}},
+        {"document", {{"model", model}, {"text", text.value_or(std::string(kModelText))}}}}
         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -27,7 +27,7 @@ Result<Index> position_in(std::string_view words, std::string_view pair) {
     while (words.ends_with(' ')) words.remove_suffix(1);
     Index position = 0;
     const auto [end, fault] = std::from_chars(words.data(), words.data() + words.size(), position);
-    if (fault != std::errc() || end != words.data() + words.size() || words.empty())
+    if (fault != std::errc() || end != words.data() + words.size() || words.empty() || position < 0)
         return bad_input(fmt::format(
             "'{}' pairs no tokens; expected the position in the text and in the other one, as 3=4",
             shortened(pair)));

@@ -139,6 +139,8 @@ TEST_CASE(
     CHECK(line_of(heads_inspector(state), "what layer 1 reads at cat") ==
           "logit d − logit a is 4.00, untouched 3.00; KL(untouched‖changed) 0.10 nats");
     CHECK(after(state, {SelectSwept{2, 0}}).message.words == "This sweep has no such place.");
+    const AppState wrong = after(state, {ShowCircuit{"ov", "x"}});
+    CHECK(heads_look(wrong).circuit_show == heads_look(state).circuit_show);
     const AppState mlp = swept_play(after(state, {SweepOver{"mlp"}, SweepHeads{"zero", "kl"}}), {});
     CHECK(
         build_all_heads_view(mlp).point ==
@@ -168,14 +170,17 @@ TEST_CASE("a patch asks for a text, pairs tokens, and leaves out what is not pai
     state = after(state, {SelectSwept{0, 1}});
     CHECK(line_of(heads_inspector(state), "what the MLP of layer 0 adds at cat") ==
           "not paired with a token of the other text");
-    const AppState paired = after(state, {ChooseToPair{1}, PairToken{1, 2}});
+    const AppState paired =
+        after(state, {ChooseToPair{1}, PairTokens{repaired(pairs.pairs, 1, 2)}});
     CHECK(heads_look(paired).pairs == "0=0, 1=2");
     CHECK_FALSE(heads_look(paired).pairing);
     const auto asked = sweep_asked(requested_head_sweep(paired)->options);
     CHECK(asked.from == "the old dog");
     CHECK(asked.pairs == PairedTokens{{0, 0}, {1, 2}});
-    CHECK(heads_look(after(paired, {PairToken{1, 0}})).pairs == "1=0");
-    CHECK(heads_look(after(paired, {PairToken{1, 2}})).pairs == "0=0");
+    CHECK(repaired({{0, 0}, {1, 2}}, 1, 0) == "1=0");
+    CHECK(repaired({{0, 0}, {1, 2}}, 1, 2) == "0=0");
+    CHECK(repaired({{0, 0}}, 0, 0).empty());
+    CHECK(after(paired, {PairTokens{"-1=0"}}).message.severity == Severity::error);
     CHECK(after(paired, {PairTokens{"1"}}).message.severity == Severity::error);
     CHECK(heads_look(after(paired, {PairTokens{""}})).pairs.empty());
 }

@@ -79,10 +79,6 @@ struct PatchSweep {
 struct PairTokens {
     std::string pairs;
 };
-/// Pairs these two alone with each other, or parts them.
-struct PairToken {
-    Index here, there;
-};
 /// The token that is to be paired next.
 using ChooseToPair = Put<heads_look, &HeadsLook::pairing>;
 /// Of a sweep without heads.
@@ -119,7 +115,7 @@ using HeadsActions = ActionList<
     Plain<SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins, SelectHeadsPair, ShowHeadsAs,
           SetHeadsCurve, ClipSinks, SetHeadForm, SetHeadsList, FilterHeadsByLabel,
           FilterHeadsByMeasure, ScatterHeads, SweepHeads, SweepOver, PatchSweep, PairTokens,
-          PairToken, SelectSwept, SetHeadsOf, ShowCircuit, SelectCircuitCell, CopyHeadMeasures>,
+          SelectSwept, SetHeadsOf, ShowCircuit, SelectCircuitCell, CopyHeadMeasures>,
     Answers<HeadsReady, HeadsSwept, HeadsCorpusRead>,
     Moments<HoverHead, HoverHeadsPair, HoverCircuit, ChooseToPair>>;
 template <ListedIn<HeadsActions> A>

@@ -171,6 +171,15 @@ SweepView head_sweep(const AppState& state) {
     return view;
 }
 
+std::string repaired(PairedTokens pairs, Index here, Index there) {
+    const bool were = std::ranges::find(pairs, std::pair{here, there}) != pairs.end();
+    std::erase_if(pairs,
+                  [&](const auto& each) { return each.first == here || each.second == there; });
+    if (!were) pairs.emplace_back(here, there);
+    std::ranges::sort(pairs);
+    return pairs_text(pairs);
+}
+
 std::string sweep_point(const AppState& state) {
     const HeadsLook& look = heads_look(state);
     const SweptModel* const swept = current_sweep(state);

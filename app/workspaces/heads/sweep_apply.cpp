@@ -58,25 +58,12 @@ void carry_out(AppState& state, const PairTokens& action) {
                               : fmt::format("Paired tokens: {}.", pairs_text(*pairs)));
 }
 
-void carry_out(AppState& state, const PairToken& action) {
-    const SweptModel* const swept = heads_look(state).swept.get();
-    PairedTokens pairs = parse_pairs(heads_look(state).pairs).value_or(PairedTokens{});
-    if (pairs.empty() && swept != nullptr) pairs = pairs_of(swept->sweep.alignment);
-    const std::pair<Index, Index> both{action.here, action.there};
-    const bool were = std::ranges::find(pairs, both) != pairs.end();
-    std::erase_if(pairs, [&](const auto& each) {
-        return each.first == both.first || each.second == both.second;
-    });
-    if (!were) pairs.push_back(both);
-    std::ranges::sort(pairs);
-    carry_out(state, PairTokens{pairs_text(pairs)});
-}
-
 void carry_out(AppState& state, const SelectSwept& action) {
-    const SweptModel* const swept = current_sweep(state);
-    if (swept == nullptr || swept->sweep.part == SweepPart::heads || action.layer < 0 ||
-        action.position < 0 || action.layer >= swept->sweep.layers ||
-        action.position >= swept->sweep.positions)
+    const SweptModel* const swept = current_sweep(state);  // null: a journal is ahead of it
+    if (action.layer < 0 || action.position < 0 ||
+        (swept != nullptr &&
+         (swept->sweep.part == SweepPart::heads || action.layer >= swept->sweep.layers ||
+          action.position >= swept->sweep.positions)))
         return warn(state, "This sweep has no such place.");
     heads_look(state).swept_cell = {action.layer, action.position};
 }
@@ -94,9 +81,11 @@ void carry_out(AppState& state, const SetHeadsOf& action) {
 void carry_out(AppState& state, const ShowCircuit& action) {
     HeadsLook& look = heads_look(state);
     CircuitShow show = look.circuit_show;
+    CircuitOver over = look.circuit_over;
     if (!set_name(state, kCircuitShows, action.show, show, "part of a circuit") ||
-        !set_name(state, kCircuitOvers, action.over, look.circuit_over, "choice of tokens"))
+        !set_name(state, kCircuitOvers, action.over, over, "choice of tokens"))
         return;
+    look.circuit_over = over;
     if (std::exchange(look.circuit_show, show) != show) look.circuit_cell = {};
     look.form = HeadForm::circuit;
     say(state, circuit_formula(look.circuit_show));

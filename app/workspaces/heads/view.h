@@ -95,6 +95,8 @@ struct SweepView {
     std::optional<TokenPairs> pairs;  // of a patch
 };
 SweepView head_sweep(const AppState& state);
+/// These two paired with each other alone, or parted: what PairTokens takes. "": they are the last pair, which stays.
+std::string repaired(PairedTokens pairs, Index here, Index there);
 
 // ---- one head as products of its weights
 

@@ -81,7 +81,12 @@ void draw_pairs(const TokenPairs& pairs, const Box& box, const Frame& frame, vie
     const auto here = draw_token_row(pairs.here, "here", pairs.chosen, box, box.low.y, frame);
     const auto there = draw_token_row(pairs.there, "there", {}, box, below, frame);
     if (here) out.push_back(view::ChooseToPair{here});
-    if (there && pairs.chosen) out.push_back(view::PairToken{*pairs.chosen, *there});
+    if (!there || !pairs.chosen) return;
+    const std::string text = view::repaired(pairs.pairs, *pairs.chosen, *there);
+    if (text.empty())
+        out.push_back(view::Notify{{"At least one pair must stand.", view::Severity::warning}});
+    else
+        out.push_back(view::PairTokens{text});
 }
 
 }  // namespace
