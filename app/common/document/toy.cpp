@@ -42,10 +42,10 @@ std::vector<std::string> all_tokens(const Document& document, Stage x) {
 }
 
 /// Row `row` of all sequences' X, which has no heads.
-std::span<float> row_of(Tensor& x, Index row) {
+std::span<float> x_row(Tensor& x, Index row) {
     return x.matrix(row / x.shape().t, 0).row(row % x.shape().t);
 }
-std::span<const float> row_of(const Tensor& x, Index row) {
+std::span<const float> x_row(const Tensor& x, Index row) {
     return x.matrix(row / x.shape().t, 0).row(row % x.shape().t);
 }
 Index rows_in(const Tensor& x) { return x.shape().b * x.shape().t; }
@@ -122,7 +122,7 @@ Tensor resized_vectors(const Document& document, Stage stage, Index d_model) {
     if (old.empty()) return {};
     Tensor x = vectors_of(document, stage, d_model);
     for (Index i = 0; i < rows_in(x); ++i)
-        std::copy_n(row_of(old, i).begin(), std::min(d_model, old.shape().d), row_of(x, i).begin());
+        std::copy_n(x_row(old, i).begin(), std::min(d_model, old.shape().d), x_row(x, i).begin());
     return x;
 }
 
@@ -145,7 +145,7 @@ Tensor retyped_vectors(const Document& old, const Document& made) {
     Tensor x = vectors_of(made, Stage::x, old.d_model);
     for (Index i = 0; i < rows_in(x); ++i)
         if (const Index row = kept_row(old, made, i); row >= 0)
-            std::ranges::copy(row_of(old.inputs->x, row), row_of(x, i).begin());
+            std::ranges::copy(x_row(old.inputs->x, row), x_row(x, i).begin());
     return x;
 }
 
@@ -217,7 +217,7 @@ Tensor toy_vectors(const std::vector<std::string>& tokens, Index d_model, bool s
     for (Index i = 0; i < rows_in(x); ++i) {
         const std::uint64_t word = hash_text(tokens[static_cast<std::size_t>(i)]);
         for (Index c = 0; c < d_model; ++c)
-            row_of(x, i)[static_cast<std::size_t>(c)] = vector_value(word, i % count, c, sinusoid);
+            x_row(x, i)[static_cast<std::size_t>(c)] = vector_value(word, i % count, c, sinusoid);
     }
     return x;
 }
@@ -233,7 +233,7 @@ bool is_computed(const Document& document, Stage stage, Index row) {
     const auto& tokens = stage == Stage::x ? tokens_of(document, row / length) : document.tokens_kv;
     const std::uint64_t word = hash_text(tokens[static_cast<std::size_t>(row % length)]);
     for (Index c = 0; c < x.shape().d; ++c)
-        if (row_of(x, row)[static_cast<std::size_t>(c)] !=
+        if (x_row(x, row)[static_cast<std::size_t>(c)] !=
             vector_value(word, row % length, c, document.sinusoid))
             return false;
     return true;
@@ -249,7 +249,7 @@ void set_sinusoid(Document& document, bool on) {
         const Tensor anew = vectors_of(document, stage, x.shape().d);
         for (Index i = 0; i < rows_in(x); ++i)
             if (is_computed(before, stage, i))
-                std::ranges::copy(row_of(anew, i), row_of(x, i).begin());
+                std::ranges::copy(x_row(anew, i), x_row(x, i).begin());
     }
     set_inputs(document, std::move(inputs));
     document.name = "custom";
