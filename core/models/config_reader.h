@@ -109,7 +109,7 @@ class ConfigReader {
         if (find({name}) == nullptr) return otherwise;
         return positive({name}, 1.0);
     }
-    /// So many numbers above 0.
+    /// So many numbers above 0; none after a fault, for `count` is what the file claims.
     std::vector<double> list(std::string_view name, Index count) {
         const nlohmann::json* found = find({name});
         const auto fits = [](const nlohmann::json& each) {
@@ -123,7 +123,7 @@ class ConfigReader {
             wrong(*found, fmt::format("a list of {} numbers above 0", count));
         else
             return found->get<std::vector<double>>();
-        return std::vector<double>(static_cast<std::size_t>(count), 1.0);
+        return {};
     }
     /// Of an object that was found last.
     ConfigReader within(const nlohmann::json& object) const {

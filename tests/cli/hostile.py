@@ -29,6 +29,7 @@ EXTRA = 512 * MIB
 WANTED_SECONDS = 2.0
 # What the error must name, whichever command reads the file.
 SAYS = {
+    "divisors_2_29": "'short_factor' = [1]; expected a list of 536870912 numbers above 0",
     "bomb.npz": "bomb.npz: Q, float32 [1024, 1048576], 4294967296 bytes",
     "huge.npz": "huge.npz: Q has 128 bytes, but its header of float32 [1099511627776, 1] promises 4398046511232",
     "bfloat16.npz": "bfloat16.npz: Q has dtype '|V2', as numpy saves bfloat16",
@@ -292,6 +293,10 @@ def models():
     yield "width_2_62", with_config(n_embd=1 << 62)
     yield "width_1e300", with_config(n_embd=1e300)
     yield "vocabulary_2_62", with_config(vocab_size=1 << 62)
+    yield "divisors_2_29", with_bytes("config.json", json.dumps({
+        "model_type": "llama", "hidden_size": 4, "num_hidden_layers": 1, "num_attention_heads": 2,
+        "head_dim": 1 << 30, "intermediate_size": 8, "vocab_size": 6,
+        "rope_scaling": {"rope_type": "longrope", "factor": 2, "short_factor": [1], "long_factor": [1]}}).encode())
     yield "million_merges", million_merges
     yield "broken_merges", broken_merges
     yield "huge_id", huge_id

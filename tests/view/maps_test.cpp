@@ -1,6 +1,7 @@
 // Matrices in memory as maps: what a texel of several cells shows, and what is kept of the view.
 
 #include "app/common/map/cells.h"
+#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/view.h"
