@@ -248,7 +248,7 @@ float thumbs_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
     const ImVec2 most{room.x * (beside ? kMostBeside : kMost), room.y};
     const float words = std::max({frame.text_width(frame.fonts.small, view.legend.words),
                                   frame.text_width(frame.fonts.small, view.legend.change_words)});
-    return std::min(std::max(lay_out(view, most, frame).width(), words) + frame.px(kSpace12),
+    return std::min(std::max(lay_out(view, most, frame).width(), words + 1.0F) + frame.px(kSpace12),
                     most.x);
 }
 
