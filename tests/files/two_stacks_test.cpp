@@ -21,6 +21,7 @@
 #include "app/window/session.h"
 #include "app/workspaces/generate/requests.h"
 #include "app/workspaces/generate/view.h"
+#include "app/workspaces/step/view.h"
 #include "core/io/arrays/array_file.h"
 #include "core/models/circuits.h"
 #include "core/models/groups.h"
@@ -156,6 +157,7 @@ TEST_CASE(
     state = answered(state, {view::TypeBeside{"7 30 30"}});
     CHECK(state.document().tokens.size() == 4);
     CHECK(is_said(state, "decoder: 4 × 4 weights of each head; the model's next token: "));
+    CHECK(view::build_step_view(state).controls.badge.starts_with("T5 decoder, trained weights"));
     const view::GroupsView shown = view::groups_view(state);
     CHECK(shown.names == Tokens{"encoder", "decoder", "cross"});
     CHECK(shown.current == 1);

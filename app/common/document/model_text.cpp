@@ -10,9 +10,9 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/interventions.h"
+#include "app/common/document/toy.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
-#include "core/models/groups.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -36,7 +36,7 @@ std::string quoted_text(const std::string& text) {
 /// What of a text the tokens are of: the first, where a tower reads one of several.
 std::string quoted_part(const Document& document, const std::string& text) {
     if (!has_towers(document)) return quoted_text(text);
-    const std::string first = text.substr(0, text.find(kNextOfSeveral));
+    const std::string first = text.substr(0, text.find(kNextSentence));
     return quoted_text(first.substr(0, first.find_last_not_of(' ') + 1));
 }
 

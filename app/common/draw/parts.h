@@ -39,7 +39,7 @@ struct Parts {
     std::string more = "More";  // words of the button for controls that have no place in the bar
     /// In the place of the inspector; empty: the inspector.
     std::function<void(const Frame& frame)> side = {};
-    std::string status = {};   // at the right end of the bottom line
+    std::string status = {};  // at the right end of the bottom line
 };
 
 /// One for each matrix, by its title.

@@ -124,6 +124,14 @@ void add_call(const AppState& state, ControlsView& controls) {
             controls.call_fields.push_back(field);
 }
 
+/// The note: "T5 cross, trained weights: 3 layers, …" of two stacks, which of them stands first.
+std::string badge_words(const Document& document) {
+    std::string words = document.note;
+    if (!document.groups.empty())
+        words.insert(std::min(words.find(','), words.size()), " " + group_of(document));
+    return words;
+}
+
 ControlsView controls_of(const AppState& state) {
     const Document& document = state.document();
     ControlsView controls;
@@ -152,7 +160,7 @@ ControlsView controls_of(const AppState& state) {
     controls.seed = document.seed;
     controls.gradients = state.show_gradients;
     controls.loss = build_loss_view(state);
-    controls.badge = shortened(document.note, kMostTip);
+    controls.badge = shortened(badge_words(document), kMostTip);
     controls.heads_words = heads_words(document);
     add_call(state, controls);
     return controls;
