@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <fstream>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,7 @@
 #include "app/files/open.h"
 #include "app/jobs/jobs.h"
 #include "app/window/requests.h"
+#include "app/window/session.h"
 #include "core/io/arrays/array_file.h"
 #include "tests/io/scratch.h"
 #include "tests/support/results.h"
@@ -127,6 +129,24 @@ TEST_CASE("an image that changed is read anew by CLIP's tower") {
     std::filesystem::copy_file(path / "tall.png", image,
                                std::filesystem::copy_options::overwrite_existing);
     CHECK(files::untouched(*entry, reading, {})->read_out != before->read_out);
+}
+
+TEST_CASE("a session of CLIP finds its images beside it, or where they were") {
+    const auto path = test::golden_model("clip");
+    const Scratch scratch;
+    std::filesystem::copy_file(path / "image.png", scratch / "a.png");
+    std::filesystem::copy_file(path / "tall.png", scratch / "b.png");
+    const std::string images = fmt::format("{} || {}", scratch.at("a.png"), scratch.at("b.png"));
+    const auto state = shown_group({path.string(), "1 44", {}, images, {}, "match"});
+    std::filesystem::create_directories(scratch / "moved");
+    std::ofstream(scratch / "moved/s.json") << view::session_to_json(state, scratch / "");
+    std::filesystem::rename(scratch / "b.png", scratch / "moved/b.png");
+    const auto open = files::opener(backends());
+    const auto opened = must(open({scratch.at("moved/s.json"), 0}, {}));
+    CHECK(view::model_of(*opened.document)->beside ==
+          fmt::format("{} || {}", scratch.at("a.png"), scratch.at("moved/b.png")));
+    std::filesystem::remove(scratch / "a.png");
+    CHECK(says(sentence_in(open({scratch.at("moved/s.json"), 0}, {})), "a.png is neither at "));
 }
 
 TEST_CASE("CLIP is shown as two towers and as the match of texts with images") {
