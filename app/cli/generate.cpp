@@ -182,10 +182,11 @@ class Writer {
         for (const Chosen& each : chosen_) ms += &each == chosen_.data() ? 0.0 : each.ms;
         const auto more = std::ssize(chosen_) - 1;
         io_.err << fmt::format(
-            "{}: {} tokens read in {:.0f} ms, then {} chosen{}; cache {} bytes of {} tokens\n",
+            "{}: {} tokens read in {:.0f} ms, then {} chosen{}; cache {} bytes of {} tokens{}\n",
             kGenerateName, prompt, prompt_ms_, chosen_.size(),
             more > 0 ? fmt::format(", {:.1f} a second", 1e3 * static_cast<double>(more) / ms) : "",
-            generation_.cache_bytes(), generation_.tokens().size());
+            generation_.cache_bytes(), generation_.tokens().size(),
+            model_.reads_across() ? " and the encoder's" : "");
         if (has_ended())
             io_.err << fmt::format("{}: note: {} ends the text\n", kGenerateName,
                                    token_words(model_, chosen_.back().token.id));
