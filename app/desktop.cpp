@@ -34,6 +34,7 @@
 #include "core/io/file.h"
 #include "core/io/paths.h"
 #include "core/io/png_image.h"
+#include "core/models/groups.h"
 
 namespace attn {
 namespace {
@@ -98,7 +99,7 @@ view::Action named_from(const std::string& journal, const view::Action& action) 
     if (open == nullptr || view::is_state_text(open->path)) return action;
     view::OpenFile named = *open;
     named.path = from(open->path);
-    if (open->image && !open->image->empty()) named.image = from(*open->image);
+    if (open->image && !open->image->empty()) named.image = with_parts(*open->image, from);
     return named;
 }
 

@@ -51,6 +51,8 @@ constexpr std::string_view kGenerateFooter =
 
 void declare_generate(CLI::App& app, GenerateOptions& options) {
     add_model_text(app, options.model);
+    add_value(app, "--decoder", options.model.decoder, "TEXT",
+              "what the decoder of a T5 has written so far, which it goes on from");
     add_value(app, "--tokens", options.tokens, "N",
               fmt::format("how many; default {}", kUsualTokens));
     add_value(app, "--temperature", options.temperature, "X",
@@ -117,7 +119,10 @@ class Writer {
           io_(io) {}
 
     void write(const std::vector<ModelToken>& prompt) {
-        if (shown_ == 0 && !options_.json) out_ << (options_.model.text.value_or("")) << std::flush;
+        if (shown_ == 0 && !options_.json)
+            out_ << (model_.reads_across() ? options_.model.decoder
+                                           : options_.model.text.value_or(""))
+                 << std::flush;
         Clock::time_point start = Clock::now();
         GenerationStep step = or_throw(generation_.read(prompt));
         prompt_ms_ = elapsed_ms(start);
@@ -177,10 +182,11 @@ class Writer {
         for (const Chosen& each : chosen_) ms += &each == chosen_.data() ? 0.0 : each.ms;
         const auto more = std::ssize(chosen_) - 1;
         io_.err << fmt::format(
-            "{}: {} tokens read in {:.0f} ms, then {} chosen{}; cache {} bytes of {} tokens\n",
+            "{}: {} tokens read in {:.0f} ms, then {} chosen{}; cache {} bytes of {} tokens{}\n",
             kGenerateName, prompt, prompt_ms_, chosen_.size(),
             more > 0 ? fmt::format(", {:.1f} a second", 1e3 * static_cast<double>(more) / ms) : "",
-            generation_.cache_bytes(), generation_.tokens().size());
+            generation_.cache_bytes(), generation_.tokens().size(),
+            model_.reads_across() ? " and the encoder's" : "");
         if (has_ended())
             io_.err << fmt::format("{}: note: {} ends the text\n", kGenerateName,
                                    token_words(model_, chosen_.back().token.id));

@@ -126,20 +126,19 @@ void check_only_a_model(const HeadsOptions& options, std::string_view with) {
     const StartOptions& start = options.start;
     const bool texts = !options.corpus.texts.empty();
     const std::pair<std::string_view, bool> others[] = {
-        {"--text", texts && start.text},
-        {"--token-ids", texts && !start.token_ids.empty()},
-        {"--image", start.image.has_value()},
-        {"--off", !start.off.empty()},
-        {"--row", !start.rows.empty()},
-        {"--patch", !start.patches.empty()},
-        {"--sequence", !options.sequence.empty()},
+        {"--text", texts && start.text},      {"--token-ids", texts && !start.token_ids.empty()},
+        {"--image", start.image.has_value()}, {"--decoder", !start.decoder.empty()},
+        {"--off", !start.off.empty()},        {"--row", !start.rows.empty()},
+        {"--patch", !start.patches.empty()},  {"--sequence", !options.sequence.empty()},
         {"--backend", !start.backend.empty()}};
     for (const auto& [name, given] : others)
         if (given) throw bad_input(fmt::format("{} is given with {}; leave one out", name, with));
     for (const auto& [name, value] : start.reading)
         if (!value.empty())
-            throw bad_input(
-                fmt::format("--{} is given with {}; a model says it itself", name, with));
+            throw bad_input(fmt::format("--{} is given with {}; {}", name, with,
+                                        name == "group"
+                                            ? "that measures the first of a model's groups"
+                                            : "a model says it itself"));
 }
 
 /// Of one text, with the weights of one layer at a time in memory.

@@ -17,8 +17,6 @@ void add_model_text(CLI::App& app, ModelText& options) {
     add_value(app, "--text", options.text, "TEXT", "what the model reads");
     add_value(app, "--token-ids", options.token_ids, "N,..",
               "the numbers of its tokens, of a model that has no tokenizer");
-    add_value(app, "--decoder", options.decoder, "TEXT",
-              "what the decoder of a T5 has written so far");
 }
 
 void add_model_text_or_image(CLI::App& app, ModelText& options) {
@@ -47,8 +45,8 @@ OpenedText open_text(const ModelText& options, std::string_view command, Streams
     for (const std::string& note : opened.model->notes())
         io.err << fmt::format("{}: note: {}\n", command, note);
     if (!groups_of(*opened.model).empty()) {  // its decoder, over the text
-        auto decoding = or_throw(
-            decoding_of(*opened.model, {opened.read, options.decoder, {}}, *find_backend("staged")));
+        auto decoding = or_throw(decoding_of(*opened.model, {opened.read, options.decoder, {}},
+                                             *find_backend("staged")));
         opened.model = std::make_shared<const Model>(std::move(decoding.decoder));
         opened.tokens = std::move(decoding.tokens);
         return opened;

@@ -146,7 +146,8 @@ void check_text(const StartOptions& options) {
     if (options.text && options.image && !reads_pairs(path))
         throw bad_input(fmt::format("--text '{}' and --image '{}'; expected one of the two",
                                     shortened(*options.text), *options.image));
-    if (model_option(options).empty() || is_model(path)) return;
+    if (model_option(options).empty() || is_model(path))
+        return check_decoder(options.decoder, path);
     const std::string given = path.empty() ? "no file is given" : fmt::format("'{}' is none", path);
     throw bad_input(fmt::format(
         "{} is for a trained model, a folder whose config.json has a model_type, or a .gguf; {}",
@@ -225,8 +226,10 @@ view::OpenFile opened_by(const StartOptions& options, const std::string& path) {
     if (!options.decoder.empty()) open.beside = options.decoder;
     const auto group = options.reading.find("group");
     const bool of_model = group != options.reading.end() && is_model(path);
-    if (of_model) open.group = group->second;
-    if ((open.beside || open.group) && !open.text && !open.image)
+    const std::string shown = group_of_given(
+        path, {options.text.has_value(), options.image.has_value(), !options.decoder.empty()});
+    if (of_model || !shown.empty()) open.group = of_model ? group->second : shown;
+    if ((open.beside || open.group) && !open.text && (!open.image || reads_pairs(path)))
         open.text = std::string(files::kModelText);
     if (const std::string reading = reading_json(options); !reading.empty() && !of_model)
         open.options = reading;
@@ -349,6 +352,18 @@ Result<void> settle_start(StartOptions& options, std::span<const files::NamedFil
     });
 }
 
+void check_decoder(const std::string& decoder, const std::string& model) {
+    if (decoder.empty() || std::ranges::count(groups_in(model), "decoder") > 0) return;
+    throw bad_input(fmt::format("--decoder is '{}'; {} has no decoder that reads an encoder",
+                                shortened(decoder), model));
+}
+
+std::string group_of_given(const std::string& model, GivenToModel given) {
+    if (given.decoder) return "decoder";
+    if (!given.image || !reads_pairs(model)) return {};
+    return given.text ? "match" : "image";
+}
+
 std::string text_of_token_ids(const std::string& ids, const std::string& folder) {
     if (!numbered_tokens(ids))
         throw bad_input(
@@ -465,11 +480,12 @@ view::Action found_from(const std::filesystem::path& journal, const view::Action
     view::OpenFile there = *open;
     there.path = *std::move(found);
     if (!open->image || open->image->empty()) return there;
-    auto picture = attn::find_named(folder, *open->image, "");
-    if (picture)
-        there.image = *std::move(picture);
-    else
+    there.image = with_parts(*open->image, [&](const std::string& file) {
+        auto picture = attn::find_named(folder, file, "");
+        if (picture) return *std::move(picture);
         warnings.push_back(journal.string() + ": " + picture.error().sentence);
+        return file;
+    });
     return there;
 }
 

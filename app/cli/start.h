@@ -61,6 +61,15 @@ void add_start_options(CLI::App& app, StartOptions& options);
 bool asks_for_nothing(const StartOptions& options);
 /// What a model reads whose tokenizer cannot be read, given as --token-ids. Throws.
 std::string text_of_token_ids(const std::string& ids, const std::string& folder);
+/// Throws where --decoder is given to a model that has none.
+void check_decoder(const std::string& decoder, const std::string& model);
+/// Which of these a model is given to read.
+struct GivenToModel {
+    bool text = false, image = false, decoder = false;
+};
+/// The group that is looked at where --group does not say: of T5 the decoder where --decoder is given, of CLIP the image where it
+/// alone is, match where both are; "": the first.
+std::string group_of_given(const std::string& model, GivenToModel given);
 /// --text, --token-ids, --image, --off, --row and --patch.
 void add_model_options(CLI::App& app, StartOptions& options);
 

@@ -49,6 +49,7 @@ constexpr std::string_view kTraceFooter =
     "                    [H,rows,columns]; fresh ones of --seed if absent\n"
     "  tokens, tokens_kv strings, one a query and one a key; for the window\n"
     "  W_score, W_score_q, W_score_k, w_score   of the score functions general and additive\n"
+    "  b_score           of relative: a number for each head and distance\n"
     "  sinks             one logit a query head\n"
     "  mask              bool or uint8, true = may attend, [Tq,Tk] or 4-D broadcastable to "
     "[B,H,Tq,Tk]\n"
@@ -57,7 +58,8 @@ constexpr std::string_view kTraceFooter =
     "                    tokens and options may be texts of __metadata__ of .safetensors too\n"
     "Arrays of OUT.npz: the keys of `attnscope stages` (with --operation, of that operation), "
     "logsumexp, and with\n"
-    "  --grad d_<key>, d_w_q, ...; options, mask, sinks, W_score and W_O, so that it opens as the "
+    "  --grad d_<key>, d_w_q, ...; options, mask, sinks, W_score, b_score and W_O, so that it "
+    "opens as the "
     "same "
     "call\n\n"
     "Examples:\n"
@@ -388,6 +390,7 @@ void check_model_usage(const CLI::App& app, const TraceWords& words) {
         throw bad_input(fmt::format("'{}' is given beside --model; expected one of them",
                                     words.inputs.front()));
     const bool image = app.count("--image") > 0;
+    check_decoder(words.decoder, words.model);
     if (image && app.count("--text") > 0 && !reads_pairs(words.model))
         throw bad_input(
             fmt::format("--text and --image '{}' are given; expected one of the two", words.image));
@@ -427,8 +430,11 @@ void trace_text(const CLI::App& app, const TraceWords& words, Streams io) {
     const auto group = given.find("group");
     const bool pairs = reads_pairs(words.model);
     const bool alone = image && !pairs;
-    const Reading reading{alone ? words.image : ids, pairs ? words.image : words.decoder,
-                          group == given.end() ? "" : group->second.text};
+    const Reading reading{
+        alone ? words.image : ids, pairs ? words.image : words.decoder,
+        group == given.end() ? group_of_given(words.model, {app.count("--text") > 0 || !ids.empty(),
+                                                            image, !words.decoder.empty()})
+                             : group->second.text};
     trace_model({words.model, reading, words.output, words.backend, keep, alone,
                  parse_interventions(words.off, words.rows, words.patches),
                  words.stream ? KeptBlocks::one : KeptBlocks::all},

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/files/standard.h"
 #include "core/models/groups.h"
@@ -120,13 +121,22 @@ std::string match_words(const ModelRun& run) {
     return words;
 }
 
+/// The file of the image that was read; of several that of a tower.
+std::string image_read(const ModelTrace& request) {
+    const std::string file =
+        request.image ? request.reading.text : parts_of(request.reading.beside).front();
+    return file.empty() ? "no image" : file;
+}
+
 std::string summary(const ModelTrace& request, const Model& whole, const ModelRun& run,
                     double open_ms, double run_ms) {
     const Model& model = stack_of(whole, request.reading.group);
     const ModelConfig& config = model.config();
     std::string text = fmt::format("{} -> {}\n", request.folder, request.output);
-    text += fmt::format("{}: {} layers, {} heads, width {}; {} tokens\n", config.family->words,
-                        config.layers, config.heads, config.width, run.tokens.size());
+    text += fmt::format("{}: {}, {}, width {}; {}\n", config.family->words,
+                        view::counted(std::ssize(run.layers), "layer"),
+                        view::counted(run.layers.front().spec.heads, "head"),
+                        run.embedded.shape().d, view::counted(std::ssize(run.tokens), "token"));
     if (const auto groups = groups_of(whole); !groups.empty())
         text += fmt::format("{} of {} (--group)\n",
                             request.reading.group.empty() ? groups.front() : request.reading.group,
@@ -135,8 +145,7 @@ std::string summary(const ModelTrace& request, const Model& whole, const ModelRu
     if (model.config().image && run.image == nullptr && !run.tokens_kv.empty())
         return text + " logits of each image, softmax over the texts\n" + match_words(run);
     if (const auto& image = model.config().image)
-        text += fmt::format(" {}: CLS and {} × {} patches of {} × {} pixels",
-                            request.image ? request.reading.text : request.reading.beside,
+        text += fmt::format(" {}: CLS and {} × {} patches of {} × {} pixels", image_read(request),
                             image->side(), image->side(), image->patch, image->patch);
     else
         for (const ModelToken& token : run.tokens) text += " " + token.text;
@@ -171,13 +180,15 @@ PatchIntervention made_patch(const ModelTrace& request, const Model& model, cons
     StageSet keep;
     keep.set(index_of(typed.part));
     Reading reading = request.reading;
-    (reading.group.empty() ? reading.text : reading.beside) = typed.text;
+    std::string& read = read_by_stack(model, reading);
+    read = typed.text;
     const auto source = or_throw(read_group(model, reading, backend, keep));
     if (std::ssize(source.tokens) != tokens)
         throw bad_input(fmt::format(
-            "--patch: '{}' has {} tokens and --text {}; expected as many, for a vector is taken "
+            "--patch: '{}' has {} tokens and {} {}; expected as many, for a vector is taken "
             "to the position it has in its own text",
-            typed.text, source.tokens.size(), tokens));
+            typed.text, source.tokens.size(),
+            &read == &reading.text ? "--text" : "what the decoder has written", tokens));
     std::vector<Index> positions(static_cast<std::size_t>(tokens));
     std::iota(positions.begin(), positions.end(), Index{0});
     return or_throw(patch_from(source, typed.at, typed.part, std::move(positions)));
@@ -314,7 +325,10 @@ void trace_model(const ModelTrace& request, Streams io) {
     add_effects(model, changed, entries);
     write_entries(request.output, entries, io);
     std::vector<std::string> notes = whole.notes();
-    if (!run.note.empty()) notes.push_back(fmt::format("{}: {}", request.reading.text, run.note));
+    if (!run.note.empty())  // that of a match names each
+        notes.push_back(model.config().image && run.image == nullptr && !run.tokens_kv.empty()
+                            ? run.note
+                            : fmt::format("{}: {}", image_read(request), run.note));
     for (const std::string& note : notes) io.err << "attnscope trace: note: " << note << '\n';
     std::ostream& out = files::is_standard(request.output) ? io.err : io.out;
     out << summary(request, whole, run, open_ms, run_ms);

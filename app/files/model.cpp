@@ -43,30 +43,41 @@ StageSet kept_of_untouched() {
     return keep;
 }
 
-/// What a text, or the file of an image as it is now, is kept under.
+/// What is read, with the files of images as they are now.
 std::string key_of(const Model& model, const Reading& reading) {
-    const std::string& text = reading.text;
-    if (!reading.group.empty())
-        return fmt::format("{}\n{}\n{}", reading.group, reading.beside, text);
-    if (!model.config().image || text.empty()) return text;
-    std::error_code fault;
-    const auto size = std::filesystem::file_size(text, fault);
-    const auto written = std::filesystem::last_write_time(text, fault).time_since_epoch();
-    return fmt::format("{}\n{} {}", text, size, written.count());
+    std::string key = reading.group.empty()
+                          ? reading.text
+                          : fmt::format("{}\n{}\n{}", reading.group, reading.beside, reading.text);
+    std::vector<std::string> images;
+    if (model.config().image)
+        images = {reading.text};
+    else if (stack_of(model, reading.group).config().image)
+        images = parts_of(reading.beside);
+    for (const std::string& image : images) {
+        if (image.empty()) continue;
+        std::error_code fault;
+        const auto size = std::filesystem::file_size(image, fault);
+        const auto written = std::filesystem::last_write_time(image, fault).time_since_epoch();
+        key += fmt::format("\n{} {}", size, written.count());
+    }
+    return key;
 }
 
 /// The vectors of its text at every position of one of so many tokens.
 PatchIntervention patch_of(ModelCache::Entry& entry, const view::ModelOrigin& wanted,
                            const view::TextPatch& patch, Index tokens, const RunControl& control) {
     Reading reading = reading_of(wanted);  // another text of the stack that is looked at
-    (reading.group.empty() ? reading.text : reading.beside) = patch.text;
+    std::string& read = read_by_stack(entry.model, reading);
+    read = patch.text;
     const auto source = untouched(entry, reading, control);
     const auto count = std::ssize(source->tokens);
     if (count != tokens)
         throw bad_input(fmt::format(
-            "the text to patch from, '{}', has {} token{} and the text that is open {}; expected "
+            "the text to patch from, '{}', has {} token{} and {} {}; expected "
             "as many, for a vector is taken to the position it has in its own text",
-            patch.text, count, count == 1 ? "" : "s", tokens));
+            patch.text, count, count == 1 ? "" : "s",
+            &read == &reading.text ? "the text that is open" : "what the decoder has written",
+            tokens));
     std::vector<Index> positions(static_cast<std::size_t>(tokens));
     std::iota(positions.begin(), positions.end(), Index{0});
     return or_throw(patch_from(*source, patch.at, patch.part, std::move(positions)));

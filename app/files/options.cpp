@@ -254,7 +254,9 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      "read an array under another name as Q, K, V, qkv, X, W_Q, weights, mask, ...; - for not at "
      "all",
      set_role},
-    {"group", "G", "", kArrays, "of a file with several: encoder, decoder or cross attention",
+    {"group", "G", "", kArrays,
+     "which attention: of a file with several encoder, decoder or cross; of a T5 these, of CLIP "
+     "text, image or match",
      set_group},
     {"tokens", "FILE", "", kArrays,
      "the tokens, of a text file (a line or a word each) or JSON (a list of strings)", set_tokens},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/engine.h"
+#include "core/models/cache.h"
 #include "core/models/weights.h"
 
 namespace attn {
@@ -14,8 +15,12 @@ Inputs attention_inputs(const Tensor& x, const BlockWeights& block, const ModelC
 /// The same with Q, K and V, made of what projects.
 Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfig& config,
                    Index layer, Index first = 0);
+/// What a decoder's attention over its encoder is given: x, normalised, what that gave (`memory`), and W. Or Q, and K and V
+/// that are moved out of `kept`, which are made of `memory` where there are none yet.
+Inputs cross_inputs(const Tensor& x, const Tensor& memory, const BlockWeights& block,
+                    const ModelConfig& config, KvCache::Layer* kept);
 
-// The steps of those two, for whoever has the rows of several texts behind each other.
+// The steps of the first two, for whoever has the rows of several texts behind each other.
 /// What is projected: x, normalised where the family does that before.
 Tensor projected_rows(const Tensor& x, const BlockWeights& block, const ModelConfig& config);
 /// What a layer does to Q and K before attention and the engine does not: norms of their own, another kind of turning. Row 0

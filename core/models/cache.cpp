@@ -33,7 +33,8 @@ Tensor row_of(const Tensor& x, Index row) {
 
 Index KvCache::bytes() const {
     Index numbers = 0;
-    for (const Layer& layer : layers) numbers += layer.k.count() + layer.v.count();
+    for (const auto* all : {&layers, &cross})
+        for (const Layer& layer : *all) numbers += layer.k.count() + layer.v.count();
     return numbers * Index{sizeof(float)};
 }
 

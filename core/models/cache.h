@@ -14,9 +14,11 @@ struct KvCache {
     };
     std::vector<ModelToken> tokens;
     std::vector<Layer> layers;  // empty: no token was read
+    std::vector<Layer> cross =
+        {};  // of a decoder: over the encoder's tokens, whatever is forgotten
 
     Index size() const { return static_cast<Index>(tokens.size()); }
-    /// What K and V take in memory: 2 · layers · Hkv · d · tokens · 4 where d_k = d_v.
+    /// What K and V take in memory: 2 · layers · Hkv · d · tokens · 4 where d_k = d_v, and as much of the encoder's tokens.
     Index bytes() const;
     /// Only the first `count` tokens were read. At most size().
     void forget_after(Index count);

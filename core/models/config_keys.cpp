@@ -103,6 +103,7 @@ constexpr struct {
     {"num_layers", kOfT5},
     {"relative_attention_max_distance", kOfT5},
     {"relative_attention_num_buckets", kOfT5},
+    {"scale_decoder_outputs", "t5"},
 };
 
 constexpr std::string_view kNoSettings[] = {

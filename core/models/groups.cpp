@@ -22,20 +22,6 @@ bool has_towers(const Model& model) {
     return model.second() != nullptr && model.second()->config().image.has_value();
 }
 
-/// Without the spaces around each; "" is one that is empty.
-std::vector<std::string> parts_of(std::string_view all) {
-    std::vector<std::string> parts;
-    while (true) {
-        const auto end = all.find(kNextOfSeveral);
-        const std::string_view part = all.substr(0, end);
-        const auto first = part.find_first_not_of(' ');
-        const auto last = part.find_last_not_of(' ');
-        parts.emplace_back(first == part.npos ? "" : part.substr(first, last - first + 1));
-        if (end == all.npos) return parts;
-        all.remove_prefix(end + kNextOfSeveral.size());
-    }
-}
-
 /// What the decoder has written, without the tokens that a whole text has around it.
 Result<std::vector<ModelToken>> written_tokens(const Model& model, const std::string& text) {
     const Model& decoder = *model.second();
@@ -52,40 +38,50 @@ Result<std::vector<ModelToken>> written_tokens(const Model& model, const std::st
     });
 }
 
-/// A row for each, [1, 1, n, projection]; `shown` gets what a person reads of it.
-Result<Tensor> vectors_of(const Model& tower, const std::vector<std::string>& all,
-                          const Backend& backend, const RunControl& control,
-                          std::vector<ModelToken>& shown) {
+/// Of texts or images: a row for each, [1, 1, n, projection], what a person reads of it, and what is to be known of it.
+struct Vectors {
+    Tensor rows;
+    std::vector<ModelToken> shown;
+    std::vector<std::string> notes;
+};
+Result<Vectors> vectors_of(const Model& tower, const std::vector<std::string>& all,
+                           const Backend& backend, const RunControl& control) {
     constexpr std::size_t kMostShown = 40;  // code points
-    auto vectors =
+    const bool images = tower.config().image.has_value();
+    Vectors made;
+    made.rows =
         Tensor::uninitialised({1, 1, std::ssize(all), tower.weights().read_out.weight.shape().d});
     for (std::size_t n = 0; n < all.size(); ++n) {
         const auto run = tower.read(all[n], backend, {}, {control.stop, {}});
         if (!run) return tl::unexpected(run.error());
         std::ranges::copy(run->read_out.values(),
-                          vectors.matrix(0, 0).row(static_cast<Index>(n)).begin());
-        const std::string name = tower.config().image
-                                     ? std::filesystem::path(all[n]).filename().string()
-                                     : shortened(all[n], kMostShown);
-        shown.push_back({static_cast<Index>(n), name.empty() ? "no image" : name});
+                          made.rows.matrix(0, 0).row(static_cast<Index>(n)).begin());
+        std::string name = images ? std::filesystem::path(all[n]).filename().string()
+                                  : shortened(all[n], kMostShown);
+        if (!run->note.empty())
+            made.notes.push_back(name.empty() ? run->note : fmt::format("{}: {}", name, run->note));
+        if (name.empty()) name = images ? "no image" : "no text";
+        made.shown.push_back({static_cast<Index>(n), std::move(name)});
         if (control.progress)
             control.progress(static_cast<double>(n + 1) / static_cast<double>(all.size()));
     }
-    return vectors;
+    return made;
 }
 
 /// Cosines of images and texts times e^logit_scale: Radford et al. 2021, arXiv:2103.00020, figure 3.
 Result<ModelRun> matched(const Model& model, const Reading& reading, const Backend& backend,
                          StageSet keep, const RunControl& control) {
     ModelRun run;
-    auto images =
-        vectors_of(*model.second(), parts_of(reading.beside), backend, control, run.tokens);
+    auto images = vectors_of(*model.second(), parts_of(reading.beside), backend, control);
     if (!images) return tl::unexpected(images.error());
-    auto texts = vectors_of(model, parts_of(reading.text), backend, control, run.tokens_kv);
+    auto texts = vectors_of(model, parts_of(reading.text), backend, control);
     if (!texts) return tl::unexpected(texts.error());
+    run.tokens = std::move(images->shown);
+    run.tokens_kv = std::move(texts->shown);
+    run.note = fmt::format("{}", fmt::join(images->notes, "; "));
     const auto inputs = std::make_shared<Inputs>();
-    inputs->q = *std::move(images);
-    inputs->k = inputs->v = *std::move(texts);
+    inputs->q = std::move(images->rows);
+    inputs->k = inputs->v = std::move(texts->rows);
     AttentionSpec spec;
     spec.scale = ScaleKind::value;
     spec.scale_value = std::exp(static_cast<double>(model.weights().logit_scale.data()[0]));
@@ -129,18 +125,47 @@ const Model& stack_of(const Model& model, std::string_view group) {
     return groups.empty() || group.empty() || group == groups.front() ? model : *model.second();
 }
 
-bool reads_pairs(const std::filesystem::path& folder) {
-    if (!is_model_folder(folder)) return false;
+std::span<const std::string_view> groups_in(const std::filesystem::path& folder) {
+    if (!is_model_folder(folder)) return {};
     const auto config = read_model_config(folder / "config.json");
-    if (!config || config->family->second == nullptr) return false;
-    return config->family->second->reads_images;
+    if (!config || config->family->second == nullptr || config->alone) return {};
+    return config->family->second->reads_images ? kOfTowers : kOfDecoder;
+}
+
+bool reads_pairs(const std::filesystem::path& folder) {
+    return std::ranges::equal(groups_in(folder), kOfTowers);
+}
+
+std::vector<std::string> parts_of(std::string_view all) {
+    std::vector<std::string> parts;
+    while (true) {
+        const auto end = all.find(kNextOfSeveral);
+        const std::string_view part = all.substr(0, end);
+        const auto first = part.find_first_not_of(' ');
+        const auto last = part.find_last_not_of(' ');
+        parts.emplace_back(first == part.npos ? "" : part.substr(first, last - first + 1));
+        if (end == all.npos) return parts;
+        all.remove_prefix(end + kNextOfSeveral.size());
+    }
+}
+
+std::string with_parts(const std::string& all,
+                       const std::function<std::string(const std::string&)>& make) {
+    if (all.find(kNextOfSeveral) == std::string::npos) return make(all);
+    std::vector<std::string> made;
+    for (const std::string& part : parts_of(all)) made.push_back(make(part));
+    return fmt::format("{}", fmt::join(made, fmt::format(" {} ", kNextOfSeveral)));
+}
+
+std::string& read_by_stack(const Model& model, Reading& reading) {
+    return &stack_of(model, reading.group) == &model ? reading.text : reading.beside;
 }
 
 Result<Decoding> decoding_of(const Model& model, const Reading& reading, const Backend& backend,
                              const RunControl& control) {
     if (has_towers(model) || model.second() == nullptr)
         return bad_input(
-            fmt::format("{} has no decoder that reads an encoder", model.config().family->words));
+            fmt::format("{} gives no next token: it has no decoder", model.config().family->words));
     auto encoded = model.read(reading.text, backend, {}, control);
     if (!encoded) return tl::unexpected(encoded.error());
     auto tokens = written_tokens(model, reading.beside);

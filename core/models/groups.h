@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/models/model.h"
 
@@ -14,6 +16,8 @@ namespace attn {
 
 /// The kinds of attention that it has, the first what Model::read() gives; empty: it is one stack.
 std::span<const std::string_view> groups_of(const Model& model);
+/// The same of the model in a folder, which its config.json says.
+std::span<const std::string_view> groups_in(const std::filesystem::path& folder);
 /// The stack that has a group, "" the first: whose configuration, layers and logits they are.
 const Model& stack_of(const Model& model, std::string_view group);
 /// The folder's model reads texts and images.
@@ -21,6 +25,11 @@ bool reads_pairs(const std::filesystem::path& folder);
 
 /// Between several texts, or several files of images.
 inline constexpr std::string_view kNextOfSeveral = "||";
+/// Without the spaces around each; "" is one that is empty.
+std::vector<std::string> parts_of(std::string_view all);
+/// The same with each made anew; one alone is taken as it is.
+std::string with_parts(const std::string& all,
+                       const std::function<std::string(const std::string&)>& make);
 
 /// What such a model reads, and which of its groups is looked at; "" the first.
 struct Reading {
@@ -30,6 +39,9 @@ struct Reading {
     std::string group = {};
     bool operator==(const Reading&) const = default;
 };
+/// What the stack of its group reads: `text`, or `beside`.
+std::string& read_by_stack(const Model& model, Reading& reading);
+
 /// Model::read() of one group: layers, tokens and read-out are that group's. cross has the decoder's tokens and, as
 /// tokens_kv, the encoder's. match is one layer: q are the vectors of the images, k and v those of the texts, the scale is
 /// e^logit_scale, so that `scaled` are CLIP's logits, images by texts. Of several texts or images the towers show the first.

@@ -113,7 +113,8 @@ Inputs without_projections(const Inputs& inputs, const Trace& trace) {
     given.q = trace[Stage::q];
     given.k = trace[Stage::k];
     given.v = trace[Stage::v];
-    given.params[Param::sinks] = inputs.params[Param::sinks];
+    for (const Param param : {Param::sinks, Param::b_score})
+        given.params[param] = inputs.params[param];
     return given;
 }
 
@@ -185,9 +186,9 @@ Model::Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> 
 
 bool is_model(const std::filesystem::path& path) { return is_gguf(path) || is_model_folder(path); }
 
-Model Model::over(Tensor memory) const {
+Model Model::over(const Tensor& memory) const {
     Model made = *this;
-    made.memory_ = std::move(memory);
+    made.memory_ = Tensor::shared(memory.shape(), {memory.values().begin(), memory.values().end()});
     return made;
 }
 
@@ -196,13 +197,18 @@ Result<Model> Model::open(const std::filesystem::path& path, KeptBlocks kept) {
     if (!source) return tl::unexpected(source.error());
     auto& [config, values, file, notes] = *source;
     // Of a model whose blocks differ in width all are kept: the sentence encoder, which is small; and of one of two stacks.
-    const bool all = kept == KeptBlocks::all || !config.family->names.residual.empty() ||
-                     config.family->second != nullptr;
+    const bool two = config.family->second != nullptr && !config.alone;
+    const bool all = kept == KeptBlocks::all || !config.family->names.residual.empty() || two;
+    if (all && kept == KeptBlocks::one)
+        notes.push_back(
+            fmt::format("the weights of all layers are in memory: those of a model {} "
+                        "are not read layer by layer",
+                        two ? "of two stacks" : "whose layers differ in width"));
     auto weights = all ? read_model_weights(*file, config) : read_model_ends(*file, config);
     if (!weights) return tl::unexpected(weights.error());
-    const std::shared_ptr<const ArrayFile> blocks = all ? nullptr : std::move(file);
     auto second = second_stack_of(path, *file, config, *weights);
     if (!second) return tl::unexpected(second.error());
+    const std::shared_ptr<const ArrayFile> blocks = all ? nullptr : std::move(file);
     file.reset();
     give_back_free_memory();
     if (config.image) {
@@ -323,8 +329,8 @@ Result<std::vector<ModelToken>> Model::tokens_of(std::string_view text) const {
         return bad_input(fmt::format(
             "{}; without a tokenizer a text is the numbers of its tokens, such as 15496 995",
             tokenizer_fault_.empty()
-                ? "this model's folder has no tokenizer.json, vocab.json, vocab.txt or "
-                  "tokenizer.model"
+                ? "this model's folder has no tokenizer.json, vocab.json, vocab.txt, "
+                  "tokenizer.model or spiece.model"
                 : tokenizer_fault_));
     }
     std::vector<ModelToken> tokens = tokenizer_->encode(text);
@@ -377,6 +383,7 @@ Result<ModelRun> Model::read_on(KvCache& cache, std::vector<ModelToken> tokens,
                         config_.family->words));
     const Index before = cache.size();
     cache.layers.resize(static_cast<std::size_t>(config_.layers));
+    if (reads_across()) cache.cross.resize(cache.layers.size());
     std::vector<ModelToken> all = cache.tokens;
     all.insert(all.end(), tokens.begin(), tokens.end());
     auto run = run_blocks(std::move(tokens), embedded(*this, all, before),
@@ -418,13 +425,14 @@ Result<ModelRun> Model::read(const std::string& text_or_image, const Backend& ba
     if (text_or_image.empty())
         return run_over(Tensor({1, input.channels, input.size, input.size}),
                         "no image is given: every pixel is the mean");
-    return read_png(text_or_image).and_then([&](const RgbImage& image) {
-        const RgbImage fitted = fitted_image(image, input);
-        auto run = run_over(pixels_of(fitted, input),
-                            image.over_white ? "pixels that are not opaque lie over white" : "");
-        if (run) run->image = std::make_shared<const RgbImage>(patched_part(fitted, input));
-        return run;
-    });
+    const auto read = read_png(text_or_image);
+    if (!read) return tl::unexpected(read.error());
+    const auto fitted = fitted_image(*read, input);
+    if (!fitted) return bad_input(fmt::format("{}: {}", text_or_image, fitted.error().sentence));
+    auto run = run_over(pixels_of(*fitted, input),
+                        read->over_white ? "pixels that are not opaque lie over white" : "");
+    if (run) run->image = std::make_shared<const RgbImage>(patched_part(*fitted, input));
+    return run;
 }
 
 Result<void> Model::run_block(Tensor& x, ModelRun& run, const Way& way) const {
@@ -480,17 +488,18 @@ Result<Tensor> Model::run_cross(const Tensor& x, ModelRun& run, const Way& way) 
     if (memory_.empty())
         return bad_input(fmt::format("the {} of {} reads what its other stack gave; expected that",
                                      config_.family->stack, config_.family->words));
-    const auto inputs = std::make_shared<Inputs>();
-    inputs->x = normalised(x, block.cross_norm, config_.family->norm, config_.epsilon);
-    inputs->x_kv = memory_;
-    inputs->params = block.cross;
+    KvCache::Layer* const kept =
+        way.cache == nullptr ? nullptr : &way.cache->cross[static_cast<std::size_t>(layer)];
+    const auto inputs = std::make_shared<Inputs>(cross_inputs(x, memory_, block, config_, kept));
     AttentionSpec spec = layer_spec(config_, layer);
     spec.score = Score::dot;
     spec.mask = {};
     const StageSet needed = way.keep | only_stage(Stage::output);
     Result<Trace> trace = attend(*inputs, spec, way.backend, needed, {way.control.stop, {}});
+    if (kept != nullptr) *kept = {std::move(inputs->k), std::move(inputs->v)};
     if (!trace) return tl::unexpected(trace.error());
     Tensor given = (*trace)[Stage::output];
+    if (kept != nullptr) return given;
     Tensor residual = x;
     add(residual, given);
     drop_needed(*trace, needed, way.keep);

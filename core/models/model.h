@@ -31,7 +31,8 @@ struct ModelRun {
     std::vector<ModelToken> tokens;
     Tensor embedded;  // [1, 1, T, width] where the tokens enter
     std::vector<ModelLayer> layers;
-    std::vector<ModelLayer> cross = {};  // of a decoder: each block's attention over the encoder
+    std::vector<ModelLayer> cross =
+        {};  // of a decoder: each block's attention over the encoder; none of read_on()
     std::vector<ModelToken> tokens_kv = {};  // of read_group(): the keys', where they are others
     Tensor
         read_out;  // [1, 1, T, vocabulary] logits, or [1, 1, 1, n] of the sentence or the classes; empty: the model has none
@@ -77,7 +78,7 @@ class Model {
     /// Its blocks read another stack: what they add is not of their own heads and MLP alone.
     bool reads_across() const { return !config_.family->names.cross_q.empty(); }
     /// This decoder, reading what the last block of its encoder gave, after the final norm: [1, 1, T, width].
-    Model over(Tensor memory) const;
+    Model over(const Tensor& memory) const;
 
     /// Without a tokenizer a text is the numbers of tokens, "15496 995". An error where it is not, where there is no token in
     /// it, and of a model that reads images.

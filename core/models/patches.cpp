@@ -22,7 +22,7 @@ double channel_value(const RgbImage& image, std::size_t n, Index channel, Index 
 
 }  // namespace
 
-RgbImage fitted_image(const RgbImage& image, const ImageInput& input) {
+Result<RgbImage> fitted_image(const RgbImage& image, const ImageInput& input) {
     const Index side = input.resized > 0 ? input.resized : input.size;
     Index width = side, height = side;
     if (input.keeps_shape) {
@@ -34,6 +34,11 @@ RgbImage fitted_image(const RgbImage& image, const ImageInput& input) {
         width = scaled(image.width);
         height = scaled(image.height);
     }
+    if (width * height > kMostImagePixels)
+        return bad_input(fmt::format(
+            "an image of {} × {} pixels is resized to {} × {} before its middle is read; expected "
+            "at most {} pixels",
+            image.width, image.height, width, height, kMostImagePixels));
     return middle_of(resized_image(image, width, height, input.resampling), input.size, input.size);
 }
 

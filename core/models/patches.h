@@ -6,14 +6,16 @@
 #include "core/io/png_image.h"
 #include "core/models/config.h"
 #include "core/models/tokenizer.h"
+#include "core/result.h"
 
 namespace attn {
 
 // What a model of images reads. N patches: side × side, side = size / patch rounded down; what is left over at the right and
 // at the bottom is in none of them, as in torch.nn.Conv2d.
 
-/// Resized as the model asks, and of that the middle, size × size.
-RgbImage fitted_image(const RgbImage& image, const ImageInput& input);
+/// Resized as the model asks, and of that the middle, size × size. An error of one that would have more than
+/// kMostImagePixels before: where the shorter side is resized, a long thin one.
+Result<RgbImage> fitted_image(const RgbImage& image, const ImageInput& input);
 
 /// (v · factor − mean) / deviation of every channel, [1, channels, size, size], of such an image. One channel is
 /// the luminance (19595 R + 38470 G + 7471 B) / 65536, rounded, of Pillow's convert("L").

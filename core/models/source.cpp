@@ -66,7 +66,8 @@ Result<ModelSource> open_model_folder(const std::filesystem::path& folder) {
 
 Result<std::optional<Tokenizer>> tokenizer_of_folder(const std::filesystem::path& folder) {
     bool any = false;
-    for (const char* name : {"tokenizer.json", "vocab.json", "vocab.txt", "tokenizer.model"})
+    for (const char* name :
+         {"tokenizer.json", "vocab.json", "vocab.txt", "tokenizer.model", "spiece.model"})
         any |= std::filesystem::exists(folder / name);
     if (!any) return std::nullopt;
     return Tokenizer::open(folder).map(

@@ -30,7 +30,7 @@ struct TokenizerSettings {
 struct ScoredPieces;
 
 /// Splits text into tokens as a tokenizer.json of Hugging Face says (models BPE, Unigram, WordPiece), or vocab.json with
-/// merges.txt (GPT-2, Qwen 2), or vocab.txt (BERT), or SentencePiece's tokenizer.model (Llama, Gemma). Every key and every type of a step is computed, changes no token
+/// merges.txt (GPT-2, Qwen 2), or vocab.txt (BERT), or SentencePiece's tokenizer.model (Llama, Gemma) or spiece.model (T5). Every key and every type of a step is computed, changes no token
 /// number (`decoder`, `padding`, which a model does not attend to), or is refused by its name. Held against the package
 /// tokenizers of Hugging Face: tests/goldens/make_tokenizer_fields.js.
 class Tokenizer {

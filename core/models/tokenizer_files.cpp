@@ -23,7 +23,7 @@ using nlohmann::json;
 /// What a vocabulary stands in.
 enum class VocabularyFile : std::uint8_t { byte_pairs, word_pieces, sentence_pieces };
 constexpr std::string_view kFileWords[] = {"vocab.json and merges.txt", "vocab.txt",
-                                           "tokenizer.model"};
+                                           "tokenizer.model or spiece.model"};
 
 /// A class of tokenizers, and what its words are before they are cut into pieces.
 struct TokenizerClass {
@@ -43,7 +43,10 @@ constexpr std::array kClasses{
     TokenizerClass{"LlamaTokenizer", VocabularyFile::sentence_pieces, "", 0,
                    "llama mistral mixtral phi3 "},
     TokenizerClass{"GemmaTokenizer", VocabularyFile::sentence_pieces, "", 0, "gemma2 gemma3_text "},
+    TokenizerClass{"T5Tokenizer", VocabularyFile::sentence_pieces, "", 0, "t5 mt5 "},
+    TokenizerClass{"MT5Tokenizer", VocabularyFile::sentence_pieces, "", 0, ""},
 };
+bool is_t5(const TokenizerClass& of) { return of.name.ends_with("T5Tokenizer"); }
 
 /// What tokenizer_config.json may say besides what is computed: no token number of one text depends on it.
 constexpr std::array<std::string_view, 23> kWithoutEffect{"model_max_length",
@@ -99,7 +102,8 @@ const TokenizerClass& class_of(const TokenizerStep& settings, const std::string&
                     shortened(name), kFileWords[static_cast<std::size_t>(file)], expected));
 }
 
-void refuse_others(const TokenizerStep& settings, VocabularyFile file) {
+void refuse_others(const TokenizerStep& settings, const TokenizerClass& of) {
+    const VocabularyFile file = of.file;
     std::vector<std::string_view> keys(kWithoutEffect.begin(), kWithoutEffect.end());
     keys.insert(keys.end(), kSpecialTokens.begin(), kSpecialTokens.end());
     keys.insert(keys.end(), {"added_tokens_decoder", "additional_special_tokens",
@@ -114,6 +118,7 @@ void refuse_others(const TokenizerStep& settings, VocabularyFile file) {
     else
         keys.insert(keys.end(), {"do_lower_case", "strip_accents", "tokenize_chinese_chars",
                                  "do_basic_tokenize", "never_split"});
+    if (is_t5(of)) keys.emplace_back("extra_ids");
     settings.allow_only("the file", keys);
     for (const auto& [key, wanted] :
          {std::pair{"split_special_tokens", false}, std::pair{"add_bos_token", false},
@@ -203,6 +208,25 @@ Result<json> with_settings(const TokenizerSettings& settings, Make make) {
     }
 }
 
+/// T5's own tokens behind the pieces, <extra_id_99> the first, where these do not have them; they take the spaces around them.
+void add_extra_ids(const TokenizerStep& settings, ScoredPieces& pieces, json& vocab) {
+    constexpr Index kUsual = 100;
+    if (vocab.contains("<extra_id_0>") || vocab.contains("▁<extra_id_0>")) return;
+    for (Index n = settings.number_or("extra_ids", kUsual); n-- > 0;) {
+        const std::string name = fmt::format("<extra_id_{}>", n);
+        const Index id = pieces.size();
+        pieces.pieces.push_back({name, kNeverTaken, PieceKind::control});
+        vocab[name] = id;
+        if (settings.find("added_tokens_decoder") != nullptr) continue;  // which has them
+        pieces.added.push_back({{"id", id},
+                                {"content", name},
+                                {"special", true},
+                                {"normalized", false},
+                                {"lstrip", true},
+                                {"rstrip", true}});
+    }
+}
+
 /// The lines of a text, without their ends.
 std::vector<std::string> lines_of(std::string_view text) {
     std::vector<std::string> lines;
@@ -247,7 +271,7 @@ Result<Tokenizer> Tokenizer::parse_byte_pairs(std::string_view vocab_json,
         if (!line.empty() && !line.starts_with("#version")) merges.push_back(std::move(line));
     auto made = with_settings(settings, [&](const TokenizerStep& step) {
         const TokenizerClass& of = class_of(step, settings.model_type, VocabularyFile::byte_pairs);
-        refuse_others(step, VocabularyFile::byte_pairs);
+        refuse_others(step, of);
         json root = byte_level_steps(of.digits, step.flag("add_prefix_space", false));
         root["added_tokens"] = special_tokens(step, of, *vocab);
         return root;
@@ -265,7 +289,7 @@ Result<Tokenizer> Tokenizer::parse_word_pieces(std::string_view vocab_txt, std::
     std::string missing;
     auto made = with_settings(settings, [&](const TokenizerStep& step) {
         const TokenizerClass& of = class_of(step, settings.model_type, VocabularyFile::word_pieces);
-        refuse_others(step, VocabularyFile::word_pieces);
+        refuse_others(step, of);
         const std::string before = special_name(step, "cls_token", "[CLS]");
         const std::string after = special_name(step, "sep_token", "[SEP]");
         const std::string unknown = special_name(step, "unk_token", "[UNK]");
@@ -301,7 +325,7 @@ Result<Tokenizer> Tokenizer::parse_sentence_pieces(std::string_view tokenizer_mo
     auto made = with_settings(settings, [&](const TokenizerStep& step) {
         const TokenizerClass& of =
             class_of(step, settings.model_type, VocabularyFile::sentence_pieces);
-        refuse_others(step, VocabularyFile::sentence_pieces);
+        refuse_others(step, of);
         if (const json* kwargs = step.find("sp_model_kwargs"); kwargs && !kwargs->empty())
             TokenizerStep::fault("has 'sp_model_kwargs', which are not computed here");
         const auto stand = [&](const char* flag, bool otherwise, const char* key, const char* name,
@@ -316,12 +340,21 @@ Result<Tokenizer> Tokenizer::parse_sentence_pieces(std::string_view tokenizer_mo
         };
         pieces->begins_anew = step.flag("legacy", true);
         const bool gemma = of.name == "GemmaTokenizer";
-        stand("add_bos_token", true, "bos_token", gemma ? "<bos>" : "<s>", pieces->before);
-        stand("add_eos_token", false, "eos_token", gemma ? "<eos>" : "</s>", pieces->after);
+        if (is_t5(of)) {
+            stand("", true, "eos_token", "</s>", pieces->after);
+            add_extra_ids(step, *pieces, vocab);
+        } else {
+            stand("add_bos_token", true, "bos_token", gemma ? "<bos>" : "<s>", pieces->before);
+            stand("add_eos_token", false, "eos_token", gemma ? "<eos>" : "</s>", pieces->after);
+        }
         return special_tokens(step, of, vocab);
     });
     if (!made) return tl::unexpected(made.error());
-    pieces->added = *std::move(made);
+    for (json& token : *made)
+        if (std::ranges::none_of(pieces->added, [&](const json& each) {
+                return each.at("content") == token.at("content");
+            }))
+            pieces->added.push_back(std::move(token));
     return of_pieces(*pieces, where);
 }
 
@@ -371,13 +404,14 @@ Result<Tokenizer> Tokenizer::open(const std::filesystem::path& folder) {
         return text("vocab.txt").and_then([&](const std::string& lines) {
             return parse_word_pieces(lines, (folder / "vocab.txt").string(), *settings);
         });
-    if (there("tokenizer.model"))
-        return text("tokenizer.model").and_then([&](const std::string& bytes) {
-            return parse_sentence_pieces(bytes, (folder / "tokenizer.model").string(), *settings);
-        });
+    for (const char* name : {"tokenizer.model", "spiece.model"})
+        if (there(name))
+            return text(name).and_then([&](const std::string& bytes) {
+                return parse_sentence_pieces(bytes, (folder / name).string(), *settings);
+            });
     return bad_input(fmt::format(
-        "{} has no tokenizer: expected tokenizer.json, vocab.json with merges.txt, vocab.txt, or "
-        "tokenizer.model",
+        "{} has no tokenizer: expected tokenizer.json, vocab.json with merges.txt, vocab.txt, "
+        "tokenizer.model or spiece.model",
         folder.string()));
 }
 

@@ -266,7 +266,8 @@ void read_ends(WeightReader& reader, const ModelConfig& config, Index width, Mod
     if (read_out == ReadOut::sentence || classes || projected)
         steps.take(reader.linear(names.read_out, 0, width, projected ? config.projection : kAny),
                    weights.read_out);
-    else if (read_out == ReadOut::next_token && !config.tied && reader.has(names.read_out, 0)) {
+    else if (read_out == ReadOut::next_token && config.own_read_out &&
+             reader.has(names.read_out, 0)) {
         // torch's [out, in], whatever the blocks have.
         steps.take(reader.own_matrix(reader.full_name(names.read_out, 0, ".weight"), kAny, width),
                    weights.read_out.weight);

@@ -72,7 +72,7 @@ TEST_CASE("corpus: texts that are left out are counted and named") {
     const Ran ran = succeeds({"heads", corpus.model, "--texts", corpus.texts, "-o", out});
     CHECK(says(ran.out, "6 heads over 197 texts, "));
     CHECK(says(ran.out, "2 texts without a token, left out: 3, 130\n"));
-    CHECK(says(ran.out, "1 text longer than the model takes, left out: 70\n"));
+    CHECK(says(ran.out, "1 text too long, left out: 70\n"));
     const CorpusResult result = read_corpus(out).value();
     CHECK(result.texts == 197);
     CHECK(result.heads.front()[HeadMeasure::entropy].texts == 197);

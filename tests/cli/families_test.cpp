@@ -93,6 +93,65 @@ TEST_CASE("a trace of each attention of a model of two stacks opens again the sa
                   "group is 'match'; expected one of encoder, decoder, cross");
 }
 
+TEST_CASE(
+    "what is given to a model of two stacks says which attention is traced, and what was read") {
+    const Scratch scratch;
+    const std::string out = scratch.at("out.npz"), t5 = test::golden_model("t5").string();
+    const auto clip = test::golden_model("clip");
+    const std::string image = (clip / "image.png").string(), tall = (clip / "tall.png").string();
+    const auto traced = [&](const std::string& model, const Arguments& options) {
+        return succeeds(joined({"trace", "--model", model, "-o", out}, options));
+    };
+    const Ran both = traced(clip.string(), {"--text", "1 44", "--image", image + " || " + tall});
+    CHECK(says(both.out, "match of text, image, match (--group)"));
+    CHECK(says(both.out, "CLIP: 1 layer, 1 head, width 10; 2 tokens"));
+    const Ran tower = traced(clip.string(), {"--image", image + " || " + tall});
+    CHECK(says(tower.out, "image of text, image, match (--group)"));
+    CHECK(says(tower.out, "  " + image + ": CLS and"));
+    CHECK_FALSE(says(tower.out, tall));
+    const Ran none = traced(clip.string(), {"--text", "1 44", "--group", "match"});
+    CHECK(says(none.err, "note: no image is given: every pixel is the mean"));
+    const Ran written = traced(t5, {"--text", "1 44", "--decoder", "7 30"});
+    CHECK(says(written.out, "decoder of encoder, decoder, cross (--group)"));
+    CHECK(says(written.out, "T5: 3 layers, 3 heads, width 24; 3 tokens"));
+    const Ran heads = succeeds({"heads", clip.string(), "--image", image});
+    CHECK(std::ranges::count(heads.out, '\n') == 1 + 3 * 2);
+    for (const Arguments& command :
+         {Arguments{"trace", "--model", clip.string(), "--text", "1", "-o", out},
+          Arguments{"heads", clip.string(), "--text", "1"}})
+        check_refused(
+            joined(command, {"--decoder", "7"}),
+            "--decoder is '7'; " + clip.string() + " has no decoder that reads an encoder");
+    check_refused({"trace", "--model", t5, "--text", "1 44", "--decoder", "7 30", "--patch",
+                   "0.0.v=7", "-o", out},
+                  "'7' has 2 tokens and what the decoder has written 3");
+    // another text for the encoder, as it is said to be the encoder's
+    traced(t5, {"--text", "1 44 20", "--group", "encoder", "--patch", "0.0.v=1 5 9"});
+    const Npz npz = read_npz(out).value();
+    CHECK(std::ranges::max(floats(npz, "effect_change")) > 0.0F);
+}
+
+TEST_CASE("T5 writes on after what its decoder has written") {
+    const std::string t5 = test::golden_model("t5").string();
+    const Ran ran =
+        succeeds({"generate", t5, "--text", "1 44", "--decoder", "7 30", "--tokens", "2"});
+    CHECK(ran.out.starts_with("7 30 "));
+    for (const char* command : {"generate", "lens", "circuits"})
+        check_refused({command, test::golden_model("clip").string(), "--text", "1 44"},
+                      "CLIP gives no next token");
+    check_refused({"lens", t5, "--text", "1 44", "--decoder", "7"}, "--decoder");
+}
+
+TEST_CASE("a corpus is of the first group, and has no decoder") {
+    const Scratch scratch;
+    const std::string texts = scratch.at("lines.txt"), t5 = test::golden_model("t5").string();
+    std::ofstream(texts) << "1 44\n";
+    check_refused({"heads", t5, "--texts", texts, "--decoder", "7"},
+                  "--decoder is given with --texts; leave one out");
+    check_refused({"heads", t5, "--texts", texts, "--group", "decoder"},
+                  "--group is given with --texts; that measures the first of a model's groups");
+}
+
 TEST_CASE("a model without a tokenizer reads the numbers of tokens") {
     const Scratch scratch;
     test::copy_model("gpt2", scratch / "gpt2");

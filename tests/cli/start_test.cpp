@@ -2,8 +2,11 @@
 #include "app/cli/start.h"
 #include "app/workspaces/step/actions.h"
 
+#include <fmt/format.h>
+
 #include "app/cli/desktop_options.h"
 #include "app/cli/render_parts.h"
+#include "app/common/document/actions.h"
 #include "app/files/open.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"
@@ -187,4 +190,22 @@ TEST_CASE("a journal with a torn or a blank line is read up to and after it, wit
     REQUIRE(warnings.size() == 2);
     CHECK(says(warnings[0], "line 2"));
     CHECK(says(warnings[1], "line 3: is blank"));
+}
+
+TEST_CASE("a journal's images are found beside it, each of several") {
+    const Scratch scratch;
+    const std::string path = scratch.at("j.jsonl");
+    for (const char* name : {"a.png", "b.png", "model.npz"})
+        REQUIRE(write_file_atomically(scratch.at(name), "x"));
+    REQUIRE(write_file_atomically(path,
+                                  R"({"action":"open_file","path":"model.npz","text":"a || b",)"
+                                  R"("image":"a.png || b.png || c.png"})"
+                                  "\n"));
+    std::vector<std::string> warnings;
+    const auto actions = must(cli::read_journal(path, warnings));
+    REQUIRE(actions.size() == 1);
+    CHECK(actions[0].as<view::OpenFile>()->image ==
+          fmt::format("{} || {} || c.png", scratch.at("a.png"), scratch.at("b.png")));
+    REQUIRE(warnings.size() == 1);
+    CHECK(says(warnings[0], "c.png"));
 }

@@ -213,7 +213,7 @@ const fs::path kVit = fs::path(ATTN_TEST_DATA) / "models/vit";
 std::vector<float> classes_of(const std::string& image) {
     const auto model = must(Model::open(kVit));
     const auto pixels = must(read_png(image).map([&](const RgbImage& read) {
-        return pixels_of(fitted_image(read, *model.config().image), *model.config().image);
+        return pixels_of(must(fitted_image(read, *model.config().image)), *model.config().image);
     }));
     const auto run = must(model.run_image(pixels, *find_backend("reference")));
     const auto values = run.read_out.values();

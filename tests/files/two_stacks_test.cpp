@@ -12,9 +12,11 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <fstream>
 
 #include <fmt/format.h>
 
+#include "app/files/model.h"
 #include "app/files/open.h"
 #include "app/jobs/jobs.h"
 #include "app/window/requests.h"
@@ -25,6 +27,7 @@
 #include "core/io/arrays/array_file.h"
 #include "core/models/circuits.h"
 #include "core/models/groups.h"
+#include "tests/io/scratch.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
 
@@ -120,6 +123,61 @@ TEST_CASE("T5 is shown as encoder, decoder and cross attention, each by itself")
     CHECK(state.document().size.tq == 7);
     view::apply(state, view::ShowGroup{"match"});
     CHECK(state.message.words.find("here is no group match") != std::string::npos);
+}
+
+TEST_CASE("a patch is of the text that the stack of the group reads") {
+    const std::string folder = test::golden_model("t5").string();
+    const auto patched = [&](const char* group, const char* text) {
+        auto state = shown_group({folder, "1 44 20", {}, {}, "7 30", group});
+        view::play(state, {view::PatchHead{0, 0, Stage::v, text}, view::DocumentReady{}},
+                   files::opener(backends()));
+        return state;
+    };
+    for (const auto& [group, text] : {std::pair{"encoder", "1 5 9"}, std::pair{"decoder", "9 5"}}) {
+        const auto state = patched(group, text);
+        CAPTURE(state.message.words);
+        REQUIRE(state.document().effects);
+        double largest = 0.0;
+        for (const HeadEffect& effect : state.document().effects->run.heads)
+            largest = std::max(largest, effect.largest);
+        CHECK(largest > 0.0);
+    }
+    CHECK(patched("decoder", "9")
+              .message.words.find("has 2 tokens and what the decoder has written 3") !=
+          std::string::npos);
+}
+
+TEST_CASE("an image that changed is read anew by CLIP's tower") {
+    const auto path = test::golden_model("clip");
+    const Scratch scratch;
+    const std::string image = scratch.at("a.png");
+    std::filesystem::copy_file(path / "image.png", image);
+    files::ModelCache cache;
+    const auto entry = must(cache.open(path.string()));
+    const Reading reading{"1 44 2", image, "image"};
+    const auto before = files::untouched(*entry, reading, {});
+    CHECK(files::untouched(*entry, reading, {}) == before);
+    std::filesystem::copy_file(path / "tall.png", image,
+                               std::filesystem::copy_options::overwrite_existing);
+    CHECK(files::untouched(*entry, reading, {})->read_out != before->read_out);
+}
+
+TEST_CASE("a session of CLIP finds its images beside it, or where they were") {
+    const auto path = test::golden_model("clip");
+    const Scratch scratch;
+    std::filesystem::copy_file(path / "image.png", scratch / "a.png");
+    std::filesystem::copy_file(path / "tall.png", scratch / "b.png");
+    const std::string images = fmt::format("{} || {}", scratch.at("a.png"), scratch.at("b.png"));
+    const auto state = shown_group({path.string(), "1 44", {}, images, {}, "match"});
+    std::filesystem::create_directories(scratch / "moved");
+    std::ofstream(scratch / "moved/s.json") << view::session_to_json(state, scratch / "");
+    std::filesystem::rename(scratch / "b.png", scratch / "moved/b.png");
+    const auto open = files::opener(backends());
+    const auto opened = must(open({scratch.at("moved/s.json"), 0}, {}));
+    CHECK(view::model_of(*opened.document)->beside ==
+          fmt::format("{} || {}", scratch.at("a.png"), scratch.at("moved/b.png")));
+    std::filesystem::remove(scratch / "a.png");
+    CHECK(says(sentence_in(open({scratch.at("moved/s.json"), 0}, {})), "a.png is neither at "));
 }
 
 TEST_CASE("CLIP is shown as two towers and as the match of texts with images") {

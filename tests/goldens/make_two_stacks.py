@@ -54,8 +54,11 @@ class T5:
         written = torch.tensor([start, *WRITTEN])
         self.residual = None
         said = self.stack(written, "decoder", c["num_decoder_layers"], self.stack(IDS, "encoder", c["num_layers"]))
-        tied = c.get("tie_word_embeddings", not mt5)
-        self.logits = said @ self.table.t() * WIDTH ** -0.5 if tied else m.linear("lm_head", said, WORDS, scale=0.5)
+        tied, newer = c.get("tie_word_embeddings", not mt5), int(c.get("transformers_version", "4").split(".")[0]) >= 5
+        scaled = tied and not newer if mt5 else c.get("scale_decoder_outputs", tied)  # of 5 it is another key; all say that they are tied
+        self.logits = said @ self.table.t() if tied and not newer else m.linear("lm_head", said, WORDS, scale=0.5)
+        if scaled:
+            self.logits = self.logits * WIDTH ** -0.5
         m.expected |= {"written": written, "logits": self.logits}
 
     def attention(self, at, x, kv, key, causal=False, bias=0.0):
@@ -141,6 +144,11 @@ T5_ROWS = [
     ({"num_decoder_layers": 4}, "FILE has no array 'decoder.block.3.layer.0.SelfAttention.q.weight', which this model needs"),
     ({"sliding_window": 2, "attention_bias": True}, SAME),
     ({"alibi": True}, "CONFIG has 'alibi' = true; expected none: it is not computed here"),
+    ({"tie_word_embeddings": True, "scale_decoder_outputs": False, "transformers_version": "5.2.0"}, OTHER),
+    ({"tie_word_embeddings": True, "scale_decoder_outputs": True, "transformers_version": "5.2.0"}, OTHER),
+    ({"model_type": "mt5", "feed_forward_proj": "relu", "tie_word_embeddings": True, "transformers_version": "5.2.0"}, OTHER),
+    ({"model_type": "mt5", "feed_forward_proj": "relu", "tie_word_embeddings": True, "transformers_version": "4.57.1"}, SAME),
+    ({"scale_decoder_outputs": 1}, "CONFIG has 'scale_decoder_outputs' = 1; expected true or false"),
 ]
 
 

@@ -2,10 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <fstream>
 #include <random>
 
 #include "core/corpus/file.h"
 #include "core/corpus/measure.h"
+#include "core/io/json.h"
 #include "core/models/several_texts.h"
 #include "tests/support/small_models.h"
 
@@ -213,27 +215,50 @@ TEST_CASE("several texts at once: weights and measures of each are those of the 
     }
 }
 
+namespace {
+
+void check_read_by_block(const std::filesystem::path& folder) {
+    const Model all = Model::open(folder).value();
+    const Model one = Model::open(folder, KeptBlocks::one).value();
+    CHECK(all.keeps_blocks());
+    CHECK_FALSE(one.keeps_blocks());
+    CHECK(one.weights().blocks.empty());
+    const auto expected = all.run(kThreeTexts[0], *find_backend("staged")).value();
+    const auto got = one.run(kThreeTexts[0], *find_backend("staged")).value();
+    CHECK(got.read_out == expected.read_out);
+    REQUIRE(got.layers.size() == expected.layers.size());
+    for (std::size_t n = 0; n < got.layers.size(); ++n) {
+        CHECK(got.layers[n].trace[Stage::weights] == expected.layers[n].trace[Stage::weights]);
+        CHECK(got.layers[n].residual == expected.layers[n].residual);
+        // it is attention of given Q, K and V, without the layer's W
+        const auto again = attend(*got.layers[n].inputs, got.layers[n].spec).value();
+        CHECK(largest_difference(again[Stage::weights].values(),
+                                 std::as_const(expected.layers[n].trace)[Stage::weights].values()) <
+              1e-6);
+        CHECK_FALSE(got.layers[n].inputs->projects());
+    }
+}
+
+}  // namespace
+
 TEST_CASE("blocks that are read when they are needed give the same bits") {
     for (const char* family : {"gpt2", "llama", "bert", "mixtral"}) {
         CAPTURE(family);
-        const Model all = Model::open(test::golden_model(family)).value();
-        const Model one = Model::open(test::golden_model(family), KeptBlocks::one).value();
-        CHECK(all.keeps_blocks());
-        CHECK_FALSE(one.keeps_blocks());
-        CHECK(one.weights().blocks.empty());
-        const auto expected = all.run(kThreeTexts[0], *find_backend("staged")).value();
-        const auto got = one.run(kThreeTexts[0], *find_backend("staged")).value();
-        CHECK(got.read_out == expected.read_out);
-        REQUIRE(got.layers.size() == expected.layers.size());
-        for (std::size_t n = 0; n < got.layers.size(); ++n) {
-            CHECK(got.layers[n].trace[Stage::weights] == expected.layers[n].trace[Stage::weights]);
-            CHECK(got.layers[n].residual == expected.layers[n].residual);
-            // it is attention of given Q, K and V, without the layer's W
-            const auto again = attend(*got.layers[n].inputs, got.layers[n].spec).value();
-            CHECK(largest_difference(
-                      again[Stage::weights].values(),
-                      std::as_const(expected.layers[n].trace)[Stage::weights].values()) < 1e-6);
-            CHECK_FALSE(got.layers[n].inputs->projects());
-        }
+        check_read_by_block(test::golden_model(family));
     }
+    const Scratch scratch;  // the encoder of a T5 without its decoder
+    test::copy_model("t5", scratch / "t5");
+    auto config = read_json_file(scratch / "t5" / "config.json").value();
+    config["architectures"] = {"T5EncoderModel"};
+    std::ofstream(scratch / "t5" / "config.json") << config;
+    check_read_by_block(scratch / "t5");
+}
+
+TEST_CASE("two stacks are in memory whatever is asked for, which is said") {
+    const Model model = Model::open(test::golden_model("t5"), KeptBlocks::one).value();
+    CHECK(model.keeps_blocks());
+    REQUIRE(model.notes().size() == 1);
+    CHECK(model.notes()[0] ==
+          "the weights of all layers are in memory: those of a model of two stacks are not read "
+          "layer by layer");
 }

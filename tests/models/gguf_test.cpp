@@ -368,8 +368,36 @@ TEST_CASE(
     CHECK(ids_of(more, "<s>") == std::vector<Index>{1, 1, 2});
     write_bytes(scratch / "config.json", R"({"model_type":"bert"})");
     CHECK(says(sentence_in(Tokenizer::open(scratch.path())),
-               "has the tokenizer 'BertTokenizer', which is not read from tokenizer.model; "
-               "expected LlamaTokenizer or GemmaTokenizer"));
+               "has the tokenizer 'BertTokenizer', which is not read from tokenizer.model or "
+               "spiece.model; expected LlamaTokenizer or GemmaTokenizer or T5Tokenizer or "
+               "MT5Tokenizer"));
+}
+
+TEST_CASE("spiece.model is read as T5 does: </s> behind a text, 100 tokens behind the pieces") {
+    const Scratch scratch;
+    const auto bytes = must(read_text_file(tokenizer_file("sentencepiece_unigram.model")));
+    const auto plain = must(Tokenizer::parse_sentence_pieces(bytes, "m", kPlain));
+    write_bytes(scratch / "spiece.model", bytes);
+    const auto with = [&](const char* type, const std::string& settings) {
+        write_bytes(scratch / "config.json", fmt::format(R"({{"model_type":"{}"}})", type));
+        write_bytes(scratch / "tokenizer_config.json", settings);
+        return Tokenizer::open(scratch.path());
+    };
+    std::vector<Index> expected = ids_of(plain, "the");
+    expected.push_back(plain.size() + 99);
+    std::ranges::copy(ids_of(plain, "street"), std::back_inserter(expected));
+    expected.push_back(2);
+    for (const char* settings :
+         {"{}", R"({"extra_ids":100,"additional_special_tokens":["<extra_id_0>"]})"})
+        for (const char* type : {"t5", "mt5"}) {
+            const auto t5 = must(with(type, settings));
+            CHECK(t5.size() == plain.size() + 100);
+            CHECK(ids_of(t5, "the <extra_id_0> street") == expected);
+            CHECK(ids_of(t5, "<extra_id_99>") == std::vector<Index>{plain.size(), 2});
+        }
+    CHECK(must(with("mt5", R"({"extra_ids":0})")).size() == plain.size());
+    CHECK(says(sentence_in(with("llama", R"({"extra_ids":0})")),
+               "has the key 'extra_ids' in the file, which is not known here"));
 }
 
 TEST_CASE("after a control token a text begins anew, unless 'legacy' is false") {

@@ -45,6 +45,7 @@ FloatArrays rounded_weights(std::string_view family, HalfFormat format) {
         CAPTURE(name);
         const auto array = must(file->read(name));
         const auto* const floats = std::get_if<std::vector<float>>(&array.values);
+        if (name.ends_with("position_ids")) continue;  // whole numbers, which are not read
         REQUIRE(floats);
         FloatArray& to = arrays[name];
         to.extents = array.extents;

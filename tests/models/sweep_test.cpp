@@ -35,7 +35,7 @@ Read read_golden(const std::string& name) {
     if (model->config().image) {
         const auto image = must(read_png(test::golden_model(name) / "image.png"));
         Tensor pixels =
-            pixels_of(fitted_image(image, *model->config().image), *model->config().image);
+            pixels_of(must(fitted_image(image, *model->config().image)), *model->config().image);
         return {model, [model, pixels](const Interventions& with) {
                     return model->run_image(pixels, staged(), all_stages(), {}, with);
                 }};

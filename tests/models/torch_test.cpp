@@ -50,7 +50,7 @@ Result<ModelRun> run_golden(const Model& model, const ArrayFile& expected, const
     if (!model.config().image) return model.run(tokens_of(numbers(expected, "ids")), backend, keep);
     const auto image = must(read_png(test::golden_model(model.config().family->key) / "image.png"));
     const Tensor pixels =
-        pixels_of(fitted_image(image, *model.config().image), *model.config().image);
+        pixels_of(must(fitted_image(image, *model.config().image)), *model.config().image);
     CHECK(error_of(pixels.values(), numbers(expected, "pixels")) < 1e-6);
     return model.run_image(pixels, backend, keep);
 }
@@ -163,7 +163,7 @@ TEST_CASE("towers of texts and of images, and the match of their vectors, equal 
     const std::string texts =
         as_text(numbers(*expected, "ids")) + " || 43 7 33 || 43 5 9 9 33 44 2";
     const ImageInput& input = *model.second()->config().image;
-    const auto fitted = fitted_image(must(read_png(folder / "image.png")), input);
+    const auto fitted = must(fitted_image(must(read_png(folder / "image.png")), input));
     CHECK(error_of(pixels_of(fitted, input).values(), numbers(*expected, "pixels")) < 1e-6);
     for (const Backend* backend : backends()) {
         CAPTURE(backend->name());
@@ -208,7 +208,17 @@ TEST_CASE("a decoder reads on against a cache what it reads as a whole") {
                                   written.begin() + static_cast<std::ptrdiff_t>(end)}));
         const auto row = logits.begin() + static_cast<std::ptrdiff_t>(end - 1) * words;
         CHECK(error_of(step.logits(), {row, row + words}) < 1e-5);
+        CHECK(step.rows.cross.empty());
     }
+    // K and V of the encoder are made once, and what it gave is held once
+    KvCache cache;
+    must(decoder->read_on(cache, {written[0]}, staged));
+    REQUIRE(cache.cross.size() == 3);
+    const float* const k = std::as_const(cache.cross[1].k).data();
+    must(decoder->read_on(cache, {written[1]}, staged));
+    CHECK(std::as_const(cache.cross[1].k).data() == k);
+    const auto whole = must(decoder->run(written, staged));
+    CHECK(whole.cross[0].inputs->x_kv.data() == whole.cross[2].inputs->x_kv.data());
 }
 
 TEST_CASE("what a model of two stacks cannot read is refused by name") {
@@ -224,6 +234,8 @@ TEST_CASE("what a model of two stacks cannot read is refused by name") {
     CHECK(fault({"1 2", "99", "decoder"}) == "token 99 is not one of 45");
     CHECK(sentence_in(model.second()->run({{0, ""}}, staged)) ==
           "the decoder of T5 reads what its other stack gave; expected that");
+    CHECK(sentence_in(decoding_of(must(Model::open(test::golden_model("clip"))), {"1"}, staged)) ==
+          "CLIP gives no next token: it has no decoder");
     const auto gpt2 = must(Model::open(test::golden_model("gpt2")));
     CHECK(groups_of(gpt2).empty());
     CHECK(sentence_in(read_group(gpt2, {"1", "", "cross"}, staged)) ==
@@ -249,7 +261,8 @@ TEST_CASE("what a model cannot run is refused by its number") {
     const auto long_run = model.run(std::vector<ModelToken>(17, {1, ""}), staged);
     CHECK(long_run.error().sentence == "the text has 17 tokens; this model takes 16");
     CHECK(model.tokens_of("a").error().sentence ==
-          "this model's folder has no tokenizer.json, vocab.json, vocab.txt or tokenizer.model; "
+          "this model's folder has no tokenizer.json, vocab.json, vocab.txt, tokenizer.model or "
+          "spiece.model; "
           "without a tokenizer "
           "a text is the numbers of its tokens, such as 15496 995");
     const auto numbered = must(model.tokens_of(" 7, 0 49"));

@@ -103,9 +103,15 @@ TEST_CASE("preprocessor_config.json says mean and deviation, and what is not com
     CHECK(cut.resized == 6);
     CHECK(cut.keeps_shape);
     CHECK(cut.resampling == Resampling::bicubic);
-    const RgbImage fitted = fitted_image({9, 12, std::vector<std::uint8_t>(324, 7), false}, cut);
+    const RgbImage fitted =
+        must(fitted_image({9, 12, std::vector<std::uint8_t>(324, 7), false}, cut));
     CHECK(fitted.width == 4);
     CHECK(fitted.rgb == std::vector<std::uint8_t>(48, 7));
+    ImageInput large = cut;
+    large.resized = 224;
+    CHECK(sentence_in(fitted_image({32768, 1, std::vector<std::uint8_t>(98304), false}, large)) ==
+          "an image of 32768 × 1 pixels is resized to 7340032 × 224 before its middle is read; "
+          "expected at most 67108864 pixels");
     CHECK(fault(R"({"do_resize":false})") ==
           "p.json has 'do_resize' = false; expected true: every image is resized here");
     CHECK(fault(R"({"image_std":[1,0,1]})") ==
@@ -155,7 +161,7 @@ TEST_CASE("a ViT names the class of an image, and reads no text") {
     const auto model = must(Model::open(kVitFolder));
     const auto image = must(read_png(kVitFolder / "image.png"));
     const Tensor pixels =
-        pixels_of(fitted_image(image, *model.config().image), *model.config().image);
+        pixels_of(must(fitted_image(image, *model.config().image)), *model.config().image);
     const Backend& staged = *find_backend("staged");
     const auto run = must(model.run_image(pixels, staged));
     REQUIRE(run.tokens.size() == 10);

@@ -66,10 +66,17 @@ class Files(Case):
         self.assertEqual(str(refused.exception),
                          "mask is float64 with other numbers than 0 and -inf; expected bool, True = may attend, or 0 and -inf")
 
+    def test_a_score_has_its_arrays(self):
+        q, k, v = self.qkv(2, 5, 4)
+        b = self.random.standard_normal((2, 9))
+        path = attnscope.save(self.folder / "a.npz", q, k, v, score="relative", b_score=b)
+        near = b[:, numpy.arange(5)[None] - numpy.arange(5)[:, None] + 4]
+        numpy.testing.assert_allclose(self.trace(path)["weights"][0], softmax((q @ k.transpose(0, 2, 1) + near) / 2.0), atol=1e-6)
+
     def test_options_are_those_of_the_program(self):
         said = subprocess.run([BINARY, "trace", "--help"], check=True, capture_output=True, text=True).stdout
         listed = set(re.findall(r"^  (?:-\w,)?--([a-z-]+)", said, re.M))
-        others = {"help", "tokens", "output", "backend", "keep", "grad", "layer", "threads", "model", "text", "token-ids", "image", "off", "row", "patch", "stream"}
+        others = {"help", "tokens", "output", "backend", "keep", "grad", "layer", "threads", "model", "text", "token-ids", "image", "decoder", "off", "row", "patch", "stream"}
         self.assertEqual(set(OPTIONS), listed - others)
 
     def test_a_misspelt_option_is_refused(self):

@@ -371,7 +371,7 @@ Result<DocumentReference> reference_from_json(const json& value, std::string_vie
     if (std::holds_alternative<std::string>(reference.what))
         fields.read("options", reference.options);
     fields.read("absolute", reference.absolute);
-    if (const auto* text = std::get_if<ModelText>(&reference.what); text && text->model.image)
+    if (std::holds_alternative<ModelText>(reference.what))
         fields.read("absolute_image", reference.absolute_image);
     fields.read("layer", reference.layer);
     fields.read("heads", reference.spec.heads);

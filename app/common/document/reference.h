@@ -17,7 +17,7 @@ struct DocumentReference {
     std::variant<std::string, large::PlantedSpec, ModelText, TrainedOrigin> what;
     std::string options;              // of a file, see FileOrigin
     std::string absolute;             // of a file or a model; "": not known
-    std::string absolute_image = {};  // of the image that a model reads
+    std::string absolute_image = {};  // of the images that a model reads
     Index layer = 0;
     AttentionSpec spec;
     std::optional<CallSettings> call;  // older sessions did not hold it: as the file says

@@ -9,6 +9,7 @@
 #include "app/common/document/stored.h"
 #include "app/common/fields.h"
 #include "core/io/paths.h"
+#include "core/models/groups.h"
 #include "core/result.h"
 #include "core/text.h"
 
@@ -50,6 +51,24 @@ std::string with_corner(const DocumentReference& reference) {
     return options.dump();
 }
 
+/// The images that a model reads, each as it is found, beside the session first. `absolute`: see DocumentReference.
+Result<void> find_images(ModelOrigin& model, const std::string& absolute,
+                         const std::filesystem::path& folder) {
+    std::string& files = model.image ? model.text : model.beside;
+    if (files.empty() || (!model.image && absolute.empty())) return {};
+    const std::vector<std::string> places = parts_of(absolute);
+    std::optional<Error> fault;
+    files = with_parts(files, [&, n = std::size_t{0}](const std::string& file) mutable {
+        auto found = find_named(folder, file, n < places.size() ? places[n] : "");
+        ++n;
+        if (found) return *std::move(found);
+        fault = found.error();
+        return file;
+    });
+    if (fault) return tl::unexpected(*fault);
+    return {};
+}
+
 /// A file is looked for beside the session first.
 Result<Document> open_reference(const json& value, const std::string& where,
                                 const SessionContext& context) {
@@ -64,11 +83,10 @@ Result<Document> open_reference(const json& value, const std::string& where,
         if (!found) return bad_input(where + ": " + found.error().sentence);
         *named = *std::move(found);
     }
-    if (text && text->model.image && !text->model.text.empty() && !context.folder.empty()) {
-        auto found = find_named(context.folder, text->model.text, reference->absolute_image);
-        if (!found) return bad_input(where + ": " + found.error().sentence);
-        text->model.text = *std::move(found);
-    }
+    if (text && !context.folder.empty())
+        if (auto found = find_images(text->model, reference->absolute_image, context.folder);
+            !found)
+            return bad_input(where + ": " + found.error().sentence);
     OpenRequest request{{}, 0, reference->options};
     std::visit([&](const auto& what) { request.what = what; }, reference->what);
     auto opened = context.open(request, {});

@@ -18,6 +18,7 @@
 #include "app/common/tokens.h"
 #include "core/io/json.h"
 #include "core/io/paths.h"
+#include "core/models/groups.h"
 
 namespace attn::view {
 namespace {
@@ -121,7 +122,9 @@ void add_list(Rows& rows, const std::string& key, const std::vector<T>& list) {
     if (!list.empty()) add(rows, key, list);
 }
 
-void add_model(Rows& rows, const ModelOrigin& model, const std::filesystem::path& folder) {
+/// `images`: files of images stand beside its text.
+void add_model(Rows& rows, const ModelOrigin& model, bool images,
+               const std::filesystem::path& folder) {
     rows.emplace_back("model", text_json(path_from(folder, model.path)));
     if (!folder.empty()) rows.emplace_back("absolute", text_json(absolute_path(model.path)));
     if (model.image) {
@@ -132,7 +135,13 @@ void add_model(Rows& rows, const ModelOrigin& model, const std::filesystem::path
     } else {
         rows.emplace_back("text", text_json(model.text));
     }
-    if (!model.beside.empty()) rows.emplace_back("beside", text_json(model.beside));
+    if (!model.beside.empty()) {
+        const auto from = [&](const std::string& file) { return path_from(folder, file); };
+        rows.emplace_back("beside",
+                          text_json(images ? with_parts(model.beside, from) : model.beside));
+        if (images && !folder.empty())
+            rows.emplace_back("absolute_image", text_json(with_parts(model.beside, absolute_path)));
+    }
     if (!model.group.empty()) rows.emplace_back("group", text_json(model.group));
     if (!model.before.empty()) rows.emplace_back("before", text_json(model.before));
     json off = json::array();
@@ -151,7 +160,8 @@ std::string reference_to_json(const Document& document, const std::filesystem::p
         if (!folder.empty() && file->path != "-")
             rows.emplace_back("absolute", text_json(absolute_path(file->path)));
     }
-    if (const ModelOrigin* model = model_of(document)) add_model(rows, *model, folder);
+    const bool towers = !document.groups.empty() && document.groups.front() == "text";
+    if (const ModelOrigin* model = model_of(document)) add_model(rows, *model, towers, folder);
     if (const auto* trained = std::get_if<TrainedOrigin>(&document.origin))
         add(rows, "trained", *trained);
     if (const auto* spec = std::get_if<large::PlantedSpec>(&document.origin))
