@@ -167,7 +167,7 @@ struct Sheet {
     }
 };
 
-/// What is given, then the questions, line by line in one column or two.
+/// What is given, then the questions in one column or two, line by line.
 void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& out) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {frame.px(8), frame.px(kParagraph)});
     const float gap = frame.px(kSpace48), room = ImGui::GetContentRegionAvail().x - frame.px(12);
@@ -175,21 +175,18 @@ void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& ou
     const float each = (room - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
     Sheet sheet{
         view, frame, out, {frame.fonts.body.px, within(each, frame.px(120), frame.px(kWidest))}};
+    for (const auto& paragraph : view.exercise.text) sheet.say(paragraph);
     ImVec2 at = ImGui::GetCursorScreenPos();
     float foot = at.y;
-    const auto draw = [&](std::size_t place, const auto& one) {
-        if (place > 0 && place % columns == 0) at.y = foot + frame.px(kQuestion);
-        const auto column = static_cast<float>(place % columns);
+    for (; sheet.n < view.questions.size(); ++sheet.n) {
+        if (sheet.n % columns == 0) at.y = foot + frame.px(kQuestion - kParagraph);
+        const auto column = static_cast<float>(sheet.n % columns);
         ImGui::SetCursorScreenPos({at.x + column * (sheet.type.width + gap), at.y});
         ImGui::BeginGroup();
-        one();
+        sheet.draw();
         ImGui::EndGroup();
         foot = std::max(foot, ImGui::GetItemRectMax().y);
-    };
-    draw(0, [&] {
-        for (const auto& paragraph : view.exercise.text) sheet.say(paragraph);
-    });
-    for (; sheet.n < view.questions.size(); ++sheet.n) draw(sheet.n + 1, [&] { sheet.draw(); });
+    }
     ImGui::SetCursorScreenPos({at.x, foot});
     ImGui::Dummy({1.0F, frame.px(kQuestion)});
     ImGui::PopStyleVar();

@@ -51,7 +51,8 @@ void draw_line(const Line& line, const KindRow& row) {
     tooltip(frame, row.label + ": " + row.formula, row.tooltip);
     ImGui::PopID();
     const float label = frame.text_width(frame.fonts.body, row.label) + frame.px(kSpace8);
-    const float numbers = row.between.empty() ? line.high.x - 2 * line.number()
+    const float first = frame.text_width(frame.fonts.digits, row.a) + frame.px(kSpace8);
+    const float numbers = row.between.empty() ? line.high.x - line.number() - first
                                               : std::min(line.low.x + label, line.high.x);
     line.text(frame.fonts.body, frame.theme.text, line.low.x, numbers, Align::left, row.label);
     if (!row.between.empty())
