@@ -18,6 +18,7 @@ namespace attn::view {
 namespace {
 
 constexpr double kProbeMs = 40.0;
+constexpr double kSliceSeconds = 0.012;  // between two frames, where there are no threads
 
 bool is_shown(const AppState& state) { return is_map_shown(state) && !is_empty(state.document()); }
 
@@ -71,6 +72,7 @@ class MapJob : public Job {
         if (map_) map_->want(request->view);
     }
     Actions take() override {
+        if (map_ && map_->work(kSliceSeconds)) wake_();
         if (!fault_.empty()) {
             auto failed = std::make_shared<large::MapSnapshot>();
             failed->request.head = head_;
