@@ -10,7 +10,8 @@ namespace attn {
 /// Σ a_c b_c over the entries of two rows of one length, each product and the sum in float64.
 template <std::ranges::contiguous_range A, std::ranges::contiguous_range B>
 double dot(const A& a, const B& b) {
-    const auto *x = std::ranges::data(a), *y = std::ranges::data(b);
+    const auto* const x = std::ranges::data(a);
+    const auto* const y = std::ranges::data(b);
     double sum = 0.0;
     for (std::size_t c = 0; c < std::ranges::size(a); ++c)
         sum += static_cast<double>(x[c]) * static_cast<double>(y[c]);

@@ -16,7 +16,7 @@
 namespace attn::jobs {
 
 /// Answers each request with one action, on a thread of its own that is started for the first one. Where no thread is to
-/// be had it answers at once, on the caller's.
+/// be had take() and settle() answer on the caller's, so that a frame that says what is computed comes first.
 class Worker : public view::Job {
   public:
     using Request = view::Request;
@@ -44,14 +44,12 @@ class Worker : public view::Job {
             answer_.reset();
             done_.reset();
         }
-        if (request && !start()) {
-            answer_ = std::exchange(next_, std::nullopt)->answer(open_, {});
-            wake_();
-        }
+        if (request && !start()) wake_();
         changed_.notify_all();
     }
 
     view::Actions take() override {
+        answer_here();
         const std::scoped_lock lock(mutex_);
         view::Actions taken;
         if (const auto done = std::exchange(done_, std::nullopt))
@@ -61,6 +59,7 @@ class Worker : public view::Job {
     }
 
     void settle() override {
+        answer_here();
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return !next_ && !busy_; });
     }
@@ -75,6 +74,12 @@ class Worker : public view::Job {
             return false;
         }
         return true;
+    }
+
+    void answer_here() {
+        if (thread_.joinable() || !next_) return;
+        answer_ = answer_to(*std::exchange(next_, std::nullopt), {});
+        wake_();
     }
 
     void work(const std::stop_token& quit) {

@@ -50,9 +50,7 @@ struct WeightMap::Work {
         threads_.reserve(static_cast<std::size_t>(count));
         try {
             for (int n = 0; n < count; ++n) threads_.emplace_back([this, n] { serve(n); });
-        } catch (const std::system_error& fault) {  // fewer than wanted are enough; none are not
-            if (threads_.empty())
-                end_with(fmt::format("no thread could be started: {}", fault.what()));
+        } catch (const std::system_error&) {  // fewer than wanted are enough; for none see work()
         }
     }
 
@@ -85,7 +83,23 @@ struct WeightMap::Work {
         return snapshot_;
     }
 
+    bool work(double seconds) {
+        if (!threads_.empty()) return false;
+        const double end = seconds_now() + seconds;
+        try {
+            std::unique_lock lock(mutex_);
+            while (!stopping_ && !settled_ && state_.request && seconds_now() < end)
+                take_task(0, lock);
+            return !stopping_ && !settled_ && state_.request;
+        } catch (const std::bad_alloc&) {
+            end_with(no_memory());
+            return false;
+        }
+    }
+
     bool settle(const std::stop_token& stop) {
+        while (!stop.stop_requested() && work(0.1)) {
+        }
         std::unique_lock lock(mutex_);
         return idle_.wait(lock, stop, [this] { return settled_ || stopping_ || !state_.request; });
     }
@@ -115,25 +129,24 @@ struct WeightMap::Work {
 
     void take_tasks(int thread) {
         std::unique_lock lock(mutex_);
-        while (!stopping_) {
-            std::optional<Task> task =
-                may_work(thread) ? next_task(state_, seconds_now()) : std::optional<Task>{};
-            if (!task) {
-                rest(thread, lock);
-                continue;
-            }
-            running_.push_back(&*task);
-            settled_ = false;
-            lock.unlock();
-            const bool fits = perform_in_memory(*task);
-            lock.lock();
-            std::erase(running_, &*task);
-            if (!fits) throw std::bad_alloc();
-            news_.notify_all();
-            lock.unlock();
-            task.reset();  // the last of another head is freed without the lock
-            lock.lock();
-        }
+        while (!stopping_) take_task(thread, lock);
+    }
+
+    void take_task(int thread, std::unique_lock<std::mutex>& lock) {
+        std::optional<Task> task =
+            may_work(thread) ? next_task(state_, seconds_now()) : std::optional<Task>{};
+        if (!task) return rest(thread, lock);
+        running_.push_back(&*task);
+        settled_ = false;
+        lock.unlock();
+        const bool fits = perform_in_memory(*task);
+        lock.lock();
+        std::erase(running_, &*task);
+        if (!fits) throw std::bad_alloc();
+        news_.notify_all();
+        lock.unlock();
+        task.reset();  // the last of another head is freed without the lock
+        lock.lock();
     }
 
     /// While a person moves the view only the first thread computes.
@@ -148,7 +161,7 @@ struct WeightMap::Work {
             note_settled(lock);
             return;
         }
-        news_.wait(lock);
+        if (!threads_.empty()) news_.wait(lock);
     }
 
     void note_settled(std::unique_lock<std::mutex>& lock) {
@@ -463,6 +476,8 @@ WeightMap::~WeightMap() = default;
 void WeightMap::want(const ViewRequest& request) { work_->want(request); }
 
 std::shared_ptr<const MapSnapshot> WeightMap::snapshot() const { return work_->snapshot(); }
+
+bool WeightMap::work(double seconds) { return work_->work(seconds); }
 
 bool WeightMap::settle(const std::stop_token& stop) { return work_->settle(stop); }
 

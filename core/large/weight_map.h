@@ -151,7 +151,8 @@ struct MapLimits {
     std::size_t top_cells = 10;
 };
 
-/// Computes what the screen wants, on threads of its own, visible first. Thread-safe.
+/// Computes what the screen wants, on threads of its own, visible first; where no thread is to be had, on that of work() and
+/// settle(). Thread-safe.
 ///   preview  sampled rows (first)
 ///   tiles    exact, from Q, K and logsumexp, nearest to the middle of the view first; a tile whose rows
 ///            have no logsumexp yet computes it first (the strips of the pass that hold those rows);
@@ -174,6 +175,8 @@ class WeightMap {
     void want(const ViewRequest& request);
     /// The newest; null before the first.
     std::shared_ptr<const MapSnapshot> snapshot() const;
+    /// Where there is no thread: goes on for about so long. Whether more is left to do here.
+    bool work(double seconds);
     /// Waits until nothing is left to do for the last request (tests, offscreen pictures). False when
     /// `stop` came first.
     bool settle(const std::stop_token& stop = {});

@@ -13,6 +13,7 @@
 #include "app/window/requests.h"
 #include "app/workspaces/learn/view.h"
 #include "tests/support/learning.h"
+#include "tests/support/no_threads.h"
 
 using namespace attn;
 using namespace attn::view;
@@ -33,9 +34,7 @@ void settle(LearnJob& job, AppState& state) {
     }
 }
 
-}  // namespace
-
-TEST_CASE("the job of Learn gives what the same steps give without it, switched on its way") {
+void check_job() {
     AppState state = learning(40);
     LearnJob job([] {});
     job.update(state);
@@ -61,6 +60,27 @@ TEST_CASE("the job of Learn gives what the same steps give without it, switched 
         for (std::size_t n = 0; n < records.size(); ++n) CHECK(*records[n] == *expected[n]);
     }
 }
+
+}  // namespace
+
+TEST_CASE("the job of Learn gives what the same steps give without it, switched on its way") {
+    check_job();
+}
+
+#ifdef __GLIBC__
+TEST_CASE("without a thread the job of Learn goes on as it is asked for its answers") {
+    const test::NoThreads none;
+    check_job();
+    AppState state = learning(40);
+    LearnJob job([] {});
+    job.update(state);
+    int answers = 0;
+    for (; requested_learning(state); ++answers)
+        for (const Action& answer : job.take()) view::apply(state, answer);
+    CHECK(answers > 0);
+    CHECK(learn_look(state).series->sides[0].records.size() == 40);
+}
+#endif
 
 TEST_CASE("a training that goes on does not keep the job from ending") {
     const AppState state = learning(kMostLearnSteps);

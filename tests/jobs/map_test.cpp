@@ -14,6 +14,7 @@
 #include "attn_tree.h"
 #include "core/engine.h"
 #include "tests/io/scratch.h"
+#include "tests/support/no_threads.h"
 #include "tests/support/results.h"
 
 using namespace attn;
@@ -59,7 +60,9 @@ TEST_CASE("the jobs make the input, complete the view and explain the cell") {
           doctest::Approx(exact[Stage::weights](0, 0, 0, 1)).epsilon(1e-6));
 }
 
-TEST_CASE("the jobs open one matrix after another, the same one again too") {
+namespace {
+
+void open_one_after_another() {
     view::AppState state = view::initial_state();
     view::apply(state, planted(600));
     jobs::Jobs jobs = idle_jobs();
@@ -86,6 +89,19 @@ TEST_CASE("the jobs open one matrix after another, the same one again too") {
     CHECK(state.message.severity == view::Severity::info);
     CHECK(map_look(state).input->source.size.tq == 600);
 }
+
+}  // namespace
+
+TEST_CASE("the jobs open one matrix after another, the same one again too") {
+    open_one_after_another();
+}
+
+#ifdef __GLIBC__
+TEST_CASE("the jobs open one matrix after another where no thread is to be had") {
+    const test::NoThreads none;
+    open_one_after_another();
+}
+#endif
 
 TEST_CASE("of two matrices that are asked for the newest is opened, the other never") {
     view::AppState state = view::initial_state();

@@ -16,6 +16,7 @@
 
 #include "app/common/words.h"
 #include "app/window/requests.h"
+#include "tests/support/no_threads.h"
 
 namespace attn {
 namespace {
@@ -152,6 +153,20 @@ TEST_CASE("the newest request wins") {
         last = seed;
     }
 }
+
+#ifdef __GLIBC__
+TEST_CASE("without a thread the newest request is answered by whoever asks for the answer") {
+    const test::NoThreads none;
+    Rig<view::SweepRequest> rig{sweep};
+    rig.update(with_seed(1));
+    rig.update(with_seed(2));
+    CHECK(only<view::SweepReady>(rig.next()).settings.seed == 2);
+    rig.update(with_seed(3));
+    rig.worker.settle();
+    CHECK(only<view::SweepReady>(rig.worker.take()).settings.seed == 3);
+    CHECK(rig.worker.take().empty());
+}
+#endif
 
 TEST_CASE("a request that memory does not hold is answered with the reason") {
     Rig<int> rig{[](int, const RunControl&) -> view::Action { throw std::bad_alloc(); }};

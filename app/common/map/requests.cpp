@@ -18,6 +18,7 @@ namespace attn::view {
 namespace {
 
 constexpr double kProbeMs = 40.0;
+constexpr double kSliceSeconds = 0.012;  // between two frames, where there are no threads
 
 bool is_shown(const AppState& state) { return is_map_shown(state) && !is_empty(state.document()); }
 
@@ -71,6 +72,7 @@ class MapJob : public Job {
         if (map_) map_->want(request->view);
     }
     Actions take() override {
+        if (map_ && map_->work(kSliceSeconds)) wake_();
         if (!fault_.empty()) {
             auto failed = std::make_shared<large::MapSnapshot>();
             failed->request.head = head_;
@@ -93,19 +95,25 @@ class MapJob : public Job {
         input_ = std::move(input);
         fault_.clear();
         seen_ = 0;
-        const auto retire = [](std::shared_ptr<large::WeightMap> map) {
-            map.reset();
-            release_kept_blocks();
-        };
+        if (old) retire(std::move(old));
         try {
-            if (old) retirement_ = std::jthread(retire, std::move(old));
             map_ = std::make_shared<large::WeightMap>(input_, large::MapLimits{}, wake_, folder);
-        } catch (const std::system_error& error) {
-            fault_ = fmt::format("no thread could be started for the map: {}", error.what());
-            wake_();
         } catch (const std::bad_alloc&) {
             fault_ = "there is not enough memory for the map";
             wake_();
+        }
+    }
+
+    /// On a thread of its own, so that nobody waits for the map's to end; where there is none it has none either.
+    void retire(std::shared_ptr<large::WeightMap> map) {
+        const auto end = [](std::shared_ptr<large::WeightMap> ended) {
+            ended.reset();
+            release_kept_blocks();
+        };
+        try {
+            retirement_ = std::jthread(end, std::move(map));
+        } catch (const std::system_error&) {  // it is gone with the arguments
+            release_kept_blocks();
         }
     }
 

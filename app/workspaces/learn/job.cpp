@@ -1,6 +1,5 @@
 #include "app/workspaces/learn/job.h"
 
-#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -16,6 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kBetweenAnswers = std::chrono::milliseconds(66);
+constexpr auto kSlice = std::chrono::milliseconds(12);
+constexpr const char* kNoMemory = "there is not enough memory to train on";
 
 /// On Linux a nice value is a thread's own; threads that it starts have it too.
 void give_way() {
@@ -52,15 +53,33 @@ void LearnJob::start() {
     if (thread_.joinable()) return;
     try {
         thread_ = std::jthread([this](const std::stop_token& quit) { work(quit); });
-    } catch (const std::system_error& error) {
-        const std::scoped_lock lock(mutex_);
-        next_.reset();
-        fault_ = fmt::format("no thread could be started for the training: {}", error.what());
+    } catch (const std::system_error&) {
         wake_();
     }
 }
 
+/// Where there is no thread.
+void LearnJob::work_a_slice(std::chrono::nanoseconds slice) {
+    if (thread_.joinable() || !(next_ || busy_)) return;
+    try {
+        if (next_) training_.request(*std::exchange(next_, std::nullopt));
+        const auto end = Clock::now() + slice;
+        do {
+            busy_ = training_.work({});
+        } while (busy_ && Clock::now() < end);
+        if (!busy_ || Clock::now() - published_ >= kBetweenAnswers) {
+            series_ = training_.series();
+            published_ = Clock::now();
+        }
+    } catch (const std::bad_alloc&) {
+        busy_ = false;
+        fault_ = kNoMemory;
+    }
+    wake_();
+}
+
 Actions LearnJob::take() {
+    work_a_slice(kSlice);
     const std::scoped_lock lock(mutex_);
     Actions taken;
     if (!fault_.empty())
@@ -70,13 +89,13 @@ Actions LearnJob::take() {
 }
 
 void LearnJob::settle() {
+    while (!thread_.joinable() && (next_ || busy_)) work_a_slice(kSlice);
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !next_ && !busy_; });
 }
 
 void LearnJob::work(const std::stop_token& quit) {
     give_way();
-    Training training;
     std::unique_lock lock(mutex_);
     while (changed_.wait(lock, quit, [this] { return next_.has_value(); })) {
         const LearnRequest request = *std::exchange(next_, std::nullopt);
@@ -85,14 +104,14 @@ void LearnJob::work(const std::stop_token& quit) {
         busy_ = true;
         lock.unlock();
         const auto publish = [&] {
-            auto series = training.series();
+            auto series = training_.series();
             const std::scoped_lock held(mutex_);
             if (!stop.stop_requested()) series_ = std::move(series);
         };
         try {
-            training.request(request);
+            training_.request(request);
             auto published = Clock::now();
-            while (training.work(stop)) {
+            while (training_.work(stop)) {
                 if (Clock::now() - published < kBetweenAnswers) continue;
                 publish();
                 wake_();
@@ -101,7 +120,7 @@ void LearnJob::work(const std::stop_token& quit) {
             if (!stop.stop_requested()) publish();
         } catch (const std::bad_alloc&) {
             const std::scoped_lock held(mutex_);
-            fault_ = "there is not enough memory to train on";
+            fault_ = kNoMemory;
         }
         lock.lock();
         busy_ = false;

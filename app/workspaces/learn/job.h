@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -15,7 +16,7 @@
 namespace attn::view {
 
 /// The training of Learn on a thread of its own, which gives way to the window's: a request says how far, and is answered again
-/// and again as it goes on. Where no thread is to be had nothing is trained, and the person is told.
+/// and again as it goes on. Where no thread is to be had take() trains as long as a frame leaves.
 class LearnJob : public Job {
   public:
     /// `wake` is called from that thread when something can be taken.
@@ -31,6 +32,7 @@ class LearnJob : public Job {
   private:
     void start();
     void work(const std::stop_token& quit);
+    void work_a_slice(std::chrono::nanoseconds slice);
 
     std::function<void()> wake_;
     std::optional<LearnRequest> last_;  // the caller's: what was requested last
@@ -41,6 +43,8 @@ class LearnJob : public Job {
     bool busy_ = false;
     std::shared_ptr<const LearnSeries> series_;  // not taken yet
     std::string fault_;
+    Training training_;  // of the thread, or of take()
+    std::chrono::steady_clock::time_point published_;
     std::jthread thread_;  // last: it uses all else
 };
 
