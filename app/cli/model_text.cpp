@@ -1,5 +1,7 @@
 #include "app/cli/model_text.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "app/cli/start.h"
@@ -56,6 +58,30 @@ OpenedText open_text(const ModelText& options, std::string_view command, Streams
                                     opened.model->config().family->words));
     if (!image) opened.tokens = or_throw(opened.model->tokens_of(opened.read));
     return opened;
+}
+
+void check_decoder(const std::string& decoder, const std::string& model) {
+    if (decoder.empty() || std::ranges::count(groups_in(model), "decoder") > 0) return;
+    throw bad_input(fmt::format("--decoder is '{}'; {} has no decoder that reads an encoder",
+                                shortened(decoder), model));
+}
+
+std::string group_of_given(const std::string& model, GivenToModel given) {
+    if (given.decoder) return "decoder";
+    if (!given.image || !reads_pairs(model)) return {};
+    return given.text ? "match" : "image";
+}
+
+std::string text_of_token_ids(const std::string& ids, const std::string& folder) {
+    if (!numbered_tokens(ids))
+        throw bad_input(
+            fmt::format("--token-ids is '{}'; expected whole numbers from 0, such as 15496,995",
+                        shortened(ids)));
+    if (Tokenizer::open(folder))
+        throw bad_input(
+            fmt::format("--token-ids is '{}', and {} has a tokenizer: expected --text TEXT",
+                        shortened(ids), folder));
+    return ids;
 }
 
 double parse_number_of(std::string_view flag, const std::string& text, double otherwise) {

@@ -352,30 +352,6 @@ Result<void> settle_start(StartOptions& options, std::span<const files::NamedFil
     });
 }
 
-void check_decoder(const std::string& decoder, const std::string& model) {
-    if (decoder.empty() || std::ranges::count(groups_in(model), "decoder") > 0) return;
-    throw bad_input(fmt::format("--decoder is '{}'; {} has no decoder that reads an encoder",
-                                shortened(decoder), model));
-}
-
-std::string group_of_given(const std::string& model, GivenToModel given) {
-    if (given.decoder) return "decoder";
-    if (!given.image || !reads_pairs(model)) return {};
-    return given.text ? "match" : "image";
-}
-
-std::string text_of_token_ids(const std::string& ids, const std::string& folder) {
-    if (!numbered_tokens(ids))
-        throw bad_input(
-            fmt::format("--token-ids is '{}'; expected whole numbers from 0, such as 15496,995",
-                        shortened(ids)));
-    if (Tokenizer::open(folder))
-        throw bad_input(
-            fmt::format("--token-ids is '{}', and {} has a tokenizer: expected --text TEXT",
-                        shortened(ids), folder));
-    return ids;
-}
-
 void add_model_options(CLI::App& app, StartOptions& options) {
     add_value(app, "--text", options.text, "TEXT",
               "what a model reads; FILE is its folder, or its .gguf");

@@ -1,0 +1,118 @@
+// A model read from its files: one stack of blocks or two, kept in memory or read layer by layer.
+#include "core/models/model.h"
+
+#include <algorithm>
+#include <utility>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include <fmt/format.h>
+
+#include "core/io/arrays/array_file.h"
+#include "core/io/json.h"
+#include "core/models/gguf.h"
+#include "core/models/source.h"
+
+namespace attn {
+namespace {
+
+struct SecondStack {
+    ModelConfig config;
+    ModelWeights weights;
+};
+/// The other stack of a family that has two, with the embedding of the first; arrays that it uses are no longer unused.
+Result<std::optional<SecondStack>> second_stack_of(const std::filesystem::path& path,
+                                                   const ArrayFile& file, const ModelConfig& config,
+                                                   ModelWeights& first) {
+    if (config.family->second == nullptr || config.alone) return std::nullopt;
+    auto other = read_model_config(path / "config.json", Stack::second);
+    if (!other) return tl::unexpected(other.error());
+    if (auto fine = read_preparation(path, *other); !fine) return tl::unexpected(fine.error());
+    auto weights = read_model_weights(file, *other, other->image ? nullptr : &first.embedding);
+    if (!weights) return tl::unexpected(weights.error());
+    std::erase_if(first.unused, [&](const std::string& name) {
+        return std::ranges::find(weights->unused, name) == weights->unused.end();
+    });
+    weights->unused.clear();
+    return SecondStack{*std::move(other), *std::move(weights)};
+}
+
+/// What reading needed besides the weights, a tenth of them, would stay with the process.
+void give_back_free_memory() {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
+}  // namespace
+
+bool is_model_folder(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    const auto file = folder / "config.json";
+    if (!std::filesystem::is_regular_file(file, ignored)) return false;
+    const auto config = read_json_file(file);
+    if (!config)  // open() says what is wrong with it
+        return std::filesystem::exists(folder / "model.safetensors", ignored) ||
+               std::filesystem::exists(folder / "model.safetensors.index.json", ignored);
+    return config->is_object() && config->contains("model_type");
+}
+
+bool is_model(const std::filesystem::path& path) { return is_gguf(path) || is_model_folder(path); }
+
+Result<Model> Model::open(const std::filesystem::path& path, KeptBlocks kept) {
+    auto source = is_gguf(path) ? open_gguf_model(path) : open_model_folder(path);
+    if (!source) return tl::unexpected(source.error());
+    auto& [config, values, file, notes] = *source;
+    // Of a model whose blocks differ in width all are kept: the sentence encoder, which is small; and of one of two stacks.
+    const bool two = config.family->second != nullptr && !config.alone;
+    const bool all = kept == KeptBlocks::all || !config.family->names.residual.empty() || two;
+    if (all && kept == KeptBlocks::one)
+        notes.push_back(
+            fmt::format("the weights of all layers are in memory: those of a model {} "
+                        "are not read layer by layer",
+                        two ? "of two stacks" : "whose layers differ in width"));
+    auto weights = all ? read_model_weights(*file, config) : read_model_ends(*file, config);
+    if (!weights) return tl::unexpected(weights.error());
+    auto second = second_stack_of(path, *file, config, *weights);
+    if (!second) return tl::unexpected(second.error());
+    const std::shared_ptr<const ArrayFile> blocks = all ? nullptr : std::move(file);
+    file.reset();
+    give_back_free_memory();
+    if (config.image) {
+        Model model(std::move(config), *std::move(weights), std::nullopt);
+        model.source_ = blocks;
+        return model;
+    }
+    auto tokenizer = values.empty()
+                         ? tokenizer_of_folder(path)
+                         : tokenizer_of_gguf(values, path.string()).map([](Tokenizer&& made) {
+                               return std::optional(std::move(made));
+                           });
+    if (tokenizer && *tokenizer && (*tokenizer)->size() > weights->embedding.shape().t)
+        return bad_input(fmt::format("{}: the tokenizer has {} tokens, the embedding {} rows",
+                                     path.string(), (*tokenizer)->size(),
+                                     weights->embedding.shape().t));
+    Model model(std::move(config), *std::move(weights),
+                tokenizer ? *std::move(tokenizer) : std::nullopt);
+    if (!tokenizer) model.tokenizer_fault_ = tokenizer.error().sentence;
+    model.file_notes_ = std::move(notes);
+    model.source_ = blocks;
+    if (*second)
+        model.second_ = std::make_shared<const Model>(
+            std::move((*second)->config), std::move((*second)->weights), model.tokenizer_);
+    return model;
+}
+
+Result<std::shared_ptr<const BlockWeights>> Model::block(Index layer, Index in) const {
+    if (keeps_blocks())
+        return std::shared_ptr<const BlockWeights>(
+            std::shared_ptr<void>(), &weights_.blocks[static_cast<std::size_t>(layer)]);
+    give_back_free_memory();
+    return read_block_weights(*source_, config_, layer, in).map([](BlockWeights&& read) {
+        return std::make_shared<const BlockWeights>(std::move(read));
+    });
+}
+
+}  // namespace attn
