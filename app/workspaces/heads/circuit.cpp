@@ -27,6 +27,8 @@ const TokenProduct& product_of(const ModelCircuit& circuit, CircuitShow show) {
     return show == CircuitShow::ov ? circuit.over.ov : circuit.over.qk;
 }
 
+std::string symbol_of(CircuitShow show) { return show == CircuitShow::ov ? "OV" : "QK"; }
+
 std::string circuit_lacks(const AppState& state) {
     if (model_of(state.document()) == nullptr)
         return "QK and OV are products of a trained model's weights: open a model's folder.";
@@ -42,12 +44,14 @@ std::string circuit_lacks(const AppState& state) {
                                  head_name(made->circuit->at))
                    : std::string();
     if (!made->circuit->over_fault.empty()) return sentence(made->circuit->over_fault);
-    if (product_of(*made->circuit, look.circuit_show).others.empty())
-        return "OV over tokens is of logits, and this model gives none.";
+    const TokenProduct& product = product_of(*made->circuit, look.circuit_show);
+    if (product.others.empty()) return "OV over tokens is of logits, and this model gives none.";
+    if (const Shape shape = product.values.shape(); shape.t * shape.d > kMostStagedPairs)
+        return fmt::format(
+            "{} has {} × {} numbers, and {} are drawn at most: attnscope circuits -o writes them.",
+            symbol_of(look.circuit_show), shape.t, shape.d, grouped(kMostStagedPairs));
     return {};
 }
-
-std::string symbol_of(CircuitShow show) { return show == CircuitShow::ov ? "OV" : "QK"; }
 
 /// As a token of the text is labelled; of the vocabulary as it is shown.
 std::vector<std::string> column_labels(const AppState& state, const ModelCircuit& circuit,
