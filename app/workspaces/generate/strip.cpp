@@ -142,8 +142,10 @@ std::optional<GridView> experts_grid(const AppState& state, Index at, Index laye
 std::string experts_words(const AppState& state) {
     const Generated& written = written_of(state);
     const Index at = step_of(state);
-    if (is_example(state)) return {};
-    const Index layer = place_of(state, *written.steps[static_cast<std::size_t>(at)]).layer;
+    if (is_example(state) || at >= std::ssize(written.steps)) return {};
+    const GeneratedStep& step = *written.steps[static_cast<std::size_t>(at)];
+    if (step.routing.empty()) return {};
+    const Index layer = place_of(state, step).layer;
     const StripRows strip = routing_until(written, at, layer);
     if (strip.rows == 0) return {};
     const auto last = strip.matrix().row(strip.rows - 1);
