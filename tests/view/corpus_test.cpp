@@ -46,6 +46,13 @@ std::vector<std::string> differences(const json& was, const json& now) {
     return found;
 }
 
+/// What an action has since may be left out, and is null then.
+std::string without_later_fields(std::string line) {
+    for (const std::string_view later : {",\"beside\":null", ",\"group\":null"})
+        if (const auto at = line.find(later); at != line.npos) line.erase(at, later.size());
+    return line;
+}
+
 }  // namespace
 
 TEST_CASE("every action of a released version is read, and written as it was") {
@@ -57,7 +64,7 @@ TEST_CASE("every action of a released version is read, and written as it was") {
         CAPTURE(line);
         const auto action = from_journal(line);
         REQUIRE_MESSAGE(action, (action ? std::string() : action.error().sentence));
-        CHECK(to_journal(*action) == line);
+        CHECK(without_later_fields(to_journal(*action).value_or("")) == line);
     }
     CHECK(count > 200);
 }

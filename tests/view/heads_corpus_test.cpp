@@ -102,7 +102,7 @@ TEST_CASE("another model that is opened has no corpus; sums that no numbers have
     shown_workspace(other).forget(other);
     CHECK(heads_look(other).corpus.empty());
     CHECK_FALSE(build_all_heads_view(other).table);
-    const std::size_t squares = lines.find("\"squares\":\"") + 11;
+    const std::size_t squares = lines.rfind("\"squares\":\"") + 11;
     lines.replace(squares, lines.find('"', squares) - squares, "00000001p-3");
     REQUIRE(write_file_atomically(path, lines));
     CHECK_FALSE(read_corpus(path));

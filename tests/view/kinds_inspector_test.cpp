@@ -56,10 +56,6 @@ TEST_CASE("cosine, RoPE, ALiBi, soft cap and sink write their own numbers") {
     CHECK(says(explained({b_is("position", "alibi")}), "B: 0.7071 − 0.50·2 = −0.2929"));
     CHECK(says(explained({b_is("softcap", "1")}), "cap: 1.00 · tanh(0.7071 ÷ 1.00) = 0.6089"));
     CHECK(says(explained({b_is("sink", "0")}), "and exp(0.00 − m) = 0.2431 of the sink = 2.2293"));
-    state = explained({b_is("score", "relative")});
-    CHECK(says(state, "q·k: 1.00·1.00 + 1.00·0.00 = 1.00"));
-    CHECK(says(state, "score: 1.00 "));
-    CHECK(says(state, "b_score of j − i = -2: "));
     CHECK(says(explained({b_is("temperature", "0.5")}), "S: 1.00 ÷ √2 ÷ 0.5"));
 }
 

@@ -121,21 +121,6 @@ void add_dot(const Pair& pair) {
              products(q, Role::query, pair.k(), Role::key), pair.at(Stage::scores), sum_words(q));
 }
 
-/// q·k + b of the distance.
-void add_relative(const Pair& pair) {
-    const Row q = pair.q();
-    const Row b = pair.row_of(pair.param(Param::b_score), pair.side.head);
-    const Index queries = pair.side.stage(Stage::scores).rows;
-    const double bias = b[static_cast<std::size_t>(pair.j - pair.i + queries - 1)];
-    const Expr product = products(q, Role::query, pair.k(), Role::key);
-    pair.add(fmt::format("{}·{}", pair.q_name(), pair.k_name()), product, evaluate(product),
-             sum_words(q));
-    pair.add("score",
-             combine(Op::sum, {value(evaluate(product), Role::score), value(bias, Role::score)}),
-             pair.at(Stage::scores));
-    pair.note(fmt::format("b_score of j − i = {}: {}.", pair.j - pair.i, number(bias)));
-}
-
 double length(const Row& x) {
     return std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0));
 }
@@ -207,8 +192,7 @@ void add_score(const Pair& pair) {
         {Score::dot, add_dot},
         {Score::cosine, add_cosine},
         {Score::general, add_general},
-        {Score::additive, add_additive},
-        {Score::relative, add_relative}};
+        {Score::additive, add_additive}};
     for (const auto& [score, explain] : kExplained)
         if (score == pair.side.kind.score) return explain(pair);
     add_formula(pair);
