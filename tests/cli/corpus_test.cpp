@@ -219,7 +219,8 @@ TEST_CASE("corpus: a result opens in Heads with its model; without it the table 
         CHECK(model->path == corpus.model);
         std::size_t shortest = model->text.size() + 1;
         bool shown = false;
-        for (const CorpusHead& head : read_corpus(path).value().heads)
+        const CorpusResult kept = read_corpus(path).value();
+        for (const CorpusHead& head : kept.heads)
             for (const MeasureStatistics& of : head.measures)
                 for (const auto& extreme : {of.least, of.most})
                     if (extreme) {
