@@ -282,6 +282,10 @@ TEST_CASE("CLIP takes a PNG that is dropped, and in its match several") {
     CHECK(state.document().tokens == Tokens{"image.png", "tall.png"});
     state = answered(state, {view::TypeText{"1 44 || 1 5 2"}});
     CHECK(is_said(state, "match: 2 × 2 weights"));
+    state.stage = Stage::q;
+    CHECK(view::build_step_view(state).words.starts_with("Every image asks"));
+    state.stage = Stage::k;
+    CHECK(view::build_step_view(state).words.starts_with("Every text offers"));
     show_group(state, "text");
     state = answered(state, {view::TypeText{"1 44 2 || 1 5 2"}});
     CHECK(is_said(state, "“1 44 2”: 3 tokens"));

@@ -49,8 +49,14 @@ std::string projection_words(const Document& document, Stage stage) {
         std::string_view does, letter;
         Param bias;
     };
+    const bool match = group_of(document) == "match";  // of images with texts
     const Words words =
-        stage == Stage::q ? Words{"Every token asks a question", "Q", Param::b_q}
+        stage == Stage::q ? Words{match ? "Every image asks which text it goes with"
+                                        : "Every token asks a question",
+                                  "Q", Param::b_q}
+        : match ? Words{stage == Stage::k ? "Every text offers its vector as a key"
+                                          : "Every text's vector is its value too",
+                        stage == Stage::k ? "K" : "V", stage == Stage::k ? Param::b_k : Param::b_v}
         : stage == Stage::k
             ? Words{"Every token offers a key, what it can be found by", "K", Param::b_k}
             : Words{"Every token carries a value, what it hands over when attended to", "V",
