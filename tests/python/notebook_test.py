@@ -19,17 +19,18 @@ for needed in ("nbconvert", "ipykernel"):
 from case import BINARY, PACKAGE, Case
 
 NOTEBOOK = pathlib.Path(PACKAGE).parent / "docs" / "attnscope.ipynb"
-# Of each picture: how large it is on the page, and what the title is of what lies at the middle of its first weight's cell.
+# Of each picture: how large it is on the page, and what the title is of what lies at the middle of its first weight's number, or colour where it has none.
 PROBE = """<script>
+const look = svg => {
+  const cell = [...svg.querySelectorAll("g")].find(g => /^A\\[/.test(g.querySelector(":scope > title")?.textContent ?? ""));
+  cell?.scrollIntoView({block: "center", inline: "center", behavior: "instant"});
+  const box = cell?.querySelector("text, rect").getBoundingClientRect();
+  const over = box && document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+  return {width: svg.getBoundingClientRect().width, titles: svg.querySelectorAll("title").length,
+          wanted: cell?.querySelector("title").textContent, said: over?.closest("g")?.querySelector("title")?.textContent};
+};
 window.addEventListener("load", () => {
-  const found = [...document.querySelectorAll("svg.attn")].map(svg => {
-    svg.scrollIntoView();
-    const cell = [...svg.querySelectorAll("g")].find(g => /^A\\[/.test(g.querySelector(":scope > title")?.textContent ?? ""));
-    const box = cell?.getBoundingClientRect();
-    const over = box && document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-    return {width: svg.getBoundingClientRect().width, titles: svg.querySelectorAll("title").length,
-            wanted: cell?.querySelector("title").textContent, said: over?.closest("g")?.querySelector("title")?.textContent};
-  });
+  const found = [...document.querySelectorAll("svg.attn")].map(look);
   document.body.innerHTML = "<pre id=found>" + JSON.stringify(found).replace(/</g, "&lt;") + "</pre>";
 });
 </script>"""

@@ -51,6 +51,10 @@ TEST_CASE("learn: both runs are those of their specifications, step by step") {
     CHECK(learn_look(state).series->complete);
     CHECK_FALSE(requested_learning(state));
     CHECK_FALSE(is_learning(state));
+    AppState entered = small_learn_state({TrainTo{0}});
+    learn_look(entered).series = nullptr;
+    CHECK(requested_learning(entered));  // first weights, which is no training that could be paused
+    CHECK_FALSE(is_learning(entered));
 }
 
 TEST_CASE(

@@ -226,7 +226,7 @@ Index learn_steps_done(const AppState& state) {
 
 bool is_learning(const AppState& state) {
     const LearnLook& look = learn_look(state);
-    if (!look.plan || !requested_learning(state)) return false;
+    if (!look.plan || look.plan->until == 0 || !requested_learning(state)) return false;
     if (look.series && !look.series->fault.empty()) return false;
     const bool current = look.series && look.series->request.plan.switches == look.plan->switches;
     return !current || learn_steps_done(state) != look.plan->until;
