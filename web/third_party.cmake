@@ -22,9 +22,11 @@ endfunction()
 attn_fetch(zlib https://github.com/madler/zlib.git v1.3.1 SOURCE_SUBDIR unused)
 attn_web_sources(attn_web_zlib ${zlib_SOURCE_DIR} "/gz[a-z]*\\.c$")
 attn_provide(zlib attn_web_zlib "upstream 1.3.1")
-# For libzip's find_package.
+# What libzip's find_package finds.
+add_library(ZLIB::ZLIB INTERFACE IMPORTED GLOBAL)
+target_link_libraries(ZLIB::ZLIB INTERFACE attn_web_zlib)
 set(ZLIB_INCLUDE_DIR ${zlib_SOURCE_DIR} CACHE PATH "" FORCE)
-set(ZLIB_LIBRARY attn_web_zlib CACHE STRING "" FORCE)
+set(ZLIB_LIBRARY ZLIB::ZLIB CACHE STRING "" FORCE)
 
 attn_fetch(png https://github.com/pnggroup/libpng.git v1.6.43 SOURCE_SUBDIR unused)
 attn_web_sources(attn_web_png ${png_SOURCE_DIR} "/(pngtest|example)\\.c$")
