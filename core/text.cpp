@@ -1,7 +1,5 @@
 #include "core/text.h"
 
-#include <cstdint>
-
 namespace attn {
 namespace {
 
@@ -77,21 +75,6 @@ std::string shortened(std::string_view text, std::size_t most) {
         text.remove_prefix(next.bytes);
     }
     return part;
-}
-
-std::string base64(std::string_view bytes) {
-    constexpr std::string_view kDigits =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string out;
-    for (std::size_t n = 0; n < bytes.size(); n += 3) {
-        std::uint32_t three = 0;
-        const std::size_t count = std::min<std::size_t>(3, bytes.size() - n);
-        for (std::size_t b = 0; b < count; ++b)
-            three |= std::uint32_t{static_cast<unsigned char>(bytes[n + b])} << (16U - 8U * b);
-        for (std::size_t d = 0; d < 4; ++d)
-            out += d <= count ? kDigits[three >> (18U - 6U * d) & 0x3FU] : '=';
-    }
-    return out;
 }
 
 }  // namespace attn

@@ -27,7 +27,4 @@ inline constexpr std::size_t kMostQuoted = 40;
 /// characters become spaces. Reads no more of the text than it gives back.
 std::string shortened(std::string_view text, std::size_t most = kMostQuoted);
 
-/// RFC 4648, with padding.
-std::string base64(std::string_view bytes);
-
 }  // namespace attn

@@ -13,7 +13,7 @@
 #include "app/window/session.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
-#include "core/text.h"
+#include "core/io/base64.h"
 
 namespace attn::cli {
 namespace {

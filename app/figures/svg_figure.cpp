@@ -12,7 +12,7 @@
 #include "app/figures/pieces.h"
 #include "app/figures/type.h"
 #include "app/fonts/fonts.h"
-#include "core/text.h"
+#include "core/io/base64.h"
 
 namespace attn::figures {
 namespace {
