@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <future>
 #include <iostream>
 #include <optional>
 #include <utility>
@@ -28,6 +27,7 @@
 #include "app/keep/keeper.h"
 #include "app/keep/known_file.h"
 #include "app/line_file.h"
+#include "app/main_loop.h"
 #include "app/screen.h"
 #include "app/signals.h"
 #include "app/window/session.h"
@@ -108,7 +108,8 @@ class Desktop {
   public:
     Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window> window,
             cli::Start start, std::optional<LineFile> journal, std::optional<LineFile> frame_log,
-            std::optional<FollowedFile> followed, Clock::time_point started)
+            std::optional<FollowedFile> followed, Clock::time_point started,
+            std::shared_ptr<const EndingSignals> ending)
         : options_(options),
           window_(std::move(window)),
           state_(std::move(start.state)),
@@ -118,6 +119,7 @@ class Desktop {
           frame_log_(std::move(frame_log)),
           followed_(std::move(followed)),
           started_(started),
+          ending_(std::move(ending)),
           last_frame_(started),
           keeper_(options.start.replay.empty() && !options.exit_after_replay, gl::Window::wake) {
         view::map_look(state_).machine.probes = true;
@@ -139,22 +141,28 @@ class Desktop {
         if (!settings) warn(settings.error().sentence);
         dispatch_all(keeper_.begin(state_));
         dispatch(view::Tick{0.0});  // from now on what changes may move
+        display_lost_.emplace([this] { report_loss(save_at_exit()); });
     }
 
-    /// Until the person quits or a signal asks for the end.
-    void run(const EndingSignals& ending) {
-        const AtExit display_lost([this] { report_loss(save_at_exit()); });
-        while (!state_.effects.quit && ending.caught() == 0) {
-            if (!wait()) continue;
+    /// What came since the last turn, and a frame where one is due. Seconds until the next turn; nullopt: the person quit, or a
+    /// signal asked for the end.
+    std::optional<double> turn() {
+        bool ends = false;
+        if (take_news()) {
             session_.know(state_.session_file);
             gather();
             frame();
             answer_effects();
             jobs_.update(state_);
-            if (options_.exit_after_replay && script_.done() && has_settled()) return;
+            ends = options_.exit_after_replay && script_.done() && has_settled();
         }
+        if (!ends && !state_.effects.quit && ending_->caught() == 0) return patience();
+        end();
+        return std::nullopt;
     }
+    gl::Window& window() { return *window_; }
 
+  private:
     /// --save-session at the end.
     Result<void> save_at_exit() const {
         if (options_.save_session.empty()) return {};
@@ -162,10 +170,14 @@ class Desktop {
             options_.save_session, view::session_to_json(state_, folder_of(options_.save_session)));
     }
 
-    /// After save_at_exit(), where the program ends by itself: nothing is left to be resumed.
-    void forget_work() { keeper_.end(state_, keeps_work_); }
+    /// Where the program ends by itself nothing is left to be resumed.
+    void end() {
+        display_lost_.reset();
+        or_throw(save_at_exit());
+        const bool kept_elsewhere = !options_.save_session.empty();
+        if (ending_->caught() == 0 || kept_elsewhere) keeper_.end(state_, keeps_work_);
+    }
 
-  private:
     // ---- the script: what the start options and a journal ask for
 
     void play() {
@@ -243,9 +255,8 @@ class Desktop {
         frames_wanted_ = kFramesAfterEvent;
     }
 
-    /// Sleeps until something happens; whether a frame is due.
-    bool wait() {
-        window_->wait_events(patience());
+    /// Of jobs, files and the person; whether a frame is due.
+    bool take_news() {
         dispatch_all(keeper_.update(state_));
         for (const view::Action& answer : jobs_.take()) {
             frames_wanted_ = kFramesAfterEvent;
@@ -356,7 +367,7 @@ class Desktop {
         }
         const auto done = write_file_atomically(
             request.path, view::session_to_json(state_, folder_of(request.path)));
-        if (done) session_.know(request.path, true);
+        if (done) session_.know(request.path, true), hand_over(request.path);
         if (!done) dispatch(view::ShowPrompt{view::PromptKind::save, request.path});
         dispatch(done ? view::Action(view::SessionSaved{request.path})
                       : view::Action(view::AnswerQuit{view::QuitAnswer::stay}));
@@ -369,7 +380,7 @@ class Desktop {
         const auto done = attn::export_figure(state_, request.path, window);
         if (!done) dispatch(view::ShowPrompt{view::PromptKind::figure, request.path});
         notify(done, "figure: " + request.path);
-        if (done) dispatch(view::ShowWritten{request.path});
+        if (done) hand_over(request.path), dispatch(view::ShowWritten{request.path});
     }
 
     /// Its file dialog, and its programs for what was written.
@@ -427,6 +438,7 @@ class Desktop {
         const auto path = free_screenshot_path(options_.screenshot_dir);
         notify(write_file_atomically(path, encode_png(gl::opaque(pixels))),
                "screenshot: " + path.string());
+        hand_over(path.string());
     }
 
     void report_loss(const Result<void>& saved) const {
@@ -437,7 +449,7 @@ class Desktop {
         std::cerr << std::endl;
     }
 
-    const cli::DesktopOptions& options_;
+    const cli::DesktopOptions options_;
     std::unique_ptr<gl::Window> window_;
     view::AppState state_;
     Screen screen_;
@@ -447,6 +459,7 @@ class Desktop {
     std::optional<LineFile> frame_log_;
     std::optional<FollowedFile> followed_;
     Clock::time_point started_;
+    std::shared_ptr<const EndingSignals> ending_;
     std::string said_;  // on the bottom line
     Clock::time_point said_at_;
     Clock::time_point last_frame_;
@@ -458,6 +471,7 @@ class Desktop {
     FileDialog dialog_;
     std::optional<view::ShowPrompt> chosen_;  // by it
     int frames_wanted_ = kFramesAfterEvent;
+    std::optional<AtExit> display_lost_;
 };
 
 /// Opened when a name was given.
@@ -467,7 +481,7 @@ std::optional<LineFile> open_lines(const std::string& path, const LineKind& kind
 }
 
 void run_window(const cli::DesktopOptions& options, cli::Streams io, Clock::time_point started,
-                const EndingSignals& ending) {
+                const std::shared_ptr<const EndingSignals>& ending) {
     const gl::Size size = or_throw(cli::parse_size(options.start.size));
     std::optional<FollowedFile> followed;  // from before it is read
     if (options.follow) followed.emplace(options.start.file);
@@ -478,23 +492,21 @@ void run_window(const cli::DesktopOptions& options, cli::Streams io, Clock::time
     // Only once the window is there: a run that fails before leaves every file as it was.
     for (std::optional<LineFile>* lines : {&journal, &frame_log})
         if (*lines) or_throw((*lines)->begin());
-    Desktop desktop(options, std::move(window), std::move(start), std::move(journal),
-                    std::move(frame_log), std::move(followed), started);
-    desktop.run(ending);
-    or_throw(desktop.save_at_exit());
-    const bool kept_elsewhere = !options.save_session.empty();
-    if (ending.caught() == 0 || kept_elsewhere) desktop.forget_work();
+    const auto desktop =
+        std::make_shared<Desktop>(options, std::move(window), std::move(start), std::move(journal),
+                                  std::move(frame_log), std::move(followed), started, ending);
+    run_turns(desktop->window(), [desktop] { return desktop->turn(); });
 }
 
 }  // namespace
 
 int run_desktop(const cli::DesktopOptions& options, cli::Streams io, Clock::time_point started) {
     constexpr int kEndedBySignal = 128;  // as a shell says it
-    const EndingSignals ending(gl::Window::wake);
-    const auto preloaded = std::async(std::launch::async, fonts::preload);
+    const auto ending = std::make_shared<const EndingSignals>(gl::Window::wake);
+    const auto preloaded = begin_beside(fonts::preload);
     const auto done = caught([&] { run_window(options, io, started, ending); });
     if (!done) return cli::report(done.error(), "attnscope", io);
-    return ending.caught() == 0 ? cli::kSuccess : kEndedBySignal + ending.caught();
+    return ending->caught() == 0 ? cli::kSuccess : kEndedBySignal + ending->caught();
 }
 
 }  // namespace attn

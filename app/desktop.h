@@ -6,7 +6,7 @@
 
 namespace attn {
 
-/// The desktop app, from the first frame to the last; the exit code. `started` is when the process
+/// The desktop app, from the first frame to the last; the exit code. In a browser it returns before the first frame. `started` is when the process
 /// was, for the frame log.
 int run_desktop(const cli::DesktopOptions& options, cli::Streams io,
                 std::chrono::steady_clock::time_point started);

@@ -4,6 +4,7 @@
 
 #include "app/common/draw/style.h"
 #include "app/common/draw/typeset.h"
+#include "app/spoken.h"
 
 namespace attn {
 
@@ -32,8 +33,10 @@ view::Actions Screen::build(const view::AppState& state) {
     view::Actions actions;
     ImGui::NewFrame();
     const auto scale = static_cast<float>(scale_);
-    ui::TypesettingPainter painter(painter_, ui::kLeastText * scale);
-    ui::draw_window(state, {fonts_, view::theme(state.theme), scale, painter, painter}, actions);
+    ui::TypesettingPainter typeset(painter_, ui::kLeastText * scale);
+    const Spoken spoken(typeset);
+    ui::draw_window(
+        state, {fonts_, view::theme(state.theme), scale, spoken.painter, spoken.painter}, actions);
     return actions;
 }
 

@@ -12,6 +12,10 @@ include(GNUInstallDirs)
 file(RELATIVE_PATH attn_install_assets
   ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATADIR}/attnscope)
 # Where this tree lies stands in one generated header, so that the compiler's command line is the same wherever it is.
+set(attn_assets ${PROJECT_SOURCE_DIR}/assets)
+if(EMSCRIPTEN)
+  set(attn_assets /assets) # inside the page
+endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/tree.h.in ${PROJECT_BINARY_DIR}/generated/attn_tree.h @ONLY)
 add_library(attn_paths INTERFACE)
 target_include_directories(attn_paths INTERFACE ${PROJECT_BINARY_DIR}/generated)

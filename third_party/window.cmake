@@ -1,5 +1,8 @@
 # GLFW, Dear ImGui (with its GLFW and OpenGL 3 backends), libepoxy, cairo, Pango, fontconfig.
 
+if(EMSCRIPTEN)
+  return()
+endif()
 attn_find_package(glfw glfw glfw3 3.3)
 if(NOT TARGET attn::glfw)
   set(GLFW_BUILD_DOCS OFF)

@@ -26,6 +26,8 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
     {"lecture", "NAME [--notes [-o FILE.md]]", "the window as a list of screens; its notes",
      run_lecture},
     {"render", "[FILE] [options] -o OUT.png", "a picture of the window, without one", run_render},
+    {"page", "[FILE] [options] -o PAGE.html", "the program and what is open as one HTML file",
+     run_page},
     {"stages", "[--operation NAME] [--json]", "the table of stages: key, formula, shape, backends",
      run_stages},
     {"info", "[--json]", "version, backends, presets", run_info},

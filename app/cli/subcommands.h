@@ -14,6 +14,7 @@ int run_merge(Args args, Streams io);
 int run_generate(Args args, Streams io);
 int run_lens(Args args, Streams io);
 int run_circuits(Args args, Streams io);
+int run_page(Args args, Streams io);
 int run_render(Args args, Streams io);
 int run_saturate(Args args, Streams io);
 int run_sheet(Args args, Streams io);

@@ -12,6 +12,7 @@
 #include "app/figures/pieces.h"
 #include "app/figures/type.h"
 #include "app/fonts/fonts.h"
+#include "core/io/base64.h"
 
 namespace attn::figures {
 namespace {
@@ -50,21 +51,6 @@ std::string paint(std::string_view name, Color color) {
 std::string box(Point low, Point high) {
     return fmt::format("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", num(low.x), num(low.y),
                        num(std::fmax(high.x - low.x, 0.0F)), num(std::fmax(high.y - low.y, 0.0F)));
-}
-
-std::string base64(std::string_view bytes) {
-    constexpr std::string_view kDigits =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string out;
-    for (std::size_t n = 0; n < bytes.size(); n += 3) {
-        std::uint32_t three = 0;
-        const std::size_t count = std::min<std::size_t>(3, bytes.size() - n);
-        for (std::size_t b = 0; b < count; ++b)
-            three |= std::uint32_t{static_cast<unsigned char>(bytes[n + b])} << (16U - 8U * b);
-        for (std::size_t d = 0; d < 4; ++d)
-            out += d <= count ? kDigits[three >> (18U - 6U * d) & 0x3FU] : '=';
-    }
-    return out;
 }
 
 std::string_view class_of(view::Face face) {

@@ -120,7 +120,7 @@ bool is_made(const std::string& path) { return std::filesystem::path(path).exten
 /// What is looked at stays, as far as it is there; what was edited is a step of undo away.
 void take_again(AppState& state, const Opened& opened) {
     Document next = *opened.document;
-    look_at_layer(next, std::min(state.document().layer, std::ssize(next.layers) - 1));
+    look_at_layer(next, std::min<Index>(state.document().layer, std::ssize(next.layers) - 1));
     const std::string words = next.title + ", read again";
     if (!edit_document(state, std::move(next), words)) return;
     state.history[state.now].opens = true;

@@ -274,7 +274,7 @@ void add_learn_plots(const AppState& state, LearnView& view) {
     Index steps = std::max(view.until, view.steps);
     if (look.series)
         for (const LearnSide& side : look.series->sides)
-            steps = std::max(steps, std::ssize(side.records));
+            steps = std::max<Index>(steps, std::ssize(side.records));
     std::vector<LearnMeasure> list{look.measure};
     for (const LearnMeasure each :
          {LearnMeasure::accuracy, LearnMeasure::saturated, LearnMeasure::w_q})

@@ -220,7 +220,7 @@ Index learn_steps_done(const AppState& state) {
     if (!look.series) return 0;
     Index done = std::ssize(look.series->sides[0].records);
     if (look.series->request.plan.controls.has_b())
-        done = std::min(done, std::ssize(look.series->sides[1].records));
+        done = std::min<Index>(done, std::ssize(look.series->sides[1].records));
     return done;
 }
 

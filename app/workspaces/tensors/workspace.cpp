@@ -365,7 +365,7 @@ std::optional<TensorsRequest> requested_tensors(const AppState& state) {
         return TensorsRequest{document, look.listing, look.selected};
     const auto rows = tensor_rows(state);
     const double most = look.listing->most_unasked();
-    for (Index n = look.seen.first; n < std::min(look.seen.second, std::ssize(rows)); ++n)
+    for (Index n = look.seen.first; n < std::min<Index>(look.seen.second, std::ssize(rows)); ++n)
         if (const TensorRow& row = *rows[static_cast<std::size_t>(n)];
             row.bytes <= most && !look.stats.contains(row.name))
             return TensorsRequest{document, look.listing, row.name};

@@ -1,0 +1,49 @@
+#include "app/file_dialog.h"
+
+#include <emscripten.h>
+
+#include <utility>
+
+namespace attn {
+namespace {
+
+// What the person chose; nullopt: nothing yet.
+std::optional<std::string> chosen;
+
+}  // namespace
+
+// The browser's own choice of a file; page.js writes it into the page's files and answers.
+EM_JS(void, attn_ask_file, (), { Module.attnAskFile(); });
+EM_JS(void, attn_download, (const char* path), { Module.attnDownload(UTF8ToString(path)); });
+
+extern "C" EMSCRIPTEN_KEEPALIVE void attn_file_chosen(const char* path) { chosen = path; }
+
+FileDialog::~FileDialog() = default;
+
+bool FileDialog::is_here() { return true; }
+
+/// A name to save under is the one that stands there: where the file goes is the browser's to say.
+void FileDialog::ask(view::PromptKind kind, const std::string& path) {
+    chosen.reset();
+    process_ = 1;
+    if (kind == view::PromptKind::save || kind == view::PromptKind::figure ||
+        kind == view::PromptKind::runs)
+        chosen = path;
+    else
+        attn_ask_file();
+}
+
+std::optional<std::string> FileDialog::take() {
+    if (!is_open() || !chosen) return std::nullopt;
+    process_ = 0;
+    return std::exchange(chosen, std::nullopt);
+}
+
+void hand_over(const std::string& path) { attn_download(path.c_str()); }
+
+bool open_with_desktop(const std::string& path) {
+    hand_over(path);
+    return true;
+}
+
+}  // namespace attn

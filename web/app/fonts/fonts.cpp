@@ -1,0 +1,55 @@
+#include "app/fonts/fonts.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <sstream>
+
+namespace attn::fonts {
+namespace {
+
+// The fonts lie in the page, in /fonts.
+
+struct Kept {
+    Family family;
+    const char* path;
+};
+constexpr Kept kFiles[] = {
+    {{"Inter"}, "/fonts/Inter-Regular.otf"},
+    {{"Inter", Cut::bold}, "/fonts/Inter-Bold.otf"},
+    {{"JetBrains Mono"}, "/fonts/JetBrainsMono-Regular.ttf"},
+    {{"STIXGeneral"}, "/fonts/STIXGeneral-Regular.otf"},
+    {{"STIXGeneral", Cut::italic}, "/fonts/STIXGeneral-Italic.otf"},
+    {{"DejaVu Sans"}, "/fonts/DejaVuSans.ttf"},
+    {{"DejaVu Sans", Cut::bold}, "/fonts/DejaVuSans-Bold.ttf"},
+    {{"DejaVu Sans Mono"}, "/fonts/DejaVuSansMono.ttf"},
+};
+
+}  // namespace
+
+std::optional<File> find(const Family& family) {
+    const auto* const found = std::ranges::find_if(kFiles, [&](const Kept& kept) {
+        return kept.family.name == family.name && kept.family.cut == family.cut;
+    });
+    if (found == std::end(kFiles)) return std::nullopt;
+    const auto line = line_per_em(found->path, 0);
+    if (!line) return std::nullopt;
+    return File{found->path, 0, *line};
+}
+
+std::string_view contents(const File& file) {
+    static std::map<std::string, std::string> known;
+    const auto [place, isnew] = known.try_emplace(file.path);
+    if (isnew) {
+        std::ostringstream bytes;
+        bytes << std::ifstream(file.path, std::ios::binary).rdbuf();
+        place->second = std::move(bytes).str();
+    }
+    return place->second;
+}
+
+void preload() {}
+
+}  // namespace attn::fonts

@@ -1,0 +1,37 @@
+#include "app/gl/imgui_renderer.h"
+
+#include <backends/imgui_impl_opengl3.h>
+#include <epoxy/gl.h>
+#include <imgui.h>
+
+#include "core/check.h"
+
+namespace attn::gl {
+
+ImguiRenderer::ImguiRenderer() {
+    ImGui::CreateContext();
+    ImGui::GetIO().IniFilename = nullptr;
+    const bool ready = ImGui_ImplOpenGL3_Init("#version 300 es");
+    ATTN_CHECK(ready, "Dear ImGui's OpenGL backend runs on every WebGL 2 context");
+}
+
+ImguiRenderer::~ImguiRenderer() {
+    ImGui_ImplOpenGL3_Shutdown();
+    ImGui::DestroyContext();
+}
+
+void ImguiRenderer::fonts_changed() {}
+void ImguiRenderer::begin_frame() { ImGui_ImplOpenGL3_NewFrame(); }
+
+void ImguiRenderer::draw(Size size, Rgb background) {
+    ImGui::Render();
+    glViewport(0, 0, size.width, size.height);
+    glDisable(GL_SCISSOR_TEST);
+    const auto [red, green, blue] = background;
+    glClearColor(static_cast<float>(red) / 255.0F, static_cast<float>(green) / 255.0F,
+                 static_cast<float>(blue) / 255.0F, 1.0F);
+    glClear(GL_COLOR_BUFFER_BIT);
+    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+}  // namespace attn::gl

@@ -1,0 +1,29 @@
+#include "app/main_loop.h"
+
+#include <emscripten.h>
+
+#include <utility>
+
+namespace attn {
+namespace {
+
+std::function<std::optional<double>()> kept_turn;
+
+}  // namespace
+
+/// Called by page.js: seconds until the next turn; negative: there is none.
+extern "C" EMSCRIPTEN_KEEPALIVE double attn_turn() {
+    if (!kept_turn) return -1.0;
+    const auto rest = kept_turn();
+    if (!rest) kept_turn = nullptr;
+    return rest.value_or(-1.0);
+}
+
+void run_turns(gl::Window&, std::function<std::optional<double>()> turn) {
+    kept_turn = std::move(turn);
+    gl::Window::wake();
+}
+
+std::future<void> begin_beside(std::function<void()>) { return {}; }
+
+}  // namespace attn

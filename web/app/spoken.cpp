@@ -1,0 +1,16 @@
+#include "app/spoken.h"
+
+#include <emscripten.h>
+
+namespace attn {
+
+EM_JS(void, attn_spoken, (const char* words), { Module.attnSpoken(UTF8ToString(words)); });
+
+Spoken::~Spoken() {
+    static std::string last;
+    if (words_ == last) return;
+    last = words_;
+    attn_spoken(last.c_str());
+}
+
+}  // namespace attn

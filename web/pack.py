@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Makes the page of the program that Emscripten wrote.
+
+    pack.py attnscope.js attnscope.wasm page.html index.html            beside the two, for a host
+    pack.py attnscope.js attnscope.wasm page.html PAGE.html --one       in one file, the WebAssembly packed
+
+A Content-Security-Policy lets nothing run but these scripts, and nothing leave the page.
+"""
+import base64
+import gzip
+import hashlib
+import pathlib
+import sys
+
+UNPACK = """
+var Module = {instantiateWasm(imports, done) {
+    const packed = Uint8Array.from(atob(document.getElementById("wasm").textContent), c => c.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    new Response(stream).arrayBuffer().then(bytes => WebAssembly.instantiate(bytes, imports)).then(
+        made => done(made.instance, made.module),
+        why => { document.getElementById("loading").textContent = "attnscope does not start: " + why; });
+    return {};
+}};
+"""
+
+
+def digest(script):
+    return "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
+
+
+def main(script, wasm, template, output, *options):
+    code = pathlib.Path(script).read_text().replace("</script", "<\\/script")
+    page = pathlib.Path(template).read_text()
+    if "--one" in options:
+        packed = base64.b64encode(gzip.compress(pathlib.Path(wasm).read_bytes(), 9, mtime=0)).decode()
+        scripts = (f'<script type="application/octet-stream" id="wasm">{packed}</script>\n'
+                   f"<script>{UNPACK}</script>\n<script>{code}</script>")
+        page = page.replace("@policy@", digest(UNPACK) + " " + digest(code)).replace("@connect@", "'none'")
+    else:
+        scripts = f'<script src="{pathlib.Path(script).name}"></script>'
+        page = page.replace("@policy@", "'self'").replace("@connect@", "'self'")
+    pathlib.Path(output).write_text(page.replace("@scripts@", scripts))
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,287 @@
+// What stands between the browser and the program: events in, files, clipboard and turns out. All that a person does goes to
+// exported functions named _attn_…; what the program asks of the page are the functions attn… here.
+(() => {
+    const canvas = Module.canvas = document.getElementById("canvas");
+    const kLeast = {width: 1280, height: 720};  // in CSS pixels: a smaller page is drawn as large and shown smaller
+    let started = false, frame = 0, timer = 0;
+
+    const say = words => {
+        const element = document.getElementById("said");
+        element.textContent = words;
+        element.hidden = !words;
+    };
+    const text = value => stringToNewUTF8(value);
+    const send = (call, ...words) => {
+        const places = words.map(word => typeof word === "string" ? text(word) : word);
+        call(...places);
+        words.forEach((word, n) => typeof word === "string" && _free(places[n]));
+        Module.attnWake();
+    };
+
+    // ---- turns
+
+    const turn = () => {
+        frame = 0;
+        clearTimeout(timer);
+        const rest = _attn_turn();
+        if (rest < 0) {
+            started = false;
+            say("attnscope has ended. Load the page again to go on.");
+        } else if (rest === 0) {
+            Module.attnWake();
+        } else {
+            timer = setTimeout(Module.attnWake, rest * 1000);
+        }
+    };
+    Module.attnWake = () => { frame = frame || requestAnimationFrame(turn); };
+
+    // ---- size
+
+    const shrink = () => Math.max(1, kLeast.width / innerWidth, kLeast.height / innerHeight);
+    Module.attnScale = () => devicePixelRatio;
+    const fit = () => {
+        const scale = devicePixelRatio * shrink();
+        canvas.width = Math.round(innerWidth * scale);
+        canvas.height = Math.round(innerHeight * scale);
+        if (started) send(_attn_changed);
+    };
+    fit();
+
+    // ---- pointer
+
+    const kCursors = ["default", "text", "move", "ns-resize", "ew-resize", "nesw-resize", "nwse-resize", "pointer", "wait",
+        "progress", "not-allowed"];
+    Module.attnCursor = shape => { canvas.style.cursor = shape < 0 ? "none" : kCursors[shape] || "default"; };
+    const point = event => {
+        const factor = canvas.width / innerWidth;
+        send(_attn_pointer, event.clientX * factor, event.clientY * factor);
+    };
+    const kButtons = [0, 2, 1, 3, 4];  // the middle one is the third of ours
+
+    // One finger is the mouse; a long press hovers; two fingers roll, and pinch as Ctrl with the wheel.
+    const fingers = new Map();
+    let press = 0, hovers = false, spread = 0;
+    const span = () => {
+        const [a, b] = [...fingers.values()];
+        return Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+    };
+    const touch_down = event => {
+        fingers.set(event.pointerId, event);
+        clearTimeout(press);
+        if (fingers.size === 1) {
+            point(event);
+            hovers = false;
+            press = setTimeout(() => { hovers = true; press = 0; }, 450);
+        } else if (fingers.size === 2) {
+            press = 0;
+            hovers = true;
+            spread = span();
+        }
+    };
+    const touch_move = event => {
+        const before = fingers.get(event.pointerId);
+        if (!before) return;
+        const dx = event.clientX - before.clientX, dy = event.clientY - before.clientY;
+        if (fingers.size === 1) {
+            if (press && Math.hypot(dx, dy) < 8) return;
+            if (press) {
+                clearTimeout(press);
+                press = 0;
+                send(_attn_button, 0, 1);
+            }
+        }
+        fingers.set(event.pointerId, event);
+        point(event);
+        if (fingers.size !== 2) return;
+        const now = span();
+        if (Math.abs(now - spread) > 12) {
+            send(_attn_key, "ControlLeft", "", 1, 1);
+            send(_attn_wheel, 0, Math.log2(now / spread) * 4);
+            send(_attn_key, "ControlLeft", "", 0, 0);
+            spread = now;
+        } else {
+            send(_attn_wheel, dx / 50, dy / 50);
+        }
+    };
+    const touch_up = event => {
+        if (!fingers.delete(event.pointerId)) return;
+        if (press) {
+            clearTimeout(press);
+            press = 0;
+            send(_attn_button, 0, 1);
+        }
+        if (!hovers) send(_attn_button, 0, 0);
+    };
+
+    const listen = (target, name, heard) => target.addEventListener(name, event => {
+        if (started) heard(event);
+    }, {passive: false});
+    const is_touch = event => event.pointerType === "touch";
+    listen(canvas, "pointermove", event => is_touch(event) ? touch_move(event) : point(event));
+    listen(canvas, "pointerdown", event => {
+        event.preventDefault();
+        canvas.focus();
+        canvas.setPointerCapture(event.pointerId);
+        if (is_touch(event)) return touch_down(event);
+        point(event);
+        send(_attn_button, kButtons[event.button] ?? 0, 1);
+    });
+    listen(canvas, "pointerup", event => {
+        if (is_touch(event)) return touch_up(event);
+        point(event);
+        send(_attn_button, kButtons[event.button] ?? 0, 0);
+    });
+    listen(canvas, "pointercancel", event => is_touch(event) && touch_up(event));
+    listen(canvas, "pointerleave", event => event.buttons === 0 && !is_touch(event) && send(_attn_leave));
+    listen(canvas, "contextmenu", event => event.preventDefault());
+    listen(canvas, "wheel", event => {
+        event.preventDefault();
+        const step = event.deltaMode === 1 ? 3 : event.deltaMode === 2 ? 1 : 100;
+        send(_attn_wheel, -event.deltaX / step, -event.deltaY / step);
+    });
+
+    // ---- keyboard
+
+    const modifiers = event => (event.ctrlKey || event.metaKey ? 1 : 0) + (event.shiftKey ? 2 : 0) + (event.altKey ? 4 : 0);
+    // What a person expects of the browser stays the browser's: reload, its tools, and pasting, which comes as an event.
+    const is_browsers = event => event.code === "F5" || event.code === "F11" || event.code === "F12" ||
+        (modifiers(event) & 1 && ["r", "t", "w", "n", "l", "v"].includes(event.key.toLowerCase()));
+    listen(window, "keydown", event => {
+        if (event.isComposing) return;
+        const browsers = is_browsers(event);
+        if (!browsers) event.preventDefault();
+        if (!event.repeat) send(_attn_key, event.code, event.key, 1, modifiers(event));
+        const types = [...event.key].length === 1 && (!event.ctrlKey || event.altKey) && !event.metaKey;
+        if (types && !browsers) send(_attn_text, event.key);
+    });
+    listen(window, "keyup", event => send(_attn_key, event.code, event.key, 0, modifiers(event)));
+    listen(window, "blur", () => send(_attn_focus, 0));
+    listen(window, "focus", () => send(_attn_focus, 1));
+    listen(window, "resize", fit);
+
+    // ---- clipboard; a state that is copied is a link to this page
+
+    const kState = "attnscope:";
+    Module.attnPasted = "";
+    Module.attnCopy = copied => {
+        const words = copied.startsWith(kState) ? location.href.split("#")[0] + "#" + copied.slice(kState.length) : copied;
+        Module.attnPasted = copied;
+        if (navigator.clipboard) navigator.clipboard.writeText(words).catch(() => {});
+    };
+    const state_of = hash => hash.length > 1 ? kState + decodeURIComponent(hash.slice(1)) : "";
+    listen(window, "paste", event => {
+        const pasted = event.clipboardData.getData("text");
+        const link = pasted.match(/^\S+\.html?#(\S+)$|^https?:\S+#(\S+)$/);
+        Module.attnPasted = link ? kState + (link[1] || link[2]) : pasted;
+        Module.attnWake();
+    });
+    listen(window, "hashchange", () => location.hash.length > 1 && send(_attn_dropped, state_of(location.hash)));
+
+    // ---- files: what is opened is copied into the page's memory
+
+    const kFolder = "/files";
+    const add = async (file, opened) => {
+        const path = kFolder + "/" + file.name;
+        FS.writeFile(path, new Uint8Array(await file.arrayBuffer()));
+        send(opened, path);
+    };
+    Module.attnAskFile = () => {
+        const input = document.createElement("input");
+        input.type = "file";
+        input.onchange = () => add(input.files[0], _attn_file_chosen);
+        input.oncancel = () => send(_attn_file_chosen, "");
+        input.click();
+    };
+    listen(window, "dragover", event => event.preventDefault());
+    listen(window, "drop", event => {
+        event.preventDefault();
+        for (const file of event.dataTransfer.files) add(file, _attn_dropped);
+    });
+    Module.attnDownload = path => {
+        const link = document.createElement("a");
+        link.href = URL.createObjectURL(new Blob([FS.readFile(path)]));
+        link.download = path.split("/").pop();
+        link.click();
+        setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+    };
+
+    // ---- work that is not saved
+
+    const kKept = "attnscope:unsaved:" + location.pathname;
+    Module.attnKeep = words => {
+        try {
+            if (words) localStorage.setItem(kKept, words);
+            else localStorage.removeItem(kKept);
+            return 1;
+        } catch {
+            return 0;
+        }
+    };
+    Module.attnKept = () => {
+        try {
+            return localStorage.getItem(kKept) || "";
+        } catch {
+            return "";
+        }
+    };
+
+    // ---- letters of other scripts
+
+    const pen = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+    Module.attnMeasure = (css, words) => {
+        pen.font = css;
+        const size = pen.measureText(words);
+        return [size.width, Math.floor(-size.actualBoundingBoxLeft) - 1, Math.floor(-size.actualBoundingBoxAscent) - 1,
+            Math.ceil(size.actualBoundingBoxRight) + 1, Math.ceil(size.actualBoundingBoxDescent) + 1];
+    };
+    Module.attnPaint = (css, words, color, left, top, width, height) => {
+        pen.canvas.width = width;
+        pen.canvas.height = height;
+        pen.font = css;
+        pen.fillStyle = color;
+        pen.fillText(words, -left, -top);
+        return pen.getImageData(0, 0, width, height).data;
+    };
+
+    // ---- what a frame says, for who cannot see it
+
+    let spoken = 0;
+    Module.attnSpoken = words => {
+        clearTimeout(spoken);
+        spoken = setTimeout(() => { document.getElementById("words").textContent = words; }, 200);
+    };
+
+    // ---- start: the document that the page holds, or the state in its address
+
+    const bytes_of = base64 => Uint8Array.from(atob(base64.trim()), c => c.charCodeAt(0));
+    Module.preRun = [() => {
+        ENV.HOME = "/home";
+        FS.mkdir(kFolder);
+        FS.chdir(kFolder);
+        const words = [];
+        for (const held of document.querySelectorAll("script[type='text/x-attnscope']")) {
+            FS.mkdirTree((kFolder + "/" + held.dataset.name).replace(/\/[^/]*$/, ""));
+            FS.writeFile(kFolder + "/" + held.dataset.name, bytes_of(held.textContent));
+            words.push(...(held.dataset.words ? JSON.parse(held.dataset.words) : []));
+        }
+        if (location.hash.length > 1) words.splice(0, words.length, state_of(location.hash));
+        if (matchMedia("(prefers-color-scheme: light)").matches && !words.includes("--theme")) words.push("--theme", "light");
+        Module.arguments = words;
+    }];
+    Module.postRun = [() => {
+        started = true;
+        document.getElementById("loading").hidden = true;
+        canvas.focus();
+        Module.attnWake();
+    }];
+    const errors = [];
+    Module.printErr = words => {
+        errors.push(words);
+        console.error(words);
+    };
+    Module.onExit = code => { if (code) say(errors.slice(-3).join("\n")); };
+    Module.onAbort = why => {
+        started = false;
+        say("attnscope stopped: " + why + "\n" + errors.slice(-3).join("\n"));
+    };
+})();
