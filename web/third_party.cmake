@@ -16,7 +16,7 @@ function(attn_web_sources target folder leave)
   list(FILTER files EXCLUDE REGEX "${leave}")
   add_library(${target} STATIC ${files})
   target_include_directories(${target} SYSTEM PUBLIC ${folder})
-  target_compile_options(${target} PRIVATE -w -O2)
+  target_compile_options(${target} PRIVATE -w -O2 -fwasm-exceptions -sSUPPORT_LONGJMP=wasm)
 endfunction()
 
 attn_fetch(zlib https://github.com/madler/zlib.git v1.3.1 SOURCE_SUBDIR unused)

@@ -12,8 +12,8 @@
 #include "app/files/standard.h"
 #include "app/window/session.h"
 #include "core/io/arrays/array_file.h"
-#include "core/io/file.h"
 #include "core/io/base64.h"
+#include "core/io/file.h"
 
 namespace attn::cli {
 namespace {
@@ -74,7 +74,16 @@ fs::path file_of(const view::DocumentOrigin& origin) {
                         "attnscope trace --model makes of a text",
                         model->path));
     const auto* const file = std::get_if<view::FileOrigin>(&origin);
+    if (file != nullptr && files::is_standard(file->path))
+        throw bad_input("a page holds a file, and - is none; expected the name of one");
     return file == nullptr ? fs::path() : fs::absolute(file->path);
+}
+
+/// The document's file lies beside its session, and has no other place.
+void name_beside(view::AppState& state, const fs::path& file) {
+    auto document = std::make_shared<view::Document>(state.document());
+    std::get<view::FileOrigin>(document->origin).path = file.filename().string();
+    state.history[state.now].document = std::move(document);
 }
 
 /// What the document is read from, named from `folder`.
@@ -98,10 +107,10 @@ std::string document_of(const StartOptions& options, Streams io) {
     for (const std::string& warning : start.warnings)
         io.err << "attnscope page: " << warning << "\n";
     const fs::path file = file_of(state.document().origin);
-    const fs::path folder = file.parent_path();
+    if (!file.empty()) name_beside(state, file);
     const std::string words = fmt::format(" data-words='[\"{}\"]'", kSession);
-    return (file.empty() ? std::string() : held_files(file, folder)) +
-           held(kSession, view::session_to_json(state, folder), words);
+    return (file.empty() ? std::string() : held_files(file, file.parent_path())) +
+           held(kSession, view::session_to_json(state), words);
 }
 
 }  // namespace

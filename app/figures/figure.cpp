@@ -27,7 +27,7 @@ std::span<const FormatInfo> formats() { return kFormats; }
 
 Result<Format> format_of(const std::filesystem::path& path) {
     const std::string extension = lower(path.extension().string());
-    const auto* const found = std::ranges::find(kFormats, extension, &FormatInfo::extension);
+    const auto found = std::ranges::find(kFormats, extension, &FormatInfo::extension);
     if (found != kFormats.end()) return static_cast<Format>(found - kFormats.begin());
     return bad_input(fmt::format("'{}' has {}: expected .svg, .pdf or .png", path.string(),
                                  extension.empty()

@@ -60,16 +60,19 @@ def figure(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None,
 
 def show(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None, head: Optional[int] = None,
          row: Union[str, int, None] = None, workspace: Optional[str] = None, stage: Optional[str] = None, theme: Optional[str] = None,
-         size: Optional[str] = None, titles: bool = True, new: bool = False, wait: bool = False, **options: Any) -> Figure:
-    """Shows it: in a notebook as the figure that is returned, else in a window while your program goes on. A second call shows its tensors in the
+         size: Optional[str] = None, titles: bool = True, inline: str = "figure", new: bool = False, wait: bool = False, **options: Any) -> Figure:
+    """Shows it: in a notebook as the figure that is returned (inline="page": as the whole program in the cell, which `attnscope page` makes where
+    its package attnscope-web is installed), else in a window while your program goes on. A second call shows its tensors in the
     window that is open, which keeps its place; new=True opens another one; wait=True returns when the window was closed. Where there is neither a
     notebook nor a display, only the figure is returned.
 
     The other arguments are figure()'s. A window that is open keeps its layer, head, row, workspace, stage, theme and size: they are refused then."""
     global _window
+    if inline not in ("figure", "page"):
+        raise ValueError(f"inline is '{inline}'; expected 'figure' or 'page'")
     arrays = contents(q, k, v, **options)
     places = {"layer": layer, "head": head, "row": row, "workspace": workspace, "stage": stage, "theme": theme, "size": size}
-    shown = Figure(arrays, titles=titles, **places)
+    shown = Figure(arrays, titles=titles, page=inline == "page", **places)
     if _figure.in_notebook() or not _figure.has_display():
         return shown
     if _window is None or new or not _window.is_open():

@@ -1,6 +1,7 @@
 """A figure of one call: its picture, its numbers, and the window that shows it."""
 
 import csv
+import html
 import io
 import json
 import os
@@ -102,7 +103,7 @@ def first_look(arrays: Arrays, **places: Any) -> Dict[str, Any]:
 class Figure:
     """One call as attnscope draws it. In a notebook it is its picture, in which resting the pointer on a cell says its words and its number."""
 
-    def __init__(self, arrays: Arrays, *, titles: bool = True, theme: Optional[str] = None, size: Optional[str] = None, **places: Any) -> None:
+    def __init__(self, arrays: Arrays, *, titles: bool = True, page: bool = False, theme: Optional[str] = None, size: Optional[str] = None, **places: Any) -> None:
         self._folder = tempfile.mkdtemp(prefix="attnscope-")
         self._remove = weakref.finalize(self, shutil.rmtree, self._folder, True)
         self._layers = sum(name.split(".")[-1] in ("Q", "weights") for name in arrays)
@@ -111,12 +112,14 @@ class Figure:
         self.window: Optional["subprocess.Popen[bytes]"] = None
         self.path = write(self._folder, arrays)
         self._asked = as_options(theme=theme or "light", size=size or "1280x800") + places_of(arrays, **first_look(arrays, **places))
-        self._titles = titles
+        self._titles, self._page = titles, page
         self._pictures: Dict[str, bytes] = {}
-        self.picture("svg")  # what is wrong with the tensors is said now
+        self.picture("html" if page else "svg")  # what is wrong with the tensors is said now
 
     def picture(self, kind: str) -> bytes:
-        """The bytes of an "svg", "pdf" or "png"."""
+        """The bytes of an "svg", "pdf" or "png"; "html": the program with the document in it."""
+        if kind == "html" and kind not in self._pictures:
+            self._pictures[kind] = run(["page", self.path, "-o", "-", *self._asked])
         if kind not in self._pictures:
             plain = ["--no-titles"] if kind == "svg" and not self._titles else []
             self._pictures[kind] = run(["render", self.path, "--format", kind, "-o", "-", *plain, *self._asked])
@@ -127,19 +130,22 @@ class Figure:
         return self.picture("svg").decode().replace('class="attn"', 'class="attn" style="max-width:100%;height:auto"', 1)
 
     def _repr_html_(self) -> str:
-        """The same inside the page: notebooks that draw an SVG as an image would not say what the pointer rests on."""
-        return self._repr_svg_()
+        """The same inside the page: notebooks that draw an SVG as an image would not say what the pointer rests on; or the program in a frame."""
+        if not self._page:
+            return self._repr_svg_()
+        page = html.escape(self.picture("html").decode())
+        return f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" style="width:100%;height:800px;border:0"></iframe>'
 
     def _repr_png_(self) -> bytes:
         return self.picture("png")
 
     def save(self, path: Path) -> str:
-        """Writes the picture; .svg, .pdf or .png, as the name says. Returns the path.
+        """Writes the picture; .svg, .pdf or .png, as the name says; .html: the program with the document in it. Returns the path.
 
-        ValueError: another extension."""
+        ValueError: another extension. RuntimeError: .html, and the package attnscope-web is not installed."""
         kind = pathlib.Path(path).suffix[1:].lower()
-        if kind not in ("svg", "pdf", "png"):
-            raise ValueError(f"{os.fspath(path)} ends in '.{kind}'; expected .svg, .pdf or .png")
+        if kind not in ("svg", "pdf", "png", "html"):
+            raise ValueError(f"{os.fspath(path)} ends in '.{kind}'; expected .svg, .pdf, .png or .html")
         pathlib.Path(path).write_bytes(self.picture(kind))
         return os.fspath(path)
 

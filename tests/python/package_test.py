@@ -2,6 +2,8 @@
 
     package_test.py ATTNSCOPE PACKAGE
 """
+import base64
+import json
 import os
 import pathlib
 import re
@@ -10,6 +12,7 @@ import subprocess
 import sys
 import unittest
 import xml.etree.ElementTree as xml
+from unittest import mock
 
 import numpy
 from case import BINARY, PACKAGE, Case, attnscope, causal, softmax
@@ -189,8 +192,27 @@ class Figures(Case):
         for name, begins in (("a.svg", b"<svg"), ("a.PDF", b"%PDF-"), ("a.png", b"\x89PNG")):
             figure.save(self.folder / name)
             self.assertTrue((self.folder / name).read_bytes().startswith(begins))
-        with self.assertRaisesRegex(ValueError, "ends in '.jpg'; expected .svg, .pdf or .png"):
+        with self.assertRaisesRegex(ValueError, "ends in '.jpg'; expected .svg, .pdf, .png or .html"):
             figure.save(self.folder / "a.jpg")
+
+    def test_a_page_of_it_is_the_program_with_the_tensors_in_it(self):
+        q, k, v = self.qkv(2, 5, 4)
+        with mock.patch.dict(os.environ, ATTNSCOPE_ASSETS=str(self.folder)):
+            with self.assertRaisesRegex(RuntimeError, "attnscope-web"):
+                attnscope.show(q, k, v, inline="page")
+            (self.folder / "web").mkdir()
+            (self.folder / "web" / "attnscope-page.html").write_text('<p title="1"><!--document--></p>')
+            shown = attnscope.show(q, k, v, inline="page", head=1)
+            shown.save(self.folder / "a.html")
+        page = (self.folder / "a.html").read_text()
+        session = json.loads(base64.b64decode(re.search(r"""data-name="session.json" data-words='.*'>(.*)<""", page)[1]))
+        self.assertEqual(session["document"]["file"], "attention.npz")
+        self.assertNotIn("absolute", session["document"])
+        self.assertEqual(session["place"]["head"], 1)
+        self.assertIn('data-name="attention.npz"', page)
+        self.assertRegex(shown._repr_html_(), r'^<iframe srcdoc="&lt;p title=&quot;1&quot;&gt;[^"]*" sandbox="allow-scripts')
+        with self.assertRaisesRegex(ValueError, "inline is 'window'; expected 'figure' or 'page'"):
+            attnscope.show(q, k, v, inline="window")
 
     def test_two_in_one_page_name_nothing_alike(self):
         names = [set(re.findall(r' id="([^"]+)"', self.figure(head=head)._repr_html_())) for head in (0, 1)]

@@ -1,9 +1,9 @@
-"""core as WebAssembly, run by node, computes what the program computes: every stage that `attnscope trace` saves, to 1e-5, by each
-backend. Skipped where it is not built.
+"""The program as WebAssembly, run by node, computes what the program computes: every stage that `attnscope trace` saves, to 1e-5, by
+each backend. Skipped where it is not built.
 
     engine_test.py ATTNSCOPE TREE
 
-docs/web.md says how it is built; ATTNSCOPE_ENGINE names another engine.cjs than that of build/web.
+docs/web.md says how it is built; ATTNSCOPE_NODE_PROGRAM names another attnscope-node.cjs than that of build/web.
 """
 import os
 import pathlib
@@ -13,9 +13,9 @@ import sys
 import tempfile
 import time
 
-ENGINE = pathlib.Path(os.environ.get("ATTNSCOPE_ENGINE", pathlib.Path(sys.argv[2]) / "build/web/web/engine.cjs"))
-if not ENGINE.exists():
-    print(f"{ENGINE} is not built: it wants Emscripten 4 or later (docs/web.md)")
+PROGRAM = pathlib.Path(os.environ.get("ATTNSCOPE_NODE_PROGRAM", pathlib.Path(sys.argv[2]) / "build/web/web/attnscope-node.cjs"))
+if not PROGRAM.exists():
+    print(f"{PROGRAM} is not built: it wants Emscripten 4 or later (docs/web.md)")
     sys.exit(77)
 NODE = os.environ.get("ATTNSCOPE_NODE") or shutil.which("node")
 if NODE is None:
@@ -57,8 +57,9 @@ with tempfile.TemporaryDirectory() as scratch:
         shapes = {"Q": (b, h, t, d_k), "K": (b, h, t, d_k), "V": (b, h, t, d_v)}
         np.savez(scratch / "in.npz", **{name: random.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()})
         for backend in ("reference", "staged", "fused"):
-            run(sys.argv[1], "trace", scratch / "in.npz", "-o", scratch / "native.npz", "--causal", "--backend", backend)
-            seconds = run(NODE, ENGINE, scratch / "in.npz", scratch / "web.npz", backend)
+            trace = ["trace", scratch / "in.npz", "--causal", "--backend", backend, "-o"]
+            run(sys.argv[1], *trace, scratch / "native.npz")
+            seconds = run(NODE, PROGRAM, *trace, scratch / "web.npz")
             found = dict(differences(np.load(scratch / "native.npz"), np.load(scratch / "web.npz")))
             compared += len(found)
             wanted = {"context", "logsumexp"} if backend == "fused" else {"scores", "weights", "context", "logsumexp"}

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+struct GLFWwindow;  // there is none
+
 namespace attn::gl {
 
 /// What page.js heard of the browser. Keys, characters and the pointer go straight to Dear ImGui, which hands them on one

@@ -1,0 +1,59 @@
+// attnscope page: the program's own page, of which a test needs only the place for a document, with what is open in it.
+#include <cstdlib>
+
+#include "core/io/base64.h"
+#include "core/io/file.h"
+#include "tests/cli/command.h"
+
+using namespace attn;
+
+namespace {
+
+/// The assets are that folder's as long as it lives.
+struct NamedAssets {
+    explicit NamedAssets(const std::string& folder) {
+        setenv("ATTNSCOPE_ASSETS", folder.c_str(), 1);
+    }
+    ~NamedAssets() { unsetenv("ATTNSCOPE_ASSETS"); }
+    NamedAssets(const NamedAssets&) = delete;
+    NamedAssets& operator=(const NamedAssets&) = delete;
+};
+
+void make_page(const Scratch& scratch) {
+    std::filesystem::create_directory(scratch.at("web"));
+    REQUIRE(write_file_atomically(scratch.at("web/attnscope-page.html"),
+                                  "<body><!--document--></body>"));
+}
+
+std::string page_of(const Scratch& scratch, const Arguments& words) {
+    const std::string page = scratch.at("page.html");
+    succeeds(joined({"page", "-o", page}, words));
+    return *read_text_file(page);
+}
+
+}  // namespace
+
+TEST_CASE("page: the tensors and a session that names them are in it") {
+    const Scratch scratch;
+    const NamedAssets assets(scratch.at(""));
+    make_page(scratch);
+    const std::string page = page_of(scratch, {golden("qkv.npz"), "--workspace", "heads"});
+    CHECK(page.starts_with("<body><script type=\"text/x-attnscope\" data-name=\"qkv.npz\">" +
+                           base64(*read_text_file(golden("qkv.npz"))) + "</script>"));
+    CHECK(says(page, R"(data-name="session.json" data-words='["session.json"]')"));
+    CHECK(page.ends_with("</script>\n</body>"));
+    const std::string typed = page_of(scratch, {"--sentence", "it saw it"});
+    CHECK(says(typed, "session.json"));
+    CHECK_FALSE(says(typed, ".npz"));
+}
+
+TEST_CASE("page: what it cannot be made of is said") {
+    const Scratch scratch;
+    const NamedAssets assets(scratch.at(""));
+    CHECK(says(ends(cli::kFailure, {"page", "-o", scratch.at("page.html")}).err, "attnscope-web"));
+    check_refused({"page", "-o", "page.pdf"}, ".html");
+    make_page(scratch);
+    check_refused({"page", ATTN_TEST_DATA "/models/gpt2", "--token-ids", "5,9", "-o",
+                   scratch.at("page.html")},
+                  "is a trained model");
+}
