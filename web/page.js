@@ -2,7 +2,8 @@
 // exported functions named _attn_…; what the program asks of the page are the functions attn… here.
 (() => {
     const canvas = Module.canvas = document.getElementById("canvas");
-    const kLeast = {width: 1280, height: 720};  // in CSS pixels: a smaller page is drawn as large and shown smaller
+    const kLeast = {width: 512, height: 320};  // in CSS pixels: a smaller page is drawn as large and shown smaller
+    const errors = [];
     let started = false, frame = 0, timer = 0;
 
     const say = words => {
@@ -26,7 +27,7 @@
         const rest = _attn_turn();
         if (rest < 0) {
             started = false;
-            say("attnscope has ended. Load the page again to go on.");
+            say(errors.slice(-3).join("\n") || "attnscope has ended. Load the page again to go on.");
         } else if (rest === 0) {
             Module.attnWake();
         } else {
@@ -205,25 +206,32 @@
         setTimeout(() => URL.revokeObjectURL(link.href), 60000);
     };
 
-    // ---- work that is not saved
+    // ---- what the browser keeps: work that is not saved, and settings
 
-    const kKept = "attnscope:unsaved:" + location.pathname;
-    Module.attnKeep = words => {
+    const kKept = "attnscope:unsaved:" + location.pathname + location.hash;  // of what the page began with
+    const kSettings = "/home/.config/attnscope/settings.json";
+    const keep = (name, words) => {
         try {
-            if (words) localStorage.setItem(kKept, words);
-            else localStorage.removeItem(kKept);
+            if (words) localStorage.setItem(name, words);
+            else localStorage.removeItem(name);
             return 1;
         } catch {
             return 0;
         }
     };
-    Module.attnKept = () => {
+    const kept = name => {
         try {
-            return localStorage.getItem(kKept) || "";
+            return localStorage.getItem(name) || "";
         } catch {
             return "";
         }
     };
+    Module.attnKeep = words => keep(kKept, words);
+    Module.attnKept = () => kept(kKept);
+    listen(window, "pagehide", () => keep("attnscope:settings", FS.readFile(kSettings, {encoding: "utf8"})));
+    const prefers = what => matchMedia(`(prefers-${what})`).matches;
+    const first_settings = () => JSON.stringify({
+        theme: prefers("color-scheme: light") ? "light" : "dark", reduced_motion: prefers("reduced-motion: reduce")});
 
     // ---- letters of other scripts
 
@@ -254,19 +262,21 @@
     // ---- start: the document that the page holds, or the state in its address
 
     const bytes_of = base64 => Uint8Array.from(atob(base64.trim()), c => c.charCodeAt(0));
+    const held = [...document.querySelectorAll("script[type='text/x-attnscope']")];
+    const words = location.hash.length > 1 ? [state_of(location.hash)] :
+        held.flatMap(file => file.dataset.words ? JSON.parse(file.dataset.words) : []);
+    Module.arguments = words;
     Module.preRun = [() => {
         ENV.HOME = "/home";
+        FS.mkdirTree(kSettings.replace(/\/[^/]*$/, ""));
+        FS.writeFile(kSettings, kept("attnscope:settings") || first_settings());
         FS.mkdir(kFolder);
         FS.chdir(kFolder);
-        const words = [];
-        for (const held of document.querySelectorAll("script[type='text/x-attnscope']")) {
-            FS.mkdirTree((kFolder + "/" + held.dataset.name).replace(/\/[^/]*$/, ""));
-            FS.writeFile(kFolder + "/" + held.dataset.name, bytes_of(held.textContent));
-            words.push(...(held.dataset.words ? JSON.parse(held.dataset.words) : []));
+        for (const file of held) {
+            const path = kFolder + "/" + file.dataset.name;
+            FS.mkdirTree(path.replace(/\/[^/]*$/, ""));
+            FS.writeFile(path, bytes_of(file.textContent));
         }
-        if (location.hash.length > 1) words.splice(0, words.length, state_of(location.hash));
-        if (matchMedia("(prefers-color-scheme: light)").matches && !words.includes("--theme")) words.push("--theme", "light");
-        Module.arguments = words;
     }];
     Module.postRun = [() => {
         started = true;
@@ -274,7 +284,6 @@
         canvas.focus();
         Module.attnWake();
     }];
-    const errors = [];
     Module.printErr = words => {
         errors.push(words);
         console.error(words);

@@ -1,6 +1,8 @@
-"""A browser without a screen, driven through its WebDriver (https://www.w3.org/TR/webdriver2/)."""
+"""Browsers without a screen, driven as WebDriver says (https://www.w3.org/TR/webdriver2/): Chromium by chromedriver, Firefox by its
+Marionette, which takes the same commands by another wire."""
 import base64
 import json
+import os
 import pathlib
 import shutil
 import socket
@@ -9,32 +11,30 @@ import time
 import urllib.error
 import urllib.request
 
-ARGUMENTS = ["--headless=new", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-             "--force-device-scale-factor=1", "--disable-dev-shm-usage", "--hide-scrollbars"]
+SIZE = (1600, 900)
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 class Browser:
-    """Chromium by chromedriver; `folder` gets its profile and what is downloaded."""
+    """`folder` gets its profile and what is downloaded. A kind of browser says how a command is sent."""
 
-    def __init__(self, folder, width=1600, height=1000):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.driver = subprocess.Popen(["chromedriver", f"--port={self.port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        options = {"binary": shutil.which("chromium"),
-                   "args": [*ARGUMENTS, f"--user-data-dir={folder}/profile", f"--window-size={width},{height}"],
-                   "prefs": {"download.default_directory": str(folder), "download.prompt_for_download": False}}
-        self.session = ""
-        wanted = {"capabilities": {"alwaysMatch": {"goog:chromeOptions": options,
-                                                   "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}}}
-        self.session = "/session/" + self.wait(lambda: self.try_to(lambda: self.ask("POST", "/session", wanted)), 60)["sessionId"]
+    def start(self):
+        self.resize(*SIZE)
 
-    @staticmethod
-    def try_to(ask):
-        try:
-            return ask()
-        except (ConnectionError, urllib.error.URLError):
-            return None
+    def resize(self, width, height):
+        """The page's own size, in CSS pixels."""
+        for _ in range(3):
+            inner = self.script("return [innerWidth, innerHeight]")
+            outer = self.window()
+            if inner == [width, height]:
+                return
+            self.window(outer["width"] + width - inner[0], outer["height"] + height - inner[1])
+            time.sleep(0.3)
 
     @staticmethod
     def wait(ask, seconds):
@@ -43,6 +43,77 @@ class Browser:
         while not (given := ask()) and time.monotonic() < end:
             time.sleep(0.1)
         return given
+
+    def words(self):
+        """What the screen says."""
+        return self.script("return document.getElementById('words')?.textContent ?? ''")
+
+    def says(self, part, seconds=60):
+        return bool(self.wait(lambda: part in " ".join(self.words().split()), seconds))
+
+    def press(self, *keys):
+        for key in keys:
+            self.actions({"type": "key", "id": "keys", "actions": [
+                {"type": "keyDown", "value": key}, {"type": "pause", "duration": 60}, {"type": "keyUp", "value": key}]})
+            time.sleep(0.15)
+
+    def chord(self, *keys):
+        downs = [{"type": "keyDown", "value": key} for key in keys]
+        self.actions({"type": "key", "id": "keys", "actions": [*downs, {"type": "pause", "duration": 60},
+                                                               *({"type": "keyUp", "value": key} for key in reversed(keys))]})
+
+    def point(self, kind, x, y, rest=100):
+        self.actions({"type": "pointer", "id": kind, "parameters": {"pointerType": kind}, "actions": [
+            {"type": "pointerMove", "x": round(x), "y": round(y), "duration": 50}, {"type": "pause", "duration": rest},
+            {"type": "pointerDown", "button": 0}, {"type": "pause", "duration": 100}, {"type": "pointerUp", "button": 0}]})
+
+    def click(self, x, y):
+        self.point("mouse", x, y)
+
+    def tap(self, x, y):
+        self.point("touch", x, y)
+
+    def drop(self, name, data):
+        """A file as a person drags one onto the page."""
+        self.script("""
+            const bytes = Uint8Array.from(atob(arguments[1]), c => c.charCodeAt(0));
+            const transfer = new DataTransfer();
+            transfer.items.add(new File([bytes], arguments[0]));
+            document.getElementById("canvas").dispatchEvent(new DragEvent("drop", {dataTransfer: transfer, bubbles: true, cancelable: true}));
+            """, name, base64.b64encode(data).decode())
+
+    def loaded(self):
+        """What the page asked for beside itself."""
+        return self.script("return performance.getEntriesByType('resource').map(entry => entry.name)")
+
+
+class Chromium(Browser):
+    ARGUMENTS = ["--headless=new", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
+                 "--force-device-scale-factor=1", "--disable-dev-shm-usage", "--hide-scrollbars", "--touch-events=enabled"]
+
+    @staticmethod
+    def missing():
+        for program in ("chromium", "chromedriver"):
+            if shutil.which(program) is None:
+                return f"{program} is not installed (Debian: chromium, chromium-driver)"
+        return None
+
+    def __init__(self, folder):
+        self.port = free_port()
+        self.driver = subprocess.Popen(["chromedriver", f"--port={self.port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        options = {"binary": shutil.which("chromium"), "args": [*self.ARGUMENTS, f"--user-data-dir={folder}/profile"],
+                   "prefs": {"download.default_directory": str(folder), "download.prompt_for_download": False}}
+        self.session = ""
+        asked = {"capabilities": {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}}}
+        self.session = "/session/" + self.wait(lambda: self.tried(asked), 60)["sessionId"]
+        self.start()
+        self.requests()
+
+    def tried(self, asked):
+        try:
+            return self.ask("POST", "/session", asked)
+        except (ConnectionError, urllib.error.URLError):
+            return None
 
     def ask(self, method, path, words=None):
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{self.session}{path}", method=method,
@@ -57,45 +128,23 @@ class Browser:
     def script(self, text, *args):
         return self.ask("POST", "/execute/sync", {"script": text, "args": list(args)})
 
-    def words(self):
-        """What the screen says."""
-        return self.script("return document.getElementById('words').textContent")
+    def actions(self, *actions):
+        self.ask("POST", "/actions", {"actions": list(actions)})
 
-    def says(self, part, seconds=60):
-        return bool(self.wait(lambda: part in self.words(), seconds))
-
-    def press(self, *keys):
-        actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
-        self.ask("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
-
-    def chord(self, *keys):
-        actions = [{"type": "keyDown", "value": key} for key in keys] + [{"type": "keyUp", "value": key} for key in reversed(keys)]
-        self.ask("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
-
-    def click(self, x, y):
-        self.ask("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [
-            {"type": "pointerMove", "x": x, "y": y, "duration": 50}, {"type": "pause", "duration": 100},
-            {"type": "pointerDown", "button": 0}, {"type": "pause", "duration": 100}, {"type": "pointerUp", "button": 0}]}]})
-
-    def drop(self, name, data):
-        """A file as a person drags one onto the page."""
-        self.script("""
-            const bytes = Uint8Array.from(atob(arguments[1]), c => c.charCodeAt(0));
-            const transfer = new DataTransfer();
-            transfer.items.add(new File([bytes], arguments[0]));
-            document.getElementById("canvas").dispatchEvent(new DragEvent("drop", {dataTransfer: transfer, bubbles: true, cancelable: true}));
-            """, name, base64.b64encode(data).decode())
+    def window(self, width=None, height=None):
+        return self.ask("GET", "/window/rect") if width is None else self.ask("POST", "/window/rect", {"width": width, "height": height})
 
     def picture(self, path):
         pathlib.Path(path).write_bytes(base64.b64decode(self.ask("GET", "/screenshot")))
 
-    def log(self, kind="browser"):
-        return self.ask("POST", "/se/log", {"type": kind})
+    def faults(self):
+        return [line["message"] for line in self.ask("POST", "/se/log", {"type": "browser"}) if line["level"] == "SEVERE"]
 
     def requests(self):
-        """Addresses that the page asked for since the last call."""
-        sent = [json.loads(line["message"])["message"] for line in self.log("performance")]
-        return [each["params"]["request"]["url"] for each in sent if each["method"] == "Network.requestWillBeSent"]
+        """Addresses that the page asked for since the last call, as the browser's log has them."""
+        sent = [json.loads(line["message"])["message"] for line in self.ask("POST", "/se/log", {"type": "performance"})]
+        urls = [each["params"]["request"]["url"] for each in sent if each["method"] == "Network.requestWillBeSent"]
+        return [url for url in urls if not url.startswith(("chrome:", "data:"))]
 
     def close(self):
         try:
@@ -103,3 +152,79 @@ class Browser:
         finally:
             self.driver.terminate()
             self.driver.wait()
+
+
+class Firefox(Browser):
+    PREFERENCES = {"webgl.force-enabled": True, "browser.shell.checkDefaultBrowser": False, "datareporting.policy.dataSubmissionEnabled": False,
+                   "browser.startup.homepage_override.mstone": "ignore", "layout.css.devPixelsPerPx": "1.0", "dom.w3c_touch_events.enabled": 1}
+
+    @staticmethod
+    def missing():
+        if not os.environ.get("DISPLAY"):
+            return "Firefox has no WebGL without a display"
+        return None if shutil.which("firefox-esr") else "firefox-esr is not installed (Debian: firefox-esr)"
+
+    def __init__(self, folder):
+        port, profile = free_port(), pathlib.Path(folder) / "profile"
+        profile.mkdir()
+        lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in {**self.PREFERENCES, "marionette.port": port}.items()]
+        (profile / "user.js").write_text("\n".join(lines))
+        self.driver = subprocess.Popen(["firefox-esr", "--marionette", "--no-remote", "--profile", profile],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.wire, self.number = self.wait(lambda: self.connected(port), 90), 0
+        self.received()  # its name and version
+        self.ask("NewSession", capabilities={"alwaysMatch": {}})
+        self.start()
+
+    @staticmethod
+    def connected(port):
+        try:
+            return socket.create_connection(("127.0.0.1", port), timeout=300)
+        except ConnectionError:
+            return None
+
+    def received(self):
+        length = b""
+        while not length.endswith(b":"):
+            length += self.wire.recv(1)
+        text = b""
+        while len(text) < int(length[:-1]):
+            text += self.wire.recv(int(length[:-1]) - len(text))
+        return json.loads(text)
+
+    def ask(self, command, **words):
+        self.number += 1
+        sent = json.dumps([0, self.number, f"WebDriver:{command}", words])
+        self.wire.sendall(f"{len(sent.encode())}:{sent}".encode())
+        _, _, error, result = self.received()
+        if error:
+            raise OSError(f"{command}: {error['error']}: {error['message']}")
+        return result.get("value", result)
+
+    def open(self, url):
+        self.ask("Navigate", url=url)
+
+    def script(self, text, *args):
+        return self.ask("ExecuteScript", script=text, args=list(args), sandbox=None)
+
+    def actions(self, *actions):
+        self.ask("PerformActions", actions=list(actions))
+
+    def window(self, width=None, height=None):
+        return self.ask("GetWindowRect") if width is None else self.ask("SetWindowRect", width=width, height=height)
+
+    def picture(self, path):
+        pathlib.Path(path).write_bytes(base64.b64decode(self.ask("TakeScreenshot", full=False)))
+
+    def faults(self):
+        return []  # Marionette has no log
+
+    def requests(self):
+        return [self.script("return location.href.split('#')[0]"), *self.loaded()]
+
+    def close(self):
+        self.driver.terminate()
+        self.driver.wait()
+
+
+BROWSERS = [Chromium, Firefox]

@@ -1,16 +1,17 @@
-"""The page of the program in Chromium: what it draws, what keys, clicks, files and links do, and that nothing leaves it.
+"""The page of the program in Chromium and Firefox: what it draws, what keys, clicks, fingers, files and links do, and that nothing
+leaves it.
 
     page_test.py ATTNSCOPE TREE
 
 The page is that of build/web, or what ATTNSCOPE_PAGE names; docs/web.md says how it is made.
 """
+import io
 import os
 import pathlib
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 BINARY, TREE = sys.argv[1], pathlib.Path(sys.argv[2])
@@ -18,35 +19,134 @@ PAGE = pathlib.Path(os.environ.get("ATTNSCOPE_PAGE", TREE / "build/web/web/attns
 if not PAGE.exists():
     print("the page is not built: it wants Emscripten 4 or later (docs/web.md)")
     sys.exit(77)
-for program in ("chromium", "chromedriver"):
-    if shutil.which(program) is None:
-        print(f"{program} is not installed (Debian: chromium, chromium-driver)")
-        sys.exit(77)
-from browser import Browser
+try:
+    import numpy as np
+except ImportError:
+    print("numpy is not installed (Debian: python3-numpy)")
+    sys.exit(77)
+from browser import BROWSERS
 
-RIGHT = "\uE014"
+STREET = (553, 553)  # of the row of "it" on the first screen
+RIGHT, CONTROL, ENTER = "\ue014", "\ue009", "\ue007"
+here = [kind for kind in BROWSERS if kind.missing() is None]
+if not here:
+    print("; ".join(kind.missing() for kind in BROWSERS))
+    sys.exit(77)
 
 
-class Page(unittest.TestCase):
+class Page:
+    """Of each browser."""
+    Browser = None
+
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
+        scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
-        self.browser = Browser(self.folder)
+        self.browser = self.Browser(self.folder)
         self.addCleanup(self.browser.close)
-
-    def attnscope(self, *words):
-        done = subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, check=False, cwd=self.folder,
-                              env={**os.environ, "ATTNSCOPE_ASSETS": str(PAGE.parent.parent), "HOME": str(self.folder)})
-        self.assertEqual(done.returncode, 0, done.stderr)
 
     def page_of(self, *words):
         """A page by `attnscope page`, opened from the disk."""
         page = self.folder / "page.html"
-        self.attnscope("page", *words, "-o", page)
+        done = subprocess.run([BINARY, "page", *map(str, words), "-o", page], capture_output=True, text=True, check=False, cwd=self.folder,
+                              env={**os.environ, "ATTNSCOPE_ASSETS": str(PAGE.parent.parent), "HOME": str(self.folder)})
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.browser.open(page.as_uri())
-        return page
 
+    def said(self, part, seconds=60):
+        self.assertTrue(self.browser.says(part, seconds), f"'{part}' is not in: {self.browser.words()}")
+
+    def npz(self, tokens=6, d=8, heads=2):
+        random = np.random.default_rng(1)
+        arrays = {name: random.standard_normal((heads, tokens, d)).astype(np.float32) for name in "QKV"}
+        packed = io.BytesIO()
+        np.savez(packed, **arrays)
+        return arrays, packed.getvalue()
+
+    def weight(self, arrays, row, column, scale):
+        scores = arrays["Q"][0, row].astype(np.float64) @ arrays["K"][0].T * scale
+        powers = np.exp(scores - scores.max())
+        return f"{powers[column] / powers.sum():.4f}"
+
+    def test_first_screen_steps_and_the_arithmetic_of_what_is_clicked(self):
+        self.browser.open(PAGE.as_uri())
+        self.said("it looks at animal 65 %")
+        self.said("A[it, animal] = 0.6548")
+        self.assertEqual(self.browser.script("return document.getElementById('said').hidden"), True)
+        self.browser.press(RIGHT)
+        self.said("Each token takes a sum of the values")
+        self.browser.press("\ue012")
+        self.said("Softmax turns each row")
+        self.browser.click(*STREET)
+        self.said("A[it, street] = 0.1341")
+        self.said("9.3418 ÷ √ 8 = 3.3028")
+        self.assertEqual(self.browser.faults(), [])
+        self.assertEqual(self.browser.requests(), [PAGE.as_uri()])
+
+    def test_a_file_is_dropped_and_its_numbers_are_those_of_numpy(self):
+        self.browser.open(PAGE.as_uri())
+        self.said("it looks at")
+        arrays, packed = self.npz()
+        self.browser.drop("mine.npz", packed)
+        self.said("mine.npz: 2 heads, 6 × 6")
+        self.said(f"A[0, 1] {self.weight(arrays, 0, 1, 8 ** -0.5)}")
+        self.browser.press("s")
+        self.said(f"A[0, 1] {self.weight(arrays, 0, 1, 1.0)}")
+        self.browser.drop("broken.npz", b"PK\3\4 is no archive")
+        self.said("broken.npz")
+        self.said(f"A[0, 1] {self.weight(arrays, 0, 1, 1.0)}")  # nothing is lost
+
+    def test_a_page_holds_its_document_and_a_link_its_state(self):
+        arrays, packed = self.npz()
+        (self.folder / "mine.npz").write_bytes(packed)
+        self.page_of("mine.npz", "--workspace", "step", "--stage", "weights", "--select", "weights:2,3")
+        self.said(f"A[2, 3] {self.weight(arrays, 2, 3, 8 ** -0.5)}")
+        self.browser.open(PAGE.as_uri())
+        self.said("it looks at")
+        self.browser.press("1", "m")
+        self.said("every query may attend to every key")
+        self.browser.chord(CONTROL, "k")
+        time.sleep(0.5)
+        self.browser.press(*"copy state", ENTER)
+        link = self.browser.wait(lambda: self.browser.script("return Module.attnPasted"), 10)
+        self.browser.open("about:blank")
+        self.browser.open(PAGE.as_uri() + "#" + link.split(":", 1)[1])
+        self.said("every query may attend to every key")
+        self.assertEqual(self.browser.faults(), [])
+
+    def test_learn_trains_fifty_steps(self):
+        self.browser.open(PAGE.as_uri())
+        self.said("it looks at")
+        self.browser.press("2", "l")
+        self.said("Space trains them")
+        self.browser.press(" ")
+        steps = [f"step {n} of 600" for n in range(50, 601)]
+        self.assertTrue(self.browser.wait(lambda: any(step in self.browser.words() for step in steps), 120), self.browser.words())
+
+    def test_the_map_of_a_generated_matrix_is_exact(self):
+        self.page_of("--planted", 2048)
+        begun = time.monotonic()
+        self.said("exact overview", 120)
+        print(f"{self.Browser.__name__}: a map of 2048 tokens, {time.monotonic() - begun:.1f} s")
+
+    def test_fingers_tap_hover_and_pinch(self):
+        self.browser.open(PAGE.as_uri())
+        self.said("it looks at")
+        self.browser.tap(*STREET)
+        self.said("A[it, street] = 0.1341")
+
+    def test_a_small_page_is_whole(self):
+        self.browser.resize(500, 700)
+        self.browser.open(PAGE.as_uri())
+        self.said("it looks at")
+        width, height = self.browser.script("return [canvas.width, canvas.height]")
+        self.assertGreaterEqual(width, 500)
+        self.assertGreater(height, width)
+
+
+for kind in here:
+    globals()[kind.__name__] = type(kind.__name__, (Page, unittest.TestCase), {"Browser": kind})
+del kind, Page
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

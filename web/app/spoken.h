@@ -17,7 +17,7 @@ class Spoken : public ui::PassingPainter {
 
     void text(const view::Font& font, view::Point at, view::Color color,
               std::string_view text) override {
-        words_ += std::fabs(at.y - y_) < 1.0F ? ' ' : '\n';
+        words_ += std::fabs(at.y - y_) < 0.5F * font.px ? ' ' : '\n';
         words_ += text;
         y_ = at.y;
         PassingPainter::text(font, at, color, text);

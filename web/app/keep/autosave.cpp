@@ -70,7 +70,7 @@ Leftovers::Leftovers(const fs::path& folder) {
 
 std::optional<view::Recovery> Leftovers::first() const {
     if (files_.empty()) return std::nullopt;
-    return view::Recovery{files_.front().path().string(), "of this page"};
+    return view::Recovery{files_.front().path().string(), "this page"};
 }
 
 Leftover Leftovers::take_first() {
