@@ -4,7 +4,7 @@
     const canvas = Module.canvas = document.getElementById("canvas");
     const kLeast = {width: 512, height: 320};  // in CSS pixels: a smaller page is drawn as large and shown smaller
     const errors = [];
-    let started = false, frame = 0, timer = 0;
+    let started = false, drawn = false, frame = 0, timer = 0;
 
     const say = words => {
         const element = document.getElementById("said");
@@ -25,6 +25,8 @@
         frame = 0;
         clearTimeout(timer);
         const rest = _attn_turn();
+        if (!drawn) performance.mark("first-frame");
+        drawn = true;
         if (rest < 0) {
             started = false;
             say(errors.slice(-3).join("\n") || "attnscope has ended. Load the page again to go on.");
@@ -181,22 +183,48 @@
     // ---- files: what is opened is copied into the page's memory
 
     const kFolder = "/files";
-    const add = async (file, opened) => {
-        const path = kFolder + "/" + file.name;
-        FS.writeFile(path, new Uint8Array(await file.arrayBuffer()));
-        send(opened, path);
+    const kMostBytes = 1 << 30;
+    /// [path, File] of what a dropped entry holds.
+    const files_in = async entry => {
+        if (entry.isFile) return [[entry.fullPath, await new Promise((found, lost) => entry.file(found, lost))]];
+        const reader = entry.createReader(), all = [];
+        for (;;) {
+            const some = await new Promise((found, lost) => reader.readEntries(found, lost));
+            if (some.length === 0) return all;
+            for (const each of some) all.push(...await files_in(each));
+        }
     };
+    /// What was chosen or dropped together: the files of a model are a folder, others are opened one by one.
+    const add = async (found, opened) => {
+        if (found.reduce((bytes, [, file]) => bytes + file.size, 0) > kMostBytes) {
+            say("A page takes files of at most 1 GB: larger ones are for the installed program.");
+            setTimeout(say, 8000, "");
+            return;
+        }
+        const is_model = found.some(([path]) => path.endsWith("/config.json"));
+        const folder = is_model && found.every(([path]) => path.lastIndexOf("/") === 0) ? "/model" : "";
+        for (const [path, file] of found) {
+            FS.mkdirTree((kFolder + folder + path).replace(/\/[^/]*$/, ""));
+            FS.writeFile(kFolder + folder + path, new Uint8Array(await file.arrayBuffer()));
+        }
+        if (is_model) send(opened, kFolder + (folder || found[0][0].replace(/^(\/[^/]*).*/, "$1")));
+        else for (const [path] of found) send(opened, kFolder + path);
+    };
+    const alone = files => Array.from(files, file => ["/" + file.name, file]);
     Module.attnAskFile = () => {
         const input = document.createElement("input");
         input.type = "file";
-        input.onchange = () => add(input.files[0], _attn_file_chosen);
+        input.multiple = true;
+        input.onchange = () => add(alone(input.files), _attn_file_chosen);
         input.oncancel = () => send(_attn_file_chosen, "");
         input.click();
     };
     listen(window, "dragover", event => event.preventDefault());
-    listen(window, "drop", event => {
+    listen(window, "drop", async event => {
         event.preventDefault();
-        for (const file of event.dataTransfer.files) add(file, _attn_dropped);
+        const entries = Array.from(event.dataTransfer.items, item => item.webkitGetAsEntry?.());
+        if (entries.every(entry => entry)) add((await Promise.all(entries.map(files_in))).flat(), _attn_dropped);
+        else add(alone(event.dataTransfer.files), _attn_dropped);
     });
     Module.attnDownload = path => {
         const link = document.createElement("a");

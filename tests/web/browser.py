@@ -73,14 +73,14 @@ class Browser:
     def tap(self, x, y):
         self.point("touch", x, y)
 
-    def drop(self, name, data):
-        """A file as a person drags one onto the page."""
+    def drop(self, **files):
+        """Files as a person drags them onto the page together, by name."""
         self.script("""
-            const bytes = Uint8Array.from(atob(arguments[1]), c => c.charCodeAt(0));
             const transfer = new DataTransfer();
-            transfer.items.add(new File([bytes], arguments[0]));
+            for (const [name, base64] of Object.entries(arguments[0]))
+                transfer.items.add(new File([Uint8Array.from(atob(base64), c => c.charCodeAt(0))], name));
             document.getElementById("canvas").dispatchEvent(new DragEvent("drop", {dataTransfer: transfer, bubbles: true, cancelable: true}));
-            """, name, base64.b64encode(data).decode())
+            """, {name: base64.b64encode(data).decode() for name, data in files.items()})
 
     def loaded(self):
         """What the page asked for beside itself."""
@@ -223,6 +223,7 @@ class Firefox(Browser):
         return [self.script("return location.href.split('#')[0]"), *self.loaded()]
 
     def close(self):
+        self.wire.close()
         self.driver.terminate()
         self.driver.wait()
 

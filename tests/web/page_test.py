@@ -5,12 +5,15 @@ leaves it.
 
 The page is that of build/web, or what ATTNSCOPE_PAGE names; docs/web.md says how it is made.
 """
+import functools
+import http.server
 import io
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -87,14 +90,34 @@ class Page:
         self.browser.open(PAGE.as_uri())
         self.said("it looks at")
         arrays, packed = self.npz()
-        self.browser.drop("mine.npz", packed)
+        self.browser.drop(**{"mine.npz": packed})
         self.said("mine.npz: 2 heads, 6 × 6")
         self.said(f"A[0, 1] {self.weight(arrays, 0, 1, 8 ** -0.5)}")
         self.browser.press("s")
         self.said(f"A[0, 1] {self.weight(arrays, 0, 1, 1.0)}")
-        self.browser.drop("broken.npz", b"PK\3\4 is no archive")
+        self.browser.drop(**{"broken.npz": b"PK\3\4 is no archive"})
         self.said("broken.npz")
         self.said(f"A[0, 1] {self.weight(arrays, 0, 1, 1.0)}")  # nothing is lost
+
+    def test_a_host_gives_three_files_and_is_asked_for_no_more(self):
+        folder = PAGE.parent.parent / "attnscope-web"
+        quiet = type("Quiet", (http.server.SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(quiet, directory=folder)) as host:
+            threading.Thread(target=host.serve_forever, daemon=True).start()
+            root = f"http://127.0.0.1:{host.server_port}/"
+            self.browser.open(root)
+            self.said("it looks at animal 65 %")
+            asked = self.browser.requests()
+            self.assertEqual(sorted(set(asked) - {root + "favicon.ico"}), [root, root + "attnscope.js", root + "attnscope.wasm"])
+            self.assertEqual([fault for fault in self.browser.faults() if "favicon" not in fault], [])
+            host.shutdown()
+
+    def test_the_files_of_a_model_are_dropped_together(self):
+        folder = TREE / "tests/goldens/models/gpt2"
+        self.browser.open(PAGE.as_uri())
+        self.said("it looks at")
+        self.browser.drop(**{file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()})
+        self.said("without a tokenizer a text is the numbers of its tokens")  # it is read as one, and this one has none
 
     def test_a_page_holds_its_document_and_a_link_its_state(self):
         arrays, packed = self.npz()
