@@ -57,14 +57,17 @@ std::filesystem::path folder_of(const std::string& path) {
     return std::filesystem::absolute(path).parent_path();
 }
 
+bool is_there(const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+}
+
 /// attnscope-20260131-094500.png, or …-2.png and so on where there is one already.
 std::filesystem::path free_screenshot_path(const std::filesystem::path& folder) {
     const std::string stem =
         fmt::format("attnscope-{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
     std::filesystem::path path = folder / (stem + ".png");
-    std::error_code ignored;
-    for (int n = 2; std::filesystem::exists(path, ignored); ++n)
-        path = folder / fmt::format("{}-{}.png", stem, n);
+    for (int n = 2; is_there(path); ++n) path = folder / fmt::format("{}-{}.png", stem, n);
     return path;
 }
 
@@ -349,10 +352,10 @@ class Desktop {
         frames_wanted_ = kFramesAfterEvent;
     }
 
-    /// Asks once more before it overwrites a file that nobody asked to.
+    /// Asks once more before it overwrites a file that nobody asked to; of a figure its caption too.
     bool confirm(view::PromptKind kind, const view::FileRequest& request) {
-        std::error_code ignored;
-        if (request.overwrite || !std::filesystem::exists(request.path, ignored)) return true;
+        const std::string caption = view::caption_of(state_, kind, request.path);
+        if (request.overwrite || (!is_there(request.path) && !is_there(caption))) return true;
         dispatch(view::ShowPrompt{kind, request.path, true});
         frames_wanted_ = kFramesAfterEvent;
         return false;
@@ -385,22 +388,20 @@ class Desktop {
 
     /// Its file dialog, and its programs for what was written.
     void ask_desktop() {
-        if (const auto chosen = std::exchange(chosen_, std::nullopt)) dispatch(*chosen);
         const view::DesktopLook look = view::desktop_look(state_);
         if (!look.opens.empty()) {
             dispatch(view::OpenWritten{});
             if (!open_with_desktop(look.opens)) warn("There is no xdg-open to open it with.");
         }
         if (look.asks_dialog) dispatch(view::AskFileDialog{false});
-        if (look.asks_dialog && state_.prompt)
-            dialog_.ask(state_.prompt->kind, state_.prompt->path);
+        if (look.asks_dialog && state_.prompt) dialog_.ask(*state_.prompt);
     }
 
     void take_from_dialog() {
-        const auto path = dialog_.take();
-        if (!path || path->empty() || !state_.prompt) return;
-        chosen_ = view::ShowPrompt{state_.prompt->kind, *path};
-        dispatch(view::ShowPrompt{});  // for a frame: its field would hold on to what was typed
+        const auto path = dialog_.take(state_.prompt);
+        if (!path || path->empty()) return;
+        dispatch(view::DraftPrompt{*path});
+        dispatch(view::CountFileDialog{view::desktop_look(state_).answers + 1});
         frames_wanted_ = kFramesAfterEvent;
     }
 
@@ -469,7 +470,6 @@ class Desktop {
     bool keeps_work_ = false;  // what is not saved is offered at the next start
     std::optional<std::pair<view::FigureSize, view::FigurePaper>> previewed_;
     FileDialog dialog_;
-    std::optional<view::ShowPrompt> chosen_;  // by it
     int frames_wanted_ = kFramesAfterEvent;
     std::optional<AtExit> display_lost_;
 };

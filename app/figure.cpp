@@ -40,9 +40,6 @@ constexpr Preset kPresets[] = {{},
                                {1280.0F, 720.0F, 1.5F}};
 
 view::FigureSize size_of(const view::AppState& state) { return view::figure_look(state).size; }
-bool is_paper(view::FigureSize size) {
-    return size != view::FigureSize::screen && size != view::FigureSize::slide;
-}
 
 view::FigurePaper paper_of(const view::AppState& state) { return view::figure_look(state).paper; }
 
@@ -246,7 +243,7 @@ Result<void> export_figure(const view::AppState& state, const std::filesystem::p
         .and_then([&]() -> Result<void> {
             const std::string caption = studio.caption(state);
             return caption.empty() ? Result<void>()
-                                   : write_file_atomically(cli::caption_file(path), caption);
+                                   : write_file_atomically(view::caption_file(path), caption);
         });
 }
 

@@ -64,16 +64,22 @@ std::vector<std::string> dialog_words(PromptKind kind, const std::string& path) 
 FileDialog::~FileDialog() {
     if (!is_open()) return;
     kill(process_, SIGTERM);
+    end();
+}
+
+void FileDialog::end() {
     waitpid(process_, nullptr, 0);
     close(answer_);
+    process_ = 0;
 }
 
 bool FileDialog::is_here() { return is_program("zenity") || is_program("kdialog"); }
 
-void FileDialog::ask(PromptKind kind, const std::string& path) {
+void FileDialog::ask(const view::Prompt& prompt) {
     std::array<int, 2> ends{};
     if (is_open() || pipe2(ends.data(), O_CLOEXEC) != 0) return;
-    process_ = started(dialog_words(kind, path), ends[1]);
+    kind_ = prompt.kind;
+    process_ = started(dialog_words(kind_, prompt.path), ends[1]);
     close(ends[1]);
     answer_ = ends[0];
     fcntl(answer_, F_SETFL, O_NONBLOCK);
@@ -81,16 +87,19 @@ void FileDialog::ask(PromptKind kind, const std::string& path) {
     if (!is_open()) close(answer_);
 }
 
-std::optional<std::string> FileDialog::take() {
+std::optional<std::string> FileDialog::take(const std::optional<view::Prompt>& prompt) {
     if (!is_open()) return std::nullopt;
+    if (!prompt || prompt->kind != kind_) {
+        kill(process_, SIGTERM);
+        end();
+        return std::nullopt;
+    }
     std::array<char, 4096> bytes{};
     ssize_t count = 0;
     while ((count = read(answer_, bytes.data(), bytes.size())) > 0)
         text_.append(bytes.data(), static_cast<std::size_t>(count));
     if (count < 0) return std::nullopt;  // nothing yet
-    waitpid(process_, nullptr, 0);
-    close(answer_);
-    process_ = 0;
+    end();
     return text_.substr(0, text_.find('\n'));
 }
 

@@ -15,14 +15,18 @@ class FileDialog {
     ~FileDialog();
     /// Whether there is one.
     static bool is_here();
-    void ask(view::PromptKind kind, const std::string& path);
+    void ask(const view::Prompt& prompt);
     bool is_open() const { return process_ > 0; }
-    /// The path that was chosen, once the dialog is closed; "": none. Does not wait.
-    std::optional<std::string> take();
+    /// The path that was chosen, once the dialog is closed; "": none. Does not wait. Ends the dialog where the prompt that
+    /// asked is not there any more.
+    std::optional<std::string> take(const std::optional<view::Prompt>& prompt);
 
   private:
+    void end();
+
     pid_t process_ = 0;
-    int answer_ = -1;  // the end of a pipe
+    view::PromptKind kind_ = view::PromptKind::open;  // of the prompt that asked
+    int answer_ = -1;                                 // the end of a pipe
     std::string text_;
 };
 

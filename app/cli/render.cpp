@@ -201,7 +201,7 @@ void render(RenderOptions& options, Streams io) {
     write_to(options.output, bytes, io);
     if (const std::string caption = studio->caption(state);
         !caption.empty() && !files::is_standard(options.output))
-        write_to(caption_file(options.output).string(), caption, io);
+        write_to(view::caption_file(options.output), caption, io);
     if (!found.empty()) throw failed(std::move(found));
 }
 

@@ -22,13 +22,13 @@ std::string film(Studio& studio, const Start& start, view::AppState state, jobs:
         film.add(or_throw(parse_png(or_throw(studio.picture(state)), "a frame")), ms);
     };
     const int rest_ms = static_cast<int>(std::lround(1000.0 * rest_s));
-    const auto lenient = [](const view::AppState&) { return Result<void>{}; };
+    const auto answer = [&] { jobs::answer(state, jobs); };
     view::apply(state, view::Tick{0.0});  // from now on the clock of a window
     or_throw(complete(state, jobs));
     add(kFramesToSettle, rest_ms);
     for (const view::Action& line : start.replay) {
-        or_throw(jobs::play(state, jobs, {line}, lenient));
-        jobs::answer(state, jobs);
+        or_throw(view::play(state, {line}, answer));
+        answer();
         for (int n = 0; n < kMostFrames && view::is_animating(state); ++n) {
             view::apply(state, view::Tick{kFrameMs / 1000.0});
             for (const view::Action& due : view::due_actions(state)) view::apply(state, due);

@@ -16,9 +16,9 @@ Result<void> carry_out(const Start& start, view::AppState& state, jobs::Jobs& jo
             return {};
         return bad_input(message.words);
     };
-    const auto lenient = [](const view::AppState&) { return Result<void>{}; };
-    if (auto done = jobs::play(state, jobs, start.actions, strict); !done) return done;
-    return jobs::play(state, jobs, start.replay, lenient);
+    const auto answer = [&] { jobs::answer(state, jobs); };
+    if (auto done = view::play(state, start.actions, answer, strict); !done) return done;
+    return view::play(state, start.replay, answer);
 }
 
 Result<void> complete(view::AppState& state, jobs::Jobs& jobs) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "app/common/actions.h"
@@ -21,10 +20,5 @@ class Studio {
     /// What stands beside a figure of a fixed width, in place of a heading in it; "": nothing.
     virtual std::string caption(const view::AppState&) { return {}; }
 };
-
-/// "weights.caption.txt", beside weights.svg.
-inline std::filesystem::path caption_file(std::filesystem::path figure) {
-    return figure.replace_extension(".caption.txt");
-}
 
 }  // namespace attn::cli

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
+#include <string>
 
 #include "app/common/image.h"
 #include "app/common/set_field.h"
@@ -13,6 +15,15 @@ enum class FigureSize : std::uint8_t { screen, column, wide_column, page, slide 
 template <>
 inline constexpr std::string_view kNamesOf<FigureSize>[] = {"screen", "85mm", "120mm", "180mm",
                                                             "slide"};
+
+/// On a page the headline stands beside the figure.
+constexpr bool is_paper(FigureSize size) {
+    return size != FigureSize::screen && size != FigureSize::slide;
+}
+/// "weights.caption.txt", beside weights.svg.
+inline std::string caption_file(std::filesystem::path figure) {
+    return figure.replace_extension(".caption.txt").string();
+}
 
 /// What lies behind it: white on a page and the theme's own ground elsewhere; cream, in the light theme; nothing.
 enum class FigurePaper : std::uint8_t { plain, cream, transparent };
@@ -27,19 +38,25 @@ struct FigureLook {
     bool operator==(const FigureLook&) const = default;
 };
 inline constexpr Look<FigureLook> figure_look;
+/// Of a prompt for a figure on a page: where its caption goes; "": there is none.
+inline std::string caption_of(const AppState& state, PromptKind kind, const std::string& path) {
+    return kind == PromptKind::figure && is_paper(figure_look(state).size) ? caption_file(path)
+                                                                           : "";
+}
 
 /// What the desktop does with files: of the moment, in no session.
 struct DesktopLook {
     bool has_dialog = false;   // one of its own that asks for a path
     bool asks_dialog = false;  // it is to be opened
-    std::string written;       // the file that the bottom line says was written; "": none
-    std::string opens;         // what the desktop is to open with its own program; "": nothing
+    int answers = 0;  // paths that it gave: each has a field of its own, which held another text
+    std::string written;  // the file that the bottom line says was written; "": none
+    std::string opens;    // what the desktop is to open with its own program; "": nothing
     bool operator==(const DesktopLook&) const = default;
 };
 inline constexpr Look<DesktopLook> desktop_look;
 
-using OfferFileDialog = Put<desktop_look, &DesktopLook::has_dialog>;
 using AskFileDialog = Put<desktop_look, &DesktopLook::asks_dialog>;
+using CountFileDialog = Put<desktop_look, &DesktopLook::answers>;
 using ShowWritten = Put<desktop_look, &DesktopLook::written>;
 using OpenWritten = Put<desktop_look, &DesktopLook::opens>;
 
@@ -48,7 +65,7 @@ using SetFigurePaper = Put<figure_look, &FigureLook::paper, "set_figure_paper", 
 using ShowFigurePreview = Put<figure_look, &FigureLook::preview>;
 using FigureActions = ActionList<
     Plain<SetFigureSize, SetFigurePaper>,
-    Moments<ShowFigurePreview, OfferFileDialog, AskFileDialog, ShowWritten, OpenWritten>>;
+    Moments<ShowFigurePreview, AskFileDialog, CountFileDialog, ShowWritten, OpenWritten>>;
 template <ListedIn<FigureActions> A>
 inline constexpr Meta kMetaOf<A> = FigureActions::kMeta<A>;
 

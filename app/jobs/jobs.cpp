@@ -35,16 +35,4 @@ void answer(view::AppState& state, Jobs& jobs) {
     }
 }
 
-Result<void> play(view::AppState& state, Jobs& jobs, const view::Actions& actions,
-                  const std::function<Result<void>(const view::AppState&)>& after) {
-    for (const view::Action& action : actions) {
-        if (view::is_awaited(action)) answer(state, jobs);
-        if (!view::is_awaited(action)) view::apply(state, action);
-        state.effects = {};  // done when it was asked for
-        state.prompt.reset();
-        if (auto done = after(state); !done) return done;
-    }
-    return {};
-}
-
 }  // namespace attn::jobs

@@ -24,9 +24,6 @@ class Jobs {
     std::vector<std::unique_ptr<view::Job>> jobs_;
 };
 
-/// Carries out `actions` in order; at an answer among them answers on this thread all that is requested by then. `after` is called after each action of the list; an error of it ends the play.
-Result<void> play(view::AppState& state, Jobs& jobs, const view::Actions& actions,
-                  const std::function<Result<void>(const view::AppState&)>& after);
 /// Answers all that is requested.
 void answer(view::AppState& state, Jobs& jobs);
 

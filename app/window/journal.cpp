@@ -128,12 +128,22 @@ void answer_all(AppState& state, const Opener& open) {
     }
 }
 
-void play(AppState& state, const Actions& actions, const Opener& open) {
+Result<void> play(AppState& state, const Actions& actions, const std::function<void()>& answer,
+                  const std::function<Result<void>(const AppState&)>& after) {
     for (const Action& action : actions) {
-        if (is_awaited(action)) answer_all(state, open);
-        if (!is_awaited(action)) view::apply(state, action);
+        is_awaited(action) ? answer() : view::apply(state, action);
+        state.effects = {};  // done when it was asked for
+        state.prompt.reset();
+        if (!after) continue;
+        if (auto done = after(state); !done) return done;
     }
-    answer_all(state, open);
+    return {};
+}
+
+void play(AppState& state, const Actions& actions, const Opener& open) {
+    const auto answer = [&] { answer_all(state, open); };
+    (void)play(state, actions, answer);
+    answer();
 }
 
 }  // namespace attn::view

@@ -15,7 +15,11 @@ bool is_awaited(const Action& action);
 /// Answers on this thread what waits for no map: documents, traces, curves. For tests and for whoever has no window.
 void answer_all(AppState& state, const Opener& open = {});
 
-/// Carries out `actions`; at an answer among them, the request that it answers is run first.
+/// Carries out `actions`; at an answer among them `answer` brings what is requested. `after` is called after each; an error
+/// of it ends the play.
+Result<void> play(AppState& state, const Actions& actions, const std::function<void()>& answer,
+                  const std::function<Result<void>(const AppState&)>& after = {});
+/// By answer_all(), at the end too.
 void play(AppState& state, const Actions& actions, const Opener& open = {});
 
 }  // namespace attn::view

@@ -31,7 +31,8 @@ view::AppState started(const std::vector<std::string>& words) {
         return bad_input(state.message.words);
     };
     jobs::Jobs jobs(files::opener(attn::backends()), [] {});
-    CHECK(jobs::play(start->state, jobs, start->actions, message));
+    CHECK(view::play(
+        start->state, start->actions, [&] { jobs::answer(start->state, jobs); }, message));
     return start->state;
 }
 

@@ -39,8 +39,6 @@ view::AppState started(const view::Actions& actions) {
 
 view::OpenPlanted planted(Index tokens) { return {{.tokens = tokens}}; }
 
-Result<void> fine(const view::AppState&) { return {}; }
-
 }  // namespace
 
 TEST_CASE("the jobs make the input, complete the view and explain the cell") {
@@ -162,7 +160,7 @@ TEST_CASE("a replay waits at an answer: what comes next finds the document") {
     view::AppState state = view::initial_state();
     jobs::Jobs jobs = idle_jobs();
     const view::Actions actions{planted(600), view::DocumentReady{}, view::GoToCell{{599, 5}}};
-    REQUIRE(jobs::play(state, jobs, actions, fine));
+    REQUIRE(view::play(state, actions, [&] { jobs::answer(state, jobs); }));
     CHECK(std::get<large::PlantedSpec>(state.document().origin).tokens == 600);
     CHECK(map_look(state).selected == large::Cell{599, 5});
 }
@@ -176,7 +174,8 @@ TEST_CASE("an error of whoever looks on ends a play") {
     };
     const view::Actions actions{view::SetScaling{false}, view::SetCausal{true},
                                 view::GoToStage{Stage::output}};
-    CHECK(must_fail(jobs::play(state, jobs, actions, refuse)).sentence == "no mask, please");
+    const auto answer = [&] { jobs::answer(state, jobs); };
+    CHECK(must_fail(view::play(state, actions, answer, refuse)).sentence == "no mask, please");
     CHECK(state.stage == Stage::x);
     CHECK(state.document().spec.scale == ScaleKind::none);
 }

@@ -6,7 +6,9 @@
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/view.h"
 #include "app/workspaces/masks/actions.h"
+#include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view.h"
+#include "core/engine.h"
 #include "tests/view/view_test.h"
 #include "tests/view/waves.h"
 
@@ -154,6 +156,58 @@ TEST_CASE("the map of several heads has the mean of their weights in every cell"
             REQUIRE(cells.values(i, j) == static_cast<float>(mean));
             REQUIRE(cells.is_masked(i, j) == (j > i));
         }
+}
+
+TEST_CASE(
+    "scores of 300 tokens are a job's and stay while the mask is set; weights are the engine's") {
+    const auto of_two = [](double pace) {
+        Tensor both(Shape{1, 2, 300, 8});
+        for (Index h = 0; h < 2; ++h)
+            std::ranges::copy(waves(300, pace + static_cast<double>(h)).values(),
+                              both.matrix(0, h).data);
+        return both;
+    };
+    for (const bool sink : {false, true}) {
+        Inputs inputs;
+        inputs.q = of_two(0.37);
+        inputs.k = of_two(0.53);
+        inputs.v = of_two(0.71);
+        inputs.k(0, 1, 290, 0) = NAN;
+        if (sink) inputs.params[Param::sinks] = Tensor(Shape{1, 1, 1, 2}, 0.5F);
+        Document document = document_of({std::make_shared<const Inputs>(inputs)});
+        document.spec.alibi = true;
+        document.spec.mask.causal = CausalAlign::top_left;
+        AppState state =
+            after(state_of(std::move(document)).value(), {ShowHead{1, 0}, SetWorkspace{"masks"}});
+        CHECK(build_masks_view(state).maps.size() == 1);
+        CHECK(has(build_masks_view(state).unavailable, "still being computed"));
+        const auto request = requested_mask_scores(state);
+        REQUIRE(request);
+        const Action late = run(*request, {});
+        CHECK(requested_mask_scores(after(state, {SetScaling{false}, late})));
+        state = after(
+            std::move(state),
+            {late, PaintMask{5, 0, 5, 299, PaintShape::rectangle, false}, SetEmptyRows{true}});
+        CHECK_FALSE(requested_mask_scores(state));
+        REQUIRE(build_masks_view(state).maps.size() == 3);
+        const Trace engine = attend(inputs, state.document().spec).value();
+        Index others = 0;
+        for (const Stage stage : {Stage::masked, Stage::weights}) {
+            const auto found = masks_values(state, stage);
+            for (Index i = 0; i < 300; ++i)
+                for (Index j = 0; j < 300; ++j) {
+                    const float expected = engine[stage](0, 1, i, j);
+                    const bool same = found(i, j) == expected ||
+                                      std::abs(found(i, j) - expected) < 1e-5F ||
+                                      (std::isnan(found(i, j)) && std::isnan(expected));
+                    others += same ? 0 : 1;
+                }
+        }
+        CHECK(others == 0);
+        state = after(std::move(state), {ShowMasksTab{MasksTab::conventions}});
+        CHECK(build_masks_view(state).maps.size() == 3);
+        CHECK_FALSE(requested_mask_scores(state));
+    }
 }
 
 TEST_CASE("two kinds of 300 tokens are a job's; a late answer of other settings is dropped") {

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# A prompt keeps the path that cannot be opened; the desktop's dialog gives another; a figure of 85 mm and its caption; an
-# emoji is typed into the sentence.   files.sh ATTNSCOPE
+# A prompt keeps the path that cannot be opened; the desktop's dialog gives another, and none to the next prompt; a figure of
+# 85 mm and its caption; an emoji is typed into the sentence; saved where the dialog says, the program ends.   files.sh ATTNSCOPE
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 cp "$here/../../assets/presets/river-bank.json" chosen.json
 mkdir bin
-printf '#!/bin/sh\necho "%s"\n' "$work/chosen.json" >bin/zenity # the desktop's dialog, answered at once
+# The desktop's dialog: it answers after so many seconds.
+printf '#!/bin/sh\nsleep $(cat "%s/delay")\ncat "%s/answer"\n' "$work" "$work" >bin/zenity
+echo 0 >delay
+echo "$work/chosen.json" >answer
 chmod +x bin/zenity
 export PATH=$work/bin:$PATH LC_ALL=C.UTF-8
 
@@ -30,8 +33,45 @@ does '"action":"export_figure"' press Return
 wait_for "the caption" test -s figure.caption.txt
 grep -q '<svg [^>]*width="321' figure.svg || fail "the figure is not 85 mm wide"
 
+# A caption that somebody wrote is asked about as a figure is.
+echo mine >other.caption.txt
+press ctrl+e
+sleep 0.5
+press ctrl+a
+typed "$work/other.svg"
+does '"action":"export_figure"' press Return
+sleep 0.5
+[[ $(<other.caption.txt) == mine && ! -e other.svg ]] || fail "the caption was overwritten unasked"
+does '"action":"export_figure".*"overwrite":true' press Return
+wait_for "the other caption" grep -q ' looks at ' other.caption.txt
+
+# What is chosen for a prompt that was closed goes into no other.
+echo 2 >delay
+press ctrl+o
+sleep 0.5
+press ctrl+b
+sleep 0.5
+press Escape
+press ctrl+e
+sleep 2.5
+does '"action":"export_figure","path":"[a-z-]*.svg"' press Return
+echo 0 >delay
+
 probe() { click "$1" "$2" && xdotool key z; }
 first_that '"action":"draft_sentence"' probe $(points 700 900 50 24 24 10)
 press ctrl+a
 xdotool type --delay 300 'a 😀'
 wait_for "the emoji" grep -q '"action":"draft_sentence","text":"a 😀"' "$journal"
+
+# Saved where the dialog says, in place of what was typed, the program ends.
+press Return
+echo "$work/kept.json" >answer
+press ctrl+q
+sleep 0.5
+press Return # save and quit
+typed none
+press ctrl+b
+sleep 1
+does '"action":"save_session","path":".*/kept.json"' press Return
+ends 0
+[[ -s kept.json ]] || fail "the session is not where the dialog said"

@@ -119,7 +119,12 @@ void draw_prompt_words(const view::AppState& state, const std::string& hint, con
     const bool failed = said.severity == view::Severity::error;
     if (failed && !state.prompt->confirmed)
         return wrapped_words(frame, frame.fonts.body, frame.theme.bad, said.words);
-    const std::string taken = state.prompt->path + " is there already: Enter overwrites it.";
+    const std::string& path = state.prompt->path;
+    const std::string caption = view::caption_of(state, state.prompt->kind, path);
+    const std::string taken =
+        caption.empty() ? path + " is there already: Enter overwrites it."
+                        : fmt::format("{} or {} is there already: Enter overwrites what is there.",
+                                      path, caption);
     wrapped_words(frame, frame.fonts.body,
                   state.prompt->confirmed ? frame.theme.warning : frame.theme.muted,
                   state.prompt->confirmed ? taken : hint);
@@ -135,7 +140,8 @@ void draw_prompt(const view::AppState& state, const Frame& frame, view::Actions&
                                       frame.px(figure ? kFigureHeight : kHeight), frame);
     words(frame, frame.fonts.title, frame.theme.text, text.title);
     std::string path = prompt.path;
-    wide_field("##path", text.asked, path, ImGuiInputTextFlags_AutoSelectAll, frame);
+    wide_field(fmt::format("##path{}", view::desktop_look(state).answers).c_str(), text.asked, path,
+               ImGuiInputTextFlags_AutoSelectAll, frame);
     if (view::desktop_look(state).has_dialog && !asks_text(prompt.kind) &&
         (button(frame, "browse", "browse…", {"The desktop's file dialog", "Key: Ctrl+B"}) ||
          (ImGui::GetIO().KeyCtrl && is_pressed(view::Key::b))))

@@ -7,6 +7,7 @@
 
 #include "app/common/document/edits.h"
 #include "app/workspaces/heads/actions.h"
+#include "app/workspaces/heads/corpus.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/words.h"
@@ -146,7 +147,9 @@ bool has_current_heads(const AppState& state) {
 
 void follow_heads(AppState& state) {
     follow_choice(state);
-    if (state.workspace != "heads" || !heads_lacks(state).empty()) return;
+    if (state.workspace != "heads") return;
+    follow_corpus(state);
+    if (!heads_lacks(state).empty()) return;
     if (!has_current_heads(state) && head_cells(heads_input(state.document())) <= kAtOnceCells)
         run(heads_request(state), {}).carry_out(state);
     follow_shown(state);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/kept.h"
 #include "app/common/words.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/words.h"
@@ -17,9 +18,8 @@ namespace {
 constexpr std::size_t kMostWords = 200;  // of a text that a tooltip has
 
 /// What is looked at of a head: the measure that heads are sorted by, or its strongest pattern.
-HeadMeasure shown_measure(const HeadsLook& look, const CorpusHead& head) {
-    if (const auto sort = find_head_measure(look.sort); sort && *sort != HeadMeasure::change)
-        return *sort;
+HeadMeasure shown_measure(const std::string& by, const CorpusHead& head) {
+    if (const auto sort = find_head_measure(by); sort && *sort != HeadMeasure::change) return *sort;
     HeadMeasure most = HeadMeasure::sink;
     for (const HeadMeasureInfo& each : head_measure_table())
         if (is_head_label(each.measure) &&
@@ -40,8 +40,8 @@ std::string extreme_line(std::string_view word, HeadMeasure measure, const Extre
                        extreme.text->number, shortened(extreme.text->words, kMostWords));
 }
 
-HeadsTableRow row_of(const HeadsLook& look, const CorpusHead& head, bool shown) {
-    const HeadMeasure measure = shown_measure(look, head);
+HeadsTableRow row_of(const std::string& sort, const CorpusHead& head, bool shown) {
+    const HeadMeasure measure = shown_measure(sort, head);
     const MeasureStatistics& of = head[measure];
     HeadsTableRow row{head.place, head_short(head.place), {}, {}, shown};
     for (std::size_t n = 0; n < kCorpusMeasures; ++n)
@@ -88,26 +88,43 @@ std::string corpus_lacks(const AppState& state) {
                        document.groups.front(), group_of(document));
 }
 
-HeadsTable corpus_table(const AppState& state) {
-    const HeadsLook& look = heads_look(state);
-    const CorpusResult& result = look.corpus_read->result;
+namespace {
+
+CorpusShown found_corpus(CorpusShown::Of of) {
+    const CorpusResult& result = of.read->result;
     HeadsTable table;
-    table.sort = look.sort;
+    table.sort = of.sort;
     table.labels = false;
     for (const HeadMeasureInfo& each : measures_of_heads(false))
         table.columns.push_back(
             {std::string(each.key), std::string(each.title),
              fmt::format("{}\nmean ± standard deviation over the texts in which it is defined\n{}",
                          each.formula, each.source)});
-    for (const HeadPlace place : corpus_order(result, look.sort)) {
-        HeadsTableRow row = row_of(look, result.head(place), place == head_here(state));
-        if (model_of(state.document()) == nullptr)
+    for (const HeadPlace place : corpus_order(result, of.sort)) {
+        HeadsTableRow row = row_of(of.sort, result.head(place), place == of.here);
+        if (!of.reads)
             row.text.clear();  // nothing can read it
         else if (!row.text.empty())
             row.tip += "\nClick: the model reads the text that shows most";
         table.rows.push_back(std::move(row));
     }
-    return table;
+    return {std::move(of), std::move(table)};
+}
+
+}  // namespace
+
+std::shared_ptr<const CorpusShown> corpus_shown(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    const bool reads = model_of(state.document()) != nullptr;
+    return found_once(look.corpus_shown, {look.corpus_read, look.sort, head_here(state), reads},
+                      found_corpus);
+}
+
+void follow_corpus(AppState& state) {
+    HeadsLook& look = heads_look(state);
+    if (look.list != HeadsList::corpus || !corpus_lacks(state).empty())
+        return look.corpus_shown.reset();
+    look.corpus_shown = corpus_shown(state);
 }
 
 }  // namespace attn::view

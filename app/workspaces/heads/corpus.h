@@ -33,6 +33,18 @@ Action run(const CorpusRequest& request, const RunControl& control);
 std::string corpus_lacks(const AppState& state);
 /// A row a head: mean ± standard deviation of each measure. A row knows the text that shows most of what the heads are sorted
 /// by; where they are not sorted, of the pattern that the head shows most in the mean.
-HeadsTable corpus_table(const AppState& state);
+struct CorpusShown {
+    struct Of {
+        std::shared_ptr<const HeadsCorpus> read;
+        std::string sort;
+        HeadPlace here;      // the head that is shown
+        bool reads = false;  // a model is open
+        bool operator==(const Of&) const = default;
+    } of;
+    HeadsTable table;
+};
+/// Found once, after the action that changes it.
+std::shared_ptr<const CorpusShown> corpus_shown(const AppState& state);
+void follow_corpus(AppState& state);
 
 }  // namespace attn::view

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/kept.h"
 #include "app/common/pair_grid.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
@@ -227,20 +229,15 @@ std::vector<GridView> heads_grids(const AppState& state) {
 
 void follow_head_maps(AppState& state) {
     HeadsLook& look = heads_look(state);
-    if (!look.shown || look.form != HeadForm::matrix) {
-        look.maps = nullptr;
-        return;
-    }
-    const std::vector<HeadPlace> together = heads_together(state);
-    HeadsMaps maps{look.shown,        look.own_range,
-                   look.curve,        together.empty() ? large_heads(state) : together,
-                   !together.empty(), {}};
-    const bool same = look.maps && look.maps->of == maps.of &&
-                      look.maps->own_range == maps.own_range && look.maps->curve == maps.curve &&
-                      look.maps->places == maps.places && look.maps->together == maps.together;
-    if (same) return;
-    maps.cells = maps.together ? mean_cells(state, maps.places) : cells_of(state, maps.places);
-    look.maps = std::make_shared<const HeadsMaps>(std::move(maps));
+    if (!look.shown || look.form != HeadForm::matrix) return look.maps.reset();
+    const auto several = heads_together(state);
+    const auto& places = several.empty() ? large_heads(state) : several;
+    look.maps = found_once(
+        look.maps, {look.shown, look.own_range, look.curve, places, !several.empty()},
+        [&](HeadsMaps::Of of) {
+            auto cells = of.together ? mean_cells(state, places) : cells_of(state, places);
+            return HeadsMaps{std::move(of), std::move(cells)};
+        });
 }
 
 }  // namespace attn::view

@@ -1,33 +1,30 @@
 #include "app/workspaces/heads/shown.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "app/common/kept.h"
 #include "app/workspaces/heads/state.h"
 
 namespace attn::view {
 namespace {
 
 ClippedKeys clipped_of(const HeadsShown& shown, HeadPlace place, const HeadMatrix& matrix) {
-    if (shown.clip == SinkClip::none || matrix.values.columns == 0) return {};
-    if (shown.clip == SinkClip::limit)
-        return heavy_keys(
-            shown.show == HeadShow::rollout ? matrix.values : shown.of->weights(place),
-            shown.limit);
+    const auto& [result, show, clip, limit] = shown.of;
+    if (clip == SinkClip::none || matrix.values.columns == 0) return {};
+    if (clip == SinkClip::limit)
+        return heavy_keys(show == HeadShow::rollout ? matrix.values : result->weights(place),
+                          limit);
     ClippedKeys keys(static_cast<std::size_t>(matrix.values.columns), 0);
     keys.front() = 1;
     return keys;
 }
 
-bool is_current(const HeadsLook& look) {
-    const HeadsShown* const shown = look.shown.get();
-    return shown != nullptr && shown->of == look.result && shown->show == look.show &&
-           shown->clip == look.clip && shown->limit == look.clip_limit;
-}
-
-HeadsShown shown_of(const HeadsLook& look) {
-    HeadsShown shown{look.result, look.show, look.clip, look.clip_limit, {}, {}, 0.0};
-    for (const HeadFacts& facts : look.result->heads) {
-        const HeadMatrix matrix = head_matrix(*look.result, look.show, facts.place);
+HeadsShown shown_of(HeadsShown::Of of) {
+    HeadsShown shown{std::move(of), {}, {}, 0.0};
+    const HeadsResult& result = *shown.of.result;
+    for (const HeadFacts& facts : result.heads) {
+        const HeadMatrix matrix = head_matrix(result, shown.of.show, facts.place);
         shown.clipped.push_back(clipped_of(shown, facts.place, matrix));
         shown.largest.push_back(largest_of(matrix.values, shown.clipped.back()));
         shown.largest_of_all = std::max(shown.largest_of_all, shown.largest.back());
@@ -39,15 +36,15 @@ HeadsShown shown_of(const HeadsLook& look) {
 
 void follow_shown(AppState& state) {
     HeadsLook& look = heads_look(state);
-    if (!has_current_heads(state))
-        look.shown = nullptr;
-    else if (!is_current(look))
-        look.shown = std::make_shared<const HeadsShown>(shown_of(look));
+    if (!has_current_heads(state)) return look.shown.reset();
+    look.shown =
+        found_once(look.shown, {look.result, look.show, look.clip, look.clip_limit}, shown_of);
 }
 
 HeadColors head_colors(const HeadsLook& look, HeadPlace place) {
     const HeadsShown& shown = *look.shown;
-    const auto n = static_cast<std::size_t>(shown.of->find(place) - shown.of->heads.data());
+    const auto n =
+        static_cast<std::size_t>(shown.of.result->find(place) - shown.of.result->heads.data());
     double high = look.own_range ? shown.largest[n] : shown.largest_of_all;
     const bool whole = look.show == HeadShow::weights && look.clip == SinkClip::none;
     if (!look.own_range && whole) high = std::max(high, 1.0);

@@ -15,10 +15,13 @@ namespace attn::view {
 
 /// Of all heads, as the settings have them: found once after the action that changes one of them.
 struct HeadsShown {
-    std::shared_ptr<const HeadsResult> of;
-    HeadShow show = HeadShow::weights;
-    SinkClip clip = SinkClip::none;
-    double limit = 0.0;
+    struct Of {
+        std::shared_ptr<const HeadsResult> result;
+        HeadShow show = HeadShow::weights;
+        SinkClip clip = SinkClip::none;
+        double limit = 0.0;
+        bool operator==(const Of&) const = default;
+    } of;
     std::vector<ClippedKeys> clipped;  // of each of the heads
     std::vector<double>
         largest;  // of each, the size of its finite numbers at keys that are not clipped
@@ -29,12 +32,15 @@ void follow_shown(AppState& state);
 
 /// The matrices that stand large where they are too long for cells: found once, as HeadsShown is.
 struct HeadsMaps {
-    std::shared_ptr<const HeadsShown> of;
-    bool own_range = false;
-    ColorCurve curve = ColorCurve::root;
-    std::vector<HeadPlace> places;
-    bool together = false;  // their mean
-    MapCellsSet cells;      // empty: they are grids, or not defined
+    struct Of {
+        std::shared_ptr<const HeadsShown> shown;
+        bool own_range = false;
+        ColorCurve curve = ColorCurve::root;
+        std::vector<HeadPlace> places;
+        bool together = false;  // their mean
+        bool operator==(const Of&) const = default;
+    } of;
+    MapCellsSet cells;  // empty: they are grids, or not defined
 };
 
 /// How one head is coloured.

@@ -24,6 +24,7 @@ namespace attn::view {
 
 struct HeadsCorpus;
 struct HeadsMaps;
+struct CorpusShown;
 struct HeadsShown;
 struct SweptModel;
 
@@ -113,8 +114,9 @@ struct HeadsLook {
     double done = 0.0;                          // of what is being computed, 0 … 1
     std::shared_ptr<const SweptModel> swept;    // null: none was asked for yet
     double sweep_done = 0.0;
-    std::shared_ptr<const HeadsCorpus> corpus_read;  // null: not yet
-    std::shared_ptr<const SweptModel> circuit;       // of one head; null: none was asked for yet
+    std::shared_ptr<const HeadsCorpus> corpus_read;   // null: not yet
+    std::shared_ptr<const CorpusShown> corpus_shown;  // of it; null: its table is not shown
+    std::shared_ptr<const SweptModel> circuit;        // of one head; null: none was asked for yet
     double circuit_done = 0.0;
     std::optional<large::Cell> hovered_circuit;
     std::optional<Index> pairing;  // the token that is to be paired

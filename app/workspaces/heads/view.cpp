@@ -232,6 +232,11 @@ std::string pending_words(const AppState& state) {
                        counted(std::ssize(state.document().layers), "layer"), percent(look.done));
 }
 
+void add_corpus_table(const AppState& state, AllHeadsView& view) {
+    const auto shown = corpus_shown(state);
+    view.table = {shown, &shown->table};
+}
+
 /// Where there is no attention to show, the model not being there: the corpus alone.
 void add_corpus_alone(const AppState& state, AllHeadsView& view) {
     if (heads_look(state).list != HeadsList::corpus || !corpus_lacks(state).empty() ||
@@ -241,7 +246,7 @@ void add_corpus_alone(const AppState& state, AllHeadsView& view) {
     view.large_lacks = sentence(state.document().no_attention);
     view.list = HeadsList::corpus;
     view.controls = controls_of(state);
-    view.table = corpus_table(state);
+    add_corpus_table(state, view);
 }
 
 void add_together(const AppState& state, const std::vector<HeadPlace>& places, AllHeadsView& view) {
@@ -330,11 +335,12 @@ AllHeadsView build_all_heads_view(const AppState& state) {
     view.why = sentence("a label: " + label_rule()) + "\n" + view.legend.caution + " " +
                view.legend.source;
     if (look.list == HeadsList::scatter) view.scatter = heads_scatter(state);
-    if (look.list == HeadsList::table) view.table = heads_table(state);
+    if (look.list == HeadsList::table)
+        view.table = std::make_shared<const HeadsTable>(heads_table(state));
     if (look.list == HeadsList::sweep) view.sweep = head_sweep(state);
     if (look.list == HeadsList::corpus) {
         view.list_lacks = corpus_lacks(state);
-        if (view.list_lacks.empty()) view.table = corpus_table(state);
+        if (view.list_lacks.empty()) add_corpus_table(state, view);
     }
     add_large(state, view);
     view.hovered_pair = look.hovered_pair;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -250,7 +251,7 @@ struct AllHeadsView {
     std::string hover_title, hover_words;
     HeadsList list = HeadsList::pictures;
     std::optional<HeadsScatter> scatter;
-    std::optional<HeadsTable> table;
+    std::shared_ptr<const HeadsTable> table;  // null: there is none
     std::optional<SweepView> sweep;
     std::string list_lacks;  // why there is none of these; "": there is
     // the head shown, or A and B, in one of the forms

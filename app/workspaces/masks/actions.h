@@ -35,9 +35,14 @@ struct CopyMask {
     MaskCode code;
 };
 
+/// From a job; of another document they change nothing.
+struct MaskScoresReady {
+    std::shared_ptr<const MaskScores> scores{};
+};
+
 using MasksActions =
     ActionList<Plain<ShowMasksTab, SelectPair, SetConvention, SetConventionGain, CopyMask>,
-               Moments<HoverPair>>;
+               Answers<MaskScoresReady>, Moments<HoverPair>>;
 template <ListedIn<MasksActions> A>
 inline constexpr Meta kMetaOf<A> = MasksActions::kMeta<A>;
 

@@ -155,8 +155,8 @@ void add_gains(const AppState& state, MasksView& view) {
 }
 
 std::string no_scores_words(const AppState& state) {
-    if (const std::string too_many = too_many_words(state); !too_many.empty())
-        return fmt::format("{}: there is nothing to compare conventions of.", too_many);
+    if (const std::string lack = scores_lack(state); !lack.empty())
+        return fmt::format("{}: there is nothing to compare conventions of.", lack);
     return fmt::format(
         "The backend {} does not keep the scores: choose another to compare conventions.",
         state.backend_used);

@@ -176,7 +176,7 @@ const ConventionInfo& chosen_convention(const AppState& state, std::size_t side)
     return found == nullptr ? kTable[0] : *found;
 }
 
-ConventionScores convention_scores(const AppState& state) {
+ConventionScores convention_scores(const AppState& state, float gain) {
     const Document& document = state.document();
     const auto values = unmasked_scores(state);
     ConventionScores scores;
@@ -185,10 +185,13 @@ ConventionScores convention_scores(const AppState& state) {
     if (!sinks.empty()) scores.sink = sinks(0, 0, 0, state.head);
     if (values.rows == 0 || values.columns == 0) return scores;
     scores.scores = Tensor(Shape{1, 1, values.rows, values.columns});
-    const auto gain = static_cast<float>(std::pow(10.0, masks_look(state).gain));
     for (Index i = 0; i < values.rows; ++i)
         for (Index j = 0; j < values.columns; ++j) scores.scores(0, 0, i, j) = values(i, j) * gain;
     return scores;
+}
+
+ConventionScores convention_scores(const AppState& state) {
+    return convention_scores(state, static_cast<float>(std::pow(10.0, masks_look(state).gain)));
 }
 
 ConventionResult result_of(const ConventionScores& scores, const MaskConvention& convention) {

@@ -26,7 +26,7 @@ const ConventionInfo* find_convention(std::string_view key);
 /// The row of one of the two that are compared.
 const ConventionInfo& chosen_convention(const AppState& state, std::size_t side);
 
-/// The scores before the mask, of the head shown, times the gain; and the document's own mask.
+/// The scores before the mask, of the head shown, times a number; and the document's own mask.
 struct ConventionScores {
     Tensor scores;  // [1,1,Tq,Tk]; empty: the backend does not keep them
     std::vector<std::uint8_t> mask;
@@ -34,6 +34,8 @@ struct ConventionScores {
 
     ConventionInput input() const { return {scores.matrix(0, 0), mask, sink}; }
 };
+ConventionScores convention_scores(const AppState& state, float gain);
+/// Times the gain that is set.
 ConventionScores convention_scores(const AppState& state);
 /// What `convention` makes of them; they are there.
 ConventionResult result_of(const ConventionScores& scores, const MaskConvention& convention);

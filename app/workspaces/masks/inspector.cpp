@@ -220,7 +220,7 @@ InspectorView inspect_conventions(const AppState& state) {
     const MasksLong* const found = long_masks(state);
     if (found != nullptr && found->results[1])
         return explain_conventions(state, *found->scores, *found->results[0], *found->results[1]);
-    const ConventionScores scores = convention_scores(state);
+    const auto scores = found == nullptr ? convention_scores(state) : ConventionScores{};
     if (scores.scores.empty()) return only_hint("The scores are not kept.");
     return explain_conventions(state, scores,
                                result_of(scores, chosen_convention(state, 0).convention),

@@ -1,10 +1,13 @@
 #include "app/workspaces/masks/long.h"
 
 #include <algorithm>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "app/common/sheet.h"
-#include "app/workspaces/masks/state.h"
+#include "app/workspaces/masks/actions.h"
+#include "app/workspaces/masks/view_parts.h"
 #include "app/workspaces/masks/workspace.h"
 #include "core/backend.h"
 #include "core/engine.h"
@@ -16,25 +19,84 @@ Stage unmasked_stage(const AppState& state) {
     return stage_or_source(Stage::biased, state.document().spec);
 }
 
-/// The stages of the mask where the document's trace has none, being of too many pairs for all of them.
-std::shared_ptr<const Trace> own_stages(const AppState& state) {
+/// All that the scores before the mask are of.
+auto scoring(const AttentionSpec& spec) {
+    const Rope rope = spec.rope.value_or(Rope{});
+    const RopeScaling& scaling = rope.scaling;
+    return std::tuple(spec.score, spec.scale, spec.scale_value, spec.temperature, spec.query_offset,
+                      spec.softcap, spec.alibi, spec.heads, spec.kv_heads, spec.rope.has_value(),
+                      rope.pairs, rope.base, rope.dims, scaling.kind, scaling.factor, scaling.low,
+                      scaling.high, scaling.original_length);
+}
+
+/// nullopt where the trace has the scores, or they are too many.
+std::optional<MaskScoresRequest> wanted_scores(const AppState& state) {
     const Document& document = state.document();
-    const Dimensions& size = document.size;
-    if (stages_lack(document).empty()) return nullptr;
-    if (size.batch * size.heads * size.tq * size.tk > kMostStagedPairs) return nullptr;
-    StageSet keep;
-    for (const Stage stage : {unmasked_stage(state), Stage::masked, Stage::weights})
-        keep.set(index_of(stage));
-    auto trace = attend(*document.inputs, document.spec, kAuto, keep);
-    return trace ? std::make_shared<const Trace>(*std::move(trace)) : nullptr;
+    if (state.workspace != "masks" || !masks_lacks(state).empty()) return std::nullopt;
+    if (stages_lack(document).empty() || !too_many_words(state).empty()) return std::nullopt;
+    MaskScoresRequest request{document.inputs, document.spec};
+    request.spec.query_offset = document.size.query_offset;  // a mask may say it
+    request.spec.mask = {};
+    request.spec.dropout = 0.0;
+    return request;
+}
+
+/// Those that are wanted; null: they are not there.
+std::shared_ptr<const MaskScores> scores_there(const AppState& state) {
+    const auto wanted = wanted_scores(state);
+    const auto& scores = masks_look(state).scores;
+    return wanted && scores && scores->of == *wanted ? scores : nullptr;
+}
+
+/// As attend() has it: forbidden pairs weigh 0, and a row without a key follows the document.
+std::shared_ptr<const ConventionResult> own_stages(const AppState& state) {
+    const ConventionScores scores = convention_scores(state, 1.0F);
+    if (scores.scores.empty()) return nullptr;
+    const bool zero = state.document().spec.empty_rows == EmptyRows::zero;
+    ConventionResult own =
+        result_of(scores, {.empty = zero ? EmptyResult::zero : EmptyResult::computed});
+    const auto keys = static_cast<std::size_t>(scores.scores.shape().d);
+    const auto weights = own.weights.values();
+    for (std::size_t row = 0; row < weights.size(); row += keys) {
+        const auto allowed = std::span(scores.mask).subspan(row, keys);
+        if (std::ranges::count(allowed, 1) == 0) continue;
+        for (std::size_t j = 0; j < keys; ++j)
+            if (allowed[j] == 0) weights[row + j] = 0.0F;  // of a row of NaN too
+    }
+    return std::make_shared<const ConventionResult>(std::move(own));
 }
 
 }  // namespace
 
-bool MasksLong::operator==(const MasksLong& other) const {
-    return document == other.document && trace == other.trace && batch == other.batch &&
-           head == other.head && tab == other.tab && conventions == other.conventions &&
-           gain == other.gain;
+bool MaskScoresRequest::operator==(const MaskScoresRequest& other) const {
+    return inputs == other.inputs && scoring(spec) == scoring(other.spec);
+}
+
+std::optional<MaskScoresRequest> requested_mask_scores(const AppState& state) {
+    auto wanted = wanted_scores(state);
+    return scores_there(state) ? std::nullopt : std::move(wanted);
+}
+
+Action run(const MaskScoresRequest& request, const RunControl& control) {
+    MaskScores made{request, {}, {}};
+    const Stage stage = stage_or_source(Stage::biased, request.spec);
+    StageSet keep;
+    keep.set(index_of(stage));
+    auto trace = validate(*request.inputs, request.spec).and_then([&](const Call& call) {
+        return choose_backend(kAuto, call, keep).and_then([&](const Backend* backend) {
+            return attend(call, *backend, keep, control);
+        });
+    });
+    if (trace)
+        made.values = std::move((*trace)[stage]);
+    else
+        made.fault = trace.error().sentence;
+    return MaskScoresReady{std::make_shared<const MaskScores>(std::move(made))};
+}
+
+void carry_out(AppState& state, const MaskScoresReady& action) {
+    if (action.scores && wanted_scores(state) == action.scores->of)
+        masks_look(state).scores = action.scores;
 }
 
 const MasksLong* long_masks(const AppState& state) { return masks_look(state).shown.get(); }
@@ -46,32 +108,36 @@ void follow_masks(AppState& state) {
         look.shown = nullptr;
         return;
     }
-    const auto made = std::make_shared<MasksLong>(MasksLong{state.shared_document(),
-                                                            state.trace,
-                                                            state.batch,
-                                                            state.head,
-                                                            look.tab,
-                                                            look.conventions,
-                                                            look.gain,
-                                                            nullptr,
-                                                            nullptr,
-                                                            {},
-                                                            {},
-                                                            {}});
-    if (look.shown && *look.shown == *made) return;
-    const bool same =
-        look.shown && look.shown->document == made->document && look.shown->trace == made->trace;
-    made->own = same ? look.shown->own : own_stages(state);
+    const auto made = std::make_shared<MasksLong>();
+    made->of = {state.shared_document(),
+                state.trace,
+                scores_there(state),
+                state.batch,
+                state.head,
+                look.tab,
+                look.conventions,
+                look.gain};
+    const auto was = look.shown;
+    if (was && was->of == made->of) return;
     look.shown = made;  // what is made next looks at its stages
+    const auto stages_of = [](const MasksLong::Of& of) {
+        return std::tuple(of.document, of.mask_scores, of.batch, of.head);
+    };
+    const bool same = was && stages_of(was->of) == stages_of(made->of);
+    made->own = same ? was->own : made->of.mask_scores ? own_stages(state) : nullptr;
     fill_masks(state, *made);
 }
 
 MatrixView<const float> masks_values(const AppState& state, Stage stage) {
     if (is_kept(state, stage)) return sheet_of(state, stage).values;
     const MasksLong* const found = long_masks(state);
-    if (found == nullptr || found->own == nullptr) return {};
-    const Tensor& tensor = (*found->own)[stage];
-    return tensor.empty() ? MatrixView<const float>{} : tensor.matrix(state.batch, state.head);
+    if (found == nullptr || found->of.mask_scores == nullptr) return {};
+    const Tensor& scores = found->of.mask_scores->values;
+    if (stage == unmasked_stage(state) && !scores.empty())
+        return scores.matrix(state.batch, state.head);
+    if (found->own == nullptr) return {};
+    const Tensor& own = stage == Stage::masked ? found->own->masked : found->own->weights;
+    return own.matrix(0, 0);
 }
 
 MatrixView<const float> unmasked_scores(const AppState& state) {

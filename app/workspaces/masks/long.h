@@ -2,26 +2,49 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 
+#include "app/common/action.h"
 #include "app/common/map/cells.h"
+#include "app/common/request.h"
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/view.h"
 
 namespace attn::view {
 
+/// What the mask is laid over where the document's trace has no stages, being of too many pairs: of every head, by a job.
+/// No mask changes it: while one is painted it stays.
+struct MaskScoresRequest {
+    std::shared_ptr<const Inputs> inputs;
+    AttentionSpec spec;  // without a mask
+    bool operator==(const MaskScoresRequest& other) const;
+};
+struct MaskScores {
+    MaskScoresRequest of;
+    Tensor values;      // [B,H,Tq,Tk]: biased, or what stands for it
+    std::string fault;  // why there are none; "": there are
+};
+/// nullopt where none are needed, or they are there.
+std::optional<MaskScoresRequest> requested_mask_scores(const AppState& state);
+/// MaskScoresReady.
+Action run(const MaskScoresRequest& request, const RunControl& control);
+
 /// What Masks shows of a sentence too long for cells, found once after the action that changes it.
 struct MasksLong {
-    // what it is of
-    std::shared_ptr<const Document> document;
-    std::shared_ptr<const Trace> trace;
-    Index batch = 0, head = 0;
-    MasksTab tab = MasksTab::compose;
-    std::array<std::string, 2> conventions;
-    Index gain = 0;
-    bool operator==(const MasksLong& other) const;  // of these alone
+    struct Of {
+        std::shared_ptr<const Document> document;
+        std::shared_ptr<const Trace> trace;
+        std::shared_ptr<const MaskScores>
+            mask_scores;  // null: the trace has them, or they are not there
+        Index batch = 0, head = 0;
+        MasksTab tab = MasksTab::compose;
+        std::array<std::string, 2> conventions;
+        Index gain = 0;
+        bool operator==(const Of&) const = default;
+    } of;
 
-    std::shared_ptr<const Trace>
-        own;  // the stages that `trace` lacks; null: none, or too many pairs
+    /// Masked scores and weights of the head, of `mask_scores`.
+    std::shared_ptr<const ConventionResult> own;
     std::shared_ptr<const ConventionScores> scores;                  // of the second tab
     std::array<std::shared_ptr<const ConventionResult>, 2> results;  // likewise
     MapCellsSet cells;

@@ -31,6 +31,7 @@ inline constexpr std::string_view kFirstConvention = "zero";
 inline constexpr std::string_view kSecondConvention = "1e9";
 
 struct MasksLong;
+struct MaskScores;
 
 /// What the Masks workspace looks at. Not undone: the mask is the document's.
 struct MasksLook {
@@ -44,7 +45,8 @@ struct MasksLook {
     // of the moment: in no session and no journal
     std::optional<Pair> hovered;
     std::optional<Brush> brush;
-    std::shared_ptr<const MasksLong> shown;  // see follow_masks(); null: the sentence is short
+    std::shared_ptr<const MasksLong> shown;    // see follow_masks(); null: the sentence is short
+    std::shared_ptr<const MaskScores> scores;  // of the last request; null: none
 };
 
 void describe(Visitor& visit, MasksLook& look);

@@ -60,8 +60,8 @@ Pairs painted_pairs(const AppState& state) {
 std::string not_kept_words(const AppState& state) {
     if (masks_values(state, Stage::masked).rows > 0 && masks_values(state, Stage::weights).rows > 0)
         return {};
-    if (const std::string too_many = too_many_words(state); !too_many.empty())
-        return too_many + ": the mask alone is shown.";
+    if (const std::string lack = scores_lack(state); !lack.empty())
+        return lack + ": the mask alone is shown.";
     return fmt::format(
         "The backend {} keeps neither masked scores nor weights: the mask alone is shown.",
         state.backend_used);
@@ -86,7 +86,7 @@ MapCellsPtr stage_cells(const AppState& state, const MasksLong& found, Stage sta
                        .noun = weighs ? "weight" : "masked score",
                        .role = weighs ? Role::weight : Role::score,
                        .values = values,
-                       .owner = found.own ? found.own : found.trace,
+                       .owner = found.own ? std::shared_ptr<const void>(found.own) : found.of.trace,
                        .masked = std::move(hidden),
                        .range = weighs ? weights_range(values) : signed_range(values)});
 }
@@ -188,6 +188,13 @@ std::string too_many_words(const AppState& state) {
     if (size.batch * size.heads * size.tq * size.tk <= kMostStagedPairs) return {};
     return fmt::format("{} × {} scores of every head are too many to be computed here",
                        grouped(size.tq), grouped(size.tk));
+}
+
+std::string scores_lack(const AppState& state) {
+    const MasksLong* const found = long_masks(state);
+    if (found != nullptr && found->of.mask_scores) return found->of.mask_scores->fault;
+    return requested_mask_scores(state) ? "The scores are still being computed"
+                                        : too_many_words(state);
 }
 
 bool toggled_value(const AppState& state, Pair pair) {

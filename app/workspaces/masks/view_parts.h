@@ -33,6 +33,8 @@ std::vector<std::uint8_t> forbidden_of(std::span<const std::uint8_t> allowed);
 
 /// "5,000 × 5,000 scores are too many to be computed here"; "" where they are not.
 std::string too_many_words(const AppState& state);
+/// That, or what else the scores of every head wait for or failed by; "": the backend alone.
+std::string scores_lack(const AppState& state);
 
 /// switches.cpp
 std::array<SwitchView, kMaskSwitches> mask_switches(const AppState& state);

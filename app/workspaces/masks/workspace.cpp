@@ -158,6 +158,7 @@ void forget_masks(AppState& state) {
     masks_look(state).hovered.reset();
     masks_look(state).brush.reset();
     masks_look(state).shown.reset();
+    masks_look(state).scores.reset();
 }
 
 std::string masks_figure_name(const AppState& state) {
@@ -185,6 +186,7 @@ constexpr std::string_view kMasksMouse[] = {
 };
 
 constexpr KeptValue kValues[] = {kept(masks_look)};
+constexpr RequestKind kRequests[] = {request_kind<requested_mask_scores>("mask scores")};
 
 /// What is painted is looked at; within a drag the brush keeps what the first pair became.
 void follow_stroke(AppState& state, const Action& action) {
@@ -317,6 +319,7 @@ const WorkspaceInfo kMasksWorkspace{
     .shows_document = true,
     .actions = MasksActions::kTypes,
     .values = kValues,
+    .requests = kRequests,
     .lacks = masks_lacks,
     .enter = enter_masks,
     .leave =

@@ -9,6 +9,7 @@
 
 #include "app/common/apart.h"
 #include "app/common/format.h"
+#include "app/common/kept.h"
 #include "core/scores/score.h"
 #include "core/tex.h"
 
@@ -327,10 +328,8 @@ Role role_of(PositionKind kind) {
 }
 
 std::shared_ptr<const PositionScores> scores_of(const AppState& state) {
-    const PositionSettings& wanted = positions_controls(state).settings;
-    const auto& there = positions_curves(state).scores;
-    if (there && there->of == wanted) return there;
-    return std::make_shared<const PositionScores>(position_scores(wanted));
+    return found_once(positions_curves(state).scores, positions_controls(state).settings,
+                      position_scores);
 }
 
 std::string positions_sentence(const PositionScores& scores, PositionKind kind, Index distance) {

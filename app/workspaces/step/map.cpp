@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/common/kept.h"
 #include "app/common/map/state.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/grids.h"
@@ -26,15 +27,14 @@ bool is_map_alone(const AppState& state) {
 
 namespace {
 
-StageCells of_stage(const AppState& state) {
+StageCells::Of of_stage(const AppState& state) {
     const bool change = state.show_gradients;
     return {state.shared_document(),
             change ? std::shared_ptr<const void>(state.gradients) : state.trace,
             state.stage,
             state.batch,
             state.head,
-            change,
-            nullptr};
+            change};
 }
 
 MapCellsPtr made_cells(const AppState& state) {
@@ -54,12 +54,13 @@ MapCellsPtr made_cells(const AppState& state) {
                        .range = weighs ? weights_range(sheet.values) : signed_range(sheet.values)});
 }
 
-}  // namespace
-
-bool StageCells::operator==(const StageCells& other) const {
-    return document == other.document && owner == other.owner && stage == other.stage &&
-           batch == other.batch && head == other.head && change == other.change;
+std::shared_ptr<const StageCells> found_cells(const AppState& state) {
+    return found_once(step_look(state).cells, of_stage(state), [&](StageCells::Of of) {
+        return StageCells{std::move(of), made_cells(state)};
+    });
 }
+
+}  // namespace
 
 bool has_stage_cells(const AppState& state) {
     return is_pair(state.stage) && is_long(state.document()) && is_kept(state, state.stage) &&
@@ -68,17 +69,13 @@ bool has_stage_cells(const AppState& state) {
 
 MapCellsPtr stage_cells(const AppState& state) {
     if (!has_stage_cells(state)) return nullptr;
-    const auto& kept = step_look(state).cells;
-    return kept && *kept == of_stage(state) ? kept->cells : made_cells(state);
+    return found_cells(state)->cells;
 }
 
 void follow_stage_cells(AppState& state) {
     auto& kept = step_look(state).cells;
     if (state.workspace != "step" || !has_stage_cells(state)) return kept.reset();
-    StageCells wanted = of_stage(state);
-    if (kept && *kept == wanted) return;
-    wanted.cells = made_cells(state);
-    kept = std::make_shared<const StageCells>(std::move(wanted));
+    kept = found_cells(state);
 }
 
 }  // namespace attn::view

@@ -14,15 +14,16 @@ bool is_map_alone(const AppState& state);
 /// weights and scores that are no dot products. Null: it is drawn otherwise.
 MapCellsPtr stage_cells(const AppState& state);
 bool has_stage_cells(const AppState& state);
-/// What it is of, so that it is made once.
 struct StageCells {
-    std::shared_ptr<const Document> document;
-    std::shared_ptr<const void> owner;
-    Stage stage = Stage::weights;
-    Index batch = 0, head = 0;
-    bool change = false;
+    struct Of {
+        std::shared_ptr<const Document> document;
+        std::shared_ptr<const void> owner;
+        Stage stage = Stage::weights;
+        Index batch = 0, head = 0;
+        bool change = false;
+        bool operator==(const Of&) const = default;
+    } of;
     MapCellsPtr cells;
-    bool operator==(const StageCells& other) const;  // but for the cells
 };
 /// Called after every action.
 void follow_stage_cells(AppState& state);
