@@ -78,7 +78,7 @@ class HeadingPainter : public ui::PassingPainter, public ui::Measuring {
     void text(const view::Font& font, Point at, view::Color color, std::string_view text) override {
         const view::Font shown = set(font);
         PassingPainter::text(shown, {at.x, at.y + (font.px - shown.px) / 2}, color, text);
-        if (!is_heading(at, at)) return;
+        if (!is_heading(at, {at.x, at.y + font.px})) return;
         const bool apart = at.y != after_.y || at.x > after_.x + font.px;
         if (apart && !words_.empty()) words_ += '\n';
         words_ += text;
@@ -89,9 +89,10 @@ class HeadingPainter : public ui::PassingPainter, public ui::Measuring {
     bool admits(Point low, Point high) override { return !paper_ || !is_heading(low, high); }
 
   private:
+    /// A formula reaches above its line, and where it has no room beyond the end.
     bool is_heading(Point low, Point high) const {
-        return low.x >= low_.x - 1.0F && low.y >= low_.y && high.x <= high_.x + 1.0F &&
-               high.y <= high_.y;
+        const float middle = (low.y + high.y) / 2;
+        return low.x >= low_.x - 1.0F && middle >= low_.y - kMargin && middle <= high_.y;
     }
     view::Font set(view::Font font) const {
         if (paper_) font.px = std::clamp(font.px, kLeastLetters, kMostLetters);
@@ -99,7 +100,7 @@ class HeadingPainter : public ui::PassingPainter, public ui::Measuring {
     }
     bool paper_;
     std::string words_;
-    Point low_, high_{-1.0F, -1.0F}, after_;
+    Point low_, high_{-1.0F, -2.0F * kMargin}, after_;
 };
 
 /// The panels of one state in a context of their own, drawn by whatever painter.

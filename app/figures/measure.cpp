@@ -33,6 +33,7 @@ void Measure::add(Point low, Point high, float around) {
 }
 
 void Measure::text(const view::Font& font, Point at, Color, std::string_view text) {
+    if (text.empty()) return;
     const Point size = text_size(font, text);
     add(at, {at.x + size.x, at.y + size.y});
 }

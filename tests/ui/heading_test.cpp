@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "app/common/draw/heading.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/workspaces/step/draw/heading.h"
@@ -240,5 +242,30 @@ TEST_CASE("a headline that no line holds stands on two, and what is beneath it m
         CHECK(ui::heading_height(is, size.x - 32.0F, frame) ==
               doctest::Approx(ui::heading_height(frame) + first.font.px));
         CHECK(ui::heading_height(is, 2000.0F, frame) == ui::heading_height(frame));
+    }
+}
+
+TEST_CASE(
+    "the lowest windows leave out a headline's last clauses, and say them where it is pointed at") {
+    const std::string less = "No mask: every query may attend to every key, 14 × 14 = 196 pairs";
+    const std::string whole = less + "; every row of weights sums to 1";
+    struct Shown {
+        ImVec2 size;
+        std::size_t lines;
+        std::string words;
+    };
+    const Shown cases[] = {{{1000.0F, 400.0F}, 1, whole},
+                           {{540.0F, 400.0F}, 2, whole},
+                           {{360.0F, 400.0F}, 2, less + "."}};
+    for (const Shown& each : cases) {
+        CAPTURE(each.size.x);
+        Sentence heading({.headline = whole}, each.size);
+        CHECK(heading.words() == each.words);
+        REQUIRE(heading.texts.size() == each.lines);
+        CHECK(std::ranges::any_of(heading.texts, [](const SeenText& text) {
+            return text.text.find("14 × 14 = 196 pairs") != std::string::npos;
+        }));
+        heading.point_at(heading.texts.back().text);
+        CHECK((each.words == whole || heading.words().ends_with(whole)));
     }
 }

@@ -95,6 +95,10 @@ TEST_CASE("a toy's arrays stand in the table, measured one by one") {
     CHECK(view.empty.empty());
     REQUIRE(view.detail);
     CHECK(view.detail->title == "X");
+    REQUIRE(view.detail->grid);
+    CHECK(std::ssize(view.detail->grid->cells) == state.document().size.tq * 4);
+    CHECK(view.detail->grid->range.scale == ColorScale::diverging);  // 0 … 1, and no weights
+    CHECK(view.detail->grid->at(0, 3).value == doctest::Approx(0.7));
     for (const TensorLine& line : view.lines)
         for (const std::string& cell : line.cells) CHECK(cell != "…");
     CHECK_FALSE(requested_tensors(state));

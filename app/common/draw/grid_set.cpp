@@ -16,7 +16,7 @@ using Grids = std::span<const GridView>;
 
 // Design units.
 constexpr float kLargestCell = 180.0F, kWhole = 8.0F;
-constexpr float kMostAspect = 2.0F;  // of a cell: its width over its height
+constexpr float kMostAspect = 2.0F, kLeastAspect = 0.8F;  // of a cell: its width over its height
 
 /// Matrices of one cell size, in so many columns.
 struct Layout {
@@ -26,11 +26,11 @@ struct Layout {
     void place(float x, float y) { places.push_back({{x, y}, each.cell, each.corner}); }
 };
 
-/// As large as the room for one lets it be, no higher than wide.
+/// As large as the room for one lets it be, a little higher than wide at most.
 ImVec2 cell_in(float across, float down, const Frame& frame) {
     const float most = frame.px(kLargestCell);
-    const float height = within(std::min(across, down), 1.0F, most);
-    const float width = within(across, height, std::min(kMostAspect * height, most));
+    const float height = within(std::min(across / kLeastAspect, down), 1.0F, most);
+    const float width = std::max(std::min({across, kMostAspect * height, most}), 1.0F);
     const auto whole = [&](float size) {
         return size < frame.px(kWhole) ? size : std::floor(size);
     };
@@ -206,7 +206,8 @@ std::vector<GridPlace> place_grids(std::span<const GridView> grids, ImVec2 low, 
     if (grids.empty()) return {};
     Layout best = in_one_row(grids, false, low, high, frame);
     const auto take = [&](Layout at) {
-        if (at.each.cell.y > best.each.cell.y) best = std::move(at);
+        const auto side = [](const Layout& of) { return std::min(of.each.cell.x, of.each.cell.y); };
+        if (side(at) > side(best)) best = std::move(at);
     };
     for (const bool corner : {false, true}) {
         if (corner && !is_lower_than(kLowestWindow, frame)) break;

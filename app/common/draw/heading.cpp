@@ -41,16 +41,28 @@ struct Set {
     std::string first, second = {};
 };
 
-/// Two lines of which the first fits in `room` and is the longer one, a number and what it counts on one.
+/// "14 × 14 = 196 pairs" stays on one line: a break stands neither after a number nor at a sign.
+bool may_break(const std::string& text, std::size_t space) {
+    const auto is_sign = [&](std::size_t from, std::size_t to) {
+        return to > from && std::none_of(text.begin() + static_cast<std::ptrdiff_t>(from),
+                                         text.begin() + static_cast<std::ptrdiff_t>(to),
+                                         [](unsigned char c) { return std::isalnum(c) != 0; });
+    };
+    const std::size_t before = text.rfind(' ', space - 1) + 1;  // npos + 1 is 0
+    const bool counts = std::isdigit(static_cast<unsigned char>(text[space - 1])) != 0;
+    const std::size_t end = std::min(text.find(' ', space + 1), text.size());
+    return !counts && !is_sign(before, space) && !is_sign(space + 1, end);
+}
+
+/// Two lines of which the first fits in `room` and is the longer one.
 std::pair<std::string, std::string> broken(const Font& font, const std::string& text, float room,
                                            const Frame& frame) {
     const auto width = [&](std::size_t from, std::size_t to) {
         return frame.text_width(font, text.substr(from, to - from));
     };
     std::size_t best = std::string::npos;
-    for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at + 1)) {
-        const bool counts = at > 0 && std::isdigit(static_cast<unsigned char>(text[at - 1])) != 0;
-        if (counts || width(0, at) > room) continue;
+    for (std::size_t at = text.find(' ', 1); at != std::string::npos; at = text.find(' ', at + 1)) {
+        if (!may_break(text, at) || width(0, at) > room) continue;
         best = at;
         if (width(0, at) >= width(at + 1, text.size())) break;
     }
@@ -58,15 +70,27 @@ std::pair<std::string, std::string> broken(const Font& font, const std::string& 
     return {text.substr(0, best), text.substr(best + 1)};
 }
 
-/// One line of the largest letters in which it fits; of none, two of the smallest.
+/// Without its last clause: what stands before the last "; ", else before the last ": "; "" where it has one only.
+std::string without_last_clause(const std::string& text) {
+    for (const char* const between : {"; ", ": "})
+        if (const std::size_t at = text.rfind(between); at != std::string::npos)
+            return text.substr(0, at) + '.';
+    return {};
+}
+
+/// One line of the largest letters in which it fits; of none, two of the smallest. In the lowest windows, which say it
+/// whole where it is pointed at, the last clauses give way to what would be cut.
 Set set_headline(const std::string& text, float room, const Frame& frame) {
     Font font = frame.fonts.headline;
-    const std::size_t first = is_lower_than(kLowestWindow, frame) ? 1 : 0;
-    for (std::size_t n = first; n < kSizes.size(); ++n) {
+    const bool lowest = is_lower_than(kLowestWindow, frame);
+    for (std::size_t n = lowest ? 1 : 0; n < kSizes.size(); ++n) {
         font.px = frame.px(kSizes[n]);
         if (frame.text_width(font, text) <= room) return {font, text};
     }
     const auto [one, two] = broken(font, text, room, frame);
+    if (lowest && frame.text_width(font, two) > room)
+        if (const std::string less = without_last_clause(text); !less.empty())
+            return set_headline(less, room, frame);
     return {font, one, two};
 }
 

@@ -17,6 +17,8 @@
 namespace attn::view {
 namespace {
 
+constexpr std::size_t kStrongest =
+    24;  // cells that are listed: as many as a large window has room for
 constexpr double kProbeMs = 40.0;
 constexpr double kSliceSeconds = 0.012;  // between two frames, where there are no threads
 
@@ -97,7 +99,9 @@ class MapJob : public Job {
         seen_ = 0;
         if (old) retire(std::move(old));
         try {
-            map_ = std::make_shared<large::WeightMap>(input_, large::MapLimits{}, wake_, folder);
+            large::MapLimits limits;
+            limits.top_cells = kStrongest;
+            map_ = std::make_shared<large::WeightMap>(input_, limits, wake_, folder);
         } catch (const std::bad_alloc&) {
             fault_ = "there is not enough memory for the map";
             wake_();

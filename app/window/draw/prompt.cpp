@@ -76,7 +76,7 @@ PromptForm form_of(const view::Prompt& prompt, const std::string& path) {
 bool asks_text(PromptKind kind) { return kind == PromptKind::patch || kind == PromptKind::beside; }
 
 // Design units.
-constexpr float kWidth = 640.0F, kHeight = 248.0F, kFigureHeight = 700.0F, kPreview = 400.0F;
+constexpr float kWidth = 640.0F, kHeight = 248.0F, kFigureHeight = 700.0F, kLeastPreview = 80.0F;
 
 /// How wide the figure is to be, and the figure.
 void draw_figure_choice(const view::FigureLook& look, const Frame& frame, view::Actions& out) {
@@ -99,7 +99,8 @@ void draw_figure_choice(const view::FigureLook& look, const Frame& frame, view::
         within(static_cast<int>(look.size) + step, 0, static_cast<int>(view::FigureSize::slide));
     if (step != 0) out.push_back(view::SetFigureSize{static_cast<view::FigureSize>(next)});
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 room{ImGui::GetContentRegionAvail().x, frame.px(kPreview)};
+    const ImVec2 left = ImGui::GetContentRegionAvail();
+    const ImVec2 room{left.x, std::max(left.y - frame.px(kSpace4), frame.px(kLeastPreview))};
     ImGui::Dummy(room);
     if (!look.preview || look.preview->width < 1 || look.preview->height < 1) return;
     const auto width = static_cast<float>(look.preview->width);

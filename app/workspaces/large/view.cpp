@@ -81,8 +81,11 @@ void add_go_to(LargeView& view, const AppState& state) {
 
 std::vector<StrongCell> strong_cells(const std::vector<large::WeightedCell>& cells) {
     std::vector<StrongCell> list;
+    double most = 0.0;
+    for (const large::WeightedCell& each : cells) most = std::max(most, double{each.weight});
     for (const large::WeightedCell& each : cells)
-        list.push_back({each.cell, cell_words(each.cell), number(each.weight)});
+        list.push_back({each.cell, cell_words(each.cell), number(each.weight),
+                        most > 0.0 ? each.weight / most : 0.0});
     return list;
 }
 

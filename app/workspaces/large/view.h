@@ -28,6 +28,7 @@ struct StrongCell {
     large::Cell cell;
     std::string text;  // "70,001 → 5"
     std::string weight;
+    double share = 0.0;  // of the largest of its list
 };
 
 /// The workspace as drawn: the map, and what stands around it.

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::string_view kPending = "…";
 constexpr std::size_t kMostUnusedNamed = 6;
-constexpr int kRamp = 24;  // colours of the legend
+constexpr int kRamp = 24;         // colours of the legend
+constexpr Index kMostCells = 64;  // each way, of a matrix whose every number is drawn
 
 const ArrayStats* stats_of(const AppState& state, const std::string& name) {
     const auto found = tensors_look(state).stats.find(name);
@@ -181,12 +182,46 @@ Image paint_preview(const ArrayStats& stats, const ColorRange& range, ThemeName 
     return image;
 }
 
-void add_picture(const AppState& state, const std::shared_ptr<const ArrayStats>& stats,
-                 TensorDetail& detail) {
+std::vector<std::string> counted(Index count) {
+    std::vector<std::string> labels;
+    for (Index n = 0; n < count; ++n) labels.push_back(fmt::format("{}", n));
+    return labels;
+}
+
+/// Its last two axes, where the preview has every number of them.
+std::optional<GridView> grid_of(const AppState& state, const TensorRow& row,
+                                const ArrayStats& stats, ColorScale scale) {
+    const auto extent = [&](std::size_t back) {
+        return row.extents.size() < back ? Index{1} : row.extents[row.extents.size() - back];
+    };
+    const Index rows = stats.preview_rows, columns = stats.preview_columns;
+    if (rows != extent(2) || columns != extent(1) || std::max(rows, columns) > kMostCells)
+        return std::nullopt;
+    Sheet sheet;
+    sheet.values = {stats.preview.data(), rows, columns, columns};
+    sheet.row_labels = counted(rows);
+    sheet.column_labels = counted(columns);
+    sheet.row_role = sheet.column_role = Role::input;
+    GridView grid = make_grid(state, sheet, {scale, false, {}});
+    grid.title.clear();
+    grid.shape.clear();
+    grid.editable = false;
+    grid.selected.reset();
+    return grid;
+}
+
+void add_picture(const AppState& state, const TensorRow& row,
+                 const std::shared_ptr<const ArrayStats>& stats, TensorDetail& detail) {
     if (stats->preview.empty()) return;
-    const bool unit = stats->nonnegative && stats->high <= 1.0;
+    // Violet is of weights: rows that sum to 1.
+    const bool unit = stats->nonnegative && stats->rows > 0 && stats->unit_rows == stats->rows;
     const ColorRange range =
         range_of(unit ? ColorScale::unit : ColorScale::diverging, stats->preview);
+    detail.grid = grid_of(state, row, *stats, range.scale);
+    const auto single = [](Index extent) { return extent == 1; };
+    const bool one =
+        row.extents.size() < 3 || std::all_of(row.extents.begin(), row.extents.end() - 2, single);
+    detail.caption = one ? "its numbers" : "its last two axes, at index 0 of the others";
     const ThemeName name = state.theme;
     std::uint64_t key = hash_text(detail.title + detail.shape);
     key = mix(key, static_cast<std::uint64_t>(name));
@@ -220,7 +255,7 @@ std::optional<TensorDetail> detail_of(const AppState& state) {
         add_stat_lines(*stats, detail);
     add_role_lines(state, *row, stats, detail);
     if (stats != nullptr && stats->fault.empty())
-        add_picture(state, look.stats.at(row->name), detail);
+        add_picture(state, *row, look.stats.at(row->name), detail);
     return detail;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/common/grid.h"
 #include "app/common/keys.h"
 #include "app/common/painter.h"
 #include "app/workspaces/tensors/actions.h"
@@ -39,6 +40,8 @@ struct TensorDetail {
     std::string title, shape;
     std::vector<std::string> lines;  // what was measured and what it may be
     std::string pending;             // why there is no picture; "": there is
+    std::optional<GridView> grid;    // in place of the picture where every number has a cell
+    std::string caption;             // of either
     Picture picture;
     float aspect = 1.0F;        // height over width
     std::string low, high;      // of the colours

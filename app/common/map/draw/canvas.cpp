@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "app/common/draw/draw.h"
+#include "app/common/draw/measured.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/draw/parts.h"
 
@@ -279,6 +280,7 @@ std::optional<large::Cell> read_hand(const MapScene& scene, const Area& canvas) 
 
 std::optional<large::Cell> draw_map_canvas(const MapScene& scene, const Area& area) {
     const Canvas canvas{scene, area};
+    say_stands(scene.frame.painter, Measuring::Kind::chart, area.low, area.high);
     scene.frame.painter.push_clip(area.low, area.high);
     draw_content(canvas);
     const auto under = read_hand(scene, area);

@@ -173,21 +173,31 @@ void draw_cards(const CostView& view, const Box& at, const Frame& frame, view::A
     }
 }
 
-/// The cards over the table of stages, the times beside it.
-void draw_numbers(const CostView& view, const Box& box, const Frame& frame, view::Actions& out) {
+/// The times beside the table of stages, or under it.
+void draw_stages(const CostView& view, const Box& box, const Frame& frame, view::Actions& out) {
     const float gap = frame.px(kGap);
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    draw_cards(view, {low, {box.high.x, low.y + frame.px(kCard)}}, frame, out);
-    const float top = low.y + frame.px(kCard) + gap;
     const bool narrow = box.size().x < frame.px(kNarrow);
     const float split = narrow ? box.high.x : box.high.x - frame.px(kTimes);
-    const float foot = top + table_height(view, frame);
-    draw_cost_table(view, {{low.x, top}, {narrow ? box.high.x : split - gap, foot}}, frame, out);
-    const float times = narrow ? foot + gap : top;
-    const float end = times + (foot - top);
+    const float foot = low.y + table_height(view, frame);
+    draw_cost_table(view, {low, {narrow ? box.high.x : split - gap, foot}}, frame, out);
+    const float times = narrow ? foot + gap : low.y;
+    const float end = times + (foot - low.y);
     draw_cost_times(view, {{narrow ? low.x : split, times}, {box.high.x, end}}, frame, out);
     ImGui::SetCursorScreenPos({low.x, end - 1.0F});
     ImGui::Dummy({1.0F, 1.0F});
+}
+
+/// The cards stay; what is under them scrolls.
+void draw_numbers(const CostView& view, const Box& box, const Frame& frame, view::Actions& out) {
+    const float foot = box.low.y + frame.px(kCard);
+    draw_cards(view, {box.low, {box.high.x, foot}}, frame, out);
+    const Box under{{box.low.x, foot + frame.px(kGap)}, box.high};
+    const bool scrolls = table_height(view, frame) > under.size().y;
+    const float right = under.high.x - (scrolls ? ImGui::GetStyle().ScrollbarSize : 0.0F);
+    panel("stage by stage", under, [&] {
+        draw_stages(view, {under.low, {right, under.high.y}}, frame, out);
+    });
 }
 
 }  // namespace

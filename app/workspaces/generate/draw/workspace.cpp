@@ -20,8 +20,8 @@ using view::GenerateBar, view::GenerateChip, view::GenerateLensRow, view::Genera
 // Design units.
 constexpr float kStripShare = 0.44F;                      // of the width
 constexpr float kMostName = 0.24F, kNumbers = 66.0F;      // columns of the candidates
-constexpr float kLowestRow = 20.0F, kHighestRow = 60.0F;  // of a candidate
-constexpr float kBarHeight = 0.56F;                       // of its row
+constexpr float kLowestRow = 20.0F, kHighestRow = 84.0F;  // of a candidate
+constexpr float kBarHeight = 0.56F, kHighestBar = 36.0F;  // of its row
 constexpr float kChipPad = 6.0F, kChipRows = 3.0F;
 constexpr float kLensLayer = 30.0F, kLensBest = 0.3F;
 
@@ -174,7 +174,7 @@ void draw_marks_of(const GenerateBar& bar, const BarColumns& at, const Box& line
                    const Frame& frame) {
     const view::Theme& theme = frame.theme;
     const float room = at.before - at.bar - frame.px(kSpace8);
-    const float height = line.size().y * kBarHeight;
+    const float height = std::min(line.size().y * kBarHeight, frame.px(kHighestBar));
     const float top = (line.low.y + line.high.y - height) / 2;
     const auto reach = [&](double p) {
         return at.bar + room * static_cast<float>(most > 0.0 ? within(p / most, 0.0, 1.0) : 0.0);

@@ -17,7 +17,7 @@ using view::GradientRow, view::GradientsView;
 
 // Design units.
 constexpr float kSymbols = 76.0F, kNumbers = 108.0F, kTick = 40.0F, kWorkspaceHead = 44.0F,
-                kTallest = 44.0F;
+                kTallest = 64.0F;
 constexpr float kChain = 0.36F, kGrids = 0.5F;  // of the width, of the height
 constexpr float kLowest = 20.0F;                // then the chain scrolls
 constexpr float kTitleRoom = 330.0F, kLosses = 210.0F, kRows = 180.0F;

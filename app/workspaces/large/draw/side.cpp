@@ -24,6 +24,8 @@ constexpr float kLow = 560.0F;     // of a side panel that has the small one
 constexpr float kBeside = 128.0F;  // least room for what stands beside the minimap
 constexpr float kSection = 2.0F;
 constexpr double kStep = 2.0;  // zoom of − and +
+constexpr float kLeastBar = 60.0F;
+constexpr std::size_t kFewCells = 10;  // of a list that scrolls
 
 void section(const LargeScene& scene, const std::string& title) {
     ImGui::Dummy({1.0F, scene.frame.px(kSection)});
@@ -122,8 +124,25 @@ void draw_go_to(const LargeScene& scene) {
 
 // --- cells
 
-/// "70,001 → 5        0.7312"; a click goes there.
-void draw_cell_row(const LargeScene& scene, const view::StrongCell& cell) {
+/// Of a list: what its widest texts take, and its strip; 0 where that has no room.
+struct CellColumns {
+    float text = 0.0F, weight = 0.0F, bar = 0.0F;
+};
+
+CellColumns columns_of(const LargeScene& scene, const std::vector<view::StrongCell>& cells) {
+    const Frame& frame = scene.frame;
+    CellColumns at;
+    for (const view::StrongCell& cell : cells) {
+        at.text = std::max(at.text, frame.text_width(frame.fonts.digits, cell.text));
+        at.weight = std::max(at.weight, frame.text_width(frame.fonts.digits, cell.weight));
+    }
+    const float bar = ImGui::GetContentRegionAvail().x - at.text - at.weight - frame.px(40);
+    if (bar >= frame.px(kLeastBar)) at.bar = bar;
+    return at;
+}
+
+/// "70,001 → 5  ▬▬▬▬  0.7312"; a click goes there.
+void draw_cell_row(const LargeScene& scene, const view::StrongCell& cell, const CellColumns& at) {
     const Frame& frame = scene.frame;
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 high{low.x + ImGui::GetContentRegionAvail().x, low.y + frame.px(kTitleRow)};
@@ -137,6 +156,11 @@ void draw_cell_row(const LargeScene& scene, const view::StrongCell& cell) {
     const view::Color color = selected ? frame.theme.accent : frame.theme.text;
     const Font& font = frame.fonts.digits;
     const float weight = frame.text_width(font, cell.weight) + frame.px(4);
+    const float left = low.x + at.text + frame.px(20), inset = frame.px(7);
+    const float strip = at.bar * static_cast<float>(within(cell.share, 0.0, 1.0));
+    if (strip >= 1.0F)
+        frame.painter.rect({left, low.y + inset}, {left + strip, high.y - inset},
+                           frame.theme.role(Role::weight), frame.px(2));
     draw_text_in(frame, font, {low.x + frame.px(4), low.y}, high, Align::left, color,
                  fit_text(frame, font, cell.text, high.x - low.x - weight - frame.px(12)));
     draw_text_in(frame, font, low, {high.x - frame.px(4), high.y}, Align::right, color,
@@ -144,13 +168,14 @@ void draw_cell_row(const LargeScene& scene, const view::StrongCell& cell) {
     tooltip(frame, cell.text + ": " + cell.weight, "query → key: weight. Click to go there.");
 }
 
-void draw_cells(const LargeScene& scene, const char* id,
-                const std::vector<view::StrongCell>& cells) {
+void draw_cells(const LargeScene& scene, const char* id, const std::vector<view::StrongCell>& cells,
+                std::size_t most) {
+    const CellColumns at = columns_of(scene, cells);
     ImGui::PushID(id);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
-    for (std::size_t n = 0; n < cells.size(); ++n) {
+    for (std::size_t n = 0; n < std::min(most, cells.size()); ++n) {
         ImGui::PushID(static_cast<int>(n));
-        draw_cell_row(scene, cells[n]);
+        draw_cell_row(scene, cells[n], at);
         ImGui::PopID();
     }
     ImGui::PopStyleVar();
@@ -176,12 +201,12 @@ void draw_searches(const LargeScene& scene) {
 void draw_found(const LargeScene& scene) {
     if (!scene.look.search) return;
     section(scene, scene.view.found_title);
-    draw_cells(scene, "found", scene.view.found);
+    draw_cells(scene, "found", scene.view.found, kFewCells);
     if (button(scene.frame, "close search", "close", {"Closes this list", ""}))
         scene.out.push_back(view::SearchMap{std::nullopt});
 }
 
-void draw_top(const LargeScene& scene) {
+void draw_top(const LargeScene& scene, float foot) {
     section(scene, scene.view.top_title);
     large::TopChoice top = scene.look.top;
     const Tip keys{"Leave out key 0", "Where it is an attention sink it fills the list.  Key: K"};
@@ -192,7 +217,9 @@ void draw_top(const LargeScene& scene) {
     if (const auto on = toggle(scene.frame, "once", "one per query", top.one_per_query, queries))
         top.one_per_query = *on;
     if (!(top == scene.look.top)) scene.out.push_back(view::SetTopCells{top});
-    draw_cells(scene, "top", scene.view.top);
+    const float rows = (foot - ImGui::GetCursorScreenPos().y) / scene.frame.px(kTitleRow);
+    draw_cells(scene, "top", scene.view.top,
+               std::max(kFewCells, static_cast<std::size_t>(std::max(rows, 0.0F))));
 }
 
 /// Where operands or weights are not finite, above all else.
@@ -225,9 +252,10 @@ void draw_large_side(const LargeScene& scene) {
 }
 
 void draw_large_cells(const LargeScene& scene, const Box& box) {
-    draw_top(scene);
-    const float top = box.high.y - scene.frame.px(kRooflineHeight);
-    if (scene.view.roofline.ready && ImGui::GetCursorScreenPos().y <= top)
+    const bool roofline = scene.view.roofline.ready;
+    const float top = box.high.y - (roofline ? scene.frame.px(kRooflineHeight) : 0.0F);
+    draw_top(scene, top);
+    if (roofline && ImGui::GetCursorScreenPos().y <= top)
         draw_roofline(scene.view.roofline, {{box.low.x, top}, box.high}, scene.frame);
 }
 

@@ -15,20 +15,23 @@ using view::MemoryView;
 
 // Design units.
 constexpr float kSlider = 34.0F, kAbove = 8.0F, kNames = 72.0F, kLeastTable = 480.0F,
-                kNumbers = 300.0F;
+                kNumbers = 300.0F, kLeastTrack = 160.0F, kLeastSlider = 320.0F;
 
 void draw_temperature(const MemoryView& view, const Box& box, const Frame& frame,
                       view::Actions& out) {
     const Font& font = frame.fonts.small;
     const std::string hard = "→ 0: hard";
     const std::string mean = "→ ∞: mean of V";
-    const float left = frame.text_width(font, hard) + frame.px(10);
-    const float right = frame.text_width(font, mean) + frame.px(10);
+    float left = frame.text_width(font, hard) + frame.px(10);
+    float right = frame.text_width(font, mean) + frame.px(10);
     const float height = ImGui::GetFrameHeight();
-    draw_text_in(frame, font, box.low, {box.low.x + left, box.low.y + height}, Align::left,
-                 frame.theme.muted, hard);
-    draw_text_in(frame, font, {box.high.x - right, box.low.y}, {box.high.x, box.low.y + height},
-                 Align::right, frame.theme.muted, mean);
+    if (box.size().x - left - right < frame.px(kLeastTrack)) left = right = 0.0F;
+    if (left > 0.0F) {
+        draw_text_in(frame, font, box.low, {box.low.x + left, box.low.y + height}, Align::left,
+                     frame.theme.muted, hard);
+        draw_text_in(frame, font, {box.high.x - right, box.low.y}, {box.high.x, box.low.y + height},
+                     Align::right, frame.theme.muted, mean);
+    }
     ImGui::SetCursorScreenPos({box.low.x + left, box.low.y});
     const Tip tip{
         "a = softmax(q·k / τ)",
@@ -86,7 +89,9 @@ std::optional<Index> draw_planes(const MemoryView& view, const Box& box, const F
             draw_plane(view, Plane::values, {{right - side, box.low.y}, {right, foot}}, frame, out))
         hovered = over;
     const float slider = foot + frame.px(kAbove);
-    draw_temperature(view, {{left, slider}, {right, slider + frame.px(kSlider)}}, frame, out);
+    const float wider = std::max(std::min(frame.px(kLeastSlider), box.size().x) - width, 0.0F) / 2;
+    draw_temperature(view, {{left - wider, slider}, {right + wider, slider + frame.px(kSlider)}},
+                     frame, out);
     return hovered;
 }
 

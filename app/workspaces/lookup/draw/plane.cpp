@@ -23,7 +23,8 @@ constexpr float kHandle = 11.0F;  // half of the box that the mouse takes hold o
 constexpr float kDrags = 3.0F;    // so far the mouse moves before a press is a drag
 constexpr double kEnd = view::kPlaneEnd + 0.25;
 constexpr float kLargest = 0.16F;  // radius of a disc of weight 1, of the side
-constexpr double kDisc = 0.4;      // its ink
+constexpr float kSmall = 180.0F;
+constexpr double kDisc = 0.4;  // its ink
 constexpr double kHullInk = 0.1;
 constexpr double kNudge = 0.1;  // of an arrow key
 
@@ -33,6 +34,8 @@ struct PlaneAt {
     const Frame& frame;
 
     float side() const { return high.x - low.x; }
+    /// Names alone have room, near their points.
+    bool is_small() const { return side() < frame.px(kSmall); }
     Point at(const PlanePoint& p) const {
         const auto share = [](double v) { return static_cast<float>((v + kEnd) / (2.0 * kEnd)); };
         return {low.x + side() * share(p[0]), high.y - side() * share(p[1])};
@@ -56,7 +59,8 @@ class Labels {
     void draw(Point beside, float away, const std::string& text, view::Color color,
               const Font& font) {
         const Frame& frame = plane_.frame;
-        const float width = std::min(frame.text_width(font, text), plane_.side() / 2);
+        const float width = std::min(frame.text_width(font, text),
+                                     plane_.side() * (plane_.is_small() ? 0.6F : 0.5F));
         const std::string fitted = fit_text(frame, font, text, width + 1.0F);
         const auto found = place(beside, away, {width, font.px});
         if (!found) return;
@@ -79,7 +83,8 @@ class Labels {
     }
     /// Right, left, above, below, then further away; nullopt where all are taken.
     std::optional<Box> place(Point at, float away, ImVec2 size) const {
-        for (float far = away; far < away + 4 * size.y; far += size.y / 2) {
+        const float most = away + (plane_.is_small() ? 1.5F : 4.0F) * size.y;
+        for (float far = away; far < most; far += size.y / 2) {
             const ImVec2 corners[] = {{at.x + far, at.y - size.y / 2},
                                       {at.x - far - size.x, at.y - size.y / 2},
                                       {at.x - size.x / 2, at.y - far - size.y},
@@ -151,7 +156,7 @@ void draw_names(const PlaneAt& plane, const std::vector<PlanePointView>& points,
     const Frame& frame = plane.frame;
     for (const PlanePointView& point : points)
         labels.draw(plane.at(point.at), frame.px(kHandle - 1),
-                    role == Role::key
+                    role == Role::key && !plane.is_small()
                         ? fmt::format("{}  {:.0f} %", point.name, 100.0 * point.weight)
                         : point.name,
                     frame.theme.role(role), point.selected ? frame.fonts.strong : frame.fonts.body);

@@ -213,16 +213,21 @@ void draw_row(const MasksView& view, MaskSwitch which, ImVec2 low, ImVec2 size, 
                  Align::right, color, rule.count);
 }
 
+int switch_columns(float width, const Frame& frame) {
+    const float each = frame.px(kSwitch + kControls + kSpace16);
+    return within(static_cast<int>((width + frame.px(kSpace16)) / each), 1, 3);
+}
+
 float controls_height(const MasksView& view, ImVec2 room, const Frame& frame) {
     if (view.tab == view::MasksTab::conventions) return lists_height(view, room.x, frame);
-    const int columns = room.x >= frame.px(2 * (kSwitch + kControls) + kSpace16) ? 2 : 1;
+    const int columns = switch_columns(room.x, frame);
     return frame.px(kSwitchesRow) * static_cast<float>((kSwitches + columns - 1) / columns);
 }
 
 void draw_switches(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& frame,
                    view::Actions& out) {
     const float room = high.y - low.y;
-    const int columns = room >= frame.px(kChipRow) * static_cast<float>(kSwitches) - 1.0F ? 1 : 2;
+    const int columns = switch_columns(high.x - low.x, frame);
     const int rows = (kSwitches + columns - 1) / columns;
     const float gap = frame.px(kSpace16);
     const ImVec2 size{

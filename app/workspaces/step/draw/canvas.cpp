@@ -25,6 +25,7 @@ constexpr float kNarrowestBar = 96.0F;
 constexpr float kFootHeight = 26.0F;  // of a colour bar with its numbers
 constexpr double kFading = 0.4;       // of its time, the end: a flash fades
 constexpr float kWordChip = 28.0F;
+constexpr float kNarrow = 360.0F;
 constexpr float kHeight = 0.3F;  // of the spare height stands above words alone
 
 ImVec2 operator+(ImVec2 a, ImVec2 b) { return {a.x + b.x, a.y + b.y}; }
@@ -232,6 +233,7 @@ Hint hint_of(const Cross& cross) {
 }
 
 void draw_hint(const Cross& cross) {
+    if (cross.frame.is_canvas_alone()) return;
     const Hint hint = hint_of(cross);
     draw_text_in(cross.frame, cross.frame.fonts.body, hint.low, hint.high, Align::right,
                  cross.frame.theme.accent, hint.words);
@@ -396,16 +398,26 @@ void draw_reason(const std::string& reason, const Frame& frame) {
     ImGui::Dummy({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
 }
 
+/// A canvas as narrow as a column of a page has the result, and nothing beside it.
+std::optional<StepView> result_alone(const StepView& view, float width, const Frame& frame) {
+    if (width >= frame.px(kNarrow) || !view.sentence.empty()) return std::nullopt;
+    StepView alone = view;
+    alone.operands.clear();
+    return alone;
+}
+
 }  // namespace
 
-Pointed draw_canvas(const StepView& view, const std::optional<view::CellEdit>& editing,
+Pointed draw_canvas(const StepView& whole, const std::optional<view::CellEdit>& editing,
                     const Frame& frame, view::Actions& out) {
-    const auto symbol = draw_heading(view, frame);
-    if (!view.unavailable.empty()) {
-        draw_reason(view.unavailable, frame);
+    const auto symbol = draw_heading(whole, frame);
+    if (!whole.unavailable.empty()) {
+        draw_reason(whole.unavailable, frame);
         return {std::nullopt, symbol};
     }
     ImVec2 room = ImGui::GetContentRegionAvail();
+    const auto alone = result_alone(whole, room.x, frame);
+    const StepView& view = alone ? *alone : whole;
     if (view.doors) room.y -= draw_doors(view, frame, out);
     const CanvasLayout layout = lay_out_canvas(view, frame, room);
     const Cross cross = cross_of(view, layout, frame, room);

@@ -129,9 +129,17 @@ CanvasLayout words_box(const StepView& view, const Frame& frame, ImVec2 availabl
     return layout;
 }
 
+/// Nothing stands beside the matrix: the room of the arms is its own.
+CanvasLayout alone_box(const StepView& view, const Frame& frame, ImVec2 available) {
+    CanvasLayout layout = fit(view, frame, available, {});
+    move_by(layout, {std::max(available.x - layout.hero.high.x, 0.0F) / 2, 0.0F});
+    return layout;
+}
+
 /// Arms take what large cells leave, up to a fifth; what is left then stands evenly around.
 CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available) {
     if (is_of_words(view)) return words_box(view, frame, available);
+    if (view.operands.empty()) return alone_box(view, frame, available);
     const ImVec2 least{
         available.x * kLeastArm,
         std::max(available.y * kLeastArm, std::min(frame.px(kLeastAbove), available.y * kMostArm))};

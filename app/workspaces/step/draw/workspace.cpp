@@ -76,7 +76,7 @@ Pointed draw_middle(const view::AppState& state, const view::StepView& view, con
     const view::HeadsView heads = build_heads_view(state);
     // Under the words the columns have that room, unless there is room for both; the bar switches heads too.
     const bool words = !view.sentence.empty() && box.size().x < frame.px(kWordsAndHeads);
-    const float strip = words ? 0.0F : heads_width(heads, frame);
+    const float strip = words || frame.is_canvas_alone() ? 0.0F : heads_width(heads, frame);
     const auto prediction = build_predict_view(state);
     Pointed pointed;
     if (strip > 0.0F)

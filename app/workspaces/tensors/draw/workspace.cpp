@@ -5,6 +5,7 @@
 #include "app/common/document/requests.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/grid_set.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/still.h"
@@ -17,8 +18,8 @@ using view::TensorColumn, view::TensorDetail, view::TensorLine, view::TensorsVie
 
 // Design units.
 constexpr float kRow = 26.0F, kFilter = 220.0F, kAxesList = 220.0F, kOption = 110.0F, kList = 0.5F,
-                kFew = 0.3F, kBins = 64.0F, kRoles = 300.0F, kBeside = 720.0F,
-                kAbout = 320.0F,  // of what is said beside the picture
+                kFew = 0.3F, kBins = 64.0F, kMostBins = 200.0F, kRoles = 300.0F, kBeside = 720.0F,
+                kAbout = 360.0F,  // of what is said beside the picture
     kPad = 6.0F, kMostName = 0.4F;
 constexpr std::size_t kMeasured = 64;  // rows
 /// Of them the tooltip of a row or its detail speaks too.
@@ -238,13 +239,17 @@ void draw_picture(const TensorDetail& detail, const Box& box, const Frame& frame
 void draw_map(const TensorDetail& detail, const Box& box, const Frame& frame) {
     if (detail.colors.empty() || box.size().y < frame.px(80)) return;
     const float top = box.low.y + frame.px(18);
-    draw_text_in(frame, frame.fonts.small, box.low, {box.high.x, top}, Align::left,
-                 frame.theme.muted, "its last two axes, at index 0 of the others");
-    draw_picture(detail, {{box.low.x, top}, {box.high.x, box.high.y - frame.px(8)}}, frame);
+    draw_fitted(frame, frame.fonts.small, box.low, {box.high.x, top}, Align::left,
+                frame.theme.muted, detail.caption);
+    const Box rest{{box.low.x, top}, {box.high.x, box.high.y - frame.px(8)}};
+    if (detail.grid)
+        draw_grid_set({&*detail.grid, 1}, rest.low, rest.high, frame);
+    else
+        draw_picture(detail, rest, frame);
 }
 
-/// What it is, and how its numbers lie; returns where that ends.
-float draw_about(const TensorDetail& detail, const Box& box, const Frame& frame,
+/// What it is, and how its numbers lie, with the picture beneath it or not; returns where that ends.
+float draw_about(const TensorDetail& detail, bool beneath, const Box& box, const Frame& frame,
                  view::Actions& out) {
     wrapped_words(frame, frame.fonts.title, frame.theme.text, detail.title);
     wrapped_words(frame, frame.fonts.body, frame.theme.muted, detail.shape);
@@ -263,7 +268,10 @@ float draw_about(const TensorDetail& detail, const Box& box, const Frame& frame,
                 view::SetTensorRole{detail.title, detail.role_keys[static_cast<std::size_t>(*n)]});
     }
     float top = ImGui::GetCursorScreenPos().y + frame.px(6);
-    const float bins = detail.bins.empty() ? 0.0F : frame.px(kBins);
+    const float left = box.high.y - top - frame.px(kSpace8);
+    const float bins = detail.bins.empty() || beneath
+                           ? frame.px(kBins)
+                           : within(left, frame.px(kBins), frame.px(kMostBins));
     if (!detail.bins.empty() && top + bins < box.high.y) {
         draw_text_in(frame, frame.fonts.small, {box.low.x, top}, {box.high.x, top + frame.px(16)},
                      Align::left, frame.theme.muted, "how many numbers lie where, from min to max");
@@ -281,7 +289,7 @@ void draw_detail(const TensorsView& view, const Box& box, const Frame& frame, vi
     const float split = beside ? box.low.x + frame.px(kAbout) : box.high.x;
     float top = box.low.y;
     panel("about", {box.low, {split, box.high.y}}, [&] {
-        top = draw_about(detail, {box.low, {split, box.high.y}}, frame, out);
+        top = draw_about(detail, !beside, {box.low, {split, box.high.y}}, frame, out);
     });
     if (beside) return draw_map(detail, {{split + frame.px(kSpace48), box.low.y}, box.high}, frame);
     draw_map(detail, {{box.low.x, top}, box.high}, frame);

@@ -12,7 +12,7 @@ namespace {
 using view::CheckedLine, view::VerifyView;
 
 // Design units.
-constexpr float kVerifyTable = 0.44F;  // of the width
+constexpr float kVerifyTable = 0.44F, kWidestTable = 480.0F;  // of the width
 constexpr float kFaults = 200.0F, kScales = 170.0F, kAllowedWidth = 130.0F;
 constexpr float kShares[] = {0.22F, 0.18F, 0.18F, 0.16F, 0.26F};
 constexpr float kFewShares[] = {0.32F, 0.28F, 0.0F, 0.0F, 0.40F};  // where all have no room
@@ -158,8 +158,13 @@ std::string draw_verify_workspace(const view::AppState& state, const WorkArea& r
                 .heading = {view.point, {}, quiet_findings(view)},
                 .controls = [&](ControlBar& bar) { draw_verify_bar(view, bar); },
                 .status = view.status};
-    const CanvasPart table{"arrays", "arrays", [&](const Box&) { draw_table(view, frame, out); },
-                           CanvasPart::Where::left, kVerifyTable};
+    const CanvasPart table{
+        "arrays",
+        "arrays",
+        [&](const Box&) { draw_table(view, frame, out); },
+        CanvasPart::Where::left,
+        0.0F,
+        [&](ImVec2 room) { return std::min(kVerifyTable * room.x, frame.px(kWidestTable)); }};
     const CanvasPart map{"map", "error map",
                          [&](const Box& box) { draw_error_map(view, state, box, frame, out); }};
     if (view.ready && view.grid) {
