@@ -62,16 +62,34 @@ class Browser:
         self.actions({"type": "key", "id": "keys", "actions": [*downs, {"type": "pause", "duration": 60},
                                                                *({"type": "keyUp", "value": key} for key in reversed(keys))]})
 
-    def point(self, kind, x, y, rest=100):
-        self.actions({"type": "pointer", "id": kind, "parameters": {"pointerType": kind}, "actions": [
-            {"type": "pointerMove", "x": round(x), "y": round(y), "duration": 50}, {"type": "pause", "duration": rest},
-            {"type": "pointerDown", "button": 0}, {"type": "pause", "duration": 100}, {"type": "pointerUp", "button": 0}]})
+    @staticmethod
+    def pointer(kind, *actions, name=None):
+        return {"type": "pointer", "id": name or kind, "parameters": {"pointerType": kind}, "actions": list(actions)}
+
+    @staticmethod
+    def to(x, y, duration=50):
+        return {"type": "pointerMove", "x": round(x), "y": round(y), "duration": duration}
+
+    def point(self, kind, x, y, held=100):
+        rest = {"type": "pause", "duration": 100}
+        self.actions(self.pointer(kind, self.to(x, y), rest, {"type": "pointerDown", "button": 0}, {**rest, "duration": held},
+                                  {"type": "pointerUp", "button": 0}))
 
     def click(self, x, y):
         self.point("mouse", x, y)
 
     def tap(self, x, y):
         self.point("touch", x, y)
+
+    def press_long(self, x, y):
+        self.point("touch", x, y, held=900)
+
+    def pinch(self, x, y, spread, to):
+        """Two fingers from `spread` pixels apart to `to`."""
+        down, up = {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}
+        self.actions(*(self.pointer("touch", self.to(x + side * spread / 2, y), down,
+                                    *(self.to(x + side * (spread + (to - spread) * n / 8) / 2, y) for n in range(1, 9)), up, name=f"finger {side}")
+                       for side in (-1, 1)))
 
     def drop(self, **files):
         """Files as a person drags them onto the page together, by name."""
@@ -98,10 +116,11 @@ class Chromium(Browser):
                 return f"{program} is not installed (Debian: chromium, chromium-driver)"
         return None
 
-    def __init__(self, folder):
+    def __init__(self, folder, reduced=False):
         self.port = free_port()
         self.driver = subprocess.Popen(["chromedriver", f"--port={self.port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        options = {"binary": shutil.which("chromium"), "args": [*self.ARGUMENTS, f"--user-data-dir={folder}/profile"],
+        options = {"binary": shutil.which("chromium"), "args": [*self.ARGUMENTS, f"--user-data-dir={folder}/profile",
+                                                                            *(["--force-prefers-reduced-motion"] if reduced else [])],
                    "prefs": {"download.default_directory": str(folder), "download.prompt_for_download": False}}
         self.session = ""
         asked = {"capabilities": {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}}}
@@ -164,10 +183,11 @@ class Firefox(Browser):
             return "Firefox has no WebGL without a display"
         return None if shutil.which("firefox-esr") else "firefox-esr is not installed (Debian: firefox-esr)"
 
-    def __init__(self, folder):
+    def __init__(self, folder, reduced=False):
         port, profile = free_port(), pathlib.Path(folder) / "profile"
-        profile.mkdir()
-        lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in {**self.PREFERENCES, "marionette.port": port}.items()]
+        profile.mkdir(exist_ok=True)
+        lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in {**self.PREFERENCES, "ui.prefersReducedMotion": int(reduced), "marionette.port": port,
+                 "browser.download.dir": str(folder), "browser.download.folderList": 2}.items()]
         (profile / "user.js").write_text("\n".join(lines))
         self.driver = subprocess.Popen(["firefox-esr", "--marionette", "--no-remote", "--profile", profile],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

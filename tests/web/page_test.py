@@ -10,6 +10,7 @@ import http.server
 import io
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -152,11 +153,52 @@ class Page:
         self.said("exact overview", 120)
         print(f"{self.Browser.__name__}: a map of 2048 tokens, {time.monotonic() - begun:.1f} s")
 
-    def test_fingers_tap_hover_and_pinch(self):
+    def test_a_finger_taps_and_a_long_press_hovers(self):
         self.browser.open(PAGE.as_uri())
         self.said("it looks at")
+        self.browser.press_long(*STREET)
+        self.said("A[it, street] = 0.1341")  # of what the pointer is over
+        self.said("exp( 4.8889 − 4.8889 )")  # and the cell that is looked at is that of before
         self.browser.tap(*STREET)
-        self.said("A[it, street] = 0.1341")
+        self.said("exp( 3.3028 − 4.8889 )")
+
+    def test_two_fingers_pinch_a_map(self):
+        if self.Browser.__name__ == "Firefox":
+            self.skipTest("Marionette gives a page one finger")
+        self.page_of("--planted", 2048)
+        self.said("exact overview of 2,048 rows", 120)
+        scale = lambda: re.search(r"1 px = ([0-9.]+)", self.browser.words())
+        before = float(scale()[1])
+        self.browser.pinch(700, 450, 60, 240)
+        zoomed = lambda: (now := scale()) is None or float(now[1]) < before / 1.5
+        self.assertTrue(self.browser.wait(zoomed, 20), self.browser.words())
+
+    def test_what_is_not_saved_is_offered_again_and_what_is_saved_is_a_download(self):
+        self.browser.open(PAGE.as_uri())
+        self.said("it looks at")
+        self.browser.press("s")
+        self.said("scaling off")
+        time.sleep(1.5)
+        self.browser.open("about:blank")
+        self.browser.open(PAGE.as_uri())
+        self.said("Work that was not saved")
+        self.browser.press(ENTER)
+        self.said("scaling off")
+        self.browser.chord(CONTROL, "s")
+        time.sleep(0.5)
+        self.browser.press(*"mine.json", ENTER)
+        self.assertTrue(self.browser.wait(lambda: list(self.folder.glob("*.json")), 20), self.browser.words())
+
+    def test_motion_and_colours_are_those_that_the_browser_prefers(self):
+        (self.folder / "reduced").mkdir()
+        browser = self.Browser(self.folder / "reduced", reduced=True)
+        self.addCleanup(browser.close)
+        browser.open(PAGE.as_uri())
+        self.assertTrue(browser.says("it looks at"))
+        settings = browser.script("return JSON.parse(Module.FS.readFile('/home/.config/attnscope/settings.json', {encoding: 'utf8'}))")
+        self.assertEqual(settings["reduced_motion"], True)
+        light = browser.script("return matchMedia('(prefers-color-scheme: light)').matches")
+        self.assertEqual(settings["theme"], "light" if light else "dark")
 
     def test_a_small_page_is_whole(self):
         self.browser.resize(500, 700)

@@ -151,7 +151,8 @@ std::string done_words(double fraction) {
 std::string pass_words(const large::PassState& pass, double fraction, bool wanted) {
     if (fraction >= 1.0) {
         const std::string rows = fmt::format("exact overview of {} rows", grouped(pass.rows));
-        return pass.seconds > 0.0 ? rows + " in " + duration(pass.seconds) : rows;
+        if (pass.seconds <= 0.0) return rows;
+        return rows + " in " + (pass.seconds < 1.0 ? "less than a second" : duration(pass.seconds));
     }
     if (pass.running)
         return fmt::format("exact overview {}, {} left", done_words(fraction),
