@@ -4,8 +4,14 @@
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 cp "$here/../../assets/presets/river-bank.json" chosen.json
 mkdir bin
-# The desktop's dialog: it answers after so many seconds.
-printf '#!/bin/sh\nsleep $(cat "%s/delay")\ncat "%s/answer"\n' "$work" "$work" >bin/zenity
+# The desktop's dialog: it answers after so many seconds, which browse waits for.
+printf '#!/bin/sh\nsleep $(cat delay)\ncat answer\ntouch answered\n' >bin/zenity
+browse() {
+    rm -f answered
+    press ctrl+b
+    wait_for "the dialog's answer" test -e answered
+    sleep 1
+}
 echo 0 >delay
 echo "$work/chosen.json" >answer
 chmod +x bin/zenity
@@ -18,8 +24,7 @@ does '"action":"open_file".*none.npz' press Return
 sleep 0.5
 does '"action":"open_file".*none.npz' press Return # it is there still
 sleep 0.5
-press ctrl+b
-sleep 1
+browse
 does '"action":"open_file".*chosen.json' press Return
 sleep 0.5
 never '"action":"open_file"' press Return # the prompt is gone
@@ -43,7 +48,7 @@ does '"action":"export_figure"' press Return
 sleep 0.5
 [[ $(<other.caption.txt) == mine && ! -e other.svg ]] || fail "the caption was overwritten unasked"
 does '"action":"export_figure".*"overwrite":true' press Return
-wait_for "the other caption" grep -q ' looks at ' other.caption.txt
+wait_for "the other caption" bash -c '[[ $(<other.caption.txt) != mine ]]'
 
 # What is chosen for a prompt that was closed goes into no other.
 echo 2 >delay
@@ -69,9 +74,10 @@ echo "$work/kept.json" >answer
 press ctrl+q
 sleep 0.5
 press Return # save and quit
+sleep 0.5
 typed none
-press ctrl+b
-sleep 1
+sleep 0.5
+browse
 does '"action":"save_session","path":".*/kept.json"' press Return
 ends 0
 [[ -s kept.json ]] || fail "the session is not where the dialog said"
