@@ -132,7 +132,8 @@ CanvasLayout words_box(const StepView& view, const Frame& frame, ImVec2 availabl
 /// Nothing stands beside the matrix: the room of the arms is its own.
 CanvasLayout alone_box(const StepView& view, const Frame& frame, ImVec2 available) {
     CanvasLayout layout = fit(view, frame, available, {});
-    move_by(layout, {std::max(available.x - layout.hero.high.x, 0.0F) / 2, 0.0F});
+    move_by(layout, {std::max(available.x - layout.hero.high.x, 0.0F) / 2,
+                     std::max(available.y - layout.hero.high.y - layout.legend, 0.0F) / 3});
     return layout;
 }
 
