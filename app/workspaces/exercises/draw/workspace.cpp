@@ -23,8 +23,6 @@ constexpr float kWidest = 780.0F, kTwoColumns = 960.0F;  // of a line; of the ro
 constexpr float kSheets = 240.0F;
 constexpr float kParagraph = 8.0F;
 constexpr float kQuestion = 26.0F;  // between two
-constexpr float kButtons = 34.0F;   // under one
-constexpr float kLarge = 1.4F;      // letters of a sheet that leaves room
 
 void draw_bar(const ExercisesView& view, ControlBar& bar) {
     const auto set = [&](const std::string& key, std::uint64_t seed) {
@@ -119,10 +117,8 @@ struct Sheet {
             frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
             frame.painter.outline(low, high, edge_of(mark, frame), frame.px(mark ? 2.0F : 1.0F),
                                   frame.px(4));
-            const Font digits{view::Face::mono,
-                              frame.fonts.digits.px * type.px / frame.fonts.body.px};
-            draw_fitted(frame, digits, {low.x + frame.px(6), low.y}, {high.x - frame.px(4), high.y},
-                        Align::left, frame.theme.text, text);
+            draw_fitted(frame, frame.fonts.digits, {low.x + frame.px(6), low.y},
+                        {high.x - frame.px(4), high.y}, Align::left, frame.theme.text, text);
             if (text.empty()) tooltip(frame, "Click and type", "0.27, 1/3, exp(2), nan");
         }
         if (focus_stop(frame, control, low, high)) begin_typing_by_key(frame, control, text, out);
@@ -171,40 +167,14 @@ struct Sheet {
     }
 };
 
-float height_of(const std::vector<ExerciseParagraph>& text, const view::ExerciseType& type,
-                const Frame& frame) {
-    float height = 0.0F;
-    for (const ExerciseParagraph& paragraph : text)
-        height += lay_out_paragraph(paragraph, type, frame.painter, ExerciseVoice::plain).height +
-                  frame.px(kParagraph);
-    return height;
-}
-
-/// What it takes as it opens: each row of questions what its highest does.
-float sheet_height(const ExercisesView& view, std::size_t columns, const view::ExerciseType& type,
-                   const Frame& frame) {
-    const auto& questions = view.exercise.questions;
-    float height = height_of(view.exercise.text, type, frame);
-    for (std::size_t n = 0; n < questions.size(); n += columns) {
-        float row = 0.0F;
-        for (std::size_t at = n; at < std::min(n + columns, questions.size()); ++at)
-            row = std::max(row, height_of(questions[at].text, type, frame) +
-                                    lay_out_blanks(questions[at], type, frame.painter).height);
-        height += row + frame.px(kButtons + kQuestion);
-    }
-    return height;
-}
-
 /// What is given, then the questions in one column or two, line by line.
 void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& out) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {frame.px(8), frame.px(kParagraph)});
     const float gap = frame.px(kSpace48), room = ImGui::GetContentRegionAvail().x - frame.px(12);
     const std::size_t columns = room >= frame.px(kTwoColumns) ? 2 : 1;
     const float each = (room - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
-    view::ExerciseType type{frame.fonts.body.px, within(each, frame.px(120), frame.px(kWidest))};
-    const view::ExerciseType large{kLarge * type.px, type.width};
-    if (sheet_height(view, columns, large, frame) < ImGui::GetWindowHeight()) type = large;
-    Sheet sheet{view, frame, out, type};
+    Sheet sheet{
+        view, frame, out, {frame.fonts.body.px, within(each, frame.px(120), frame.px(kWidest))}};
     for (const auto& paragraph : view.exercise.text) sheet.say(paragraph);
     ImVec2 at = ImGui::GetCursorScreenPos();
     float foot = at.y;

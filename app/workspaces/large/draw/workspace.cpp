@@ -13,6 +13,8 @@ constexpr float kHeader = 34.0F, kLowHeader = 26.0F, kProfile = 40.0F, kLowProfi
 constexpr float kRoomy = 480.0F;  // a lower map gives up some heights
 constexpr float kForm = 440.0F;   // width of the hint on an empty canvas
 constexpr float kLeastCells = 200.0F, kMostCells = 720.0F;
+constexpr float kLeastAspect = 0.5F;  // width to height of a canvas, of few keys
+constexpr Index kFewKeys = 128;
 
 /// Where everything stands.
 struct Layout {
@@ -21,7 +23,8 @@ struct Layout {
     Area row_profile, column_profile, captions, legend;
 };
 
-Layout lay_out(const Frame& frame, const Area& room) {
+/// `widest`: of the canvas.
+Layout lay_out(const Frame& frame, const Area& room, float widest) {
     const bool roomy = room.height() >= frame.px(kRoomy);
     const bool beside = is_lower_than(kLowestWindow, frame);
     const float across = frame.px(kProfile);  // holds a ruler's title too
@@ -30,10 +33,11 @@ Layout lay_out(const Frame& frame, const Area& room) {
     const float top = room.low.y + frame.px(beside ? kLowHeader : kHeader);
     const float right = frame.px(beside ? kLegendBeside : 0.0F);
     const float below = frame.px(beside ? 0.0F : kLegendBelow);
-    const Rulers map = place_map(
+    Rulers map = place_map(
         frame, {{room.low.x, top},
                 {room.high.x - across - right, room.high.y - profile - captions - below}});
-    const auto& [low, high] = map.canvas;
+    auto& [low, high] = map.canvas;
+    high.x = map.columns.high.x = std::min(high.x, low.x + widest);
     const float foot = high.y + profile, end = high.x + across;
     const Area under{{low.x, foot + captions}, {room.high.x, foot + captions + below}};
     const Area aside{{end + frame.px(kSpace16), low.y}, {room.high.x, high.y}};
@@ -45,11 +49,16 @@ Layout lay_out(const Frame& frame, const Area& room) {
             beside ? aside : under};
 }
 
-/// What the whole matrix leaves of the width.
-float cells_width(const view::MapLook& look, ImVec2 room, const Frame& frame) {
-    const Area& canvas = lay_out(frame, {{0.0F, 0.0F}, room}).map.canvas;
+/// What the whole matrix takes.
+float matrix_width(const view::MapLook& look, const Area& canvas) {
     const auto rows = static_cast<float>(std::max<Index>(look.size.rows, 1));
-    const float width = canvas.height() * static_cast<float>(look.size.columns) / rows;
+    return canvas.height() * static_cast<float>(look.size.columns) / rows;
+}
+
+/// What it leaves of the width.
+float cells_width(const view::MapLook& look, ImVec2 room, const Frame& frame) {
+    const Area canvas = lay_out(frame, {{0.0F, 0.0F}, room}, room.x).map.canvas;
+    const float width = matrix_width(look, canvas);
     return within(canvas.width() - width - frame.px(kSpace24), frame.px(kLeastCells),
                   frame.px(kMostCells));
 }
@@ -86,7 +95,15 @@ void draw_empty(const LargeScene& scene, const Area& room) {
 
 void draw_large_map(const LargeScene& scene) {
     const Area room = room_left();
-    const Layout at = lay_out(scene.frame, room);
+    Layout at = lay_out(scene.frame, room, room.width());
+    if (has_map(scene.view) && scene.look.size.columns <= kFewKeys) {
+        // Of a matrix that is seen whole more would stay empty, between it and its labels.
+        const Area& canvas = at.map.canvas;
+        const float filled =
+            std::max(matrix_width(scene.look, canvas),
+                     std::max(kLeastAspect * canvas.height(), scene.frame.px(kLeastCells)));
+        at = lay_out(scene.frame, room, std::round(filled));
+    }
     say_room(scene, at.map.canvas);
     if (!has_map(scene.view)) return draw_empty(scene, room);
     draw_large_header(scene, at.header);

@@ -83,7 +83,7 @@ class Labels {
     }
     /// Right, left, above, below, then further away; nullopt where all are taken.
     std::optional<Box> place(Point at, float away, ImVec2 size) const {
-        const float most = away + (plane_.is_small() ? 1.5F : 4.0F) * size.y;
+        const float most = away + (plane_.is_small() ? 0.75F : 4.0F) * size.y;
         for (float far = away; far < most; far += size.y / 2) {
             const ImVec2 corners[] = {{at.x + far, at.y - size.y / 2},
                                       {at.x - far - size.x, at.y - size.y / 2},

@@ -129,17 +129,21 @@ CanvasLayout words_box(const StepView& view, const Frame& frame, ImVec2 availabl
     return layout;
 }
 
-/// Nothing stands beside the matrix: the room of the arms is its own.
+/// Nothing stands above the matrix: the room of that arm is its own.
 CanvasLayout alone_box(const StepView& view, const Frame& frame, ImVec2 available) {
-    CanvasLayout layout = fit(view, frame, available, {});
-    move_by(layout, {std::max(available.x - layout.hero.high.x, 0.0F) / 2, 0.0F});
+    const float arm = view.operands.empty() ? 0.0F : available.x * kMostArm;
+    CanvasLayout layout = fit(view, frame, available, {arm, 0.0F});
+    move_by(layout, {std::max(available.x - layout.hero.high.x, 0.0F) / 2,
+                     std::max(available.y - layout.hero.high.y - layout.legend, 0.0F) / 3});
     return layout;
 }
 
 /// Arms take what large cells leave, up to a fifth; what is left then stands evenly around.
 CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available) {
     if (is_of_words(view)) return words_box(view, frame, available);
-    if (view.operands.empty()) return alone_box(view, frame, available);
+    // Words and positions stand at its left.
+    const bool first = view.result.id == OperandId(Stage::x);
+    if (view.operands.empty() || first) return alone_box(view, frame, available);
     const ImVec2 least{
         available.x * kLeastArm,
         std::max(available.y * kLeastArm, std::min(frame.px(kLeastAbove), available.y * kMostArm))};
