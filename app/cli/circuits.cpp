@@ -22,6 +22,7 @@
 #include "app/files/standard.h"
 #include "app/files/words.h"
 #include "core/models/circuits.h"
+#include "core/models/groups.h"
 #include "core/models/sweep.h"
 
 namespace attn::cli {
@@ -417,10 +418,10 @@ Report head_report(const CircuitsOptions& options, const OpenedText& text, const
 void check_together(const CircuitsOptions& options) {
     if (options.is_of_head() &&
         (!options.sweep.empty() || !options.part.empty() || options.each_position ||
-         !options.logits.empty() || !options.from.empty()))
+         !options.logits.empty() || !options.from.empty() || options.backend != "auto"))
         throw bad_input(
             "--layer and --head are of one head's circuit; expected no --part, --sweep, --from, "
-            "--by-position or --logits beside them");
+            "--by-position, --logits or --backend beside them");
     if (!options.is_of_head() && !options.nearest.empty())
         throw bad_input("--nearest is of one head; expected --layer and --head");
     for (const auto& [flag, value] :
@@ -436,6 +437,11 @@ int show_circuits(CircuitsOptions& options, Streams io) {
     check_together(options);
     const files::NamedFile outputs[] = {{"-o", options.output}};
     or_throw(files::check_outputs(files::files_of({"MODEL", options.model.folder}), outputs));
+    if (reads_pairs(options.model.folder))
+        throw bad_input(fmt::format(
+            "{} compares texts and images and gives no logits that a change could move; expected a "
+            "model that gives a next token or a class",
+            options.model.folder));
     const OpenedText text = open_text(options.model, kCircuitsName, io);
     const Backend& backend =
         *or_throw(choose_backend(options.backend == "auto" ? "staged" : options.backend,

@@ -2,6 +2,7 @@
 
 #include "app/cli/corpus.h"
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 
@@ -89,6 +90,15 @@ void check_sort(const std::string& sort) {
             fmt::format("--sort is '{}'; expected a measure of `attnscope heads`", sort));
 }
 
+/// It is read twice: for what it holds, then text by text.
+void check_texts(const std::string& texts) {
+    std::error_code ignored;
+    if (std::filesystem::exists(texts, ignored) &&
+        !std::filesystem::is_regular_file(texts, ignored))
+        throw bad_input(fmt::format(
+            "--texts is '{}'; expected a file of texts, one a line, and no folder or pipe", texts));
+}
+
 struct MergeOptions {
     std::vector<std::string> files;
     std::string sort, output;
@@ -134,6 +144,7 @@ files::CorpusJob corpus_job(const std::string& model, const CorpusOptions& optio
                             const std::string& sort, const std::string& output) {
     or_throw(files::check_extension({"-o", output}, kExtensions));
     check_sort(sort);
+    check_texts(options.texts);
     files::CorpusJob job;
     job.model = model;
     job.texts = options.texts;

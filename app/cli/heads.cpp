@@ -178,6 +178,8 @@ int list_heads(HeadsOptions& options, Streams io) {
     const files::NamedFile outputs[] = {{"-o", options.output}};
     or_throw(settle_start(options.start, outputs));
     if (corpus.stream) check_only_a_model(options, "--stream");
+    if (corpus.stream && options.sort == "change")
+        throw bad_input("--sort is 'change', which --stream does not measure; leave one out");
     const auto result =
         corpus.stream ? streamed(options, options.start.file, io) : measured(options, io);
     if (options.output.empty())

@@ -64,9 +64,14 @@ void write_to(const std::string& output, const std::string& bytes, Streams io) {
 figures::Format format_of(const RenderOptions& options) {
     if (options.all || options.is_timed()) return figures::Format::png;
     if (!options.format.empty()) {
-        if (const auto format = figures::format_of("figure." + options.format); format)
-            return *format;
-        throw bad_input(fmt::format("--format is '{}': expected svg, pdf or png", options.format));
+        const auto format = figures::format_of("figure." + options.format);
+        if (!format)
+            throw bad_input(
+                fmt::format("--format is '{}': expected svg, pdf or png", options.format));
+        if (const auto said = figures::format_of(options.output); said && *said != *format)
+            throw bad_input(fmt::format("--format is '{}' and -o is '{}'; leave one out",
+                                        options.format, options.output));
+        return *format;
     }
     if (options.output == "-") return figures::Format::png;
     return or_throw(figures::format_of(options.output));
@@ -152,11 +157,23 @@ std::string film_of(Studio& studio, const RenderOptions& options, const Start& s
     return film(studio, start, state, jobs, options.rest_s.value_or(kRestSeconds));
 }
 
-void render(RenderOptions& options, Streams io) {
+/// Options of which one would not count.
+void check_together(const RenderOptions& options) {
     if (options.output.empty() && !options.is_timed())
         throw bad_input("no -o: expected the name of the figure, as in -o step.svg");
     if (options.all && files::is_standard(options.output))
         throw bad_input("-o is -; expected a folder, for --all draws several pictures");
+    if (options.all && !options.start.files.empty())
+        throw bad_input(fmt::format("FILE is {}; expected none with --all, which draws presets",
+                                    options.start.files.front()));
+    if (!options.width.empty() && !options.start.size.empty())
+        throw bad_input("--width and --size each say how large the figure is; leave one out");
+    if (options.paper == "cream" && options.start.theme == "dark")
+        throw bad_input("--paper cream is in the light theme; expected no --theme dark");
+}
+
+void render(RenderOptions& options, Streams io) {
+    check_together(options);
     const files::NamedFile output{"-o", options.output};
     or_throw(settle_start(options.start, {&output, 1}));
     StartOptions wanted = options.start;

@@ -326,9 +326,9 @@ void trace_model(const ModelTrace& request, Streams io) {
     write_entries(request.output, entries, io);
     std::vector<std::string> notes = whole.notes();
     if (!run.note.empty())  // that of a match names each
-        notes.push_back(model.config().image && run.image == nullptr && !run.tokens_kv.empty()
-                            ? run.note
-                            : fmt::format("{}: {}", image_read(request), run.note));
+        notes.push_back(model.config().image && run.tokens_kv.empty()
+                            ? fmt::format("{}: {}", image_read(request), run.note)
+                            : run.note);
     for (const std::string& note : notes) io.err << "attnscope trace: note: " << note << '\n';
     std::ostream& out = files::is_standard(request.output) ? io.err : io.out;
     out << summary(request, whole, run, open_ms, run_ms);

@@ -26,6 +26,12 @@ std::optional<CorpusResult> kept_of(const fs::path& saved, const CorpusResult& b
                                 fits ? "other texts" : "another model or another --batch"));
 }
 
+/// Of several parts none has two pieces that follow each other.
+bool is_of_part(const TextRange& range, const CorpusJob& job) {
+    const Index first = range.first / kPieceTexts, last = (range.end - 1) / kPieceTexts;
+    return job.parts == 1 || (first == last && first % job.parts == job.part);
+}
+
 }  // namespace
 
 fs::path saved_beside(const fs::path& output) { return output.string() + ".partial"; }
@@ -37,11 +43,10 @@ CorpusRun::CorpusRun(const CorpusJob& job)
       result_(or_throw(begin_corpus(model_, job.model, job.batch))) {
     if (auto kept = kept_of(job.saved, result_, file_)) {
         for (const TextRange& range : kept->files.at(file_.mark).ranges)
-            for (Index first = range.first; first < range.end; first += kPieceTexts)
-                if (first / kPieceTexts % job.parts != job.part)
-                    throw bad_input(fmt::format(
-                        "{} is of another --part; expected what this command kept, or no such file",
-                        job.saved.string()));
+            if (!is_of_part(range, job))
+                throw bad_input(fmt::format(
+                    "{} is of another --part; expected what this command kept, or no such file",
+                    job.saved.string()));
         result_ = *std::move(kept);
         goes_on_ = true;
     }

@@ -1,5 +1,6 @@
 #include "app/files/model.h"
 
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -41,6 +42,32 @@ StageSet kept_of_untouched() {
     for (const Stage stage : {Stage::weights, Stage::q, Stage::k, Stage::v})
         keep.set(index_of(stage));
     return keep;
+}
+
+constexpr double kMostKept = 1 << 30;  // bytes of weights of one run; see ModelCache::Entry::runs
+
+/// Tokens of the stack that is looked at; 0: the run says what is wrong with its text.
+Index tokens_read(const Model& model, const Reading& reading) {
+    const Model& stack = stack_of(model, reading.group);
+    if (const auto& image = stack.config().image) return image->side() * image->side() + 1;
+    const auto tokens = model.tokens_of(&stack == &model ? reading.text : reading.beside);
+    return tokens ? std::ssize(*tokens) : 0;
+}
+
+/// Throws where the weights of every layer, which a run is compared by, would be too many.
+void check_kept(const Model& model, const Reading& reading) {
+    const ModelConfig& config = stack_of(model, reading.group).config();
+    const Index tokens = tokens_read(model, reading);
+    if (tokens > stack_of(model, reading.group).most_tokens().value_or(tokens)) return;
+    const double of_pair =
+        static_cast<double>(config.layers * config.heads) * double{sizeof(float)};
+    const double bytes = of_pair * static_cast<double>(tokens) * static_cast<double>(tokens);
+    if (bytes <= kMostKept) return;
+    throw bad_input(fmt::format(
+        "the weights of {} layers of {} heads over {} tokens are {:.1f} GB, and all are kept to "
+        "compare with; expected at most {} tokens, which are {:.1f} GB",
+        config.layers, config.heads, tokens, bytes / 1e9,
+        static_cast<Index>(std::sqrt(kMostKept / of_pair)), kMostKept / 1e9));
 }
 
 /// What is read, with the files of images as they are now.
@@ -232,6 +259,7 @@ std::shared_ptr<const ModelRun> untouched(ModelCache::Entry& entry, const Readin
                                           const RunControl& control) {
     const std::string key = key_of(entry.model, reading);
     if (auto known = entry.runs.find(key)) return *known;
+    check_kept(entry.model, reading);
     auto run = std::make_shared<const ModelRun>(
         run_over(entry.model, reading, kept_of_untouched(), control));
     entry.runs.keep(key, run);

@@ -1,6 +1,8 @@
 #include "app/files/open.h"
 
 #include <algorithm>
+#include <exception>
+#include <new>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -180,16 +182,22 @@ std::string corpus_session(const CorpusResult& result, const std::string& model,
 Opened open_corpus(const std::string& path, const view::SessionContext& context) {
     const CorpusResult result = or_throw(read_corpus(path));
     const std::string model = model_beside(result.model.path, path);
-    const bool there = is_model(model);
+    std::string fault = is_model(model) ? "" : fmt::format("the model {} is not here", model);
     view::SessionContext with = context;
-    if (!there)
+    const auto shown = [&] {
+        return view::session_from_json(corpus_session(result, model, path), path, with);
+    };
+    Result<view::AppState> session = fault.empty() ? shown() : bad_input(fault);
+    if (!session) {  // its numbers are there all the same
+        fault = without_path(session.error().sentence, path);
         with.open = [&](const view::OpenRequest&, const RunControl&) -> Result<Opened> {
-            return alone(named_alone(path, "", fmt::format("the model {} is not here", model)));
+            return alone(named_alone(path, "", fault));
         };
-    Opened opened =
-        whole(or_throw(view::session_from_json(corpus_session(result, model, path), path, with)));
-    if (!there)
-        opened.notes = fmt::format("the model {} is not here: no text can be read", model);
+        session = shown();
+    }
+    Opened opened = whole(or_throw(std::move(session)));
+    if (!fault.empty())
+        opened.notes = fmt::format("no text can be read: {}", fault);
     else if (or_throw(fingerprint(model)) != result.model.mark)
         opened.notes = fmt::format(
             "{} is another model than the one that was measured, or has changed", model);
@@ -378,6 +386,16 @@ Opened said_so(Opened opened, std::string (*said)(std::string)) {
     return opened;
 }
 
+/// What a library throws is an error of this file, not the end of the program.
+template <class Open>
+Result<Opened> caught_all(const Open& open) try {
+    return caught(open);
+} catch (const std::bad_alloc&) {
+    throw;  // whoever asks says what was too large
+} catch (const std::exception& thrown) {
+    return failed(thrown.what());
+}
+
 view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList backends,
                          view::WorkspaceList workspaces, OptionsBy by) {
     const auto open = [=](const view::OpenRequest& request, const RunControl& control) {
@@ -418,7 +436,7 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
                         path, array_format_words()));
     };
     return [=](const view::OpenRequest& request, const RunControl& control) {
-        auto opened = caught([&] { return open(request, control); });
+        auto opened = caught_all([&] { return open(request, control); });
         if (by == OptionsBy::flags) return opened;
         const auto said = by == OptionsBy::controls ? without_flags : without_scale;
         return opened.map([&](Opened it) { return said_so(std::move(it), said); })

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/common/or_throw.h"
+#include "core/models/cache.h"
 #include "core/models/groups.h"
 
 namespace attn::files {
@@ -26,14 +27,36 @@ std::vector<Tensor> last_weights(const GenerationStep& step) {
 struct Beginning {
     std::shared_ptr<const Model> model;
     std::vector<ModelToken> prompt;
+    Index encoder_tokens = 0;
 };
 Beginning beginning_of(const Model& model, const view::GenerateText& wanted,
                        const RunControl& control) {
     if (model.second() == nullptr || !model.second()->reads_across())  // its holder holds this too
-        return {{std::shared_ptr<const Model>(), &model}, or_throw(model.tokens_of(wanted.text))};
+        return {
+            {std::shared_ptr<const Model>(), &model}, or_throw(model.tokens_of(wanted.text)), 0};
     auto decoding = or_throw(decoding_of(model, {wanted.text, wanted.beside, {}},
                                          *find_backend("staged"), {control.stop, {}}));
-    return {std::make_shared<const Model>(std::move(decoding.decoder)), std::move(decoding.tokens)};
+    return {std::make_shared<const Model>(std::move(decoding.decoder)), std::move(decoding.tokens),
+            std::ssize(decoding.tokens_kv)};
+}
+
+/// Of a text the weights of its last token alone are kept: those of all are tokens² a head. Shares of experts are of all.
+GenerationStep read_prompt(Generation& generation, std::vector<ModelToken> prompt,
+                           const RunControl& control) {
+    const auto count = std::ssize(prompt);
+    if (count < 2 || count > generation.most_tokens().value_or(count))
+        return or_throw(generation.read(std::move(prompt), control));
+    std::vector<ModelToken> last{std::move(prompt.back())};
+    prompt.pop_back();
+    generation.keep_stages({});
+    GenerationStep before = or_throw(generation.read(std::move(prompt), control));
+    generation.keep_stages(only_stage(Stage::weights));
+    GenerationStep step = or_throw(generation.read(std::move(last), control));
+    if (step.first == 0) return step;  // it was read again as a whole
+    for (std::size_t n = 0; n < step.rows.layers.size(); ++n)
+        if (Tensor& routing = step.rows.layers[n].routing; !routing.empty())
+            routing = in_a_row(before.rows.layers[n].routing, std::move(routing));
+    return step;
 }
 
 }  // namespace
@@ -57,7 +80,7 @@ void Writer::begin(const Model& model, const view::GenerateText& wanted,
     written_ = {};
     const Beginning from = beginning_of(model, wanted, control);
     auto made = or_throw(Generation::of(from.model, *find_backend("staged")));
-    keep(or_throw(made.read(from.prompt, control)));
+    keep(read_prompt(made, from.prompt, control));
     prompt_ = from.prompt.size();
     for (const ModelToken& token : from.prompt) written_.prompt.push_back(token.text);
     if (from.model->reads_across())
@@ -70,6 +93,7 @@ void Writer::begin(const Model& model, const view::GenerateText& wanted,
         written_.specs.push_back(layer_spec(config, layer));
     written_.kv_heads = config.kv_heads;
     written_.bytes_of_token = cache_bytes(config, 1);
+    written_.encoder_tokens = from.encoder_tokens;
     written_.names = names;
     if (!names) {
         std::vector<std::string> all;

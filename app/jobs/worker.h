@@ -1,6 +1,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <new>
@@ -99,12 +100,16 @@ class Worker : public view::Job {
         }
     }
 
-    /// What does not fit in memory is a fault that the person reads, not the end of the program.
+    /// What does not fit in memory, or what a library throws, is a fault that the person reads, not the end of the program.
     view::Action answer_to(const Request& request, const std::stop_token& stop) try {
         return request.answer(open_, {stop, [this, stop](double done) { report(stop, done); }});
     } catch (const std::bad_alloc&) {
-        return view::Notify{{std::string(kind_.name) + ": there is not enough memory for it",
-                             view::Severity::error}};
+        return fault("there is not enough memory for it");
+    } catch (const std::exception& thrown) {
+        return fault(thrown.what());
+    }
+    view::Action fault(const std::string& words) const {
+        return view::Notify{{std::string(kind_.name) + ": " + words, view::Severity::error}};
     }
 
     void report(const std::stop_token& stop, double done) {

@@ -96,11 +96,19 @@ T member(const json& object, std::string_view name) {
     if (found == object.end()) throw LineFault();
     return found->get<T>();
 }
-Index count_in(const json& object, std::string_view name) {
-    const auto value = member<json>(object, name);
+Index count_of(const json& value) {
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() > (std::uint64_t{1} << 53))
         throw LineFault();
     return value.get<Index>();
+}
+Index count_in(const json& object, std::string_view name) {
+    return count_of(member<json>(object, name));
+}
+TextRange range_in(const json& pair) {
+    if (!pair.is_array() || pair.size() != 2) throw LineFault();
+    const TextRange range{count_of(pair[0]), count_of(pair[1])};
+    if (range.first >= range.end) throw LineFault();
+    return range;
 }
 const json& object_in(const json& object, std::string_view name) {
     const auto found = object.is_object() ? object.find(name) : object.end();
@@ -156,12 +164,11 @@ class LineReader {
             for (const json& each : member<json>(row, "first"))
                 result_.left_out[n].first.insert(place_in(each));
         }
-        using Ranges = std::vector<std::pair<Index, Index>>;
         for (const auto& [mark, row] : object_in(line, "files").items()) {
             const auto name = member<std::string>(row, "name");
             result_.cover(mark, name, {});
-            for (const auto& [first, end] : member<Ranges>(row, "ranges"))
-                result_.cover(mark, name, {first, end});
+            for (const json& each : member<json>(row, "ranges"))
+                result_.cover(mark, name, range_in(each));
         }
         begun_ = true;
     }

@@ -40,6 +40,8 @@ class Generation {
     /// embedding does not have, more than most_tokens(), `control` was stopped; the text stays as it was.
     Result<GenerationStep> read(std::vector<ModelToken> tokens, const RunControl& control = {});
     Result<GenerationStep> read(Index id, const RunControl& control = {});
+    /// Of the rows that are read from now on.
+    void keep_stages(StageSet keep) { keep_ = keep; }
     /// The first `count` tokens stay; 0 to tokens().size(). To type over token n: forget_after(n), read() the new one.
     void forget_after(Index count) { cache_.forget_after(count); }
 

@@ -285,7 +285,10 @@ class GgufConfig {
             return {};
         }
         const auto read = file_.arrays->read(array);
-        if (!read) return complain(read.error().sentence), json();
+        if (!read) {
+            if (fine()) fault_ = read.error().sentence;  // which names the file
+            return {};
+        }
         return std::get<std::vector<float>>(read->values);
     }
 

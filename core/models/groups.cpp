@@ -183,9 +183,14 @@ Result<ModelRun> read_group(const Model& model, const Reading& reading, const Ba
     if (has_towers(model)) {
         if (reading.group == "match") return matched(model, reading, backend, keep, control);
         const bool image = reading.group == "image";
-        return stack_of(model, reading.group)
-            .read(parts_of(image ? reading.beside : reading.text).front(), backend, keep, control,
-                  interventions);
+        const auto parts = parts_of(image ? reading.beside : reading.text);
+        auto run = stack_of(model, reading.group)
+                       .read(parts.front(), backend, keep, control, interventions);
+        if (run && parts.size() > 1)
+            run->note += fmt::format(
+                "{}only the first of {} {} is read; the group match compares them",
+                run->note.empty() ? "" : "; ", parts.size(), image ? "images" : "texts");
+        return run;
     }
     if (&stack_of(model, reading.group) == &model)
         return model.read(reading.text, backend, keep, control, interventions);

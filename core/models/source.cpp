@@ -18,7 +18,7 @@ std::string merged_folder(const std::filesystem::path& folder) {
 Result<void> refuse_adapter(const std::filesystem::path& folder) {
     for (const char* name :
          {"adapter_config.json", "adapter_model.safetensors", "adapter_model.bin"}) {
-        if (!std::filesystem::exists(folder / name)) continue;
+        if (!is_there(folder / name)) continue;
         return bad_input(
             fmt::format("{} is of a LoRA adapter, which adds to the weights of a model; expected a "
                         "whole model, "
@@ -36,16 +36,19 @@ Result<void> refuse_adapter(const std::filesystem::path& folder) {
 Result<Arrays> weights_in(const std::filesystem::path& folder) {
     const auto sharded = folder / "model.safetensors.index.json";
     const auto whole = folder / "model.safetensors";
-    return open_arrays(std::filesystem::exists(sharded) ? sharded
-                       : std::filesystem::exists(whole) ? whole
-                                                        : folder);
+    return open_arrays(is_there(sharded) ? sharded : is_there(whole) ? whole : folder);
 }
 
 }  // namespace
 
+bool is_there(const std::filesystem::path& file) {
+    std::error_code ignored;
+    return std::filesystem::exists(file, ignored);
+}
+
 Result<void> read_preparation(const std::filesystem::path& folder, ModelConfig& config) {
     const auto file = folder / "preprocessor_config.json";
-    if (!config.image || !std::filesystem::exists(file)) return {};
+    if (!config.image || !is_there(file)) return {};
     const auto text = read_text_file(file);
     if (!text) return tl::unexpected(text.error());
     auto image = parse_image_preparation(*text, file.string(), *std::move(config.image));
@@ -68,7 +71,7 @@ Result<std::optional<Tokenizer>> tokenizer_of_folder(const std::filesystem::path
     bool any = false;
     for (const char* name :
          {"tokenizer.json", "vocab.json", "vocab.txt", "tokenizer.model", "spiece.model"})
-        any |= std::filesystem::exists(folder / name);
+        any |= is_there(folder / name);
     if (!any) return std::nullopt;
     return Tokenizer::open(folder).map(
         [](Tokenizer&& tokenizer) { return std::optional(std::move(tokenizer)); });

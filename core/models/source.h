@@ -24,6 +24,8 @@ struct ModelSource {
 Result<ModelSource> open_model_folder(const std::filesystem::path& folder);
 /// What its preprocessor_config.json says of the pixels, where there is one and the model reads images.
 Result<void> read_preparation(const std::filesystem::path& folder, ModelConfig& config);
+/// False also where it cannot be looked at, as behind links that lead in a circle.
+bool is_there(const std::filesystem::path& file);
 /// nullopt: it has none.
 Result<std::optional<Tokenizer>> tokenizer_of_folder(const std::filesystem::path& folder);
 

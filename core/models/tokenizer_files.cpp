@@ -10,6 +10,7 @@
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/models/sentence_pieces.h"
+#include "core/models/source.h"
 #include "core/models/tokenizer.h"
 #include "core/models/tokenizer_step.h"
 #include "core/models/tokenizer_steps.h"
@@ -363,17 +364,17 @@ namespace {
 /// What stands beside the files of a vocabulary.
 Result<TokenizerSettings> settings_in(const std::filesystem::path& folder) {
     TokenizerSettings settings;
-    if (std::filesystem::exists(folder / "added_tokens.json"))
+    if (is_there(folder / "added_tokens.json"))
         return bad_input(fmt::format("{} is not read here; expected a tokenizer.json beside it",
                                      (folder / "added_tokens.json").string()));
-    if (const auto config = folder / "config.json"; std::filesystem::exists(config)) {
+    if (const auto config = folder / "config.json"; is_there(config)) {
         settings.where = config.string();
         const auto said = read_json_file(config);
         if (said && said->is_object() && said->contains("model_type") &&
             said->at("model_type").is_string())
             settings.model_type = said->at("model_type").get<std::string>();
     }
-    if (const auto file = folder / "tokenizer_config.json"; std::filesystem::exists(file)) {
+    if (const auto file = folder / "tokenizer_config.json"; is_there(file)) {
         auto text = read_text_file(file);
         if (!text) return tl::unexpected(text.error());
         settings.json = *std::move(text);
@@ -385,7 +386,7 @@ Result<TokenizerSettings> settings_in(const std::filesystem::path& folder) {
 }  // namespace
 
 Result<Tokenizer> Tokenizer::open(const std::filesystem::path& folder) {
-    const auto there = [&](const char* name) { return std::filesystem::exists(folder / name); };
+    const auto there = [&](const char* name) { return is_there(folder / name); };
     const auto text = [&](const char* name) { return read_text_file(folder / name); };
     if (there("tokenizer.json"))
         return text("tokenizer.json").and_then([&](const std::string& json_text) {

@@ -128,6 +128,8 @@ TEST_CASE("circuits: what cannot be is refused by its name") {
     check_refused(circuit.asked({"--layer", "1", "--head", "9"}), "layer 1 has no head 9");
     check_refused(circuit.asked({"--layer", "1", "--head", "1", "--sweep", "zero"}),
                   "expected no --part, --sweep");
+    check_refused(circuit.asked({"--layer", "1", "--head", "1", "--backend", "reference"}),
+                  "or --backend beside them");
     check_refused(circuit.asked({"--json", "-o", "-"}),
                   "--json and -o - both write to standard output");
 }

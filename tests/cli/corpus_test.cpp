@@ -5,6 +5,8 @@
 
 #include "app/common/document/document.h"
 #include "app/files/open.h"
+#include "app/window/session.h"
+#include "app/workspaces/heads/state.h"
 #include "core/corpus/file.h"
 #include "tests/cli/command.h"
 #include "tests/support/small_models.h"
@@ -164,6 +166,19 @@ TEST_CASE("corpus: what was kept is gone on from, and that of another job is ref
     std::filesystem::rename(corpus.heads("p.jsonl", {"--part", "0/2"}), kept);
     check_refused({"heads", corpus.model, "--texts", corpus.texts, "--part", "1/2", "-o", out},
                   "another --part");
+    const std::string of_part = bytes_of_file(kept);
+    for (const auto& [ranges, words] :
+         {std::pair{"[0,9000000000000000000]", "is not as it was written"},
+          std::pair{"[64,64]", "is not as it was written"},
+          std::pair{"[-1,64]", "is not as it was written"},
+          std::pair{"[0,9007199254740992]", "another --part"}}) {
+        std::string forged = of_part;
+        const std::size_t at = forged.find("\"ranges\":[") + 10;
+        forged.replace(at, forged.find("]]", at) + 1 - at, ranges);
+        std::ofstream(kept) << forged;
+        check_refused({"heads", corpus.model, "--texts", corpus.texts, "--part", "0/2", "-o", out},
+                      words);
+    }
     std::filesystem::remove(kept);
     std::filesystem::rename(corpus.heads("r.jsonl"), kept);
     std::ofstream(corpus.texts, std::ios::app) << "abc\n";
@@ -198,6 +213,9 @@ TEST_CASE("corpus: the table, CSV, and what is refused") {
     for (const Row& row : rows) check_refused(joined(begin, row.more), row.says);
     check_refused({"heads", corpus.model, "--text", "a", "--part", "0/2"}, "--texts");
     check_refused({"heads", corpus.model, "--texts", corpus.scratch.at("no.txt")}, "no.txt");
+    for (const std::string& other : {corpus.model, std::string("/dev/null")})
+        check_refused({"heads", corpus.model, "--texts", other},
+                      "--texts is '" + other + "'; expected a file of texts");
     check_refused({"heads", golden("qkv.npz"), "--texts", corpus.texts}, "qkv.npz");
     check_refused({"merge"}, "no FILES");
     check_refused({"merge", golden("qkv.npz")}, "qkv.npz");
@@ -241,6 +259,26 @@ TEST_CASE("corpus: a result opens in Heads with its model; without it the table 
     }
 }
 
+TEST_CASE("corpus: a session finds it where both were moved, and it opens with a damaged model") {
+    const Corpus corpus;
+    const std::string path = corpus.heads("o.npz");
+    const view::AppState session =
+        *files::opener(backends())(view::OpenRequest{path}, {}).value().session;
+    const std::string text = view::session_to_json(session, corpus.scratch / "");
+    std::filesystem::create_directories(corpus.scratch / "moved");
+    std::filesystem::rename(path, corpus.scratch / "moved" / "o.npz");
+    view::SessionContext context{.open = files::opener(backends())};
+    context.folder = corpus.scratch / "moved";
+    const auto moved = view::session_from_json(text, "s.json", context).value();
+    CHECK(view::heads_look(moved).corpus == corpus.scratch.at("moved/o.npz"));
+    std::filesystem::rename(corpus.scratch / "moved" / "o.npz", path);
+    std::filesystem::resize_file(std::filesystem::path(corpus.model) / "model.safetensors", 1000);
+    const auto damaged = files::opener(backends())(view::OpenRequest{path}, {}).value();
+    CHECK(view::heads_look(*damaged.session).corpus == path);
+    CHECK(damaged.notes.starts_with("no text can be read: "));
+    CHECK(says(damaged.notes, "model.safetensors"));
+}
+
 TEST_CASE("heads --stream: the measures of one text with the weights of one layer at a time") {
     const Scratch scratch;
     const std::string folder = test::gpt2_folder(scratch).string();
@@ -276,6 +314,8 @@ TEST_CASE("heads --stream: the measures of one text with the weights of one laye
         {"trace", "--model", folder, "--text", "a", "--stream", "--off", "0.0", "-o", one},
         "--off is given with --stream");
     check_refused({"heads", folder, "--stream"}, "--stream asks for one of");
+    check_refused({"heads", folder, "--stream", "--text", "a", "--sort", "change"},
+                  "--sort is 'change', which --stream does not measure");
     check_refused({"heads", folder, "--stream", "--text", "a", "--off", "0.0"},
                   "--off is given with --stream");
 }

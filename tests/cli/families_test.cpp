@@ -109,6 +109,8 @@ TEST_CASE(
     CHECK(says(tower.out, "image of text, image, match (--group)"));
     CHECK(says(tower.out, "  " + image + ": CLS and"));
     CHECK_FALSE(says(tower.out, tall));
+    CHECK(says(traced(clip.string(), {"--text", "1 2 3||4 5 33"}).err,
+               "note: only the first of 2 texts is read; the group match compares them"));
     const Ran none = traced(clip.string(), {"--text", "1 44", "--group", "match"});
     CHECK(says(none.err, "note: no image is given: every pixel is the mean"));
     const Ran written = traced(t5, {"--text", "1 44", "--decoder", "7 30"});
@@ -136,9 +138,11 @@ TEST_CASE("T5 writes on after what its decoder has written") {
     const Ran ran =
         succeeds({"generate", t5, "--text", "1 44", "--decoder", "7 30", "--tokens", "2"});
     CHECK(ran.out.starts_with("7 30 "));
-    for (const char* command : {"generate", "lens", "circuits"})
-        check_refused({command, test::golden_model("clip").string(), "--text", "1 44"},
-                      "CLIP gives no next token");
+    for (const auto& [command, words] :
+         {std::pair{"generate", "CLIP gives no next token"},
+          std::pair{"lens", "CLIP gives no next token"},
+          std::pair{"circuits", "expected a model that gives a next token or a class"}})
+        check_refused({command, test::golden_model("clip").string(), "--text", "1 44"}, words);
     check_refused({"lens", t5, "--text", "1 44", "--decoder", "7"}, "--decoder");
 }
 

@@ -159,6 +159,19 @@ TEST_CASE("standard input is one file") {
     check_refused({"render", "--all", "-o", "-"}, "-o is -; expected a folder");
 }
 
+TEST_CASE("options of render of which one would not count are refused") {
+    struct Row {
+        Arguments options;
+        std::string says;
+    };
+    const Row rows[] = {
+        {{"-o", "q.svg", "--width", "85mm", "--size", "3000x2000"}, "--width and --size each say"},
+        {{"-o", "q.svg", "--paper", "cream", "--theme", "dark"}, "expected no --theme dark"},
+        {{"-o", "q.png", "--format", "svg"}, "--format is 'svg' and -o is 'q.png'"},
+        {{"-o", "pictures", golden("qkv.npz"), "--all"}, "qkv.npz; expected none with --all"}};
+    for (const Row& row : rows) check_refused(joined({"render"}, row.options), row.says);
+}
+
 TEST_CASE("what an option asks for must be carried out, what a journal did need not") {
     jobs::Jobs jobs({}, [] {});
     view::AppState state = view::initial_state();

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include "app/jobs/jobs.h"
 #include "app/window/session.h"
 #include "core/io/arrays/array_file.h"
+#include "core/io/file.h"
 #include "core/models/patches.h"
 #include "core/models/read_out.h"
 #include "tests/support/results.h"
@@ -147,6 +149,17 @@ TEST_CASE("what cannot be read says why") {
           "/nowhere/gpt2: expected a trained model, a folder whose config.json has a model_type, "
           "or a .gguf");
     CHECK_FALSE(refused(reads(folder, "abc"), {stopped(), {}}).empty());
+}
+
+TEST_CASE("a text whose weights are too many to keep is not compared under interventions") {
+    const Scratch scratch;
+    const std::string folder = test::readable_model(scratch, "llama").folder;
+    std::string config = must(read_text_file(fs::path(folder) / "config.json"));
+    config.replace(config.rfind("64"), 2, "99999");  // tokens that it takes
+    std::ofstream(fs::path(folder) / "config.json") << config;
+    view::OpenRequest request = reads(folder, std::string(6000, 'a'));
+    std::get<view::ModelText>(request.what).model.changes.off = {{0, 1}};
+    CHECK(says(refused(request), "all are kept to compare with; expected at most 5792 tokens"));
 }
 
 TEST_CASE("typed on, only the last text is computed, and a text that is too long changes nothing") {

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -158,6 +159,21 @@ TEST_CASE("of a model of more than 8 GiB the table opens, and no weight is read 
     CHECK(table.lines[0].cells[0] == "w");
     CHECK(table.lines[0].cells[4] == "select it");
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
+}
+
+TEST_CASE("links that lead in a circle, and what is thrown while a file is opened, are said") {
+    const Scratch scratch;
+    const fs::path folder = test::gpt2_folder(scratch);
+    for (const char* name : {"vocab.json", "preprocessor_config.json", "added_tokens.json"}) {
+        fs::remove(folder / name);
+        fs::create_symlink(name, folder / name);
+    }
+    const auto model = opener(backends())({view::ModelText{{folder.string(), "1 2 3"}}}, {});
+    CHECK(must(model).document->tokens.size() == 3);  // it has no tokenizer
+    view::OpenRequest trained{view::TrainedOrigin{}};
+    std::get<view::TrainedOrigin>(trained.what).step = 1;
+    const RunControl throws{{}, [](double) { throw std::runtime_error("no more of it"); }};
+    CHECK(sentence_in(opener(backends())(trained, throws)) == "no more of it");
 }
 
 TEST_CASE("a model's folder opens with every layer over a sentence, also where widths differ") {

@@ -98,6 +98,14 @@ TEST_CASE("every step has the experts of the tokens that it read, as all tokens 
     }
 }
 
+TEST_CASE("a decoder's cache has K and V of the encoder's tokens too") {
+    const view::GenerateText wanted{test::golden_model("t5").string(), "1 2 3", {7, 8}, {}, "4 5"};
+    const auto made = must(opener(backends())({wanted}, {})).generated;
+    CHECK(made->prompt.size() == 3);  // with what a text begins with
+    CHECK(made->encoder_tokens == 3);
+    CHECK(made->bytes_of_token * (5 + made->encoder_tokens) == 3456);  // as `generate` says
+}
+
 TEST_CASE("the model that writes has the options of the document that is opened with it") {
     for (const char* family : {"gpt2", "llama", "gemma2", "gpt_oss", "mixtral"}) {
         CAPTURE(family);

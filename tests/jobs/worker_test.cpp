@@ -12,6 +12,7 @@
 #include <functional>
 #include <new>
 #include <semaphore>
+#include <stdexcept>
 #include <thread>
 
 #include "app/common/words.h"
@@ -168,11 +169,16 @@ TEST_CASE("without a thread the newest request is answered by whoever asks for t
 }
 #endif
 
-TEST_CASE("a request that memory does not hold is answered with the reason") {
-    Rig<int> rig{[](int, const RunControl&) -> view::Action { throw std::bad_alloc(); }};
-    rig.update(1);
-    CHECK(only<view::Notify>(rig.next()).message.words ==
-          "test: there is not enough memory for it");
+TEST_CASE("a request that throws is answered with the reason") {
+    Rig<int> rig{[](int request, const RunControl&) -> view::Action {
+        if (request == 1) throw std::bad_alloc();
+        throw std::runtime_error("too many links");
+    }};
+    for (const auto& [request, words] : {std::pair{1, "test: there is not enough memory for it"},
+                                         std::pair{2, "test: too many links"}}) {
+        rig.update(request);
+        CHECK(only<view::Notify>(rig.next()).message.words == words);
+    }
 }
 
 TEST_CASE("settings without curves are answered with the reason") {

@@ -250,6 +250,20 @@ TEST_CASE("keys of GGUF that are missing, or change numbers that are not compute
             CHECK_FALSE(refused("llama.gguf", {{key, odd}}).empty());
 }
 
+TEST_CASE("numbers of a small array that are none are refused, and the file named once") {
+    const Scratch scratch;
+    const std::string name = "rope_freqs.weight";
+    std::string bytes = must(read_text_file(golden("llama.llama3.gguf")));
+    const std::size_t type = bytes.find(name) + name.size() + 4 + 8;  // behind one axis
+    bytes[type] = 26;                                                 // I32
+    std::ofstream(scratch / "m.gguf", std::ios::binary) << bytes;
+    const std::string path = scratch.at("m.gguf");
+    const auto model = Model::open(path);
+    REQUIRE_FALSE(model);
+    CHECK(model.error().sentence.starts_with(path + ": " + name));
+    CHECK(model.error().sentence.find(path, 1) == std::string::npos);
+}
+
 TEST_CASE("a list of one number a layer, all the same, is that number") {
     const ModelConfig config = llama_with({{"llama.attention.head_count", {4, 4}},
                                            {"llama.attention.key_length", nullptr},

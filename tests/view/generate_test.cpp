@@ -168,6 +168,13 @@ TEST_CASE("the strip has a row for each step, over as many keys as the cache hol
     }
     CHECK(view.cache == "KV cache " + bytes_words(5 * 8 * 2 * 2 * 4));
     CHECK(view.cache_formula == "2 · 2 layers · 2 heads · 4 · 5 tokens · 4 bytes");
+    Generated across = *generate_look(std::as_const(state)).written;
+    across.encoder_tokens = 6;
+    AppState decoder = state;
+    generate_look(decoder).written = std::make_shared<const Generated>(across);
+    CHECK(build_generate_view(decoder).cache == "KV cache " + bytes_words(11 * 8 * 2 * 2 * 4));
+    CHECK(build_generate_view(decoder).cache_formula ==
+          "2 · 2 layers · 2 heads · 4 · (5 tokens + 6 of the encoder) · 4 bytes");
     const GenerateView before = build_generate_view(after(state, {ShowGenerated{1}}));
     CHECK(before.strip->rows == 2);
     CHECK(before.strip->columns == 4);
@@ -320,6 +327,23 @@ TEST_CASE("a layer with experts shows which each token went to, with their share
     CHECK(experts_words(other).empty());
 }
 
+TEST_CASE("a text that is full takes no further token") {
+    Actions nine;
+    for (Index n = 0; n < test::kFakeMost - 3; ++n) nine.emplace_back(TakeToken{n, 5});
+    const AppState full = written(fake_writing(), nine);
+    const auto takes = [&](const AppState& state) {
+        return std::ranges::any_of(commands(state), [](const Command& each) {
+            return each.words == "Take this candidate" && each.enabled;
+        });
+    };
+    CHECK_FALSE(takes(full));
+    CHECK(takes(after(full, {ShowGenerated{8}})));
+    const AppState refused = after(full, {TakeToken{9, 1}});
+    CHECK(taken_of(refused) == taken_of(full));
+    CHECK(refused.message.words == "The text is as long as it can be.");
+    CHECK(taken_of(after(full, {TakeToken{8, 1}})).back() == 1);
+}
+
 TEST_CASE("a session keeps settings and tokens; of another text or model there are none") {
     const AppState state = written(fake_writing(), {SetSamplingTemperature{1.5}, TakeToken{0, 5},
                                                     TakeToken{1, 7}, ShowGenerated{1}});
@@ -333,6 +357,13 @@ TEST_CASE("a session keeps settings and tokens; of another text or model there a
     CHECK(generate_controls(read) == generate_controls(state));
     CHECK(taken_of(read) == std::vector<Index>{5, 7});
     CHECK(build_generate_view(read).headline == build_generate_view(state).headline);
+    AppState more = state;
+    GenerateControls many = generate_controls(state);
+    many.tokens.assign(static_cast<std::size_t>(kMostTaken) + 1, 5);
+    edit_controls(more, many, "more than are taken");
+    const auto refused = session_from_json(session_to_json(more), "session", context);
+    REQUIRE_FALSE(refused);
+    CHECK(has(refused.error().sentence, "at most 512 tokens are taken"));
     Document other = state.document();
     other.origin = ModelOrigin{"fake", "the cat"};
     AppState next = state;

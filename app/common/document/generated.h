@@ -32,6 +32,7 @@ struct Generated {
     std::optional<Index> most_tokens;  // that the model takes, with those of the text
     std::string no_lens;               // why there is no logit lens; "": there is
     Index layers = 0, kv_heads = 0, bytes_of_token = 0;  // of the cache
+    Index encoder_tokens = 0;  // over which a decoder keeps as much K and V for each as of its own
 };
 
 }  // namespace attn::view

@@ -15,7 +15,7 @@ struct GenerateShown;
 
 inline constexpr double kLeastSamplingTemperature = 0.01, kMostSamplingTemperature = 100.0,
                         kLeastTopP = 0.001;
-inline constexpr Index kMostTopK = 1000;
+inline constexpr Index kMostTopK = 1000, kMostTaken = 512;
 
 /// How the Generate workspace chooses, and what was taken so far; undone with the document.
 struct GenerateControls {
@@ -62,6 +62,9 @@ inline void describe(Visitor& visit, GenerateControls& controls) {
     if (!visit.reads()) return;
     if (!(controls.temperature > 0.0) || !(controls.top_p > 0.0))
         visit.complain(": temperature and top-p are above 0");
+    if (std::ssize(controls.tokens) > kMostTaken)
+        return visit.complain(": at most " + std::to_string(kMostTaken) +
+                              " tokens are taken after a text");
     for (const Index token : controls.tokens)
         if (token < 0) return visit.complain(": a token has a number from 0 on");
 }

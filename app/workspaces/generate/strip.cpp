@@ -174,10 +174,15 @@ void add_strip(const AppState& state, GenerateView& view) {
     const Index columns =
         written.bytes_of_token / std::max<Index>(8 * written.layers * written.kv_heads, 1);
     view.cache = fmt::format("KV cache {}",
-                             bytes_words(static_cast<double>(written.bytes_of_token * tokens)));
+                             bytes_words(static_cast<double>(written.bytes_of_token *
+                                                             (tokens + written.encoder_tokens))));
     view.cache_formula =
         fmt::format("2 · {} · {} · {} · {} · 4 bytes", counted(written.layers, "layer"),
-                    counted(written.kv_heads, "head"), columns, counted(tokens, "token"));
+                    counted(written.kv_heads, "head"), columns,
+                    written.encoder_tokens == 0
+                        ? counted(tokens, "token")
+                        : fmt::format("({} + {} of the encoder)", counted(tokens, "token"),
+                                      written.encoder_tokens));
 }
 
 void add_lens(const AppState& state, GenerateView& view) {

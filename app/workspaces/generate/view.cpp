@@ -12,7 +12,6 @@ namespace attn::view {
 namespace {
 
 constexpr std::size_t kBars = 12;
-constexpr Index kMostTaken = 512;
 
 /// Made up, so that what the settings do is seen without a model.
 std::shared_ptr<const Generated> example_text() {
@@ -195,12 +194,12 @@ std::vector<std::size_t> bars_of(const AppState& state) {
     return places;
 }
 
-bool is_full(const AppState& state) {
-    const Index count = std::ssize(taken_of(state));
+bool is_full(const AppState& state, Index taken) {
     const Generated& written = written_of(state);
-    const Index whole = std::ssize(written.prompt) + count;
-    return count >= kMostTaken || (written.most_tokens && whole >= *written.most_tokens);
+    const Index whole = std::ssize(written.prompt) + taken;
+    return taken >= kMostTaken || (written.most_tokens && whole >= *written.most_tokens);
 }
+bool is_full(const AppState& state) { return is_full(state, std::ssize(taken_of(state))); }
 
 std::optional<TakeToken> next_of(const AppState& state) {
     const Index count = std::ssize(taken_of(state));

@@ -93,6 +93,8 @@ std::size_t chosen_of(const AppState& state);
 std::size_t explained_of(const AppState& state);
 /// The text is as long as the model or the program lets it be.
 bool is_full(const AppState& state);
+/// It would be with so many tokens taken.
+bool is_full(const AppState& state, Index taken);
 /// What → does at the newest step; nullopt: it is not there yet, or the text is as long as it can be.
 std::optional<TakeToken> next_of(const AppState& state);
 /// “mat”

@@ -58,7 +58,7 @@ void add_generate_commands(std::vector<Command>& list, const AppState& state) {
     const std::size_t place = explained_of(state);
     if (place < all.size())
         add("Take this candidate", Key::enter, TakeToken{at, all[place].id},
-            writes && !is_pending(state), lacks);
+            writes && !is_pending(state) && !is_full(state, at), lacks);
     add("Delete what was taken from here on", Key::del, DropTokens{at}, at < count);
     add("The next seed", Key::r, SetSamplingSeed{now.seed + 1});
     add(now.greedy ? "Draw the next token" : "Take the likeliest token: greedy", Key::none,
@@ -159,6 +159,7 @@ void carry_out(AppState& state, const TakeToken& action) {
     const Index count = std::ssize(taken_of(state));
     if (const std::string why = step_fault(state, action.step, count); !why.empty())
         return warn(state, why);
+    if (is_full(state, action.step)) return warn(state, "The text is as long as it can be.");
     const Index all = std::ssize(*written_of(state).names);
     // a replay does not wait for the text: what the vocabulary does not have the model refuses
     if (action.token < 0 || (action.token >= all && !is_pending(state)))

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "app/common/describe_json.h"
 #include "app/common/document/commands.h"
@@ -16,6 +17,7 @@
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
+#include "app/common/document/saved.h"
 #include "app/common/fields.h"
 #include "app/common/map/commands.h"
 #include "app/common/pair.h"
@@ -25,6 +27,7 @@
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
 #include "core/head_measures.h"
+#include "core/io/paths.h"
 
 namespace attn::view {
 namespace {
@@ -314,11 +317,34 @@ void forget_heads(AppState& state) {
     drop_result(look);
 }
 
+/// The corpus from the session's folder on, as a document names its file.
+std::string write_corpus_file(const AppState& state, const std::filesystem::path& folder) {
+    const std::string& corpus = heads_look(state).corpus;
+    if (corpus.empty() || folder.empty()) return {};
+    const nlohmann::ordered_json named{{"file", path_from(folder, corpus)},
+                                       {"absolute", absolute_path(corpus)}};
+    return fmt::format("\"heads_corpus\": {},\n",
+                       named.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+/// Where it is gone the part of Heads says where it was.
+void read_corpus_file(const SessionReader& session) {
+    std::string file, absolute;
+    read_object(session.fields, "heads_corpus", [&](Fields& inner) {
+        inner.read("file", file);
+        inner.read("absolute", absolute);
+    });
+    if (const auto found = find_named(session.context.folder, file, absolute))
+        heads_look(session.read).corpus = *found;
+}
+
 /// What is described, inside what the document has.
 void read_look(Fields& fields, AppState& state) {
     HeadsLook& look = heads_look(state);
+    const std::string corpus = look.corpus;  // that was found beside the session
     JsonReader reader(fields);
     describe(reader, look);
+    if (!corpus.empty()) look.corpus = corpus;
     const Document& document = state.document();
     for (std::size_t n = 0; n < look.pinned.size(); ++n)
         if (const auto& pin = look.pinned[n]; pin && !is_there(document, *pin))
@@ -406,6 +432,8 @@ const WorkspaceInfo kHeadsWorkspace{
     .has_side = [](const AppState& state) { return heads_lacks(state).empty(); },
     .inspector = heads_inspector,
     .read = read_look,
+    .write_beside = write_corpus_file,
+    .read_beside = read_corpus_file,
     .has_settled =
         [](const AppState& state) {
             if (requested_head_corpus(state)) return false;
