@@ -106,7 +106,8 @@ std::string number(double value) {
     const double size = std::abs(value);
     if (size != 0.0 && (size >= kScientificAbove || size < kScientificBelow))
         return scientific(value, 2);
-    return typeset(trimmed(fmt::format("{:.4f}", value)));
+    const int decimals = size < 1e3 ? 4 : size < 1e4 ? 3 : 2;  // a float has seven digits
+    return typeset(trimmed(fmt::format("{:.{}f}", value, decimals)));
 }
 
 std::string tick(double value) {

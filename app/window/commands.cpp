@@ -135,7 +135,7 @@ void add_window(Commands& list, const AppState& state) {
     add_files(add, state);
     add_copies(add, state);
     add_looks(add, state);
-    add("Find a command", ctrl(Key::k), ShowPalette{!state.show_palette});
+    add("Find", ctrl(Key::k), ShowPalette{!state.show_palette});
     add("Keys and commands", plain(Key::f1), ShowHelp{!state.show_help});
     add("About: version, licences, libraries and fonts", ctrl(Key::f1),
         ShowAbout{!state.show_about});

@@ -286,6 +286,8 @@ TEST_CASE("CLIP takes a PNG that is dropped, and in its match several") {
     CHECK(view::build_step_view(state).words.starts_with("Every image asks"));
     state.stage = Stage::k;
     CHECK(view::build_step_view(state).words.starts_with("Every text offers"));
+    state.stage = Stage::context;
+    CHECK(view::build_step_view(state).words.starts_with("Each image takes"));
     show_group(state, "text");
     state = answered(state, {view::TypeText{"1 44 2 || 1 5 2"}});
     CHECK(is_said(state, "“1 44 2”: 3 tokens"));

@@ -1,5 +1,6 @@
 #include "app/window/draw/panels.h"
 #include "app/common/draw/inspector.h"
+#include "app/common/draw/widgets.h"
 #include "app/workspaces/step/draw/canvas.h"
 #include "tests/ui/app.h"
 #include "tests/ui/sample.h"
@@ -158,6 +159,42 @@ TEST_CASE("letters typed into the palette are words, not commands") {
     app.ui.press(Key::k, true);
     app.ui.frames(3);
     CHECK(!last<view::SetScaling>(app.ui.press(Key::s)));
+}
+
+TEST_CASE(
+    "letters typed right after Ctrl+K are words of the palette, and the next are put behind") {
+    App app;
+    app.act({view::ShowPalette{true}}, 0);
+    for (const char letter : std::string("light")) {  // one a frame, from the first on
+        ImGui::GetIO().AddInputCharacter(static_cast<unsigned char>(letter));
+        app.ui.frame();
+    }
+    app.ui.frames(3);
+    CHECK(app.state.palette_query == "light");
+}
+
+TEST_CASE("what a click shows is not covered by the button's tooltip until the pointer was away") {
+    const auto is_shown = [] {
+        const ImGuiWindow* window = ImGui::FindWindowByName("##Tooltip_00");
+        return window != nullptr && window->Active;
+    };
+    NullUi ui;
+    ui.show_in_window([](const ui::Frame& frame, view::Actions&) {
+        ImGui::SetCursorScreenPos({100.0F, 100.0F});
+        ui::button(frame, "hint", "Hint", {"A hint", "Key: H"});
+    });
+    const ImVec2 over{108.0F, 108.0F}, away{600.0F, 600.0F};
+    ui.move_to(over);
+    ui.frames(3);
+    CHECK(is_shown());
+    ui.click(over);
+    ui.frames(3);
+    CHECK_FALSE(is_shown());
+    ui.move_to(away);
+    ui.frames(3);
+    ui.move_to(over);
+    ui.frames(3);
+    CHECK(is_shown());
 }
 
 TEST_CASE("every stage, both workspaces and both overlays draw at every size") {

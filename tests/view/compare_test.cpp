@@ -114,7 +114,7 @@ TEST_CASE("nothing pinned asks for a pin; a pin is compared with what comes afte
     CHECK(alone.table->columns.size() == 1);
     CHECK(alone.table->rows[static_cast<std::size_t>(j)].chosen);
     CHECK(has(acted(state, {PinBaseline{}}).message.words, "baseline 1"));
-    CHECK(has(build_compare_view(state).point, "the same"));
+    CHECK(has(build_compare_view(state).point, "Nothing differs"));
     const float before = weight_at(state, 1, 2);
     state = after(state, {SetScaling{false}});
     const CompareView view = build_compare_view(state);
@@ -145,7 +145,7 @@ TEST_CASE("every setting that changes a number is named alone; other sizes have 
     const AppState state = compare_state({PinBaseline{}, SetSentence{"one two three four five"}});
     const CompareView view = build_compare_view(state);
     CHECK(view.grids.size() == 2);
-    CHECK(has(view.point_b, "4 × 4 in A and 5 × 5 in B"));
+    CHECK(has(view.point_b, "4 × 4 in the baseline and 5 × 5 now"));
 }
 
 TEST_CASE("nine pins, flipped and unpinned; blink shows one side in the same place") {
@@ -317,7 +317,8 @@ TEST_CASE("what moved between rows with a sink counts the sink's share") {
         CHECK(grid.sides[0].cells[static_cast<std::size_t>(i)] == cell_number(kl, 2));
         CHECK(grid.sides[1].cells[static_cast<std::size_t>(i)] == cell_number(moved / 2, 2));
     }
-    CHECK(grid.sides[1].tooltip ==
-          "total variation ½ Σ_j |A − B| of each row, the sink with them: the share of the weight "
-          "that moved");
+    CHECK(
+        grid.sides[1].tooltip ==
+        "total variation ½ Σ_j |b − n| of each row, the sink with them, b the baseline, n now: the "
+        "share of the weight that moved");
 }

@@ -32,6 +32,8 @@ TEST_CASE("the inspector shows two to four decimals, or three digits that count"
     CHECK(number(0.0123456) == "0.0123");
     CHECK(number(-2.5) == "−2.50");
     CHECK(number(99999.0) == "99999.00");
+    CHECK(number(30270.2266) == "30270.23");  // a float that is 30270.22695 in double
+    CHECK(number(1234.56789) == "1234.568");
     CHECK(number(0.000123) == "1.23·10⁻⁴");
     CHECK(number(-0.0000123456) == "−1.23·10⁻⁵");
     CHECK(number(1234567.0) == "1.23·10⁶");

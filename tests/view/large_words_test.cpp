@@ -257,6 +257,17 @@ TEST_CASE("scores of every sign, zero, NaN, ±∞ and masked are different pixel
     CHECK(score_range(0.0, 0.0) == 1.0);
 }
 
+TEST_CASE("strongest cells: where all is exact and none is above 0, every weight is 0") {
+    AppState state = call_state("large", [](Inputs& inputs, AttentionSpec&) {
+        inputs.params[Param::sinks] = Tensor(Shape{1, 1, 1, 2}, {400.0F, 400.0F});
+    });
+    state = settled_state(with_map_input(after(state, {SetMapCanvas{{1000.0, 800.0}}})));
+    const LargeView view = build_large_view(state);
+    CHECK(view.quality == "exact");
+    CHECK(view.top.empty());
+    CHECK(view.top_title == "Strongest cells in view: every weight is 0");
+}
+
 TEST_CASE("the list of strongest cells says which of its two choices are on") {
     AppState state = settled_state(planted_state());
     CHECK(build_large_view(state).top_title == "Strongest cells in view");

@@ -49,10 +49,10 @@ TEST_CASE("the sentence says what each kind does at the chosen distance") {
     };
     CHECK(says(PositionKind::rotary, 0) ==
           "RoPE turns q and k: at distance 0 the score is 8 for every query, as without positions; "
-          "it falls up to distance 5 and rises from there.");
+          "it falls up to distance 5.");
     CHECK(says(PositionKind::rotary, 16) ==
           "RoPE turns q and k: at distance 16 the score is 6.02 for every query, in place of 8; it "
-          "falls up to distance 5 and rises from there.");
+          "falls up to distance 5.");
     CHECK(
         says(PositionKind::sinusoidal, 16) ==
         "Sinusoidal vectors are added: alone they give 2.42 at distance 16 and 4 at distance 0, "

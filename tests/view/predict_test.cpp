@@ -2,6 +2,7 @@
 
 #include "app/workspaces/step/predict.h"
 #include "app/common/document/edits.h"
+#include "app/workspaces/step/heads.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;
@@ -29,6 +30,17 @@ TEST_CASE("predict: the inputs are shown, every computed stage is asked for firs
     }
     CHECK_FALSE(build_predict_view(after(state, {ShowGradients{true}})));
     CHECK_FALSE(build_predict_view(after(state, {SetPredicting{false}})));
+}
+
+TEST_CASE("predict: no head's picture gives the row away while it is guessed") {
+    AppState state = after(two_heads_state(), {SetPredicting{true}, GoToStage{Stage::weights}});
+    for (const bool guessed : {true, false}) {
+        REQUIRE(is_guessing(state) == guessed);
+        const HeadsView view = build_heads_view(state);
+        REQUIRE(view.heads.size() == 2);
+        for (const HeadPicture& head : view.heads) CHECK(head.drawn != guessed);
+        state = after(state, {RevealGuess{}, RevealGuess{}});
+    }
 }
 
 TEST_CASE("predict: weights begin as even shares on an axis from 0 to 1, scores as 0 around 0") {

@@ -218,7 +218,8 @@ TEST_CASE("masks: no advice about conventions where they make no difference") {
         const MasksView view = build_masks_view(state);
         CAPTURE(view.notes[0]);
         CHECK(has(view.point, "gives the same"));
-        CHECK(has(view.notes[0], causal ? "these two do not here" : "Nothing is forbidden here"));
+        CHECK(has(view.notes[0],
+                  causal ? "These two do not differ here." : "Nothing is forbidden here"));
     }
 }
 
@@ -329,7 +330,7 @@ TEST_CASE("compare: a side's title has the stage's name once") {
     AppState state = after(in_workspace("compare"),
                            {PinBaseline{}, SetCausal{true}, ShowCompareStage{Stage::weights}});
     const auto view = build_compare_view(state);
-    CHECK(view.grids[0].title == "A: weights");
+    CHECK(view.grids[0].title == "baseline: weights");
 }
 
 TEST_CASE(

@@ -11,6 +11,7 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
+#include "core/masks.h"
 #include "core/metrics.h"
 
 namespace attn::view {
@@ -273,6 +274,14 @@ std::string from_to(const AppState& state, const Largest& was, const Largest& is
     return fmt::format("{} {} → {} {}", old_key, before, key, after);
 }
 
+bool has_a_key(const AppState& state, Index row) {
+    const Document& document = state.document();
+    for (Index j = 0; j < document.size.tk; ++j)
+        if (may_attend(document.spec.mask, document.size, state.batch, state.head, row, j))
+            return true;
+    return false;
+}
+
 /// What the row of A that is looked at was and is; "" where the weights did not change.
 std::string row_words(const AppState& state) {
     const StageChange* const change = change_of(state, Stage::weights);
@@ -286,7 +295,9 @@ std::string row_words(const AppState& state) {
         return fmt::format("weights of {} are NaN: a NaN or ∞ reached softmax, or no key is left",
                            query);
     const auto now = largest_of(is.row(row));
-    if (!now || now->weight == 0.0F) return fmt::format("{} may attend to no key", query);
+    if (!now || now->weight == 0.0F)
+        return has_a_key(state, row) ? fmt::format("all weights of {} are 0", query)
+                                     : fmt::format("{} may attend to no key", query);
     const Tensor& old = (*state.effect->before.trace)[Stage::weights];
     const bool there =
         state.batch < old.shape().b && state.head < old.shape().h && row < old.shape().t;

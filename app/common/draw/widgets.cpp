@@ -39,6 +39,15 @@ bool plain_button(const Frame& frame, const char* id, const std::string& words, 
     return clicked;
 }
 
+/// The tip of the last item; none after a click until the pointer leaves it: it would cover what the click shows.
+void tip_until_clicked(const Frame& frame, bool clicked, const Tip& tip) {
+    ImGuiStorage& clicks = *ImGui::GetStateStorage();
+    const ImGuiID item = last_item_id();
+    const bool over = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled);
+    if (clicked || (clicks.GetBool(item) && !over)) clicks.SetBool(item, clicked);
+    if (!clicks.GetBool(item)) tooltip(frame, tip.heading, tip.words);
+}
+
 // ---- lists that open
 
 constexpr int kMostRows = 14;  // without scrolling
@@ -160,7 +169,7 @@ std::optional<bool> toggle(const Frame& frame, const char* id, const std::string
     const float x = at.x + size.x + frame.px(8);
     draw_text_in(frame, frame.fonts.body, {x, at.y}, {x, at.y + height}, Align::left,
                  on ? frame.theme.text : frame.theme.muted, words);
-    tooltip(frame, tip.heading, tip.words);
+    tip_until_clicked(frame, clicked, tip);
     if (!clicked && !pressed) return std::nullopt;
     return !on;
 }
@@ -168,7 +177,7 @@ std::optional<bool> toggle(const Frame& frame, const char* id, const std::string
 bool button(const Frame& frame, const char* id, const std::string& words, const Tip& tip) {
     const bool clicked = plain_button(frame, id, words, frame.theme.text);
     const bool pressed = pressed_by_key(frame);
-    tooltip(frame, tip.heading, tip.words);
+    tip_until_clicked(frame, clicked, tip);
     return clicked || pressed;
 }
 
@@ -196,9 +205,10 @@ std::optional<int> choice(const Frame& frame, const char* id, const std::vector<
         const view::Color color = n == current ? frame.theme.accent : frame.theme.muted;
         ImGui::PushID(n);
         const std::string& name = words[static_cast<std::size_t>(n)];
-        if (plain_button(frame, "button", name, color) && n != current) clicked = n;
+        const bool pressed = plain_button(frame, "button", name, color);
+        if (pressed && n != current) clicked = n;
         ImGui::PopID();
-        tooltip(frame, tip.heading, tip.words);
+        tip_until_clicked(frame, pressed, tip);
     }
     if (focus_stop(frame, ImGui::GetID("choice"), low, ImGui::GetItemRectMax()) && !clicked)
         clicked = chosen_by_key(frame, count, current);

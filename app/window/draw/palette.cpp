@@ -5,9 +5,11 @@
 #include "app/common/draw/math.h"
 #include "app/common/draw/overlay.h"
 #include "app/common/draw/still.h"
+#include "app/common/draw/typing.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/glossary.h"
 #include "app/window/draw/panels.h"
+#include "core/text.h"
 
 namespace attn::ui {
 namespace {
@@ -25,11 +27,32 @@ std::string remark_of(const Command& command) {
     return command.group + "   " + keys_of(command);
 }
 
+/// What was typed in this frame, taken from the toolkit, which drops it until a field has the keyboard.
+std::string taken_letters() {
+    ImVector<ImWchar>& queue = ImGui::GetIO().InputQueueCharacters;
+    std::string text;
+    for (const ImWchar c : queue)
+        if (c >= 32 && c != 127) append_code_point(text, static_cast<char32_t>(c));
+    queue.resize(0);
+    return text;
+}
+
 /// The field over a list, which always has the keyboard; what it says once that changed.
 std::optional<std::string> query_field(const std::string& now, const char* hint,
                                        const Frame& frame) {
     std::string query = now;
     wide_field("##query", hint, query, ImGuiInputTextFlags_None, frame);
+    if (query == now) return std::nullopt;
+    return query;
+}
+
+/// The same; letters that come before it has the keyboard count.
+std::optional<std::string> command_field(const std::string& now, const Frame& frame) {
+    if (ImGui::IsAnyItemActive()) return query_field(now, "Find", frame);
+    std::string query = now;
+    std::string early = taken_letters();
+    wide_field("##query", "Find", query, ImGuiInputTextFlags_None, frame, &early);
+    query += early;
     if (query == now) return std::nullopt;
     return query;
 }
@@ -173,14 +196,27 @@ void read_glossary_keys(const view::AppState& state, const Terms& terms, view::A
     if (is_pressed(view::Key::escape)) out.push_back(view::ShowGlossary{false});
 }
 
+/// As the field opens: with what came before it, and nothing of it selected.
+int add_early(ImGuiInputTextCallbackData* data) {
+    auto& early = *static_cast<std::string*>(data->UserData);
+    keep_early(data);
+    data->InsertChars(data->BufTextLen, early.c_str());
+    early.clear();
+    return 0;
+}
+
 }  // namespace
 
 void wide_field(const char* id, const char* hint, std::string& text, ImGuiInputTextFlags flags,
-                const Frame& frame) {
+                const Frame& frame, std::string* early) {
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
     if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
     push_font(frame.fonts.body);
-    ImGui::InputTextWithHint(id, hint, &text, flags);
+    if (early == nullptr)
+        ImGui::InputTextWithHint(id, hint, &text, flags);
+    else
+        ImGui::InputTextWithHint(id, hint, &text, flags | ImGuiInputTextFlags_CallbackAlways,
+                                 add_early, early);
     pop_font();
     still_field(frame, frame.fonts.body, text, hint);
 }
@@ -190,7 +226,7 @@ void draw_palette(const view::AppState& state, const std::vector<Command>& found
     const std::size_t rows = std::min(most_rows(frame), std::max<std::size_t>(found.size(), 1));
     const float height = frame.px(kAround) + frame.px(kRow) * static_cast<float>(rows);
     const bool beside = begin_overlay("palette", frame.px(640), height, frame);
-    if (auto query = query_field(state.palette_query, "Find a command", frame))
+    if (auto query = command_field(state.palette_query, frame))
         out.push_back(view::SetPaletteQuery{*std::move(query)});
     draw_rows(state, found, frame, out);
     end_overlay();

@@ -38,9 +38,9 @@ void draw_tour(const view::TourView& tour, Index page, const Frame& frame, view:
 /// How high that is at this width.
 float tour_height(const view::TourView& tour, float width, const Frame& frame);
 
-/// A field as wide as the window, which always has the keyboard.
+/// A field as wide as the window, which always has the keyboard. `early`: what came before it has it; emptied as it opens.
 void wide_field(const char* id, const char* hint, std::string& text, ImGuiInputTextFlags flags,
-                const Frame& frame);
+                const Frame& frame, std::string* early = nullptr);
 /// Asks for a path: type it, Enter. Says what it is for, when a file of that name is there already, and what went wrong with
 /// the path. Of a figure: how wide it is, and what it looks like.
 void draw_prompt(const view::AppState& state, const Frame& frame, view::Actions& out);

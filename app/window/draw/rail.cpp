@@ -87,9 +87,8 @@ std::vector<Entry> entries_of(const AppState& state, bool folded) {
 std::vector<Entry> foot_of(const AppState& state, bool folded) {
     const bool dark = state.theme == ThemeName::dark;
     const float height = folded ? kFoldedFoot : kItem;
-    return {{Look::foot, "find", folded ? "Find" : "Find a word", "^K",
-             "Every command, workspace and term.  Key: Ctrl+K", state.show_palette, false,
-             view::ShowPalette{!state.show_palette}, height},
+    return {{Look::foot, "find", "Find", "^K", "Every command, workspace and term.  Key: Ctrl+K",
+             state.show_palette, false, view::ShowPalette{!state.show_palette}, height},
             {Look::foot, "help", "Help", "F1", "Every key and command.  Key: F1", state.show_help,
              false, view::ShowHelp{!state.show_help}, height},
             {Look::foot, "theme", dark ? "Light" : "Dark", "F2",

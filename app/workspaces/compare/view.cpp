@@ -51,14 +51,14 @@ void set_compare_cell(const AppState& state, GridView& grid, MatrixView<const fl
     grid.focus_column = focus.column;
 }
 
-/// `state` looks at A or at B.
-GridView side_grid(const AppState& state, const char* letter) {
+/// `state` looks at the baseline or at what is shown now.
+GridView side_grid(const AppState& state, std::string_view side) {
     const StageInfo& row = info(compare_look(state).stage);
     const Sheet sheet = sheet_of(state, compare_look(state).stage);
     GridView grid =
         make_grid(state, sheet, {row.colors, false, compare_masked(state, sheet.values)});
-    grid.title = fmt::format("{}: {}", letter, row.key);
-    grid.tooltip = fmt::format("{} of {}", row.title, letter);
+    grid.title = fmt::format("{}: {}", side, row.key);
+    grid.tooltip = fmt::format("{}: {}", side, row.title);
     set_compare_cell(state, grid, sheet.values);
     return grid;
 }
@@ -77,15 +77,17 @@ SideVector row_numbers(const AppState& state, const AppState& pinned, const Comp
                        bool kl) {
     const std::string_view sink =
         has_sinks(pinned.document()) || has_sinks(state.document()) ? ", the sink with them" : "";
-    SideVector side{kl ? "KL" : "TV",
-                    kl ? fmt::format("KL(A‖B) = Σ_j A ln(A / B) of each row{}, in nats; ∞ where B "
-                                     "is 0 at a key where A is not",
-                                     sink)
-                       : fmt::format("total variation ½ Σ_j |A − B| of each row{}: the share of "
-                                     "the weight that moved",
-                                     sink),
-                    {},
-                    Role::score};
+    SideVector side{
+        kl ? "KL" : "TV",
+        kl ? fmt::format("KL(b‖n) = Σ_j b ln(b / n) of each row{}, in nats: b the "
+                         "baseline, n now; ∞ where n is 0 at a key where b is not",
+                         sink)
+           : fmt::format(
+                 "total variation ½ Σ_j |b − n| of each row{}, b the baseline, n now: the share of "
+                 "the weight that moved",
+                 sink),
+        {},
+        Role::score};
     for (Index i = 0; i < stage.a.rows; ++i) {
         const auto a = distribution_of(stage.a.row(i), has_sinks(pinned.document()));
         const auto b = distribution_of(stage.b.row(i), has_sinks(state.document()));
@@ -109,7 +111,7 @@ GridView change_grid(const AppState& state, const AppState& pinned, const Compar
     for (std::size_t n = 0; n < masked.size(); ++n)
         masked[n] = masked[n] != 0 && other[n] != 0 ? 1 : 0;
     GridView grid = make_grid(state, sheet, {ColorScale::diverging, false, std::move(masked)});
-    grid.title = "B − A";
+    grid.title = "now − baseline";
     grid.role = Role::score;
     grid.tooltip = "what is shown now less the baseline; 0 where both are the same ∞ or both NaN";
     set_compare_cell(state, grid, sheet.values);
@@ -121,7 +123,8 @@ GridView change_grid(const AppState& state, const AppState& pinned, const Compar
 
 /// "Differs: temperature 1 → 2, head 0 → 1 and 3 more."
 std::string differing_words(const std::vector<Difference>& list) {
-    if (list.empty()) return "A and B are the same: change something, and it is compared with A.";
+    if (list.empty())
+        return "Nothing differs from the baseline: change something, and it is compared with it.";
     std::string words = "Differs: ";
     const std::size_t most = std::min(list.size(), kMostNamedDifferences);
     for (std::size_t n = 0; n < most; ++n)
@@ -168,11 +171,12 @@ InspectorTable compare_table(const AppState& state, const ComparedStage& stage) 
     const StageInfo& row = info(compare_look(state).stage);
     const auto [i, chosen] = compare_look(state).cell;
     const auto labels = axis_labels(state, row.columns, stage.b.columns);
-    InspectorTable table{"the row in A and in B",
-                         row.columns == Axis::key ? "key" : "column",
-                         {{"A", row.role}, {"B", row.role}, {"B − A", Role::score}},
-                         {},
-                         std::nullopt};
+    InspectorTable table{
+        "the row, baseline and now",
+        row.columns == Axis::key ? "key" : "column",
+        {{"baseline", row.role}, {"now", row.role}, {"now − baseline", Role::score}},
+        {},
+        std::nullopt};
     for (Index j = 0; j < stage.b.columns; ++j) {
         const float a = stage.a(i, j);
         const float b = stage.b(i, j);
@@ -190,7 +194,7 @@ InspectorTable compare_table(const AppState& state, const ComparedStage& stage) 
 InspectorView unpinned_inspector(const AppState& state) {
     const ComparedStage stage = compared_stage(state, state);
     const auto [i, j] = compare_look(state).cell;
-    InspectorView view = only_hint("B pins what is shown as the baseline A.");
+    InspectorView view = only_hint("B pins what is shown as the baseline.");
     if (!stage.lacks.empty() || i >= stage.b.rows || j >= stage.b.columns) return view;
     view.empty = false;
     view.role = info(compare_look(state).stage).role;
@@ -199,7 +203,7 @@ InspectorView unpinned_inspector(const AppState& state) {
     view.edit_hint = view.hint;
     view.table = compare_table(state, stage);
     view.table->title.clear();
-    view.table->columns = {{"B", view.role}};
+    view.table->columns = {{"now", view.role}};
     for (TableRow& row : view.table->rows) row.cells.resize(1);
     view.as_text = view.as_latex = view.as_python = text_of(view);
     return view;
@@ -242,10 +246,10 @@ ComparedStage compared_stage(const AppState& state, const AppState& pinned) {
     };
     if (none(stage.a) || none(stage.b))
         stage.lacks = fmt::format("{} has no {}: it is not computed there, or not kept.",
-                                  none(stage.a) ? "A" : "B", name);
+                                  none(stage.a) ? "The baseline" : "What is shown", name);
     else if (stage.a.rows != stage.b.rows || stage.a.columns != stage.b.columns)
         stage.lacks =
-            fmt::format("No difference: {} is {} in A and {} in B.", name,
+            fmt::format("No difference: {} is {} in the baseline and {} now.", name,
                         size(stage.a.rows, stage.a.columns), size(stage.b.rows, stage.b.columns));
     return stage;
 }
@@ -274,9 +278,9 @@ CompareView build_compare_view(const AppState& state) {
     view.reach = reach_view(state);
     if (look.pins.empty()) {
         view.point =
-            "Press B to pin what is shown as the baseline A, then change something: scaling, "
+            "Press B to pin what is shown as the baseline, then change something: scaling, "
             "temperature, a mask, a number, the head or the document.";
-        view.grids = {side_grid(state, "B")};
+        view.grids = {side_grid(state, "now")};
         return view;
     }
     const ComparePin& pin = look.pins[look.baseline];
@@ -288,11 +292,11 @@ CompareView build_compare_view(const AppState& state) {
         if (grid.rows > 0 && grid.columns > 0) view.grids.push_back(std::move(grid));
     };
     if (look.blink) {
-        add(*look.blink == 0 ? side_grid(pinned, "A") : side_grid(state, "B"));
+        add(*look.blink == 0 ? side_grid(pinned, "baseline") : side_grid(state, "now"));
         return view;
     }
-    add(side_grid(pinned, "A"));
-    add(side_grid(state, "B"));
+    add(side_grid(pinned, "baseline"));
+    add(side_grid(state, "now"));
     if (stage.lacks.empty()) add(change_grid(state, pinned, stage));
     return view;
 }
@@ -314,9 +318,9 @@ InspectorView compare_inspector(const AppState& state) {
     const float a = stage.a(i, j);
     const float b = stage.b(i, j);
     view.value = fmt::format("{} → {}", number(a), number(b));
-    view.formula = fmt::format("B − A = {} − {} = {}", number(b), factor(number(a)),
+    view.formula = fmt::format("now − baseline = {} − {} = {}", number(b), factor(number(a)),
                                number(signed_difference(a, b)));
-    view.lines = {text_line("A", pin.words), text_line("B", pin_words(state))};
+    view.lines = {text_line("baseline", pin.words), text_line("now", pin_words(state))};
     for (const Difference& difference : differences(state, pin))
         view.add("differs", difference_words(difference));
     view.table = compare_table(state, stage);

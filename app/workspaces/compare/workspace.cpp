@@ -19,7 +19,7 @@
 namespace attn::view {
 namespace {
 
-/// Rows and columns that A and B have together.
+/// Rows and columns that the baseline and what is shown have together.
 large::Cell compare_extent(const AppState& state) {
     const CompareLook& look = compare_look(state);
     const auto b = sheet_of(state, look.stage).values;
@@ -63,9 +63,10 @@ void add_pin_commands(const CommandAdder& add, const AppState& state) {
     add("Unpin the baseline", plain(Key::del), Unpin{static_cast<Index>(look.baseline)},
         !look.pins.empty());
     const bool shows_b = look.blink && *look.blink == 1;
-    add(shows_b ? "Blink: show A" : "Blink: show B", plain(Key::space),
+    add(shows_b ? "Blink: show the baseline" : "Blink: show now", plain(Key::space),
         SetBlink{shows_b ? Index{0} : Index{1}}, !look.pins.empty());
-    add("A and B beside each other", plain(Key::v), SetBlink{std::nullopt}, look.blink.has_value());
+    add("Baseline and now beside each other", plain(Key::v), SetBlink{std::nullopt},
+        look.blink.has_value());
 }
 
 void enter_compare(AppState& state) {
@@ -77,10 +78,9 @@ void enter_compare(AppState& state) {
         compare_look(state).cell = {selected->row, selected->column};
     }
     settle_compare(state);
-    say(state,
-        compare_look(state).pins.empty()
-            ? "B pins in other workspaces too."
-            : "Space blinks between A and B, V shows both, Shift+1 … 9 choose the baseline.");
+    say(state, compare_look(state).pins.empty() ? "B pins in other workspaces too."
+                                                : "Space blinks between baseline and now, V shows "
+                                                  "both, Shift+1 … 9 choose the baseline.");
 }
 
 void add_compare_commands(std::vector<Command>& list, const AppState& state) {
@@ -132,7 +132,7 @@ std::vector<Shot> compare_shots() {
 }
 
 constexpr std::string_view kCompareMouse[] = {
-    "Click a cell: the inspector says what it is in A and in B.",
+    "Click a cell: the inspector says what it is in the baseline and now.",
     "Drag the target weight: the smallest changes that give it are computed.",
     "Point at a cell: the same one is framed in every matrix.",
 };
@@ -276,8 +276,9 @@ void carry_out(AppState& state, const SelectCompareCell& action) {
     const large::Cell before = std::exchange(selected, {action.row, action.column});
     settle_compare(state);
     if (selected == large::Cell{action.row, action.column})
-        return say(state, value ? fmt::format("B: {} = {}.", cell_name(state, cell), number(*value))
-                                : std::string("The cell is in A alone."));
+        return say(state, value
+                              ? fmt::format("Now: {} = {}.", cell_name(state, cell), number(*value))
+                              : std::string("The cell is in the baseline alone."));
     selected = before;
     warn(state, fmt::format("There is no cell {}, {}: rows and columns count from 0.", action.row,
                             action.column));
@@ -285,12 +286,12 @@ void carry_out(AppState& state, const SelectCompareCell& action) {
 
 void carry_out(AppState& state, const SetBlink& action) {
     if (action.side && (*action.side < 0 || *action.side > 1))
-        return warn(state, "There are the sides 0, which is A, and 1, which is B.");
+        return warn(state, "There are the sides 0, which is the baseline, and 1, which is now.");
     if (action.side && compare_look(state).pins.empty()) return say_no_pin(state, 0);
     compare_look(state).blink = action.side;
-    if (!action.side) return say(state, "A and B beside each other.");
-    say(state, *action.side == 0 ? "A, the baseline: Space shows B in the same place."
-                                 : "B, the present: Space shows A in the same place.");
+    if (!action.side) return say(state, "Baseline and now beside each other.");
+    say(state, *action.side == 0 ? "The baseline: Space shows now in the same place."
+                                 : "Now: Space shows the baseline in the same place.");
 }
 
 void carry_out(AppState& state, const SetTargetWeight& action) {

@@ -1,17 +1,18 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "app/workspaces/gradients/requests.h"
 #include "app/workspaces/gradients/state.h"
 #include "app/workspaces/gradients/view.h"
 
 namespace attn::view {
 namespace {
 
-constexpr double kSumRounding = 1e-9;
 constexpr double kSeen = 0.01;  // of p_j (1 − p_j): beneath it nothing is drawn, and why is said
 constexpr double kOneTakesAll = 0.99;
 
@@ -46,23 +47,32 @@ void fill_token(const CompetitionToken& raised, CompetitionToken& token) {
                            : "0: the raised score is masked and changes nothing";
 }
 
-std::string slope_sum_words(const CompetitionView& view) {
+/// p_j times the sink's share, which is p_j exp(sink − s_j); nullopt where no sink takes part.
+std::optional<double> lost_by_sink(const AppState& state, const CompetitionView& view) {
+    const Document& document = state.document();
+    if (!has_sinks(document)) return std::nullopt;
+    const double sink = document.inputs->params[Param::sinks](0, 0, 0, state.head);
+    if (!std::isfinite(sink)) return std::nullopt;
+    const TensorD& scores = gradients_look(state).result->sides[0].trace[Stage::masked];
+    const double score = scores(state.batch, state.head, view.row, view.raised);
+    return std::exp(sink - score + 2.0 * std::log(view.at(view.raised).p));
+}
+
+std::string slope_sum_words(const AppState& state, const CompetitionView& view) {
     const CompetitionToken& raised = view.at(view.raised);
-    double others = 0.0, all = 0.0;
-    for (const CompetitionToken& token : view.tokens) {
-        all += token.p;
+    double others = 0.0;
+    for (const CompetitionToken& token : view.tokens)
         if (&token != &raised) others += token.slope;
-    }
-    const double rest = raised.p * (1.0 - all);
-    if (std::abs(rest) < kSumRounding)
+    const std::optional<double> rest = lost_by_sink(state, view);
+    if (!rest)
         return fmt::format("Σ_k ∂p_k/∂s_j = 0: {} gains {}, the others together lose {}.",
                            raised.label, significant(raised.slope, 3),
                            significant(std::abs(others), 3));
     return fmt::format(
         "Σ_k ∂p_k/∂s_j = p_j (1 − Σ_k p_k) = {}: {} gains {}, the other keys together lose {}, the "
         "sink {}.",
-        significant(rest, 3), raised.label, significant(raised.slope, 3),
-        significant(std::abs(others), 3), significant(rest, 3));
+        significant(*rest, 3), raised.label, significant(raised.slope, 3),
+        significant(std::abs(others), 3), significant(*rest, 3));
 }
 
 std::string no_arrow_words(const CompetitionView& view, Index open) {
@@ -138,7 +148,7 @@ CompetitionView build_competition(const AppState& state) {
         return view;
     }
     view.why = no_arrow_words(view, open);
-    if (raised.look == CellLook::number) view.sum = slope_sum_words(view);
+    if (raised.look == CellLook::number) view.sum = slope_sum_words(state, view);
     return view;
 }
 

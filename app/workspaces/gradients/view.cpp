@@ -224,6 +224,7 @@ std::string row_sentence(const AppState& state, const JacobianNumbers& row) {
 std::string flat_sentence(const Document& document, const JacobianNumbers& row) {
     if (row.keys < 2 || has_sinks(document))
         return {};  // with a sink every direction changes something
+    if (row.spectral == 0.0) return "J is 0: to first order no score changes a weight.";
     const std::string alike =
         document.spec.softcap ? "all scores raised alike after the cap" : "all scores raised alike";
     if (row.flat == 0)

@@ -74,10 +74,14 @@ std::string blind_loss_words(const LossGradients& result, const GradientsView& v
         if (side.gradients[Stage::weights].empty() ||
             !is_alike_over_keys(document, side.gradients[Stage::weights]))
             return {};
+    const LossKind kind = result.loss.kind;
+    const bool linear = kind != LossKind::squared && kind != LossKind::cross_entropy;
     const std::string learning = still_learning(view);
     return fmt::format(
-        "This loss cannot depend on the weights: whatever a query's weights are, its keys count "
-        "alike in it. So nothing reaches the scores{}.",
+        "{} nothing reaches the scores{}.",
+        linear ? "This loss cannot depend on the weights: whatever a query's weights are, its keys "
+                 "count alike in it. So"
+               : "At these weights",
         learning.empty() ? "" : fmt::format("; {} still learn", learning));
 }
 
@@ -96,13 +100,12 @@ std::string why_words(const LossGradients& result, const GradientsView& view) {
     std::vector<double> with = query_norms(result.sides[on]);
     std::vector<double> without = query_norms(result.sides[off]);
     const double typical[] = {quantile(with, 0.5), quantile(without, 0.5)};
-    const char* const rows = typical[1] < typical[0] ? ", though a typical row of ∂L/∂Q gets less"
-                             : typical[1] > typical[0] ? ", and so is a typical row of ∂L/∂Q"
-                                                       : ", a typical row of ∂L/∂Q as long";
+    const std::string factor =
+        typical[0] > 0.0 ? fmt::format(" {} times", significant(typical[1] / typical[0], 3)) : "";
     return fmt::format(
-        "‖∂L/∂{}‖ is {} times as long without ÷√d_k{} (median {} against {}). It is a sum over "
-        "rows, and ÷√d_k takes the factor 1/√{} = {} from each.",
-        row->symbol, significant(row->norms[off] / row->norms[on], 3), rows,
+        "‖∂L/∂{}‖ is {} times as long without ÷√d_k; a typical row of ∂L/∂Q{} (median {} against "
+        "{}). It is a sum over rows, and ÷√d_k takes the factor 1/√{} = {} from each.",
+        row->symbol, significant(row->norms[off] / row->norms[on], 3), factor,
         significant(typical[1], 3), significant(typical[0], 3), result.document->size.d_k,
         significant(1.0 / std::sqrt(static_cast<double>(result.document->size.d_k)), 3));
 }

@@ -114,7 +114,7 @@ std::string sorted_words(const HeadsResult& result, HeadMeasure measure) {
                        extreme_words(result, measure, least));
 }
 
-/// Rows of A against B.
+/// Rows of A against B. `none`: A has no weight there, or one is NaN.
 struct Divergences {
     double sum = 0.0;
     Index finite = 0, infinite = 0, none = 0;
@@ -123,7 +123,8 @@ Divergences divergences(MatrixView<const float> a, MatrixView<const float> b) {
     Divergences all;
     for (Index i = 0; i < a.rows; ++i) {
         const double kl = row_divergence(a.row(i), b.row(i));
-        if (std::isnan(kl))
+        const bool empty = std::ranges::count(a.row(i), 0.0F) == a.columns;
+        if (empty || std::isnan(kl))
             ++all.none;
         else if (std::isinf(kl))
             ++all.infinite;
@@ -139,9 +140,9 @@ std::string divergence_words(const Divergences& all) {
         words += fmt::format(" KL(A‖B) is {} nats in the mean of {} rows.",
                              number(all.sum / static_cast<double>(all.finite)), all.finite);
     if (all.infinite > 0)
-        words += fmt::format(" {} ∞ in {}: B is 0 at a key where A is not.",
-                             all.finite > 0 ? "It is" : "KL(A‖B) is",
-                             all.finite > 0 ? counted(all.infinite, "row") : "every row");
+        words += fmt::format(
+            " {} ∞ in {}: B is 0 at a key where A is not.", all.finite > 0 ? "It is" : "KL(A‖B) is",
+            all.finite + all.none > 0 ? counted(all.infinite, "row") : "every row");
     return words;
 }
 

@@ -50,6 +50,7 @@ std::vector<KindChoice> choices_of(const AttentionKind& kind) {
     choices.push_back(choice_of("mask", kMaskNames, kind.mask, "Mask",
                                 "Which keys a query may attend to. A mask chosen here stands in "
                                 "place of the document's."));
+    choices.back().names.front() = "the document's mask";
     return choices;
 }
 
@@ -207,7 +208,8 @@ std::vector<KindRow> error_rows(const AppState& state, const KindsResult& result
 std::string entropy_words(const KindComputed& side) {
     if (!side.has_shares) return "no shares";
     const double sum = std::accumulate(side.entropy.begin(), side.entropy.end(), 0.0);
-    const auto rows = static_cast<double>(std::max<std::size_t>(side.entropy.size(), 1));
+    const auto empty = std::ranges::count(side.allowed_of_row, 0);
+    const auto rows = static_cast<double>(std::max(std::ssize(side.entropy) - empty, Index{1}));
     return fmt::format("{} nats", number(sum / rows));
 }
 

@@ -42,6 +42,11 @@ std::string operation_words(const AttentionKind& kind) {
     }
 }
 
+/// The mask of a kind that keeps the document's.
+std::string document_mask(const Document& document) {
+    return document.spec.mask.any() ? "the document's mask" : "no mask";
+}
+
 /// Settings that the words of another have.
 constexpr std::string_view kInOthers[] = {"window", "chunk", "latents", "state", "rank"};
 
@@ -57,8 +62,12 @@ std::vector<std::string_view> differences(const AttentionKind& a, const Attentio
 }
 
 /// What names this side against the other: the one setting in which they differ ("cosine"), else all of it.
-std::string side_words(const AttentionKind& kind, const AttentionKind& other) {
-    const auto keys = differences(kind, other);
+std::string side_words(const KindsResult& result, KindsSide side) {
+    const bool of_a = side == KindsSide::a;
+    const AttentionKind& kind = of_a ? result.a_kind : result.b_kind;
+    const auto keys = differences(kind, of_a ? result.b_kind : result.a_kind);
+    if (keys.size() == 1 && keys.front() == "mask" && kind.mask == KindMask::document)
+        return document_mask(*result.document);
     return keys.size() == 1 ? setting_words(kind, keys.front()) : kind_words(kind);
 }
 
@@ -126,7 +135,8 @@ std::string setting_words(const AttentionKind& kind, std::string_view setting) {
     if (setting == "sink")
         return kind.sink ? fmt::format("sink of logit {}", significant(*kind.sink, kDigits))
                          : "no sink";
-    const std::string mask = name_of(kMaskNames, kind.mask);
+    const std::string mask =
+        kind.mask == KindMask::document ? "the document's mask" : name_of(kMaskNames, kind.mask);
     if (setting == "mask" || setting == "window")
         return is_windowed(kind.mask) ? fmt::format("{} of {}", mask, kind.window) : mask;
     return operation_words(kind);
@@ -192,8 +202,8 @@ std::string kinds_sentence(const AppState& state) {
     if (most.compared == 0) return "No pair is a number on both sides.";
     if (std::abs(most.value) <= kRounding) return equal_words(result) + not_number_words(result);
     const std::string ties = most.equal == 0 ? "" : " and " + counted(most.equal, "other pair");
-    const std::string a = side_words(result.a_kind, result.b_kind);
-    const std::string b = side_words(result.b_kind, result.a_kind);
+    const std::string a = side_words(result, KindsSide::a);
+    const std::string b = side_words(result, KindsSide::b);
     const double weights[] = {result.b.weights()(most.row, most.column),
                               result.a.weights()(most.row, most.column)};
     const auto [here, there] = result.a.has_shares && result.b.has_shares

@@ -8,6 +8,7 @@
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/inspector.h"
+#include "app/common/map/pictures.h"
 #include "app/common/map/words.h"
 #include "app/workspaces/large/state.h"
 #include "core/large/weight_rows.h"
@@ -96,8 +97,12 @@ void add_top(LargeView& view, const MapLook& look) {
     const large::NanWeights& nan = look.snapshot->not_finite.in_view;
     if (nan.first) view.top_title += fmt::format("; left out: {}", nan_words(nan));
     if (!view.top.empty()) return;
-    view.top_title += look.snapshot->complete ? ": known where the view is exact"
-                                              : ": known when the view is complete";
+    const bool exact = !is_estimated(look);
+    view.top_title += !look.snapshot->complete || (exact && look.snapshot->working)
+                          ? ": known when the view is complete"
+                      : !exact    ? ": known where the view is exact"
+                      : nan.first ? ": every other weight is 0"
+                                  : ": every weight is 0";
 }
 
 void add_not_finite(LargeView& view, const MapLook& look) {

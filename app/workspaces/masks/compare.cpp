@@ -20,32 +20,32 @@ constexpr double kTied = 1e-6;  // differences of weights that are one but for r
 using Rows = std::vector<RowComparison>;
 
 /// "“−1e9 written in” differs from “−∞, empty rows 0” in 1 of 4 rows."
-std::string point_words(const AppState& state, const Rows& rows, Index keys) {
+std::string point_words(const AppState& state, const Rows& rows, const Tensor& change) {
     const std::string_view first = chosen_convention(state, 0).full;
     const std::string_view second = chosen_convention(state, 1).full;
     const auto count = std::ranges::count_if(rows, &RowComparison::differs);
     if (count == 0)
         return fmt::format("“{}” gives the same {} weights as “{}”, to rounding.", second,
-                           grouped(std::ssize(rows) * keys), first);
+                           grouped(change.count()), first);
     std::string words = fmt::format("“{}” differs from “{}” in {} of {} rows", second, first, count,
                                     std::ssize(rows));
     const auto most = std::ranges::max_element(rows, {}, &RowComparison::difference);
     const auto [second_weight, first_weight] = told_apart(most->weight[1], most->weight[0]);
     std::vector<double> differences;
-    for (const RowComparison& row : rows) differences.push_back(row.difference);
+    for (const float by : change.values())
+        differences.push_back(std::isnan(by) ? HUGE_VAL : std::abs(double{by}));
     const auto ties = std::ssize(largest_places(std::span<const double>(differences), kTied)) - 1;
-    return fmt::format("{}, most at {}, key {}{}: {} against {}.", words,
-                       masks_row_name(state, most->row), most->key,
-                       ties == 0 ? "" : fmt::format(" (as much in {})", counted(ties, "other row")),
-                       second_weight, first_weight);
+    return fmt::format(
+        "{}, most at {}, key {}{}: {} against {}.", words, masks_row_name(state, most->row),
+        most->key, ties == 0 ? "" : fmt::format(" (as much in {})", counted(ties, "other cell")),
+        second_weight, first_weight);
 }
 
 /// Of two that make no difference.
 std::string alike_words(const ConventionScores& scores) {
     if (std::ranges::count(scores.mask, 0) == 0)
         return "Nothing is forbidden here: these two have nothing to do otherwise.";
-    return "Conventions can part where a row is left no key, where scores come near the fill, and "
-           "where softmax comes before the mask without ÷ Σ: these two do not here.";
+    return "These two do not differ here.";
 }
 
 std::vector<std::string> notes_of(const AppState& state, const ConventionScores& scores,
@@ -189,7 +189,7 @@ void add_comparison(const AppState& state, MasksView& view, MasksLong* found) {
         view.grids = {weights_grid(state, first, 0), weights_grid(state, second, 1),
                       difference_grid(state, first, second, rows)};
     }
-    view.point = point_words(state, rows, scores.scores.shape().d);
+    view.point = point_words(state, rows, difference_of(first, second));
     view.notes = notes_of(state, scores, rows, first, second);
     view.groups = groups_of(state, scores, first);
     view.flagged = empty_rows(state, scores.mask);

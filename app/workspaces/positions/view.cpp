@@ -163,14 +163,14 @@ std::string score_words(const PositionScores& scores, PositionKind kind, Index d
     return fmt::format("{} for every query, as without positions", digits(low));
 }
 
-/// "; it falls up to distance 22 and rises from there".
+/// "; it falls up to distance 22".
 std::string fall_words(const PositionScores& scores, PositionKind kind) {
     const std::vector<double>& line = scores[kind].mean;
     std::size_t last = 0;
     while (last + 1 < line.size() && line[last + 1] < line[last]) ++last;
     if (last == 0) return {};
     if (last + 1 == line.size()) return fmt::format("; it falls with every step up to {}", last);
-    return fmt::format("; it falls up to distance {} and rises from there", last);
+    return fmt::format("; it falls up to distance {}", last);
 }
 
 /// "2.1 at distance 16 and 4 at distance 0".

@@ -158,6 +158,7 @@ void add_dead(const Have& have, GradientsOverWidth& view) {
         most = std::max(most, point.scaled.z.dead);
     }
     view.dead_words = "rows that pass nothing: ‖∂L/∂z‖ < 0.001, without ÷√d_k";
+    if (view.dead.empty()) return;
     view.dead_scaled = most == 0.0 ? "with ÷√d_k: 0 % everywhere"
                                    : fmt::format("with ÷√d_k: at most {}", share_text(most));
 }

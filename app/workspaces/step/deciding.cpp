@@ -8,6 +8,7 @@
 #include "app/common/format.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/grids.h"
+#include "core/call.h"
 #include "core/metrics.h"
 
 namespace attn::view {
@@ -95,6 +96,8 @@ void add_deciding_notes(const AppState& state, Explanation& explanation, const C
         products.push_back(chain.left.numbers[c].value * chain.right.numbers[c].value);
     if (!std::ranges::all_of(products, [](double each) { return std::isfinite(each); })) return;
     explanation.notes.push_back(products_words(products));
+    const Document& document = state.document();  // a factor below 0 turns the order around
+    if (!(score_factor(document.spec, document.size.d_k) > 0.0)) return;
     if (const auto rival = rival_of(state, cell.row, cell.column))
         explanation.notes.push_back(rival_words(state, cell, chain, *rival));
 }
@@ -104,12 +107,13 @@ void add_sharing_notes(const AppState& state, Explanation& explanation) {
     std::vector<double> logits;
     for (const double logit : explanation.softmax_row)
         if (std::isfinite(logit)) logits.push_back(logit);
+    const bool sinks_too = explanation.has_sink && std::isfinite(explanation.softmax_row.back());
     if (logits.size() > 1 && std::ranges::count(logits, logits.front()) == std::ssize(logits))
         explanation.notes.push_back(fmt::format(
             "The {} scores that count in this row{} are all {}: whatever the number, equal "
             "scores give each 1/{}.",
-            logits.size(), explanation.has_sink ? ", the sink’s with them," : "",
-            number(logits.front()), logits.size()));
+            logits.size(), sinks_too ? ", the sink’s with them," : "", number(logits.front()),
+            logits.size()));
     const Document& document = state.document();
     if (i == j || document.size.tq != document.size.tk || !document.inputs->x_kv.empty()) return;
     const auto m = sheet_of(state, Stage::masked).values,
@@ -120,7 +124,7 @@ void add_sharing_notes(const AppState& state, Explanation& explanation) {
         return;
     explanation.notes.push_back(fmt::format(
         "{} and {} are the same score, and yet {} is {}: softmax divides each row by a "
-        "sum of its own, which alone makes A asymmetric.",
+        "sum of its own.",
         cell_name(state, {Stage::masked, i, j}), cell_name(state, {Stage::masked, j, i}),
         cell_name(state, {Stage::weights, j, i}), percent(a(j, i))));
 }

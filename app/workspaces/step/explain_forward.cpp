@@ -155,7 +155,7 @@ std::string reason_forbidden(const AppState& state, Index i, Index j) {
     }
     if (forbids(block)) return fmt::format("block: {} and {} are in different blocks", query, key);
     if (!forbids(all)) return {};
-    return document.painted ? "it is painted as forbidden" : "the mask forbids the pair";
+    return "the mask forbids the pair";
 }
 
 void explain_masked(const AppState& state, Explanation& explanation) {

@@ -68,6 +68,8 @@ void explain_score(const AppState& state, Explanation& explanation);
 void add_deciding_notes(const AppState& state, Explanation& explanation, const Chain& chain);
 /// Of a weight: what a row of equal scores gives, and that A need not be symmetric where the scores are.
 void add_sharing_notes(const AppState& state, Explanation& explanation);
+/// Whether RoPE's scaling changes ω of that pair of columns.
+bool is_rescaled(const Rope& rope, Index pair, Index dims);
 /// explain_positions.cpp: a column of Q or K turned by its position, and its derivative, which turns back.
 void explain_rotated(const AppState& state, Explanation& explanation, Stage stage);
 void explain_rotation_gradient(const AppState& state, Explanation& explanation, Stage stage);

@@ -36,13 +36,12 @@ Expr add_angle(const AppState& state, Explanation& explanation, const Rope& rope
         combine(Op::power, {constant(rope.base),
                             combine(Op::quotient, {constant(-2.0 * static_cast<double>(turn.pair)),
                                                    constant(static_cast<double>(dims))})});
-    const bool scaled = rope.scaling.kind != RopeScale::none;
+    const bool scaled = is_rescaled(rope, turn.pair, dims);
     explanation.steps.push_back({"ω", R"(\omega)", scaled ? plain(omega) : power, omega});
     if (scaled)
         explanation.notes.push_back(fmt::format(
-            "ω is {}^(−2·{}/{}) = {}, made slower by the model's rope scaling, factor {}.",
-            significant(rope.base, 6), turn.pair, dims, significant(evaluate(power), 4),
-            significant(rope.scaling.factor, 4)));
+            "{}^(−2·{}/{}) = {}; RoPE scaling makes it ω = {}.", significant(rope.base, 6),
+            turn.pair, dims, significant(evaluate(power), 4), significant(omega, 4)));
     const Expr theta = combine(Op::product, {constant(static_cast<double>(p)), plain(omega)});
     explanation.steps.push_back({"θ", R"(\theta)", theta, evaluate(theta)});
     return plain(evaluate(theta));
@@ -92,6 +91,12 @@ Expr bounded(const Expr& scaled, double cap) {
 }
 
 }  // namespace
+
+bool is_rescaled(const Rope& rope, Index pair, Index dims) {
+    Rope bare = rope;
+    bare.scaling = {};
+    return rope_frequency(rope, pair, dims) != rope_frequency(bare, pair, dims);
+}
 
 void explain_rotated(const AppState& state, Explanation& explanation, Stage stage) {
     explain_turn(state, explanation, stage, From::values,

@@ -11,6 +11,7 @@
 #include "app/common/row_range.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/grids.h"
+#include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/workspace.h"
 #include "core/metrics.h"
 #include "core/rng.h"
@@ -169,7 +170,7 @@ HeadsView build_heads_view(const AppState& state) {
     HeadsView view;
     const Dimensions& size = state.document().size;
     if (size.heads < 2 || !step_lacks(state).empty()) return view;
-    const std::optional<Stage> stage = pictured_stage(state);
+    const auto stage = is_guessing(state) ? std::nullopt : pictured_stage(state);
     view.batch = state.batch;
     if (stage) {
         const Shape& shape = (*shown_trace(state))[*stage].shape();

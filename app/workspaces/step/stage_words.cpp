@@ -7,6 +7,7 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/words.h"
+#include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/gradient_view.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/view.h"
@@ -109,10 +110,14 @@ std::string rotated_words(const Document& document, Stage stage) {
     const Index dims = rope.dims.value_or(document.size.d_k);
     const std::string pair = rope.pairs == RopePairs::half ? fmt::format("c and c + {}", dims / 2)
                                                            : std::string("2c and 2c + 1");
+    Index rescaled = 0;
+    for (Index c = 0; c < dims / 2; ++c) rescaled += is_rescaled(rope, c, dims);
     std::string words = fmt::format(
         "Columns {} of every {} turn together, by its position times {}^(−2c/{}){}.", pair,
         query ? "query" : "key", significant(rope.base, 6), dims,
-        rope.scaling.kind == RopeScale::none ? "" : ", slower by the model's rope scaling");
+        rescaled == 0
+            ? ""
+            : fmt::format(", which RoPE scaling changes for {} of {} pairs", rescaled, dims / 2));
     if (dims < document.size.d_k) words += fmt::format(" The columns from {} on stay.", dims);
     if (query && document.size.query_offset != 0)
         words += fmt::format(" Query 0 stands at position {}.", document.size.query_offset);
@@ -139,10 +144,8 @@ std::string masked_words(const AppState& state) {
         return "There is no mask: every query may attend to every key.";
     if (forbidden == 0)
         return "The mask forbids no pair here: every query may attend to every key.";
-    return fmt::format(
-        "The mask forbids {} of {} pairs: their scores become −∞, so that softmax gives "
-        "them 0.",
-        forbidden, allowed.size());
+    return fmt::format("The mask forbids {} of {} pairs: their scores become −∞.", forbidden,
+                       allowed.size());
 }
 
 /// Rows of A that are no shares.
@@ -229,7 +232,8 @@ std::string words_of(const AppState& state, Stage stage) {
     if (stage == Stage::weights) return weights_words(state);
     if (stage == Stage::dropped) return dropped_words(state);
     if (stage == Stage::context)
-        return fmt::format("Each token takes a sum of the values, each times its weight in {}.",
+        return fmt::format("Each {} takes a sum of the values, each times its weight in {}.",
+                           group_of(document) == "match" ? "image" : "token",
                            name_of(weight_stage(document)));
     return stage == Stage::output ? output_words(document) : std::string(info(stage).words);
 }

@@ -66,7 +66,7 @@ bool check_same_pin(const Told& told) {
                std::vector<double>(distances(pinned_sides(told.state)).size(), 0.0) &&
            look.pins[look.baseline].head == told.state.head;
 }
-/// "B: The cat sat down · scaling off · head 0": of that side; without one of any pin, or of what is shown.
+/// "now: The cat sat down · scaling off · head 0": of that side; without one of any pin, or of what is shown.
 bool check_pin_words(const Told& told) {
     const CompareLook& look = compare_look(told.state);
     const auto is = [&](const Document& document, Index head) {
@@ -74,9 +74,9 @@ bool check_pin_words(const Told& told) {
                told.count(2) == head;
     };
     const auto is_pin = [&](const ComparePin& pin) { return is(*pin.document, pin.head); };
-    if (told.part[0].starts_with("A: ")) return is_pin(look.pins[look.baseline]);
+    if (told.part[0].starts_with("baseline: ")) return is_pin(look.pins[look.baseline]);
     const bool shown = is(told.state.document(), told.state.head);
-    return shown || (!told.part[0].starts_with("B: ") && std::ranges::any_of(look.pins, is_pin));
+    return shown || (!told.part[0].starts_with("now: ") && std::ranges::any_of(look.pins, is_pin));
 }
 bool check_alone(const Told& told) {  // "This row has one key only, or a number that is not finite"
     const Rows rows = weights_of(told.state);
@@ -153,7 +153,7 @@ bool check_step(const Told& told) {
     return is_most(sizes, n) && count_largest(sizes) == 1 + others &&
            shows(at.starts_with("+") ? at.substr(1) : at, change[n]);
 }
-/// "What gives A[it, animal] = 0.65 the weight 0.5 ?"
+/// "What gives A[it, animal], now 0.65, the weight 0.5 ?"
 bool check_asked(const Told& told) {
     const Reach reach = reach_of(told.state);
     const auto cell = named(told.state, told.part[0]);
@@ -430,13 +430,14 @@ constexpr Claim kClaims[] = {
     {"{} of {} numbers of {} differ, most {}: {} → {}", check_differing},
     {"All {} numbers of {} are the same", check_same_stage},
     {"{} · scaling {} · head {}", check_pin_words},
-    {"A and B are the same: change something, and it is compared with A", check_same_pin},
+    {"Nothing differs from the baseline: change something, and it is compared with it",
+     check_same_pin},
     {"This row has one key only, or a number that is not finite: no score gives it another weight",
      check_alone},
     {"The pair is masked: no score, query or word gives it a weight", check_masked_pair},
     {"‖Δ{}‖ = {}, most in column {}: {}", check_step},
     {"‖Δ{}‖ = {}", check_step},
-    {"What gives {} = {} the weight {} ?", check_asked},
+    {"What gives {}, now {}, the weight {} ?", check_asked},
     {"Δs = {}: {} → {}", check_score_step},
     {"none: these scores are no dot products, so a step of a vector does not move them evenly",
      [](const Told& told) { return told.state.document().spec.score != Score::dot; }},

@@ -293,7 +293,7 @@ bool counts_numbers(const Inputs& a, const Inputs& b, const std::vector<std::str
     }
     return true;
 }
-/// Each "x a → b" is what x is in A and in B.
+/// Each "x a → b" is what x is in the baseline and now.
 bool check_differs(const Told& told) {
     const CompareLook& look = compare_look(told.state);
     const ComparePin& pin = look.pins[look.baseline];
@@ -366,7 +366,7 @@ constexpr Claim kClaims[] = {
     {"l: {}; {} of {} terms changed nothing", check_absorbed},
     {"l, up to key {}: {} + {} = {} ← the sum stands still", check_still},
     {"{} has no {}: it is not computed there, or not kept", check_not_there},
-    {"No difference: {} is {} in A and {} in B", check_other_size},
+    {"No difference: {} is {} in the baseline and {} now", check_other_size},
     {"{}iffers: {}", check_differs},
 };
 

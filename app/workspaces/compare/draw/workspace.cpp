@@ -32,18 +32,18 @@ void draw_compare_bar(const CompareView& view, ControlBar& bar) {
                                  {"The stage that is compared", "Keys: PgUp, PgDn"}))
         out.push_back(view::ShowCompareStage{view.stages[static_cast<std::size_t>(*n)]});
     if (bar.button("pin", "pin as baseline",
-                   {"What is shown becomes the baseline A",
+                   {"What is shown becomes the baseline",
                     "Kept until the program ends, not in a session. Key: B, here and where B is "
                     "free"}))
         out.push_back(view::PinBaseline{});
     if (view.pins.empty()) return;
     const auto now = static_cast<std::size_t>(view.baseline);
     if (const auto n =
-            bar.combo("##pins", {view.pins, static_cast<int>(now), "A: " + view.pins[now]}, kPins,
-                      {"The baseline A", "Keys: Shift+1 … Shift+9"}))
+            bar.combo("##pins", {view.pins, static_cast<int>(now), "baseline: " + view.pins[now]},
+                      kPins, {"The baseline", "Keys: Shift+1 … Shift+9"}))
         out.push_back(view::ChooseBaseline{*n});
     const int shown = view.blink ? static_cast<int>(*view.blink) + 1 : 0;
-    if (const auto n = bar.choice("blink", {"both", "A", "B"}, shown,
+    if (const auto n = bar.choice("blink", {"both", "baseline", "now"}, shown,
                                   {"Beside each other, or in the same place", "Keys: Space, V"}))
         out.push_back(view::SetBlink{*n == 0 ? std::nullopt : std::optional<Index>(*n - 1)});
     if (bar.button("unpin", "unpin", {"Unpin the baseline", "Key: Delete"}))
