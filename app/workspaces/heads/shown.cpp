@@ -7,15 +7,28 @@
 namespace attn::view {
 namespace {
 
-ClippedKeys clipped_of(const HeadsShown& shown, HeadPlace place, const HeadMatrix& matrix) {
-    if (shown.clip == SinkClip::none || matrix.values.columns == 0) return {};
-    if (shown.clip == SinkClip::limit)
-        return heavy_keys(
-            shown.show == HeadShow::rollout ? matrix.values : shown.of->weights(place),
-            shown.limit);
-    ClippedKeys keys(static_cast<std::size_t>(matrix.values.columns), 0);
+ClippedKeys clipped_of(const HeadsShown& shown, std::size_t n) {
+    const std::vector<double>& means = shown.keys->means[n];
+    if (shown.clip == SinkClip::none || means.empty()) return {};
+    if (shown.clip == SinkClip::limit) return heavy_keys(means, shown.limit);
+    ClippedKeys keys(means.size(), 0);
     keys.front() = 1;
     return keys;
+}
+
+/// None of a head that has no such numbers.
+std::shared_ptr<const HeadsKeys> keys_of(const HeadsLook& look) {
+    HeadsKeys keys;
+    for (const HeadFacts& facts : look.result->heads) {
+        const HeadMatrix matrix = head_matrix(*look.result, look.show, facts.place);
+        const bool rollout = look.show == HeadShow::rollout;
+        keys.largest.push_back(key_largest(matrix.values));
+        keys.means.push_back(
+            matrix.values.columns == 0
+                ? std::vector<double>()
+                : key_means(rollout ? matrix.values : look.result->weights(facts.place)));
+    }
+    return std::make_shared<const HeadsKeys>(std::move(keys));
 }
 
 bool is_current(const HeadsLook& look) {
@@ -25,11 +38,14 @@ bool is_current(const HeadsLook& look) {
 }
 
 HeadsShown shown_of(const HeadsLook& look) {
-    HeadsShown shown{look.result, look.show, look.clip, look.clip_limit, {}, {}, 0.0};
-    for (const HeadFacts& facts : look.result->heads) {
-        const HeadMatrix matrix = head_matrix(*look.result, look.show, facts.place);
-        shown.clipped.push_back(clipped_of(shown, facts.place, matrix));
-        shown.largest.push_back(largest_of(matrix.values, shown.clipped.back()));
+    const HeadsShown* const was = look.shown.get();
+    const bool same = was != nullptr && was->of == look.result && was->show == look.show;
+    HeadsShown shown{
+        look.result, look.show, look.clip, look.clip_limit, same ? was->keys : keys_of(look),
+        {},          {},        0.0};
+    for (std::size_t n = 0; n < look.result->heads.size(); ++n) {
+        shown.clipped.push_back(clipped_of(shown, n));
+        shown.largest.push_back(largest_of(shown.keys->largest[n], shown.clipped.back()));
         shown.largest_of_all = std::max(shown.largest_of_all, shown.largest.back());
     }
     return shown;
