@@ -39,8 +39,8 @@ constexpr std::string_view kCircuitsFooter =
     "  heads      each head's context; residual: at each position, what each layer reads; mlp: "
     "what "
     "its MLP adds\n"
-    "  change     of logit A - logit B of the next token, from that of the untouched run\n"
-    "  KL         of the next token's distribution, untouched to changed, in nats\n"
+    "  change     of logit A - logit B of the next token or class, from that of the untouched run\n"
+    "  KL         of its distribution, untouched to changed, in nats; 0 of what is rounding alone\n"
     "A patch takes from a text of any length: tokens are paired from the beginning and, of what is "
     "left, from the end\n"
     "while they are equal, or by --align. What is not paired is not changed.\n"
@@ -198,6 +198,9 @@ std::string most_words(const HeadSweep& sweep) {
     std::erase_if(order, [&](const SweptHead& head) { return std::isnan(sweep.change(head)); });
     std::ranges::stable_sort(order, std::ranges::greater(),
                              [&](const SweptHead& head) { return std::abs(sweep.change(head)); });
+    const bool any = std::ranges::any_of(
+        order, [&](const SweptHead& head) { return sweep.change(head) != 0.0 || head.kl != 0.0; });
+    if (!order.empty() && !any) return "no change is more than rounding\n";
     std::string text = "largest:\n";
     for (std::size_t n = 0; n < std::min(order.size(), kListed); ++n)
         text += fmt::format("  {:<18} {:>9.4f}  KL {:.4g}\n", place_words(sweep, order[n]),

@@ -38,6 +38,17 @@ std::shared_ptr<const view::ModelCircuit> circuit_of(const Model& model,
     return std::make_shared<const view::ModelCircuit>(std::move(made));
 }
 
+/// What a circuit needs of the reading: no run where a text's tokens are all that is read.
+std::vector<ModelToken> tokens_read(ModelCache::Entry& entry, const Reading& reading,
+                                    const RunControl& control) {
+    if (groups_of(entry.model).empty() && !entry.model.config().image) {
+        auto tokens = or_throw(entry.model.tokens_of(reading.text));
+        or_throw(entry.model.check_tokens(tokens));
+        return tokens;
+    }
+    return untouched(entry, reading, {control.stop, {}})->tokens;
+}
+
 /// The stack whose parts are looked at. Throws where what is shown is of no stack's own heads.
 const Model& model_shown(const Model& whole, const std::string& group) {
     const auto groups = groups_of(whole);
@@ -93,14 +104,13 @@ Result<std::shared_ptr<const view::SweptModel>> sweep_model(ModelCache& cache,
         const auto entry = or_throw(cache.open(wanted.path));
         const view::SweepAsked asked = view::sweep_asked(options);
         const Model& model = model_shown(entry->model, wanted.group);
-        const auto run =
-            untouched(*entry, {wanted.text, wanted.beside, wanted.group}, {control.stop, {}});
+        const Reading reading{wanted.text, wanted.beside, wanted.group};
         view::SweptModel made{wanted, {}, {}, {}, {}};
         made.options = options;
         if (asked.circuit)
-            made.circuit = circuit_of(model, run->tokens, asked, control);
+            made.circuit = circuit_of(model, tokens_read(*entry, reading, control), asked, control);
         else
-            sweep(*entry, asked, *run, control, made);
+            sweep(*entry, asked, *untouched(*entry, reading, {control.stop, {}}), control, made);
         return std::make_shared<const view::SweptModel>(std::move(made));
     });
 }

@@ -340,9 +340,21 @@ std::string workspace_keys(WorkspaceList among) {
     return keys;
 }
 
+namespace {
+
+/// It shows the present document; or, as Generate, is a workspace of models that has something to ask of this one.
+bool shows_present(const WorkspaceInfo& shown, const AppState& state) {
+    if (shown.shows_document) return shown.lacks(state).empty();
+    return shown.group == Group::models &&
+           std::ranges::any_of(shown.requests, [&](const RequestKind& kind) {
+               return kind.requested(state).has_value();
+           });
+}
+
+}  // namespace
+
 void leave_lacking_workspace(AppState& state) {
-    const WorkspaceInfo& shown = shown_workspace(state);
-    if (shown.shows_document && shown.lacks(state).empty()) return;
+    if (shows_present(shown_workspace(state), state)) return;
     const auto shows = [&](const WorkspaceInfo* row) {
         return row->shows_document && row->lacks(state).empty();
     };

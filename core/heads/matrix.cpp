@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 namespace attn {
@@ -83,25 +84,34 @@ HeadMatrix head_matrix(const HeadsResult& result, HeadShow show, HeadPlace place
     return matrix;
 }
 
-ClippedKeys heavy_keys(MatrixView<const float> weights, double limit) {
-    ClippedKeys keys(static_cast<std::size_t>(weights.columns), 0);
-    for (Index j = 0; j < weights.columns; ++j) {
-        double sum = 0.0;
-        for (Index i = 0; i < weights.rows; ++i) sum += weights(i, j);
-        if (sum >= limit * static_cast<double>(weights.rows)) keys[static_cast<std::size_t>(j)] = 1;
-    }
+std::vector<double> key_means(MatrixView<const float> weights) {
+    std::vector<double> means(static_cast<std::size_t>(weights.columns), 0.0);
+    for (Index i = 0; i < weights.rows; ++i)
+        std::ranges::transform(means, weights.row(i), means.begin(), std::plus<>());
+    for (double& mean : means) mean /= static_cast<double>(weights.rows);
+    return means;
+}
+
+std::vector<double> key_largest(MatrixView<const float> values) {
+    std::vector<double> largest(static_cast<std::size_t>(values.columns), 0.0);
+    for (Index i = 0; i < values.rows; ++i)
+        std::ranges::transform(
+            largest, values.row(i), largest.begin(), [](double most, float value) {
+                return std::isfinite(value) ? std::max(most, std::abs(double{value})) : most;
+            });
+    return largest;
+}
+
+ClippedKeys heavy_keys(std::span<const double> means, double limit) {
+    ClippedKeys keys;
+    for (const double mean : means) keys.push_back(mean >= limit ? 1 : 0);
     return std::ranges::find(keys, 1) == keys.end() ? ClippedKeys() : keys;
 }
 
-double largest_of(MatrixView<const float> values, const ClippedKeys& clipped) {
+double largest_of(std::span<const double> keys, const ClippedKeys& clipped) {
     double largest = 0.0;
-    for (Index i = 0; i < values.rows; ++i)
-        for (Index j = 0; j < values.columns; ++j) {
-            const double size = std::abs(double{values(i, j)});
-            if (!std::isfinite(size)) continue;
-            if (clipped.empty() || clipped[static_cast<std::size_t>(j)] == 0)
-                largest = std::max(largest, size);
-        }
+    for (std::size_t j = 0; j < keys.size(); ++j)
+        if (clipped.empty() || clipped[j] == 0) largest = std::max(largest, keys[j]);
     return largest;
 }
 

@@ -36,10 +36,13 @@ std::string head_lacks(const HeadsResult& result, HeadShow show, HeadPlace place
 
 /// Which keys are left out of what is looked at: 1; empty: none.
 using ClippedKeys = std::vector<std::uint8_t>;
-/// Those whose mean over queries is at least the limit.
-ClippedKeys heavy_keys(MatrixView<const float> weights, double limit);
-/// The size of its finite numbers at keys that are not clipped.
-double largest_of(MatrixView<const float> values, const ClippedKeys& clipped);
+/// Of each key, over all queries: the mean, and the size of its finite numbers.
+std::vector<double> key_means(MatrixView<const float> weights);
+std::vector<double> key_largest(MatrixView<const float> values);
+/// Those whose mean is at least the limit.
+ClippedKeys heavy_keys(std::span<const double> means, double limit);
+/// Of keys that are not clipped.
+double largest_of(std::span<const double> keys, const ClippedKeys& clipped);
 
 /// What one pixel of a small picture stands for: rows and keys from `low` up to `high`.
 struct HeadBlock {

@@ -1,6 +1,7 @@
 #include "core/models/sweep.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <span>
@@ -16,6 +17,14 @@
 
 namespace attn {
 namespace {
+
+/// What sums in another order make of such logits in float32; of those below 1 as of 1.
+double rounding_of(std::span<const float> logits) {
+    double most = 1.0;
+    for (const float logit : logits)
+        if (std::isfinite(logit)) most = std::max(most, std::abs(double{logit}));
+    return 8.0 * double{std::numeric_limits<float>::epsilon()} * most;
+}
 
 /// What is changed.
 struct Change {
@@ -105,6 +114,7 @@ class Sweep {
     Index tokens_ = 0;
     Index row_ = 0;  // whose logits are measured
     std::vector<double> before_;
+    double rounding_ = 0.0;           // no change of a logit is less
     double work_ = 0.0, done_ = 0.0;  // in blocks
 };
 
@@ -169,6 +179,7 @@ Result<void> Sweep::begin() {
     if (auto fine = align(); !fine) return fine;
     const auto logits = run_.read_out.matrix(0, 0).row(run_.read_out.shape().t - 1);
     before_ = probabilities(logits);
+    rounding_ = rounding_of(logits);
     const auto likely = likeliest(logits, 2);
     if (options_.tokens)
         std::tie(made_.a, made_.b) = *options_.tokens;
@@ -425,10 +436,11 @@ void Sweep::measure(Index layer, const Tensor& x, std::span<const Change> some,
         if (classes) logits = read_out_of(model_, row_of(x, n));
         const auto row = logits.matrix(0, 0).row(classes ? 0 : n);
         const Change& change = some[static_cast<std::size_t>(n)];
-        swept.push_back({{layer, change.head},
-                         change.position,
-                         difference_of(row),
-                         divergence(before_, probabilities(row))});
+        SweptHead made{{layer, change.head}, change.position, difference_of(row), 0.0};
+        made.kl = divergence(before_, probabilities(row));
+        if (std::abs(made_.change(made)) <= rounding_) made.difference = made_.difference;
+        if (std::abs(made.kl) <= rounding_ * rounding_) made.kl = 0.0;
+        swept.push_back(made);
     }
 }
 

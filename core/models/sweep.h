@@ -27,11 +27,13 @@ struct SweepOptions {
 
 /// Of one change; after: as the model computes it then.
 struct SweptHead {
-    HeadPlace at;             // head 0 where no head is changed
-    Index position = 0;       // where one is changed
-    double difference = 0.0;  // logit A − logit B, after; NaN where nothing stands for the position
+    HeadPlace at;        // head 0 where no head is changed
+    Index position = 0;  // where one is changed
+    double difference =
+        0.0;  // logit A − logit B, after; the untouched one where no more than rounding
+              // in float32 is between them; NaN where nothing stands for the position
     double kl =
-        0.0;  // Σ p ln(p / q) in nats, p of the untouched run, q after; NaN where one is not finite
+        0.0;  // Σ p ln(p / q) in nats, p of the untouched run, q after; 0 of rounding alone; NaN where one is not finite
 };
 
 struct HeadSweep {

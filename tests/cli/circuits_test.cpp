@@ -59,7 +59,14 @@ TEST_CASE("circuits: mean, patch, positions and other tokens") {
     CHECK(mean["difference"].get<double>() < 0.0);
     CHECK(json({"--by-position"})["heads"].size() == 12 * 11);
     const auto same = json({"--sweep", "patch", "--from", std::string(test::kCircuitText)});
-    for (const auto& head : same["heads"]) CHECK(std::abs(head["change"].get<double>()) < 1e-5);
+    for (const auto& head : same["heads"]) {
+        CHECK(head["change"].get<double>() == 0.0);
+        CHECK(head["kl"].get<double>() == 0.0);
+    }
+    const Ran words =
+        succeeds(circuit.asked({"--sweep", "patch", "--from", std::string(test::kCircuitText)}));
+    CHECK(says(words.out, "\nno change is more than rounding\n"));
+    CHECK_FALSE(says(words.out, "-0.000"));
 }
 
 TEST_CASE("circuits: a token is named alike where others stand around every text") {

@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/swept.h"
+#include "app/files/circuits.h"
 #include "app/files/open.h"
 #include "app/jobs/jobs.h"
 #include "app/window/session.h"
@@ -409,4 +411,20 @@ TEST_CASE(
     check_layer(0);
     view::apply(state, view::ShowLayer{1});
     CHECK(state.document().spec.temperature == 2.0);
+}
+
+TEST_CASE("a circuit reads the tokens of a text alone, a sweep runs the model and keeps the run") {
+    ModelCache cache;
+    const std::string folder = test::golden_model("llama").string();
+    const view::SweepModel of{folder, "1 44 20"};
+    view::SweepAsked asked;
+    asked.circuit = HeadPlace{1, 0};
+    const auto made = must(sweep_model(cache, of, view::options_of(asked), {}));
+    REQUIRE(made->circuit);
+    CHECK(made->circuit->over.qk.values.shape().t == 3);
+    const auto entry = must(cache.open(folder));
+    CHECK_FALSE(entry->runs.find(of.text));
+    must(sweep_model(cache, of, view::options_of({}), {}));
+    CHECK(entry->runs.find(of.text));
+    CHECK_FALSE(sweep_model(cache, {folder, "1 99999"}, view::options_of(asked), {}));
 }

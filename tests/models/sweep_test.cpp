@@ -417,3 +417,19 @@ TEST_CASE("tokens are paired by their common ends, or as written") {
           "token 3 is paired, and the text has 3 tokens, counted from 0");
     CHECK(must_fail(aligned({{-1, 0}}, 3, 9)).kind == ErrorKind::input);
 }
+
+TEST_CASE("rounding is no change: the mean of one position, a patch from the text itself") {
+    for (const char* family : {"gpt2", "llama", "mistral", "gemma2"})
+        for (const Ablation by : {Ablation::mean, Ablation::patch}) {
+            CAPTURE(family);
+            CAPTURE(static_cast<int>(by));
+            const auto model = must(Model::open(test::golden_model(family)));
+            const auto text = by == Ablation::mean ? tokens({7}) : tokens({1, 7, 3, 1, 4});
+            const ModelRun run = must(model.run(text, staged()));
+            const auto sweep = must(sweep_heads(model, run, staged(), {by, {}, false, &run}));
+            for (const SweptHead& head : sweep.swept) {
+                CHECK(sweep.change(head) == 0.0);
+                CHECK(head.kl == 0.0);
+            }
+        }
+}

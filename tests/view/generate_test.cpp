@@ -401,3 +401,44 @@ TEST_CASE("logits that are no numbers are said, and nothing is drawn") {
     CHECK(has(view.headline, "The logit of token 2 is nan"));
     CHECK(generate_inspector(state).empty);
 }
+
+TEST_CASE(
+    "of more than 64 keys the strip has those with the most weight, and the sum of the others") {
+    AppState state = written(fake_writing());
+    Generated made = *generate_look(state).written;
+    made.prompt.assign(70, "w");
+    made.steps.front() = test::fake_step({}, 0, 70);
+    state = after(state, {GenerationReady{generate_look(state).of,
+                                          std::make_shared<const Generated>(made), ""}});
+    const GridView strip = build_generate_view(state).strip.value();
+    CHECK(strip.title == "A, layer 0 head 0: a row a step, 24 of 70 keys");
+    CHECK(strip.columns == 25);
+    CHECK(strip.column_labels.back() == "46 others");
+    std::vector<float> weights;
+    for (const float weight : made.steps.front()->weights.front().matrix(0, 0).row(0))
+        weights.push_back(weight);
+    std::vector<float> shown;
+    double sum = strip.at(0, 24).value;
+    for (Index key = 0; key < 24; ++key) sum += shown.emplace_back(strip.at(0, key).value);
+    CHECK(sum == doctest::Approx(1.0));
+    std::ranges::sort(weights, std::greater<>());
+    std::ranges::sort(shown, std::greater<>());
+    CHECK(std::ranges::equal(shown, std::span(weights).first(24)));
+}
+
+TEST_CASE("a model that is opened in Generate stays there where it can write") {
+    for (const bool writes : {true, false}) {
+        const Opener opener = [&](const OpenRequest& request,
+                                  const RunControl& control) -> Result<Opened> {
+            if (std::holds_alternative<GenerateText>(request.what))
+                return fake_writer(request, control);
+            Document document = fake_writing().document();
+            if (!writes) document.read_out.next.clear();
+            return Opened{std::make_shared<const Document>(std::move(document)), nullptr, ""};
+        };
+        AppState state = in_workspace("generate");
+        play(state, {OpenFile{"fake", "the cat sat"}, DocumentReady{}}, opener);
+        CHECK(state.workspace == (writes ? "generate" : "step"));
+        CHECK(is_example(state) != writes);
+    }
+}

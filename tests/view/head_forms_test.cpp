@@ -88,6 +88,10 @@ TEST_CASE("a clipped key has no part in the colours' range and a look of its own
     CHECK(head_colors(heads_look(heavy), {0, 1}).is_clipped(0));
     CHECK_FALSE(head_colors(heads_look(heavy), {0, 2}).is_clipped(0));
     CHECK(heads_look(after(state, {ClipSinks{"limit", 1.5}})).clip == SinkClip::first);
+    // of another limit no weight is looked at again; of other numbers all are
+    const auto keys = heads_look(heavy).shown->keys;
+    CHECK(heads_look(after(heavy, {ClipSinks{"limit", 0.1}})).shown->keys == keys);
+    CHECK(heads_look(after(heavy, {ShowHeadsAs{"weights"}})).shown->keys != keys);
 }
 
 TEST_CASE("colours by linear, √ and log of the share") {

@@ -1,9 +1,12 @@
 // Every head changed in turn, in Heads: when it is asked for, what it shows and says.
 
+#include "app/common/document/edits.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/workspace.h"
 #include "tests/view/swept_sample.h"
+
+#include <functional>
 
 using namespace attn;
 using namespace attn::view;
@@ -14,6 +17,21 @@ std::string line_of(const InspectorView& view, std::string_view name) {
     for (const Line& line : view.lines)
         if (line.label == name) return line.pieces.front().text;
     return "";
+}
+
+/// Of so many tokens.
+std::string long_text(Index tokens) {
+    std::string text = "w";
+    for (Index n = 1; n < tokens; ++n) text += " w";
+    return text;
+}
+
+/// The present document, changed.
+AppState edited(AppState state, const std::function<void(Document&)>& edit) {
+    Document document = state.document();
+    edit(document);
+    REQUIRE(edit_document(state, document, "edited"));
+    return state;
 }
 
 }  // namespace
@@ -293,4 +311,41 @@ TEST_CASE("heads stand together: their mean as a matrix, each in its colour as l
               after(state, {SetHeadsOf{"filter"}, FilterHeadsByMeasure{"entropy", 99.0}}))
               .grids[0]
               .title == "layer 0 head 0");
+}
+
+TEST_CASE("of more heads than are shown neither a sweep nor a circuit is computed") {
+    AppState state = after(swept_model(long_text(200)), {SetHeadsList{"sweep"}});
+    state = after(state, {SetHeadForm{"circuit"}});
+    CHECK(requested_head_sweep(state));
+    CHECK(requested_head_circuit(state));
+    state = edited(state, [](Document& document) { document.layers.assign(300, document.inputs); });
+    CHECK(has(heads_lacks(state), "more than the 16,777,216"));
+    CHECK_FALSE(requested_head_sweep(state));
+    CHECK_FALSE(requested_head_circuit(state));
+}
+
+TEST_CASE("QK is drawn up to 256 tokens") {
+    for (const Index tokens : {256, 257}) {
+        const AppState state =
+            swept_play(after(swept_model(long_text(tokens)), {ShowCircuit{"qk", "text"}}), {});
+        CHECK(head_circuit_view(state).lacks ==
+              (tokens == 256 ? ""
+                             : "QK has 257 × 257 numbers, and 65,536 are drawn at most: attnscope "
+                               "circuits -o writes them."));
+    }
+}
+
+TEST_CASE("a sweep over what reads an image speaks of classes") {
+    AppState state = edited(swept_model("the cat"), [](Document& document) {
+        std::get<ModelOrigin>(document.origin).image = true;
+    });
+    state = swept_play(after(state, {SweepHeads{"zero", "kl"}}), {});
+    CHECK(has(state.message.words, "Σ p ln(p / q) of the class"));
+    const AllHeadsView view = build_all_heads_view(state);
+    CHECK(view.sweep->grid.value().title == "KL of the class");
+    CHECK(view.point.starts_with("KL(untouched‖changed) of the class is largest where "));
+    CHECK(has(view.sweep->grid->tooltip, "of the class, p untouched"));
+    state = swept_play(after(state, {SweepHeads{"mean", "kl"}}), {});
+    CHECK(build_all_heads_view(state).point ==
+          "No head whose context is its mean over positions changes the class's probabilities.");
 }

@@ -88,6 +88,15 @@ TEST_CASE("its table has mean and deviation; a row the text that shows most") {
     CHECK(view.table->rows[0].name == "0·1");
     view = build_all_heads_view(after(state, {SortHeads{"sink"}}));
     CHECK(view.table->rows[1].text == "the cat number 0");  // of equal ones the first
+    const std::pair<const char*, const char*> points[] = {
+        {"", "Over 3 texts layer 0 head 1 has the largest previous token: 0.30 ± 0.082."},
+        {"previous", "Over 3 texts layer 0 head 1 has the largest previous token: 0.30 ± 0.082."},
+        {"sink",
+         "Over 3 texts layer 0 head 0 has the largest first token: 0.15 ± 0.000, and 3 others as "
+         "much."},
+        {"entropy", "Over 3 texts entropy is not defined for any head."}};
+    for (const auto& [sort, point] : points)
+        CHECK(build_all_heads_view(after(state, {SortHeads{sort}})).point == point);
     // what a click does
     state = swept_play(state, {ShowHead{1, {}, 0}, TypeText{row.text}, DocumentReady{}});
     CHECK(text_of(state.document()) == "the cat number 2");
@@ -130,6 +139,7 @@ TEST_CASE("without its model the table is there, and which model is missing is s
     const AllHeadsView view = build_all_heads_view(state);
     CHECK(view.lacks.empty());
     CHECK(has(view.large_lacks, "The model fake is not here"));
+    CHECK(view.point.starts_with("Over 3 texts layer 0 head 1 "));
     REQUIRE(view.table);
     CHECK(view.table->rows[1].text.empty());
     CHECK_FALSE(has(view.table->rows[1].tip, "Click"));

@@ -414,3 +414,25 @@ TEST_CASE("the note says what of the document neither kind has") {
           }) == "Without the document's score “Cosine”, RoPE, soft cap, ALiBi and sinks.");
     CHECK(note([](Inputs&, AttentionSpec& spec) { spec.mask.window_left = 1; }) == "");
 }
+
+TEST_CASE("where no query may attend there is no row to take a mean of, and it is said") {
+    for (const bool kinds_differ : {false, true}) {
+        const AppState state = kinds_state(
+            kinds_differ ? Actions{SetPadding{0}, b_is("scaling", "off")} : Actions{SetPadding{0}});
+        const KindsView view = build_kinds_view(state);
+        CHECK(view.sentence == "The masks of A and B allow no pair: there is nothing to compare.");
+        const KindRow& entropy =
+            one_of(view.rows, std::string("entropy, mean of the rows"), &KindRow::label);
+        CHECK(entropy.a == "no row");
+        CHECK(entropy.b == "no row");
+        CHECK(one_of(view.rows, std::string("weights, change of a row"), &KindRow::label).between ==
+              "no row");
+    }
+    // of one side alone
+    const AppState full = kinds_state({SetPadding{0}, b_is("mask", "full")});
+    CHECK(has(kinds_sentence(full), "B (no mask) differs most from A"));
+    const KindsView view = build_kinds_view(full);
+    const auto& row = one_of(view.rows, std::string("entropy, mean of the rows"), &KindRow::label);
+    CHECK(row.a == "no row");
+    CHECK(has(row.b, " nats"));
+}

@@ -9,6 +9,7 @@
 
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
+#include "app/common/document/effect.h"
 #include "app/common/document/interventions.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
@@ -120,6 +121,62 @@ void keep_settings(const Document& before, Document& next, std::vector<std::stri
     add_lost_changes(before, next, dropped);
 }
 
+/// One thing that the options say.
+struct ModelOption {
+    std::string_view words;
+    bool (*same)(const AttentionSpec& a, const AttentionSpec& b);
+};
+bool turn_alike(const std::optional<Rope>& a, const std::optional<Rope>& b) {
+    return a.has_value() == b.has_value() &&
+           (!a || (a->pairs == b->pairs && a->base == b->base && a->dims == b->dims));
+}
+constexpr ModelOption kModelOptions[] = {
+    {"the scaling",
+     [](const AttentionSpec& a, const AttentionSpec& b) {
+         return a.scale == b.scale &&
+                (a.scale != ScaleKind::value || a.scale_value == b.scale_value);
+     }},
+    {"the temperature",
+     [](const AttentionSpec& a, const AttentionSpec& b) { return a.temperature == b.temperature; }},
+    {"the mask",
+     [](const AttentionSpec& a, const AttentionSpec& b) {
+         MaskSpec one = a.mask, two = b.mask;
+         one.custom = two.custom = {};  // a painted one is named by itself
+         return same_mask(one, two);
+     }},
+    {"the score",
+     [](const AttentionSpec& a, const AttentionSpec& b) { return a.score == b.score; }},
+    {"the soft cap",
+     [](const AttentionSpec& a, const AttentionSpec& b) { return a.softcap == b.softcap; }},
+    {"RoPE",
+     [](const AttentionSpec& a, const AttentionSpec& b) { return turn_alike(a.rope, b.rope); }},
+    {"ALiBi", [](const AttentionSpec& a, const AttentionSpec& b) { return a.alibi == b.alibi; }},
+    {"the query offset", [](const AttentionSpec& a,
+                            const AttentionSpec& b) { return a.query_offset == b.query_offset; }},
+    {"dropout", [](const AttentionSpec& a,
+                   const AttentionSpec& b) { return a.active_dropout() == b.active_dropout(); }},
+    {"the number of heads", [](const AttentionSpec& a, const AttentionSpec& b) {
+         return a.heads == b.heads && a.kv_heads == b.kv_heads;
+     }}};
+
+/// Options of some layer that are others than when this group of the model was first shown.
+void add_lost_options(const AppState& state, std::vector<std::string>& dropped) {
+    const Document& now = state.document();
+    std::size_t n = state.now;
+    const auto is_of_group = [&](std::size_t step) {
+        return group_of(*state.history[step].document) == group_of(now);
+    };
+    while (n > 0 && !state.history[n].opens && is_of_group(n - 1)) --n;
+    const Document& first = *state.history[n].document;
+    const Index layers = std::min(std::ssize(first.layers), std::ssize(now.layers));
+    for (const ModelOption& option : kModelOptions)
+        for (Index layer = 0; layer < layers; ++layer)
+            if (!option.same(spec_of(first, layer), spec_of(now, layer))) {
+                dropped.emplace_back(option.words);
+                break;
+            }
+}
+
 /// "; dropped, as made for the text before: 1 edited number"; "" of none.
 std::string dropped_words(const std::vector<std::string>& dropped, std::string_view made_for) {
     if (dropped.empty()) return {};
@@ -134,14 +191,9 @@ std::string switched_words(const Document& document, const std::vector<std::stri
     return words + dropped_words(dropped, "made for the run before");
 }
 
-/// What a model's logits are of.
-std::string_view likeliest_words(const Document& document) {
-    return reads_image(document) ? "class" : "next token";
-}
-
 std::string next_words(const Document& document, const NextTokenEffect& next) {
     const InterventionEffects& effects = *document.effects;
-    const std::string_view what = likeliest_words(document);
+    const std::string_view what = read_out_noun(document);
     const std::string kl = fmt::format("KL(untouched‖now) {} nats", number(next.kl));
     const std::string before = fmt::format("“{}”, p {} → {}", shown_token(effects.before),
                                            number(next.p_before), number(next.q_before));
@@ -309,6 +361,7 @@ void take_typed(AppState& state, const Document& read) {
     Document next = read;
     std::vector<std::string> dropped;
     keep_settings(before, next, dropped);
+    if (group_of(next) != group_of(before)) add_lost_options(state, dropped);
     const ModelOrigin was = *model_of(before), is = *model_of(next);
     const bool typed = is.text != was.text;
     const bool other = group_of(next) != group_of(before);
@@ -339,6 +392,10 @@ std::string without_words(const Document& document) {
     return without + " there is no finite output of the model to compare.";
 }
 
+std::string_view read_out_noun(const Document& document) {
+    return reads_image(document) ? "class" : "next token";
+}
+
 std::string read_out_words(const Document& document) {
     const ReadOut& out = document.read_out;
     if (!out.next.empty()) {
@@ -346,7 +403,7 @@ std::string read_out_words(const Document& document) {
         for (const NextToken& token : out.next)
             words.push_back(
                 fmt::format("{} {}", shown_token(token.text), percent(token.probability)));
-        return fmt::format("the model's {}: {}", likeliest_words(document),
+        return fmt::format("the model's {}: {}", read_out_noun(document),
                            fmt::join(words, reads_image(document) ? "; " : ", "));
     }
     if (!out.similarity) return {};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "app/common/state.h"
 
@@ -29,6 +30,8 @@ GroupsView groups_view(const AppState& state);
 /// What the model says under its interventions, with the numbers of both runs; "" where there are none.
 std::string without_words(const Document& document);
 
+/// What a model's logits are of: "class" of an image, else "next token".
+std::string_view read_out_noun(const Document& document);
 /// "the model's next token: ▁mat 12.3 %, ▁floor 8.1 %", "the model's cosine similarity to “The cat”: 0.831"; "" where it
 /// gives neither.
 std::string read_out_words(const Document& document);

@@ -1,12 +1,15 @@
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
+#include "app/common/map/cells.h"
 #include "app/common/pair_grid.h"
 #include "app/common/words.h"
 #include "app/workspaces/generate/view.h"
@@ -15,6 +18,7 @@ namespace attn::view {
 namespace {
 
 constexpr Index kStripRows = 24;  // the last ones, up to the step that is looked at
+constexpr Index kStripKeys = 24;  // of more keys than are cells side by side
 
 std::string token_text(const Generated& written, Index token) {
     return shown_token((*written.names)[static_cast<std::size_t>(token)]);
@@ -56,6 +60,47 @@ StripRows rows_of(const Generated& written, HeadPlace place, Index first, Index 
     return strip;
 }
 
+/// Which of many keys have a column: those with the most weight in these rows.
+std::vector<Index> heaviest_keys(const StripRows& strip) {
+    std::vector<double> sums(static_cast<std::size_t>(strip.keys), 0.0);
+    for (Index n = 0; n < strip.rows; ++n)
+        std::ranges::transform(sums, strip.matrix().row(n), sums.begin(), std::plus<>());
+    std::vector<Index> keys(sums.size());
+    std::iota(keys.begin(), keys.end(), Index{0});
+    for (double& sum : sums)
+        if (std::isnan(sum)) sum = std::numeric_limits<double>::infinity();  // is seen
+    std::ranges::stable_sort(keys, std::ranges::greater(),
+                             [&](Index key) { return sums[static_cast<std::size_t>(key)]; });
+    keys.resize(static_cast<std::size_t>(kStripKeys));
+    std::ranges::sort(keys);
+    return keys;
+}
+
+/// These keys, and last what a row gives all others; `names` are those of its columns.
+StripRows with_keys(const StripRows& strip, const std::vector<Index>& keys,
+                    std::vector<std::string>& names) {
+    StripRows made;
+    made.rows = strip.rows;
+    made.keys = std::ssize(keys) + 1;
+    for (Index n = 0; n < strip.rows; ++n) {
+        const auto row = strip.matrix().row(n);
+        double rest = std::accumulate(row.begin(), row.end(), 0.0);
+        for (const Index key : keys) {
+            const float weight = row[static_cast<std::size_t>(key)];
+            rest -= double{weight};
+            made.values.push_back(weight);
+            made.later.push_back(strip.later[static_cast<std::size_t>(n * strip.keys + key)]);
+        }
+        made.values.push_back(static_cast<float>(std::max(rest, 0.0)));
+        made.later.push_back(0);
+    }
+    std::vector<std::string> kept;
+    for (const Index key : keys) kept.push_back(names[static_cast<std::size_t>(key)]);
+    kept.push_back(fmt::format("{} others", grouped(strip.keys - std::ssize(keys))));
+    names = std::move(kept);
+    return made;
+}
+
 /// The shared place, in this model.
 HeadPlace place_of(const AppState& state, const GeneratedStep& step) {
     const Index layers = std::ssize(step.weights);
@@ -68,26 +113,35 @@ HeadPlace place_of(const AppState& state, const GeneratedStep& step) {
 GridView strip_grid(const AppState& state, Index at, HeadPlace place) {
     const Generated& written = written_of(state);
     const Index first = std::max<Index>(0, at - kStripRows + 1);
-    const StripRows strip = rows_of(written, place, first, at);
+    StripRows strip = rows_of(written, place, first, at);
+    const Index keys = strip.keys;
     Sheet sheet;
     sheet.id = Stage::weights;
-    sheet.values = strip.matrix();
     sheet.role = Role::weight;
     const std::vector<std::string> tokens = tokens_until(written, at);
     const auto last_of_text = std::ssize(written.prompt) - 1;
     sheet.row_labels.assign(tokens.begin() + last_of_text + first, tokens.end());
     sheet.column_labels = tokens;
+    const bool some = is_map_size(strip.rows, keys);
+    if (some) strip = with_keys(strip, heaviest_keys(strip), sheet.column_labels);
+    sheet.values = strip.matrix();
     GridView grid = make_grid(state, sheet, {ColorScale::unit, false, strip.later, false});
-    grid.title =
-        fmt::format("A{}, {}: a row a step",
-                    state.document().groups.empty() ? "" : " of the decoder", head_name(place));
+    grid.title = fmt::format(
+        "A{}, {}: a row a step{}", state.document().groups.empty() ? "" : " of the decoder",
+        head_name(place), some ? fmt::format(", {} of {} keys", kStripKeys, grouped(keys)) : "");
     grid.tooltip =
         "The weights of the token that was read last, over the keys in the cache; later keys are "
         "hatched.\nClick a row: that step.";
+    if (some)
+        grid.tooltip +=
+            "\nOf so many keys those with the most weight in these rows, and the sum of the "
+            "others.";
     grid.first_row = first;
     for (CellView& cell : grid.cells)
         if (cell.look == CellLook::masked) cell.text.clear();  // no weight: it was not read yet
-    const auto last = strip.matrix().row(strip.rows - 1);
+    const auto last = strip.matrix()
+                          .row(strip.rows - 1)
+                          .first(static_cast<std::size_t>(some ? kStripKeys : keys));
     look_at(grid, {strip.rows - 1, std::ranges::max_element(last) - last.begin()});
     return grid;
 }

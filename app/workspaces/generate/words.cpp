@@ -68,12 +68,11 @@ std::string draw_words(const AppState& state, const GenerateShown& shown) {
 /// Whether some layer's options are others than the model has.
 bool has_other_options(const Document& document, const std::vector<AttentionSpec>& own) {
     const Index layers = std::min(std::ssize(own), std::ssize(document.layers));
+    Document here = document, there = document;  // once a frame, not once a layer
     for (Index layer = 0; layer < layers; ++layer) {
-        Document here = document;
         here.spec = spec_of(document, layer);
-        here.inputs = document.layers[static_cast<std::size_t>(layer)];
-        Document there = here;
         there.spec = own[static_cast<std::size_t>(layer)];
+        here.inputs = there.inputs = document.layers[static_cast<std::size_t>(layer)];
         if (!weighs_alike(here, there) || here.spec.active_dropout() != there.spec.active_dropout())
             return true;
     }

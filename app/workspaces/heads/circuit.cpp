@@ -46,10 +46,10 @@ std::string circuit_lacks(const AppState& state) {
     if (!made->circuit->over_fault.empty()) return sentence(made->circuit->over_fault);
     const TokenProduct& product = product_of(*made->circuit, look.circuit_show);
     if (product.others.empty()) return "OV over tokens is of logits, and this model gives none.";
-    if (const Shape shape = product.values.shape(); shape.t * shape.d > kMostStagedPairs)
+    if (const Shape shape = product.values.shape(); shape.t * shape.d > kMostCells)
         return fmt::format(
             "{} has {} × {} numbers, and {} are drawn at most: attnscope circuits -o writes them.",
-            symbol_of(look.circuit_show), shape.t, shape.d, grouped(kMostStagedPairs));
+            symbol_of(look.circuit_show), shape.t, shape.d, grouped(kMostCells));
     return {};
 }
 

@@ -105,13 +105,15 @@ Action run(const HeadsRequest& request, const RunControl& control) {
 }
 
 std::optional<ModelPartsRequest> requested_head_sweep(const AppState& state) {
-    if (state.workspace != "heads" || heads_look(state).list != HeadsList::sweep)
+    if (state.workspace != "heads" || heads_look(state).list != HeadsList::sweep ||
+        !heads_lacks(state).empty())
         return std::nullopt;
     return current_sweep(state) == nullptr ? wanted_sweep(state) : std::nullopt;
 }
 
 std::optional<ModelPartsRequest> requested_head_circuit(const AppState& state) {
-    if (state.workspace != "heads" || heads_look(state).form != HeadForm::circuit)
+    if (state.workspace != "heads" || heads_look(state).form != HeadForm::circuit ||
+        !heads_lacks(state).empty())
         return std::nullopt;
     return current_circuit(state) == nullptr ? wanted_circuit(state) : std::nullopt;
 }

@@ -9,24 +9,38 @@
 namespace attn::view {
 namespace {
 
-ClippedKeys clipped_of(const HeadsShown& shown, HeadPlace place, const HeadMatrix& matrix) {
-    const auto& [result, show, clip, limit] = shown.of;
-    if (clip == SinkClip::none || matrix.values.columns == 0) return {};
-    if (clip == SinkClip::limit)
-        return heavy_keys(show == HeadShow::rollout ? matrix.values : result->weights(place),
-                          limit);
-    ClippedKeys keys(static_cast<std::size_t>(matrix.values.columns), 0);
+ClippedKeys clipped_of(const HeadsShown& shown, std::size_t n) {
+    const std::vector<double>& means = shown.keys->means[n];
+    if (shown.of.clip == SinkClip::none || means.empty()) return {};
+    if (shown.of.clip == SinkClip::limit) return heavy_keys(means, shown.of.limit);
+    ClippedKeys keys(means.size(), 0);
     keys.front() = 1;
     return keys;
 }
 
-HeadsShown shown_of(HeadsShown::Of of) {
-    HeadsShown shown{std::move(of), {}, {}, 0.0};
-    const HeadsResult& result = *shown.of.result;
-    for (const HeadFacts& facts : result.heads) {
-        const HeadMatrix matrix = head_matrix(result, shown.of.show, facts.place);
-        shown.clipped.push_back(clipped_of(shown, facts.place, matrix));
-        shown.largest.push_back(largest_of(matrix.values, shown.clipped.back()));
+/// None of a head that has no such numbers.
+HeadsKeys keys_of(HeadsKeys::Of of) {
+    HeadsKeys keys{std::move(of), {}, {}};
+    const auto& [result, show] = keys.of;
+    for (const HeadFacts& facts : result->heads) {
+        const HeadMatrix matrix = head_matrix(*result, show, facts.place);
+        const bool rollout = show == HeadShow::rollout;
+        keys.largest.push_back(key_largest(matrix.values));
+        keys.means.push_back(
+            matrix.values.columns == 0
+                ? std::vector<double>()
+                : key_means(rollout ? matrix.values : result->weights(facts.place)));
+    }
+    return keys;
+}
+
+/// `kept`: keys that may be of the same.
+HeadsShown shown_of(HeadsShown::Of of, const std::shared_ptr<const HeadsKeys>& kept) {
+    auto keys = found_once(kept, {of.result, of.show}, keys_of);
+    HeadsShown shown{std::move(of), std::move(keys), {}, {}, 0.0};
+    for (std::size_t n = 0; n < shown.of.result->heads.size(); ++n) {
+        shown.clipped.push_back(clipped_of(shown, n));
+        shown.largest.push_back(largest_of(shown.keys->largest[n], shown.clipped.back()));
         shown.largest_of_all = std::max(shown.largest_of_all, shown.largest.back());
     }
     return shown;
@@ -37,8 +51,9 @@ HeadsShown shown_of(HeadsShown::Of of) {
 void follow_shown(AppState& state) {
     HeadsLook& look = heads_look(state);
     if (!has_current_heads(state)) return look.shown.reset();
-    look.shown =
-        found_once(look.shown, {look.result, look.show, look.clip, look.clip_limit}, shown_of);
+    const auto kept = look.shown ? look.shown->keys : nullptr;
+    look.shown = found_once(look.shown, {look.result, look.show, look.clip, look.clip_limit},
+                            [&](HeadsShown::Of of) { return shown_of(std::move(of), kept); });
 }
 
 HeadColors head_colors(const HeadsLook& look, HeadPlace place) {

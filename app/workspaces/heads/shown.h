@@ -13,6 +13,16 @@ namespace attn::view {
 
 // How heads are coloured, as the settings have it.
 
+/// Of each head and key, so that another limit is found without a look at every weight.
+struct HeadsKeys {
+    struct Of {
+        std::shared_ptr<const HeadsResult> result;
+        HeadShow show = HeadShow::weights;
+        bool operator==(const Of&) const = default;
+    } of;
+    std::vector<std::vector<double>> means, largest;  // of the weights; of what is shown
+};
+
 /// Of all heads, as the settings have them: found once after the action that changes one of them.
 struct HeadsShown {
     struct Of {
@@ -22,6 +32,7 @@ struct HeadsShown {
         double limit = 0.0;
         bool operator==(const Of&) const = default;
     } of;
+    std::shared_ptr<const HeadsKeys> keys;
     std::vector<ClippedKeys> clipped;  // of each of the heads
     std::vector<double>
         largest;  // of each, the size of its finite numbers at keys that are not clipped

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/model_text.h"
 #include "app/common/document/swept.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
@@ -53,9 +54,10 @@ std::string lacks_words(const AppState& state) {
     return swept->fault.empty() ? std::string() : sentence(swept->fault);
 }
 
-std::string title_of(const HeadsLook& look, const SweptModel& swept) {
-    return look.sweep_show == SweepShow::kl ? "KL of the next token"
-                                            : fmt::format("Δ({})", difference_name(swept));
+std::string title_of(const AppState& state, const SweptModel& swept) {
+    return heads_look(state).sweep_show == SweepShow::kl
+               ? fmt::format("KL of the {}", read_out_noun(state.document()))
+               : fmt::format("Δ({})", difference_name(swept));
 }
 
 GridView grid_of(const AppState& state, const SweptModel& swept) {
@@ -88,9 +90,9 @@ GridView grid_of(const AppState& state, const SweptModel& swept) {
         if (range.high == 0.0) range.high = 1.0;
     }
     color_grid(grid, {range, {}}, state.theme);
-    grid.title = title_of(look, swept);
+    grid.title = title_of(state, swept);
     grid.tooltip =
-        fmt::format("{}: {}; {}", part_words(look), ablation_words(look), sweep_formula(look));
+        fmt::format("{}: {}; {}", part_words(look), ablation_words(look), sweep_formula(state));
     grid.editable = false;
     grid.selected = {head_here(state).layer, head_here(state).head};
     if (!is_of_heads(sweep)) {
@@ -117,9 +119,9 @@ std::string largest_words(const AppState& state, const SweptModel& swept, const 
     const HeadsLook& look = heads_look(state);
     const std::string place = place_words(state, swept.sweep, most);
     if (look.sweep_show == SweepShow::kl)
-        return fmt::format(
-            "KL(untouched‖changed) of the next token is largest where {} is {}: {} nats{}.", place,
-            ablation_words(look), number(most.kl), as_much_words(others));
+        return fmt::format("KL(untouched‖changed) of the {} is largest where {} is {}: {} nats{}.",
+                           read_out_noun(state.document()), place, ablation_words(look),
+                           number(most.kl), as_much_words(others));
     return fmt::format("{} changes most where {} is {}: by {} from {}{}.", difference_name(swept),
                        place, ablation_words(look), number(swept.sweep.change(most)),
                        number(swept.sweep.difference), as_much_words(others));
@@ -158,11 +160,14 @@ std::string_view part_words(const HeadsLook& look) {
     return kWords[static_cast<std::size_t>(look.part)];
 }
 
-std::string_view sweep_formula(const HeadsLook& look) {
-    return look.sweep_show == SweepShow::kl
-               ? "KL = Σ p ln(p / q) of the next token, p untouched, q changed, in nats"
-               : "logit A − logit B of the next token, changed less untouched; A and B are its two "
-                 "likeliest, untouched";
+std::string sweep_formula(const AppState& state) {
+    const std::string_view noun = read_out_noun(state.document());
+    return heads_look(state).sweep_show == SweepShow::kl
+               ? fmt::format("KL = Σ p ln(p / q) of the {}, p untouched, q changed, in nats", noun)
+               : fmt::format(
+                     "logit A − logit B of the {}, changed less untouched; A and B are its "
+                     "two likeliest, untouched",
+                     noun);
 }
 
 SweepView head_sweep(const AppState& state) {
@@ -184,7 +189,6 @@ std::string sweep_point(const AppState& state) {
     const HeadsLook& look = heads_look(state);
     const SweptModel* const swept = current_sweep(state);
     if (look.list != HeadsList::sweep || swept == nullptr || swept->sweep.swept.empty()) return {};
-    const std::string difference = difference_name(*swept);
     const auto size = [&](const SweptHead& head) {
         return std::abs(shown_of(look, swept->sweep, head));
     };
@@ -197,9 +201,10 @@ std::string sweep_point(const AppState& state) {
     const SweptHead& most = *std::ranges::max_element(changed, {}, size);
     const auto others = std::ranges::count(changed, size(most), size) - 1;
     if (size(most) > 0.0) return largest_words(state, *swept, most, others);
-    const std::string_view what = look.sweep_show == SweepShow::kl
-                                      ? "the next token's probabilities"
-                                      : std::string_view(difference);
+    const std::string what =
+        look.sweep_show == SweepShow::kl
+            ? fmt::format("the {}'s probabilities", read_out_noun(state.document()))
+            : difference_name(*swept);
     if (!is_of_heads(swept->sweep))
         return fmt::format("No place that is {} changes {}.", ablation_words(look), what);
     return fmt::format("No head whose context is {} changes {}.", ablation_words(look), what);

@@ -14,9 +14,10 @@
 namespace attn::view {
 namespace {
 
-std::string sweep_words(const HeadsLook& look) {
+std::string sweep_words(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
     return fmt::format("{} in turn {}; {}.", part_words(look), ablation_words(look),
-                       sweep_formula(look));
+                       sweep_formula(state));
 }
 
 }  // namespace
@@ -29,14 +30,14 @@ void carry_out(AppState& state, const SweepHeads& action) {
         return;
     look.ablation = by;
     look.list = HeadsList::sweep;
-    say(state, sweep_words(look));
+    say(state, sweep_words(state));
 }
 
 void carry_out(AppState& state, const SweepOver& action) {
     HeadsLook& look = heads_look(state);
     if (!set_name(state, kSweepParts, action.part, look.part, "part of a sweep")) return;
     look.list = HeadsList::sweep;
-    say(state, sweep_words(look));
+    say(state, sweep_words(state));
 }
 
 void carry_out(AppState& state, const PatchSweep& action) {
@@ -46,7 +47,7 @@ void carry_out(AppState& state, const PatchSweep& action) {
     look.pairing.reset();
     look.ablation = Ablation::patch;
     look.list = HeadsList::sweep;
-    say(state, sweep_words(look));
+    say(state, sweep_words(state));
 }
 
 void carry_out(AppState& state, const PairTokens& action) {

@@ -84,7 +84,7 @@ ColorRange mean_range(const HeadsLook& look, const std::vector<HeadPlace>& place
                       const MeanMatrix& mean) {
     ColorRange range = head_colors(look, places.front()).range;
     if (!look.own_range) return range;
-    const double largest = largest_of(mean.matrix(), {});
+    const double largest = largest_of(key_largest(mean.matrix()), {});
     range.high = largest == 0.0 ? 1.0 : largest;
     if (info(look.show).has_sign) range.low = -range.high;
     return range;

@@ -246,6 +246,7 @@ void add_corpus_alone(const AppState& state, AllHeadsView& view) {
     view.large_lacks = sentence(state.document().no_attention);
     view.list = HeadsList::corpus;
     view.controls = controls_of(state);
+    view.point = heads_point(state);
     add_corpus_table(state, view);
 }
 

@@ -10,6 +10,7 @@
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/common/words.h"
+#include "app/workspaces/heads/corpus.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
 #include "core/metrics.h"
@@ -112,6 +113,46 @@ std::string sorted_words(const HeadsResult& result, HeadMeasure measure) {
     if (defined.size() == 1) return fmt::format("{}: {}.", bare, high);
     return fmt::format("{}: from {} down to {}.", bare, high,
                        extreme_words(result, measure, least));
+}
+
+/// What the heads that a corpus is sorted by show most; where they are not sorted, of all patterns the strongest.
+HeadMeasure corpus_measure(const HeadsLook& look, const CorpusResult& corpus) {
+    if (const auto sort = find_head_measure(look.sort); sort && *sort != HeadMeasure::change)
+        return *sort;
+    HeadMeasure most = HeadMeasure::sink;
+    double largest = -1.0;
+    for (const HeadMeasureInfo& each : head_measure_table())
+        for (const CorpusHead& head : corpus.heads)
+            if (is_head_label(each.measure))
+                if (const double mean = head[each.measure].mean().value_or(-1.0); mean > largest)
+                    largest = mean, most = each.measure;
+    return most;
+}
+
+/// "Over 3 texts layer 0 head 1 has the largest first token: 0.36 ± 0.060, and 1 other as much."
+std::string corpus_point(const HeadsLook& look, const CorpusResult& corpus) {
+    const HeadMeasure measure = corpus_measure(look, corpus);
+    const std::string_view title = info(measure).title;
+    const CorpusHead* most = nullptr;
+    for (const CorpusHead& head : corpus.heads)
+        if (const auto mean = head[measure].mean();
+            mean && (most == nullptr || *mean > *(*most)[measure].mean()))
+            most = &head;
+    if (most == nullptr)
+        return fmt::format("Over {} {} is not defined for any head.", counted(corpus.texts, "text"),
+                           title);
+    const MeasureStatistics& of = (*most)[measure];
+    const double mean = *of.mean();
+    const auto others = std::ranges::count_if(corpus.heads, [&](const CorpusHead& head) {
+        const auto other = head[measure].mean();
+        return other && mean - *other <= kTied * std::abs(mean);
+    });
+    return fmt::format("Over {} {} has the largest {}: {} ± {}{}.",
+                       of.texts == corpus.texts
+                           ? counted(corpus.texts, "text")
+                           : fmt::format("{} of {}", of.texts, counted(corpus.texts, "text")),
+                       head_name(most->place), title, measure_text(measure, mean),
+                       measured(of.deviation()), as_much_words(others - 1));
 }
 
 /// Rows of A against B. `none`: A has no weight there, or one is NaN.
@@ -251,6 +292,8 @@ std::string label_evidence(const HeadFacts& facts) {
 
 std::string heads_point(const AppState& state) {
     const HeadsLook& look = heads_look(state);
+    if (look.list == HeadsList::corpus && corpus_lacks(state).empty())
+        return corpus_point(look, look.corpus_read->result);
     if (!has_current_heads(state) || look.result->heads.empty()) return {};
     const std::string off = interventions_point(state);
     const std::string space = off.empty() ? "" : " ";

@@ -50,7 +50,7 @@ std::string_view ablation_words(const HeadsLook& look);
 /// "Each head's context", "What each layer reads at each position", of the MLP alike.
 std::string_view part_words(const HeadsLook& look);
 /// What is shown of each, as a formula without the tokens' names.
-std::string_view sweep_formula(const HeadsLook& look);
+std::string sweep_formula(const AppState& state);
 /// What stands out in the sweep that is shown; "": it is not there.
 std::string sweep_point(const AppState& state);
 /// "logit d − logit a is 0.11, untouched 8.31; KL(untouched‖changed) 3.2 nats"; "": it is not there.

@@ -193,7 +193,8 @@ void add_sweeps(const CommandAdder& add, const AppState& state) {
     add("Sweep: everything patched from another text in turn", {}, SweepHeads{"patch", show},
         model);
     add("Sweep: the change of a logit difference", {}, SweepHeads{by, "logits"}, model);
-    add("Sweep: the KL of the next token", {}, SweepHeads{by, "kl"}, model);
+    add(fmt::format("Sweep: the KL of the {}", read_out_noun(state.document())), {},
+        SweepHeads{by, "kl"}, model);
     add("Sweep over heads", {}, SweepOver{"heads"}, model);
     add("Sweep over the residual stream by position", {}, SweepOver{"residual"}, model);
     add("Sweep over the MLPs by position", {}, SweepOver{"mlp"}, model);

@@ -171,14 +171,17 @@ void set_pairs(KindsView& view, const KindsControls& controls) {
 
 // ---- the table
 
+constexpr const char* kNoRow = "no row";  // in place of a mean of none
+
 /// ½ Σ_j |B − A| of a row, mean of the rows; NaN where a weight is none.
-double moved_share(const KindsResult& result) {
+std::string moved_share(const KindsResult& result) {
+    if (allows_none(result)) return kNoRow;
     const auto a = result.a.weights();
     const auto b = result.b.weights();
     double sum = 0.0;
     for (Index i = 0; i < a.rows; ++i)
         for (Index j = 0; j < a.columns; ++j) sum += std::abs(b(i, j) - a(i, j));
-    return sum / 2.0 / static_cast<double>(a.rows);
+    return number(sum / 2.0 / static_cast<double>(a.rows));
 }
 
 /// "0.21  at cat → The", or 0 alone.
@@ -196,7 +199,7 @@ std::vector<KindRow> error_rows(const AppState& state, const KindsResult& result
              placed(most.value, pair_name(state, {most.row, most.column}))},
             {"weights, change of a row", "mean of ½ Σ_j |B − A|",
              "Where both rows sum to 1 it is the share that goes to other keys.", "", "",
-             number(moved_share(result))},
+             moved_share(result)},
             {"output, largest change", "max |O_B − O_A|",
              "O = A V of this head: the largest change of one number of it.", "", "",
              placed(error.largest, fmt::format("row {}, column {}", row, error.column))},
@@ -207,10 +210,11 @@ std::vector<KindRow> error_rows(const AppState& state, const KindsResult& result
 
 std::string entropy_words(const KindComputed& side) {
     if (!side.has_shares) return "no shares";
-    const double sum = std::accumulate(side.entropy.begin(), side.entropy.end(), 0.0);
-    const auto empty = std::ranges::count(side.allowed_of_row, 0);
-    const auto rows = static_cast<double>(std::max(std::ssize(side.entropy) - empty, Index{1}));
-    return fmt::format("{} nats", number(sum / rows));
+    double sum = 0.0;
+    Index rows = 0;
+    for (std::size_t i = 0; i < side.entropy.size(); ++i)
+        if (side.allowed_of_row[i] > 0) sum += side.entropy[i], ++rows;
+    return rows == 0 ? kNoRow : fmt::format("{} nats", number(sum / static_cast<double>(rows)));
 }
 
 std::string allowed_words(const KindComputed& side) {
@@ -257,7 +261,7 @@ std::vector<KindRow> rows_of(const AppState& state, const KindsResult& result) {
     };
     add("entropy, mean of the rows", "H = −Σ a ln a",
         "How evenly a row shares its weight: 0 for one key, ln n for n equal ones. Each row's "
-        "stands beside it.",
+        "stands beside it; a row that may attend to no key has none.",
         entropy_words);
     add("pairs that the mask allows", "n_q · n_k at most",
         "Pairs of a query and a key that get a weight.", allowed_words);

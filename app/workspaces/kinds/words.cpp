@@ -190,12 +190,21 @@ std::string weight_words(const KindsResult& result, KindsSide side, Index row, I
     return result.a.has_shares && result.b.has_shares ? percent(weight) : number(weight);
 }
 
+bool allows_none(const KindsResult& result) {
+    const auto none = [](const KindComputed& side) {
+        return std::ranges::none_of(side.allowed_of_row, [](Index keys) { return keys > 0; });
+    };
+    return none(result.a) && none(result.b);
+}
+
 std::string kinds_sentence(const AppState& state) {
     if (!kinds_look(state).result) return "Computing.";
     const KindsResult& result = *kinds_look(state).result;
     if (!result.fault.empty()) return result.fault;
     if (!result.a.fault.empty()) return sentence("A cannot be computed here: " + result.a.fault);
     if (!result.b.fault.empty()) return sentence("B cannot be computed here: " + result.b.fault);
+    if (allows_none(result))
+        return "The masks of A and B allow no pair: there is nothing to compare.";
     const KindsDifference& most = result.difference;
     if (result.a_kind == result.b_kind)
         return "A and B are the same kind: choose another for one of them.";

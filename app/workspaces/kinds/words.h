@@ -18,6 +18,8 @@ std::string setting_words(const AttentionKind& kind, std::string_view setting);
 
 /// The sentence on top.
 std::string kinds_sentence(const AppState& state);
+/// On neither side may a query attend to a key.
+bool allows_none(const KindsResult& result);
 /// Where numbers come from that the document does not have: "" when all are its own.
 std::string kinds_note(const KindsResult& result);
 /// "cat → sat: A 41.2 %, B 12.0 %".

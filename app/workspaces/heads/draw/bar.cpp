@@ -97,8 +97,8 @@ void draw_sweep_controls(const view::HeadsControls& now, ControlBar& bar) {
             bar.out.push_back(view::PairTokens{*text});
     }
     const Tip shown{"What is shown of each change",
-                    "The change of logit A − logit B, the two likeliest next tokens of the "
-                    "untouched run, or KL(untouched‖changed) of the next token"};
+                    "The change of logit A − logit B, the two likeliest of the untouched run, "
+                    "or KL(untouched‖changed) of the next token or class"};
     if (const auto key = row(bar, "show", "sweep", now.sweep, shown))
         bar.out.push_back(view::SweepHeads{now.ablation.key(), *key});
 }
