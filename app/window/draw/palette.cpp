@@ -1,3 +1,5 @@
+#include <imgui_internal.h>
+
 #include <algorithm>
 
 #include "app/common/draw/draw.h"
@@ -9,7 +11,6 @@
 #include "app/common/draw/widgets.h"
 #include "app/common/glossary.h"
 #include "app/window/draw/panels.h"
-#include "core/text.h"
 
 namespace attn::ui {
 namespace {
@@ -31,8 +32,11 @@ std::string remark_of(const Command& command) {
 std::string taken_letters() {
     ImVector<ImWchar>& queue = ImGui::GetIO().InputQueueCharacters;
     std::string text;
-    for (const ImWchar c : queue)
-        if (c >= 32 && c != 127) append_code_point(text, static_cast<char32_t>(c));
+    for (const ImWchar c : queue) {
+        char letter[5];
+        ImTextCharToUtf8(letter, c);
+        if (c >= ' ' && c != 127) text += letter;
+    }
     queue.resize(0);
     return text;
 }
