@@ -96,9 +96,10 @@ TEST_CASE("a toy's arrays stand in the table, measured one by one") {
     REQUIRE(view.detail);
     CHECK(view.detail->title == "X");
     REQUIRE(view.detail->grid);
-    CHECK(std::ssize(view.detail->grid->cells) == state.document().size.tq * 4);
+    const Tensor& x = state.document().inputs->x;
+    CHECK(std::ssize(view.detail->grid->cells) == x.count());
     CHECK(view.detail->grid->range.scale == ColorScale::diverging);  // 0 … 1, and no weights
-    CHECK(view.detail->grid->at(0, 3).value == doctest::Approx(0.7));
+    CHECK(view.detail->grid->at(1, 3).value == doctest::Approx(x(0, 0, 1, 3)));
     for (const TensorLine& line : view.lines)
         for (const std::string& cell : line.cells) CHECK(cell != "…");
     CHECK_FALSE(requested_tensors(state));

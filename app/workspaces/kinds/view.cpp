@@ -91,6 +91,12 @@ SideVector entropy_column(const KindComputed& side) {
                       {},
                       {}};
     for (std::size_t i = 0; i < side.entropy.size(); ++i) {
+        if (side.allowed_of_row[i] == 0) {
+            column.cells.emplace_back("–");
+            column.bars.push_back(0.0);
+            column.cell_tips.emplace_back("no key, and so no H");
+            continue;
+        }
         column.cells.push_back(cell_number(side.entropy[i], 2));
         column.bars.push_back(std::isfinite(side.evenness[i]) ? side.evenness[i] : 0.0);
         column.cell_tips.push_back(fmt::format("H = {} nats of {} keys, H / ln n = {}",

@@ -160,6 +160,18 @@ bool check_allowed_pairs(const Told& told) {
     return std::ranges::count(side.allowed, 1) == told.count(1) &&
            std::ssize(side.allowed) == told.count(2);
 }
+bool has_no_row(const KindComputed& side) {
+    return std::ranges::count(side.allowed_of_row, 0) == std::ssize(side.allowed_of_row);
+}
+bool check_no_pair(const Told& told) {
+    return has_no_row(kinds_of(told.state).a) && has_no_row(kinds_of(told.state).b);
+}
+bool check_no_row(
+    const Told& told) {  // "A, entropy, mean of the rows: no row"; alone of either side
+    const KindsResult& result = kinds_of(told.state);
+    if (told.part.empty()) return has_no_row(result.a) || has_no_row(result.b);
+    return has_no_row(told.part[0] == "A" ? result.a : result.b);
+}
 bool check_same_kind(const Told& told) {
     return kinds_of(told.state).a_kind == kinds_of(told.state).b_kind;
 }
@@ -336,6 +348,15 @@ constexpr Claim kClaims[] = {
          return std::ranges::count(convention_scores(told.state).mask, 0) == 0;
      }},
     {"{}, pairs that the mask allows: {} of {}", check_allowed_pairs},
+    {"The masks of A and B allow no pair: there is nothing to compare", check_no_pair},
+    {"{}, entropy, mean of the rows: no row", check_no_row},
+    {"no row", check_no_row},
+    {"no key, and so no H",
+     [](const Told& told) {
+         const KindsResult& result = kinds_of(told.state);
+         return std::ranges::count(result.a.allowed_of_row, 0) > 0 ||
+                std::ranges::count(result.b.allowed_of_row, 0) > 0;
+     }},
     {"A and B are the same kind: choose another for one of them", check_same_kind},
     {"{} pair{} no number on a side and {} left out", check_left_out},
     {"{} pair is a number on both sides", check_left_out},

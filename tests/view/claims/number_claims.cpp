@@ -121,7 +121,7 @@ bool check_rope(const Told& told) {  // "at distance d the score is x …[; it f
     if (parts.size() < 2) return last == 0;
     if (const auto to = parts_of("falls with every step up to {}", parts[1]))
         return static_cast<Index>(number_of((*to)[0])) == last && last + 1 == std::ssize(rope.mean);
-    const auto turn = parts_of("falls up to distance {} and rises{}", parts[1]);
+    const auto turn = parts_of("falls up to distance {}", parts[1]);
     return turn && static_cast<Index>(number_of((*turn)[0])) == last &&
            rope.mean[static_cast<std::size_t>(last + 1)] >
                rope.mean[static_cast<std::size_t>(last)];
