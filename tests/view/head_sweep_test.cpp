@@ -319,6 +319,7 @@ TEST_CASE("where no heads are shown neither a sweep nor a circuit is computed") 
     CHECK(requested_head_sweep(state));
     CHECK(requested_head_circuit(state));
     auto document = std::make_shared<Document>();
+    document->inputs = std::make_shared<const Inputs>();
     document->origin = state.document().origin;
     document->no_attention = "there is none";
     state.history[state.now].document = std::move(document);

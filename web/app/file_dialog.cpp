@@ -23,20 +23,23 @@ FileDialog::~FileDialog() = default;
 bool FileDialog::is_here() { return true; }
 
 /// A name to save under is the one that stands there: where the file goes is the browser's to say.
-void FileDialog::ask(view::PromptKind kind, const std::string& path) {
+void FileDialog::ask(const view::Prompt& prompt) {
     chosen.reset();
     process_ = 1;
-    if (kind == view::PromptKind::save || kind == view::PromptKind::figure ||
-        kind == view::PromptKind::runs)
-        chosen = path;
+    kind_ = prompt.kind;
+    if (kind_ == view::PromptKind::save || kind_ == view::PromptKind::figure ||
+        kind_ == view::PromptKind::runs)
+        chosen = prompt.path;
     else
         attn_ask_file();
 }
 
-std::optional<std::string> FileDialog::take() {
-    if (!is_open() || !chosen) return std::nullopt;
+std::optional<std::string> FileDialog::take(const std::optional<view::Prompt>& prompt) {
+    const bool asks = prompt && prompt->kind == kind_;
+    if (!is_open() || (asks && !chosen)) return std::nullopt;
     process_ = 0;
-    return std::exchange(chosen, std::nullopt);
+    auto path = std::exchange(chosen, std::nullopt);
+    return asks ? path : std::nullopt;
 }
 
 void hand_over(const std::string& path) { attn_download(path.c_str()); }
