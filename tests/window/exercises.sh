@@ -40,7 +40,7 @@ answer() {
     else
         for value in "${@:3}"; do
             press Return
-            sleep 0.1
+            sleep 0.3
             typed -- "$value"
             does '"action":"enter_answer"' press Tab
         done
