@@ -71,16 +71,6 @@ std::filesystem::path free_screenshot_path(const std::filesystem::path& folder) 
     return path;
 }
 
-std::shared_ptr<const view::Image> with_alpha(const RgbImage& image) {
-    auto pixels = std::make_shared<view::Image>();
-    pixels->width = static_cast<int>(image.width);
-    pixels->height = static_cast<int>(image.height);
-    for (std::size_t n = 0; n + 2 < image.rgb.size(); n += 3)
-        pixels->rgba.insert(pixels->rgba.end(),
-                            {image.rgb[n], image.rgb[n + 1], image.rgb[n + 2], 255});
-    return pixels;
-}
-
 /// What a first launch begins with: text of one size however high the window is, in the steps that the keys take.
 double default_scale(int height, double device_scale) {
     constexpr double kUsualHeight = 1000.0;
@@ -412,15 +402,8 @@ class Desktop {
         const view::FigureLook& look = view::figure_look(state_);
         const std::pair of{look.size, look.paper};
         if (std::exchange(previewed_, of) == of) return;
-        view::AppState shown = state_;
-        if (look.paper == view::FigurePaper::transparent)
-            view::figure_look(shown).paper = view::FigurePaper::plain;
-        const FigureWindow window{window_->size(), window_->content_scale()};
-        const auto image =
-            draw_figure(shown, figures::Format::png, window).and_then([](const std::string& bytes) {
-                return parse_png(bytes, "figure");
-            });
-        dispatch(view::ShowFigurePreview{image ? with_alpha(*image) : nullptr});
+        dispatch(view::ShowFigurePreview{
+            figure_preview(state_, {window_->size(), window_->content_scale()})});
         frames_wanted_ = kFramesAfterEvent;
     }
 

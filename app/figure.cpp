@@ -13,6 +13,7 @@
 #include "app/figures/measure.h"
 #include "app/window/draw/window.h"
 #include "core/io/file.h"
+#include "core/io/png_image.h"
 
 namespace attn {
 namespace {
@@ -224,6 +225,16 @@ class FigureStudio : public cli::Studio {
     std::tuple<view::ThemeName, view::FigureSize, view::FigurePaper, float> of_;
 };
 
+std::shared_ptr<const view::Image> with_alpha(const RgbImage& image) {
+    auto pixels = std::make_shared<view::Image>();
+    pixels->width = static_cast<int>(image.width);
+    pixels->height = static_cast<int>(image.height);
+    for (std::size_t n = 0; n + 2 < image.rgb.size(); n += 3)
+        pixels->rgba.insert(pixels->rgba.end(),
+                            {image.rgb[n], image.rgb[n + 1], image.rgb[n + 2], 255});
+    return pixels;
+}
+
 }  // namespace
 
 Result<std::string> draw_figure(const view::AppState& state, figures::Format format,
@@ -231,6 +242,17 @@ Result<std::string> draw_figure(const view::AppState& state, figures::Format for
     FigureStudio studio(format, window);
     for (int frame = 0; frame < kFramesToSettle; ++frame) studio.draw(state);
     return studio.picture(state);
+}
+
+std::shared_ptr<const view::Image> figure_preview(view::AppState state,
+                                                  const FigureWindow& window) {
+    auto& paper = view::figure_look(state).paper;
+    if (paper == view::FigurePaper::transparent) paper = view::FigurePaper::plain;
+    const auto image =
+        draw_figure(state, figures::Format::png, window).and_then([](const std::string& bytes) {
+            return parse_png(bytes, "figure");
+        });
+    return image ? with_alpha(*image) : nullptr;
 }
 
 Result<void> export_figure(const view::AppState& state, const std::filesystem::path& path,

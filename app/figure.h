@@ -23,6 +23,9 @@ struct FigureWindow {
 Result<std::string> draw_figure(const view::AppState& state, figures::Format format,
                                 const FigureWindow& window);
 
+/// The same on a plain ground where it has none, as an image; nullptr: it cannot be drawn here.
+std::shared_ptr<const view::Image> figure_preview(view::AppState state, const FigureWindow& window);
+
 /// The same to a file whose name says the format, with its caption beside it where it has a fixed width. An unknown format
 /// is refused before anything is drawn.
 Result<void> export_figure(const view::AppState& state, const std::filesystem::path& path,
