@@ -72,11 +72,11 @@ Index resident_memory_bytes() {
 }
 
 Result<void> check_fits_in_memory(const Dimensions& size, const AttentionSpec& spec, StageSet keep,
-                                  Index bytes_per_entry) {
+                                  Index bytes_per_entry, double working) {
     double entries = 0.0;
     for (const StageInfo& stage : stage_table())
         if (keep[index_of(stage.stage)]) entries += count(stage_shape(stage.stage, size, spec));
-    const double needed = entries * static_cast<double>(bytes_per_entry);
+    const double needed = entries * static_cast<double>(bytes_per_entry) + working;
     return check_fits_in_memory(needed, "the stages to keep",
                                 "keep fewer stages or attend over fewer tokens", size);
 }

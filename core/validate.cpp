@@ -115,13 +115,14 @@ std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
             "the two",
             *spec.query_offset, size.tk - size.tq);
     if (!spec.rope) return {};
+    // Pairs turn by at most p / base / factor: a double has digits of that left beyond whole turns.
     const Index dims = spec.rope->dims.value_or(size.d_k);
     const RopeScaling& scaling = spec.rope->scaling;
     return first_of({
-        unless(std::isfinite(spec.rope->base) && spec.rope->base > 0.0,
-               "rope.base is {}: it must be a finite number above 0", spec.rope->base),
-        unless(std::isfinite(scaling.factor) && scaling.factor > 0.0,
-               "the factor of RoPE's scaling is {}: it must be a finite number above 0",
+        unless(spec.rope->base >= 1e-6 && spec.rope->base <= kLargestFactor,
+               "rope.base is {}: it must be a number from 1e-6 to 1e18", spec.rope->base),
+        unless(scaling.factor >= 1e-3 && scaling.factor <= kLargestFactor,
+               "the factor of RoPE's scaling is {}: it must be a number from 1e-3 to 1e18",
                scaling.factor),
         unless(scaling.kind != RopeScale::llama3 ||
                    (scaling.low < scaling.high && scaling.original_length > 0.0),

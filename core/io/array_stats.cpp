@@ -21,6 +21,16 @@ std::vector<Index> place_of(const std::vector<Index>& extents, std::size_t n) {
     return place;
 }
 
+// Sums are of numbers times a power of two, which costs no digit, so that none of float64 numbers overflows.
+constexpr double kSmall = 0x1p-64;
+
+/// The power of two that brings low and high near 1.
+double unit_of(const ArrayStats& stats) {
+    constexpr int kMost = 900;
+    const double largest = std::max(std::abs(stats.low), std::abs(stats.high));
+    return largest > 0.0 ? std::ldexp(1.0, std::clamp(-std::ilogb(largest), -kMost, kMost)) : 1.0;
+}
+
 template <class Value>
 bool add_numbers(ArrayStats& stats, const std::vector<Index>& extents,
                  const std::vector<Value>& values, const RunControl& control) {
@@ -33,7 +43,7 @@ bool add_numbers(ArrayStats& stats, const std::vector<Index>& extents,
             stats.high = stats.finite ? std::max(stats.high, value) : value;
             stats.finite = true;
             stats.zeros += value == 0.0 ? 1 : 0;
-            sum += value;
+            sum += value * kSmall;
         } else if (std::isnan(value)) {
             if (stats.nans++ == 0) stats.first_nan = place_of(extents, n);
         } else if (stats.infs++ == 0) {
@@ -41,25 +51,26 @@ bool add_numbers(ArrayStats& stats, const std::vector<Index>& extents,
         }
     }
     stats.count = static_cast<double>(values.size());
-    if (stats.finite) stats.mean = sum / (stats.count - stats.nans - stats.infs);
+    if (stats.finite) stats.mean = sum / (stats.count - stats.nans - stats.infs) / kSmall;
     return true;
 }
 
 template <class Value>
 bool add_bins(ArrayStats& stats, const std::vector<Value>& values, const RunControl& control) {
     if (!stats.finite) return true;
-    const double width = stats.high - stats.low;
+    const double unit = unit_of(stats), low = stats.low * unit, mean = stats.mean * unit;
+    const double width = stats.high * unit - low;
     double squares = 0.0;
     for (std::size_t n = 0; n < values.size(); ++n) {
         if (n % kPiece == 0 && control.stop.stop_requested()) return false;
-        const auto value = static_cast<double>(values[n]);
+        const double value = static_cast<double>(values[n]) * unit;
         if (!std::isfinite(value)) continue;
-        squares += (value - stats.mean) * (value - stats.mean);
-        const double share = width > 0.0 ? (value - stats.low) / width : 0.0;
+        squares += (value - mean) * (value - mean);
+        const double share = width > 0.0 ? (value - low) / width : 0.0;
         const auto bin = static_cast<std::size_t>(share * kStatBins);
         ++stats.bins[std::min(bin, kStatBins - 1)];
     }
-    stats.deviation = std::sqrt(squares / (stats.count - stats.nans - stats.infs));
+    stats.deviation = std::sqrt(squares / (stats.count - stats.nans - stats.infs)) / unit;
     return true;
 }
 

@@ -8,11 +8,13 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numbers>
 #include <numeric>
 #include <vector>
 
 #include "core/kernels/fused_head_gradient.h"
 #include "core/rounding.h"
+#include "core/scores/score.h"
 
 namespace attn {
 namespace {
@@ -36,6 +38,19 @@ double row_sum(std::span<const float> d_context, std::span<const float> context)
                                  : std::numeric_limits<double>::quiet_NaN();
 }
 
+/// exp(sink − logsumexp) from the row's two numbers, with the sink rounded as forward had it. Those of a query far from its
+/// keys under ALiBi are larger by that distance: logsumexp is not.
+double sink_weight(const BackwardInputs& in, Index b, Index h, Index i) {
+    const Dimensions& size = in.call.size();
+    const auto sink = static_cast<double>(in.call.inputs().params[Param::sinks](0, 0, 0, h));
+    const Trace& forward = in.forward;
+    if (in.call.spec().alibi && near_position(i + size.query_offset, size).distance != 0)
+        return std::exp(sink - static_cast<double>(forward.logsumexp(b, h, i, 0)));
+    const double rounded = static_cast<float>(sink * std::numbers::log2e);
+    return std::exp2(rounded - static_cast<double>(forward.row_max(b, h, i, 0)) -
+                     static_cast<double>(forward.row_log2_sum(b, h, i, 0)));
+}
+
 /// d_sink = −Σ_i exp(sink − logsumexp_i) · Σ_c d_context ∘ context: a sink's share of a row has no value.
 Tensor sink_gradients(const BackwardInputs& in) {
     const Dimensions& size = in.call.size();
@@ -44,10 +59,9 @@ Tensor sink_gradients(const BackwardInputs& in) {
     if (sinks.empty()) return d;
     for (Index b = 0; b < size.batch; ++b)
         for (Index h = 0; h < size.heads; ++h) {
-            const auto sink = static_cast<double>(sinks(0, 0, 0, h));
             double sum = 0.0;
             for (Index i = 0; i < size.tq; ++i)
-                sum += std::exp(sink - static_cast<double>(in.forward.logsumexp(b, h, i, 0))) *
+                sum += sink_weight(in, b, h, i) *
                        row_sum(in.d_context.matrix(b, h).row(i),
                                in.forward[Stage::context].matrix(b, h).row(i));
             d(0, 0, 0, h) -= static_cast<float>(sum);

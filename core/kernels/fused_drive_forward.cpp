@@ -123,7 +123,8 @@ class ForwardRun : private FusedRun {
         for (const QueryGroup& group : scratch.groups)
             if (group.any.begin < group.any.end)
                 keys = {std::min(keys.begin, group.any.begin), std::max(keys.end, group.any.end)};
-        for (Index j = keys.begin; j < keys.end; j += kBlockKeys) {
+        // Blocks begin where they would for any other task, so that sums do not depend on how many tasks there are.
+        for (Index j = keys.begin / kBlockKeys * kBlockKeys; j < keys.end; j += kBlockKeys) {
             if (control_.stop.stop_requested()) return false;
             for (std::size_t n = 0; n < scratch.groups.size(); ++n) {
                 const KeyRange any = scratch.groups[n].any;

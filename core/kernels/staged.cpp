@@ -1,5 +1,6 @@
 #include "core/kernels/staged.h"
 
+#include "core/kernels/staged_tiles.h"
 #include "core/memory.h"
 
 namespace attn {
@@ -26,8 +27,15 @@ class StagedBackend final : public Backend {
     }
 
   private:
+    /// Q, K and V are made, and turned, even where they are not kept; K and V are packed in panels besides.
     static Result<void> fits(const Call& call, StageSet keep) {
-        return check_fits_in_memory(call.size(), call.spec(), keep, sizeof(float));
+        const Dimensions& size = call.size();
+        for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::q_rot, Stage::k_rot})
+            keep.set(index_of(stage));
+        const double packed =
+            static_cast<double>(size.batch * size.kv_heads * panel_width()) *
+            static_cast<double>(panel_count(size.tk) * size.d_k + panel_count(size.d_v) * size.tk);
+        return check_fits_in_memory(size, call.spec(), keep, sizeof(float), sizeof(float) * packed);
     }
 };
 

@@ -103,9 +103,16 @@ class HeadBackward {
         const float row_sum = eigen(d_m).sum();
         if (!sinks_.empty())
             params_[Param::sinks](0, 0, 0, h) -=
-                std::exp(sinks_(0, 0, 0, h) - forward_.logsumexp(b, h, i, 0)) * row_sum;
+                sink_weight(sinks_(0, 0, 0, h), forward_.logsumexp(b, h, i, 0), a) * row_sum;
         for (std::size_t j = 0; j < a.size(); ++j)
             d_m[j] = contributes_[j] != 0 ? a[j] * (d_a[j] - row_sum) : 0.0F;
+    }
+
+    /// exp(sink − logsumexp), or where the rounding of a large logsumexp would show in it what the keys leave of 1.
+    static float sink_weight(float sink, float logsumexp, std::span<const float> a) {
+        const float weight = std::exp(sink - logsumexp);
+        if (!(weight * std::abs(logsumexp) > 1.0F)) return weight;
+        return static_cast<float>(1.0 - eigen(a).cast<double>().sum());
     }
 
     const Call& call_;

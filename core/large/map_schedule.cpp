@@ -37,6 +37,13 @@ std::optional<Task> next_census(MapState& state) {
     return begin(state, Task::Kind::census);
 }
 
+/// Before any strip is begun.
+std::optional<Task> next_count(MapState& state) {
+    if (state.head->count_begun) return std::nullopt;
+    state.head->count_begun = true;
+    return begin(state, Task::Kind::count);
+}
+
 std::optional<Task> next_score(MapState& state) {
     HeadState& head = *state.head;
     for (const TileId& id : wanted_scores(state)) {
@@ -193,7 +200,6 @@ void adopt(MapState& state, const ViewRequest& request) {
     state.request = request;
     if (other_head) {
         state.head = std::make_shared<HeadState>(state.input->source, request.head, state.limits);
-        if (!state.strips.empty()) state.head->note_stored(state.strips);
         state.view_key.reset();
         state.top_key.reset();
         state.top_ready = false;
@@ -230,9 +236,10 @@ std::optional<Task> next_task(MapState& state, double now) {
     if (now - state.described_at >= (state.changed ? kSnapshotSeconds : kProgressSeconds))
         if (auto task = next_snapshot(state)) return task;
     if (auto task = next_census(state)) return task;
+    if (auto task = next_count(state)) return task;
     if (auto task = next_score(state)) return task;
     if (auto task = next_preview(state, now)) return task;
-    if (!state.head->preview) return next_snapshot(state);
+    if (!state.head->preview || state.head->strip_pairs.empty()) return next_snapshot(state);
     if (!state.affordability_known) {
         state.affordable = is_affordable(state, now);
         state.affordability_known = true;

@@ -69,7 +69,9 @@ PassState pass_state(const MapState& state, double now) {
     double left = -head.pass_pairs;
     for (const double pairs : head.strip_pairs) left += pairs;
     const double speed = state.speed(now);
-    if (speed > 0.0 && pass.rows_done < pass.rows) pass.seconds_left = state.gflop(left) / speed;
+    const bool counted = !head.strip_pairs.empty();
+    if (speed > 0.0 && counted && pass.rows_done < pass.rows)
+        pass.seconds_left = state.gflop(left) / speed;
     return pass;
 }
 

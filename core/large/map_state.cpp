@@ -26,8 +26,6 @@ HeadState::HeadState(const WeightSource& source, Head head_, const MapLimits& li
       plan(plan_preview(source, pyramid.base_level(), 1)),
       sampled(plan.rows.size()),
       strips(static_cast<std::size_t>(pyramid.strip_count()), Strip::missing) {
-    for (Index s = 0; s < pyramid.strip_count(); ++s)
-        strip_pairs.push_back(pairs_of(source, head, pyramid.strip_rows(s)));
     for (const Index row : plan.rows) preview_pairs += pairs_of(source, head, {row, row + 1});
 }
 
@@ -82,11 +80,16 @@ void HeadState::keep_census(const WeightSource& source, Census&& found) {
     ++nan_version;
 }
 
-void HeadState::note_stored(const std::filesystem::path& strips_read) {
+std::vector<double> HeadState::count_pairs(const WeightSource& source,
+                                           const std::filesystem::path& strips_read) const {
     std::error_code none;
-    for (Index s = 0; s < pyramid.strip_count(); ++s)
-        if (std::filesystem::exists(strip_file(strips_read, head, s), none))
-            strip_pairs[static_cast<std::size_t>(s)] = 0.0;
+    std::vector<double> counted;
+    for (Index s = 0; s < pyramid.strip_count(); ++s) {
+        const bool read =
+            !strips_read.empty() && std::filesystem::exists(strip_file(strips_read, head, s), none);
+        counted.push_back(read ? 0.0 : pairs_of(source, head, pyramid.strip_rows(s)));
+    }
+    return counted;
 }
 
 void HeadState::settle_fates(const WeightSource& source, KeyRange rows) {

@@ -39,6 +39,7 @@ struct Task {
     enum class Kind : std::uint8_t {
         describe,
         census,
+        count,
         preview,
         strip,
         part,
@@ -78,7 +79,9 @@ struct HeadState {
     std::shared_ptr<const Preview> preview;  // when it is ready
 
     std::vector<Strip> strips;
-    std::vector<double> strip_pairs;  // that may attend, before a custom mask
+    bool count_begun = false;
+    std::vector<double>
+        strip_pairs;  // that may attend, before a custom mask; empty: not counted yet
     Index strips_done = 0;
     Index rows_done = 0;
     Index strips_running = 0;
@@ -110,8 +113,9 @@ struct HeadState {
 
     /// Takes what Q, K and the mask say of the rows; strips that are done know better.
     void keep_census(const WeightSource& source, Census&& found);
-    /// Strips that are read, which costs no pairs.
-    void note_stored(const std::filesystem::path& strips_read);
+    /// What strip_pairs becomes; strips that are read cost no pairs. Without the lock: it takes a while.
+    std::vector<double> count_pairs(const WeightSource& source,
+                                    const std::filesystem::path& strips_read) const;
     /// Rows whose logsumexp is there now.
     void settle_fates(const WeightSource& source, KeyRange rows);
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/large/texel_rows.h"
 #include "core/large/tile_grid.h"
 #include "core/large/weight_cells.h"
 #include "core/masks.h"
@@ -184,8 +185,7 @@ class ScoreTile {
 
     void store(Index r, Index c, const PairSum& of) {
         const std::size_t at = tile_.texels.at(r, c);
-        if (!tile_.texels.allowed.empty())
-            tile_.texels.allowed[at] = static_cast<std::uint32_t>(of.pairs);
+        if (!tile_.texels.allowed.empty()) tile_.texels.allowed[at] = pair_count(of.pairs);
         if (of.pairs > 0)
             tile_.texels.mean[at] = static_cast<float>(of.sum / static_cast<double>(of.pairs));
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "core/io/npz.h"
+#include "core/large/texel_rows.h"
 
 namespace attn::large {
 namespace {
@@ -75,16 +77,33 @@ bool take(Npz& file, const char* name, std::size_t count, std::vector<float>& to
     return true;
 }
 
-bool take_counts(Npz& file, std::size_t count, std::vector<std::uint32_t>& to) {
+/// Half of a count's digits.
+bool is_half(float value) { return value >= 0.0F && value < 65536.0F; }
+
+/// No texel has more pairs than the cells of a block of that side.
+bool take_counts(Npz& file, Index side, std::size_t count, std::vector<std::uint32_t>& to) {
     std::vector<float> low;
     std::vector<float> high;
     if (!take(file, "allowed_low", count, low) || !take(file, "allowed_high", count, high))
         return false;
+    if (!std::ranges::all_of(low, is_half) || !std::ranges::all_of(high, is_half)) return false;
     to.resize(count);
     std::ranges::transform(high, low, to.begin(), [](float a, float b) {
         return (static_cast<std::uint32_t>(a) << 16U) + static_cast<std::uint32_t>(b);
     });
-    return true;
+    return std::ranges::all_of(to, [&](std::uint32_t n) { return n <= pair_count(side * side); });
+}
+
+/// Weights are 0 to 1, or NaN; the largest of none is −inf.
+bool are_weights(const Texels& texels) {
+    constexpr float kMost = 1.0F + 1e-4F;  // a mean is rounded
+    const auto fine = [](float weight) { return !(weight < 0.0F || weight > kMost); };
+    const auto fine_or_none = [&](float weight) {
+        return fine(weight) || weight == -std::numeric_limits<float>::infinity();
+    };
+    return std::ranges::all_of(texels.mean, fine) &&
+           std::ranges::all_of(texels.max, fine_or_none) &&
+           std::ranges::none_of(texels.log_mean, [](float mean) { return mean > 0.0F; });
 }
 
 }  // namespace
@@ -139,8 +158,9 @@ bool read_strip(const fs::path& file, const Pyramid& pyramid, Index strip,
     return take(*read, "logsumexp", static_cast<std::size_t>(rows.end - rows.begin),
                 out.logsumexp) &&
            take(*read, "mean", count, texels.mean) && take(*read, "max", count, texels.max) &&
-           take(*read, "log_mean", count, texels.log_mean) &&
-           (!source.spec.mask.any() || take_counts(*read, count, texels.allowed));
+           take(*read, "log_mean", count, texels.log_mean) && are_weights(texels) &&
+           (!source.spec.mask.any() ||
+            take_counts(*read, pyramid.block_side(), count, texels.allowed));
 }
 
 }  // namespace attn::large

@@ -13,13 +13,12 @@ struct Pool {
     double cells = 0.0;
     double sum = 0.0;  // of weights
     double log_sum = 0.0;
-    std::uint64_t allowed = 0;
+    Index allowed = 0;
     float max = -std::numeric_limits<float>::infinity();
 
     void add(const Texels& texels, std::size_t at, Index texel_cells) {
         const auto count = static_cast<double>(texel_cells);
-        const std::uint64_t pairs =
-            texels.allowed.empty() ? static_cast<std::uint64_t>(texel_cells) : texels.allowed[at];
+        const Index pairs = texels.allowed.empty() ? texel_cells : texels.allowed[at];
         cells += count;
         sum += static_cast<double>(texels.mean[at]) * count;
         allowed += pairs;
@@ -35,7 +34,7 @@ struct Pool {
         out.mean[at] = static_cast<float>(sum / cells);
         out.max[at] = nan ? out.mean[at] : max;
         out.log_mean[at] = nan ? out.mean[at] : static_cast<float>(log_mean);
-        if (!out.allowed.empty()) out.allowed[at] = static_cast<std::uint32_t>(allowed);
+        if (!out.allowed.empty()) out.allowed[at] = pair_count(allowed);
     }
 };
 
@@ -88,7 +87,7 @@ Texels slice_rows(std::span<const TexelRow> rows, const SliceOf& slice) {
             copy_part(row.allowed, slice.first, count, out.allowed, at);
         else if (masked)
             for (Index c = 0; c < count; ++c)
-                out.allowed[at + static_cast<std::size_t>(c)] = static_cast<std::uint32_t>(
+                out.allowed[at + static_cast<std::size_t>(c)] = pair_count(
                     slice.queries.extent(slice.first_row + r) * slice.keys.extent(slice.first + c));
     }
     return out;

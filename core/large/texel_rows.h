@@ -8,6 +8,12 @@
 
 namespace attn::large {
 
+/// As Texels::allowed holds a count: from 2³² pairs on, which a texel of 65,536 × 65,536 has, the largest there is.
+constexpr std::uint32_t pair_count(Index pairs) {
+    constexpr Index kMost = 0xFFFF'FFFF;
+    return static_cast<std::uint32_t>(pairs < kMost ? pairs : kMost);
+}
+
 /// One row of texels across the whole matrix, shared by the tiles that it passes through.
 using TexelRow = std::shared_ptr<const Texels>;
 

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "core/large/query_lanes.h"
+#include "core/large/texel_rows.h"
 #include "core/large/texel_sums.h"
 #include "core/rounding.h"
 
@@ -169,7 +170,8 @@ class CellTile {
                 out_.max[at] = std::max(out_.max[at], from[lanes + lane]);
                 out_.log_mean[at] += from[2 * lanes + lane];
                 if (!out_.allowed.empty())
-                    out_.allowed[at] += static_cast<std::uint32_t>(from[3 * lanes + lane]);
+                    out_.allowed[at] = pair_count(static_cast<Index>(out_.allowed[at]) +
+                                                  static_cast<Index>(from[3 * lanes + lane]));
             }
     }
 

@@ -123,8 +123,7 @@ struct WeightMap::Work {
         if (strips.empty()) return;
         const std::lock_guard lock(mutex_);
         state_.strips = std::move(strips);
-        state_.affordability_known = false;
-        if (state_.head) state_.head->note_stored(state_.strips);
+        if (state_.head) state_.head->count_begun = false;
     }
 
     void take_tasks(int thread) {
@@ -242,6 +241,8 @@ struct WeightMap::Work {
                 return describe();
             case Task::Kind::census:
                 return look_through_inputs(task);
+            case Task::Kind::count:
+                return count_pairs(task);
             case Task::Kind::score:
                 return make_scores(task);
             case Task::Kind::preview:
@@ -282,6 +283,17 @@ struct WeightMap::Work {
         const std::lock_guard lock(mutex_);
         task.head->keep_census(source(), *std::move(census));
         state_.changed = true;
+    }
+
+    void count_pairs(Task& task) {
+        std::unique_lock lock(mutex_);
+        const std::filesystem::path strips = state_.strips;
+        lock.unlock();
+        std::vector<double> counted = task.head->count_pairs(source(), strips);
+        lock.lock();
+        if (strips != state_.strips) return;  // these are counted anew
+        task.head->strip_pairs = std::move(counted);
+        state_.affordability_known = false;
     }
 
     void make_scores(Task& task) {

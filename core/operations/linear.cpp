@@ -3,12 +3,15 @@
 //   S = Σ_j φ(k_j) v_jᵀ,  z = Σ_j φ(k_j),  context_i = Sᵀ φ(q_i) / (φ(q_i) · z)
 // Causal: the sums up to the query's own key, S_j = S_{j−1} + φ(k_j) v_jᵀ. The published code adds 1e−6 to the
 // denominator; the paper and this file do not. There is no scale: φ is applied to q and k as they are.
+// φ of an entry near −800 is 0 in float64. So row a of S and z is worked on over e^scale_a, the logarithm of the largest φ of
+// that column of K so far where it is below −100, and 0 elsewhere; the trace has S and z as they are.
 // Under EmptyRows::nan the NaN of a row without keys travels to its query; it read no key.
 // Source: Katharopoulos et al. 2020, arXiv:2006.16236.
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,7 +26,6 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// elu(x) + 1 and its derivative, and the logarithms of both.
 double feature(double x) { return x > 0.0 ? x + 1.0 : std::exp(x); }
-double feature_slope(double x) { return x > 0.0 ? 1.0 : std::exp(x); }
 double log_feature(double x) { return x > 0.0 ? std::log1p(x) : x; }
 double log_feature_slope(double x) { return std::min(x, 0.0); }
 
@@ -34,34 +36,87 @@ TensorD features(const TensorD& from) {
     return made;
 }
 
+/// e^(log − scale), 0 of what is 0.
+double over(double log, double scale) {
+    return log == -std::numeric_limits<double>::infinity() ? 0.0 : std::exp(log - scale);
+}
+/// φ over e^scale.
+double scaled_feature(double x, double scale) {
+    return scale == 0.0 ? feature(x) : over(log_feature(x), scale);
+}
+double scale_of(double x) { return x < -100.0 ? x : 0.0; }
+
 /// The state that a query reads: after key `keys` − 1. Without causal there is one only.
 struct State {
-    std::span<double> s;  // [d_k · d_v]
-    std::span<double> z;  // [d_k]
+    std::span<double> s;      // [d_k · d_v]
+    std::span<double> z;      // [d_k]
+    std::span<double> scale;  // [d_k]
+
+    /// f(entry, where it is in S) for row a of S.
+    template <class Function>
+    void for_row(std::size_t a, const Function& f) const {
+        const std::size_t width = s.size() / z.size();
+        for (std::size_t c = 0; c < width; ++c) f(s[a * width + c], a * width + c);
+    }
+    void multiply(std::size_t a, double factor) const {
+        const auto times = [&](double& x, std::size_t) { x = x == 0.0 ? 0.0 : x * factor; };
+        for_row(a, times);
+        times(z[a], a);
+    }
 };
 class States {
   public:
-    States(const CallD& call, OperationTraceD& trace)
-        : trace_(trace), causal_(call.spec().mask.causal.has_value()) {}
+    States(const CallD& call, OperationTraceD& trace, TensorD& scales)
+        : trace_(trace), scales_(scales), causal_(call.spec().mask.causal.has_value()) {}
     bool causal() const { return causal_; }
     State last(Index b, Index g) {
         const Shape shape = trace_["state"].shape();
         return {{&trace_["state"](b, g, 0, 0), static_cast<std::size_t>(shape.t * shape.d)},
-                trace_["normaliser"].matrix(b, g).row(0)};
+                trace_["normaliser"].matrix(b, g).row(0),
+                scales_.matrix(b, g).row(scales_.shape().t - 1)};
     }
     State after(Index b, Index g, Index j) {
         if (!causal_) return last(b, g);
-        return {trace_["states"].matrix(b, g).row(j), trace_["normalisers"].matrix(b, g).row(j)};
+        return {trace_["states"].matrix(b, g).row(j), trace_["normalisers"].matrix(b, g).row(j),
+                scales_.matrix(b, g).row(j)};
+    }
+
+    /// Every state becomes itself times e^(sign · scale).
+    void unscale(double sign) {
+        const auto unscale_one = [&](State state) {
+            for (std::size_t a = 0; a < state.z.size(); ++a)
+                if (state.scale[a] != 0.0) state.multiply(a, std::exp(sign * state.scale[a]));
+        };
+        const Shape shape = scales_.shape();
+        for (Index b = 0; b < shape.b; ++b)
+            for (Index g = 0; g < shape.h; ++g) {
+                unscale_one(last(b, g));
+                for (Index j = 0; causal_ && j < shape.t; ++j) unscale_one(after(b, g, j));
+            }
     }
 
   private:
     OperationTraceD& trace_;
+    TensorD& scales_;
     bool causal_;
 };
 
-void add(State to, State from) {
-    for (std::size_t n = 0; n < to.s.size(); ++n) to.s[n] += from.s[n];
-    for (std::size_t n = 0; n < to.z.size(); ++n) to.z[n] += from.z[n];
+/// One row a state, with causal one a key; nothing was added yet.
+TensorD first_scales(const CallD& call) {
+    const Dimensions& size = call.size();
+    const Index states = call.spec().mask.causal ? size.tk : 1;
+    TensorD scales(Shape{size.batch, size.kv_heads, states, size.d_k});
+    std::ranges::fill(scales.values(), -std::numeric_limits<double>::infinity());
+    return scales;
+}
+
+/// What a later state's gradient does to an earlier one: each over e^scale of its own.
+void add_later(State to, State from) {
+    for (std::size_t a = 0; a < to.z.size(); ++a) {
+        const double factor = over(to.scale[a], from.scale[a]);
+        to.for_row(a, [&](double& s, std::size_t n) { s += factor * from.s[n]; });
+        to.z[a] += factor * from.z[a];
+    }
 }
 
 void copy(State to, State from) {
@@ -70,22 +125,28 @@ void copy(State to, State from) {
 }
 
 /// forward:  S += φ(k) vᵀ,  z += φ(k)
-void add_key(State to, std::span<const double> phi, std::span<const double> v) {
-    for (std::size_t a = 0; a < phi.size(); ++a) {
-        to.z[a] += phi[a];
-        for (std::size_t c = 0; c < v.size(); ++c) to.s[a * v.size() + c] += phi[a] * v[c];
+void add_key(State to, std::span<const double> k, std::span<const double> v) {
+    for (std::size_t a = 0; a < k.size(); ++a) {
+        const double before = std::exchange(to.scale[a], std::max(to.scale[a], scale_of(k[a])));
+        if (before != to.scale[a]) to.multiply(a, over(before, to.scale[a]));
+        const double phi = scaled_feature(k[a], to.scale[a]);
+        to.z[a] += phi;
+        to.for_row(a, [&](double& s, std::size_t n) { s += phi * v[n - a * v.size()]; });
     }
 }
 
-void fill_states(const OperationTraceD& trace, const TensorD& v, States& states, Index b, Index g,
+void fill_states(const TraceD& shared, States& states, Index b, Index g,
                  const std::vector<std::uint8_t>& open) {
-    for (Index j = 0; j < v.shape().t; ++j) {
+    const auto k = shared[Stage::k].matrix(b, g), v = shared[Stage::v].matrix(b, g);
+    for (Index j = 0; j < v.rows; ++j) {
         const State now = states.after(b, g, j);
-        if (states.causal() && j > 0) copy(now, states.after(b, g, j - 1));
-        if (open[static_cast<std::size_t>(j)] != 0)
-            add_key(now, trace["phi_k"].matrix(b, g).row(j), v.matrix(b, g).row(j));
+        if (states.causal() && j > 0) {
+            copy(now, states.after(b, g, j - 1));
+            std::ranges::copy(states.after(b, g, j - 1).scale, now.scale.begin());
+        }
+        if (open[static_cast<std::size_t>(j)] != 0) add_key(now, k.row(j), v.row(j));
     }
-    if (states.causal()) copy(states.last(b, g), states.after(b, g, v.shape().t - 1));
+    if (states.causal()) copy(states.last(b, g), states.after(b, g, v.rows - 1));
 }
 
 /// Whether query i sees some key.
@@ -93,17 +154,27 @@ bool sees(const std::vector<std::uint8_t>& open, Index keys) {
     return std::find(open.begin(), open.begin() + keys, std::uint8_t{1}) != open.begin() + keys;
 }
 
-/// A query as it reads the state: φ(q) over its largest entry, e^log_top, which context does not depend on. So a row of
-/// q near −800, whose φ float64 cannot hold, still reads.
+/// A query as it reads the state: φ(q) e^scale over its largest entry, e^log_top, which context does not depend on. So a row
+/// of q near −800, whose φ float64 cannot hold, still reads.
 struct Query {
     std::vector<double> phi;
     double log_top = -std::numeric_limits<double>::infinity();
 };
-Query query_of(std::span<const double> q) {
+Query query_of(std::span<const double> q, const State& state) {
     Query made;
-    for (const double x : q) made.log_top = std::max(made.log_top, log_feature(x));
-    for (const double x : q) made.phi.push_back(std::exp(log_feature(x) - made.log_top));
+    for (std::size_t a = 0; a < q.size(); ++a)
+        made.log_top = std::max(made.log_top, log_feature(q[a]) + state.scale[a]);
+    for (std::size_t a = 0; a < q.size(); ++a)
+        made.phi.push_back(std::exp(log_feature(q[a]) + state.scale[a] - made.log_top));
     return made;
+}
+
+/// φ(q)·φ(k) over the query's e^log_top.
+double product(const Query& query, std::span<const double> k, const State& state) {
+    double sum = 0.0;
+    for (std::size_t a = 0; a < k.size(); ++a)
+        sum += query.phi[a] * scaled_feature(k[a], state.scale[a]);
+    return sum;
 }
 
 /// context_i = Sᵀ φ(q) / denominator.
@@ -115,8 +186,9 @@ void read_state(State state, std::span<const double> phi, double denominator,
     for (double& value : context) value /= denominator;
 }
 
-Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
-                                const OperationParamsD&, const RunControl& control) {
+/// With the states over e^scale.
+Result<OperationTraceD> scaled_forward(const CallD& call, const OperationSpec& spec,
+                                       const RunControl& control, TensorD& scales) {
     const Dimensions& size = call.size();
     ForwardPass pass(call, spec,
                      {"states", "normalisers", "state", "normaliser", "denominator", "implied"});
@@ -125,7 +197,7 @@ Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
     const TraceD& shared = pass.shared;
     trace["phi_q"] = features(shared[Stage::q]);
     trace["phi_k"] = features(shared[Stage::k]);
-    States states(call, trace);
+    States states(call, trace, scales);
     const auto row = [&](Index b, Index h, Index g, Index i,
                          const std::vector<std::uint8_t>& open) {
         const Index keys = keys_before(call, i);
@@ -137,33 +209,47 @@ Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
             return;
         }
         const State state = states.after(b, g, keys - 1);
-        const Query query = query_of(shared[Stage::q].matrix(b, h).row(i));
+        const Query query = query_of(shared[Stage::q].matrix(b, h).row(i), state);
         const double denominator = dot(query.phi, state.z);
-        trace["denominator"](b, h, i, 0) = dot(trace["phi_q"].matrix(b, h).row(i), state.z);
+        trace["denominator"](b, h, i, 0) = denominator * std::exp(query.log_top);
         read_state(state, query.phi, denominator, pass.context.matrix(b, h).row(i));
         for (Index j = 0; j < keys; ++j)
             if (open[static_cast<std::size_t>(j)] != 0)
                 implied[static_cast<std::size_t>(j)] =
-                    dot(query.phi, trace["phi_k"].matrix(b, g).row(j)) / denominator;
+                    product(query, shared[Stage::k].matrix(b, g).row(j), state) / denominator;
     };
     const auto run = [&](Index b, Index h, Index g) {
         const std::vector<std::uint8_t> open = open_keys(call, b);
-        if (h % (size.heads / size.kv_heads) == 0)
-            fill_states(trace, shared[Stage::v], states, b, g, open);
+        if (h % (size.heads / size.kv_heads) == 0) fill_states(shared, states, b, g, open);
         for (Index i = 0; i < size.tq && !control.stop.stop_requested(); ++i) row(b, h, g, i, open);
     };
     return pass.run(control, run);
 }
 
+Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
+                                const OperationParamsD&, const RunControl& control) {
+    TensorD scales = first_scales(call);
+    Result<OperationTraceD> made = scaled_forward(call, spec, control, scales);
+    if (made) States(call, *made, scales).unscale(1.0);
+    return made;
+}
+
 /// The way back: first what each query does to the state that it read, then the keys in reverse order.
 class Gradient {
   public:
-    Gradient(const CallD& call, OperationTraceD& f, TraceD& d, OperationTraceD& made)
-        : call_(call), f_(f), d_(d), made_(made), states_(call, f), d_states_(call, made) {}
+    /// The gradients of states are those of the scaled ones.
+    Gradient(const CallD& call, OperationTraceD& f, TensorD& scales, TraceD& d,
+             OperationTraceD& made)
+        : call_(call),
+          f_(f),
+          d_(d),
+          made_(made),
+          states_(call, f, scales),
+          d_states_(call, made, scales) {}
 
     // forward:  context = Sᵀ φ / D,  D = φ · z
     // so        d_φ = S d_context / D + z d_D,  d_S += φ d_contextᵀ / D,  d_z += φ d_D,  d_D = −d_context · context / D
-    // φ and D are those of query_of(), d_q = d_φ φ'(q) with both over e^log_top.
+    // φ and D are those of query_of(), S and z over e^scale, d_q = d_φ φ'(q) with both over e^(log_top − scale).
     void query(Index b, Index h, Index g, Index i, const std::vector<std::uint8_t>& open) {
         const auto d_phi = made_["phi_q"].matrix(b, h).row(i);
         const auto d_q = d_[Stage::q].matrix(b, h).row(i);
@@ -176,9 +262,9 @@ class Gradient {
             return;
         }
         const auto q = f_["q"].matrix(b, h).row(i);
-        const auto [phi, log_top] = query_of(q);
-        const std::span<const double> d_context = d_[Stage::context].matrix(b, h).row(i);
         const State state = states_.after(b, g, keys - 1);
+        const auto [phi, log_top] = query_of(q, state);
+        const std::span<const double> d_context = d_[Stage::context].matrix(b, h).row(i);
         const State d_state = d_states_.after(b, g, keys - 1);
         const double denominator = dot(phi, state.z);
         const double d_denominator =
@@ -192,8 +278,9 @@ class Gradient {
                 d_phi[a] += state.s[n] * d_context[c] / denominator;
                 d_state.s[n] += phi[a] * d_context[c] / denominator;
             }
-            d_q[a] = d_phi[a] * std::exp(log_feature_slope(q[a]) - log_top);
-            if (d_phi[a] != 0.0) d_phi[a] *= std::exp(-log_top);
+            const double log = state.scale[a] - log_top;
+            d_q[a] = d_phi[a] * std::exp(log_feature_slope(q[a]) + log);
+            if (d_phi[a] != 0.0) d_phi[a] *= std::exp(log);
         }
     }
 
@@ -202,7 +289,7 @@ class Gradient {
         for (Index j = call_.size().tk - 1; j >= 0; --j) {
             const State d_state = d_states_.after(b, g, j);
             if (open[static_cast<std::size_t>(j)] != 0) key(b, g, j, d_state);
-            if (d_states_.causal() && j > 0) add(d_states_.after(b, g, j - 1), d_state);
+            if (d_states_.causal() && j > 0) add_later(d_states_.after(b, g, j - 1), d_state);
         }
         if (d_states_.causal())
             copy(d_states_.last(b, g), d_states_.after(b, g, call_.size().tk - 1));
@@ -210,16 +297,20 @@ class Gradient {
 
   private:
     void key(Index b, Index g, Index j, State d_state) {
-        const std::span<const double> phi = f_["phi_k"].matrix(b, g).row(j);
+        const std::span<const double> k = f_["k"].matrix(b, g).row(j);
         const std::span<const double> v = f_["v"].matrix(b, g).row(j);
         const auto d_phi = made_["phi_k"].matrix(b, g).row(j);
+        const auto d_k = d_[Stage::k].matrix(b, g).row(j);
         const auto d_v = d_[Stage::v].matrix(b, g).row(j);
-        for (std::size_t a = 0; a < phi.size(); ++a) {
-            d_phi[a] += d_state.z[a];
+        for (std::size_t a = 0; a < k.size(); ++a) {
+            const double scale = d_state.scale[a], phi = scaled_feature(k[a], scale);
+            double d = d_state.z[a];
             for (std::size_t c = 0; c < v.size(); ++c) {
-                d_phi[a] += d_state.s[a * v.size() + c] * v[c];
-                d_v[c] += d_state.s[a * v.size() + c] * phi[a];
+                d += d_state.s[a * v.size() + c] * v[c];
+                d_v[c] += d_state.s[a * v.size() + c] * phi;
             }
+            d_k[a] = d * over(log_feature_slope(k[a]), scale);
+            d_phi[a] = d == 0.0 ? 0.0 : d * std::exp(-scale);
         }
     }
 
@@ -231,22 +322,17 @@ class Gradient {
     States d_states_;
 };
 
-/// d_x = d_φ ∘ φ'(x).
-void features_backward(const TensorD& x, const TensorD& d_phi, TensorD& d_x) {
-    for (std::size_t n = 0; n < d_x.values().size(); ++n)
-        d_x.values()[n] = d_phi.values()[n] * feature_slope(x.values()[n]);
-}
-
 Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
-                                 const OperationParamsD& params, const UpstreamD& upstream,
+                                 const OperationParamsD&, const UpstreamD& upstream,
                                  const RunControl& control) {
     const Dimensions& size = call.size();
-    Result<OperationTraceD> f = forward(call, spec, params, control);
+    TensorD scales = first_scales(call);
+    Result<OperationTraceD> f = scaled_forward(call, spec, control, scales);
     if (!f) return f;
     BackwardPass pass(
         call, spec, *f, upstream,
         {"states", "normalisers", "state", "normaliser", "phi_q", "phi_k", "denominator"});
-    Gradient gradient(call, *f, pass.d, pass.made);
+    Gradient gradient(call, *f, scales, pass.d, pass.made);
     const Index sharing = size.heads / size.kv_heads;
     const auto run = [&](Index b, Index h, Index g) {
         const std::vector<std::uint8_t> open = open_keys(call, b);
@@ -254,8 +340,7 @@ Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
             gradient.query(b, h, g, i, open);
         if (h % sharing == sharing - 1) gradient.keys(b, g, open);
     };
-    return pass.run(control, run,
-                    [&] { features_backward((*f)["k"], pass.made["phi_k"], pass.d[Stage::k]); });
+    return pass.run(control, run, [&] { States(call, pass.made, scales).unscale(-1.0); });
 }
 
 std::string refuses(const CallForm& form, const OperationSpec&) {

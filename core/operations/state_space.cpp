@@ -28,6 +28,13 @@ double softplus(double x) {
 }
 double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
+/// (exp(ΔA) − 1)/A, which is Δ where A is 0.
+double zoh(double delta, double a) {
+    const double x = delta * a;
+    if (std::abs(x) > 1.0) return std::expm1(x) / a;
+    return x == 0.0 ? delta : delta * (std::expm1(x) / x);
+}
+
 /// (x eˣ − eˣ + 1) / x²: how (eˣ − 1)/A with x = ΔA changes with A, over Δ². As Σ_n (n + 1) xⁿ / (n + 2)! where the
 /// difference would cancel.
 double zoh_slope(double x) {
@@ -86,7 +93,7 @@ void take_token(const Head& head, ConstViewD u, Index i, bool open, const HeadSt
             f.a_bar(i, at) = std::exp(step);
             if (open)
                 f.b_bar(i, at) =
-                    (head.zoh ? std::expm1(step) / head.a(c, n) : f.delta(i, c)) * f.b(i, n);
+                    (head.zoh ? zoh(f.delta(i, c), head.a(c, n)) : f.delta(i, c)) * f.b(i, n);
             f.states(i, at) = open ? f.a_bar(i, at) * before + f.b_bar(i, at) * u(i, c) : before;
         }
 }
@@ -206,9 +213,8 @@ class HeadGradient {
     void discretised(Index i, Index c, Index n) {
         const Index at = c * head_.states + n;
         const double a = head_.a(c, n), delta = f_.delta(i, c), kept = f_.a_bar(i, at);
-        const double exact = std::expm1(delta * a);
         const double d_a_bar = d_.a_bar(i, at), d_b_bar = d_.b_bar(i, at);
-        const double to_b = head_.zoh ? exact / a : delta;
+        const double to_b = head_.zoh ? zoh(delta, a) : delta;
         const double by_delta = head_.zoh ? kept : 1.0;
         const double by_a = head_.zoh ? delta * delta * zoh_slope(delta * a) : 0.0;
         d_.b(i, n) += d_b_bar * to_b;

@@ -295,8 +295,8 @@ struct AdamLanes {
 };
 HWY_INLINE AdamLanes adam_lanes(const AdamW& step, V g, AdamLanes at) {
     g = hn::Mul(g, all(step.factor));
-    at.m = hn::MulAdd(all(1.0F - step.beta1), g, hn::Mul(all(step.beta1), at.m));
-    at.v = hn::MulAdd(hn::Mul(all(1.0F - step.beta2), g), g, hn::Mul(all(step.beta2), at.v));
+    at.m = hn::MulAdd(all(step.rest1), g, hn::Mul(all(step.beta1), at.m));
+    at.v = hn::MulAdd(hn::Mul(all(step.rest2), g), g, hn::Mul(all(step.beta2), at.v));
     const V root = hn::Div(hn::Sqrt(at.v), all(step.root_correction2));
     const V change = hn::Div(at.m, hn::Add(root, all(1e-8F)));
     at.w = hn::NegMulAdd(all(step.rate * step.decay), at.w, at.w);

@@ -66,6 +66,7 @@ double sum_lanes(std::span<const float* const> lanes, std::span<float> to);
 /// with c = 1 − β^t. g: `gradient` · factor.
 struct AdamW {
     float rate, decay, beta1, beta2;
+    float rest1, rest2;  // 1 − β1, 1 − β2: taken in float they would lose digits
     float correction1, root_correction2;  // 1 − β1^t, √(1 − β2^t)
     float factor;
 };

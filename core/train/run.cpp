@@ -1,9 +1,11 @@
-#include "core/train/run.h"
+#include "core/train/run_files.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +13,7 @@
 #include "core/io/arrays/safetensors_write.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
+#include "core/rng.h"
 #include "core/text.h"
 
 namespace attn::train {
@@ -20,8 +23,64 @@ using nlohmann::json, nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "attnscope run 1";
 constexpr std::string_view kRunFile = "run.json";
+constexpr std::string_view kHash = "hash";
 
-std::string moment_file(Index step) { return fmt::format("step-{:07}.safetensors", step); }
+// --- names of moments' files
+
+std::string plain_file(std::uint64_t step) { return fmt::format("step-{:07}.safetensors", step); }
+
+/// Of all that stands in its file.
+std::string hash_of(const State& state, const std::vector<Matrix>& matrices) {
+    std::uint64_t hash = hash_text(kFormat);
+    for (const Matrix& matrix : matrices)
+        hash = mix(mix(hash, hash_text(matrix.name)), static_cast<std::uint64_t>(matrix.rows));
+    for (const auto* values : {&state.weights, &state.first, &state.second})
+        for (const float value : *values) hash = mix(hash, std::bit_cast<std::uint32_t>(value));
+    return fmt::format("{:016x}", hash);
+}
+
+bool holds(const std::filesystem::path& path, const std::string& hash) {
+    const auto file = open_arrays(path);
+    if (!file) return false;
+    const auto found = (*file)->text(kHash);
+    return found && *found == hash;
+}
+
+/// Where the moment of that hash is in the folder, or may be written.
+std::string file_for(const std::filesystem::path& folder, Index step, const std::string& hash) {
+    std::error_code fault;
+    std::string plain = plain_file(static_cast<std::uint64_t>(step));
+    if (!std::filesystem::exists(folder / plain, fault) || holds(folder / plain, hash))
+        return plain;
+    return fmt::format("step-{:07}-{}.safetensors", step, hash);
+}
+
+/// The file of a moment that run.json lists; nullopt: no name that a moment's file has.
+std::optional<std::string> file_of(const json& moment) {
+    constexpr std::string_view kEnd = ".safetensors";
+    if (!moment.is_object() || !moment.contains("step") || !moment["step"].is_number_unsigned())
+        return std::nullopt;
+    const auto begin = fmt::format("step-{:07}", moment["step"].get<std::uint64_t>());
+    if (!moment.contains("file")) return plain_file(moment["step"].get<std::uint64_t>());
+    if (!moment["file"].is_string()) return std::nullopt;
+    const auto name = moment["file"].get<std::string>();
+    if (!name.starts_with(begin) || !name.ends_with(kEnd)) return std::nullopt;
+    const std::string hash = name.substr(begin.size(), name.size() - begin.size() - kEnd.size());
+    const bool hex = hash.size() == 17 && hash[0] == '-' &&
+                     hash.find_first_not_of("0123456789abcdef", 1) == std::string::npos;
+    if (!hash.empty() && !hex) return std::nullopt;
+    return name;
+}
+
+/// Those that the folder's run.json lists.
+std::set<std::string> listed_files(const std::filesystem::path& folder) {
+    std::set<std::string> names;
+    const auto object = read_json_file(folder / kRunFile);
+    if (!object || !object->is_object() || !object->contains("moments")) return names;
+    for (const json& moment : (*object)["moments"])
+        if (auto name = file_of(moment)) names.insert(*std::move(name));
+    return names;
+}
 
 // --- numbers that JSON has no word for
 
@@ -159,7 +218,7 @@ class Reader {
 // --- moments
 
 Result<void> save_moment(const std::filesystem::path& path, const std::vector<Matrix>& matrices,
-                         const State& state) {
+                         const State& state, const std::string& hash) {
     std::vector<NamedMatrix> named;
     const auto add = [&](std::string_view prefix, const std::vector<float>& values) {
         for (const Matrix& matrix : matrices) {
@@ -172,7 +231,8 @@ Result<void> save_moment(const std::filesystem::path& path, const std::vector<Ma
     add("", state.weights);
     add("first.", state.first);
     add("second.", state.second);
-    const std::pair<std::string, std::string> texts[] = {{"format", std::string(kFormat)}};
+    const std::pair<std::string, std::string> texts[] = {{"format", std::string(kFormat)},
+                                                         {std::string(kHash), hash}};
     return write_safetensors(path, named, texts);
 }
 
@@ -194,7 +254,7 @@ Result<std::vector<float>> read_matrices(const ArrayFile& file, std::string_view
 }
 
 Result<Moment> open_moment(const std::filesystem::path& path, const std::vector<Matrix>& matrices,
-                           State state) {
+                           Optimiser optimiser, State state) {
     auto file = open_arrays(path);
     if (!file) return tl::unexpected(file.error());
     auto weights = read_matrices(**file, "", matrices);
@@ -203,29 +263,20 @@ Result<Moment> open_moment(const std::filesystem::path& path, const std::vector<
     if (!first) return tl::unexpected(first.error());
     state.weights = *std::move(weights);
     state.first = *std::move(first);
-    if ((*file)->contains("second." + matrices.front().name)) {
+    const std::string squares = "second." + matrices.front().name;
+    if (optimiser == Optimiser::adamw) {
         auto second = read_matrices(**file, "second.", matrices);
         if (!second) return tl::unexpected(second.error());
         state.second = *std::move(second);
+    } else if ((*file)->contains(squares)) {
+        return bad_input(fmt::format("{}: {} is there; expected none where optimiser is sgd",
+                                     (*file)->what(), squares));
     }
     return std::make_shared<const State>(std::move(state));
 }
 
-/// Moments' files that the run does not have are removed; one that cannot be is left.
-void remove_others(const std::filesystem::path& folder, const Run& run) {
-    std::set<std::string> kept;
-    for (const Moment& moment : run.moments) kept.insert(moment_file(moment->step));
-    std::error_code fault;
-    std::vector<std::filesystem::path> others;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, fault)) {
-        const std::string name = entry.path().filename().string();
-        if (name.starts_with("step-") && name.ends_with(".safetensors") && !kept.contains(name))
-            others.push_back(entry.path());
-    }
-    for (const auto& path : others) std::filesystem::remove(path, fault);
-}
-
-ordered_json run_to_json(const Run& run, const std::vector<Matrix>& matrices) {
+ordered_json run_to_json(const Run& run, const std::vector<Matrix>& matrices,
+                         const MomentFiles& files) {
     ordered_json object = {{"format", kFormat},
                            {"spec", ordered_json::parse(spec_to_json(run.spec))}};
     ordered_json names = ordered_json::array(), records = ordered_json::array();
@@ -234,17 +285,13 @@ ordered_json run_to_json(const Run& run, const std::vector<Matrix>& matrices) {
     ordered_json moments = ordered_json::array();
     for (const Moment& moment : run.moments)
         moments.push_back({{"step", moment->step},
-                           {"file", moment_file(moment->step)},
+                           {"file", files.at(moment)},
                            {"switches", switches_to_json(moment->switches)}});
     object["moments"] = std::move(moments);
     object["matrices"] = std::move(names);
     object["records"] = std::move(records);
     return object;
 }
-
-}  // namespace
-
-namespace {
 
 /// `folder` and what above it is not there yet, the innermost first.
 std::vector<std::filesystem::path> missing_folders(const std::filesystem::path& folder) {
@@ -256,31 +303,100 @@ std::vector<std::filesystem::path> missing_folders(const std::filesystem::path& 
     return missing;
 }
 
-Result<void> write_run(const std::filesystem::path& folder, const Run& run) {
-    const std::vector<Matrix> list = matrices(run.spec, Sequences(run.spec).size());
-    for (const Moment& moment : run.moments)
-        if (auto saved = save_moment(folder / moment_file(moment->step), list, *moment); !saved)
-            return saved;
-    const std::string text = run_to_json(run, list).dump() + "\n";
+/// What a save has written so far.
+class NewFiles {
+  public:
+    NewFiles(const std::filesystem::path& folder, const std::vector<Matrix>& matrices)
+        : folder_(folder), matrices_(matrices) {}
+    /// The moment's file, which may be there. `known`: its name where it was saved before.
+    Result<std::string> write(const State& state, const std::string& known) {
+        std::error_code fault;
+        if (std::filesystem::is_regular_file(folder_ / known, fault)) return known;
+        const std::string hash = hash_of(state, matrices_);
+        std::string name = file_for(folder_, state.step, hash);
+        if (std::filesystem::is_regular_file(folder_ / name, fault)) return name;
+        if (auto saved = save_moment(folder_ / name, matrices_, state, hash); !saved)
+            return tl::unexpected(saved.error());
+        made_.push_back(name);
+        return name;
+    }
+    void remove() const {
+        std::error_code fault;
+        for (const std::string& name : made_) std::filesystem::remove(folder_ / name, fault);
+    }
+
+  private:
+    const std::filesystem::path& folder_;
+    const std::vector<Matrix>& matrices_;
+    std::vector<std::string> made_;
+};
+
+Result<void> write_run(const std::filesystem::path& folder, const Run& run,
+                       const std::vector<Matrix>& list, NewFiles& made, MomentFiles& files) {
+    MomentFiles known = std::exchange(files, {});
+    for (const Moment& moment : run.moments) {
+        auto name = made.write(*moment, known[moment]);
+        if (!name) return tl::unexpected(name.error());
+        files[moment] = *std::move(name);
+    }
+    std::set<std::string> others = listed_files(folder);
+    const std::string text = run_to_json(run, list, files).dump() + "\n";
     if (auto saved = write_file_atomically(folder / kRunFile, text); !saved) return saved;
-    remove_others(folder, run);
+    std::error_code fault;
+    for (const auto& [moment, name] : files) others.erase(name);
+    for (const std::string& name : others) std::filesystem::remove(folder / name, fault);
     return {};
 }
 
 }  // namespace
 
-Result<void> save_run(const std::filesystem::path& folder, const Run& run) {
-    const auto made = missing_folders(folder);
+Result<void> save_run(const std::filesystem::path& folder, const Run& run, MomentFiles& files) {
+    const auto missing = missing_folders(folder);
     std::error_code fault;
     std::filesystem::create_directories(folder, fault);
+    const std::vector<Matrix> list = matrices(run.spec, Sequences(run.spec).size());
+    NewFiles made(folder, list);
     const Result<void> written =
         fault ? failed(fmt::format("{}: cannot be made: {}", folder.string(), fault.message()))
-              : write_run(folder, run);
-    if (written || is_run(folder)) return written;
-    remove_others(folder, {});  // moments alone could not be opened
-    for (const auto& each : made) std::filesystem::remove(each, fault);
+              : write_run(folder, run, list, made, files);
+    if (written) return written;
+    made.remove();
+    for (const auto& each : missing) std::filesystem::remove(each, fault);  // where it is empty
     return written;
 }
+
+Result<void> save_run(const std::filesystem::path& folder, const Run& run) {
+    MomentFiles files;
+    return save_run(folder, run, files);
+}
+
+namespace {
+
+/// A moment that run.json lists, without its numbers.
+struct Listed {
+    State state;
+    std::string file;
+};
+
+std::vector<Listed> list_moments(Reader& reader, const json& moments, std::size_t records) {
+    std::vector<Listed> listed;
+    for (const json& value : reader.list(moments, "moments")) {
+        State state;
+        const json& step = reader.field(value, "step");
+        state.step = reader.whole(step, "step");
+        state.switches = reader.switches(reader.field(value, "switches"));
+        if (!listed.empty() && listed.back().state.step >= state.step)
+            reader.wrong("step", value, "one larger than the step before");
+        if (static_cast<std::size_t>(state.step) > records)
+            reader.wrong("step", step, fmt::format("0 to {}, the number of records", records));
+        auto file = file_of(value);
+        if (!file) reader.wrong("file", value, "a name such as step-0000050.safetensors");
+        listed.push_back({std::move(state), file.value_or("")});
+    }
+    return listed;
+}
+
+}  // namespace
 
 Result<Run> open_run(const std::filesystem::path& folder) {
     const std::filesystem::path path = folder / kRunFile;
@@ -305,20 +421,14 @@ Result<Run> open_run(const std::filesystem::path& folder) {
         record->step = std::ssize(run.records);
         run.records.push_back(std::move(record));
     }
-    std::vector<State> states;
-    for (const json& value : reader.list(reader.field(*object, "moments"), "moments")) {
-        State state;
-        state.step = reader.whole(reader.field(value, "step"), "step");
-        state.switches = reader.switches(reader.field(value, "switches"));
-        if (!states.empty() && states.back().step >= state.step)
-            reader.wrong("step", value, "one larger than the step before");
-        states.push_back(std::move(state));
-    }
+    std::vector<Listed> listed =
+        list_moments(reader, reader.field(*object, "moments"), run.records.size());
     if (!reader.fault().empty()) return bad_input(reader.fault());
-    if (states.empty())
+    if (listed.empty())
         return bad_input(fmt::format("{}: moments is an empty list; expected one at least", what));
-    for (State& state : states) {
-        auto moment = open_moment(folder / moment_file(state.step), list, std::move(state));
+    for (Listed& each : listed) {
+        auto moment =
+            open_moment(folder / each.file, list, run.spec.optimiser, std::move(each.state));
         if (!moment) return tl::unexpected(moment.error());
         run.moments.push_back(*std::move(moment));
     }

@@ -41,9 +41,10 @@ Result<void> fits(const Spec& spec, const State& moment) {
     if (moment.weights.size() != count || moment.first.size() != count)
         return bad_input(fmt::format("the moment has {} weights; expected {} of this spec",
                                      moment.weights.size(), count));
-    if (!moment.second.empty() && moment.second.size() != count)
-        return bad_input(fmt::format("the moment has {} mean squares; expected {}",
-                                     moment.second.size(), count));
+    const std::size_t squares = spec.optimiser == Optimiser::adamw ? count : 0;
+    if (moment.second.size() != squares)
+        return bad_input(fmt::format("the moment has {} mean squares; expected {} of {}",
+                                     moment.second.size(), squares, squares > 0 ? "adamw" : "sgd"));
     const auto heads = static_cast<std::size_t>(spec.layers * spec.heads);
     if (moment.switches.silenced.size() != heads)
         return bad_input(fmt::format("the moment names {} heads; expected {}",
@@ -187,6 +188,7 @@ void Trainer::Parts::advance(const Record& record) {
         const auto decay = static_cast<float>(matrix.decays ? spec.weight_decay : 0.0);
         if (spec.optimiser == Optimiser::adamw)
             adamw({rate, decay, static_cast<float>(spec.beta1), static_cast<float>(spec.beta2),
+                   static_cast<float>(1.0 - spec.beta1), static_cast<float>(1.0 - spec.beta2),
                    static_cast<float>(1.0 - std::pow(spec.beta1, t)),
                    static_cast<float>(std::sqrt(1.0 - std::pow(spec.beta2, t))),
                    static_cast<float>(factor)},
@@ -212,9 +214,8 @@ Result<Trainer> Trainer::from(const Spec& spec, const State& moment) {
     if (auto fine = check(spec); !fine) return tl::unexpected(std::move(fine.error()));
     if (auto fine = fits(spec, moment); !fine) return tl::unexpected(std::move(fine.error()));
     auto parts = std::make_unique<Parts>(spec);
-    Trainer trainer(std::move(parts));
-    trainer.restore(moment);
-    return trainer;
+    parts->state = moment;
+    return Trainer(std::move(parts));
 }
 
 Trainer::Trainer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -261,10 +262,10 @@ void Trainer::silence_head(Index layer, Index head, bool silenced) {
 Moment Trainer::checkpoint() const { return std::make_shared<const State>(parts_->state); }
 
 void Trainer::restore(const State& moment) {
-    ATTN_CHECK(moment.weights.size() == parts_->plan.weight_count(), "the moment is of this run");
+    ATTN_CHECK(moment.weights.size() == parts_->plan.weight_count() &&
+                   moment.second.size() == parts_->state.second.size(),
+               "the moment is of this run");
     parts_->state = moment;
-    if (parts_->spec.optimiser == Optimiser::adamw)
-        parts_->state.second.resize(moment.weights.size());
 }
 
 Trainer::Gradient Trainer::gradient(std::span<const Example> batch) {

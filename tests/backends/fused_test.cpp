@@ -117,15 +117,46 @@ TEST_CASE("fused makes NaN of empty rows and their gradients where they are to b
 }
 
 TEST_CASE("fused gives the same forward numbers on one thread and on several") {
-    Case one = long_case("threads", 24, 24);
-    one.spec.mask.causal = CausalAlign::bottom_right;
-    const Trace several = attend(one.inputs, one.spec, "fused").value();
-    CHECK(largest_of(several[Stage::context]) > 0.1);
-    const ThreadLimit limit(1);
-    CHECK(thread_count() == 1);
-    const Trace single = attend(one.inputs, one.spec, "fused").value();
-    CHECK(single[Stage::context] == several[Stage::context]);
-    CHECK(single.logsumexp == several.logsumexp);
+    Case causal = long_case("threads", 24, 24);
+    causal.spec.mask.causal = CausalAlign::bottom_right;
+    Case window = normal_case("threads, window", {1, 1, 2000, 8}, {1, 1, 2000, 8}, 8);
+    window.spec.mask.causal = CausalAlign::bottom_right;
+    window.spec.mask.window = 100;
+    for (const Case& one : {causal, window}) {
+        CAPTURE(one.name);
+        const Trace several = attend(one.inputs, one.spec, "fused").value();
+        CHECK(largest_of(several[Stage::context]) > 0.1);
+        const ThreadLimit limit(1);
+        CHECK(thread_count() == 1);
+        const Trace single = attend(one.inputs, one.spec, "fused").value();
+        CHECK(single[Stage::context] == several[Stage::context]);
+        CHECK(single.logsumexp == several.logsumexp);
+    }
+}
+
+TEST_CASE("the gradient of a sink keeps its digits where logits are huge") {
+    Inputs inputs = normal_inputs({1, 1, 12, 64});
+    for (float& value : inputs.q.values()) value *= 0.1F;
+    for (Index i = 0; i < 12; ++i) inputs.q(0, 0, i, 0) = inputs.k(0, 0, i, 0) = 240.0F;
+    inputs.v = Tensor({1, 1, 12, 2}, std::vector<float>(24, 1.0F));  // so context is Σ a
+    inputs.params[Param::sinks] = Tensor({1, 1, 1, 1}, {240.0F * 240.0F + 2.5F});
+    AttentionSpec spec;
+    spec.scale = ScaleKind::none;
+    const Upstream upstream{Stage::context, normal_tensor<float>({1, 1, 12, 2}, 5)};
+    for (const std::string_view backend : {"fused", "staged"}) {
+        CAPTURE(backend);
+        const auto [forward, d] = both_passes(inputs, spec, backend, upstream);
+        double expected = 0.0;
+        for (Index i = 0; i < 12; ++i) {
+            const double keys = forward[Stage::context](0, 0, i, 0);
+            CHECK(keys > 0.01);
+            CHECK(keys < 0.99);
+            for (Index c = 0; c < 2; ++c)
+                expected -= (1.0 - keys) * keys * upstream.gradient(0, 0, i, c);
+        }
+        const auto got = static_cast<double>(d.params[Param::sinks](0, 0, 0, 0));
+        CHECK(got == doctest::Approx(expected).epsilon(1e-5));
+    }
 }
 
 TEST_CASE("a fused call that is stopped fails, and one that is not tells its progress up to 1") {

@@ -57,6 +57,26 @@ TEST_CASE("shapes of Q, K and V that do not fit are named with what was expected
     CHECK(complaint({}) == "give either X with W_Q, W_K and W_V, or all of Q, K and V");
 }
 
+TEST_CASE("RoPE's base and factor are where the backends agree on what a position turns by") {
+    const double nan = std::nan("");
+    for (const double base : {0.0, 1e-30, 0.99e-6, 1e19, nan}) {
+        AttentionSpec spec;
+        spec.rope = Rope{};
+        spec.rope->base = base;
+        CHECK(says(option_complaint(spec), "it must be a number from 1e-6 to 1e18"));
+    }
+    for (const double factor : {0.0, 1e-320, 1e19, nan}) {
+        AttentionSpec spec;
+        spec.rope = Rope{};
+        spec.rope->scaling.factor = factor;
+        CHECK(says(option_complaint(spec), "it must be a number from 1e-3 to 1e18"));
+    }
+    AttentionSpec least;
+    least.rope = Rope{};
+    least.rope->base = 1e-6;
+    CHECK(option_complaint(least).empty());
+}
+
 TEST_CASE("weights and biases that do not fit X are named") {
     CHECK(complaint(projected()) == "");
     Inputs inputs = projected();

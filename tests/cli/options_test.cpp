@@ -17,7 +17,12 @@ TEST_CASE("a value that cannot be is named with what was expected") {
     check_option_refused({"--score", "general"}, "score general needs W_score");
     check_option_refused({"--rope", "both"}, "--rope is 'both'; expected half or interleaved");
     check_option_refused({"--rope-base", "9"}, "--rope-base is 9 without rope");
-    check_option_refused({"--rope", "half", "--rope-base", "0"}, "rope-base is 0");
+    for (const char* base : {"0", "1e-30", "1e19", "nan"})
+        check_option_refused({"--rope", "half", "--rope-base", base},
+                             "it must be a number from 1e-6 to 1e18");
+    for (const char* scaling : {"linear,1e-320", "linear,1e300"})
+        check_option_refused({"--rope", "half", "--rope-scaling", scaling},
+                             "it must be a number from 1e-3 to 1e18");
     check_option_refused(
         {"--rope", "half", "--rope-dims", "3"},
         "rope-dims is 3: RoPE turns pairs of columns, so an even number from 2 to d_k");

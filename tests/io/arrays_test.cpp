@@ -4,6 +4,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cmath>
+#include <numeric>
+
+#include "core/io/array_stats.h"
 #include "core/io/npz.h"
 #include "core/memory.h"
 #include "tests/io/bytes.h"
@@ -192,4 +196,16 @@ TEST_CASE("a folder without arrays says what it should hold") {
     const Scratch scratch;
     CHECK(says(complaint(scratch.path()),
                "is a folder without arrays; expected files .npz, .npy, .safetensors, .index.json"));
+}
+
+TEST_CASE("the largest and the smallest numbers of float64 have a finite mean and deviation") {
+    for (const double size : {1.5e308, 1.0, 1e-200}) {
+        CAPTURE(size);
+        const auto stats =
+            measure_array({"float64", {4}, std::vector<double>{size, -size, size, size}}, {});
+        CHECK(stats.mean / size == doctest::Approx(0.5));
+        CHECK(stats.deviation / size == doctest::Approx(std::sqrt(0.75)));
+        CHECK(stats.bins.front() == 1.0);
+        CHECK(stats.bins.back() == 3.0);
+    }
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/large/texel_rows.h"
 #include "core/large/tile_grid.h"
 #include "core/masks.h"
 #include "tests/large/exact_map.h"
@@ -97,7 +98,7 @@ void check_levels(const WeightSource& source) {
                         (wanted.pairs == 0 ||
                          close(tile.texels.mean[at], wanted, source.spec.softcap.has_value())) &&
                         (tile.texels.allowed.empty() ||
-                         tile.texels.allowed[at] == static_cast<std::uint32_t>(wanted.pairs));
+                         static_cast<Index>(tile.texels.allowed[at]) == wanted.pairs);
                     if (right) continue;
                     FAIL_CHECK(fmt::format("level {} texel {} {}: {} wanted {} of {} pairs", level,
                                            r, c, tile.texels.mean[at],
@@ -127,6 +128,22 @@ TEST_CASE("score tiles are means of single scores, under every mask") {
         for (Index j = 0; j < kKeys; ++j) custom(0, 0, i, j) = (3 * i + j) % 4 != 0 ? 1 : 0;
     blocks.mask.custom = std::make_shared<const Mask>(std::move(custom));
     check_levels(source_of(blocks));
+}
+
+TEST_CASE("a texel of 65,536 x 65,536 pairs is not masked, alone or joined of smaller ones") {
+    constexpr Index kSide = 65'536;  // whose square has no room in 32 bits
+    WeightSource source = normal_source(kSide, kSide, 1);
+    source.spec.mask.window = kSide;  // leaves every pair
+    const Texels alone = must(score_tile(source, {}, {16, 0, 0}, {})).texels;
+    const Texels half{1, 2, {0.5F, 0.5F}, {0.5F, 0.5F}, {-1.0F, -1.0F}, {1U << 30, 1U << 30}};
+    const RowPart part{&half, 0, kSide / 2};
+    const Texels joined = join_rows(std::vector{part, part}, {kSide / 2, kSide}, 2);
+    for (const Texels& texels : {alone, joined}) {
+        REQUIRE(texels.allowed.size() == 1);
+        CHECK(texels.allowed[0] == 0xFFFF'FFFF);
+        CHECK(!texels.masked(0, 0));
+    }
+    CHECK(joined.log_mean[0] == -1.0F);
 }
 
 TEST_CASE("score tiles are of the scores that softmax takes: a cap, ALiBi, positions of queries") {

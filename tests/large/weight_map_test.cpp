@@ -4,12 +4,16 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <limits>
+#include <numeric>
 #include <set>
 #include <thread>
 
 #include <doctest/doctest.h>
 
+#include "core/io/npz.h"
 #include "core/large/stored_strips.h"
+#include "core/large/texel_rows.h"
 #include "core/large/tile_grid.h"
 #include "core/rng.h"
 #include "core/threads.h"
@@ -221,6 +225,44 @@ TEST_CASE("strips that another program computed are read, and never those of ano
     other.q = std::make_shared<const Tensor>(std::move(q));
     CHECK(find_strips(folder, other).empty());
     std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a strip whose numbers are no weights or no counts is not read") {
+    const auto file = std::filesystem::temp_directory_path() / "attnscope-damaged-strip.npz";
+    WeightSource source = normal_source(601, 601, 8);
+    source.spec.mask.causal = CausalAlign::top_left;
+    const Pyramid pyramid(source, MapLimits{}.pyramid_bytes);
+    std::vector<Index> rows(static_cast<std::size_t>(pyramid.strip_rows(0).end));
+    std::iota(rows.begin(), rows.end(), Index{0});
+    const Index side = pyramid.block_side();
+    PooledRows whole;
+    REQUIRE(pool_rows(source, {}, rows, side, side, {}, whole));
+    PooledRows out;
+    const auto is_read = [&] { return read_strip(file, pyramid, 0, source, out); };
+    const auto written = [&](auto damage) {
+        PooledRows pooled = whole;
+        damage(pooled.texels);
+        REQUIRE(write_strip(file, pooled));
+        return is_read();
+    };
+    constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+    CHECK(written([](Texels&) {}));
+    CHECK(written([](Texels& texels) { texels.mean[3] = texels.max[3] = kNan; }));
+    CHECK(!written([](Texels& texels) { texels.max[3] = 2.0F; }));
+    CHECK(!written([](Texels& texels) { texels.mean[3] = -0.5F; }));
+    CHECK(!written([](Texels& texels) { texels.log_mean[3] = 0.5F; }));
+    CHECK(!written([&](Texels& texels) { texels.allowed[3] = pair_count(side * side) + 1; }));
+    for (const float count : {kNan, 1e20F, -1.0F}) {
+        REQUIRE(write_strip(file, whole));
+        Npz read = must(read_npz(file));
+        std::get<std::vector<float>>(read.arrays.at("allowed_high").values)[3] = count;
+        std::vector<NpzEntry> entries;
+        for (const auto& [name, array] : read.arrays)
+            entries.push_back({name, array.extents, std::get<std::vector<float>>(array.values)});
+        REQUIRE(write_npz(file, entries));
+        CHECK(!is_read());
+    }
+    std::filesystem::remove(file);
 }
 
 TEST_CASE("the cache of tiles keeps its budget") {

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <limits>
+#include <string_view>
+#include <utility>
 
 #include "core/entries.h"
 #include "core/masks.h"
@@ -103,17 +105,44 @@ TEST_CASE("running sums give what the explicit n by n form gives, and rows sum t
     }
 }
 
-TEST_CASE("queries near -800, whose features are 0 in float64, read as they would 800 higher") {
-    OperationCase one = sample(Operation::linear, 3, 5);
-    for (double& q : one.inputs.q.values()) q = -1.0 - std::abs(q);
-    const OperationTraceD near = one.forward(), d_near = one.backward();
-    for (double& q : one.inputs.q.values()) q -= 800.0;
-    const OperationTraceD far = one.forward(), d_far = one.backward();
-    CHECK(far["phi_q"](0, 0, 0, 0) == 0.0);
-    for (const std::string_view key : {"context", "implied"})
-        CHECK(difference(far[key], near[key], key) == "");
+TEST_CASE("entries near -800, whose features are 0 in float64, weigh as they would 800 higher") {
+    for (const bool causal : {false, true})
+        for (const auto& [q_lower, k_lower] :
+             {std::pair{800.0, 0.0}, {0.0, 800.0}, {900.0, 900.0}}) {
+            CAPTURE(causal);
+            CAPTURE(q_lower);
+            CAPTURE(k_lower);
+            OperationCase one = sample(Operation::linear, 5, 5);
+            if (causal) one.spec.mask.causal = CausalAlign::top_left;
+            for (double& q : one.inputs.q.values()) q = -1.0 - std::abs(q);
+            for (double& k : one.inputs.k.values()) k = -1.0 - std::abs(k);
+            const OperationTraceD near = one.forward(), d_near = one.backward();
+            for (double& q : one.inputs.q.values()) q -= q_lower;
+            for (double& k : one.inputs.k.values()) k -= k_lower;
+            const OperationTraceD far = one.forward(), d_far = one.backward();
+            CHECK((far["phi_q"](0, 0, 0, 0) == 0.0) == (q_lower > 0.0));
+            CHECK((far["state"](0, 0, 0, 0) == 0.0) == (k_lower > 0.0));
+            for (const std::string_view key : {"context", "implied"})
+                CHECK(difference(far[key], near[key], key) == "");
+            for (const std::string_view key : {"q", "k", "v"})
+                CHECK(difference(d_far[key], d_near[key], key) == "");
+        }
+}
+
+TEST_CASE(
+    "causal: the first key near -800 is all that the first query reads, and nothing later on") {
+    OperationCase one;
+    one.operation.operation = Operation::linear;
+    one.spec.mask.causal = CausalAlign::top_left;
+    one.inputs.q = rows({{0.0, -900.0}, {0.0, 0.0}, {0.0, -900.0}});
+    one.inputs.k = rows({{-800.0, -800.0}, {0.0, -820.0}, {-800.0, 1.0}});
+    one.inputs.v = rows({{1.0}, {2.0}, {4.0}});
+    const OperationTraceD trace = one.forward();
+    CHECK(difference(trace["context"], rows({{1.0}, {2.0}, {2.0}}), "context") == "");
+    CHECK(difference(trace["normalisers"], rows({{0.0, 0.0}, {1.0, 0.0}, {1.0, 2.0}}), "z") == "");
+    const OperationTraceD d = one.backward();
     for (const std::string_view key : {"q", "k", "v"})
-        CHECK(difference(d_far[key], d_near[key], key) == "");
+        for (const double value : d[key].values()) CHECK(std::isfinite(value));
 }
 
 TEST_CASE("a NaN of a masked key stays behind the mask; a row without keys follows the policy") {

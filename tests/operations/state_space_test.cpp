@@ -153,3 +153,20 @@ TEST_CASE("the layer never looks at queries and keys") {
     CHECK(d.call_params[Param::b_k] == TensorD(one.inputs.params[Param::b_k].shape()));
     CHECK(d.call_params[Param::w_v] != TensorD(one.inputs.params[Param::w_v].shape()));
 }
+
+TEST_CASE("where A is 0 the exact rule is Euler's, forward and back") {
+    OperationCase one = by_hand();
+    for (const double a_log : {-40.0, -745.0, -746.0, -HUGE_VAL}) {
+        CAPTURE(a_log);
+        one.params.tensors[0] = rows({{a_log}});
+        one.operation.discretise = Discretise::zoh;
+        const OperationTraceD exact = one.forward(), d = one.backward();
+        one.operation.discretise = Discretise::euler;
+        CHECK(difference(exact["context"], one.forward()["context"], "context") == "");
+        const OperationTraceD d_euler = one.backward();
+        CHECK(difference(d["v"], d_euler["v"], "d_v") == "");
+        CHECK(std::abs(d.params.tensors[0](0, 0, 0, 0)) < 1e-15);
+        for (std::size_t n = 1; n < d.params.tensors.size(); ++n)
+            CHECK(difference(d.params.tensors[n], d_euler.params.tensors[n], "d") == "");
+    }
+}

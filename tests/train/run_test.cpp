@@ -4,12 +4,18 @@
 
 #include <sys/resource.h>
 
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <set>
 #include <string>
+#include <tuple>
+
+#include <fmt/format.h>
 
 #include "core/io/file.h"
+#include "core/io/json.h"
 #include "core/train/run.h"
 #include "tests/io/scratch.h"
 #include "tests/support/results.h"
@@ -33,6 +39,22 @@ std::vector<std::shared_ptr<const Record>> train_on(Trainer& trainer, Index step
     std::vector<std::shared_ptr<const Record>> records;
     for (Index n = 0; n < steps; ++n) records.push_back(trainer.step());
     return records;
+}
+
+std::set<std::string> names_in(const fs::path& folder) {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename());
+    return names;
+}
+
+/// The file of the first moment that run.json lists.
+std::string listed_moment(const fs::path& folder) {
+    return must(read_json_file(folder / "run.json"))["moments"][0]["file"];
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    REQUIRE(text.find(from) != std::string::npos);
+    return text.replace(text.find(from), from.size(), to);
 }
 
 double mean_loss(const std::vector<std::shared_ptr<const Record>>& records, std::size_t first,
@@ -163,10 +185,25 @@ TEST_CASE("runs: a folder brings a run back, and it goes on as before") {
     REQUIRE(read.moments.size() == 2);
     for (std::size_t n = 0; n < 2; ++n) CHECK(*read.moments[n] == *run.moments[n]);
     CHECK(*Trainer::from(read.spec, *read.moments[1])->step() == *trainer.step());
-    // Fewer moments: the file of the other goes.
+    // Fewer moments: the file of the other goes, those that no run listed stay.
+    for (const char* mine : {"step-mine.safetensors", "step-0000099.safetensors"})
+        REQUIRE(write_file_atomically(folder / mine, "mine"));
     run.moments.erase(run.moments.begin());
     REQUIRE(save_run(folder, run));
-    CHECK(std::distance(fs::directory_iterator(folder), fs::directory_iterator{}) == 2);
+    CHECK(names_in(folder).size() == 4);
+    CHECK(fs::exists(folder / "step-mine.safetensors"));
+    // A moment that is there is not written again.
+    const fs::path file = folder / listed_moment(folder);
+    const auto early = fs::last_write_time(file) - std::chrono::hours(1);
+    fs::last_write_time(file, early);
+    REQUIRE(save_run(folder, run));
+    CHECK(fs::last_write_time(file) == early);
+    CHECK(listed_moment(folder) == "step-0000004.safetensors");
+    // Something else in its place is not taken for it.
+    REQUIRE(write_file_atomically(file, "mine"));
+    REQUIRE(save_run(folder, run));
+    CHECK(listed_moment(folder) != "step-0000004.safetensors");
+    CHECK(*must(open_run(folder)).moments.front() == *run.moments.front());
 }
 
 TEST_CASE(
@@ -178,15 +215,25 @@ TEST_CASE(
     std::signal(SIGXFSZ, SIG_IGN);
     rlimit before{};
     REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
-    for (const rlim_t most : {rlim_t{100}, rlim_t{fs::file_size(scratch / "there/run.json") - 1}}) {
+    const auto names = names_in(scratch / "there");
+    // Another seed's: its moment can be written, its run.json cannot.
+    Spec spec = small_spec();
+    spec.seed = 2;
+    Trainer other = *Trainer::make(spec);
+    Run longer{spec, {}, {other.checkpoint()}};
+    longer.records.assign(300, other.step());
+    const rlim_t moment = fs::file_size(scratch / "there" / listed_moment(scratch / "there"));
+    for (const rlim_t most : {rlim_t{100}, rlim_t{fs::file_size(scratch / "there/run.json") - 1},
+                              rlim_t{moment + 1000}}) {
         const rlimit small{most, before.rlim_max};
         REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
-        const auto fresh = save_run(scratch / "new/of/run", run);
-        const auto again = save_run(scratch / "there", run);
+        const auto fresh = save_run(scratch / "new/of/run", longer);
+        const auto again = save_run(scratch / "there", longer);
         REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
         CHECK(says(must_fail(fresh).sentence, "File too large"));
         CHECK(!fs::exists(scratch / "new"));
         CHECK(!again);
+        CHECK(names_in(scratch / "there") == names);
         CHECK(*must(open_run(scratch / "there")).moments.front() == *run.moments.front());
     }
     std::signal(SIGXFSZ, SIG_DFL);
@@ -212,7 +259,34 @@ TEST_CASE("runs: a folder that is wrong is refused by name") {
         "step is -1; expected a whole number"));
     CHECK(says(fault(R"({"format":"attnscope run 1","spec":{},"records":[{}],"moments":[]})"),
                "loss is null; expected to be there"));
-    CHECK(says(fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[{"step":0,)"
-                     R"("switches":{"scaling":true,"silenced":[]}}]})"),
-               "step-0000000.safetensors"));
+    const auto of_moment = [&](const std::string& moment) {
+        return fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[{)" + moment +
+                     R"(,"switches":{"scaling":true,"silenced":[]}}]})");
+    };
+    CHECK(says(of_moment(R"("step":0)"), "step-0000000.safetensors"));
+    CHECK(says(of_moment(R"("step":50)"), "step is 50; expected 0 to 0, the number of records"));
+    for (const char* file : {"/etc/passwd", "step-0000000../x.safetensors", "step-0000000-xyz",
+                             "step-0000001.safetensors"})
+        CHECK(
+            says(of_moment(fmt::format(R"("step":0,"file":"{}")", file)), "expected a name such"));
+}
+
+TEST_CASE("runs: a moment has the numbers of its optimiser and no others") {
+    const Scratch scratch;
+    Spec spec = small_spec();
+    for (const auto& [optimiser, key, other, message] :
+         {std::tuple{Optimiser::sgd, "sgd", "adamw", "second.embedding"},
+          std::tuple{Optimiser::adamw, "adamw", "sgd", "second.embedding is there"}}) {
+        spec.optimiser = optimiser;
+        const Run run{spec, {}, {Trainer::make(spec)->checkpoint()}};
+        REQUIRE(save_run(scratch / key, run));
+        const fs::path json = scratch / key / "run.json";
+        const std::string text = must(read_text_file(json));
+        REQUIRE(write_file_atomically(
+            json, replaced(text, fmt::format("\"{}\"", key), fmt::format("\"{}\"", other))));
+        CHECK(says(must_fail(open_run(scratch / key)).sentence, message));
+        Spec changed = spec;
+        changed.optimiser = optimiser == Optimiser::sgd ? Optimiser::adamw : Optimiser::sgd;
+        CHECK(says(must_fail(Trainer::from(changed, *run.moments[0])).sentence, "mean squares"));
+    }
 }

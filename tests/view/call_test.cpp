@@ -213,7 +213,7 @@ TEST_CASE("RoPE turns pairs of columns by position · base^(−2c/d_k), halves o
     CHECK(refused(seeded(1), SetRopeBase{10.0}) ==
           "RoPE is off, so that it has no base: choose half or interleaved first.");
     CHECK(refused(turns, SetRopeBase{0.0}) ==
-          "rope.base is 0: it must be a finite number above 0.");
+          "rope.base is 0: it must be a number from 1e-6 to 1e18.");
 }
 
 TEST_CASE("a sink takes exp(sink) of every row's sum, and its logit comes from the seed") {
