@@ -52,7 +52,11 @@ void gather_kept(const fs::path& saved) {
     std::error_code none;
     for (const fs::path& more : kept_by_others(saved)) {
         if (!fs::exists(saved, none)) {
-            fs::rename(more, saved);
+            std::error_code fault;
+            fs::rename(more, saved, fault);
+            if (fault)
+                throw failed(fmt::format("cannot rename {} to {}: {}", more.string(),
+                                         saved.string(), fault.message()));
             continue;
         }
         CorpusResult whole = or_throw(read_corpus(saved));

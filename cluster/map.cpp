@@ -63,7 +63,20 @@ NpzEntry tensor_entry(const char* name, const Tensor& tensor) {
     return {name, {s.b, s.h, s.t, s.d}, tensor.values()};
 }
 
-/// The call as the window opens it.
+bool same_bytes(const fs::path& one, const fs::path& other) {
+    std::error_code none;
+    if (fs::file_size(one, none) != fs::file_size(other, none)) return false;
+    std::ifstream a(one, std::ios::binary), b(other, std::ios::binary);
+    std::vector<char> left(1 << 20), right(left.size());
+    const auto size = static_cast<std::streamsize>(left.size());
+    while (a.read(left.data(), size), b.read(right.data(), size), a.gcount() > 0)
+        if (a.gcount() != b.gcount() ||
+            !std::equal(left.begin(), left.begin() + a.gcount(), right.begin()))
+            return false;
+    return true;
+}
+
+/// The call as the window opens it. One that stands there and is another is left.
 void write_call(const files::FileCall& call, const fs::path& folder) {
     std::vector<NpzEntry> entries{tensor_entry("Q", call.inputs.q),
                                   tensor_entry("K", call.inputs.k),
@@ -71,7 +84,15 @@ void write_call(const files::FileCall& call, const fs::path& folder) {
     StageSet held;
     for (const Stage stage : {Stage::q, Stage::k, Stage::v}) held.set(index_of(stage));
     cli::add_call(call, held, entries);
-    or_throw(write_npz(folder / "inputs.npz", entries));
+    const fs::path file = folder / "inputs.npz";
+    if (std::error_code none; !fs::exists(file, none)) return or_throw(write_npz(file, entries));
+    or_throw(replace_file(file, [&](const fs::path& made) -> Result<void> {
+        if (auto written = write_npz(made, entries); !written) return written;
+        if (same_bytes(made, file)) return {};
+        return bad_input(fmt::format(
+            "-o is {}, where inputs.npz is of another call; expected a folder without it",
+            folder.string()));
+    }));
 }
 
 void write_operand(const fs::path& file, const Tensor& tensor) {

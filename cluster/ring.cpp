@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include "cluster/world.h"
+#include "core/rounding.h"
 
 namespace attn::cluster {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 // A rank that waits leaves its processor to those that share it.
 constexpr std::chrono::microseconds kNap{50};
 constexpr Index kTags = 1024;  // of pieces in turn: an owned one may overtake
+constexpr int kUnit = 1024;    // floats of what is counted: MPI counts in int
 
 }  // namespace
 
@@ -27,22 +29,35 @@ struct Ring::Slots {
         bool here = false;
     };
     std::array<Slot, kRingSlots> slots;
+    MPI_Datatype unit = MPI_DATATYPE_NULL;
+    int units = 0;  // of a piece, the last one filled up
     Index posted = 0;
     Index used = 0;
+
+    explicit Slots(std::size_t floats)
+        : units(static_cast<int>(divide_up(static_cast<Index>(floats), Index{kUnit}))) {
+        MPI_Type_contiguous(kUnit, MPI_FLOAT, &unit);
+        MPI_Type_commit(&unit);
+        for (Slot& slot : slots)
+            slot.numbers.resize(static_cast<std::size_t>(units) * std::size_t{kUnit});
+    }
+    ~Slots() { MPI_Type_free(&unit); }
+    Slots(const Slots&) = delete;
+    Slots& operator=(const Slots&) = delete;
 
     Slot& at(Index n) { return slots[static_cast<std::size_t>(n % kRingSlots)]; }
 };
 
-Ring::Ring(RingPieces pieces) : pieces_(std::move(pieces)), slots_(std::make_unique<Slots>()) {
-    for (auto& slot : slots_->slots) slot.numbers.resize(pieces_.floats);
-}
+Ring::Ring(RingPieces pieces)
+    : pieces_(std::move(pieces)), slots_(std::make_unique<Slots>(pieces_.floats)) {}
 
 Ring::~Ring() = default;
 
 void Ring::pass_on() {
     const int next = (rank() + 1) % rank_count();
     const int before = (rank() + rank_count() - 1) % rank_count();
-    const auto bytes = static_cast<int>(pieces_.floats * sizeof(float));
+    const MPI_Datatype unit = slots_->unit;
+    const int units = slots_->units;
     const auto owner = [&](Index n) {
         return pieces_.owner(pieces_.order[static_cast<std::size_t>(n)]);
     };
@@ -50,8 +65,7 @@ void Ring::pass_on() {
     const auto send_on = [&](Index n, Slots::Slot& slot) {
         slot.here = true;
         if (next != owner(n))
-            MPI_Isend(slot.numbers.data(), bytes, MPI_BYTE, next, tag(n), MPI_COMM_WORLD,
-                      &slot.going);
+            MPI_Isend(slot.numbers.data(), units, unit, next, tag(n), MPI_COMM_WORLD, &slot.going);
     };
     for (Index n = slots_->used; n < slots_->posted; ++n) {
         Slots::Slot& slot = slots_->at(n);
@@ -69,10 +83,11 @@ void Ring::pass_on() {
         if (gone == 0) return;
         slot.here = false;
         if (owner(n) == rank()) {
-            pieces_.load(pieces_.order[static_cast<std::size_t>(n)], slot.numbers);
+            pieces_.load(pieces_.order[static_cast<std::size_t>(n)],
+                         std::span(slot.numbers).first(pieces_.floats));
             send_on(n, slot);
         } else {
-            MPI_Irecv(slot.numbers.data(), bytes, MPI_BYTE, before, tag(n), MPI_COMM_WORLD,
+            MPI_Irecv(slot.numbers.data(), units, unit, before, tag(n), MPI_COMM_WORLD,
                       &slot.coming);
         }
     }
@@ -89,7 +104,7 @@ void Ring::each(const std::function<void(Index piece, std::span<const float> num
             pass_on();
         }
         waited_ += std::chrono::duration<double>(Clock::now() - begun).count();
-        use(piece, slot.numbers);
+        use(piece, std::span(slot.numbers).first(pieces_.floats));
         ++slots_->used;
     }
     for (auto& slot : slots_->slots) MPI_Wait(&slot.going, MPI_STATUS_IGNORE);

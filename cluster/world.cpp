@@ -1,5 +1,8 @@
 #include "cluster/world.h"
 
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
@@ -7,6 +10,8 @@
 #include <mpi.h>
 
 #include "core/kernels/fused_forward.h"
+#include "core/kernels/peak.h"
+#include "core/rng.h"
 
 namespace attn::cluster {
 namespace {
@@ -37,6 +42,19 @@ void receive_bytes(char* data, std::size_t bytes, int from) {
     in_pieces(data, bytes, [&](char* piece, int count) {
         MPI_Recv(piece, count, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     });
+}
+
+/// Its instructions, and a number made of what its mathematical library gives: a library has code for some instructions.
+std::string kind_of_host() {
+    auto bits = static_cast<std::uint64_t>(query_group_lanes());
+    for (int n = 1; n <= 4096; ++n) {
+        const double x = n / 128.0;
+        const auto narrow = static_cast<float>(x);
+        for (const double value : {std::exp(-x), std::log(x), std::sin(x), std::pow(10.0, -x),
+                                   double{std::exp(-narrow)}, double{std::tanh(narrow)}})
+            bits = mix(bits, std::bit_cast<std::uint64_t>(value));
+    }
+    return fmt::format("{} ({:016x})", simd_target(), bits);
 }
 
 }  // namespace
@@ -80,16 +98,20 @@ void share(std::string& text) {
 void meet() { MPI_Barrier(MPI_COMM_WORLD); }
 
 Result<void> check_one_kind_of_host() {
-    const Index lanes = query_group_lanes();
-    Index least = lanes;
-    Index most = lanes;
-    MPI_Allreduce(&lanes, &least, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
-    MPI_Allreduce(&lanes, &most, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
-    if (least == most) return {};
-    return bad_input(
-        fmt::format("the hosts compute {} to {} queries at once, by their instructions; expected "
-                    "hosts of one kind, for the same numbers whoever computes them",
-                    least, most));
+    const std::string own = kind_of_host();
+    std::string first = own;
+    share(first);
+    const int differs = own == first ? rank_count() : rank();
+    int other = differs;  // the first rank that does
+    MPI_Allreduce(&differs, &other, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (other == rank_count()) return {};
+    if (rank() == other) send(own, 0);
+    std::string found = is_first() ? receive_text(other) : own;
+    share(found);
+    return bad_input(fmt::format(
+        "rank {} computes with {}, rank 0 with {}; expected hosts of one kind, for the same "
+        "numbers whoever computes them",
+        other, found, first));
 }
 
 void send(std::span<const float> values, int to) {

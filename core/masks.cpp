@@ -128,7 +128,7 @@ Result<Mask> mask_from_file(std::span<const Index> extents, std::vector<std::uin
     if (static_cast<Index>(values.size()) != shape->count())
         return bad_input(fmt::format("mask {} needs {} values but has {}", to_string(*shape),
                                      shape->count(), values.size()));
-    return Mask(*shape, std::move(values));
+    return Mask::shared(*shape, std::move(values));
 }
 
 }  // namespace attn

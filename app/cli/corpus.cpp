@@ -145,6 +145,10 @@ files::CorpusJob corpus_job(const std::string& model, const CorpusOptions& optio
     or_throw(files::check_extension({"-o", output}, kExtensions));
     check_sort(sort);
     check_texts(options.texts);
+    if (std::error_code none; std::filesystem::is_regular_file(model, none) && !is_model(model))
+        throw bad_input(fmt::format(
+            "{} is no model, which --texts needs; expected a trained model's folder, or its .gguf",
+            model));
     files::CorpusJob job;
     job.model = model;
     job.texts = options.texts;

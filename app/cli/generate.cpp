@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -81,6 +82,13 @@ Sampling sampling_of(const GenerateOptions& options) {
         how.seed = static_cast<std::uint64_t>(seed);
     }
     if (const auto fine = check_sampling(how); !fine) throw bad_input("--" + fine.error().sentence);
+    for (const auto& [name, value] : {std::pair{"--top-k", options.top_k},
+                                      {"--top-p", options.top_p},
+                                      {"--seed", options.seed}})
+        if (how.greedy() && !value.empty())
+            throw bad_input(
+                fmt::format("{} is {}, but --temperature 0 takes the largest logit; leave it out",
+                            name, value));
     return how;
 }
 

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include "app/common/or_throw.h"
 #include "app/files/axes.h"
 #include "core/masks.h"
+#include "core/memory.h"
 
 namespace attn::files {
 namespace {
@@ -73,15 +76,15 @@ void read_params(const LayerReader& layer, Inputs& in) {
 void read_mask(const ArrayReader& reader, const std::string& name, const Dimensions& size,
                std::string_view remedy, MaskSpec& mask) {
     if (!reader.has(name)) return;
-    const NpyArray array = reader.array(name);
-    const auto* const values = std::get_if<std::vector<std::uint8_t>>(&array.values);
+    NpyArray array = reader.array(name);
+    auto* const values = std::get_if<std::vector<std::uint8_t>>(&array.values);
     if (!values)
         throw bad_input(
             fmt::format("{}: mask is {}; expected bool or uint8, true where a query may attend{}",
                         reader.path(), array.dtype, remedy));
-    const Result<Mask> read = mask_from_file(array.extents, *values, size);
+    Result<Mask> read = mask_from_file(array.extents, std::move(*values), size);
     if (!read) throw bad_input(fmt::format("{}: {}", reader.path(), read.error().sentence));
-    mask.custom = std::make_shared<const Mask>(*read);
+    mask.custom = std::make_shared<const Mask>(*std::move(read));
 }
 
 namespace {
@@ -90,23 +93,24 @@ constexpr Index kMostDocumentTokens = Index{1} << 15;  // their mask is a GiB
 
 /// 0 = b0 < b1 < … = tokens.
 std::vector<Index> boundaries_of(const ArrayReader& reader, const std::string& name, Index tokens) {
+    constexpr std::size_t kMostShown = 8;
     const NpyArray array = reader.array(name);
-    const auto* const numbers = std::get_if<std::vector<double>>(&array.values);
-    std::vector<Index> bounds;
-    if (numbers != nullptr && array.extents.size() == 1)
-        for (const double number : *numbers)
-            bounds.push_back(std::isfinite(number) ? static_cast<Index>(number) : -1);
-    const bool whole = numbers != nullptr && std::ranges::all_of(*numbers, [&](double number) {
-                           return number >= 0.0 && number <= static_cast<double>(tokens) &&
-                                  number == std::floor(number);
-                       });
-    const bool fits = whole && bounds.size() > 1 && bounds.front() == 0 &&
-                      bounds.back() == tokens && std::ranges::is_sorted(bounds);
-    if (fits) return bounds;
+    std::vector<double> given;
+    if (const auto* const numbers = std::get_if<std::vector<double>>(&array.values))
+        given = *numbers;
+    const auto is_whole = [](double number) { return number == std::floor(number); };
+    const bool fits = array.extents.size() == 1 && given.size() > 1 && given.front() == 0.0 &&
+                      given.back() == static_cast<double>(tokens) &&
+                      std::ranges::all_of(given, is_whole) &&
+                      std::ranges::adjacent_find(given, std::greater_equal()) == given.end();
+    if (fits) return {given.begin(), given.end()};
+    const bool more = given.size() > kMostShown;
+    given.resize(std::min(given.size(), kMostShown));
     throw bad_input(fmt::format(
-        "{}: {} is {} {} [{}]; expected whole numbers that grow from 0 to {}, the number of tokens",
-        reader.path(), name, array.dtype, to_string(array.extents), fmt::join(bounds, ", "),
-        tokens));
+        "{}: {} is {} {} [{}{}]; expected whole numbers that grow from 0 to {}, the number of "
+        "tokens",
+        reader.path(), name, array.dtype, to_string(array.extents), fmt::join(given, ", "),
+        more ? ", …" : "", tokens));
 }
 
 }  // namespace
@@ -123,13 +127,16 @@ void read_documents(const ArrayReader& reader, const std::string& name, const Di
                         "{} and {}",
                         reader.path(), name, kMostDocumentTokens, size.tq, size.tk));
     const auto bounds = boundaries_of(reader, name, size.tq);
-    std::vector<std::uint8_t> values(static_cast<std::size_t>(size.tq * size.tk), 0);
+    or_throw(check_fits_in_memory(static_cast<double>(size.tq * size.tk),
+                                  fmt::format("{}: the pairs that {} allows", reader.path(), name),
+                                  "attend over fewer tokens", size));
+    Mask allowed(Shape{1, 1, size.tq, size.tk});
     for (std::size_t n = 0; n + 1 < bounds.size(); ++n)
-        for (Index i = bounds[n]; i < bounds[n + 1]; ++i)
-            std::fill(values.begin() + i * size.tk + bounds[n],
-                      values.begin() + i * size.tk + bounds[n + 1], std::uint8_t{1});
-    const Index extents[] = {size.tq, size.tk};
-    mask.custom = std::make_shared<const Mask>(or_throw(mask_from_file(extents, values, size)));
+        for (Index i = bounds[n]; i < bounds[n + 1]; ++i) {
+            const auto row = allowed.matrix(0, 0).row(i);
+            std::fill(row.begin() + bounds[n], row.begin() + bounds[n + 1], std::uint8_t{1});
+        }
+    mask.custom = std::make_shared<const Mask>(std::move(allowed));
     notes.push_back(fmt::format("{}: {} is read as {} document{}: a query sees the keys of its own",
                                 reader.path(), name, bounds.size() - 1,
                                 bounds.size() == 2 ? "" : "s"));

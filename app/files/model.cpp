@@ -70,11 +70,8 @@ void check_kept(const Model& model, const Reading& reading) {
         static_cast<Index>(std::sqrt(kMostKept / of_pair)), kMostKept / 1e9));
 }
 
-/// What is read, with the files of images as they are now.
-std::string key_of(const Model& model, const Reading& reading) {
-    std::string key = reading.group.empty()
-                          ? reading.text
-                          : fmt::format("{}\n{}\n{}", reading.group, reading.beside, reading.text);
+ModelCache::RunKey key_of(const Model& model, const Reading& reading) {
+    std::string files;
     std::vector<std::string> images;
     if (model.config().image)
         images = {reading.text};
@@ -85,9 +82,9 @@ std::string key_of(const Model& model, const Reading& reading) {
         std::error_code fault;
         const auto size = std::filesystem::file_size(image, fault);
         const auto written = std::filesystem::last_write_time(image, fault).time_since_epoch();
-        key += fmt::format("\n{} {}", size, written.count());
+        files += fmt::format("{} {}\n", size, written.count());
     }
-    return key;
+    return {reading, files};
 }
 
 /// The vectors of its text at every position of one of so many tokens.
@@ -257,7 +254,7 @@ view::Opened opened_over(ModelCache::Entry& entry, const view::ModelOrigin& want
 
 std::shared_ptr<const ModelRun> untouched(ModelCache::Entry& entry, const Reading& reading,
                                           const RunControl& control) {
-    const std::string key = key_of(entry.model, reading);
+    const ModelCache::RunKey key = key_of(entry.model, reading);
     if (auto known = entry.runs.find(key)) return *known;
     check_kept(entry.model, reading);
     auto run = std::make_shared<const ModelRun>(

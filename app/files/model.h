@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "app/common/document/opened.h"
@@ -51,6 +52,8 @@ class Recent {
 /// since. Any thread.
 class ModelCache {
   public:
+    /// What is read, and the files of images as they are now: sizes and times.
+    using RunKey = std::pair<Reading, std::string>;
     /// A model, its untouched runs of the last texts and the vectors that it gave them.
     struct Entry {
         Entry(Model opened, std::string folder)
@@ -61,7 +64,7 @@ class ModelCache {
         Recent<std::pair<std::string, view::ModelChanges>, Tensor> vectors{8};
         /// Without interventions, with weights, q, k and v: what interventions are compared with and patched from, so that
         /// another one is one run more. Each is of all layers: the text's, and what is patched from.
-        Recent<std::string, std::shared_ptr<const ModelRun>> runs{3};
+        Recent<RunKey, std::shared_ptr<const ModelRun>> runs{3};
         Writer writer;
     };
 

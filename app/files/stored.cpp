@@ -78,6 +78,8 @@ void adopt_causal(const std::vector<GivenPairs>& layers, const std::string& path
             std::ranges::all_of(layers, [&](const auto& each) { return is_causal(each, offset); });
         if (!all || !is_news(spec.mask, file.size, offset)) continue;
         spec.mask.causal = align;
+        for (AttentionSpec& each : file.layer_specs)
+            if (!each.mask.causal) each.mask.causal = align;
         file.size.query_offset = offset;
         file.notes.push_back(fmt::format(
             "{}: {} are {} above the diagonal in every row: the call is causal{}", path,

@@ -17,6 +17,7 @@
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/masks.h"
+#include "core/text.h"
 
 namespace attn::files {
 namespace {
@@ -187,10 +188,13 @@ void read_operation(ArrayReader& reader, Listing& listing, const CallOptions& op
                     TensorFile& file) {
     if (!options.operation) return;
     file.operation = options.operation;
-    const CallForm form{file.size, file.spec, !file.layers.front().x_kv.empty(),
-                        !file.layers.front().params[Param::sinks].empty()};
-    if (auto reason = unsupported(*file.operation, form))
-        throw bad_input(fmt::format("{}: {}", reader.path(), *reason));
+    for (std::size_t n = 0; n < file.layers.size(); ++n) {
+        const Inputs& in = file.layers[n];
+        const CallForm form{file.size, file.spec_of(n), !in.x_kv.empty(),
+                            !in.params[Param::sinks].empty()};
+        if (auto reason = unsupported(*file.operation, form))
+            throw bad_input(fmt::format("{}: {}", reader.path(), *reason));
+    }
     for (const Index number : listing.layers) {
         const LayerReader layer{reader, listing, number, options};
         auto params = read_operation_params(layer, options, file);
@@ -305,7 +309,6 @@ struct Asked {
     Stored stored;
     std::optional<view::FileQuestion>* asks;  // see read_tensors()
     const OptionValues& typed;                // without those of the file
-    const OptionValues& merged;               // with them
 };
 
 /// Queries and keys after RoPE are not turned again.
@@ -348,7 +351,19 @@ void check_d_k(const ArrayReader& reader, const CallOptions& options, const Tens
                                 reader.path(), *options.d_k, file.size.d_k));
 }
 
-/// "l3.options": of layer 3, in place of what `options` says of all. The mask is that of all.
+/// How arrays are read, and which operation it is, is said of all layers at once.
+constexpr std::string_view kOfEveryLayer[] = {"heads",   "kv-heads", "layout", "role",      "group",
+                                              "tokens",  "d-k",      "sinks",  "operation", "chunk",
+                                              "latents", "rank",     "state",  "discretise"};
+
+void check_of_spec(const OptionValues& own) {
+    for (const std::string_view name : kOfEveryLayer)
+        if (const auto said = own.find(name); said != own.end())
+            throw bad_input(fmt::format("{} is '{}'; expected it in options, which all layers have",
+                                        said->second.shown, shortened(said->second.text)));
+}
+
+/// "l3.options": of layer 3, in place of what `options` says of all. Heads and mask are those of all.
 void read_layer_options(const ArrayReader& reader, const Asked& asked, TensorFile& file) {
     const auto own = [&](Index layer) {
         return reader.text(fmt::format("l{}.options", layer), "a JSON object");
@@ -356,13 +371,17 @@ void read_layer_options(const ArrayReader& reader, const Asked& asked, TensorFil
     if (std::ranges::none_of(file.numbers, [&](Index layer) { return own(layer).has_value(); }))
         return;
     for (const Index layer : file.numbers) {
+        AttentionSpec& spec = file.layer_specs.emplace_back(file.spec);
+        const auto text = own(layer);
+        if (!text) continue;
+        auto said = options_from_json(*text, fmt::format("{}: layer {}", reader.path(), layer));
+        check_of_spec(said);
         OptionValues merged = asked.typed;
-        if (const auto text = own(layer))
-            merged.merge(options_from_json(*text, reader.path()));
-        else
-            merged = asked.merged;
-        file.layer_specs.push_back(call_options(merged).spec);
-        file.layer_specs.back().mask.custom = file.spec.mask.custom;
+        merged.merge(said);
+        spec = call_options(merged).spec;
+        spec.heads = file.spec.heads;
+        spec.kv_heads = file.spec.kv_heads;
+        spec.mask.custom = file.spec.mask.custom;
     }
 }
 
@@ -376,11 +395,11 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
         file.notes.push_back(fmt::format("{}: {}", reader.path(), note));
     read_mask(reader, file_array(listing, "mask"), file.size,
               ": convert a float mask with mask > -inf or mask == 0", file.spec.mask);
+    read_documents(reader, file_array(listing, "cu_seqlens"), file.size, file.spec.mask,
+                   file.notes);
     read_layer_options(reader, asked, file);
     if (asked.stored != Stored::ignored)
         settle_stored(reader, asked.stored, options, asked.typed, listing, file);
-    read_documents(reader, file_array(listing, "cu_seqlens"), file.size, file.spec.mask,
-                   file.notes);
     read_operation(reader, listing, options, file);
     if (file.given.empty() && !options.operation)  // of what is computed, dropout alone may be idle
         file.notes.push_back(
@@ -402,7 +421,7 @@ TensorFile read_arrays(const std::string& path, const OptionValues& given, Value
     const CallOptions options = call_options(merged);
     Listing listing = list_layers(reader.names(), reader.path(), options.roles);
     listing.options = says_options(reader);
-    fill(reader, listing, {options, values, only, stored, asks, given, merged}, file);
+    fill(reader, listing, {options, values, only, stored, asks, given}, file);
     file.notes.push_back(transposed_note(listing, reader.path()));
     file.notes.push_back(stand_in_note(listing, reader.path(), options.layout));
     std::ranges::move(reader.notes(), std::back_inserter(file.notes));

@@ -1,13 +1,13 @@
 #include "core/corpus/file.h"
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/heads/all.h"
+#include "core/io/arrays/foreign.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/io/npz.h"
@@ -281,13 +281,6 @@ Result<void> write_arrays(const std::filesystem::path& path, const CorpusResult&
 
 bool is_lines(std::string_view text) {
     return text.starts_with(fmt::format("{{\"format\":\"{}\"", kFormat));
-}
-
-std::string first_bytes(const std::filesystem::path& path) {
-    std::string bytes(kFormat.size() + 32, '\0');
-    std::ifstream in(path, std::ios::binary);
-    in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    return bytes;
 }
 
 Result<std::string> lines_in(const std::filesystem::path& path) {

@@ -32,6 +32,19 @@ Result<void> check_array_memory(std::string_view what, const NpyHeader& header, 
     return check_needed_memory(what, header, needed, held);
 }
 
+Result<void> check_text_memory(std::string_view what, const NpyHeader& header, double held) {
+    if (header.extents.size() > 1)
+        return bad_input(
+            fmt::format("{} is text of shape {}; expected a text scalar or one axis of texts", what,
+                        to_string(header.extents)));
+    if (header.items > kMaxTexts)
+        return bad_input(
+            fmt::format("{} holds {} texts; expected at most {}", what, header.items, kMaxTexts));
+    const auto bytes = static_cast<double>(header.total_bytes);
+    const double strings = static_cast<double>(header.items) * sizeof(std::string);
+    return check_needed_memory(what, header, 2.0 * bytes + strings, held);
+}
+
 Result<void> check_stored_memory(std::string_view what, const NpyHeader& header, double held) {
     const auto items = static_cast<double>(header.items);
     return check_needed_memory(what, header, items * static_cast<double>(header.type.bytes), held);

@@ -16,6 +16,8 @@ namespace attn {
 /// Before an array is allocated: its values, twice where they are put into C order, and the float32 tensor that is made of
 /// them, beside `held` bytes of what was read before, must be less than this machine has.
 Result<void> check_array_memory(std::string_view what, const NpyHeader& header, double held);
+/// The same of texts, each with a string of its own; more than kMaxTexts, or texts of two axes, are refused.
+Result<void> check_text_memory(std::string_view what, const NpyHeader& header, double held);
 /// The same where its numbers are taken as they are in the file.
 Result<void> check_stored_memory(std::string_view what, const NpyHeader& header, double held);
 

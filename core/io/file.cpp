@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,6 +14,8 @@
 #include <mutex>
 #include <system_error>
 #include <utility>
+
+#include "core/rng.h"
 
 namespace attn {
 namespace {
@@ -28,7 +31,7 @@ tl::unexpected<Error> cannot_write(const fs::path& path, int code) {
 // Closes on every way out.
 class File {
   public:
-    File(const fs::path& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+    File(const fs::path& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC)) {}
     ~File() {
         if (fd_ >= 0) ::close(fd_);
     }
@@ -72,8 +75,24 @@ Result<void> write_whole(const fs::path& path, const fs::path& shown, int flags,
     return {};
 }
 
-fs::path temporary_beside(const fs::path& path) {
-    return path.parent_path() / fmt::format(".{}.{}.tmp", path.filename().string(), ::getpid());
+/// Stands for a name in that of its temporary file, which is short however long the name.
+std::string number_of(const fs::path& target) {
+    return fmt::format("{:016x}", hash_text(target.filename().string()));
+}
+
+/// A new file beside `target`, of this process and this call alone: what stands under its name, a link too, is left.
+Result<fs::path> make_temporary(const fs::path& target, const fs::path& shown, mode_t mode) {
+    static std::atomic<unsigned> made{0};
+    while (true) {
+        fs::path path = target.parent_path() /
+                        fmt::format(".{}.{}.{}.tmp", number_of(target), ::getpid(), made++);
+        const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (fd >= 0) {
+            ::close(fd);
+            return path;
+        }
+        if (errno != EEXIST) return cannot_write(shown, errno);
+    }
 }
 
 constexpr std::array kEndingSignals{SIGINT, SIGTERM, SIGHUP};
@@ -135,7 +154,7 @@ int flush_to_disk(const fs::path& path) {
     return code;
 }
 
-/// The target's name in a name that temporary_beside() made for a process that has ended, also with what libzip puts behind
+/// number_of() the target in a name that make_temporary() gave in a process that has ended, also with what libzip puts behind
 /// the name of a file that it writes, ".vn3q6a"; "": it is none.
 std::string target_of_stale(const std::string& name) {
     constexpr std::string_view kEnd = ".tmp";
@@ -145,10 +164,10 @@ std::string target_of_stale(const std::string& name) {
         text.remove_suffix(kZipEnd);
     if (!text.starts_with('.') || !text.ends_with(kEnd)) return {};
     const std::string_view inner = text.substr(1, text.size() - 1 - kEnd.size());
-    const std::size_t dot = inner.rfind('.');
-    if (dot == inner.npos || dot == 0) return {};
+    const std::size_t dot = inner.find('.'), last = inner.rfind('.');
+    if (dot == last || dot == 0) return {};
     pid_t process = 0;
-    const std::string_view digits = inner.substr(dot + 1);
+    const std::string_view digits = inner.substr(dot + 1, last - dot - 1);
     const auto [end, fault] =
         std::from_chars(digits.data(), digits.data() + digits.size(), process);
     if (fault != std::errc{} || end != digits.data() + digits.size() || process <= 0) return {};
@@ -158,7 +177,7 @@ std::string target_of_stale(const std::string& name) {
 
 /// What a killed program left for the name of `target`. The folder is read once, when the first file is written there.
 void remove_stale(const fs::path& target) {
-    using Found = std::multimap<std::string, fs::path>;  // by target
+    using Found = std::multimap<std::string, fs::path>;  // by number_of() the target
     static std::mutex mutex;
     static std::map<fs::path, Found> folders;
     const std::lock_guard lock(mutex);
@@ -169,7 +188,7 @@ void remove_stale(const fs::path& target) {
         for (const auto& entry : fs::directory_iterator(folder, ignored))
             if (std::string of = target_of_stale(entry.path().filename().string()); !of.empty())
                 at->second.emplace(std::move(of), entry.path());
-    const auto [first, last] = at->second.equal_range(target.filename().string());
+    const auto [first, last] = at->second.equal_range(number_of(target));
     for (auto stale = first; stale != last; ++stale) fs::remove(stale->second, ignored);
     at->second.erase(first, last);
 }
@@ -229,7 +248,7 @@ bool writes_in_place(const fs::path& path) {
 Result<void> write_file_atomically(const fs::path& path, std::string_view bytes) {
     if (writes_in_place(path)) return write_whole(path, path, O_WRONLY, bytes);
     const auto write = [&](const fs::path& temporary) {
-        return write_whole(temporary, path, O_WRONLY | O_CREAT | O_TRUNC, bytes);
+        return write_whole(temporary, path, O_WRONLY | O_TRUNC, bytes);
     };
     return replace_file(path, write, Flush::to_disk);
 }
@@ -240,12 +259,17 @@ Result<void> replace_file(const fs::path& path,
     if (path.empty()) return failed("cannot write to a file with an empty name");
     if (fs::is_directory(path, ignored)) return cannot_write(path, EISDIR);
     const fs::path target = followed(path);
-    const fs::path temporary = temporary_beside(target);
     const HeldSignals held;
     remove_stale(target);
-    const Result<void> written =
-        write(temporary).and_then([&] { return put_in_place(temporary, target, path, flush); });
-    if (!written) fs::remove(temporary, ignored);
+    struct stat before {};
+    const bool is_new = ::stat(target.c_str(), &before) != 0;
+    const auto temporary = make_temporary(target, path, is_new ? 0666U : 0600U);
+    if (!temporary) return tl::unexpected(temporary.error());
+    const Result<void> written = write(*temporary).and_then([&] {
+        if (!is_new) ::chmod(temporary->c_str(), before.st_mode & 07777U);
+        return put_in_place(*temporary, target, path, flush);
+    });
+    if (!written) fs::remove(*temporary, ignored);
     return written;
 }
 

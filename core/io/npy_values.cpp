@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/halves.h"
+#include "core/io/array_memory.h"
 #include "core/io/npy.h"
 #include "core/text.h"
 
@@ -87,17 +88,6 @@ Result<std::string> load_text(const NpyType& type, std::string_view data, std::s
     return text;
 }
 
-Result<void> check_texts(const NpyHeader& header, std::string_view what) {
-    if (header.extents.size() > 1)
-        return bad_input(
-            fmt::format("{} is text of shape {}; expected a text scalar or one axis of texts", what,
-                        to_string(header.extents)));
-    if (header.items > kMaxTexts)
-        return bad_input(
-            fmt::format("{} holds {} texts; expected at most {}", what, header.items, kMaxTexts));
-    return {};
-}
-
 Result<std::vector<std::string>> load_texts(const NpyHeader& header, std::string_view data,
                                             std::string_view what) {
     std::vector<std::string> texts(header.items);
@@ -113,7 +103,8 @@ Result<std::vector<std::string>> load_texts(const NpyHeader& header, std::string
 /// A text of its own for a scalar, else a list.
 Result<NpyArray> load_text_array(const NpyHeader& header, std::string_view data,
                                  std::string_view what) {
-    if (auto fine = check_texts(header, what); !fine) return tl::unexpected(fine.error());
+    if (auto fine = check_text_memory(what, header, 0.0); !fine)
+        return tl::unexpected(fine.error());
     auto texts = load_texts(header, data, what);
     if (!texts) return tl::unexpected(std::move(texts.error()));
     NpyArray array{header.type.name, header.extents, {}};

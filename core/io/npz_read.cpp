@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <ranges>
 #include <set>
 #include <system_error>
+#include <type_traits>
 
 #include "core/io/array_memory.h"
 #include "core/io/npz.h"
@@ -134,10 +136,24 @@ Result<Begun> begin_entry(zip_t* zip, zip_uint64_t index, std::string_view what)
 /// `held`: bytes of what was read before.
 Result<NpyArray> read_entry(Begun begun, std::string_view what, double held) {
     Reading reading{begun.entry.get(), std::string(what)};
-    if (is_text(begun.header.type)) return read_texts(reading, std::move(begun.begin), begun.size);
-    if (auto fits = check_array_memory(what, begun.header, held); !fits)
+    const bool texts = is_text(begun.header.type);
+    if (auto fits = (texts ? check_text_memory : check_array_memory)(what, begun.header, held);
+        !fits)
         return tl::unexpected(fits.error());
+    if (texts) return read_texts(reading, std::move(begun.begin), begun.size);
     return read_numbers(reading, begun.header, begun.begin);
+}
+
+/// What the values of an array take.
+double bytes_held(const NpyArray& array) {
+    const auto bytes = [](const auto& values) {
+        using Value = std::ranges::range_value_t<decltype(values)>;
+        double sum = static_cast<double>(values.size()) * sizeof(Value);
+        if constexpr (std::is_same_v<Value, std::string>)
+            for (const std::string& text : values) sum += static_cast<double>(text.size());
+        return sum;
+    };
+    return std::visit(bytes, array.values);
 }
 
 Result<Npz> read_arrays(const Result<NpzFile>& file, std::span<const std::string_view> wanted) {
@@ -149,7 +165,7 @@ Result<Npz> read_arrays(const Result<NpzFile>& file, std::span<const std::string
         if (!wanted.empty() && std::ranges::count(wanted, name) == 0) continue;
         Result<NpyArray> array = file->read(name, held);
         if (!array) return tl::unexpected(std::move(array.error()));
-        held += static_cast<double>(items_of(*array)) * sizeof(float);
+        held += bytes_held(*array);
         npz.arrays.emplace(name, *std::move(array));
     }
     return npz;

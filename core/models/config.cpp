@@ -310,8 +310,14 @@ void read_sizes(ConfigReader& reader, ModelConfig& config) {
             config.family->head_width > 0 ? config.family->head_width : config.columns_of_head();
     if (!config.family->reads_images) config.vocabulary = reader.need_size({"vocab_size"});
     config.hidden = reader.size({"intermediate_size", "n_inner", "hidden_dim", "d_ff"});
-    if (const auto times = reader.factor("mlp_ratio", {}))
-        config.hidden = static_cast<Index>(static_cast<double>(config.width) * *times);
+    if (const auto times = reader.factor("mlp_ratio", {})) {
+        const double hidden = static_cast<double>(config.width) * *times;
+        if (hidden < 1.0 || hidden > static_cast<double>(kMostSize))
+            reader.wrong(*times,
+                         fmt::format("a number that makes a hidden width from 1 to {}", kMostSize));
+        else
+            config.hidden = static_cast<Index>(hidden);
+    }
     config.kinds = reader.size({"type_vocab_size"});
     config.most_tokens = reader.size({"max_position_embeddings", "n_positions"});
     config.epsilon = reader.positive({config.family->epsilon_key}, config.family->epsilon);

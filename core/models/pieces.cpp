@@ -319,12 +319,12 @@ class WordPieceModel : public PieceModel {
   private:
     std::pair<Index, std::size_t> longest(const std::vector<std::string_view>& points,
                                           std::size_t from) const {
-        for (std::size_t end = points.size(); end > from; --end) {
-            std::string text = from > 0 ? settings_.continues : std::string();
-            for (std::size_t n = from; n < end; ++n) text += points[n];
-            if (text.size() > vocabulary_->longest()) continue;
+        std::string text = from > 0 ? settings_.continues : std::string();
+        std::size_t end = from;
+        while (end < points.size() && text.size() + points[end].size() <= vocabulary_->longest())
+            text += points[end++];
+        for (; end > from; text.resize(text.size() - points[--end].size()))
             if (const auto id = vocabulary_->find(text)) return {*id, end};
-        }
         return {0, from};
     }
 

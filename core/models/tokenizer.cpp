@@ -54,10 +54,12 @@ std::vector<FoundToken> tokens_in(std::string_view text, const std::vector<Added
     std::vector<FoundToken> found;
     std::size_t done = 0;
     for (std::size_t at = 0; at < text.size() && !added.empty();) {
-        const auto token = std::ranges::find_if(added, [&](const AddedToken& each) {
+        const auto begins_alike = std::ranges::equal_range(
+            added, text[at], {}, [](const AddedToken& each) { return each.content.front(); });
+        const auto token = std::ranges::find_if(begins_alike, [&](const AddedToken& each) {
             return text.substr(at).starts_with(each.content);
         });
-        if (token == added.end()) {
+        if (token == begins_alike.end()) {
             at += first_code_point(text.substr(at)).bytes;
             continue;
         }

@@ -153,6 +153,8 @@ std::unique_ptr<const PieceModel> unigram_of(const TokenizerStep& model,
     return unigram(vocabulary, std::move(scores), unknown);
 }
 
+constexpr Index kMostOfWord = 1 << 16;
+
 std::unique_ptr<const PieceModel> word_pieces_of(const TokenizerStep& model,
                                                  const ReadPieces& pieces,
                                                  std::shared_ptr<Vocabulary>& vocabulary) {
@@ -162,8 +164,11 @@ std::unique_ptr<const PieceModel> word_pieces_of(const TokenizerStep& model,
     WordPieces settings;
     settings.unknown = unknown_piece(model.text_or("unk_token", "[UNK]"), *vocabulary);
     settings.continues = model.text_or("continuing_subword_prefix", "##");
-    settings.longest_word =
-        static_cast<std::size_t>(model.number_or("max_input_chars_per_word", 100));
+    const Index longest_word = model.number_or("max_input_chars_per_word", 100);
+    if (longest_word > kMostOfWord)
+        fault(fmt::format("has 'max_input_chars_per_word' = {}; expected at most {}", longest_word,
+                          kMostOfWord));
+    settings.longest_word = static_cast<std::size_t>(longest_word);
     return word_pieces(vocabulary, std::move(settings));
 }
 
@@ -185,8 +190,9 @@ class AddedReader {
             for (const json& each : list)
                 if (TokenizerStep(each).flag("special", false) == special) add(each, special);
         for (auto* tokens : {&added_.as_it_is, &added_.rewritten})
-            std::ranges::stable_sort(*tokens, std::greater<>(),
-                                     [](const AddedToken& each) { return each.content.size(); });
+            std::ranges::stable_sort(*tokens, std::less<>(), [](const AddedToken& each) {
+                return std::pair(each.content.front(), -std::ssize(each.content));
+            });
         return std::move(added_);
     }
 

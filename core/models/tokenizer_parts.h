@@ -38,7 +38,7 @@ struct Tokenizer::Parts {
     std::vector<Split> splits;
     std::shared_ptr<const Vocabulary> vocabulary;
     std::unique_ptr<const PieceModel> model;
-    std::vector<AddedToken> added, added_to_rewritten;  // the longest first
+    std::vector<AddedToken> added, added_to_rewritten;  // by first byte, then the longest first
     std::map<Index, std::string> added_words;
     std::vector<Index> before, after;
     std::optional<Truncation> truncation;

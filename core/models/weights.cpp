@@ -153,6 +153,14 @@ std::string of_expert(std::string_view pattern, Index expert) {
     return name;
 }
 
+/// Gate and up in one matrix are as wide.
+void check_halves(Index columns, Index layer, Steps& steps) {
+    if (columns % 2 != 0)
+        steps.keep(Error{fmt::format(
+            "layer {} has one matrix of {} columns for gate and up; expected an even number", layer,
+            columns)});
+}
+
 /// gate, up and down under names that have the expert in them.
 void read_mlp(WeightReader& reader, const ModelConfig& config, Index layer, Index expert,
               Index width, MlpWeights& mlp, Steps& steps) {
@@ -167,10 +175,8 @@ void read_mlp(WeightReader& reader, const ModelConfig& config, Index layer, Inde
          fused && hidden != kAny ? 2 * hidden : hidden, mlp.up);
     if (!steps.fine()) return;
     const Index columns = mlp.up.weight.shape().d;
-    if (fused && columns % 2 != 0)
-        return steps.keep(Error{fmt::format(
-            "layer {} has one matrix of {} columns for gate and up; expected an even number", layer,
-            columns)});
+    if (fused) check_halves(columns, layer, steps);
+    if (!steps.fine()) return;
     hidden = fused ? columns / 2 : columns;
     if (!config.plain_mlp) take(names.gate, width, hidden, mlp.gate);
     take(names.down, hidden, width, mlp.down);
@@ -193,6 +199,7 @@ void read_experts(WeightReader& reader, const ModelConfig& config, Index layer, 
     const Index both = hidden == kAny ? kAny : 2 * hidden;
     steps.take(reader.stacked(reader.full_name(names.up, layer, ""), config.experts, width, both),
                up);
+    if (steps.fine()) check_halves(up.front().weight.shape().d, layer, steps);
     if (!steps.fine()) return;
     steps.take(reader.stacked(reader.full_name(names.down, layer, ""), config.experts,
                               up.front().weight.shape().d / 2, width),

@@ -216,7 +216,8 @@ TEST_CASE("corpus: the table, CSV, and what is refused") {
     for (const std::string& other : {corpus.model, std::string("/dev/null")})
         check_refused({"heads", corpus.model, "--texts", other},
                       "--texts is '" + other + "'; expected a file of texts");
-    check_refused({"heads", golden("qkv.npz"), "--texts", corpus.texts}, "qkv.npz");
+    check_refused({"heads", golden("qkv.npz"), "--texts", corpus.texts},
+                  "qkv.npz is no model, which --texts needs; expected a trained model's folder");
     check_refused({"merge"}, "no FILES");
     check_refused({"merge", golden("qkv.npz")}, "qkv.npz");
     check_refused({"merge", corpus.texts}, "lines.txt holds no measures");

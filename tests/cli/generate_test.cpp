@@ -136,6 +136,10 @@ TEST_CASE("generate: what cannot be is named with its value") {
     refused({"--top-k", "0"}, "--top-k is 0; expected at least 1");
     refused({"--top-p", "2"}, "--top-p is 2; expected a number from 0 to 1");
     refused({"--seed", "-3"}, "--seed is -3; expected a number from 0");
+    for (const auto& [name, value] :
+         {std::pair{"--top-k", "3"}, {"--top-p", "0.9"}, {"--seed", "4"}})
+        refused({"--temperature", "0", name, value},
+                std::string(name) + " is " + value + ", but --temperature 0 takes the largest");
     refused({"--tokens", "0"}, "--tokens is 0; expected at least 1");
     refused({"-o", "x.csv"}, ".npz");
     check_refused({"generate"}, "no MODEL; expected a trained model's folder, or its .gguf");

@@ -134,6 +134,16 @@ def test_maps(rng):
             same(first, bits_of(folder), f"map of {file} on {ranks} ranks")
     assert "0 strips" in run(2, "map", folder, "-o", folder), "a map that is whole is computed again"
     same(first, bits_of(folder), "a map of its own folder")
+    assert "0 strips" in run(2, "map", file, "-o", folder), "a map of the same file is computed again"
+    before = (folder / "inputs.npz").read_bytes()
+    refused([PROGRAM], ("map", "holes.npz", "-o", folder), "inputs.npz is of another call")
+    assert (folder / "inputs.npz").read_bytes() == before, "the inputs of another map are replaced"
+    own = pathlib.Path("own")
+    own.mkdir()
+    save(own / "inputs.npz", X=numbers(rng, 9, 4), **{name: numbers(rng, 4, 4) for name in ("W_Q", "W_K", "W_V")})
+    before = (own / "inputs.npz").read_bytes()
+    refused([PROGRAM], ("map", own / "inputs.npz", "-o", own), "inputs.npz is of another call")
+    assert (own / "inputs.npz").read_bytes() == before and len(list(own.iterdir())) == 1, "a user's inputs are replaced"
 
 
 def drawn(folder):

@@ -423,8 +423,8 @@ TEST_CASE("a circuit reads the tokens of a text alone, a sweep runs the model an
     REQUIRE(made->circuit);
     CHECK(made->circuit->over.qk.values.shape().t == 3);
     const auto entry = must(cache.open(folder));
-    CHECK_FALSE(entry->runs.find(of.text));
+    CHECK_FALSE(entry->runs.find({Reading{of.text}, ""}));
     must(sweep_model(cache, of, view::options_of({}), {}));
-    CHECK(entry->runs.find(of.text));
+    CHECK(entry->runs.find({Reading{of.text}, ""}));
     CHECK_FALSE(sweep_model(cache, {folder, "1 99999"}, view::options_of(asked), {}));
 }

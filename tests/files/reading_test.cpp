@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "app/common/document/heads.h"
 #include "app/common/document/reading.h"
 #include "app/files/call.h"
 #include "app/files/tensors.h"
 #include "core/engine.h"
+#include "core/masks.h"
 #include "tests/files/opened.h"
 #include "tests/io/bytes.h"
 #include "tests/support/results.h"
@@ -178,15 +181,70 @@ TEST_CASE("cu_seqlens parts packed documents") {
             CHECK(trace[Stage::weights](0, 0, i, j) == doctest::Approx(expected).epsilon(1e-6));
         }
     }
-    write_bytes(
-        scratch / "cu_seqlens.npy",
-        npy("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }", little({0.0, 2.5, 5.0})));
-    CHECK(sentence_in(read_tensors(scratch.path().string())).find("expected whole numbers") !=
-          std::string::npos);
-    CHECK(sentence_in(bounds({0, 3})) ==
-          path +
-              ": cu_seqlens is int32 [2] [0, 3]; expected whole numbers that grow from 0 to 5, the "
-              "number of tokens");
+    const auto refused = [&](const std::string& shown) {
+        return path + ": cu_seqlens is " + shown +
+               "; expected whole numbers that grow from 0 to 5, the number of tokens";
+    };
+    for (const double middle : {2.5, 1e300, -1.0, 5.0, 0.0, std::nan("")}) {
+        write_bytes(scratch / "cu_seqlens.npy",
+                    npy("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }",
+                        little({0.0, middle, 5.0})));
+        CHECK(sentence_in(read_tensors(path)) ==
+              refused("float64 [3] [0, " + fmt::format("{}", middle) + ", 5]"));
+    }
+    CHECK(sentence_in(bounds({0, 3})) == refused("int32 [2] [0, 3]"));
+    CHECK(sentence_in(bounds({0, 3, 3, 5})) == refused("int32 [4] [0, 3, 3, 5]"));
+    CHECK(sentence_in(bounds({0, 1, 2, 3, 4, 5, 6, 7, 8, 9})) ==
+          refused("int32 [10] [0, 1, 2, 3, 4, 5, 6, 7, …]"));
+}
+
+TEST_CASE("a layer of options of its own has the mask and the heads of all") {
+    const Scratch scratch;
+    const Floats zeros(12, 0.0F);
+    const auto layers = [&](std::vector<NpzEntry> more) {
+        for (const char* name : {"l0.Q", "l0.K", "l0.V", "l1.Q", "l1.K", "l1.V"})
+            more.push_back({name, {6, 2}, zeros});
+        more.push_back({"l1.options", {}, {}, {R"({"temperature":2})"}});
+        write(scratch / "f.npz", more);
+        return must(read_tensors(scratch.at("f.npz")));
+    };
+    const auto pairs = [](const TensorFile& file, std::size_t layer) {
+        const Mask mask = materialise(file.spec_of(layer).mask, file.size);
+        return std::ranges::count(mask.values(), 1);
+    };
+    const std::vector<double> bounds{0, 3, 6};
+    const TensorFile parted = layers({{"cu_seqlens", {3}, {}, {}, {}, bounds}});
+    Floats lower;
+    for (int i = 0; i < 6; ++i)
+        for (int j = 0; j < 6; ++j) lower.push_back(j <= i ? 1.0F / static_cast<float>(i + 1) : 0);
+    const TensorFile causal =
+        layers({{"l0.weights", {6, 6}, lower}, {"l1.weights", {6, 6}, lower}});
+    for (const std::size_t layer : {0U, 1U}) {
+        CHECK(pairs(parted, layer) == 18);
+        CHECK(pairs(causal, layer) == 21);
+        CHECK(parted.spec_of(layer).temperature == (layer == 0 ? 1.0 : 2.0));
+    }
+    CHECK(notes_say(causal.notes,
+                    scratch.at("f.npz") + ": weights are what Q and K give, bit for bit"));
+    const auto call = must(read_call(scratch.at("f.npz"), {}, 1));
+    CHECK(call.spec.mask.causal == CausalAlign::top_left);
+}
+
+TEST_CASE("stored weights are compared under the documents of the file") {
+    const Scratch scratch;
+    const Floats zeros(6, 0.0F);
+    Floats weights;
+    for (int i = 0; i < 6; ++i)
+        for (int j = 0; j < 6; ++j) weights.push_back(i / 3 == j / 3 ? 1.0F / 3.0F : 0.0F);
+    const std::vector<double> bounds{0, 3, 6};
+    write(scratch / "f.npz", {{"Q", {6, 1}, zeros},
+                              {"K", {6, 1}, zeros},
+                              {"V", {6, 1}, zeros},
+                              {"weights", {6, 6}, weights},
+                              {"cu_seqlens", {3}, {}, {}, {}, bounds}});
+    const auto file = must(read_tensors(scratch.at("f.npz")));
+    CHECK(notes_say(file.notes,
+                    scratch.at("f.npz") + ": weights are what Q and K give, bit for bit"));
 }
 
 TEST_CASE("a sentence about a role names the array that has it") {

@@ -182,4 +182,30 @@ TEST_CASE("a layer may have options of its own, in place of those of all") {
     const OptionValues typed{{"window-left", {"--window-left", "0"}}};
     const TensorFile other = must(read_tensors(path, typed));
     for (std::size_t n = 0; n < 3; ++n) CHECK(other.spec_of(n).mask.window_left == 0);
+    for (const char* own : {R"({"operation":"linear"})", R"({"sinks":true})", R"({"heads":2})",
+                            R"({"layout":"joined"})", R"({"d_k":99})", R"({"group":"encoder"})",
+                            R"({"tokens":"t.txt"})", R"({"chunk":2})"}) {
+        CAPTURE(own);
+        entries.back().texts = {own};
+        REQUIRE(write_npz(path, entries));
+        const std::string sentence = sentence_in(read_tensors(path));
+        CHECK(says(sentence, "layers.npz: layer 1: options: "));
+        CHECK(says(sentence, "; expected it in options, which all layers have"));
+    }
+    entries.back().texts = {R"({"temperature":2})"};
+    entries[entries.size() - 2].texts = {R"({"operation":"linear"})"};
+    REQUIRE(write_npz(path, entries));
+    CHECK(says(sentence_in(read_tensors(path)), "temperature"));
+}
+
+TEST_CASE("a layer's own options leave the heads that all have") {
+    const Scratch scratch;
+    const std::vector<float> numbers(16, 0.5F);
+    std::vector<NpzEntry> entries{{"options", {}, {}, {R"({"heads":2})"}},
+                                  {"l1.options", {}, {}, {R"({"temperature":2})"}}};
+    for (const char* layer : {"l0.", "l1."})
+        for (const char* name : {"X", "W_Q", "W_K", "W_V"})
+            entries.push_back({std::string(layer) + name, {4, 4}, numbers});
+    REQUIRE(write_npz(scratch / "f.npz", entries));
+    CHECK(must(read_call(scratch.at("f.npz"), {}, 1)).spec.heads == 2);
 }

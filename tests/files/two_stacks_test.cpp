@@ -147,6 +147,19 @@ TEST_CASE("a patch is of the text that the stack of the group reads") {
           std::string::npos);
 }
 
+TEST_CASE("texts that are the same one after the other are not taken for each other") {
+    const Scratch scratch;
+    files::ModelCache cache;
+    const auto entry = must(cache.open(test::readable_model(scratch, "t5").folder));
+    const auto tokens = [&](const Reading& reading) {
+        const auto run = files::untouched(*entry, reading, {});
+        return std::pair(run->tokens_kv.size(), run->tokens.size());
+    };
+    const auto one = tokens({"a\nb", "c", "cross"}), other = tokens({"b", "c\na", "cross"});
+    CHECK(one.first > other.first);
+    CHECK(one.second < other.second);
+}
+
 TEST_CASE("an image that changed is read anew by CLIP's tower") {
     const auto path = test::golden_model("clip");
     const Scratch scratch;

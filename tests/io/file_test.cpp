@@ -3,17 +3,28 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/stat.h>
 
+#include <array>
 #include <atomic>
 #include <fstream>
 #include <thread>
 
+#include "core/io/npz.h"
 #include "tests/io/scratch.h"
 #include "tests/support/child.h"
 #include "tests/support/results.h"
 
 using namespace attn;
 using attn::test::child_ended_by_signal;
+
+namespace {
+
+std::filesystem::path only_file(const Scratch& scratch) {
+    return std::filesystem::directory_iterator(scratch.path())->path();
+}
+
+}  // namespace
 
 TEST_CASE("a written file reads back byte for byte") {
     const Scratch scratch;
@@ -103,17 +114,85 @@ TEST_CASE("what a killed program left for a name goes with the next write of tha
             return Result<void>{};
         }));
     });
-    const std::string alive = fmt::format(".f.{}.tmp", ::getppid());
     REQUIRE(scratch.files() == 1);
-    std::ofstream(scratch / alive) << "of a process that runs";
-    std::ofstream(scratch / fmt::format(".g.{}.tmp", child)) << "of another name";
-    std::ofstream(scratch / ".f.x.tmp") << "of another program";
-    std::ofstream(scratch / fmt::format(".f.{}.tmp.vn3q6a", child)) << "libzip's";
+    const auto left = only_file(scratch).filename().string();
+    const auto at = left.find(fmt::format(".{}.", child));
+    REQUIRE(at != std::string::npos);
+    const auto put = [&](std::string name, const std::string& what) {
+        std::ofstream(scratch / name) << what;
+        return scratch / name;
+    };
+    const std::string after = left.substr(left.find('.', at + 1));  // ".0.tmp"
+    const auto alive = put(fmt::format("{}.{}{}", left.substr(0, at), ::getppid(), after), "runs");
+    put(fmt::format(".{:016x}.{}{}", 1, child, after), "of another name");
+    put(".f.x.tmp", "of another program");
+    put(left + ".vn3q6a", "libzip's");
     REQUIRE(write_file_atomically(scratch / "f", "whole"));
     CHECK(read_text_file(scratch / "f").value() == "whole");
     CHECK(scratch.files() == 4);
-    CHECK(std::filesystem::exists(scratch / alive));
-    CHECK(!std::filesystem::exists(scratch / fmt::format(".f.{}.tmp", child)));
+    CHECK(std::filesystem::exists(alive));
+    CHECK(!std::filesystem::exists(scratch / left));
+}
+
+TEST_CASE("a file keeps who may read it, and its name may be as long as the system allows") {
+    namespace fs = std::filesystem;
+    const Scratch scratch;
+    for (const auto& name : {std::string("f"), std::string(255, 'n')})
+        for (const fs::perms mode : {fs::perms(0600), fs::perms(0640), fs::perms(0604)}) {
+            CAPTURE(name);
+            const fs::path path = scratch / name;
+            REQUIRE(write_file_atomically(path, "old"));
+            fs::permissions(path, mode);
+            REQUIRE(write_file_atomically(path, "new"));
+            CHECK(fs::status(path).permissions() == mode);
+            const std::vector<float> values{1.0F};
+            REQUIRE(write_npz(path, std::vector<NpzEntry>{{"a", {1}, values}}));
+            CHECK(fs::status(path).permissions() == mode);
+        }
+    const mode_t mask = ::umask(027);
+    CHECK(write_file_atomically(scratch / "new", "x"));
+    ::umask(mask);
+    CHECK(fs::status(scratch / "new").permissions() == fs::perms(0640));
+    CHECK(scratch.files() == 3);
+}
+
+TEST_CASE("a link that stands where the temporary file would is not followed") {
+    namespace fs = std::filesystem;
+    const Scratch scratch;
+    fs::path temporary;
+    const auto write = [&](const fs::path& path) {
+        temporary = path;
+        return write_file_atomically(path, "new");
+    };
+    REQUIRE(write_file_atomically(scratch / "other", "other"));
+    REQUIRE(replace_file(scratch / "f", write));
+    const std::string name = temporary.string();  // ".….4711.5.tmp"
+    const auto dot = name.rfind('.', name.size() - 5);
+    const int number = std::stoi(name.substr(dot + 1));
+    for (int n = number; n < number + 9; ++n)
+        fs::create_symlink(scratch / "other", fmt::format("{}.{}.tmp", name.substr(0, dot), n));
+    REQUIRE(replace_file(scratch / "f", write));
+    CHECK(read_text_file(scratch / "other").value() == "other");
+    CHECK(read_text_file(scratch / "f").value() == "new");
+}
+
+TEST_CASE("two that write one file at once have a temporary file each") {
+    const Scratch scratch;
+    std::atomic<int> begun = 0;
+    std::array<std::filesystem::path, 2> used;
+    const auto write = [&](std::size_t n) {
+        return replace_file(scratch / "f", [&, n](const std::filesystem::path& path) {
+            used[n] = path;
+            ++begun;
+            while (begun < 2) std::this_thread::yield();
+            return write_file_atomically(path, std::string(100, n == 0 ? 'a' : 'b'));
+        });
+    };
+    std::thread other([&] { CHECK(write(1)); });
+    CHECK(write(0));
+    other.join();
+    CHECK(used[0] != used[1]);
+    CHECK(scratch.files() == 1);
 }
 
 TEST_CASE("what cannot be written is a failure that names the file and the reason") {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 
 #include "core/io/file.h"
 #include "core/memory.h"
@@ -143,24 +144,30 @@ TEST_CASE("damage anywhere in a file is noticed or harmless, never a crash") {
 }
 
 TEST_CASE("an array that would not fit in memory is refused before anything is allocated") {
-    constexpr std::uint32_t kItems =
-        4'000'000'000U;  // bytes in the file, 32 GB as float32 numbers and their tensor
-    if (static_cast<double>(memory_bytes()) > 8.0 * kItems) return;
-    std::string header = "{'descr': '|i1', 'fortran_order': False, 'shape': (4000000000,), }";
-    header.resize(117, ' ');
-    const std::string npy = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + '\n';
-    const std::vector<float> values(
-        kMaxNpyHeader);  // the end of a shorter one, and its CRC, is met with the header
-    const std::vector<NpzEntry> entries{{"Q", {std::ssize(values)}, values}};
-    std::string zip = npz_bytes(entries, "f").value();
-    const std::size_t directory = zip.find("PK\x01\x02");
-    const std::size_t content = zip.find("\x93NUMPY");
-    REQUIRE(directory - content == npy.size() + values.size() * sizeof(float));
-    zip.replace(content, npy.size(), npy);
-    const auto declared = static_cast<std::uint32_t>(npy.size()) + kItems;
-    std::memcpy(zip.data() + directory + 24, &declared, sizeof declared);  // the size when unpacked
-    std::memcpy(zip.data() + 22, &declared, sizeof declared);
-    CHECK(says(sentence_in(parse_npz(zip, "f")), "Q is int8 [4000000000]: it needs 32.0 GB"));
+    constexpr std::uint32_t kBytes =
+        4'000'000'000U;  // in the file; 32 GB as float32 numbers and their tensor
+    if (static_cast<double>(memory_bytes()) > 8.0 * kBytes) return;
+    for (const auto& [type, items, sentence] :
+         {std::tuple{"|i1", "4000000000", "Q is int8 [4000000000]: it needs 32.0 GB"},
+          {"<U1", "1000000000", "Q holds 1000000000 texts; expected at most 4194304"}}) {
+        std::string header = std::string("{'descr': '") + type +
+                             "', 'fortran_order': False, 'shape': (" + items + ",), }";
+        header.resize(117, ' ');
+        const std::string npy = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + '\n';
+        const std::vector<float> values(
+            kMaxNpyHeader);  // the end of a shorter one, and its CRC, is met with the header
+        const std::vector<NpzEntry> entries{{"Q", {std::ssize(values)}, values}};
+        std::string zip = npz_bytes(entries, "f").value();
+        const std::size_t directory = zip.find("PK\x01\x02");
+        const std::size_t content = zip.find("\x93NUMPY");
+        REQUIRE(directory - content == npy.size() + values.size() * sizeof(float));
+        zip.replace(content, npy.size(), npy);
+        const auto declared = static_cast<std::uint32_t>(npy.size()) + kBytes;
+        std::memcpy(zip.data() + directory + 24, &declared,
+                    sizeof declared);  // the size when unpacked
+        std::memcpy(zip.data() + 22, &declared, sizeof declared);
+        CHECK(says(sentence_in(parse_npz(zip, "f")), sentence));
+    }
 }
 
 TEST_CASE("what does not fit beside what is held is refused with both sizes") {

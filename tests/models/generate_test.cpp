@@ -6,8 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
 
 #include "core/io/arrays/array_file.h"
+#include "core/io/json.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
 
@@ -101,6 +105,29 @@ TEST_CASE("rows that are read one by one are those of a run over the whole text"
         const auto two = must(generation.read(of_ids({ids[10], ids[11]})));
         CHECK(two.first == 10);
         check_step(two, whole_run(*model, 12));
+    }
+}
+
+TEST_CASE("a text that outgrows the short divisors of its windows alone is read anew") {
+    const Scratch scratch;
+    const auto folder = scratch / "m";
+    test::copy_model("gemma3_text~ropes", folder);
+    auto config = must(read_json_file(folder / "config.json"));
+    config["rope_parameters"]["sliding_attention"] = {{"rope_type", "longrope"},
+                                                      {"rope_theta", 20.0},
+                                                      {"short_factor", {1.0, 1.5, 2.0, 3.0}},
+                                                      {"long_factor", {1.25, 3.0, 7.0, 9.0}},
+                                                      {"original_max_position_embeddings", 4}};
+    std::ofstream(folder / "config.json") << config;
+    const auto model = std::make_shared<const Model>(must(Model::open(folder)));
+    REQUIRE(model->config().rope.divisors.empty());
+    auto generation = must(Generation::of(model, staged()));
+    must(generation.read(of_ids({kGrowing[0], kGrowing[1], kGrowing[2]})));
+    for (const Index n : {3, 4, 5, 6}) {
+        CAPTURE(n);
+        const auto step = must(generation.read(kGrowing[static_cast<std::size_t>(n)]));
+        CHECK(step.first == (n == 4 ? 0 : n));
+        check_step(step, whole_run(*model, n + 1));
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/halves.h"
 #include "core/io/arrays/array_file.h"
+#include "core/io/json.h"
 #include "core/models/model.h"
 #include "tests/io/bytes.h"
 #include "tests/support/results.h"
@@ -210,4 +211,21 @@ TEST_CASE("a matrix in 16 bits of a wrong shape is refused as one in float32 is"
     };
     CHECK(says(fault(&format), "array 'model.layers.0.mlp.up_proj.weight' is ["));
     CHECK(fault(&format) == fault(nullptr));
+}
+
+TEST_CASE("gate and up of experts in one matrix are as wide: an odd number of columns is refused") {
+    const Scratch folder;
+    FloatArrays arrays = rounded_weights("gpt_oss", HalfFormat::float16);
+    for (const char* end : {"", "_bias"}) {
+        FloatArray& both = arrays.at(std::string("model.layers.0.mlp.experts.gate_up_proj") + end);
+        const auto columns = static_cast<std::size_t>(both.extents.back());
+        both.values.resize(both.values.size() / columns * (columns - 1));
+        --both.extents.back();
+    }
+    auto config = must(read_json_file(test::golden_model("gpt_oss") / "config.json"));
+    config.erase("intermediate_size");
+    std::ofstream(folder / "config.json") << config;
+    write_bytes(folder / "model.safetensors", file_of(arrays, nullptr));
+    CHECK(says(sentence_in(Model::open(folder.path())),
+               "layer 0 has one matrix of 71 columns for gate and up; expected an even number"));
 }

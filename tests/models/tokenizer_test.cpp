@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -238,6 +240,35 @@ TEST_CASE("a vocabulary of many pieces finds each by text and by number") {
         if (tokenizer.encode(fmt::format("{:x}", n)) != wanted) FAIL_CHECK(n);
     }
     CHECK(tokenizer.size() == 20'000);
+}
+
+TEST_CASE("a word of thousands of letters is cut in no time, whatever longest word is said") {
+    const auto of_longest = [](const std::string& longest) {
+        return R"({"model":{"type":"WordPiece","max_input_chars_per_word":)" + longest +
+               R"(,"vocab":{"[UNK]":0,"a":1,"##a":2,"##aab":3}}})";
+    };
+    const auto begun = std::chrono::steady_clock::now();
+    const auto ids = ids_of(must(parse(of_longest("65536"))), std::string(2000, 'a') + "ab");
+    CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(5));
+    REQUIRE(ids.size() == 2000);
+    CHECK(ids[0] == 1);
+    CHECK(std::ranges::count(ids, 2) == 1998);
+    CHECK(ids.back() == 3);
+    CHECK(fault_of(of_longest("1000000")) ==
+          "t.json has 'max_input_chars_per_word' = 1000000; expected at most 65536");
+}
+
+TEST_CASE("of many added tokens the longest that begins somewhere is found, of any first byte") {
+    std::string added;
+    const std::vector<std::string> words{"<a>", "\n", "\n\n", "é", "<a>b", "éé", "z"};
+    for (std::size_t n = 0; n < words.size(); ++n)
+        added += fmt::format(R"({}{{"id":{},"content":{},"special":true}})", n ? "," : "", n + 1,
+                             nlohmann::json(words[n]).dump());
+    const auto tokenizer = must(parse(fmt::format(
+        R"({{"added_tokens":[{}],"model":{{"type":"BPE","vocab":{{"x":0}},"merges":[]}}}})",
+        added)));
+    CHECK(ids_of(tokenizer, "x<a>bx\n\n\nééé<a>zx") ==
+          std::vector<Index>{0, 5, 0, 3, 2, 6, 4, 1, 7, 0});
 }
 
 TEST_CASE("what is not known is refused by its name") {
