@@ -11,7 +11,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/options.h"
 #include "app/files/standard.h"
-#include "core/train/run.h"
+#include "core/train/run_files.h"
 
 namespace attn::cli {
 namespace {
@@ -116,10 +116,11 @@ void train_run(Run& run, const std::string& folder, Index every, Streams io) {
                                                 : Trainer::from(run.spec, *run.moments.back()));
     run.records.resize(static_cast<std::size_t>(trainer.step_count()));
     if (run.moments.empty()) run.moments.push_back(trainer.checkpoint());
+    train::MomentFiles files;
     const auto save = [&] {
         if (run.moments.back()->step < trainer.step_count())
             run.moments.push_back(trainer.checkpoint());
-        if (!folder.empty()) or_throw(train::save_run(folder, run));
+        if (!folder.empty()) or_throw(train::save_run(folder, run, files));
     };
     Progress progress(io.err, trainer.step_count(), run.spec.steps);
     save();
@@ -151,6 +152,13 @@ TrainNumbers numbers_of(const TrainOptions& options) {
     return numbers;
 }
 
+/// -o holds a run, and not the one that goes on.
+bool would_replace(const TrainOptions& options, const Run& first) {
+    if (options.output.empty() || !train::is_run(options.output)) return false;
+    std::error_code fault;
+    return first.moments.empty() || !fs::equivalent(options.from, options.output, fault);
+}
+
 void train_all(const TrainOptions& options, Streams io) {
     if (options.from.empty())
         throw bad_input("no SPEC; expected a specification (.json) or the folder of a run");
@@ -164,7 +172,7 @@ void train_all(const TrainOptions& options, Streams io) {
         throw bad_input(fmt::format("{} has {} steps already; expected --steps above that",
                                     options.from, first.moments.back()->step));
     or_throw(train::check(first.spec));
-    if (first.moments.empty() && numbers.seeds == 1 && train::is_run(options.output))
+    if (numbers.seeds == 1 && would_replace(options, first))
         throw bad_input(fmt::format(
             "{} holds a run already; expected another folder, or the run itself as SPEC",
             options.output));

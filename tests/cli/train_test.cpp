@@ -62,6 +62,10 @@ TEST_CASE("train: what is wrong is said, and nothing is overwritten") {
     CHECK(says(fault({room / "bad.json"}), "bad.json: d_k is 0; expected 1 to 512"));
     REQUIRE(command({"train", room / "spec.json", "-o", room / "run"}).code == 0);
     CHECK(says(fault({room / "spec.json", "-o", room / "run"}), "holds a run already"));
+    REQUIRE(command({"train", room / "spec.json", "--steps", "3", "-o", room / "other"}).code == 0);
+    CHECK(
+        says(fault({room / "run", "--steps", "30", "-o", room / "other"}), "holds a run already"));
+    CHECK(must(train::open_run(room / "other")).records.size() == 3);
     CHECK(says(fault({room / "run"}), "has 20 steps already; expected --steps above that"));
     CHECK(
         says(fault({room / "run", "--seeds", "2", "--steps", "30"}), "is a run; expected a spec"));
