@@ -1,7 +1,7 @@
 # INTERFACE targets that our own targets link: attn_warnings (PRIVATE) and attn_paths (where it is asked).
 
 # Warnings are of our code only: third-party headers are SYSTEM. Developers (preset dev) and CI ask for them, as errors; a
-# build that somebody makes with a newer compiler prints none and never stops at one, and is a tenth quicker.
+# build that somebody makes with a newer compiler prints none and never stops at one, and is some percent quicker.
 option(ATTN_WERROR "Warn, and take warnings as errors" OFF)
 add_library(attn_warnings INTERFACE)
 if(ATTN_WERROR)

@@ -21,9 +21,6 @@ std::vector<Index> place_of(const std::vector<Index>& extents, std::size_t n) {
     return place;
 }
 
-// Sums are of numbers times a power of two, which costs no digit, so that none of float64 numbers overflows.
-constexpr double kSmall = 0x1p-64;
-
 /// The power of two that brings low and high near 1.
 double unit_of(const ArrayStats& stats) {
     constexpr int kMost = 900;
@@ -34,7 +31,7 @@ double unit_of(const ArrayStats& stats) {
 template <class Value>
 bool add_numbers(ArrayStats& stats, const std::vector<Index>& extents,
                  const std::vector<Value>& values, const RunControl& control) {
-    double sum = 0.0;
+    long double sum = 0.0L;  // whose exponent no sum of float64 numbers leaves
     for (std::size_t n = 0; n < values.size(); ++n) {
         if (n % kPiece == 0 && control.stop.stop_requested()) return false;
         const auto value = static_cast<double>(values[n]);
@@ -43,7 +40,7 @@ bool add_numbers(ArrayStats& stats, const std::vector<Index>& extents,
             stats.high = stats.finite ? std::max(stats.high, value) : value;
             stats.finite = true;
             stats.zeros += value == 0.0 ? 1 : 0;
-            sum += value * kSmall;
+            sum += value;
         } else if (std::isnan(value)) {
             if (stats.nans++ == 0) stats.first_nan = place_of(extents, n);
         } else if (stats.infs++ == 0) {
@@ -51,7 +48,8 @@ bool add_numbers(ArrayStats& stats, const std::vector<Index>& extents,
         }
     }
     stats.count = static_cast<double>(values.size());
-    if (stats.finite) stats.mean = sum / (stats.count - stats.nans - stats.infs) / kSmall;
+    if (stats.finite)
+        stats.mean = static_cast<double>(sum / (stats.count - stats.nans - stats.infs));
     return true;
 }
 
