@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "core/check.h"
@@ -24,8 +25,10 @@ constexpr Index kDepth = 256;
 constexpr Index kSmall =
     Index{1} << 18;  // multiply-adds: below it threads and packing cost more than they save
 constexpr Index kPackedColumns = 256;  // packed as one piece of work, at most
-constexpr Index kPieces = 4;           // at least so many for each thread, so that none waits long
-constexpr Index kManyBlocks = 8;       // of rows, for each thread
+constexpr Index kWidened = Index{1}
+                           << 18;  // numbers of 16 bits that are widened as one piece, at most
+constexpr Index kPieces = 4;       // at least so many for each thread, so that none waits long
+constexpr Index kManyBlocks = 8;   // of rows, for each thread
 // Columns of B that one row of A is multiplied with as one piece of work: at least so many, and at most so many pieces,
 // whatever the threads.
 constexpr Index kRowColumns = 256;
@@ -113,7 +116,10 @@ class Product {
 
     void run() {
         const Index share = divide_up(out_.columns, kPieces * thread_count());
-        const Index width = round_up(std::min(kPackedColumns, share), width_);
+        const Index most = std::is_same_v<B, HalfFactor>
+                               ? std::min(kPackedColumns, kWidened / std::max(depth_, Index{1}))
+                               : kPackedColumns;
+        const Index width = round_up(std::max(std::min(most, share), Index{1}), width_);
         const Index pieces = divide_up(out_.columns, width);
         const Index blocks = divide_up(out_.rows, kBlockRows);
         // Few blocks of rows leave threads without work: then a piece is multiplied where it was packed.
@@ -223,6 +229,17 @@ void multiply_halves(const Factor& a, const HalfFactor& b, MatrixView<float> out
     auto wide = Tensor::uninitialised({1, 1, b.stored.rows, b.stored.columns});
     widen(b.stored, b.format, wide.matrix(0, 0));
     plain_product(a, {wide.matrix(0, 0), b.transposed}, out, into);
+}
+
+void multiply(const Factor& a, const WeightPart& b, MatrixView<float> out, Into into) {
+    const auto part = [&](const auto* data) {
+        const Index stride = b.of.shape().d;
+        return MatrixView{data + b.row * stride + b.column, b.rows, b.columns, stride};
+    };
+    if (const Narrow* const narrow = b.of.narrow())
+        multiply_halves(a, {part(narrow->data()), narrow->format(), b.transposed}, out, into);
+    else
+        multiply(a, Factor{part(b.of.data()), b.transposed}, out, into);
 }
 
 }  // namespace attn

@@ -280,6 +280,21 @@ TEST_CASE("corpus: a session finds it where both were moved, and it opens with a
     CHECK(says(damaged.notes, "model.safetensors"));
 }
 
+TEST_CASE("corpus: where no text could be measured it fails and says why; a part may have none") {
+    const Corpus corpus;
+    const std::string texts = corpus.scratch.at("none.txt"), out = corpus.scratch.at("none.npz");
+    std::ofstream(texts) << "\n\n";
+    const Arguments command{"heads", corpus.model, "--texts", texts, "-o", out};
+    check_refused(command, "no text of " + texts +
+                               " could be measured: 2 texts without a token, left out: 0, 1");
+    CHECK_FALSE(std::filesystem::exists(out));
+    std::ofstream(texts, std::ios::trunc).close();
+    check_refused(command, texts + " holds no text; expected one a line");
+    Arguments part = command;
+    part.insert(part.end(), {"--part", "1/2"});
+    succeeds(part);
+}
+
 TEST_CASE("heads --stream: the measures of one text with the weights of one layer at a time") {
     const Scratch scratch;
     const std::string folder = test::gpt2_folder(scratch).string();
