@@ -15,6 +15,7 @@
 #include "core/kernels/fused_buffers.h"
 #include "core/kernels/fused_forward.h"
 #include "core/kernels/staged_tiles.h"
+#include "core/kernels/widen.h"
 #include "core/threads.h"
 
 namespace attn {
@@ -33,6 +34,7 @@ constexpr Index kManyBlocks = 8;   // of rows, for each thread
 // whatever the threads.
 constexpr Index kRowColumns = 256;
 constexpr Index kRowPieces = 16;
+constexpr Index kLeastRowColumns = 64;  // of a long B in 16 bits, which is widened
 
 auto plain_product(const Factor& a, const Factor& b, MatrixView<float> out, Into into) {
     const auto add = [&](const auto& product) {
@@ -76,7 +78,7 @@ MatrixView<const float> floats_of(const HalfFactor& b, MatrixView<const std::uin
                                   AlignedFloats& memory) {
     const MatrixView<float> wide{memory.at_least(part.rows * part.columns), part.rows, part.columns,
                                  part.columns};
-    widen(part, b.format, wide);
+    widen_rows(part, b.format, wide);
     return wide;
 }
 
@@ -84,8 +86,11 @@ MatrixView<const float> floats_of(const HalfFactor& b, MatrixView<const std::uin
 template <class B>
 void multiply_row(const Factor& a, const B& b, MatrixView<float> out, Into into) {
     const std::span<const float> row = a.stored.row(0);
+    const bool few =
+        std::is_same_v<B, HalfFactor> && !b.transposed && b.rows() > kWidened / kRowColumns;
     const Index width =
-        round_up(std::max(kRowColumns, divide_up(out.columns, kRowPieces)), kRowColumns);
+        few ? kLeastRowColumns
+            : round_up(std::max(kRowColumns, divide_up(out.columns, kRowPieces)), kRowColumns);
     std::vector<AlignedFloats> wide(static_cast<std::size_t>(thread_slots()));
     parallel_for(divide_up(out.columns, width), {}, [&](Index n, int slot) {
         const Index first = n * width;
@@ -227,7 +232,7 @@ void multiply(const Factor& a, const Factor& b, MatrixView<float> out, Into into
 void multiply_halves(const Factor& a, const HalfFactor& b, MatrixView<float> out, Into into) {
     if (!is_small(a, b, out)) return multiply_large(a, b, out, into);
     auto wide = Tensor::uninitialised({1, 1, b.stored.rows, b.stored.columns});
-    widen(b.stored, b.format, wide.matrix(0, 0));
+    widen_rows(b.stored, b.format, wide.matrix(0, 0));
     plain_product(a, {wide.matrix(0, 0), b.transposed}, out, into);
 }
 

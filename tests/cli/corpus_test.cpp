@@ -326,6 +326,15 @@ TEST_CASE("heads --stream: the measures of one text with the weights of one laye
         if (!name.ends_with(".output") && !name.ends_with("W_O") && !name.ends_with("b_O"))
             CHECK_MESSAGE(streamed.arrays.at(name).values == array.values, name);
     CHECK(succeeds({"heads", one, "-o", "-"}).out.starts_with("layer,head"));
+    // of a model without a tokenizer, and of one of two stacks
+    const Arguments ids{"heads", test::golden_model("gpt2").string(), "--token-ids", "1,2,3"};
+    CHECK(succeeds(joined(ids, {"--stream"})).out == succeeds(ids).out);
+    for (const auto& [file, more] : {std::pair{one, Arguments{"--stream"}}, {all, Arguments{}}})
+        succeeds(joined({"trace", "--model", test::golden_model("t5").string(), "--token-ids",
+                         "1,2,3", "--decoder", "4 5", "--group", "cross", "-o", file},
+                        more));
+    CHECK(read_npz(one).value().arrays.at("l1.weights").values ==
+          read_npz(all).value().arrays.at("l1.weights").values);
     check_refused(
         {"trace", "--model", folder, "--text", "a", "--stream", "--off", "0.0", "-o", one},
         "--off is given with --stream");
