@@ -10,12 +10,14 @@
 #include <utility>
 
 #include "core/blocks.h"
+#include "core/narrow.h"
 
 namespace attn {
 
 /// The numbers of a tensor: an owning array of fixed length on a cache-line boundary, which, unlike std::vector, need not
 /// be cleared before it is filled. Large ones reuse the memory of freed ones (blocks.h). Or numbers that something else owns
-/// and nobody changes (`shared`): copies share them, and who asks to write gets a copy of its own first.
+/// and nobody changes (`shared`): copies share them, and who asks to write gets a copy of its own first. Those may be floats of
+/// 16 bits (`narrow`): who asks for floats gets them widened, for as long as this object is there.
 template <class Scalar>
 class Storage {
     static_assert(std::is_trivially_copyable_v<Scalar>);
@@ -37,18 +39,31 @@ class Storage {
         storage.owner_ = std::move(owner);
         return storage;
     }
+    static Storage narrow(std::span<const std::uint16_t> numbers, HalfFormat format,
+                          std::shared_ptr<const void> owner) {
+        static_assert(std::is_same_v<Scalar, float>);
+        Storage storage;
+        storage.count_ = numbers.size();
+        storage.narrow_ = std::make_unique<const Narrow>(numbers, format, std::move(owner));
+        return storage;
+    }
     Storage(const Storage& other) {
-        *this = other.owner_ ? shared(other.data_, other.count_, other.owner_)
-                             : Storage(other.data_, other.count_);
+        if (other.narrow_)
+            count_ = other.count_, narrow_ = other.narrow_->again();
+        else
+            *this = other.owner_ ? shared(other.data_, other.count_, other.owner_)
+                                 : Storage(other.data_, other.count_);
     }
     Storage(Storage&& other) noexcept
         : data_(std::exchange(other.data_, nullptr)),
           count_(std::exchange(other.count_, 0)),
-          owner_(std::move(other.owner_)) {}
+          owner_(std::move(other.owner_)),
+          narrow_(std::move(other.narrow_)) {}
     Storage& operator=(Storage other) noexcept {
         std::swap(data_, other.data_);
         std::swap(count_, other.count_);
         std::swap(owner_, other.owner_);
+        std::swap(narrow_, other.narrow_);
         return *this;
     }
     ~Storage() {
@@ -56,14 +71,20 @@ class Storage {
     }
 
     Scalar* data() {
-        if (owner_) *this = Storage(data_, count_);
+        if (owner_ || narrow_) *this = Storage(std::as_const(*this).data(), count_);
         return data_;
     }
-    const Scalar* data() const { return data_; }
+    const Scalar* data() const {
+        if constexpr (std::is_same_v<Scalar, float>)
+            if (narrow_) return narrow_->floats();
+        return data_;
+    }
+    /// nullptr: they are held as they are read.
+    const Narrow* narrow() const { return narrow_.get(); }
     std::size_t size() const { return count_; }
     bool empty() const { return count_ == 0; }
     bool operator==(const Storage& other) const {
-        return std::equal(data_, data_ + count_, other.data_, other.data_ + other.count_);
+        return std::equal(data(), data() + count_, other.data(), other.data() + other.count_);
     }
 
   private:
@@ -88,7 +109,8 @@ class Storage {
 
     Scalar* data_ = nullptr;
     std::size_t count_ = 0;
-    std::shared_ptr<const void> owner_;  // null: this object
+    std::shared_ptr<const void> owner_;     // null: this object
+    std::unique_ptr<const Narrow> narrow_;  // in place of data_
 };
 
 }  // namespace attn

@@ -78,6 +78,18 @@ class TensorOf {
         tensor.values_ = Storage<Scalar>::shared(owner->data(), owner->size(), owner);
         return tensor;
     }
+    /// The same in 16 bits, which is what stays in memory: whoever asks a copy of it for floats has them in that copy alone.
+    static TensorOf narrow(Shape shape, std::vector<std::uint16_t> values, HalfFormat format) {
+        ATTN_CHECK(static_cast<Index>(values.size()) == shape.count(),
+                   "values must fill the shape");
+        const auto owner = std::make_shared<const std::vector<std::uint16_t>>(std::move(values));
+        TensorOf tensor;
+        tensor.shape_ = shape;
+        tensor.values_ = Storage<Scalar>::narrow(*owner, format, owner);
+        return tensor;
+    }
+    /// Its numbers in 16 bits; nullptr: it is held as Scalar.
+    const Narrow* narrow() const { return values_.narrow(); }
     /// Of any content, for whoever writes every entry: a large one costs no time.
     static TensorOf uninitialised(Shape shape) {
         TensorOf tensor;
@@ -121,9 +133,26 @@ using TensorD = TensorOf<double>;
 /// true (non-zero) = may attend. The only mask type of the core.
 using Mask = TensorOf<std::uint8_t>;
 
+/// A tensor to be read as floats for a while: of one in 16 bits they go with this object.
+class InFloats {
+  public:
+    explicit InFloats(const Tensor& tensor)
+        : own_(tensor.narrow() ? tensor : Tensor()), tensor_(tensor.narrow() ? own_ : tensor) {}
+    InFloats(const InFloats&) = delete;
+    InFloats& operator=(const InFloats&) = delete;
+    const Tensor& operator*() const { return tensor_; }
+    const Tensor* operator->() const { return &tensor_; }
+
+  private:
+    const Tensor own_;
+    const Tensor& tensor_;
+};
+
 /// Rounds or widens every entry.
 template <class To, class From>
-TensorOf<To> cast(const TensorOf<From>& from) {
+TensorOf<To> cast(const TensorOf<From>& whole) {
+    const TensorOf<From> own = whole.narrow() ? whole : TensorOf<From>();
+    const TensorOf<From>& from = whole.narrow() ? own : whole;
     auto to = TensorOf<To>::uninitialised(from.shape());
     std::transform(from.values().begin(), from.values().end(), to.values().begin(),
                    [](From value) { return static_cast<To>(value); });

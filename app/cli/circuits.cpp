@@ -122,9 +122,9 @@ Enum named(std::string_view flag, const std::string& key, std::span<const std::s
     return static_cast<Enum>(found - names.begin());
 }
 
-std::vector<std::string> token_texts(const ModelRun& run) {
+std::vector<std::string> token_texts(const std::vector<ModelToken>& tokens) {
     std::vector<std::string> words;
-    for (const ModelToken& token : run.tokens) words.push_back(token.text);
+    for (const ModelToken& token : tokens) words.push_back(token.text);
     return words;
 }
 
@@ -254,9 +254,15 @@ Report report_of(const Model& model, const HeadSweep& sweep) {
     return report;
 }
 
-Report swept(const CircuitsOptions& options, const OpenedText& text, const ModelRun& run,
-             const Backend& backend) {
+Report swept(const CircuitsOptions& options, const OpenedText& text, Streams io) {
     const Model& model = *text.model;
+    const Backend& backend =
+        *or_throw(choose_backend(options.backend == "auto" ? "staged" : options.backend,
+                                 Dimensions{}, only_stage(Stage::context), io.backends));
+    const StageSet keep = only_stage(Stage::context);
+    const ModelRun run = or_throw(
+        model.config().image ? model.read(text.read, backend, keep)
+                             : model.run(text.tokens, backend, keep, {}, {}, LogitRows::last));
     SweepOptions wanted{
         named<Ablation>("--sweep", options.sweep, kAblations), {}, options.each_position, nullptr};
     wanted.part = named<SweepPart>("--part", options.part, kSweepParts);
@@ -282,6 +288,7 @@ Report swept(const CircuitsOptions& options, const OpenedText& text, const Model
     report.text +=
         fmt::format("{} in {:.0f} ms, {:.3g} times the products of one run\n",
                     view::counted(changes, "change"), ms, sweep.products / sweep.products_of_run);
+    report.entries.push_back({"tokens", {}, {}, token_texts(run.tokens)});
     return report;
 }
 
@@ -385,21 +392,23 @@ void add_product(Report& report, const std::string& name, const TokenProduct& of
               {of.others.begin(), of.others.end()});
 }
 
-Report head_report(const CircuitsOptions& options, const OpenedText& text, const ModelRun& run) {
+/// Of weights and tokens alone: nothing is run.
+Report head_report(const CircuitsOptions& options, const OpenedText& text) {
     if (options.layer.empty() || options.head.empty())
         throw bad_input("--layer and --head name a head together");
     const Model& model = *text.model;
     const HeadPlace at{files::parse_whole_number({"--layer", options.layer}),
                        files::parse_whole_number({"--head", options.head})};
     constexpr int kMostNearest = 1 << 20;
+    if (!model.config().image) or_throw(model.check_tokens(text.tokens));
     const auto circuit = or_throw(head_circuit(model, at));
     const auto over =
         or_throw(options.nearest.empty()
-                     ? token_circuit(model, at, run.tokens)
-                     : vocabulary_circuit(model, at, run.tokens,
+                     ? token_circuit(model, at, text.tokens)
+                     : vocabulary_circuit(model, at, text.tokens,
                                           parse_count("--nearest", options.nearest, kMostNearest)));
     const auto composed = or_throw(compositions(model, at));
-    const std::vector<std::string> tokens = token_texts(run);
+    const std::vector<std::string> tokens = token_texts(text.tokens);
     Report report;
     report.text = fmt::format("layer {} head {}\n", at.layer, at.head) +
                   values_words("QK", circuit.qk) + values_words("OV", circuit.ov) +
@@ -413,6 +422,7 @@ Report head_report(const CircuitsOptions& options, const OpenedText& text, const
     add_array(report, "ov_values", {std::ssize(circuit.ov)}, floats_of(circuit.ov));
     if (circuit.copying) add_array(report, "copying", {1}, {static_cast<float>(*circuit.copying)});
     add_composition(report, at, composed);
+    report.entries.push_back({"tokens", {}, {}, tokens});
     return report;
 }
 
@@ -446,19 +456,9 @@ int show_circuits(CircuitsOptions& options, Streams io) {
             "model that gives a next token or a class",
             options.model.folder));
     const OpenedText text = open_text(options.model, kCircuitsName, io);
-    const Backend& backend =
-        *or_throw(choose_backend(options.backend == "auto" ? "staged" : options.backend,
-                                 Dimensions{}, only_stage(Stage::context), io.backends));
-    const StageSet keep = only_stage(Stage::context);
-    const ModelRun run =
-        or_throw(text.model->config().image ? text.model->read(text.read, backend, keep)
-                                            : text.model->run(text.tokens, backend, keep));
-    Report report =
-        options.is_of_head() ? head_report(options, text, run) : swept(options, text, run, backend);
-    if (!options.output.empty()) {
-        report.entries.push_back({"tokens", {}, {}, token_texts(run)});
-        write_entries(options.output, report.entries, io);
-    }
+    const Report report =
+        options.is_of_head() ? head_report(options, text) : swept(options, text, io);
+    if (!options.output.empty()) write_entries(options.output, report.entries, io);
     if (options.json)
         io.out << report.json.dump(1) << '\n';
     else

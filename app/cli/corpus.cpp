@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/cli/subcommands.h"
 #include "app/common/format.h"
@@ -123,6 +124,15 @@ int merge(const MergeOptions& options, Streams io) {
     return kSuccess;
 }
 
+/// Throws where nothing was measured. A part of a corpus may have no text.
+void check_measured(const CorpusResult& result, const files::CorpusJob& job) {
+    const std::vector<std::string> why = files::left_out_words(result);
+    if (result.texts > 0 || (why.empty() && job.parts > 1)) return;
+    throw bad_input(why.empty() ? fmt::format("{} holds no text; expected one a line", job.texts)
+                                : fmt::format("no text of {} could be measured: {}", job.texts,
+                                              fmt::join(why, "; ")));
+}
+
 }  // namespace
 
 void add_corpus_options(CLI::App& app, CorpusOptions& options) {
@@ -206,6 +216,7 @@ int measure_corpus(const std::string& model, const CorpusOptions& options, const
         run.save_now_and_then();
     }
     said.say(run.result());
+    check_measured(run.result(), job);
     put_out(run.result(), sort, output, io);
     run.forget();
     return kSuccess;

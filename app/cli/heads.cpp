@@ -144,12 +144,10 @@ void check_only_a_model(const HeadsOptions& options, std::string_view with) {
 /// Of one text, with the weights of one layer at a time in memory.
 HeadsResult streamed(const HeadsOptions& options, const std::string& folder, Streams io) {
     const StartOptions& start = options.start;
-    const bool ids = !start.token_ids.empty();
-    if (ids == start.text.has_value())
+    if (!start.text)  // what --token-ids says, too
         throw bad_input("--stream asks for one of --text, --token-ids and --texts");
-    const std::string text = ids ? text_of_token_ids(start.token_ids, folder) : *start.text;
     const Model model = or_throw(Model::open(folder, KeptBlocks::one));
-    const std::vector<std::vector<ModelToken>> tokens{or_throw(model.tokens_of(text))};
+    const std::vector<std::vector<ModelToken>> tokens{or_throw(model.tokens_of(*start.text))};
     for (const std::string& note : model.notes())
         io.err << fmt::format("{}: note: {}\n", kHeadsName, note);
     auto facts = or_throw(measure_texts(model, tokens, true));

@@ -67,12 +67,14 @@ Seen see(const LensOptions& options, const OpenedText& text) {
         return words.empty() ? std::optional<Index>() : or_throw(model.token_named(words));
     };
     const auto against = token(options.against);
-    const ModelRun run = or_throw(model.run(text.tokens, backend, attribution_stages(), {}, off));
+    const ModelRun run =
+        or_throw(model.run(text.tokens, backend, attribution_stages(), {}, off, LogitRows::last));
     Seen seen;
     seen.lens = or_throw(logit_lens(model, run, row, token(options.token), kShown));
     seen.parts = or_throw(attribute_logit(model, run, row, seen.lens.token, against));
     if (off.empty()) return seen;
-    const ModelRun before = or_throw(model.run(text.tokens, backend, attribution_stages()));
+    const ModelRun before =
+        or_throw(model.run(text.tokens, backend, attribution_stages(), {}, {}, LogitRows::last));
     seen.without = or_throw(attribute_logit(model, before, row, seen.lens.token, against)).logit;
     return seen;
 }

@@ -121,6 +121,10 @@ struct JobProgress {
     std::string job;
     double done = 0.0;  // 0 … 1
 };
+/// An answer of any job.
+struct RequestFailed {
+    FailedRequest what;
+};
 /// What the system says: "saved …", an error from outside.
 struct Notify {
     Message message;
@@ -175,8 +179,8 @@ using WindowActions = ActionList<
           SetPaletteQuery, SaveSession, SaveRuns, ExportFigure, TakeScreenshot, StartTour,
           GoToTourPage, Predict, ShowTourAction, EndTour, Quit>,
     Moments<SetNarrow, HoldKey, FadeMessage, MovePalette, OfferRecovery, AnswerRecovery, SetRecent,
-            ShowPrompt, DraftPrompt, SessionSaved, Notify, JobProgress, AskQuit, OfferQuit,
-            AnswerQuit, FocusControl, TypeInto, MoveInList, Tick>>;
+            ShowPrompt, DraftPrompt, SessionSaved, Notify, JobProgress, RequestFailed, AskQuit,
+            OfferQuit, AnswerQuit, FocusControl, TypeInto, MoveInList, Tick>>;
 template <ListedIn<WindowActions> A>
 inline constexpr Meta kMetaOf<A> = WindowActions::kMeta<A>;
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "app/common/action.h"
@@ -13,6 +15,7 @@
 namespace attn::view {
 
 struct AppState;
+struct FailedRequest;
 
 // A "request" is something that the screen needs and that takes too long for the window's thread. What a state requests
 // now is a pure function of it; run() computes it and answers with an action, which apply() takes; then nothing is
@@ -85,6 +88,16 @@ struct RequestKind {
     std::unique_ptr<Job> (*make)(std::function<void()> wake) = nullptr;
     bool lasts = false;  // a map: there is no one answer to wait for
 };
+/// Of what a job threw meanwhile: too little memory, or whatever a library has to say.
+FailedRequest failed_request(std::string_view job, Request request,
+                             const std::exception_ptr& thrown);
+/// Its answer; RequestFailed where something is thrown.
+Action answered(std::string_view job, const Request& request, const Opener& open,
+                const RunControl& control);
+/// What the state requests of that kind and was not tried in vain: what failed is not tried again until something else is
+/// requested, or nothing.
+std::optional<Request> open_request(const RequestKind& kind, const AppState& state);
+
 /// The row of a function that returns a request of one type.
 template <auto Requested>
 constexpr RequestKind request_kind(std::string_view name) {

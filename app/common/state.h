@@ -25,6 +25,7 @@ inline constexpr std::string_view kAuto = "auto";
 
 struct ActionType;
 class Action;
+class Request;
 struct WorkspaceInfo;
 struct EditEffect;
 using WorkspaceList = std::span<const WorkspaceInfo* const>;
@@ -182,6 +183,12 @@ struct Tour;
 using TourList = std::vector<std::shared_ptr<const Tour>>;
 /// What can be read of assets/tours.
 TourList list_tours();
+/// A request that could not be answered, because something was thrown meanwhile.
+struct FailedRequest {
+    std::string job;  // RequestKind::name
+    std::shared_ptr<const Request> request;
+    std::string words;  // a sentence, with the job's name
+};
 /// Where a person is in a tour.
 struct TourLook {
     std::shared_ptr<const Tour> tour;  // null: none was started
@@ -255,10 +262,11 @@ struct AppState {
 
     std::vector<Edit> history;  // history[now] is the present
     std::size_t now = 0;
-    std::uint64_t edits = 0;             // how often the history was changed so far
-    std::optional<OpenRequest> opening;  // what comes next
-    double opening_done = 0.0;           // how far that is, 0 … 1
-    std::uint64_t opened = 0;            // requests so far
+    std::uint64_t edits = 0;              // how often the history was changed so far
+    std::optional<OpenRequest> opening;   // what comes next
+    double opening_done = 0.0;            // how far that is, 0 … 1
+    std::vector<FailedRequest> failures;  // of what is still requested, one of a job
+    std::uint64_t opened = 0;             // requests so far
 
     // the place that all workspaces share
     Stage stage = Stage::x;
@@ -303,6 +311,11 @@ struct AppState {
     /// Of the batch entry and head shown, in a tensor with that head axis.
     Index head_in(HeadAxis axis) const;
 };
+
+/// Why what is requested of that job stays without an answer; "": it does not.
+std::string failure_of(const AppState& state, std::string_view job);
+/// That, in the place where `words` say that it is being computed.
+std::string said_of(const AppState& state, std::string_view job, std::string words);
 
 /// What a workspace looks at, a value of AppState::looks: `inline constexpr Look<StepLook> step_look;` makes
 /// `state.stage` of it.

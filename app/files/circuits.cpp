@@ -38,15 +38,14 @@ std::shared_ptr<const view::ModelCircuit> circuit_of(const Model& model,
     return std::make_shared<const view::ModelCircuit>(std::move(made));
 }
 
-/// What a circuit needs of the reading: no run where a text's tokens are all that is read.
-std::vector<ModelToken> tokens_read(ModelCache::Entry& entry, const Reading& reading,
-                                    const RunControl& control) {
-    if (groups_of(entry.model).empty() && !entry.model.config().image) {
-        auto tokens = or_throw(entry.model.tokens_of(reading.text));
-        or_throw(entry.model.check_tokens(tokens));
-        return tokens;
-    }
-    return untouched(entry, reading, {control.stop, {}})->tokens;
+/// Of the stack whose head it is; none of one that reads an image or what another gave: token_circuit() says so.
+std::vector<ModelToken> tokens_read(const Model& stack, const Reading& reading) {
+    if (stack.config().image || stack.reads_across()) return {};
+    const bool several = stack.second() != nullptr && stack.second()->config().image;
+    auto tokens =
+        or_throw(stack.tokens_of(several ? parts_of(reading.text).front() : reading.text));
+    or_throw(stack.check_tokens(tokens));
+    return tokens;
 }
 
 /// The stack whose parts are looked at. Throws where what is shown is of no stack's own heads.
@@ -108,7 +107,7 @@ Result<std::shared_ptr<const view::SweptModel>> sweep_model(ModelCache& cache,
         view::SweptModel made{wanted, {}, {}, {}, {}};
         made.options = options;
         if (asked.circuit)
-            made.circuit = circuit_of(model, tokens_read(*entry, reading, control), asked, control);
+            made.circuit = circuit_of(model, tokens_read(model, reading), asked, control);
         else
             sweep(*entry, asked, *untouched(*entry, reading, {control.stop, {}}), control, made);
         return std::make_shared<const view::SweptModel>(std::move(made));

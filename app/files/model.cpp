@@ -17,10 +17,12 @@ namespace {
 
 constexpr std::size_t kNextTokens = 5;
 
-/// `text`: or the file of an image. Of a layer its inputs are needed, and its weights where they are compared.
+/// `text`: or the file of an image. Of a layer its inputs are needed, and its weights where they are compared; of logits the
+/// last.
 ModelRun run_over(const Model& model, const Reading& reading, StageSet keep,
                   const RunControl& control, const Interventions& with = {}) {
-    return or_throw(read_group(model, reading, *find_backend("staged"), keep, control, with));
+    return or_throw(
+        read_group(model, reading, *find_backend("staged"), keep, control, with, LogitRows::last));
 }
 
 Reading reading_of(const view::ModelOrigin& wanted) {

@@ -87,7 +87,7 @@ class Forward {
     Buffer project(Stage stage) {
         const Tensor& source = stage == Stage::q || in_.x_kv.empty() ? in_.x : in_.x_kv;
         const auto at = static_cast<std::size_t>(stage) - static_cast<std::size_t>(Stage::q);
-        const Tensor& weight = in_.params.tensors[index_of(Param::w_q) + at];
+        const InFloats weight(in_.params.tensors[index_of(Param::w_q) + at]);
         const Tensor& bias = in_.params.tensors[index_of(Param::b_q) + at];
         const Shape shape = shape_of(stage);
         layout::Call call = call_;
@@ -99,7 +99,7 @@ class Forward {
         if (!bias.empty()) call.flags |= layout::kWithBias;
         const Buffer x = device_.upload("X", source.values());
         const Buffer w = device_.upload(info(static_cast<Param>(index_of(Param::w_q) + at)).symbol,
-                                        weight.values());
+                                        weight->values());
         const Buffer b = device_.upload("a bias", bias.values());
         Buffer y = device_.allocate(info(stage).symbol, shape.b * shape.h * shape.t * call.columns);
         device_.run_product(kernel("project", {&x, &w, &b, &y}), call, shape.b * shape.h, control_);
@@ -248,7 +248,7 @@ class Forward {
         call.depth = static_cast<int>(size_.heads * size_.d_v);
         if (!b_o.empty()) call.flags |= layout::kWithBias;
         const Buffer context = upload_rows(device_, "context", trace_[Stage::context]);
-        const Buffer w = device_.upload("W_O", w_o.values());
+        const Buffer w = device_.upload("W_O", InFloats(w_o)->values());
         const Buffer b = device_.upload("b_O", b_o.values());
         const Buffer y = device_.allocate("output", size_.batch * size_.tq * size_.d_out);
         device_.run_product(kernel("output", {&context, &w, &b, &y}), call, size_.batch, control_);

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <condition_variable>
-#include <exception>
 #include <functional>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -16,7 +14,7 @@
 
 namespace attn::jobs {
 
-/// Answers each request with one action, on a thread of its own that is started for the first one. Where no thread is to
+/// Answers each request with one action (answered() in request.h), on a thread of its own that is started for the first one. Where no thread is to
 /// be had take() and settle() answer on the caller's, so that a frame that says what is computed comes first.
 class Worker : public view::Job {
   public:
@@ -33,7 +31,7 @@ class Worker : public view::Job {
         thread_.request_stop();
     }
 
-    void update(const view::AppState& state) override { update(kind_.requested(state)); }
+    void update(const view::AppState& state) override { update(view::open_request(kind_, state)); }
 
     void update(const std::optional<Request>& request) {
         if (last_ == request) return;
@@ -100,16 +98,9 @@ class Worker : public view::Job {
         }
     }
 
-    /// What does not fit in memory, or what a library throws, is a fault that the person reads, not the end of the program.
-    view::Action answer_to(const Request& request, const std::stop_token& stop) try {
-        return request.answer(open_, {stop, [this, stop](double done) { report(stop, done); }});
-    } catch (const std::bad_alloc&) {
-        return fault("there is not enough memory for it");
-    } catch (const std::exception& thrown) {
-        return fault(thrown.what());
-    }
-    view::Action fault(const std::string& words) const {
-        return view::Notify{{std::string(kind_.name) + ": " + words, view::Severity::error}};
+    view::Action answer_to(const Request& request, const std::stop_token& stop) {
+        return view::answered(kind_.name, request, open_,
+                              {stop, [this, stop](double done) { report(stop, done); }});
     }
 
     void report(const std::stop_token& stop, double done) {

@@ -13,6 +13,7 @@
 #include "app/common/words.h"
 #include "app/common/workspace.h"
 #include "app/window/commands.h"
+#include "app/window/requests.h"
 #include "app/window/tour.h"
 #include "core/text.h"
 
@@ -253,6 +254,15 @@ void carry_out(AppState& state, const JobProgress& action) {
         workspace->progress(state, action.job, action.done);
 }
 
+/// Said in the bottom line too. A document that cannot be opened is not requested any more.
+void carry_out(AppState& state, const RequestFailed& action) {
+    std::erase_if(state.failures,
+                  [&](const FailedRequest& each) { return each.job == action.what.job; });
+    state.failures.push_back(action.what);
+    state.notice = {shortened(action.what.words, kMostMessage), Severity::error};
+    if (action.what.job == "opening") state.opening.reset();
+}
+
 void carry_out(AppState& state, const TakeScreenshot&) { state.effects.screenshot = true; }
 void carry_out(AppState& state, const AskQuit&) {
     leave_typed_text(state);
@@ -285,8 +295,23 @@ void carry_out(AppState& state, const FocusControl& action) {
 void carry_out(AppState& state, const TypeInto& action) { state.focus.typing = action.typing; }
 void carry_out(AppState& state, const MoveInList& action) { state.focus.row = action.row; }
 
+namespace {
+
+/// What failed and is not requested any more may be tried again.
+void forget_failures(AppState& state) {
+    if (state.failures.empty()) return;
+    const std::vector<RequestKind> kinds = all_requests();
+    std::erase_if(state.failures, [&](const FailedRequest& failed) {
+        const auto kind = std::ranges::find(kinds, failed.job, &RequestKind::name);
+        return kind == kinds.end() || kind->requested(state) != *failed.request;
+    });
+}
+
+}  // namespace
+
 void follow_all(AppState& state) {
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->follow(state);
+    forget_failures(state);
     warn_of_backend(state);
 }
 
@@ -377,9 +402,13 @@ void leave_lacking_workspace(AppState& state) {
 SetWorkspace go_to(const WorkspaceInfo& workspace) { return {std::string(workspace.key)}; }
 
 bool has_settled(const WorkspaceInfo& workspace, const AppState& state) {
-    if (workspace.has_settled != nullptr) return workspace.has_settled(state);
+    const auto failed = [&](const RequestKind& kind) {
+        return !failure_of(state, kind.name).empty();
+    };
+    if (workspace.has_settled != nullptr)
+        return workspace.has_settled(state) || std::ranges::any_of(workspace.requests, failed);
     return std::ranges::none_of(workspace.requests, [&](const RequestKind& kind) {
-        return kind.requested(state).has_value();
+        return open_request(kind, state).has_value();
     });
 }
 

@@ -120,9 +120,9 @@ void answer_all(AppState& state, const Opener& open) {
         if (kind.lasts) continue;
         std::optional<Request> last;
         for (int n = 0; n < kMostAnswers; ++n) {
-            auto request = kind.requested(state);
+            auto request = open_request(kind, state);
             if (!request || request == last) break;
-            view::apply(state, request->answer(open ? open : no_files, {}));
+            view::apply(state, answered(kind.name, *request, open ? open : no_files, {}));
             last = std::move(request);
         }
     }

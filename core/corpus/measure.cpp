@@ -31,8 +31,7 @@ std::vector<std::vector<double>> output_norms(const LayerOfTexts& layer) {
     for (Index head = 0; head < shape.h; ++head) {
         MatrixView<const float> rows = layer.context.matrix(0, head);
         if (!w_o.empty()) {
-            multiply({rows}, {w_o.matrix(0, 0).row_block(head * shape.d, shape.d)},
-                     out.matrix(0, 0));
+            multiply({rows}, rows_of_weight(w_o, head * shape.d, shape.d), out.matrix(0, 0));
             rows = std::as_const(out).matrix(0, 0);
         }
         for (std::size_t n = 0; n < norms.size(); ++n) {

@@ -24,14 +24,14 @@ std::vector<Index> tokens_of(const HeadsInput& input, const HeadsLayer& layer,
 
 std::vector<double> norms_of(const Trace& trace, const Inputs& inputs, Index batch) {
     const Tensor& context = trace[Stage::context];
-    const Tensor& w_o = inputs.params[Param::w_o];
+    const InFloats w_o(inputs.params[Param::w_o]);
     std::vector<double> norms;
     for (Index head = 0; head < context.shape().h; ++head) {
         const Index width = context.shape().d;
-        const bool mixed = !w_o.empty() && w_o.shape().t == context.shape().h * width;
+        const bool mixed = !w_o->empty() && w_o->shape().t == context.shape().h * width;
         norms.push_back(head_output_norm(
             context.matrix(batch, head),
-            mixed ? w_o.matrix(0, 0).row_block(head * width, width) : MatrixView<const float>{}));
+            mixed ? w_o->matrix(0, 0).row_block(head * width, width) : MatrixView<const float>{}));
     }
     return norms;
 }

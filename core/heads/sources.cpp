@@ -32,19 +32,19 @@ void find_norms(const Trace& trace, const Inputs& inputs, Index batch, HeadsLaye
         layer.value_fault = layer.output_fault = "there are no values";
         return;
     }
-    const Tensor& w_o = inputs.params[Param::w_o];
+    const InFloats w_o(inputs.params[Param::w_o]);
     const Index width = v.shape().d;
-    if (w_o.empty())
+    if (w_o->empty())
         layer.output_fault = "there is no W_O";
-    else if (w_o.shape().t != layer.heads * width)
-        layer.output_fault = fmt::format("W_O has {} rows, not heads × d_v = {}", w_o.shape().t,
+    else if (w_o->shape().t != layer.heads * width)
+        layer.output_fault = fmt::format("W_O has {} rows, not heads × d_v = {}", w_o->shape().t,
                                          layer.heads * width);
     for (Index head = 0; head < layer.heads; ++head) {
         const auto values = v.matrix(batch, head * v.shape().h / layer.heads);
         layer.value_norms.push_back(row_norms(values));
         if (layer.output_fault.empty())
             layer.output_norms.push_back(
-                row_norms(values, w_o.matrix(0, 0).row_block(head * width, width)));
+                row_norms(values, w_o->matrix(0, 0).row_block(head * width, width)));
     }
 }
 

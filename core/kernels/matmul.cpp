@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "core/check.h"
@@ -14,6 +15,7 @@
 #include "core/kernels/fused_buffers.h"
 #include "core/kernels/fused_forward.h"
 #include "core/kernels/staged_tiles.h"
+#include "core/kernels/widen.h"
 #include "core/threads.h"
 
 namespace attn {
@@ -24,12 +26,15 @@ constexpr Index kDepth = 256;
 constexpr Index kSmall =
     Index{1} << 18;  // multiply-adds: below it threads and packing cost more than they save
 constexpr Index kPackedColumns = 256;  // packed as one piece of work, at most
-constexpr Index kPieces = 4;           // at least so many for each thread, so that none waits long
-constexpr Index kManyBlocks = 8;       // of rows, for each thread
+constexpr Index kWidened = Index{1}
+                           << 18;  // numbers of 16 bits that are widened as one piece, at most
+constexpr Index kPieces = 4;       // at least so many for each thread, so that none waits long
+constexpr Index kManyBlocks = 8;   // of rows, for each thread
 // Columns of B that one row of A is multiplied with as one piece of work: at least so many, and at most so many pieces,
 // whatever the threads.
 constexpr Index kRowColumns = 256;
 constexpr Index kRowPieces = 16;
+constexpr Index kLeastRowColumns = 64;  // of a long B in 16 bits, which is widened
 
 auto plain_product(const Factor& a, const Factor& b, MatrixView<float> out, Into into) {
     const auto add = [&](const auto& product) {
@@ -73,7 +78,7 @@ MatrixView<const float> floats_of(const HalfFactor& b, MatrixView<const std::uin
                                   AlignedFloats& memory) {
     const MatrixView<float> wide{memory.at_least(part.rows * part.columns), part.rows, part.columns,
                                  part.columns};
-    widen(part, b.format, wide);
+    widen_rows(part, b.format, wide);
     return wide;
 }
 
@@ -81,8 +86,11 @@ MatrixView<const float> floats_of(const HalfFactor& b, MatrixView<const std::uin
 template <class B>
 void multiply_row(const Factor& a, const B& b, MatrixView<float> out, Into into) {
     const std::span<const float> row = a.stored.row(0);
+    const bool few =
+        std::is_same_v<B, HalfFactor> && !b.transposed && b.rows() > kWidened / kRowColumns;
     const Index width =
-        round_up(std::max(kRowColumns, divide_up(out.columns, kRowPieces)), kRowColumns);
+        few ? kLeastRowColumns
+            : round_up(std::max(kRowColumns, divide_up(out.columns, kRowPieces)), kRowColumns);
     std::vector<AlignedFloats> wide(static_cast<std::size_t>(thread_slots()));
     parallel_for(divide_up(out.columns, width), {}, [&](Index n, int slot) {
         const Index first = n * width;
@@ -113,7 +121,10 @@ class Product {
 
     void run() {
         const Index share = divide_up(out_.columns, kPieces * thread_count());
-        const Index width = round_up(std::min(kPackedColumns, share), width_);
+        const Index most = std::is_same_v<B, HalfFactor>
+                               ? std::min(kPackedColumns, kWidened / std::max(depth_, Index{1}))
+                               : kPackedColumns;
+        const Index width = round_up(std::max(std::min(most, share), Index{1}), width_);
         const Index pieces = divide_up(out_.columns, width);
         const Index blocks = divide_up(out_.rows, kBlockRows);
         // Few blocks of rows leave threads without work: then a piece is multiplied where it was packed.
@@ -221,8 +232,19 @@ void multiply(const Factor& a, const Factor& b, MatrixView<float> out, Into into
 void multiply_halves(const Factor& a, const HalfFactor& b, MatrixView<float> out, Into into) {
     if (!is_small(a, b, out)) return multiply_large(a, b, out, into);
     auto wide = Tensor::uninitialised({1, 1, b.stored.rows, b.stored.columns});
-    widen(b.stored, b.format, wide.matrix(0, 0));
+    widen_rows(b.stored, b.format, wide.matrix(0, 0));
     plain_product(a, {wide.matrix(0, 0), b.transposed}, out, into);
+}
+
+void multiply(const Factor& a, const WeightPart& b, MatrixView<float> out, Into into) {
+    const auto part = [&](const auto* data) {
+        const Index stride = b.of.shape().d;
+        return MatrixView{data + b.row * stride + b.column, b.rows, b.columns, stride};
+    };
+    if (const Narrow* const narrow = b.of.narrow())
+        multiply_halves(a, {part(narrow->data()), narrow->format(), b.transposed}, out, into);
+    else
+        multiply(a, Factor{part(b.of.data()), b.transposed}, out, into);
 }
 
 }  // namespace attn

@@ -25,6 +25,23 @@ struct HalfFactor {
     Index columns() const { return transposed ? stored.rows : stored.columns; }
 };
 
+/// A part of a matrix of weights [1, 1, rows, columns], whose numbers may be in 16 bits.
+struct WeightPart {
+    const Tensor& of;
+    Index row = 0, rows = of.shape().t;
+    Index column = 0, columns = of.shape().d;
+    bool transposed = false;
+};
+inline WeightPart rows_of_weight(const Tensor& of, Index first, Index count) {
+    return {.of = of, .row = first, .rows = count};
+}
+inline WeightPart columns_of_weight(const Tensor& of, Index first, Index count) {
+    return {.of = of, .column = first, .columns = count};
+}
+inline WeightPart transposed(WeightPart part) {
+    return {part.of, part.row, part.rows, part.column, part.columns, !part.transposed};
+}
+
 enum class Into : std::uint8_t { replace, add };
 
 /// out = A B, or out += A B, in float32 on every thread; A [m,k], B [k,n], out [m,n], none of which overlap. Sums are taken in
@@ -35,5 +52,8 @@ void multiply(const Factor& a, const Factor& b, MatrixView<float> out, Into into
 /// time besides the packed ones.
 void multiply_halves(const Factor& a, const HalfFactor& b, MatrixView<float> out,
                      Into into = Into::replace);
+/// That of the two that the numbers are for.
+void multiply(const Factor& a, const WeightPart& b, MatrixView<float> out,
+              Into into = Into::replace);
 
 }  // namespace attn

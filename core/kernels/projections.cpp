@@ -30,6 +30,9 @@ auto head_view(auto& joined, Index h, Index width) {
     return joined.matrix(0, 0).column_block(h * width, width);
 }
 auto head_columns(auto& joined, Index h, Index width) { return eigen(head_view(joined, h, width)); }
+WeightPart head_weight(const Tensor& weight, Index h, Index width) {
+    return columns_of_weight(weight, h * width, width);
+}
 
 /// [1, H·d] of the heads [H, 1, d] of one token, which lie one behind the other.
 auto heads_in_a_row(auto& heads, Index b) {
@@ -48,7 +51,7 @@ void project_backward(const Inputs& in, Stage stage, Tensor& d_x, Trace& d) {
     for (Index b = 0; b < shape.b; ++b)
         for (Index h = 0; h < shape.h; ++h) {
             multiply({d_heads.matrix(b, h)},
-                     transposed(head_view(in.params[from.weight], h, shape.d)), d_x.matrix(b, 0),
+                     transposed(head_weight(in.params[from.weight], h, shape.d)), d_x.matrix(b, 0),
                      Into::add);
             multiply(transposed(from.x.matrix(b, 0)), {d_heads.matrix(b, h)},
                      head_view(d_weight, h, shape.d), Into::add);
@@ -74,7 +77,7 @@ void output_backward(const Inputs& in, const Dimensions& size, const Tensor& con
                 eigen(d_context) = eigen(d_y.column_block(first, size.d_v));
                 continue;
             }
-            multiply({d_y}, transposed(w_o.matrix(0, 0).row_block(first, size.d_v)), d_context);
+            multiply({d_y}, transposed(rows_of_weight(w_o, first, size.d_v)), d_context);
             multiply(transposed(context.matrix(b, h)), {d_y},
                      d.params[Param::w_o].matrix(0, 0).row_block(first, size.d_v), Into::add);
         }
@@ -140,14 +143,14 @@ Tensor project(const Inputs& in, Stage stage, const Shape& shape) {
     if (shape.t == 1) {  // the heads of one token lie in a row, as they are joined
         for (Index b = 0; b < shape.b; ++b) {
             const MatrixView<float> row = heads_in_a_row(heads, b);
-            multiply({from.x.matrix(b, 0)}, {in.params[from.weight].matrix(0, 0)}, row);
+            multiply({from.x.matrix(b, 0)}, WeightPart{in.params[from.weight]}, row);
             if (!bias.empty()) eigen(row) += eigen(bias.matrix(0, 0));
         }
         return heads;
     }
     for (Index b = 0; b < shape.b; ++b)
         for (Index h = 0; h < shape.h; ++h) {
-            multiply({from.x.matrix(b, 0)}, {head_view(in.params[from.weight], h, shape.d)},
+            multiply({from.x.matrix(b, 0)}, head_weight(in.params[from.weight], h, shape.d),
                      heads.matrix(b, h));
             if (!bias.empty())
                 eigen(heads.matrix(b, h)).rowwise() += head_columns(bias, h, shape.d).row(0);
@@ -162,13 +165,13 @@ Tensor join_heads(const Inputs& in, const Dimensions& size, const Tensor& contex
     for (Index b = 0; b < size.batch; ++b) {
         const MatrixView<float> y = output.matrix(b, 0);
         const bool at_once = size.tq == 1 && !w_o.empty();
-        if (at_once) multiply({heads_in_a_row(context, b)}, {w_o.matrix(0, 0)}, y);
+        if (at_once) multiply({heads_in_a_row(context, b)}, WeightPart{w_o}, y);
         for (Index h = 0; h < size.heads && !at_once; ++h) {
             const Index first = h * size.d_v;
             if (w_o.empty())
                 eigen(y.column_block(first, size.d_v)) = eigen(context.matrix(b, h));
             else
-                multiply({context.matrix(b, h)}, {w_o.matrix(0, 0).row_block(first, size.d_v)}, y,
+                multiply({context.matrix(b, h)}, rows_of_weight(w_o, first, size.d_v), y,
                          Into::add);
         }
         if (!b_o.empty()) eigen(y).rowwise() += eigen(b_o.matrix(0, 0)).row(0);

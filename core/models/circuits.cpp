@@ -21,10 +21,10 @@ struct Factors {
     Matrix q, k, v, o;  // [width, d_k], [width, d_k], [width, d_v], [d_v, width]
 };
 
-Matrix part_of(const Tensor& whole, Index row, Index rows, Index column, Index columns) {
+Matrix part_of(const WeightMatrix& whole, Index row, Index rows, Index column, Index columns) {
     Matrix part(rows, columns);
     for (Index r = 0; r < rows; ++r)
-        for (Index c = 0; c < columns; ++c) part(r, c) = whole(0, 0, row + r, column + c);
+        for (Index c = 0; c < columns; ++c) part(r, c) = whole(row + r, column + c);
     return part;
 }
 
@@ -99,17 +99,10 @@ Tensor tensor_of(const Matrix& matrix) {
     return made;
 }
 
-/// Every row of a table by the transposed factor, [d, rows of the table] in float32.
-Tensor by_table(const Matrix& factor, const WeightMatrix& table) {
-    constexpr Index kRows = 4096;
-    const Tensor from = tensor_of(factor);
-    const Index words = table.shape().t;
-    auto made = Tensor::uninitialised({1, 1, factor.rows(), words});
-    for (Index first = 0; first < words; first += kRows) {
-        const Index count = std::min(kRows, words - first);
-        table.multiply_with_rows(from.matrix(0, 0), first, count,
-                                 made.matrix(0, 0).column_block(first, count));
-    }
+/// Rows first … first + count of a table by the transposed factor, [d, count].
+Tensor by_table(const Tensor& factor, const WeightMatrix& table, Index first, Index count) {
+    auto made = Tensor::uninitialised({1, 1, factor.shape().t, count});
+    table.multiply_with_rows(factor.matrix(0, 0), first, count, made.matrix(0, 0));
     return made;
 }
 
@@ -129,18 +122,21 @@ bool reads_tokens(const Model& model) {
 std::optional<double> copying_of(const Model& model, const Factors& of) {
     const WeightMatrix& embedding = model.weights().embedding;
     if (!reads_tokens(model) || embedding.shape().d != of.v.rows()) return std::nullopt;
-    const Tensor in = by_table(of.v.transpose(), embedding);
-    const Tensor out = by_table(read_by(model, of.o), read_out_table(model));
+    const Tensor v = tensor_of(of.v.transpose()), o = tensor_of(read_by(model, of.o));
     Matrix small = Matrix::Zero(of.o.rows(), of.v.cols());
-    using Rows =
-        Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
-    const Rows ins(in.data(), in.shape().t, in.shape().d),
-        outs(out.data(), out.shape().t, out.shape().d);
-    constexpr Index kColumns = 1024;
-    for (Index first = 0; first < ins.cols(); first += kColumns) {
-        const Index count = std::min<Index>(kColumns, ins.cols() - first);
-        small += outs.middleCols(first, count).cast<double>() *
-                 ins.middleCols(first, count).cast<double>().transpose();
+    constexpr Index kRows = 4096, kColumns = 1024;  // of the vocabulary: multiplied, summed at once
+    for (Index from = 0; from < embedding.shape().t; from += kRows) {
+        const Index rows = std::min(kRows, embedding.shape().t - from);
+        const Tensor in = by_table(v, embedding, from, rows);
+        const Tensor out = by_table(o, read_out_table(model), from, rows);
+        using Rows =
+            Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+        const Rows ins(in.data(), in.shape().t, rows), outs(out.data(), out.shape().t, rows);
+        for (Index first = 0; first < rows; first += kColumns) {
+            const Index count = std::min(kColumns, rows - first);
+            small += outs.middleCols(first, count).cast<double>() *
+                     ins.middleCols(first, count).cast<double>().transpose();
+        }
     }
     return balance_of_eigenvalues(small);
 }

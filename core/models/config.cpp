@@ -277,7 +277,8 @@ void read_task(ConfigReader& reader, ModelConfig& config) {
     if (classes == nullptr) return;
     if (!classes->is_array()) return reader.wrong(*classes, "a list of names of classes");
     for (const json& each : *classes) {
-        const std::string name = each.is_string() ? each.get<std::string>() : "";
+        if (!each.is_string()) return reader.wrong(*classes, "a list of names of classes");
+        const auto name = each.get<std::string>();
         const std::string_view own =
             family.stack.empty() ? "ForCausalLM" : "ForConditionalGeneration";
         config.alone |= name.ends_with("EncoderModel");
@@ -289,9 +290,12 @@ void read_task(ConfigReader& reader, ModelConfig& config) {
 void read_ends(ConfigReader& reader, ModelConfig& config) {
     const json* found = reader.find({"eos_token_id"});
     if (found == nullptr) return;
-    for (const json& each : found->is_array() ? *found : json::array({*found}))
+    for (const json& each : found->is_array() ? *found : json::array({*found})) {
+        if (!each.is_number_integer())
+            return reader.wrong(*found, "the number of a token, or a list of them");
         if (each.is_number_unsigned() && each.get<std::uint64_t>() < std::uint64_t{kMostSize})
             config.end_tokens.push_back(each.get<Index>());
+    }
 }
 
 void read_sizes(ConfigReader& reader, ModelConfig& config) {

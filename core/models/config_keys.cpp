@@ -113,6 +113,7 @@ constexpr std::string_view kNoSettings[] = {
     "architectures",
     "auto_map",
     "dtype",
+    "experts_per_token",  // of gpt-oss, whose num_experts_per_tok counts
     "finetuning_task",
     "license",
     "model_type",

@@ -137,23 +137,35 @@ bool reads_pairs(const std::filesystem::path& folder) {
 }
 
 std::vector<std::string> parts_of(std::string_view all) {
-    std::vector<std::string> parts;
-    while (true) {
-        const auto end = all.find(kNextOfSeveral);
-        const std::string_view part = all.substr(0, end);
+    std::vector<std::string> parts(1);
+    while (!all.empty()) {
+        const bool meant = all.starts_with(kOwnBars);
+        if (!meant && all.starts_with(kNextOfSeveral)) {
+            parts.emplace_back();
+            all.remove_prefix(kNextOfSeveral.size());
+            continue;
+        }
+        parts.back() += meant ? kNextOfSeveral : all.substr(0, 1);
+        all.remove_prefix(meant ? kOwnBars.size() : 1);
+    }
+    for (std::string& part : parts) {
         const auto first = part.find_first_not_of(' ');
         const auto last = part.find_last_not_of(' ');
-        parts.emplace_back(first == part.npos ? "" : part.substr(first, last - first + 1));
-        if (end == all.npos) return parts;
-        all.remove_prefix(end + kNextOfSeveral.size());
+        part = first == part.npos ? "" : part.substr(first, last - first + 1);
     }
+    return parts;
 }
 
 std::string with_parts(const std::string& all,
                        const std::function<std::string(const std::string&)>& make) {
     if (all.find(kNextOfSeveral) == std::string::npos) return make(all);
     std::vector<std::string> made;
-    for (const std::string& part : parts_of(all)) made.push_back(make(part));
+    for (const std::string& part : parts_of(all)) {
+        std::string& text = made.emplace_back(make(part));
+        for (auto at = text.find(kNextOfSeveral); at != text.npos;
+             at = text.find(kNextOfSeveral, at + kOwnBars.size()))
+            text.replace(at, kNextOfSeveral.size(), kOwnBars);
+    }
     return fmt::format("{}", fmt::join(made, fmt::format(" {} ", kNextOfSeveral)));
 }
 
@@ -177,7 +189,7 @@ Result<Decoding> decoding_of(const Model& model, const Reading& reading, const B
 
 Result<ModelRun> read_group(const Model& model, const Reading& reading, const Backend& backend,
                             StageSet keep, const RunControl& control,
-                            const Interventions& interventions) {
+                            const Interventions& interventions, LogitRows logits) {
     if (auto fine = check_group(model, reading, interventions); !fine)
         return tl::unexpected(fine.error());
     if (has_towers(model)) {
@@ -193,12 +205,12 @@ Result<ModelRun> read_group(const Model& model, const Reading& reading, const Ba
         return run;
     }
     if (&stack_of(model, reading.group) == &model)
-        return model.read(reading.text, backend, keep, control, interventions);
+        return model.read(reading.text, backend, keep, control, interventions, logits);
     const bool across = reading.group == "cross";
     auto decoding = decoding_of(model, reading, backend, {control.stop, {}});
     if (!decoding) return tl::unexpected(decoding.error());
-    auto run =
-        decoding->decoder.run(std::move(decoding->tokens), backend, keep, control, interventions);
+    auto run = decoding->decoder.run(std::move(decoding->tokens), backend, keep, control,
+                                     interventions, logits);
     if (!run || !across) return run;
     run->layers = std::exchange(run->cross, {});
     run->tokens_kv = std::move(decoding->tokens_kv);

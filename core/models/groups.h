@@ -23,8 +23,8 @@ const Model& stack_of(const Model& model, std::string_view group);
 /// The folder's model reads texts and images.
 bool reads_pairs(const std::filesystem::path& folder);
 
-/// Between several texts, or several files of images.
-inline constexpr std::string_view kNextOfSeveral = "||";
+/// Between several texts, or several files of images; and how one has those two bars itself.
+inline constexpr std::string_view kNextOfSeveral = "||", kOwnBars = "\\||";
 /// Without the spaces around each; "" is one that is empty.
 std::vector<std::string> parts_of(std::string_view all);
 /// The same with each made anew; one alone is taken as it is.
@@ -48,7 +48,8 @@ std::string& read_by_stack(const Model& model, Reading& reading);
 /// Errors: a group that the model does not have, a second thing to read for a model of one; interventions in cross and match.
 Result<ModelRun> read_group(const Model& model, const Reading& reading, const Backend& backend,
                             StageSet keep = all_stages(), const RunControl& control = {},
-                            const Interventions& interventions = {});
+                            const Interventions& interventions = {},
+                            LogitRows logits = LogitRows::all);
 
 /// The decoder, reading what the encoder gave of the text, and the tokens that it begins with: its own, then those of `beside`.
 struct Decoding {

@@ -77,6 +77,21 @@ Numbers direction_of(const Model& model, Index token, std::optional<Index> again
     return direction;
 }
 
+/// One row of a matrix in float32, until the next.
+class WidenedRow {
+  public:
+    explicit WidenedRow(const WeightMatrix& of)
+        : of_(of), row_(static_cast<std::size_t>(of.shape().d)) {}
+    std::span<const float> at(Index n) {
+        of_.copy_row(n, row_);
+        return row_;
+    }
+
+  private:
+    const WeightMatrix& of_;
+    std::vector<float> row_;
+};
+
 /// Sums parts of one row of a run.
 class Attribution {
   public:
@@ -112,13 +127,14 @@ class Attribution {
         for (double& value : direction) value *= config_.residual_factor;
         const Numbers of_attention = frozen(direction, block.attention_out_norm, attended);
         const Tensor& context = made.trace[Stage::context];
-        const Tensor& w_o = made.inputs->params[Param::w_o];
+        const WeightMatrix w_o(made.inputs->params[Param::w_o]);
+        WidenedRow row(w_o);
         const Index width = context.shape().d;
         for (Index head = 0; head < context.shape().h; ++head) {
             double value = 0.0;
             for (Index c = 0; c < width; ++c)
                 value += context(0, head, into_.row, c) *
-                         product(w_o.matrix(0, 0).row(head * width + c), of_attention);
+                         product(row.at(head * width + c), of_attention);
             add(PartKind::head, {layer, head}, value);
         }
         if (const Tensor& b_o = made.inputs->params[Param::b_o]; !b_o.empty())
@@ -131,14 +147,15 @@ class Attribution {
     /// concat(heads) W_O + b_O of the row.
     Tensor output_of(const ModelLayer& made) const {
         const Tensor& context = made.trace[Stage::context];
-        const Tensor& w_o = made.inputs->params[Param::w_o];
+        const WeightMatrix w_o(made.inputs->params[Param::w_o]);
+        WidenedRow of_w_o(w_o);
         const Tensor& b_o = made.inputs->params[Param::b_o];
         Numbers sum(static_cast<std::size_t>(w_o.shape().d));
         for (std::size_t n = 0; n < sum.size() && !b_o.empty(); ++n) sum[n] = b_o.values()[n];
         for (Index n = 0; n < w_o.shape().t; ++n) {
             const Index width = context.shape().d;
             const double value = context(0, n / width, into_.row, n % width);
-            const auto row = w_o.matrix(0, 0).row(n);
+            const auto row = of_w_o.at(n);
             for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += value * row[c];
         }
         auto output = Tensor::uninitialised({1, 1, 1, w_o.shape().d});

@@ -110,6 +110,17 @@ Inputs without_projections(const Inputs& inputs, const Trace& trace) {
     return given;
 }
 
+/// Those of its last tokens. Of two rows, not of one, logits have the bits that those of all have: one alone is multiplied
+/// another way.
+Tensor last_rows(const Tensor& x, Index count) {
+    const Index rows = std::min(count, x.shape().t);
+    if (rows == x.shape().t) return x;
+    auto last = Tensor::uninitialised({1, 1, rows, x.shape().d});
+    std::ranges::copy(x.values().last(static_cast<std::size_t>(last.count())),
+                      last.values().begin());
+    return last;
+}
+
 }  // namespace
 
 AttentionSpec layer_spec(const ModelConfig& config, Index layer) {
@@ -241,6 +252,7 @@ struct Model::Way {
     const RunControl& control;
     const Interventions& interventions;
     KvCache* cache = nullptr;  // of the tokens before; has every layer
+    LogitRows logits = LogitRows::all;
 };
 
 std::optional<Index> Model::most_tokens() const {
@@ -263,10 +275,12 @@ Result<void> Model::check_tokens(std::span<const ModelToken> tokens, Index befor
 }
 
 Result<ModelRun> Model::run(std::vector<ModelToken> tokens, const Backend& backend, StageSet keep,
-                            const RunControl& control, const Interventions& interventions) const {
+                            const RunControl& control, const Interventions& interventions,
+                            LogitRows logits) const {
     if (auto fine = check_tokens(tokens, 0); !fine) return tl::unexpected(fine.error());
     Tensor x = embedded(*this, tokens);
-    return run_blocks(std::move(tokens), std::move(x), {backend, keep, control, interventions});
+    return run_blocks(std::move(tokens), std::move(x),
+                      {backend, keep, control, interventions, nullptr, logits});
 }
 
 Result<ModelRun> Model::read_on(KvCache& cache, std::vector<ModelToken> tokens,
@@ -307,10 +321,10 @@ Result<ModelRun> Model::run_image(const Tensor& pixels, const Backend& backend, 
 
 Result<ModelRun> Model::read(const std::string& text_or_image, const Backend& backend,
                              StageSet keep, const RunControl& control,
-                             const Interventions& interventions) const {
+                             const Interventions& interventions, LogitRows logits) const {
     if (!config_.image)
         return tokens_of(text_or_image).and_then([&](std::vector<ModelToken> tokens) {
-            return run(std::move(tokens), backend, keep, control, interventions);
+            return run(std::move(tokens), backend, keep, control, interventions, logits);
         });
     const auto run_over = [&](const Tensor& pixels, std::string note) {
         return run_image(pixels, backend, keep, control, interventions).map([&](ModelRun&& made) {
@@ -332,6 +346,13 @@ Result<ModelRun> Model::read(const std::string& text_or_image, const Backend& ba
     return run;
 }
 
+StageSet Model::needed_stages(StageSet keep) const {
+    keep.set(index_of(Stage::output));
+    if (!keeps_blocks())
+        for (const Stage stage : {Stage::q, Stage::k, Stage::v}) keep.set(index_of(stage));
+    return keep;
+}
+
 Result<void> Model::run_block(Tensor& x, ModelRun& run, const Way& way) const {
     const Index layer = std::ssize(run.layers);
     const auto read = this->block(layer, x.shape().d);
@@ -340,10 +361,7 @@ Result<void> Model::run_block(Tensor& x, ModelRun& run, const Way& way) const {
     const Interventions& with = way.interventions;
     const bool rows = std::ranges::any_of(
         with.rows, [&](const RowIntervention& row) { return row.at.layer == layer; });
-    StageSet needed = way.keep;
-    needed.set(index_of(Stage::output));
-    if (!keeps_blocks())
-        for (const Stage stage : {Stage::q, Stage::k, Stage::v}) needed.set(index_of(stage));
+    StageSet needed = needed_stages(way.keep);
     if (rows)
         for (const Stage stage : {Stage::v, Stage::context}) needed.set(index_of(stage));
     AttentionSpec spec = layer_spec(config_, layer);
@@ -367,7 +385,7 @@ Result<void> Model::run_block(Tensor& x, ModelRun& run, const Way& way) const {
     Tensor attended = (*trace)[Stage::output];
     if (!block.cross[Param::w_q].empty()) {
         add(x, attended);
-        auto across = run_cross(x, run, way);
+        auto across = run_cross(x, block, run, way);
         if (!across) return tl::unexpected(across.error());
         attended = *std::move(across);
     }
@@ -379,9 +397,9 @@ Result<void> Model::run_block(Tensor& x, ModelRun& run, const Way& way) const {
     return {};
 }
 
-Result<Tensor> Model::run_cross(const Tensor& x, ModelRun& run, const Way& way) const {
+Result<Tensor> Model::run_cross(const Tensor& x, const BlockWeights& block, ModelRun& run,
+                                const Way& way) const {
     const Index layer = std::ssize(run.layers);
-    const BlockWeights& block = weights_.blocks[static_cast<std::size_t>(layer)];
     if (memory_.empty())
         return bad_input(fmt::format("the {} of {} reads what its other stack gave; expected that",
                                      config_.family->stack, config_.family->words));
@@ -391,7 +409,7 @@ Result<Tensor> Model::run_cross(const Tensor& x, ModelRun& run, const Way& way) 
     AttentionSpec spec = layer_spec(config_, layer);
     spec.score = Score::dot;
     spec.mask = {};
-    const StageSet needed = way.keep | only_stage(Stage::output);
+    const StageSet needed = needed_stages(way.keep);
     Result<Trace> trace = attend(*inputs, spec, way.backend, needed, {way.control.stop, {}});
     if (kept != nullptr) *kept = {std::move(inputs->k), std::move(inputs->v)};
     if (!trace) return tl::unexpected(trace.error());
@@ -399,6 +417,7 @@ Result<Tensor> Model::run_cross(const Tensor& x, ModelRun& run, const Way& way) 
     if (kept != nullptr) return given;
     Tensor residual = x;
     add(residual, given);
+    if (!keeps_blocks()) *inputs = without_projections(*inputs, *trace);
     drop_needed(*trace, needed, way.keep);
     run.cross.push_back({inputs, spec, *std::move(trace), std::move(residual)});
     return given;
@@ -426,7 +445,11 @@ Result<ModelRun> Model::run_blocks(std::vector<ModelToken> tokens, Tensor x, con
     }
     if (config_.family->read_out == ReadOut::projected)
         x = row_of(x, read_row(config_, run.tokens));
-    run.read_out = read_out_of(*this, way.cache == nullptr ? x : row_of(x, x.shape().t - 1));
+    const bool last =
+        way.logits == LogitRows::last && config_.family->read_out == ReadOut::next_token;
+    const Index rows = way.cache != nullptr ? 1 : last ? 2 : x.shape().t;
+    run.read_out = read_out_of(*this, last_rows(x, rows));
+    if (last && !run.read_out.empty()) run.read_out = last_rows(run.read_out, 1);
     return run;
 }
 

@@ -35,11 +35,13 @@ struct ModelRun {
         {};  // of a decoder: each block's attention over the encoder; none of read_on()
     std::vector<ModelToken> tokens_kv = {};  // of read_group(): the keys', where they are others
     Tensor
-        read_out;  // [1, 1, T, vocabulary] logits, or [1, 1, 1, n] of the sentence or the classes; empty: the model has none
+        read_out;  // [1, 1, T, vocabulary] logits, LogitRows::last [1, 1, 1, vocabulary], or [1, 1, 1, n] of the sentence or the classes; empty: the model has none
     std::string note = {};  // of read(): what is to be known of the image; "": nothing
     std::shared_ptr<const RgbImage> image = {};  // of read(): patched_part() of it; null: none
 };
 
+/// Of which tokens a run has the logits of the next one. One that has them of all may take much memory: tokens × vocabulary.
+enum class LogitRows : std::uint8_t { all, last };
 /// Whether the weights of blocks stay in memory, or those of one at a time are read whenever it is computed.
 enum class KeptBlocks : std::uint8_t { all, one };
 
@@ -47,7 +49,7 @@ enum class KeptBlocks : std::uint8_t { all, one };
 class Model {
   public:
     /// Errors name file, key or array, value and what was expected.
-    /// KeptBlocks::one: weights().blocks is empty, and what looks at more than one run of a text is for other models.
+    /// KeptBlocks::one: weights().blocks is empty, of second() too, and what looks at more than one run of a text is for other models.
     static Result<Model> open(const std::filesystem::path& path, KeptBlocks kept = KeptBlocks::all);
     Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> tokenizer);
 
@@ -89,7 +91,8 @@ class Model {
     /// weights is replaced.
     Result<ModelRun> run(std::vector<ModelToken> tokens, const Backend& backend,
                          StageSet keep = all_stages(), const RunControl& control = {},
-                         const Interventions& interventions = {}) const;
+                         const Interventions& interventions = {},
+                         LogitRows logits = LogitRows::all) const;
     /// Rows of the tokens that follow those of `cache`, and of their next token: what run() gives of all of them together has
     /// these rows last, but for rounding, where no longer text turns otherwise (RopeRules::short_length). The cache takes them in,
     /// and where this fails is as it was. Of a layer, K and V are in the cache alone; q is after RoPE, and so is K; read_out is
@@ -106,17 +109,21 @@ class Model {
     /// mean, which is 0.
     Result<ModelRun> read(const std::string& text_or_image, const Backend& backend,
                           StageSet keep = all_stages(), const RunControl& control = {},
-                          const Interventions& interventions = {}) const;
+                          const Interventions& interventions = {},
+                          LogitRows logits = LogitRows::all) const;
 
     /// There are some, the model takes them behind so many others, and its embedding has each.
     Result<void> check_tokens(std::span<const ModelToken> tokens, Index before = 0) const;
 
   private:
     struct Way;  // how blocks are run
+    /// What is kept while a block is computed: its output, and q, k, v in place of weights that do not stay.
+    StageSet needed_stages(StageSet keep) const;
     /// x: what the tokens are where they enter, and then leave the next block of `run`, which gets its layer.
     Result<void> run_block(Tensor& x, ModelRun& run, const Way& way) const;
     /// What a block's attention over the encoder gives to x, which has its own attention's.
-    Result<Tensor> run_cross(const Tensor& x, ModelRun& run, const Way& way) const;
+    Result<Tensor> run_cross(const Tensor& x, const BlockWeights& block, ModelRun& run,
+                             const Way& way) const;
     /// The numbers that are added to scores by distance, of tokens behind those of a cache.
     void add_distances(Inputs& inputs, const KvCache* cache) const;
     Result<ModelRun> run_blocks(std::vector<ModelToken> tokens, Tensor x, const Way& way) const;

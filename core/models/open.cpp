@@ -25,12 +25,14 @@ struct SecondStack {
 /// The other stack of a family that has two, with the embedding of the first; arrays that it uses are no longer unused.
 Result<std::optional<SecondStack>> second_stack_of(const std::filesystem::path& path,
                                                    const ArrayFile& file, const ModelConfig& config,
-                                                   ModelWeights& first) {
+                                                   KeptBlocks kept, ModelWeights& first) {
     if (config.family->second == nullptr || config.alone) return std::nullopt;
     auto other = read_model_config(path / "config.json", Stack::second);
     if (!other) return tl::unexpected(other.error());
     if (auto fine = read_preparation(path, *other); !fine) return tl::unexpected(fine.error());
-    auto weights = read_model_weights(file, *other, other->image ? nullptr : &first.embedding);
+    const WeightMatrix* const embedding = other->image ? nullptr : &first.embedding;
+    auto weights = kept == KeptBlocks::all ? read_model_weights(file, *other, embedding)
+                                           : read_model_ends(file, *other, embedding);
     if (!weights) return tl::unexpected(weights.error());
     std::erase_if(first.unused, [&](const std::string& name) {
         return std::ranges::find(weights->unused, name) == weights->unused.end();
@@ -65,17 +67,17 @@ Result<Model> Model::open(const std::filesystem::path& path, KeptBlocks kept) {
     auto source = is_gguf(path) ? open_gguf_model(path) : open_model_folder(path);
     if (!source) return tl::unexpected(source.error());
     auto& [config, values, file, notes] = *source;
-    // Of a model whose blocks differ in width all are kept: the sentence encoder, which is small; and of one of two stacks.
-    const bool two = config.family->second != nullptr && !config.alone;
-    const bool all = kept == KeptBlocks::all || !config.family->names.residual.empty() || two;
-    if (all && kept == KeptBlocks::one)
+    // Of a model whose blocks differ in width all are kept: the sentence encoder, which is small.
+    if (!config.family->names.residual.empty() && kept == KeptBlocks::one) {
+        kept = KeptBlocks::all;
         notes.push_back(
-            fmt::format("the weights of all layers are in memory: those of a model {} "
-                        "are not read layer by layer",
-                        two ? "of two stacks" : "whose layers differ in width"));
+            "the weights of all layers are in memory: those of a model whose layers differ in "
+            "width are not read layer by layer");
+    }
+    const bool all = kept == KeptBlocks::all;
     auto weights = all ? read_model_weights(*file, config) : read_model_ends(*file, config);
     if (!weights) return tl::unexpected(weights.error());
-    auto second = second_stack_of(path, *file, config, *weights);
+    auto second = second_stack_of(path, *file, config, kept, *weights);
     if (!second) return tl::unexpected(second.error());
     const std::shared_ptr<const ArrayFile> blocks = all ? nullptr : std::move(file);
     file.reset();
@@ -99,9 +101,11 @@ Result<Model> Model::open(const std::filesystem::path& path, KeptBlocks kept) {
     if (!tokenizer) model.tokenizer_fault_ = tokenizer.error().sentence;
     model.file_notes_ = std::move(notes);
     model.source_ = blocks;
-    if (*second)
-        model.second_ = std::make_shared<const Model>(
-            std::move((*second)->config), std::move((*second)->weights), model.tokenizer_);
+    if (*second) {
+        Model other(std::move((*second)->config), std::move((*second)->weights), model.tokenizer_);
+        other.source_ = blocks;
+        model.second_ = std::make_shared<const Model>(std::move(other));
+    }
     return model;
 }
 

@@ -20,7 +20,7 @@ Tensor projected(const Tensor& x, const Params& params, Param weight, Param bias
     const Tensor& b = params[bias];
     for (Index row = 0; row < rows && !b.empty(); ++row)
         std::copy_n(b.data(), columns, made.data() + row * columns);
-    multiply({x.matrix(0, 0)}, {w.matrix(0, 0)}, made.matrix(0, 0),
+    multiply({x.matrix(0, 0)}, WeightPart{w}, made.matrix(0, 0),
              b.empty() ? Into::replace : Into::add);
     return made;
 }

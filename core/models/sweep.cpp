@@ -163,7 +163,8 @@ void Sweep::count_run() {
         made_.products_of_run += rows * (of.keys + of.queries + of.rest);
         work_ += static_cast<double>(made_.layers - layer) * count;
     }
-    made_.products_of_run += static_cast<double>(run_.read_out.shape().t) * read_out_products();
+    const bool tokens = model_.config().family->read_out == ReadOut::next_token;
+    made_.products_of_run += (tokens ? rows : 1.0) * read_out_products();
 }
 
 Result<void> Sweep::begin() {
@@ -231,7 +232,7 @@ Result<Tensor> Sweep::changes_of(Index layer, const Tensor& context) {
     const Index width = context.shape().d;
     auto changes = Tensor::uninitialised({1, made_.heads, tokens_, w_o.shape().d});
     for (Index h = 0; h < made_.heads; ++h)
-        multiply({std::as_const(*by).matrix(0, h)}, {w_o.matrix(0, 0).row_block(h * width, width)},
+        multiply({std::as_const(*by).matrix(0, h)}, rows_of_weight(w_o, h * width, width),
                  changes.matrix(0, h));
     made_.products += static_cast<double>(tokens_ * w_o.count());
     return changes;

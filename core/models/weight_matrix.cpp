@@ -5,37 +5,21 @@
 namespace attn {
 
 Index WeightMatrix::bytes() const {
-    return floats_.count() * Index{sizeof(float)} + halves_.count() * Index{sizeof(std::uint16_t)};
+    return numbers_.count() *
+           static_cast<Index>(numbers_.narrow() ? sizeof(std::uint16_t) : sizeof(float));
 }
 
 float WeightMatrix::operator()(Index row, Index column) const {
-    return halves_.empty() ? floats_(0, 0, row, column)
-                           : widened(halves_(0, 0, row, column), format_);
+    const Narrow* const narrow = numbers_.narrow();
+    return narrow ? widened(narrow->data()[row * shape().d + column], narrow->format())
+                  : numbers_(0, 0, row, column);
 }
 
 void WeightMatrix::copy_row(Index row, std::span<float> to) const {
-    if (halves_.empty())
-        std::ranges::copy(floats_.matrix(0, 0).row(row), to.begin());
+    if (const Narrow* const narrow = numbers_.narrow())
+        widen({narrow->data() + row * shape().d, to.size()}, narrow->format(), to);
     else
-        widen(halves_.matrix(0, 0).row(row), format_, to);
-}
-
-void WeightMatrix::multiply_from_left(MatrixView<const float> a, MatrixView<float> out,
-                                      Into into) const {
-    if (halves_.empty())
-        multiply(Factor{a}, Factor{floats_.matrix(0, 0)}, out, into);
-    else
-        multiply_halves(Factor{a}, HalfFactor{halves_.matrix(0, 0), format_}, out, into);
-}
-
-void WeightMatrix::multiply_with_rows(MatrixView<const float> a, Index first, Index count,
-                                      MatrixView<float> out) const {
-    if (halves_.empty())
-        multiply(Factor{a}, transposed(floats_.matrix(0, 0).row_block(first, count)), out);
-    else
-        multiply_halves(Factor{a},
-                        HalfFactor{halves_.matrix(0, 0).row_block(first, count), format_, true},
-                        out);
+        std::ranges::copy(numbers_.matrix(0, 0).row(row), to.begin());
 }
 
 }  // namespace attn

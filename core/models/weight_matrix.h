@@ -3,7 +3,6 @@
 #include <span>
 #include <utility>
 
-#include "core/halves.h"
 #include "core/kernels/matmul.h"
 #include "core/tensor.h"
 
@@ -15,12 +14,11 @@ class WeightMatrix {
   public:
     /// Empty: not there.
     WeightMatrix() = default;
-    WeightMatrix(Tensor numbers) : floats_(std::move(numbers)) {}
-    WeightMatrix(HalfTensor numbers, HalfFormat format)
-        : halves_(std::move(numbers)), format_(format) {}
+    WeightMatrix(Tensor numbers) : numbers_(std::move(numbers)) {}
 
-    bool empty() const { return floats_.empty() && halves_.empty(); }
-    const Shape& shape() const { return halves_.empty() ? floats_.shape() : halves_.shape(); }
+    bool empty() const { return numbers_.empty(); }
+    const Shape& shape() const { return numbers_.shape(); }
+    const Tensor& tensor() const { return numbers_; }
     /// What its numbers take in memory.
     Index bytes() const;
 
@@ -30,15 +28,17 @@ class WeightMatrix {
 
     /// out = a W, or out += a W.
     void multiply_from_left(MatrixView<const float> a, MatrixView<float> out,
-                            Into into = Into::replace) const;
+                            Into into = Into::replace) const {
+        multiply({a}, WeightPart{numbers_}, out, into);
+    }
     /// out = a W_pᵀ, W_p being `count` rows of W from `first` on.
     void multiply_with_rows(MatrixView<const float> a, Index first, Index count,
-                            MatrixView<float> out) const;
+                            MatrixView<float> out) const {
+        multiply({a}, transposed(rows_of_weight(numbers_, first, count)), out);
+    }
 
   private:
-    Tensor floats_;      // or
-    HalfTensor halves_;  // of which one is empty
-    HalfFormat format_ = HalfFormat::float16;
+    Tensor numbers_;
 };
 
 }  // namespace attn

@@ -23,11 +23,24 @@ inline std::string shown_extent(Index extent) {
     return extent == kAny ? "any" : fmt::format("{}", extent);
 }
 
-/// What attention has of its file.
-struct Projected {
-    Tensor weight;  // [1, 1, in, out]
-    Tensor bias;    // [1, 1, 1, out], or empty
-};
+/// The n-th of several of that many numbers, one after the other.
+auto nth_part(const auto& from, Index n, Index count) {
+    const auto first = from.begin() + n * count;
+    return std::vector(first, first + count);
+}
+/// A matrix of so many rows, the other way round.
+auto turned_numbers(const auto& from, Index rows) {
+    constexpr Index kTile = 32;
+    const Index columns = std::ssize(from) / rows;
+    std::vector to(from.begin(), from.end());
+    for (Index top = 0; top < rows; top += kTile)
+        for (Index left = 0; left < columns; left += kTile)
+            for (Index j = left; j < std::min(columns, left + kTile); ++j)
+                for (Index i = top; i < std::min(rows, top + kTile); ++i)
+                    to[static_cast<std::size_t>(j * rows + i)] =
+                        from[static_cast<std::size_t>(i * columns + j)];
+    return to;
+}
 
 /// Takes arrays out of a file by their names in a family, and remembers which.
 class WeightReader {
@@ -73,17 +86,19 @@ class WeightReader {
         HalfArray& array = **halves;
         const auto shape = matrix_shape(name, array.extents, rows, columns);
         if (!shape) return tl::unexpected(shape.error());
-        return WeightMatrix(HalfTensor::shared(*shape, std::move(array.values)), array.format);
+        return WeightMatrix(Tensor::narrow(*shape, std::move(array.values), array.format));
     }
-    /// x W + b with W in float32.
-    Result<Projected> projected(std::string_view pattern, Index layer, Index in, Index out) {
-        return with_bias<Projected>(weight(full_name(pattern, layer, ".weight"), in, out), pattern,
-                                    layer);
-    }
-    /// With W in the type of the file.
+    /// x W + b with W in the type of the file.
     Result<LinearWeights> linear(std::string_view pattern, Index layer, Index in, Index out) {
-        return with_bias<LinearWeights>(own_weight(full_name(pattern, layer, ".weight"), in, out),
-                                        pattern, layer);
+        auto weights = own_weight(full_name(pattern, layer, ".weight"), in, out);
+        if (!weights) return tl::unexpected(weights.error());
+        LinearWeights linear;
+        linear.weight = *std::move(weights);
+        if (!bias_of(pattern).value_or(has(pattern, layer, ".bias"))) return linear;
+        auto bias = matrix(full_name(pattern, layer, ".bias"), 1, linear.weight.shape().d);
+        if (!bias) return tl::unexpected(bias.error());
+        linear.bias = *std::move(bias);
+        return linear;
     }
     /// torch's [out, channels, patch, patch] as a matrix [channels · patch · patch, out].
     Result<LinearWeights> convolution(std::string_view pattern, Index out,
@@ -97,7 +112,7 @@ class WeightReader {
         const auto stored = tensor(*array, {1, 1, out, image.channels * image.patch * image.patch});
         if (!stored) return tl::unexpected(stored.error());
         LinearWeights linear;
-        linear.weight = turned(*stored);
+        linear.weight = turned_floats(*stored);
         if (!has(pattern, 0, ".bias")) return linear;
         auto bias = matrix(full_name(pattern, 0, ".bias"), 1, out);
         if (!bias) return tl::unexpected(bias.error());
@@ -132,10 +147,10 @@ class WeightReader {
         std::vector<LinearWeights> experts;
         for (Index n = 0; n < count; ++n)
             experts.push_back(
-                {*halves ? WeightMatrix(part_of<std::uint16_t>((*halves)->values, n, shape),
-                                        (*halves)->format)
-                         : WeightMatrix(part_of<float>(std::as_const(whole).values(), n, shape)),
-                 part_of<float>(std::as_const(*biases).values(), n, {1, 1, 1, shape.d})});
+                {*halves ? Tensor::narrow(shape, nth_part((*halves)->values, n, shape.count()),
+                                          (*halves)->format)
+                         : Tensor::shared(shape, nth_part(whole.values(), n, shape.count())),
+                 Tensor::shared({1, 1, 1, shape.d}, nth_part(biases->values(), n, shape.d))});
         return experts;
     }
     /// Older files of BERT say gamma and beta.
@@ -207,7 +222,7 @@ class WeightReader {
         if (!shape) return tl::unexpected(shape.error());
         auto stored = tensor(*array, *shape);
         if (!stored || rows_are_inputs_) return stored;
-        return turned(*stored);
+        return turned_floats(*stored);
     }
     /// The same in the type of the file.
     Result<WeightMatrix> own_weight(const std::string& name, Index in, Index out) {
@@ -217,24 +232,14 @@ class WeightReader {
         HalfArray& array = **halves;
         const auto shape = weight_shape(name, array.extents, in, out);
         if (!shape) return tl::unexpected(shape.error());
-        HalfTensor stored = HalfTensor::shared(*shape, std::move(array.values));
-        if (!rows_are_inputs_) stored = turned(stored);
-        return WeightMatrix(std::move(stored), array.format);
+        if (rows_are_inputs_)
+            return WeightMatrix(Tensor::narrow(*shape, std::move(array.values), array.format));
+        return WeightMatrix(Tensor::narrow({1, 1, shape->d, shape->t},
+                                           turned_numbers(array.values, shape->t), array.format));
     }
     static Result<WeightMatrix> as_weight_matrix(Result<Tensor> floats) {
         if (!floats) return tl::unexpected(floats.error());
         return WeightMatrix(*std::move(floats));
-    }
-    template <class Linear, class Matrix>
-    Result<Linear> with_bias(Result<Matrix> weights, std::string_view pattern, Index layer) {
-        if (!weights) return tl::unexpected(weights.error());
-        Linear linear;
-        linear.weight = *std::move(weights);
-        if (!bias_of(pattern).value_or(has(pattern, layer, ".bias"))) return linear;
-        auto bias = matrix(full_name(pattern, layer, ".bias"), 1, linear.weight.shape().d);
-        if (!bias) return tl::unexpected(bias.error());
-        linear.bias = *std::move(bias);
-        return linear;
     }
     /// Whether the configuration says that there is one.
     std::optional<bool> bias_of(std::string_view pattern) const {
@@ -338,25 +343,9 @@ class WeightReader {
         return bad_input(fmt::format("{}: a weight is {}; expected float32, float16 or bfloat16",
                                      file_.what(), array.dtype));
     }
-    /// The n-th of several of that shape, one after the other.
-    template <class Scalar>
-    static TensorOf<Scalar> part_of(std::span<const Scalar> from, Index n, const Shape& shape) {
-        const auto part = from.subspan(static_cast<std::size_t>(n * shape.count()),
-                                       static_cast<std::size_t>(shape.count()));
-        return TensorOf<Scalar>::shared(shape, std::vector<Scalar>(part.begin(), part.end()));
-    }
-    template <class Scalar>
-    static TensorOf<Scalar> turned(const TensorOf<Scalar>& from) {
-        constexpr Index kTile = 32;
-        const Index rows = from.shape().t;
-        const Index columns = from.shape().d;
-        std::vector<Scalar> to(from.values().size());
-        for (Index top = 0; top < rows; top += kTile)
-            for (Index left = 0; left < columns; left += kTile)
-                for (Index j = left; j < std::min(columns, left + kTile); ++j)
-                    for (Index i = top; i < std::min(rows, top + kTile); ++i)
-                        to[static_cast<std::size_t>(j * rows + i)] = from.data()[i * columns + j];
-        return TensorOf<Scalar>::shared({1, 1, columns, rows}, std::move(to));
+    static Tensor turned_floats(const Tensor& from) {
+        const Shape shape = from.shape();
+        return Tensor::shared({1, 1, shape.d, shape.t}, turned_numbers(from.values(), shape.t));
     }
 
     const ArrayFile& file_;

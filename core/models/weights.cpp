@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -12,44 +13,43 @@
 namespace attn {
 namespace {
 
-/// Columns first … first + count of a [in, out] weight or a [1, out] bias.
-Tensor columns_of(const Tensor& from, Index first, Index count) {
+/// Of a [in, out] weight or a [1, out] bias: `count` columns from each of `firsts` on, side by side.
+Tensor columns_of(const Tensor& from, std::span<const Index> firsts, Index count) {
     if (from.empty()) return {};
-    std::vector<float> to;
-    to.reserve(static_cast<std::size_t>(from.shape().t * count));
-    for (Index row = 0; row < from.shape().t; ++row) {
-        const auto columns = from.matrix(0, 0).column_block(first, count).row(row);
-        to.insert(to.end(), columns.begin(), columns.end());
-    }
-    return Tensor::shared({1, 1, from.shape().t, count}, std::move(to));
+    const Index rows = from.shape().t, columns = from.shape().d;
+    const Shape shape{1, 1, rows, std::ssize(firsts) * count};
+    const auto taken = [&]<class Scalar>(const Scalar* data) {
+        std::vector<Scalar> to;
+        to.reserve(static_cast<std::size_t>(shape.count()));
+        for (Index row = 0; row < rows; ++row)
+            for (const Index first : firsts) {
+                const Scalar* const begin = data + row * columns + first;
+                to.insert(to.end(), begin, begin + count);
+            }
+        return to;
+    };
+    if (const Narrow* const narrow = from.narrow())
+        return Tensor::narrow(shape, taken(narrow->data()), narrow->format());
+    return Tensor::shared(shape, taken(from.data()));
 }
 
 /// q, k and v of each head, `width` columns each, side by side.
-Result<void> split_heads(const Projected& qkv, const ModelConfig& config, Index width,
-                         Params& params) {
-    const auto part_of = [&](const Tensor& from, Index part) {
-        std::vector<float> to;
-        for (Index row = 0; row < from.shape().t && !from.empty(); ++row)
-            for (Index head = 0; head < config.heads; ++head) {
-                const auto columns =
-                    from.matrix(0, 0).column_block((3 * head + part) * width, width).row(row);
-                to.insert(to.end(), columns.begin(), columns.end());
-            }
-        if (to.empty()) return Tensor();
-        return Tensor::shared({1, 1, from.shape().t, config.heads * width}, std::move(to));
-    };
+void split_heads(const LinearWeights& qkv, const ModelConfig& config, Index width, Params& params) {
     Index part = 0;
     for (const auto& [weight, bias] :
          {std::pair{Param::w_q, Param::b_q}, std::pair{Param::w_k, Param::b_k},
           std::pair{Param::w_v, Param::b_v}}) {
-        params[weight] = part_of(qkv.weight, part);
-        params[bias] = part_of(qkv.bias, part++);
+        std::vector<Index> firsts;
+        for (Index head = 0; head < config.heads; ++head)
+            firsts.push_back((3 * head + part) * width);
+        params[weight] = columns_of(qkv.weight.tensor(), firsts, width);
+        params[bias] = columns_of(qkv.bias, firsts, width);
+        ++part;
     }
-    return {};
 }
 
 /// How the columns of q|k|v fall to heads, where the file has one matrix for all three.
-Result<void> split_qkv(const Projected& qkv, const ModelConfig& config, Params& params) {
+Result<void> split_qkv(const LinearWeights& qkv, const ModelConfig& config, Params& params) {
     const Index out = qkv.weight.shape().d;
     const Index parts = config.heads + 2 * config.kv_heads;
     if (out % parts != 0)
@@ -59,14 +59,17 @@ Result<void> split_qkv(const Projected& qkv, const ModelConfig& config, Params& 
     if (config.head_width && width != *config.head_width)
         return bad_input(fmt::format("q|k|v has {} columns; expected {}, {} of each of {} heads",
                                      out, parts * *config.head_width, *config.head_width, parts));
-    if (config.family->qkv_order == QkvOrder::heads) return split_heads(qkv, config, width, params);
+    if (config.family->qkv_order == QkvOrder::heads) {
+        split_heads(qkv, config, width, params);
+        return {};
+    }
     Index first = 0;
     for (const auto& [weight, bias, heads] :
          {std::tuple{Param::w_q, Param::b_q, config.heads},
           std::tuple{Param::w_k, Param::b_k, config.kv_heads},
           std::tuple{Param::w_v, Param::b_v, config.kv_heads}}) {
-        params[weight] = columns_of(qkv.weight, first, heads * width);
-        params[bias] = columns_of(qkv.bias, first, heads * width);
+        params[weight] = columns_of(qkv.weight.tensor(), {&first, 1}, heads * width);
+        params[bias] = columns_of(qkv.bias, {&first, 1}, heads * width);
         first += heads * width;
     }
     return {};
@@ -101,11 +104,11 @@ void read_q_k_v(WeightReader& reader, const ModelConfig& config, Index layer,
                 Params& params, Steps& steps) {
     const auto take = [&](std::string_view pattern, Index in, Index heads, Param weight,
                           Param bias) {
-        Projected projected;
+        LinearWeights linear;
         const Index out = config.head_width ? heads * *config.head_width : kAny;
-        steps.take(reader.projected(pattern, layer, in, out), projected);
-        params[weight] = std::move(projected.weight);
-        params[bias] = std::move(projected.bias);
+        steps.take(reader.linear(pattern, layer, in, out), linear);
+        params[weight] = linear.weight.tensor();
+        params[bias] = std::move(linear.bias);
     };
     const auto& [in, from] = in_from;
     const std::string_view* const name = names.begin();
@@ -118,8 +121,8 @@ void read_projections(WeightReader& reader, const ModelConfig& config, Index lay
                       Params& params, Steps& steps) {
     const TensorNames& names = config.family->names;
     if (!names.qkv.empty()) {
-        Projected qkv;
-        steps.take(reader.projected(names.qkv, layer, in, kAny), qkv);
+        LinearWeights qkv;
+        steps.take(reader.linear(names.qkv, layer, in, kAny), qkv);
         if (steps.fine())
             if (auto split = split_qkv(qkv, config, params); !split) steps.keep(split.error());
         return;
@@ -135,12 +138,12 @@ void read_cross(WeightReader& reader, const ModelConfig& config, Index layer, In
     read_q_k_v(reader, config, layer, {names.cross_q, names.cross_k, names.cross_v},
                {width, config.width}, block.cross, steps);
     if (!steps.fine()) return;
-    Projected out;
-    steps.take(reader.projected(
-                   names.cross_out, layer,
-                   block.cross[Param::w_v].shape().d * (config.heads / config.kv_heads), width),
-               out);
-    block.cross[Param::w_o] = std::move(out.weight);
+    LinearWeights out;
+    steps.take(
+        reader.linear(names.cross_out, layer,
+                      block.cross[Param::w_v].shape().d * (config.heads / config.kv_heads), width),
+        out);
+    block.cross[Param::w_o] = out.weight.tensor();
     block.cross[Param::b_o] = std::move(out.bias);
     steps.take(reader.norm(names.cross_norm, layer, width), block.cross_norm);
 }
@@ -238,14 +241,14 @@ Index read_block(WeightReader& reader, const ModelConfig& config, Index layer, I
     const TensorNames& names = config.family->names;
     read_projections(reader, config, layer, in, block.attention, steps);
     if (!steps.fine()) return 0;
-    Projected out;
-    steps.take(reader.projected(
+    LinearWeights out;
+    steps.take(reader.linear(
                    names.out, layer,
                    block.attention[Param::w_v].shape().d * (config.heads / config.kv_heads), kAny),
                out);
     if (!steps.fine()) return 0;
     const Index width = out.weight.shape().d;
-    block.attention[Param::w_o] = std::move(out.weight);
+    block.attention[Param::w_o] = out.weight.tensor();
     block.attention[Param::b_o] = std::move(out.bias);
     if (reader.has(names.residual, layer))
         steps.take(reader.linear(names.residual, layer, in, width), block.residual);
@@ -360,11 +363,12 @@ Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig
     return weights;
 }
 
-Result<ModelWeights> read_model_ends(const ArrayFile& file, const ModelConfig& config) {
+Result<ModelWeights> read_model_ends(const ArrayFile& file, const ModelConfig& config,
+                                     const WeightMatrix* embedding) {
     WeightReader reader(file, config);
     Steps steps;
     ModelWeights weights;
-    read_entry(reader, file, config, weights, steps);
+    read_entry(reader, file, config, weights, steps, embedding);
     if (steps.fine()) read_ends(reader, config, config.width, weights, steps);
     if (auto fine = steps.finish(); !fine) return tl::unexpected(fine.error());
     return weights;

@@ -10,8 +10,8 @@
 
 namespace attn {
 
-// The numbers of a model, under the same names whatever its family calls them, weights [in, out]. Attention's, norms and
-// biases are in float32; a WeightMatrix is in the type of the file.
+// The numbers of a model, under the same names whatever its family calls them, weights [in, out]. Norms and biases are in
+// float32; a WeightMatrix and attention's matrices are in the type of the file, see Tensor::narrow().
 
 /// y = x W + b. An empty weight: it is not there.
 struct LinearWeights {
@@ -66,7 +66,8 @@ struct ModelWeights {
 Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig& config,
                                         const WeightMatrix* embedding = nullptr);
 /// The same without its blocks; what the file has that means nothing is not known then.
-Result<ModelWeights> read_model_ends(const ArrayFile& file, const ModelConfig& config);
+Result<ModelWeights> read_model_ends(const ArrayFile& file, const ModelConfig& config,
+                                     const WeightMatrix* embedding = nullptr);
 /// One of the blocks, whose input has `in` columns.
 Result<BlockWeights> read_block_weights(const ArrayFile& file, const ModelConfig& config,
                                         Index layer, Index in);

@@ -1,6 +1,8 @@
 // The one matrix product, against sums in double.
 
 #include "core/kernels/matmul.h"
+#include "core/kernels/widen.h"
+#include "core/rounding.h"
 
 #include <doctest/doctest.h>
 
@@ -100,6 +102,20 @@ TEST_CASE("a factor of 16-bit floats gives, bit for bit, what it gives in float3
                     if (n.k > 1) CHECK(out(0, 0, n.m - 1, n.n - 1) != 1.0F);
                 }
             }
+}
+
+TEST_CASE("16 bits are widened by vectors as one by one, whatever they are") {
+    for (const HalfFormat format : {HalfFormat::float16, HalfFormat::bfloat16})
+        for (const Index columns : {1, 5, 16, 4099}) {
+            HalfTensor halves({1, 1, divide_up(0x10000, columns), columns});
+            for (std::size_t n = 0; n < halves.values().size(); ++n)
+                halves.values()[n] = static_cast<std::uint16_t>(n);
+            Tensor wide(halves.shape());
+            widen_rows(std::as_const(halves).matrix(0, 0), format, wide.matrix(0, 0));
+            for (std::size_t n = 0; n < halves.values().size(); ++n)
+                REQUIRE(std::bit_cast<std::uint32_t>(wide.values()[n]) ==
+                        std::bit_cast<std::uint32_t>(widened(halves.values()[n], format)));
+        }
 }
 
 TEST_CASE("a product of parts of larger matrices leaves the rest alone") {

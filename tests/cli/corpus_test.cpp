@@ -280,6 +280,21 @@ TEST_CASE("corpus: a session finds it where both were moved, and it opens with a
     CHECK(says(damaged.notes, "model.safetensors"));
 }
 
+TEST_CASE("corpus: where no text could be measured it fails and says why; a part may have none") {
+    const Corpus corpus;
+    const std::string texts = corpus.scratch.at("none.txt"), out = corpus.scratch.at("none.npz");
+    std::ofstream(texts) << "\n\n";
+    const Arguments command{"heads", corpus.model, "--texts", texts, "-o", out};
+    check_refused(command, "no text of " + texts +
+                               " could be measured: 2 texts without a token, left out: 0, 1");
+    CHECK_FALSE(std::filesystem::exists(out));
+    std::ofstream(texts, std::ios::trunc).close();
+    check_refused(command, texts + " holds no text; expected one a line");
+    Arguments part = command;
+    part.insert(part.end(), {"--part", "1/2"});
+    succeeds(part);
+}
+
 TEST_CASE("heads --stream: the measures of one text with the weights of one layer at a time") {
     const Scratch scratch;
     const std::string folder = test::gpt2_folder(scratch).string();
@@ -311,6 +326,15 @@ TEST_CASE("heads --stream: the measures of one text with the weights of one laye
         if (!name.ends_with(".output") && !name.ends_with("W_O") && !name.ends_with("b_O"))
             CHECK_MESSAGE(streamed.arrays.at(name).values == array.values, name);
     CHECK(succeeds({"heads", one, "-o", "-"}).out.starts_with("layer,head"));
+    // of a model without a tokenizer, and of one of two stacks
+    const Arguments ids{"heads", test::golden_model("gpt2").string(), "--token-ids", "1,2,3"};
+    CHECK(succeeds(joined(ids, {"--stream"})).out == succeeds(ids).out);
+    for (const auto& [file, more] : {std::pair{one, Arguments{"--stream"}}, {all, Arguments{}}})
+        succeeds(joined({"trace", "--model", test::golden_model("t5").string(), "--token-ids",
+                         "1,2,3", "--decoder", "4 5", "--group", "cross", "-o", file},
+                        more));
+    CHECK(read_npz(one).value().arrays.at("l1.weights").values ==
+          read_npz(all).value().arrays.at("l1.weights").values);
     check_refused(
         {"trace", "--model", folder, "--text", "a", "--stream", "--off", "0.0", "-o", one},
         "--off is given with --stream");

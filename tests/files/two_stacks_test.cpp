@@ -325,6 +325,9 @@ TEST_CASE("circuits and sweeps are of the stack that is shown, and refused betwe
     CHECK(image->head.qk == must(head_circuit(*model.second(), {1, 0}, {})).qk);
     CHECK(text->head.qk == must(head_circuit(model, {1, 0}, {})).qk);
     CHECK(image->head.qk != text->head.qk);
+    // of weights alone: nothing is run
+    CHECK(must(swept({clip, kSource, false, Ablation::zero, "no such file.png", "image"}, asked))
+              .swept->circuit->head.qk == image->head.qk);
     CHECK(sentence_in(of("match")) ==
           "circuits and sweeps are of a stack's own attention; match is between the two: expected "
           "text or image");

@@ -174,10 +174,13 @@ TEST_CASE("a request that throws is answered with the reason") {
         if (request == 1) throw std::bad_alloc();
         throw std::runtime_error("too many links");
     }};
-    for (const auto& [request, words] : {std::pair{1, "test: there is not enough memory for it"},
-                                         std::pair{2, "test: too many links"}}) {
+    for (const auto& [request, words] : {std::pair{1, "Test: there is not enough memory for it."},
+                                         std::pair{2, "Test: too many links."}}) {
         rig.update(request);
-        CHECK(only<view::Notify>(rig.next()).message.words == words);
+        const view::FailedRequest failed = only<view::RequestFailed>(rig.next()).what;
+        CHECK(failed.job == "test");
+        CHECK(failed.words == words);
+        CHECK(failed.request->as<Asked<int>>()->what == request);
     }
 }
 

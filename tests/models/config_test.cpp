@@ -8,6 +8,7 @@
 
 #include "attn_tree.h"
 #include "core/io/json.h"
+#include "core/models/config_keys.h"
 #include "core/models/model.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
@@ -370,4 +371,41 @@ TEST_CASE("a missing or misshapen tensor is named with what was expected") {
     CHECK(open(R"({"model_type":"gpt2","n_embd":24,"n_layer":2,"n_head":5,"vocab_size":50})") ==
           "q|k|v has 72 columns; expected a multiple of 15 heads");
     std::filesystem::remove_all(folder);
+}
+
+TEST_CASE(
+    "a setting of a wrong type is an error that has its name, the value and what is expected") {
+    // read nowhere, or not where another key says that it does not count
+    constexpr std::string_view kNotRead[] = {
+        "is_encoder_decoder", "max_window_layers", "original_max_position_embeddings",
+        "sliding_window",     "vocab_size",        "projection_dim"};
+    int refused = 0;
+    for (const ModelFamily& family : model_families()) {
+        const auto golden = must(read_json_file(test::golden_model(family.key) / "config.json"));
+        for (const auto& setting : golden.items()) {
+            const std::string& key = setting.key();
+            if (!is_own_key(family, key) || is_no_setting(key) ||
+                std::ranges::find(kNotRead, key) != std::end(kNotRead))
+                continue;
+            for (const std::string value : {R"("a text")", R"({"a":[1]})", "[[]]"}) {
+                if (setting.value().is_object() && value.starts_with('{')) continue;
+                auto config = golden;
+                config[key] = nlohmann::json::parse(value);
+                const std::string fault = fault_of(config.dump());
+                CAPTURE(family.key);
+                CAPTURE(key);
+                CAPTURE(value);
+                CAPTURE(fault);
+                CHECK(says(fault, fmt::format("'{}'", key)));
+                CHECK(says(fault, "; expected "));
+                ++refused;
+            }
+        }
+    }
+    CHECK(refused > 300);
+    CHECK(
+        fault_of(fmt::format(R"({{{},"eos_token_id":"</s>"}})", kGpt2)) ==
+        "c.json has 'eos_token_id' = \"</s>\"; expected the number of a token, or a list of them");
+    CHECK(fault_of(fmt::format(R"({{{},"architectures":[2]}})", kGpt2)) ==
+          "c.json has 'architectures' = [2]; expected a list of names of classes");
 }

@@ -8,6 +8,7 @@
 #include "core/corpus/file.h"
 #include "core/corpus/measure.h"
 #include "core/io/json.h"
+#include "core/models/groups.h"
 #include "core/models/several_texts.h"
 #include "tests/support/small_models.h"
 
@@ -254,11 +255,39 @@ TEST_CASE("blocks that are read when they are needed give the same bits") {
     check_read_by_block(scratch / "t5");
 }
 
-TEST_CASE("two stacks are in memory whatever is asked for, which is said") {
-    const Model model = Model::open(test::golden_model("t5"), KeptBlocks::one).value();
-    CHECK(model.keeps_blocks());
-    REQUIRE(model.notes().size() == 1);
-    CHECK(model.notes()[0] ==
-          "the weights of all layers are in memory: those of a model of two stacks are not read "
-          "layer by layer");
+TEST_CASE("so do two stacks, each group of them") {
+    const std::string clip = (test::golden_model("clip") / "image.png").string();
+    const std::pair<const char*, Reading> readings[] = {
+        {"t5", {"3 1 4 1 5", "2 7", ""}},      {"t5", {"3 1 4 1 5", "2 7", "decoder"}},
+        {"t5", {"3 1 4 1 5", "2 7", "cross"}}, {"clip", {"3 1 4", clip, ""}},
+        {"clip", {"3 1 4", clip, "image"}},    {"clip", {"3 1 4 || 5 9", clip, "match"}}};
+    for (const auto& [family, reading] : readings) {
+        CAPTURE(family);
+        CAPTURE(reading.group);
+        const Model all = Model::open(test::golden_model(family)).value();
+        const Model one = Model::open(test::golden_model(family), KeptBlocks::one).value();
+        REQUIRE(one.second());
+        CHECK(one.weights().blocks.empty());
+        CHECK(one.second()->weights().blocks.empty());
+        const Backend& backend = *find_backend("staged");
+        const auto expected = read_group(all, reading, backend).value();
+        const auto got = read_group(one, reading, backend).value();
+        CHECK(got.read_out == expected.read_out);
+        REQUIRE(got.layers.size() == expected.layers.size());
+        for (std::size_t n = 0; n < got.layers.size(); ++n) {
+            CHECK(got.layers[n].trace[Stage::weights] == expected.layers[n].trace[Stage::weights]);
+            CHECK(got.layers[n].residual == expected.layers[n].residual);
+            CHECK_FALSE(got.layers[n].inputs->projects());
+        }
+    }
+}
+
+TEST_CASE("texts are parted by two bars, and one may have them itself behind a backslash") {
+    using Texts = std::vector<std::string>;
+    CHECK(parts_of("a cat || a dog") == Texts{"a cat", "a dog"});
+    CHECK(parts_of(R"(a \|| b || \||\||| c)") == Texts{"a || b", "||||| c"});
+    CHECK(parts_of("||") == Texts{"", ""});
+    const auto same = [](const std::string& part) { return part; };
+    for (const char* const all : {R"(a \|| b || c)", "x", R"(x \||)", "a | b || c"})
+        CHECK(parts_of(with_parts(all, same)) == parts_of(all));
 }

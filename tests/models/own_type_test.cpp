@@ -11,7 +11,11 @@
 #include "core/halves.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/json.h"
+#include "core/models/circuits.h"
+#include "core/models/generate.h"
+#include "core/models/lens.h"
 #include "core/models/model.h"
+#include "core/models/sweep.h"
 #include "tests/io/bytes.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
@@ -168,6 +172,8 @@ TEST_CASE("a model in 16 bits runs, bit for bit, as the same numbers in float32"
             const LinearWeights& down =
                 block.experts.empty() ? block.mlp.down : block.experts.front().down;
             CHECK(down.weight.bytes() == 2 * down.weight.shape().count());
+            for (const Param param : {Param::w_q, Param::w_k, Param::w_v, Param::w_o})
+                CHECK(block.attention[param].narrow() != nullptr);
 
             const ModelRun run = run_of(narrow);
             check_equal(run, run_of(wide));
@@ -177,6 +183,72 @@ TEST_CASE("a model in 16 bits runs, bit for bit, as the same numbers in float32"
             const Interventions off{{{0, 1}}, {}, {}};
             check_equal(run_of(narrow, off), run_of(wide, off));
         }
+}
+
+TEST_CASE("in 16 bits lens, sweeps, circuits and a text that goes on have the bits of float32") {
+    const std::vector<ModelToken> tokens{{3, ""}, {1, ""}, {4, ""}, {1, ""}, {5, ""}};
+    const Backend& staged = *find_backend("staged");
+    for (const char* const family : {"gpt2", "llama", "gpt_neox", "gemma2"})
+        for (const HalfFormat format : {HalfFormat::float16, HalfFormat::bfloat16}) {
+            CAPTURE(family);
+            const FloatArrays arrays = rounded_weights(family, format);
+            const Scratch narrow_folder, wide_folder;
+            const auto narrow = std::make_shared<const Model>(
+                model_with(narrow_folder, family, file_of(arrays, &format)));
+            const auto wide = std::make_shared<const Model>(
+                model_with(wide_folder, family, file_of(arrays, nullptr)));
+            const auto both = [&](const auto& of) {
+                const auto a = of(*narrow), b = of(*wide);
+                CHECK(a == b);
+            };
+            both([&](const Model& model) {
+                const ModelRun run = must(model.run(tokens, staged, attribution_stages()));
+                const auto parts = must(attribute_logit(model, run, 4, 2, 1));
+                std::vector<double> values{parts.logit, parts.sum};
+                for (const LogitPart& part : parts.parts) values.push_back(part.value);
+                const HeadSweep sweep = must(sweep_heads(model, run, staged));
+                for (const SweptHead& head : sweep.swept)
+                    values.insert(values.end(), {head.difference, head.kl});
+                return values;
+            });
+            both([&](const Model& model) {
+                const HeadCircuit circuit = must(head_circuit(model, {1, 1}));
+                std::vector<double> values = circuit.qk;
+                values.insert(values.end(), circuit.ov.begin(), circuit.ov.end());
+                values.push_back(circuit.copying.value_or(0.0));
+                return values;
+            });
+            both([&](const Model& model) {
+                return must(token_circuit(model, {1, 0}, tokens)).qk.values;
+            });
+            both([&](const Model& model) {  // the reference takes its weights to float64
+                return must(model.run(tokens, *find_backend("reference"))).read_out;
+            });
+            const auto grown = [&](const std::shared_ptr<const Model>& model) {
+                auto text = must(Generation::of(model, staged));
+                must(text.read(tokens));
+                const Tensor logits = must(text.read(2)).rows.read_out;
+                return logits;
+            };
+            CHECK(grown(narrow) == grown(wide));
+        }
+}
+
+TEST_CASE(
+    "a copy of a tensor in 16 bits has its own floats, and one that is written its own numbers") {
+    const Tensor narrow =
+        Tensor::narrow({1, 1, 1, 3}, {0x3F80, 0xC000, 0x7F80}, HalfFormat::bfloat16);
+    CHECK(narrow == Tensor({1, 1, 1, 3}, std::vector<float>{1.0F, -2.0F, INFINITY}));
+    Tensor changed = narrow;
+    CHECK(changed.narrow() != narrow.narrow());
+    CHECK(changed.narrow()->data() == narrow.narrow()->data());
+    CHECK(std::as_const(changed).data() != narrow.data());
+    changed.data()[0] = 7.0F;
+    CHECK(changed.narrow() == nullptr);
+    CHECK(changed(0, 0, 0, 1) == -2.0F);
+    CHECK(narrow(0, 0, 0, 0) == 1.0F);
+    const Tensor moved = std::move(changed);
+    CHECK(moved(0, 0, 0, 0) == 7.0F);
 }
 
 TEST_CASE("shards in 16 bits are held in 16 bits") {

@@ -1,6 +1,7 @@
 // Every head changed in turn, in Heads: when it is asked for, what it shows and says.
 
 #include "app/common/document/edits.h"
+#include "app/common/map/actions.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/workspace.h"
@@ -131,12 +132,17 @@ TEST_CASE("a sweep or a circuit that has no memory says so, and is not asked for
         throw std::bad_alloc();
     };
     const AppState swept = after(swept_model(), {SetHeadsList{"sweep"}});
-    const AppState none = after(swept, {run(*requested_head_sweep(swept), full, {})});
-    CHECK(build_all_heads_view(none).sweep->lacks == "There is not enough memory for it.");
-    CHECK_FALSE(requested_head_sweep(none));
-    const AppState circuit = after(swept_model(), {ShowCircuit{"qk", "text"}});
-    CHECK_FALSE(
-        requested_head_circuit(after(circuit, {run(*requested_head_circuit(circuit), full, {})})));
+    AppState none = swept;
+    answer_all(none, full);
+    CHECK(build_all_heads_view(none).sweep->lacks ==
+          "Head sweep: there is not enough memory for it.");
+    AppState circuit = after(swept_model(), {ShowCircuit{"qk", "text"}});
+    answer_all(circuit, full);
+    CHECK(build_all_heads_view(circuit).circuit->lacks ==
+          "Head circuit: there is not enough memory for it.");
+    const AppState other = after(none, {SweepHeads{"mean", "logits"}});  // another request goes on
+    CHECK(other.failures.empty());
+    CHECK(has(build_all_heads_view(other).sweep->lacks, "in turn is changed"));
 }
 
 TEST_CASE(
@@ -328,16 +334,29 @@ TEST_CASE("where no heads are shown neither a sweep nor a circuit is computed") 
     CHECK_FALSE(requested_head_circuit(state));
 }
 
-TEST_CASE("QK is drawn up to 256 tokens") {
-    for (const Index tokens : {256, 257}) {
+TEST_CASE("QK and OV of more than 64 tokens are maps, whose columns have their own words") {
+    for (const Index tokens : {64, 65, 300}) {
         AppState state = edited(swept_model(), [&](Document& document) {
             std::get<ModelOrigin>(document.origin).text = long_text(tokens);
         });
         state = swept_play(after(state, {ShowCircuit{"qk", "text"}}), {});
-        CHECK(head_circuit_view(state).lacks ==
-              (tokens == 256 ? ""
-                             : "QK has 257 × 257 numbers, and 65,536 are drawn at most: attnscope "
-                               "circuits -o writes them."));
+        const HeadCircuitView qk = head_circuit_view(state);
+        CHECK(qk.lacks.empty());
+        REQUIRE(qk.grids.size() == (tokens == 64 ? 1 : 0));
+        REQUIRE(qk.maps.size() == (tokens == 64 ? 0 : 1));
+        if (tokens == 64) continue;
+        CHECK(qk.maps[0].title == "QK of layer 0 head 0");
+        CHECK(qk.maps[0].row_title == "query i");
+        CHECK(qk.maps[0].column_title == "key j");
+        CHECK_FALSE(qk.maps[0].pictures.empty());
+        CHECK(qk.values);
+        state = after(state, {SelectCircuitCell{tokens - 1, 2}, HoverMapCell{large::Cell{1, 2}}});
+        CHECK(circuit_cell(state) == large::Cell{tokens - 1, 2});
+        CHECK(has(head_circuit_view(state).maps[0].hover_words, "→ key 2 “r2”: QK "));
+        state = swept_play(after(state, {ShowCircuit{"ov", "vocabulary"}}), {});
+        const MapView ov = head_circuit_view(state).maps.at(0);
+        CHECK(ov.column_title == "logit j");
+        CHECK(has(ov.hover_words, "→ logit 2 “w2”: OV "));
     }
 }
 

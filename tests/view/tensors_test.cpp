@@ -1,5 +1,7 @@
 // The Tensors workspace: what is measured of an array, what it may be, and the table.
 
+#include <fmt/format.h>
+
 #include "app/workspaces/tensors/measure.h"
 #include "app/workspaces/tensors/requests.h"
 #include "app/workspaces/tensors/roles.h"

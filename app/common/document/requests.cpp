@@ -2,7 +2,6 @@
 #include "app/common/document/actions.h"
 
 #include <chrono>
-#include <new>
 
 #include <fmt/format.h>
 
@@ -11,13 +10,10 @@
 namespace attn::view {
 std::optional<OpenRequest> requested_document(const AppState& state) { return state.opening; }
 
-Action run(const OpenRequest& request, const Opener& open, const RunControl& control) try {
+Action run(const OpenRequest& request, const Opener& open, const RunControl& control) {
     auto opened = open(request, control);
     if (!opened) return DocumentReady{words_of(request), opened.error().sentence, nullptr};
     return DocumentReady{words_of(request), "", std::make_shared<const Opened>(*std::move(opened))};
-} catch (const std::bad_alloc&) {
-    return DocumentReady{words_of(request),
-                         words_of(request) + ": there is not enough memory for it", nullptr};
 }
 
 std::optional<TraceRequest> requested_trace(const AppState& state) {

@@ -199,29 +199,31 @@ MapLegend cell_legend(const MapCells& cells, Index side, ThemeName name) {
 /// "query 17 “cat” → key 5 “sat”: weight 0.0312": of the cell itself, whatever its texel pools.
 std::string words_of_cell(const MapCells& cells, const AxisWords& rows, const AxisWords& columns,
                           large::Cell at) {
-    const auto token = [](const char* kind, const AxisWords& axis, Index n) {
+    const auto token = [](std::string_view kind, const AxisWords& axis, Index n) {
         const std::string word = axis.word(n);
         return fmt::format("{} {}{}", kind, grouped(n),
                            word.empty() ? "" : fmt::format(" “{}”", word));
     };
-    const std::string pair =
-        fmt::format("{} → {}: ", token("query", rows, at.row), token("key", columns, at.column));
+    const std::string pair = fmt::format("{} → {}: ", token(cells.row_word, rows, at.row),
+                                         token(cells.column_word, columns, at.column));
     const bool masked = cells.is_masked(at.row, at.column);
     if (cells.support) return pair + (masked ? "forbidden" : "may attend");
     if (masked) return pair + "masked";
     return fmt::format("{}{} {}", pair, cells.noun, number(cells.values(at.row, at.column)));
 }
 
-AxisWords document_axis(const AppState& state, bool keys, const MatrixView<const float>& values) {
+AxisWords axis_of(const AppState& state, bool keys, const MapCells& cells) {
     const Document& document = state.document();
-    const auto& tokens =
-        keys && !document.tokens_kv.empty() ? document.tokens_kv : tokens_of(document, state.batch);
-    AxisWords axis{keys ? values.columns : values.rows, [&tokens](Index n) {
+    const bool own = keys && !cells.columns.empty();
+    const auto& tokens = own                                   ? cells.columns
+                         : keys && !document.tokens_kv.empty() ? document.tokens_kv
+                                                               : tokens_of(document, state.batch);
+    AxisWords axis{keys ? cells.values.columns : cells.values.rows, [&tokens](Index n) {
                        const auto at = static_cast<std::size_t>(n);
                        return at < tokens.size() ? shown_token(tokens[at]) : std::string();
                    }};
     axis.own = !tokens.empty();
-    if (document.landmarks) axis.starts = document.landmarks->document_starts;
+    if (document.landmarks && !own) axis.starts = document.landmarks->document_starts;
     return axis;
 }
 
@@ -308,8 +310,8 @@ MapView cells_view(const AppState& state, const MapCellsPtr& cells, const MapSel
     view.matrix = cells_on_canvas(look, {}, values.rows, values.columns);
     view.pictures = cell_pictures(state, cells);
     view.figures = cell_figures(state, *cells);
-    AxisWords rows = document_axis(state, false, values);
-    AxisWords columns = document_axis(state, true, values);
+    AxisWords rows = axis_of(state, false, *cells);
+    AxisWords columns = axis_of(state, true, *cells);
     if (holds(values, selected.cell)) {
         rows.selected = selected.cell.row;
         columns.selected = selected.cell.column;
@@ -317,8 +319,8 @@ MapView cells_view(const AppState& state, const MapCellsPtr& cells, const MapSel
     }
     view.row_ruler = ruler(look, false, rows);
     view.column_ruler = ruler(look, true, columns);
-    view.row_title = "query i";
-    view.column_title = "key j";
+    view.row_title = fmt::format("{} i", cells->row_word);
+    view.column_title = fmt::format("{} j", cells->column_word);
     view.legend = cell_legend(*cells, side, state.theme);
     view.quality = cells->nans > 0 ? fmt::format("exact, {} NaN", grouped(cells->nans)) : "exact";
     view.flawed = cells->nans > 0 || cells->infinities > 0;

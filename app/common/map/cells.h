@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/common/colormap.h"
@@ -33,6 +34,8 @@ struct MapCells {
     std::vector<std::uint8_t> clipped = {};  // 1: a key without a colour of the range
     bool support = false;                    // 1 and 0: the pair may attend, or may not
     std::vector<std::uint8_t> painted = {};  // of such a one: 1 where paint forbids
+    std::string_view row_word = "query", column_word = "key";  // what one of each is
+    std::vector<std::string> columns = {};  // a word of each; empty: the document's keys
 
     // made by make_cells()
     std::uint64_t content = 0;  // differs where a number or a look does

@@ -105,6 +105,9 @@ class MapJob : public Job {
         } catch (const std::bad_alloc&) {
             fault_ = "there is not enough memory for the map";
             wake_();
+        } catch (const std::exception& thrown) {
+            fault_ = thrown.what();
+            wake_();
         }
     }
 

@@ -260,7 +260,8 @@ void set_times(CostMeasureView& view, const CostMeasurement& last) {
 
 CostMeasureView measure_view(const AppState& state) {
     CostMeasureView view;
-    view.busy = cost_look(state).measures;
+    const std::string failure = failure_of(state, "cost");
+    view.busy = cost_look(state).measures && failure.empty();
     const auto& last = cost_look(state).last;
     const std::string why = no_measure_words(cost_controls(state));
     if (last && last->fault.empty() && last->of == measured_part(cost_controls(state))) {
@@ -268,8 +269,9 @@ CostMeasureView measure_view(const AppState& state) {
         return view;
     }
     view.possible = why.empty();
-    view.fault = !why.empty() || (last && !last->fault.empty());
+    view.fault = !why.empty() || !failure.empty() || (last && !last->fault.empty());
     view.words = !why.empty()                   ? ""  // M says why
+                 : !failure.empty()             ? failure
                  : last && !last->fault.empty() ? last->fault
                  : last ? "The last measurement was of other sizes: measure again (M)."
                         : "Not measured yet: M runs the engine at these sizes.";

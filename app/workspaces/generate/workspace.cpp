@@ -1,7 +1,6 @@
 #include "app/common/workspace.h"
 
 #include <algorithm>
-#include <new>
 
 #include <fmt/format.h>
 
@@ -106,7 +105,9 @@ bool has_ended(const AppState& state) {
 
 Actions due_in_generate(const AppState& state) {
     const GenerateLook& look = generate_look(state);
-    if (!look.playing || look.clock_s < kSecondsPerToken || requested_generation(state)) return {};
+    if (!look.playing || look.clock_s < kSecondsPerToken) return {};
+    if (!failure_of(state, "generate").empty()) return {PlayGeneration{false}};
+    if (requested_generation(state)) return {};
     const auto next = next_of(state);
     if (!next || has_ended(state)) return {PlayGeneration{false}};
     return {*next};
@@ -219,7 +220,7 @@ std::optional<GenerateText> requested_generation(const AppState& state) {
     return wanted;
 }
 
-Action run(const GenerateText& request, const Opener& open, const RunControl& control) try {
+Action run(const GenerateText& request, const Opener& open, const RunControl& control) {
     GenerationReady ready{std::make_shared<const GenerateText>(request)};
     if (!open) {
         ready.fault = "Nothing here opens a model.";
@@ -231,9 +232,6 @@ Action run(const GenerateText& request, const Opener& open, const RunControl& co
     else
         ready.fault = sentence(opened.error().sentence);
     return ready;
-} catch (const std::bad_alloc&) {
-    return GenerationReady{std::make_shared<const GenerateText>(request), nullptr,
-                           "There is not enough memory for the cache of this text."};
 }
 
 extern const WorkspaceInfo kGenerateWorkspace;

@@ -317,7 +317,7 @@ GradientsView build_gradients_view(const AppState& state) {
     view.status = computed_words(state);
     view.stale = requested_loss_gradients(state).has_value();
     if (!look.result || look.result->document != state.shared_document()) {
-        view.point = "The gradients are being computed…";
+        view.point = said_of(state, "gradients", "The gradients are being computed…");
         return view;
     }
     const LossGradients& result = *look.result;

@@ -7,6 +7,7 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/swept.h"
 #include "app/common/format.h"
+#include "app/common/kept.h"
 #include "app/common/pair_grid.h"
 #include "app/common/sheet.h"
 #include "app/common/words.h"
@@ -34,8 +35,10 @@ std::string circuit_lacks(const AppState& state) {
         return "QK and OV are products of a trained model's weights: open a model's folder.";
     const SweptModel* const made = current_circuit(state);
     if (made == nullptr)
-        return fmt::format("Multiplying the weights of {}: {}.", head_name(head_here(state)),
-                           percent(heads_look(state).circuit_done));
+        return said_of(
+            state, "head circuit",
+            fmt::format("Multiplying the weights of {}: {}.", head_name(head_here(state)),
+                        percent(heads_look(state).circuit_done)));
     if (!made->circuit) return sentence(made->fault);
     const HeadsLook& look = heads_look(state);
     if (look.circuit_show == CircuitShow::composition)
@@ -45,12 +48,7 @@ std::string circuit_lacks(const AppState& state) {
                    : std::string();
     if (!made->circuit->over_fault.empty()) return sentence(made->circuit->over_fault);
     const TokenProduct& product = product_of(*made->circuit, look.circuit_show);
-    if (product.others.empty()) return "OV over tokens is of logits, and this model gives none.";
-    if (const Shape shape = product.values.shape(); shape.t * shape.d > kMostCells)
-        return fmt::format(
-            "{} has {} × {} numbers, and {} are drawn at most: attnscope circuits -o writes them.",
-            symbol_of(look.circuit_show), shape.t, shape.d, grouped(kMostCells));
-    return {};
+    return product.others.empty() ? "OV over tokens is of logits, and this model gives none." : "";
 }
 
 /// As a token of the text is labelled; of the vocabulary as it is shown.
@@ -76,6 +74,24 @@ GridView plain_grid(const AppState& state, Sheet sheet, ColorScale scale, double
     grid.editable = false;
     grid.selected.reset();
     return grid;
+}
+
+MapCellsPtr product_map(const CircuitMap::Of& of) {
+    const std::shared_ptr<const ModelCircuit> circuit = of.circuit ? of.circuit->circuit : nullptr;
+    if (!circuit || !circuit->over_fault.empty() || of.show == CircuitShow::composition) return {};
+    const TokenProduct& product = product_of(*circuit, of.show);
+    const auto values = product.values.matrix(0, 0);
+    if (product.others.empty() || !is_map_size(values.rows, values.columns)) return {};
+    const bool ov = of.show == CircuitShow::ov;
+    return make_cells({.title = fmt::format("{} of {}", symbol_of(of.show), head_name(circuit->at)),
+                       .noun = symbol_of(of.show),
+                       .role = Role::score,
+                       .values = values,
+                       .owner = circuit,
+                       .range = signed_range(values),
+                       .row_word = ov ? "token" : "query",
+                       .column_word = ov ? "logit" : "key",
+                       .columns = ov ? circuit->written : circuit->read});
 }
 
 GridView product_grid(const AppState& state, const ModelCircuit& circuit) {
@@ -278,15 +294,30 @@ large::Cell circuit_cell(const AppState& state) {
     return {inside(look.circuit_cell.row, rows), inside(look.circuit_cell.column, columns)};
 }
 
+void follow_circuit(AppState& state) {
+    HeadsLook& look = heads_look(state);
+    if (look.form != HeadForm::circuit || current_circuit(state) == nullptr)
+        return look.circuit_map.reset();
+    look.circuit_map =
+        found_once(look.circuit_map, {look.circuit, look.circuit_show}, [](CircuitMap::Of of) {
+            auto cells = product_map(of);
+            return CircuitMap{std::move(of), std::move(cells)};
+        });
+}
+
 HeadCircuitView head_circuit_view(const AppState& state) {
-    HeadCircuitView view{circuit_lacks(state), {}, {}, {}};
+    HeadCircuitView view;
+    view.lacks = circuit_lacks(state);
     if (!view.lacks.empty()) return view;
     const ModelCircuit& circuit = *circuit_here(state);
     if (heads_look(state).circuit_show == CircuitShow::composition) {
         view.grids = composition_grids(state, circuit);
         return view;
     }
-    view.grids = {product_grid(state, circuit)};
+    if (const auto& map = heads_look(state).circuit_map; map && map->cells)
+        view.maps = cells_views(state, {map->cells}, {circuit_cell(state)});
+    else
+        view.grids = {product_grid(state, circuit)};
     view.values = values_grid(state, circuit);
     if (circuit.head.copying)
         view.words = fmt::format("copying score Σλ / Σ|λ| = {}", number(*circuit.head.copying));

@@ -1,6 +1,5 @@
 #include "app/workspaces/heads/compute.h"
 
-#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -91,17 +90,8 @@ std::optional<HeadsRequest> requested_heads(const AppState& state) {
 }
 
 Action run(const HeadsRequest& request, const RunControl& control) {
-    HeadsResult result;
-    try {
-        result = compute_heads(request, control);
-    } catch (const std::bad_alloc&) {
-        result = {request.batch, request.gradients, heads_measures(*request.document), {}, {}, 0};
-        result.layers.resize(request.document->layers.size());
-        for (HeadsLayer& layer : result.layers)
-            layer.fault = "there is not enough memory for its weights";
-    }
     return HeadsReady{request.document, request.backend,
-                      std::make_shared<const HeadsResult>(std::move(result))};
+                      std::make_shared<const HeadsResult>(compute_heads(request, control))};
 }
 
 std::optional<ModelPartsRequest> requested_head_sweep(const AppState& state) {
@@ -120,14 +110,10 @@ std::optional<ModelPartsRequest> requested_head_circuit(const AppState& state) {
 
 Action run(const ModelPartsRequest& request, const Opener& open, const RunControl& control) {
     SweptModel made{request.model, "no sweep was made", {}, {}, {}};
-    try {
-        auto opened = open ? open(OpenRequest{request.model, 0, request.options}, control)
-                           : bad_input("no model can be read");
-        if (opened && opened->swept) return HeadsSwept{opened->swept};
-        if (!opened) made.fault = opened.error().sentence;
-    } catch (const std::bad_alloc&) {
-        made.fault = "there is not enough memory for it";
-    }
+    auto opened = open ? open(OpenRequest{request.model, 0, request.options}, control)
+                       : bad_input("no model can be read");
+    if (opened && opened->swept) return HeadsSwept{opened->swept};
+    if (!opened) made.fault = opened.error().sentence;
     made.options = request.options;
     return HeadsSwept{std::make_shared<const SweptModel>(std::move(made))};
 }
@@ -156,6 +142,7 @@ void follow_heads(AppState& state) {
         run(heads_request(state), {}).carry_out(state);
     follow_shown(state);
     follow_head_maps(state);
+    follow_circuit(state);
 }
 
 std::span<const HeadMeasureInfo> heads_measures(const Document& document) {

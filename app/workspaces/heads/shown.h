@@ -54,6 +54,18 @@ struct HeadsMaps {
     MapCellsSet cells;  // empty: they are grids, or not defined
 };
 
+/// QK or OV of a head over tokens, where it is too long for cells: found once, as HeadsShown is.
+struct CircuitMap {
+    struct Of {
+        std::shared_ptr<const SweptModel> circuit;
+        CircuitShow show = CircuitShow::qk;
+        bool operator==(const Of&) const = default;
+    } of;
+    MapCellsPtr cells;  // null: it is a grid, or not there
+};
+/// Brings state.heads.circuit_map up to date.
+void follow_circuit(AppState& state);
+
 /// How one head is coloured.
 struct HeadColors {
     ColorRange range;

@@ -24,6 +24,7 @@ namespace attn::view {
 
 struct HeadsCorpus;
 struct HeadsMaps;
+struct CircuitMap;
 struct CorpusShown;
 struct HeadsShown;
 struct SweptModel;
@@ -118,6 +119,7 @@ struct HeadsLook {
     std::shared_ptr<const CorpusShown> corpus_shown;  // of it; null: its table is not shown
     std::shared_ptr<const SweptModel> circuit;        // of one head; null: none was asked for yet
     double circuit_done = 0.0;
+    std::shared_ptr<const CircuitMap> circuit_map;  // of `circuit`
     std::optional<large::Cell> hovered_circuit;
     std::optional<Index> pairing;  // the token that is to be paired
 };

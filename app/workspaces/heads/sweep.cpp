@@ -43,6 +43,8 @@ std::string lacks_words(const AppState& state) {
     if (look.ablation == Ablation::patch && look.from.empty())
         return "A patch takes from another text: type it behind “from”.";
     const SweptModel* const swept = current_sweep(state);
+    if (std::string why = failure_of(state, "head sweep"); swept == nullptr && !why.empty())
+        return why;
     if (swept == nullptr && look.part != SweepPart::heads)
         return fmt::format("Each of {} at each position is changed, and the model goes on: {}.",
                            counted(std::ssize(state.document().layers), "layer"),

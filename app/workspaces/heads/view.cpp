@@ -227,9 +227,11 @@ HeadsControls controls_of(const AppState& state) {
 
 std::string pending_words(const AppState& state) {
     const HeadsLook& look = heads_look(state);
-    return fmt::format("Computing {} of all heads of {}: {}.",
-                       look.show == HeadShow::gradient ? "weights and their gradients" : "weights",
-                       counted(std::ssize(state.document().layers), "layer"), percent(look.done));
+    return said_of(
+        state, "heads",
+        fmt::format("Computing {} of all heads of {}: {}.",
+                    look.show == HeadShow::gradient ? "weights and their gradients" : "weights",
+                    counted(std::ssize(state.document().layers), "layer"), percent(look.done)));
 }
 
 void add_corpus_table(const AppState& state, AllHeadsView& view) {

@@ -104,6 +104,7 @@ std::string repaired(PairedTokens pairs, Index here, Index there);
 struct HeadCircuitView {
     std::string lacks;               // why there is nothing; "": there is
     std::vector<GridView> grids;     // QK or OV, or three of composition
+    std::vector<MapView> maps;       // QK or OV in their place where they are too long for cells
     std::optional<GridView> values;  // singular values, as bars
     std::string words;               // of the copying score
 };

@@ -198,7 +198,7 @@ bool allows_none(const KindsResult& result) {
 }
 
 std::string kinds_sentence(const AppState& state) {
-    if (!kinds_look(state).result) return "Computing.";
+    if (!kinds_look(state).result) return said_of(state, "kinds", "Computing.");
     const KindsResult& result = *kinds_look(state).result;
     if (!result.fault.empty()) return result.fault;
     if (!result.a.fault.empty()) return sentence("A cannot be computed here: " + result.a.fault);

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <new>
+#include <exception>
 #include <system_error>
 #include <utility>
 
@@ -16,7 +16,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kBetweenAnswers = std::chrono::milliseconds(66);
 constexpr auto kSlice = std::chrono::milliseconds(12);
-constexpr const char* kNoMemory = "there is not enough memory to train on";
 
 /// On Linux a nice value is a thread's own; threads that it starts have it too.
 void give_way() {
@@ -44,6 +43,7 @@ void LearnJob::update(const AppState& state) {
         current_.request_stop();
         next_ = request;
         series_ = nullptr;
+        thrown_ = nullptr;
     }
     start();
     changed_.notify_all();
@@ -71,9 +71,9 @@ void LearnJob::work_a_slice(std::chrono::nanoseconds slice) {
             series_ = training_.series();
             published_ = Clock::now();
         }
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {
         busy_ = false;
-        fault_ = kNoMemory;
+        thrown_ = std::current_exception();
     }
     wake_();
 }
@@ -82,8 +82,9 @@ Actions LearnJob::take() {
     work_a_slice(kSlice);
     const std::scoped_lock lock(mutex_);
     Actions taken;
-    if (!fault_.empty())
-        taken.emplace_back(Notify{{std::exchange(fault_, std::string()), Severity::error}});
+    if (thrown_)
+        taken.emplace_back(
+            RequestFailed{failed_request("learning", *last_, std::exchange(thrown_, nullptr))});
     if (series_) taken.emplace_back(LearnProgress{std::exchange(series_, nullptr)});
     return taken;
 }
@@ -118,9 +119,9 @@ void LearnJob::work(const std::stop_token& quit) {
                 published = Clock::now();
             }
             if (!stop.stop_requested()) publish();
-        } catch (const std::bad_alloc&) {
+        } catch (const std::exception&) {
             const std::scoped_lock held(mutex_);
-            fault_ = kNoMemory;
+            if (!stop.stop_requested()) thrown_ = std::current_exception();
         }
         lock.lock();
         busy_ = false;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -42,8 +43,8 @@ class LearnJob : public Job {
     std::stop_source current_;
     bool busy_ = false;
     std::shared_ptr<const LearnSeries> series_;  // not taken yet
-    std::string fault_;
-    Training training_;  // of the thread, or of take()
+    std::exception_ptr thrown_;                  // the same
+    Training training_;                          // of the thread, or of take()
     std::chrono::steady_clock::time_point published_;
     std::jthread thread_;  // last: it uses all else
 };

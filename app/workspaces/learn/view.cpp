@@ -228,6 +228,7 @@ bool is_learning(const AppState& state) {
     const LearnLook& look = learn_look(state);
     if (!look.plan || look.plan->until == 0 || !requested_learning(state)) return false;
     if (look.series && !look.series->fault.empty()) return false;
+    if (!failure_of(state, "learning").empty()) return false;
     const bool current = look.series && look.series->request.plan.switches == look.plan->switches;
     return !current || learn_steps_done(state) != look.plan->until;
 }
@@ -246,7 +247,7 @@ LearnView build_learn_view(const AppState& state) {
     LearnView view;
     view.point = learn_point(state);
     view.notes = learn_notes(state);
-    if (look.series) view.lacks = look.series->fault;
+    view.lacks = said_of(state, "learning", look.series ? look.series->fault : std::string());
     add_experiments(state, view);
     add_learn_runs(state, view);
     add_learn_progress(state, view);

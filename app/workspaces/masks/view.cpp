@@ -193,8 +193,9 @@ std::string too_many_words(const AppState& state) {
 std::string scores_lack(const AppState& state) {
     const MasksLong* const found = long_masks(state);
     if (found != nullptr && found->of.mask_scores) return found->of.mask_scores->fault;
-    return requested_mask_scores(state) ? "The scores are still being computed"
-                                        : too_many_words(state);
+    return requested_mask_scores(state)
+               ? said_of(state, "mask scores", "The scores are still being computed")
+               : too_many_words(state);
 }
 
 bool toggled_value(const AppState& state, Pair pair) {

@@ -307,7 +307,7 @@ void fill_softmax_alone(const AppState& state, SaturationView& view) {
                    : "The weights, key by key";
     const SaturationPair pair = saturation_at(settings, controls.d_k, controls.draw);
     set_sides(view, pair, state.theme);
-    view.status = status_words(curves, view.stale);
+    view.status = said_of(state, "curves", status_words(curves, view.stale));
     if (view.look.raw)
         view.details = {raw_sentence(medians.points), raw_plot(medians),
                         view.drawn ? "of the draw beside" : "of the weights beside",

@@ -248,7 +248,7 @@ std::optional<TensorDetail> detail_of(const AppState& state) {
         fmt::format("{} {}, {}", row->dtype, index_text(row->extents), bytes_words(row->bytes));
     const ArrayStats* const stats = stats_of(state, row->name);
     if (stats == nullptr)
-        detail.pending = "Its numbers are being read.";
+        detail.pending = said_of(state, "tensors", "Its numbers are being read.");
     else if (!stats->fault.empty())
         detail.pending = fmt::format("There is no picture: {}.", stats->fault);
     else

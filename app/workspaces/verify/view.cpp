@@ -324,7 +324,7 @@ VerifyView build_verify_view(const AppState& state) {
     if (!view.lacks.empty()) return view;
     view.status = computed_words(state);
     if (!look.result || requested_check(state)) {
-        view.point = "The results are being compared…";
+        view.point = said_of(state, "check", "The results are being compared…");
         if (!look.result) return view;
     }
     if (!look.result->error.empty()) {

@@ -5,6 +5,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid_set.h"
+#include "app/common/map/draw/parts.h"
 #include "app/workspaces/heads/draw/parts.h"
 
 namespace attn::ui {
@@ -91,17 +92,23 @@ void draw_pairs(const TokenPairs& pairs, const Box& box, const Frame& frame, vie
 
 }  // namespace
 
-void draw_head_circuit(const AllHeadsView& view, const Box& box, const Frame& frame,
-                       view::Actions& out) {
+void draw_head_circuit(const AllHeadsView& view, const view::MapLook& look, const Box& box,
+                       const Frame& frame, view::Actions& out) {
     const view::HeadCircuitView& circuit = *view.circuit;
     const bool bars = circuit.values && box.size().y > frame.px(kBars + kLeastHero);
     const float foot = box.high.y - (bars ? frame.px(kBars) : 0.0F);
-    const GridResult done =
-        draw_grid_set(circuit.grids, box.low, {box.high.x, foot}, frame, view.hovered_circuit);
-    if (done.clicked)
-        out.push_back(view::SelectCircuitCell{done.clicked->row, done.clicked->column});
-    if (const auto hovered = place_of(done.hovered); hovered != view.hovered_circuit)
-        out.push_back(view::HoverCircuit{hovered});
+    const Box hero{box.low, {box.high.x, foot}};
+    std::optional<large::Cell> clicked;
+    if (circuit.maps.empty()) {
+        const GridResult done =
+            draw_grid_set(circuit.grids, hero.low, hero.high, frame, view.hovered_circuit);
+        clicked = place_of(done.clicked);
+        if (const auto hovered = place_of(done.hovered); hovered != view.hovered_circuit)
+            out.push_back(view::HoverCircuit{hovered});
+    } else {
+        clicked = draw_maps(circuit.maps, look, hero, frame, out).clicked;
+    }
+    if (clicked) out.push_back(view::SelectCircuitCell{clicked->row, clicked->column});
     if (bars) draw_values(circuit, {{box.low.x, foot + frame.px(kSpace12)}, box.high}, frame);
 }
 

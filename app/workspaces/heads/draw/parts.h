@@ -38,8 +38,8 @@ void draw_head_texts(const view::AllHeadsView& view, const Box& box, const Frame
 void draw_head_dimensions(const view::AllHeadsView& view, const Box& box, const Frame& frame,
                           view::Actions& out);
 /// QK or OV with its singular values, or composition.
-void draw_head_circuit(const view::AllHeadsView& view, const Box& box, const Frame& frame,
-                       view::Actions& out);
+void draw_head_circuit(const view::AllHeadsView& view, const view::MapLook& look, const Box& box,
+                       const Frame& frame, view::Actions& out);
 /// The weights of the head shown, or two heads and their difference.
 void draw_head_grids(const view::AllHeadsView& view, const Box& box, const Frame& frame,
                      view::Actions& out);

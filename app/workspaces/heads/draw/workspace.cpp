@@ -38,7 +38,7 @@ void draw_large(const AllHeadsView& view, const view::MapLook& look, const Box& 
                                : view.dimensions           ? view.dimensions->lacks
                                                            : view.large_lacks;
     if (!lacks.empty()) return wrapped_words(frame, frame.fonts.title, frame.theme.muted, lacks);
-    if (view.circuit) return draw_head_circuit(view, box, frame, out);
+    if (view.circuit) return draw_head_circuit(view, look, box, frame, out);
     if (view.dimensions) return draw_head_dimensions(view, box, frame, out);
     if (!view.lines.empty()) return draw_head_lines(view, box, frame, out);
     if (!view.texts.empty()) return draw_head_texts(view, box, frame, out);

@@ -1,0 +1,58 @@
+#include "app/common/request.h"
+
+#include <algorithm>
+#include <cctype>
+#include <new>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/common/actions.h"
+#include "app/common/state.h"
+#include "app/common/words.h"
+
+namespace attn::view {
+
+FailedRequest failed_request(std::string_view job, Request request,
+                             const std::exception_ptr& thrown) {
+    std::string words;
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const std::bad_alloc&) {
+        words = "there is not enough memory for it";
+    } catch (const std::exception& exception) {
+        words = exception.what();
+    }
+    words = sentence(fmt::format("{}: {}", job, words));
+    words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
+    return {std::string(job), std::make_shared<const Request>(std::move(request)), words};
+}
+
+Action answered(std::string_view job, const Request& request, const Opener& open,
+                const RunControl& control) {
+    try {
+        return request.answer(open, control);
+    } catch (const std::exception&) {
+        return RequestFailed{failed_request(job, request, std::current_exception())};
+    }
+}
+
+std::optional<Request> open_request(const RequestKind& kind, const AppState& state) {
+    auto request = kind.requested ? kind.requested(state) : std::nullopt;
+    const auto failed = std::ranges::find(state.failures, kind.name, &FailedRequest::job);
+    if (request && failed != state.failures.end() && *failed->request == *request)
+        return std::nullopt;
+    return request;
+}
+
+std::string failure_of(const AppState& state, std::string_view job) {
+    const auto failed = std::ranges::find(state.failures, job, &FailedRequest::job);
+    return failed == state.failures.end() ? std::string() : failed->words;
+}
+
+std::string said_of(const AppState& state, std::string_view job, std::string words) {
+    std::string failure = failure_of(state, job);
+    return failure.empty() ? std::move(words) : failure;
+}
+
+}  // namespace attn::view

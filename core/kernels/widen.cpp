@@ -1,0 +1,90 @@
+// Floats of 16 bits as float32, by vectors: from_half() and from_bfloat16() of half_floats.h, lane by lane. Why it is fast:
+// both sides of each choice are computed and one is taken, so that a lane costs a dozen integer instructions, no branch.
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/kernels/widen.cpp"
+#include "core/kernels/highway_targets.h"
+
+#include "core/kernels/widen.h"
+
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace attn::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::ScalableTag<float>;
+using Words = hn::RebindToUnsigned<Floats>;
+using Halves = hn::Rebind<std::uint16_t, Floats>;
+
+HWY_INLINE hn::Vec<Words> bits_of_bfloat16(hn::Vec<Words> half) { return hn::ShiftLeft<16>(half); }
+
+/// Line by line as from_half().
+HWY_INLINE hn::Vec<Words> bits_of_half(hn::Vec<Words> bits) {
+    const Floats floats;
+    const Words words;
+    const auto exponent = hn::And(bits, hn::Set(words, 0x7C00U));
+    const auto fraction = hn::And(bits, hn::Set(words, 0x03FFU));
+    const auto small =
+        hn::BitCast(words, hn::Sub(hn::BitCast(floats, hn::Or(hn::Set(words, 0x3880'0000U),
+                                                              hn::ShiftLeft<13>(fraction))),
+                                   hn::Set(floats, 0x1p-14F)));
+    const auto normal = hn::Add(hn::ShiftLeft<13>(hn::And(bits, hn::Set(words, 0x7FFFU))),
+                                hn::Set(words, 0x3800'0000U));
+    const auto endless = hn::IfThenElse(hn::Eq(fraction, hn::Zero(words)),
+                                        hn::Set(words, 0x7F80'0000U), hn::Set(words, 0x7FC0'0000U));
+    const auto magnitude =
+        hn::IfThenElse(hn::Eq(exponent, hn::Zero(words)), small,
+                       hn::IfThenElse(hn::Eq(exponent, hn::Set(words, 0x7C00U)), endless, normal));
+    return hn::Or(magnitude, hn::ShiftLeft<16>(hn::And(bits, hn::Set(words, 0x8000U))));
+}
+
+/// Returns how many were widened: whole vectors.
+template <class BitsOf>
+HWY_INLINE std::size_t widen_row(const std::uint16_t* from, std::size_t count, float* to,
+                                 const BitsOf& bits_of) {
+    const Floats floats;
+    const std::size_t lanes = hn::Lanes(floats);
+    std::size_t n = 0;
+    for (; n + lanes <= count; n += lanes)
+        hn::StoreU(
+            hn::BitCast(floats, bits_of(hn::PromoteTo(Words(), hn::LoadU(Halves(), from + n)))),
+            floats, to + n);
+    return n;
+}
+
+std::size_t widen_most(const std::uint16_t* from, std::size_t count, bool bfloat16, float* to) {
+    if (bfloat16)
+        return widen_row(from, count, to,
+                         [](auto half) HWY_ATTR { return bits_of_bfloat16(half); });
+    return widen_row(from, count, to, [](auto half) HWY_ATTR { return bits_of_half(half); });
+}
+
+}  // namespace
+}  // namespace attn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace attn {
+namespace {
+HWY_EXPORT(widen_most);
+}
+
+void widen_rows(const MatrixView<const std::uint16_t>& from, HalfFormat format,
+                const MatrixView<float>& to) {
+    for (Index row = 0; row < from.rows; ++row) {
+        const auto halves = from.row(row);
+        const auto floats = to.row(row);
+        const std::size_t done = HWY_DYNAMIC_DISPATCH(widen_most)(
+            halves.data(), halves.size(), format == HalfFormat::bfloat16, floats.data());
+        widen(halves.subspan(done), format, floats.subspan(done));
+    }
+}
+
+}  // namespace attn
+
+#endif  // HWY_ONCE
