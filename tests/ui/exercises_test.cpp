@@ -109,3 +109,19 @@ TEST_CASE("every sheet is drawn at every size, with hints and solutions") {
             CHECK(app.ui.drawn() > 500);
         }
 }
+
+TEST_CASE("a card is clicked, or reached by Tab: its sheet; All sheets leads back") {
+    for (const ImVec2 size : test::kAppSizes) {
+        App app("exercises", size);
+        const ImVec2 low{app.left() + 30.0F, 120.0F}, high{size.x - 60.0F, size.y - 60.0F};
+        REQUIRE(test::click_until<view::SetExercise>(app.ui, low, high, {60.0F, 20.0F}));
+        const view::ExercisesView sheet = view::build_exercises_view(app.state);
+        CHECK_FALSE(sheet.choosing);
+        app.act({view::ShowSheets{true}});
+        CHECK(view::build_exercises_view(app.state).choosing);
+    }
+    App app("exercises", {1600.0F, 1000.0F});
+    for (int n = 0; n < 40 && !test::last<view::SetExercise>(app.ui.press(Key::enter)); ++n)
+        app.ui.press(Key::tab);
+    CHECK_FALSE(view::build_exercises_view(app.state).choosing);
+}

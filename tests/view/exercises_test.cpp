@@ -4,6 +4,7 @@
 #include "app/workspaces/exercises/actions.h"
 #include "app/workspaces/exercises/view.h"
 #include "core/rng.h"
+#include "core/tex.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;
@@ -196,7 +197,8 @@ TEST_CASE(
     CHECK(filled.message.words == "Question 3: \"x\" is no number.");
     const ExercisesView view = build_exercises_view(filled);
     CHECK(view.exercise.title == "One softmax row by hand");
-    CHECK(view.titles[static_cast<std::size_t>(view.choice)] == view.exercise.title);
+    CHECK(std::ranges::count(view.cards, true, &ExercisesView::Card::chosen) == 1);
+    CHECK_FALSE(view.choosing);
     CHECK(view.questions[2].entries == std::vector<std::string>{"x"});
     REQUIRE(view.questions[2].checked);
     CHECK(view.questions[0].hint);
@@ -224,4 +226,31 @@ TEST_CASE("Exercises: what is not there is refused by name") {
     CHECK(has(after(state, {CheckAnswer{99}}).message.words, "uestion 99: expected 0 to"));
     CHECK(has(after(state, {ShowSolution{-1, true}}).message.words, "uestion -1: expected 0 to"));
     CHECK(has(after(state, {EnterAnswer{0, 9, 0, "1"}}).message.words, "no blank in row 9"));
+}
+
+TEST_CASE(
+    "Exercises open on the cards of all sheets; what was solved stays marked with other numbers") {
+    const AppState opened = exercises_state();
+    ExercisesView view = build_exercises_view(opened);
+    CHECK(view.choosing);
+    CHECK(view.cards.size() == exercise_sheets()->size());
+    CHECK(view.status == "0 of 15 sheets solved");
+    for (const ExercisesView::Card& card : view.cards) {
+        CAPTURE(card.key);
+        CHECK(tex::parse(card.formula));
+        CHECK_FALSE(card.learn.empty());
+    }
+    AppState state = after(opened, {SetExercise{"softmax-row", 3}});
+    CHECK_FALSE(build_exercises_view(state).choosing);
+    const Exercise sheet = made("softmax-row", 3);
+    for (Index n = 0; n < std::ssize(sheet.questions); ++n) {
+        const auto written = answers(sheet.questions[static_cast<std::size_t>(n)]);
+        for (Index k = 0; k < std::ssize(written); ++k)
+            state = after(state, {EnterAnswer{n, 0, k, written[static_cast<std::size_t>(k)]}});
+        state = after(state, {CheckAnswer{n}});
+    }
+    state = after(state, {SetExercise{"softmax-row", 4}, ShowSheets{true}});
+    CHECK(build_exercises_view(state).status == "1 of 15 sheets solved");
+    CHECK(build_exercises_view(reopened_alike(state)).status == "1 of 15 sheets solved");
+    CHECK_FALSE(build_exercises_view(after(state, {SetExercise{"softmax-row", 4}})).choosing);
 }

@@ -36,6 +36,8 @@ struct ExerciseTask {
 struct ExerciseSheet {
     std::string key, title;
     Index place = 0;  // in the list of sheets
+    std::string formula,
+        learn;  // TeX of what it is about; what one learns; "" where nothing is said
     std::vector<ExerciseDraw> draw;
     std::vector<std::string> require;  // formulas: drawn again until none of them is 0
     std::vector<std::pair<std::string, std::string>> compute;  // name, formula; in this order

@@ -77,6 +77,8 @@ Result<ExerciseSheet> exercise_sheet_from_json(std::string_view text, std::strin
         ExerciseSheet sheet;
         fields.need("title", sheet.title);
         fields.read_index("place", sheet.place);
+        fields.read("formula", sheet.formula);
+        fields.read("learn", sheet.learn);
         need_list(fields, "draw", "draw", sheet.draw, read_draw);
         fields.read("require", sheet.require);
         read_compute(fields, sheet);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "app/common/action.h"
+#include "app/common/set_field.h"
 #include "app/workspaces/exercises/state.h"
 
 namespace attn::view {
@@ -30,7 +31,10 @@ struct ShowSolution {
     bool on;
 };
 
-using ExercisesActions = ActionList<Plain<CheckAnswer, ShowExerciseHint, ShowSolution>,
+/// All sheets, to choose from.
+using ShowSheets = Put<exercises_look, &ExercisesLook::choosing, "show_sheets", "on">;
+
+using ExercisesActions = ActionList<Plain<CheckAnswer, ShowExerciseHint, ShowSolution, ShowSheets>,
                                     Edits<EnterAnswer>, Drags<SetExercise>>;
 template <ListedIn<ExercisesActions> A>
 inline constexpr Meta kMetaOf<A> = ExercisesActions::kMeta<A>;

@@ -27,11 +27,16 @@ inline void describe(Visitor& visit, ExercisesControls& controls) {
 /// Questions whose answer was checked, and whose hint and solution are shown; from 0.
 struct ExercisesLook {
     std::vector<Index> checked, hints, solutions;
+    std::map<std::string, std::string>
+        solved;             // question_key() of those once checked right, and with which seed
+    bool choosing = false;  // all sheets stand there, to choose from
 };
 inline void describe(Visitor& visit, ExercisesLook& look) {
     visit("checked", look.checked);
     visit("hints", look.hints);
     visit("solutions", look.solutions);
+    visit("solved", look.solved);
+    visit("choosing", look.choosing);
 }
 
 inline constexpr Controls<ExercisesControls> exercises_controls;

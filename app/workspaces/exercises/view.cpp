@@ -20,7 +20,29 @@ std::vector<std::string> entries_of(const ExercisesControls& controls,
     return entries;
 }
 
+std::vector<ExercisesView::Card> cards_of(const ExercisesLook& look) {
+    std::vector<ExercisesView::Card> cards;
+    if (!exercise_sheets()) return cards;
+    for (const ExerciseSheet& sheet : *exercise_sheets()) {
+        auto& card = cards.emplace_back(sheet.key, sheet.title, sheet.formula, sheet.learn);
+        for (Index n = 0; n < std::ssize(sheet.tasks); ++n)
+            card.solved.push_back(look.solved.contains(question_key(sheet.key, n)));
+    }
+    return cards;
+}
+
+std::string solved_words(const std::vector<ExercisesView::Card>& cards) {
+    const auto solved = std::ranges::count_if(cards, [](const ExercisesView::Card& card) {
+        return std::ranges::count(card.solved, false) == 0;
+    });
+    return fmt::format("{} of {} sheets solved", solved, cards.size());
+}
+
 }  // namespace
+
+std::string question_key(std::string_view sheet, Index question) {
+    return fmt::format("{}.{}", sheet, question);
+}
 
 std::string entry_key(Index question, Index row, Index column) {
     return fmt::format("{}.{}.{}", question, row, column);
@@ -39,19 +61,18 @@ ExercisesView build_exercises_view(const AppState& state) {
     ExercisesView view;
     const ExercisesControls& controls = exercises_controls(state);
     const ExercisesLook& look = exercises_look(state);
-    if (exercise_sheets())
-        for (const ExerciseSheet& sheet : *exercise_sheets()) {
-            view.titles.push_back(sheet.title);
-            view.keys.push_back(sheet.key);
-        }
+    view.cards = cards_of(look);
+    view.choosing = look.choosing || controls.sheet.empty();
     auto exercise = exercise_of(state);
     if (!exercise) {
         view.lacks = exercise.error().sentence;
         return view;
     }
     view.exercise = *std::move(exercise);
-    const auto chosen = std::ranges::find(view.keys, view.exercise.key);
-    view.choice = static_cast<int>(chosen - view.keys.begin());
+    for (ExercisesView::Card& card : view.cards) {
+        card.chosen = card.key == controls.sheet;
+        if (card.key == view.exercise.key) view.learn = card.learn;
+    }
     Index right = 0;
     for (const ExerciseQuestion& question : view.exercise.questions) {
         const Index n = std::ssize(view.questions);
@@ -62,7 +83,9 @@ ExercisesView build_exercises_view(const AppState& state) {
         shown.hint = has(look.hints, n);
         shown.solution = has(look.solutions, n);
     }
-    view.status = fmt::format("{} of {} questions checked right", right, view.questions.size());
+    view.status = view.choosing ? solved_words(view.cards)
+                                : fmt::format("{} of {} questions checked right", right,
+                                              view.questions.size());
     return view;
 }
 

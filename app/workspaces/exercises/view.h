@@ -10,22 +10,30 @@
 namespace attn::view {
 
 struct ExercisesView {
+    /// A sheet to choose.
+    struct Card {
+        std::string key, title, formula, learn;
+        std::vector<bool> solved;  // each of its questions
+        bool chosen = false;
+    };
     struct Question {
         std::vector<std::string> entries;  // of its blanks, row by row
         std::optional<CheckedAnswer> checked;
         bool hint = false, solution = false;
     };
     std::string lacks;  // why there is no sheet; "": there is one
-    std::vector<std::string> titles, keys;
-    int choice = -1;  // of them
+    std::vector<Card> cards;
+    bool choosing = false;  // they stand there in place of the sheet
+    std::string learn;      // from the sheet
     Exercise exercise;
     std::vector<Question> questions;
-    std::string status;  // "2 of 5 questions are right"
+    std::string status;  // "2 of 5 questions checked right"
 };
 ExercisesView build_exercises_view(const AppState& state);
 
 /// Of the present sheet and seed.
 Result<Exercise> exercise_of(const AppState& state);
 std::string entry_key(Index question, Index row, Index column);
+std::string question_key(std::string_view sheet, Index question);
 
 }  // namespace attn::view

@@ -46,17 +46,21 @@ void add_exercises_commands(std::vector<Command>& list, const AppState& state) {
     const ExercisesControls& now = exercises_controls(state);
     for (const ExerciseSheet& sheet : *exercise_sheets())
         add("Exercise: " + sheet.title, Key::none, SetExercise{sheet.key, now.seed});
+    add("All sheets of exercises", Key::none, ShowSheets{true});
     add("New numbers", Key::r, SetExercise{now.sheet, now.seed + 1});
 }
 
 std::vector<Shot> exercises_shots() {
     return {{"", {}},
+            {"sheet", {SetExercise{"softmax-gradient", 7}}},
             {"solved",
              {SetExercise{"causal-row", 7}, EnterAnswer{0, 0, 0, "1"}, CheckAnswer{0},
               ShowExerciseHint{0, true}, ShowSolution{1, true}}}};
 }
 
 constexpr std::string_view kMouse[] = {
+    "Click a card: its sheet. A card's dots are its questions; one that was checked right is "
+    "filled.",
     "Click a blank and type: a number, a fraction such as 1/3, or an expression such as exp(2).",
     "Check says how many entries are right; Hint and Solution open beneath the question.",
 };
@@ -70,8 +74,10 @@ void carry_out(AppState& state, const SetExercise& action) {
         return say_error(state, fmt::format("there is no sheet '{}': choose one of {}",
                                             action.sheet, exercise_sheet_keys()));
     const ExercisesControls& now = exercises_controls(state);
+    ExercisesLook& look = exercises_look(state);
+    look.choosing = false;
     if (now.sheet == action.sheet && now.seed == action.seed) return;
-    exercises_look(state) = {};
+    look = {{}, {}, {}, std::move(look.solved), false};
     edit_controls(state, ExercisesControls{action.sheet, action.seed, {}},
                   fmt::format("{}, seed {}", sheet->title, action.seed));
 }
@@ -96,9 +102,12 @@ void carry_out(AppState& state, const CheckAnswer& action) {
     if (!question) return;
     put(exercises_look(state).checked, action.question, true);
     const auto view = build_exercises_view(state);
-    say(state,
-        fmt::format("Question {}: {}", action.question + 1,
-                    view.questions[static_cast<std::size_t>(action.question)].checked->words));
+    const CheckedAnswer& checked =
+        *view.questions[static_cast<std::size_t>(action.question)].checked;
+    if (checked.right)
+        exercises_look(state).solved[question_key(view.exercise.key, action.question)] =
+            std::to_string(view.exercise.seed);
+    say(state, fmt::format("Question {}: {}", action.question + 1, checked.words));
 }
 
 void carry_out(AppState& state, const ShowExerciseHint& action) {
@@ -120,7 +129,11 @@ const WorkspaceInfo kExercisesWorkspace{
     .letter = Key::e,
     .actions = ExercisesActions::kTypes,
     .values = kValues,
-    .enter = [](AppState& state) { say(state, "Click a blank and type."); },
+    .enter =
+        [](AppState& state) {
+            say(state, exercises_controls(state).sheet.empty() ? "Click a sheet."
+                                                               : "Click a blank and type.");
+        },
     .add_commands = add_exercises_commands,
     .shots = exercises_shots,
     .mouse = kMouse,

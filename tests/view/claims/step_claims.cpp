@@ -314,6 +314,18 @@ bool check_checked(const Told& told) {
     return told.count(0) == right && told.count(1) == std::ssize(questions);
 }
 
+bool check_sheets_solved(const Told& told) {
+    const auto& solved = exercises_look(told.state).solved;
+    Index all = 0;
+    for (const ExerciseSheet& sheet : exercise_sheets().value()) {
+        Index right = 0;
+        for (Index n = 0; n < std::ssize(sheet.tasks); ++n)
+            right += solved.contains(question_key(sheet.key, n)) ? 1 : 0;
+        all += right == std::ssize(sheet.tasks) ? 1 : 0;
+    }
+    return told.count(0) == all && told.count(1) == std::ssize(exercise_sheets().value());
+}
+
 /// "V[cat, 0] 1 → 2, by W_V, solved for it: other rows of V stay; …".
 bool check_solved(const Told& told) {
     const auto cell = named(told.state, split(told.part[0], "] ")[0] + "]");
@@ -361,6 +373,7 @@ constexpr Claim kClaims[] = {
     {"Question {}: {} of {} entries are right", check_right_entries},
     {"{} of {} entries are right", check_right_entries},
     {"{} of {} questions checked right", check_checked},
+    {"{} of {} sheets solved", check_sheets_solved},
     {"Question {}: No entry is filled in yet", check_not_entered},
     {"Question {}: Nothing is entered yet", check_not_entered},
     {"Question {}: {} of {} entries are empty", check_entries},

@@ -7,6 +7,7 @@
 #include "app/common/draw/typing.h"
 #include "app/common/exercise/page.h"
 #include "app/workspaces/exercises/actions.h"
+#include "app/workspaces/exercises/draw/sheets.h"
 #include "app/workspaces/exercises/view.h"
 
 namespace attn::ui {
@@ -20,7 +21,6 @@ using view::ExerciseVoice;
 
 // Design units.
 constexpr float kColumn = 330.0F, kWidest = 780.0F;  // of a question: at least, at most
-constexpr float kSheets = 240.0F;
 constexpr float kParagraph = 8.0F;
 constexpr float kPad = 18.0F, kGap = 20.0F;  // inside a question's card; between two
 // Of the body's letters: the first with which the sheet has room. Numbers of matrices are no larger than those of headings.
@@ -31,9 +31,9 @@ void draw_bar(const ExercisesView& view, ControlBar& bar) {
         bar.out.push_back(view::SetExercise{key, seed});
     };
     const view::Exercise& now = view.exercise;
-    if (const auto sheet = bar.combo("##sheet", {view.titles, view.choice}, kSheets,
-                                     {"Sheet", "What is computed by hand."}))
-        set(view.keys[static_cast<std::size_t>(*sheet)], now.seed);
+    if (view.choosing) return;
+    if (bar.button("sheets", "All sheets", {"All sheets", "To choose another."}))
+        bar.out.push_back(view::ShowSheets{true});
     if (const auto other =
             bar.seed("seed", now.seed, {"Seed", "Of the numbers: another seed, another sheet."}))
         set(now.key, *other);
@@ -310,8 +310,13 @@ std::string draw_exercises_workspace(const view::AppState& state, const WorkArea
                                      const Frame& frame, view::Actions& out) {
     const ExercisesView view = build_exercises_view(state);
     Parts parts{.lacks = view.lacks, .status = view.status};
-    if (view.lacks.empty()) {
-        parts.heading.headline = view.exercise.title;
+    if (view.choosing && view.lacks.empty()) {
+        parts.heading = {"Choose a sheet to compute by hand.",
+                         "A seed decides its numbers, and what you type is checked."};
+        parts.hero = {"sheets", "sheets",
+                      [&](const Box& box) { draw_sheets(view, box, frame, out); }};
+    } else if (view.lacks.empty()) {
+        parts.heading = {view.exercise.title, view.learn};
         parts.controls = [&](ControlBar& bar) { draw_bar(view, bar); };
         parts.hero = {"sheet", "sheet", [&](const Box&) { draw_sheet(view, frame, out); }};
     }
