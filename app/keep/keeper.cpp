@@ -129,7 +129,7 @@ view::Actions Keeper::leave_work() {
     auto next = Autosave::open(folder_, wake_);
     if (!next) return {warning(next.error().sentence)};
     left_.push_back({std::exchange(*autosave_, *std::move(next)), present_, resumed_});
-    return {};
+    return {warning("What was changed before is not saved: Ctrl+Z goes back to it.")};
 }
 
 void Keeper::go_back_to_left(const view::Edit& work) {

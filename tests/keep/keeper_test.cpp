@@ -79,6 +79,8 @@ TEST_CASE("keep: work that another document took the place of is asked about, an
         window.act(kCausal);
         CHECK(window.unsaved()->shown);
         window.opens(river());
+        CHECK(window.state.notice->words ==
+              "What was changed before is not saved: Ctrl+Z goes back to it.");
         REQUIRE(window.unsaved());
         CHECK_FALSE(window.unsaved()->shown);  // what is shown now has no changes
         CHECK(window.unsaved()->left == "“The cat sat down”");
