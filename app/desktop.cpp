@@ -169,7 +169,7 @@ class Desktop {
         display_lost_.reset();
         or_throw(save_at_exit());
         const bool kept_elsewhere = !options_.save_session.empty();
-        if (ending_->caught() == 0 || kept_elsewhere) keeper_.end(state_, keeps_work_);
+        if (ending_->caught() == 0 || kept_elsewhere) keeper_.end(state_, quit_answer_);
     }
 
     // ---- the script: what the start options and a journal ask for
@@ -185,6 +185,7 @@ class Desktop {
     }
 
     void dispatch(const view::Action& action) {
+        keeper_.foresee(action, state_);
         view::apply(state_, action);
         const view::Actions kept = keeper_.follow(action, state_, script_.done());
         write_journal(action);
@@ -332,7 +333,7 @@ class Desktop {
             dispatch_all(keeper_.answer(*answer, state_));
         if (std::exchange(state_.effects.ask_quit, false)) ask_quit();
         if (const auto answer = std::exchange(state_.effects.quit_answer, std::nullopt)) {
-            keeps_work_ = *answer == view::QuitAnswer::keep;
+            quit_answer_ = *answer;
             dispatch(view::Quit{});
         }
         if (const auto runs = std::exchange(state_.effects.runs, std::nullopt)) save_runs(*runs);
@@ -340,8 +341,9 @@ class Desktop {
 
     /// Where the session is saved at the end anyway nothing is asked.
     void ask_quit() {
-        const bool asks = options_.save_session.empty() && keeper_.has_unsaved(state_);
-        dispatch(asks ? view::Action(view::OfferQuit{}) : view::Action(view::Quit{}));
+        const auto work = keeper_.unsaved(state_);
+        const bool asks = options_.save_session.empty() && work.has_value();
+        dispatch(asks ? view::Action(view::OfferQuit{*work}) : view::Action(view::Quit{}));
         frames_wanted_ = kFramesAfterEvent;
     }
 
@@ -453,7 +455,8 @@ class Desktop {
     keep::Keeper keeper_;
     keep::KnownFile session_;
     bool was_animating_ = false;
-    bool keeps_work_ = false;  // what is not saved is offered at the next start
+    view::QuitAnswer quit_answer_ =
+        view::QuitAnswer::save;  // where nothing is asked nothing is lost
     std::optional<std::pair<view::FigureSize, view::FigurePaper>> previewed_;
     FileDialog dialog_;
     int frames_wanted_ = kFramesAfterEvent;

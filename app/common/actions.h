@@ -150,7 +150,9 @@ struct EndTour {};
 /// Ctrl+Q and the window's close button: ends at once where nothing is unsaved.
 struct AskQuit {};
 /// Something is not saved: the person is asked.
-struct OfferQuit {};
+struct OfferQuit {
+    UnsavedWork work;
+};
 struct AnswerQuit {
     QuitAnswer answer;
 };

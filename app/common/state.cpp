@@ -13,7 +13,6 @@
 namespace attn::view {
 namespace {
 
-constexpr std::string_view kFirstPreset = "the-cat-sat-down";
 constexpr std::string_view kFirstSentence = "The cat sat down";
 
 Document seeded_first_document() {

@@ -149,6 +149,12 @@ struct Recovery {
     bool operator==(const Recovery&) const = default;
 };
 enum class RecoveryAnswer : std::uint8_t { resume, discard, later };
+/// What is not saved as the program is to end.
+struct UnsavedWork {
+    bool shown = true;  // changes of the present document
+    std::string
+        left;  // "“The cat sat down”": changed documents that others took the place of; "": none
+};
 /// What is done with changes that are not saved when the program is to end: `keep`: they are offered at the next start.
 enum class QuitAnswer : std::uint8_t { save, discard, keep, stay };
 
@@ -247,11 +253,11 @@ struct AppState {
 
     // of the moment: in no session and no journal
     std::size_t palette_row = 0;
-    std::vector<std::string> recent;   // files that were opened or saved, the last first
-    std::optional<Recovery> recovery;  // offered now
-    bool recovery_shown = false;       // until it is answered
-    bool quit_asked = false;        // unsaved changes are to be saved or not, until it is answered
-    bool quits_when_saved = false;  // it was answered so
+    std::vector<std::string> recent;        // files that were opened or saved, the last first
+    std::optional<Recovery> recovery;       // offered now
+    bool recovery_shown = false;            // until it is answered
+    std::optional<UnsavedWork> quit_asked;  // it is to be saved or not, until it is answered
+    bool quits_when_saved = false;          // it was answered so
     std::optional<Prompt> prompt;
     std::optional<Message> notice;  // of the system; before `message` until the next action
     std::optional<Gesture> gesture;

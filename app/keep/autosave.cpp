@@ -35,6 +35,16 @@ int take_lock(const fs::path& session) {
     return -1;
 }
 
+/// Of several of one process each has its own.
+fs::path own_path(const fs::path& folder) {
+    std::error_code ignored;
+    const std::string start = fmt::format("{}{}-{}", kStart, std::time(nullptr), ::getpid());
+    fs::path path = folder / (start + ".json");
+    for (int n = 2; fs::exists(path.string() + ".lock", ignored); ++n)
+        path = folder / fmt::format("{}-{}.json", start, n);
+    return path;
+}
+
 /// What a person knows it by: when, and what was open.
 std::string leftover_words(const fs::path& path) {
     std::string title = "a session";
@@ -133,8 +143,7 @@ Autosave::~Autosave() = default;
 Result<Autosave> Autosave::open(const fs::path& folder, std::function<void()> wake) {
     std::error_code fault;
     fs::create_directories(folder, fault);
-    const fs::path path =
-        folder / fmt::format("{}{}-{}.json", kStart, std::time(nullptr), ::getpid());
+    const fs::path path = own_path(folder);
     const int lock = fault ? -1 : take_lock(path);
     if (lock < 0)
         return failed(fmt::format(

@@ -1,8 +1,11 @@
 #include "app/keep/keeper.h"
 
+#include <algorithm>
 #include <iostream>
 #include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "app/keep/recent.h"
 #include "app/window/session.h"
@@ -24,9 +27,16 @@ bool is_setting(const view::Action& action) {
            action.is<view::SetReducedMotion>() || action.is<view::ShowInspector>();
 }
 
-/// Another document took the place of what stood there before.
-bool opens_another(const view::Action& action, const view::AppState& state) {
-    return state.history[state.now].opens && !action.is<view::Undo>() && !action.is<view::Redo>();
+/// Where it does, another document takes the place of the present one. A tour's pages are not meant: what is done there is
+/// an exercise.
+bool may_open(const view::Action& action) {
+    return action.is<view::DocumentReady>() || action.is<view::LoadPreset>() ||
+           action.is<view::SetSentence>() || action.is<view::StartTour>() ||
+           action.is<view::Redo>();
+}
+
+bool is_same_work(const view::Edit& a, const view::Edit& b) {
+    return a.document == b.document && a.controls == b.controls;
 }
 
 }  // namespace
@@ -76,7 +86,8 @@ Result<view::Actions> Keeper::settings(bool scale_is_open) {
 view::Actions Keeper::begin(const view::AppState& state) {
     if (!on_) return {};
     settings_ = settings_of(state, settings_);
-    saved_ = state.history[state.now];
+    saved_ = present_ = state.history[state.now];
+    edits_ = state.edits;
     if (folder_.empty())
         return {warning(std::string("Neither XDG_STATE_HOME nor HOME is set: ") + kLost)};
     view::Actions actions = {view::SetRecent{read_recent(folder_ / "recent.json")}};
@@ -92,9 +103,49 @@ view::Actions Keeper::begin(const view::AppState& state) {
     return actions;
 }
 
+void Keeper::foresee(const view::Action& action, const view::AppState& state) {
+    if (autosave_ && unkept_since_ && may_open(action) && is_unsaved(state.history[state.now]))
+        autosave_->save(session(state));
+}
+
+view::Actions Keeper::follow_present(const view::Action& action, const view::AppState& state) {
+    if (!saved_ || edits_ == state.edits) return {};
+    edits_ = state.edits;
+    view::Actions actions;
+    const view::Edit& now = state.history[state.now];
+    if (now.opens && may_open(action)) {
+        if (is_unsaved(present_)) actions = leave_work();
+        resumed_ = false;
+    } else {
+        go_back_to_left(now);
+    }
+    present_ = now;
+    return actions;
+}
+
+/// What is opened is kept in a file of its own.
+view::Actions Keeper::leave_work() {
+    if (!autosave_) return {};
+    auto next = Autosave::open(folder_, wake_);
+    if (!next) return {warning(next.error().sentence)};
+    left_.push_back({std::exchange(*autosave_, *std::move(next)), present_, resumed_});
+    return {warning("What was changed before is not saved: Ctrl+Z goes back to it.")};
+}
+
+void Keeper::go_back_to_left(const view::Edit& work) {
+    const auto found = std::ranges::find_if(
+        left_, [&](const Left& left) { return is_same_work(left.work, work); });
+    if (found == left_.end()) return;
+    autosave_->end();
+    *autosave_ = std::move(found->file);
+    resumed_ = found->resumed;
+    left_.erase(found);
+}
+
 view::Actions Keeper::follow(const view::Action& action, const view::AppState& state,
                              bool by_person) {
     if (!on_) return {};
+    view::Actions actions = follow_present(action, state);
     if (view::kind_of(action) != view::Kind::moment && !unkept_since_) unkept_since_ = Clock::now();
     if (by_person && is_setting(action)) settings_changed_ = true;
     if (resumes_ && !state.recovery) {  // it is open
@@ -105,21 +156,17 @@ view::Actions Keeper::follow(const view::Action& action, const view::AppState& s
     if (const auto* const saved = action.as<view::SessionSaved>()) {
         kept_ = session(state);
         saved_ = state.history[state.now];
-        resumed_ = unsaved_ = false;
+        resumed_ = false;
         unkept_since_ = Clock::now();
         return add_recent(saved->path, state);
     }
-    const bool was_unsaved = std::exchange(unsaved_, has_unsaved(state));
-    if (was_unsaved && !unsaved_ && state.now > 0 && opens_another(action, state))
-        return {view::Notify{{"What was changed before is not saved: Ctrl+Z goes back to it.",
-                              view::Severity::warning}}};
     const auto* const open = action.as<view::OpenFile>();
     std::error_code ignored;
     const bool is_leftover =
         open != nullptr && state.recovery && state.recovery->path == open->path;
     if (open != nullptr && !is_leftover && std::filesystem::exists(open->path, ignored))
         return add_recent(open->path, state);
-    return {};
+    return actions;
 }
 
 view::Actions Keeper::update(const view::AppState& state) {
@@ -153,18 +200,27 @@ view::Actions Keeper::answer(view::RecoveryAnswer answer, const view::AppState& 
     return {view::OfferRecovery{leftovers_->first()}};
 }
 
-bool Keeper::has_unsaved(const view::AppState& state) const {
-    if (!on_ || !saved_) return false;
-    const view::Edit& now = state.history[state.now];
-    const view::Edit& then = *saved_;
-    const bool same = now.document == then.document && now.controls == then.controls;
-    return !same && (!now.opens || resumed_);
+bool Keeper::is_unsaved(const view::Edit& work) const {
+    return on_ && saved_ && !is_same_work(work, *saved_) && (!work.opens || resumed_);
 }
 
-void Keeper::end(const view::AppState& state, bool keeps_work) {
+std::optional<view::UnsavedWork> Keeper::unsaved(const view::AppState& state) const {
+    constexpr std::size_t kMostTitles = 3;
+    view::UnsavedWork work{is_unsaved(state.history[state.now]), {}};
+    for (std::size_t n = 0; n < std::min(left_.size(), kMostTitles); ++n)
+        work.left += fmt::format("{}“{}”", n > 0 ? ", " : "", left_[n].work.document->title);
+    if (left_.size() > kMostTitles)
+        work.left += fmt::format(" and {} more", left_.size() - kMostTitles);
+    if (!work.shown && work.left.empty()) return std::nullopt;
+    return work;
+}
+
+void Keeper::end(const view::AppState& state, view::QuitAnswer answer) {
     keep_settings(state);
+    if (answer == view::QuitAnswer::discard)
+        for (Left& left : left_) left.file.end();
     if (!autosave_) return;
-    if (keeps_work)
+    if (answer == view::QuitAnswer::keep && is_unsaved(state.history[state.now]))
         autosave_->save(session(state));
     else
         autosave_->end();

@@ -227,8 +227,7 @@ void carry_out(AppState& state, const SaveSession& action) {
 
 void carry_out(AppState& state, const SessionSaved& action) {
     state.session_file = action.path;
-    if (std::exchange(state.quits_when_saved, false))
-        state.effects.quit_answer = QuitAnswer::discard;
+    if (std::exchange(state.quits_when_saved, false)) state.effects.quit_answer = QuitAnswer::save;
 }
 
 void carry_out(AppState& state, const SaveRuns& action) {
@@ -269,13 +268,13 @@ void carry_out(AppState& state, const AskQuit&) {
     if (state.quit_asked) return carry_out(state, AnswerQuit{QuitAnswer::keep});
     state.effects.ask_quit = true;
 }
-void carry_out(AppState& state, const OfferQuit&) {
+void carry_out(AppState& state, const OfferQuit& action) {
     close_pages(state);
     state.prompt.reset();
-    state.quit_asked = true;
+    state.quit_asked = action.work;
 }
 void carry_out(AppState& state, const AnswerQuit& action) {
-    state.quit_asked = false;
+    state.quit_asked.reset();
     state.quits_when_saved = action.answer == QuitAnswer::save;
     if (action.answer == QuitAnswer::save) return carry_out(state, SaveSession{""});
     if (action.answer != QuitAnswer::stay) state.effects.quit_answer = action.answer;

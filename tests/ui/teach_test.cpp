@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/edits.h"
 #include "app/common/workspace.h"
 #include "app/window/commands.h"
 #include "app/window/lecture.h"
@@ -16,6 +17,7 @@
 #include "core/io/file.h"
 #include "tests/ui/app.h"
 #include "tests/ui/text_spy.h"
+#include "tests/view/large_sample.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -200,4 +202,45 @@ TEST_CASE("twenty questions are answered within four actions from the first scre
         if (dumps()) std::cout << "==== " << question.asked << '\n' << seen.text();
         for (const std::string& words : question.answers) CHECK_MESSAGE(seen.has(words), words);
     }
+}
+
+TEST_CASE("the next page of a tour has its button from the start, and it says what it waits for") {
+    view::AppState state = view::after(view::initial_state(), {view::StartTour{""}});
+    Seen seen(state);
+    CHECK(seen.has("1 of 16 · Predict first"));
+    const auto actions = seen.click("Next  →");
+    REQUIRE(last<view::GoToTourPage>(actions) != nullptr);
+    view::acted(state, actions);
+    CHECK(state.tour.page == 0);
+    CHECK(view::has(state.message.words, "Predict first"));
+}
+
+TEST_CASE("presenting shows no doors") {
+    view::AppState state = view::after(view::initial_state(),
+                                       {view::GoToStage{Stage::weights}, view::ShowDoors{true}});
+    CHECK(Seen(state).has("Open my model"));
+    view::apply(state, view::SetPresenter{true});
+    CHECK_FALSE(Seen(state).has("Open my model"));
+    view::apply(state, view::SetPresenter{false});
+    CHECK(Seen(state).has("Open my model"));
+}
+
+TEST_CASE("a workspace that has nothing to show of a large matrix leads back to the sentence") {
+    view::AppState state =
+        view::after(view::initial_state(), {view::SetCausalMask{view::CausalChoice::top_left}});
+    const auto sentence = state.shared_document();
+    state = view::opened_in(std::move(state), {.tokens = 131072});
+    for (const char* workspace : {"heads", "variants", "masks", "gradients"}) {
+        CAPTURE(workspace);
+        view::AppState there = view::after(state, {view::SetWorkspace{workspace}});
+        view::acted(there, Seen(there).click("Back to “The cat sat down”"));
+        CHECK(there.shared_document() == sentence);
+        CHECK(there.workspace == workspace);
+    }
+    view::AppState alone = view::after(state, {view::SetWorkspace{"masks"}});
+    alone.history = {alone.history[alone.now]};  // as a window begins on a large matrix
+    alone.now = 0;
+    view::acted(alone, Seen(alone).click("Open “The cat sat down”"));
+    CHECK(is_toy(alone.document()));
+    CHECK_FALSE(view::way_back(alone));
 }

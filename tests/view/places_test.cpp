@@ -38,7 +38,7 @@ TEST_CASE("each kind of stage keeps its own place") {
         after(initial_state(),
               {GoToStage{Stage::scores}, SelectCell{{Stage::scores, 2, 1}}, GoToStage{Stage::v},
                SelectCell{{Stage::v, 3, 2}}, GoToStage{Stage::context}});
-    CHECK(state.selected == CellRef{Stage::context, 0, 0});
+    CHECK(state.selected == CellRef{Stage::context, 2, 0});  // the query of the pair
     CHECK(acted(state, {GoToStage{Stage::weights}}).selected == CellRef{Stage::weights, 2, 1});
     CHECK(acted(state, {GoToStage{Stage::v}}).selected == CellRef{Stage::v, 3, 2});
     const AppState opened = reopened(state);

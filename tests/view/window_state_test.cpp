@@ -191,7 +191,7 @@ TEST_CASE("quit asks once where something is not saved: save, discard, keep or g
         after(saving, {ShowPrompt{std::nullopt}, SessionSaved{"a.json"}}).effects.quit_answer);
     REQUIRE(acted(saving, {SaveSession{"a.json"}}).effects.session);
     CHECK_FALSE(saving.effects.quit_answer);  // not before it is on the disk
-    CHECK(acted(saving, {SessionSaved{"a.json"}}).effects.quit_answer == QuitAnswer::discard);
+    CHECK(acted(saving, {SessionSaved{"a.json"}}).effects.quit_answer == QuitAnswer::save);
     CHECK_FALSE(after(initial_state(), {SessionSaved{"a.json"}}).effects.quit_answer);
 }
 

@@ -240,6 +240,8 @@ struct Preset {
     std::string title;
     std::filesystem::path path;
 };
+inline constexpr std::string_view kFirstPreset =
+    "the-cat-sat-down";  // of a window that asks for nothing else
 std::vector<Preset> list_presets();
 Result<Document> load_preset(std::string_view key);
 

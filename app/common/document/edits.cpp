@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
 #include "app/common/document/call.h"
 #include "app/common/document/effect.h"
 #include "app/common/document/loss.h"
@@ -163,6 +165,20 @@ void travel(AppState& state, std::size_t to, const std::string& words) {
     if (other) return say(state, words);
     note_effect(state, before);
     say(state, with_effect(state, words));
+}
+
+std::optional<WayBack> way_back(const AppState& state) {
+    if (is_toy(state.document())) return std::nullopt;
+    for (std::size_t n = state.now; n-- > 0;) {
+        const Document& before = *state.history[n].document;
+        if (is_toy(before) && !is_empty(before))
+            return WayBack{fmt::format("Back to “{}”", before.title), "As Ctrl+Z does",
+                           Actions(state.now - n, Undo{})};
+    }
+    const auto first = std::ranges::find(state.presets, kFirstPreset, &Preset::key);
+    if (first == state.presets.end()) return std::nullopt;
+    return WayBack{
+        fmt::format("Open “{}”", first->title), "Ctrl+Z goes back", {LoadPreset{first->key}}};
 }
 
 void leave_typed_text(AppState& state) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "app/common/action.h"
 #include "app/common/state.h"
 
 namespace attn::view {
@@ -27,6 +29,14 @@ void edit_controls(AppState& state, T controls, const std::string& words) {
 
 /// Goes to history[to] and computes it.
 void travel(AppState& state, std::size_t to, const std::string& words);
+
+/// From what is no sentence to the one before it, or to the first preset; nullopt: a sentence is shown, or there is none.
+struct WayBack {
+    std::string words;  // "Back to “The cat sat down”"
+    std::string tip;
+    Actions actions;
+};
+std::optional<WayBack> way_back(const AppState& state);
 
 /// Makes `state` look as `session` does, whose document it has already; its history stays.
 void restore(AppState& state, const AppState& session);

@@ -38,10 +38,17 @@ Index first_key(const AppState& state) {
     return key;
 }
 
+/// The pair that is looked at, else the largest weight of the first query.
+large::Cell first_pair(const AppState& state) {
+    const auto& pair = state.places[kind_of_place(Stage::weights)];
+    if (pair && has_cell(state, at(Stage::weights, *pair))) return *pair;
+    return {0, first_key(state)};
+}
+
 large::Cell first_place(const AppState& state, Stage stage) {
-    if (info(stage).columns == Axis::key) return {0, first_key(state)};
-    if (info(stage).rows == Axis::key) return {first_key(state), 0};
-    return {0, 0};
+    const large::Cell pair = first_pair(state);
+    if (info(stage).columns == Axis::key) return pair;
+    return {info(stage).rows == Axis::key ? pair.column : pair.row, 0};
 }
 
 /// A cell of another head, as the joined context counts it, becomes that head's own.

@@ -17,8 +17,8 @@ void choose_cell(AppState& state, const CellRef& cell);
 void go_to_stage(AppState& state, Stage stage);
 /// Query and key of scores and weights, for every workspace; selected where the stage that is looked at is one of them.
 void choose_pair(AppState& state, const large::Cell& pair);
-/// `selected` from what was chosen and from what the document has. Without a choice: the largest weight of the first
-/// query; of keys and values that key's row, of the other stages the first query's.
+/// `selected` from what was chosen and from what the document has. Without a choice: the pair that is looked at, else
+/// the largest weight of the first query; of keys and values that key's row, of the other stages that query's.
 void show_place(AppState& state);
 void forget_places(AppState& state);
 /// Brings all of the place back inside what the present document has.

@@ -158,6 +158,17 @@ std::vector<PlacedPart> place_others(const view::AppState& state, const Parts& p
     return placed;
 }
 
+/// Where what is open has nothing to show here.
+void draw_way_back(const view::AppState& state, const Frame& frame, view::Actions& out) {
+    if (view::shown_workspace(state).lacks(state).empty()) return;
+    const auto back = view::way_back(state);
+    if (!back) return;
+    ImGui::Dummy({0.0F, frame.px(kSpace8)});
+    if (button(frame, "way back", back->words,
+               {"A sentence, which is shown everywhere", back->tip}))
+        out.insert(out.end(), back->actions.begin(), back->actions.end());
+}
+
 void draw_canvas(const view::AppState& state, const Parts& parts, const WorkArea& area, float top,
                  const Frame& frame, view::Actions& out) {
     Box room = canvas_of(area, top, frame);
@@ -165,6 +176,7 @@ void draw_canvas(const view::AppState& state, const Parts& parts, const WorkArea
         room.low.y += frame.px(kSpace16);
         return panel("lacks", room, [&] {
             wrapped_words(frame, frame.fonts.title, frame.theme.muted, parts.lacks);
+            if (area.chrome) draw_way_back(state, frame, out);
         });
     }
     const float foot = top + heading_height(parts.heading, room.size().x, frame);

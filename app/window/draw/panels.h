@@ -45,9 +45,10 @@ void wide_field(const char* id, const char* hint, std::string& text, ImGuiInputT
 /// the path. Of a figure: how wide it is, and what it looks like.
 void draw_prompt(const view::AppState& state, const Frame& frame, view::Actions& out);
 
-/// Offers what a program that was ended left.
 /// Changes are not saved; `file`: where they would be, "" where a path is asked for first.
-void draw_quit(const std::string& file, const Frame& frame, view::Actions& out);
+void draw_quit(const view::UnsavedWork& work, const std::string& file, const Frame& frame,
+               view::Actions& out);
+/// Offers what a program that was ended left.
 void draw_recovery(const view::Recovery& recovery, const Frame& frame, view::Actions& out);
 
 }  // namespace attn::ui

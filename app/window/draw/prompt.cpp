@@ -131,6 +131,16 @@ void draw_prompt_words(const view::AppState& state, const std::string& hint, con
                   state.prompt->confirmed ? taken : hint);
 }
 
+/// What they are of, and what saving does.
+std::string unsaved_words(const view::UnsavedWork& work, const std::string& file) {
+    if (!work.shown) return "Of " + work.left + ", which something else was opened after.";
+    std::string said = file.empty() ? "They stand in no session yet: save asks for its path."
+                                    : "Save writes them to " + file + ".";
+    if (!work.left.empty())
+        said += " Those of " + work.left + ", opened before, are then offered at the next start.";
+    return said;
+}
+
 }  // namespace
 
 void draw_prompt(const view::AppState& state, const Frame& frame, view::Actions& out) {
@@ -183,17 +193,19 @@ void draw_recovery(const view::Recovery& recovery, const Frame& frame, view::Act
         out.push_back(AnswerRecovery{RecoveryAnswer::later});
 }
 
-void draw_quit(const std::string& file, const Frame& frame, view::Actions& out) {
+void draw_quit(const view::UnsavedWork& work, const std::string& file, const Frame& frame,
+               view::Actions& out) {
     using view::AnswerQuit;
     using view::QuitAnswer;
     const bool beside = begin_overlay("quit", frame.px(640), frame.px(200), frame);
     words(frame, frame.fonts.title, frame.theme.text, "Changes that are not saved");
-    wrapped_words(frame, frame.fonts.body, frame.theme.muted,
-                  file.empty() ? "They stand in no session yet: save asks for its path."
-                               : "Save writes them to " + file + ".");
+    wrapped_words(frame, frame.fonts.body, frame.theme.muted, unsaved_words(work, file));
     ImGui::Dummy({0.0F, frame.px(8)});
-    const bool save = button(frame, "save", "save and quit", {"Saves the session", "Key: Enter"});
-    ImGui::SameLine(0.0F, frame.px(8));
+    bool save = false;
+    if (work.shown) {
+        save = button(frame, "save", "save and quit", {"Saves the session", "Key: Enter"});
+        ImGui::SameLine(0.0F, frame.px(8));
+    }
     const bool discard =
         button(frame, "discard", "quit without saving", {"The changes are gone", "Key: D"});
     ImGui::SameLine(0.0F, frame.px(8));
@@ -203,12 +215,12 @@ void draw_quit(const std::string& file, const Frame& frame, view::Actions& out) 
     ImGui::SameLine(0.0F, frame.px(8));
     const bool stay = button(frame, "stay", "go on", {"Nothing ends", "Key: Escape"});
     ImGui::Dummy({0.0F, frame.px(8)});
-    wrapped_words(
-        frame, frame.fonts.body, frame.theme.muted,
-        "Enter saves, D quits without, Ctrl+Q again keeps them for the next start, Esc goes on.");
+    wrapped_words(frame, frame.fonts.body, frame.theme.muted,
+                  std::string(work.shown ? "Enter saves, " : "") +
+                      "D quits without, Ctrl+Q again keeps them for the next start, Esc goes on.");
     end_overlay();
     const bool ctrl = ImGui::GetIO().KeyCtrl;
-    if (save || is_pressed(view::Key::enter))
+    if (save || (work.shown && is_pressed(view::Key::enter)))
         out.push_back(AnswerQuit{QuitAnswer::save});
     else if (discard || (!ctrl && is_pressed(view::Key::d)))
         out.push_back(AnswerQuit{QuitAnswer::discard});

@@ -47,7 +47,8 @@ float choices_height(const TourView& tour, float width, const Frame& frame) {
 }
 
 void draw_text(const TourView& tour, const Frame& frame) {
-    words(frame, frame.fonts.small, frame.theme.muted, tour.place);
+    words(frame, frame.fonts.small, frame.theme.muted,
+          tour.place + (tour.waits.empty() ? "" : " · " + tour.waits));
     words(frame, frame.fonts.strong, frame.theme.text, tour.title);
     wrapped_words(frame, frame.fonts.body, frame.theme.text, tour.text);
 }
@@ -76,10 +77,9 @@ void draw_buttons(const TourView& tour, Index page, const Frame& frame, view::Ac
     if (tour.last) {
         if (button(frame, "end", "Finish", {"Finish", "The tour is over."}))
             out.push_back(view::EndTour{});
-    } else if (!tour.waits.empty())
-        words(frame, frame.fonts.small, frame.theme.muted, tour.waits);
-    else if (button(frame, "next", "Next  →", {"Next page", "Ctrl+→"}))
-        out.push_back(view::GoToTourPage{page + 1});
+    } else if (button(frame, "next", "Next  →", {"Next page", "Ctrl+→"})) {
+        out.push_back(view::GoToTourPage{page + 1});  // says what it waits for
+    }
     if (!tour.ask.empty() && tour.reveal.empty() &&
         button(frame, "show", "Show me", {"Does what the page asks for", "Ctrl+Enter"}))
         out.push_back(view::ShowTourAction{});

@@ -176,7 +176,7 @@ void draw_overlays(const AppState& state, const Frame& frame, Actions& out) {
     if (state.glossary.shown) draw_glossary(state, frame, out);
     if (state.prompt) draw_prompt(state, frame, out);
     if (state.recovery_shown) draw_recovery(*state.recovery, frame, out);
-    if (state.quit_asked) draw_quit(state.session_file, frame, out);
+    if (state.quit_asked) draw_quit(*state.quit_asked, state.session_file, frame, out);
 }
 
 /// Who has the keyboard as the frame begins: what is closed in this frame keeps its keys.
@@ -185,7 +185,7 @@ Hands hands_of(const AppState& state) {
     return {.list = is_list_open(),
             .overlay = state.show_help || state.show_about || state.show_palette ||
                        state.glossary.shown || state.prompt || state.recovery_shown ||
-                       state.quit_asked,
+                       state.quit_asked.has_value(),
             .typing = edits || ImGui::GetIO().WantTextInput};
 }
 
