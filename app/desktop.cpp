@@ -45,8 +45,9 @@ using Clock = std::chrono::steady_clock;
 constexpr int kFramesAfterEvent = 3;
 constexpr double kFrameSeconds = 1.0 / 60.0;  // while something moves
 constexpr double kIdleSeconds = 30.0;
-constexpr double kFollowSeconds = 0.2;   // from a look at a followed file to the next
-constexpr double kMessageSeconds = 4.0;  // what just happened is said so long
+constexpr double kFollowSeconds = 0.2;  // from a look at a followed file to the next
+// What just happened is said so long, and no shorter than it takes to read.
+constexpr double kMessageSeconds = 4.0, kBytesReadPerSecond = 15.0;
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
@@ -235,7 +236,9 @@ class Desktop {
     std::optional<double> message_left() const {
         const bool empty = said().words.empty() && state_.held == view::Key::none;
         if (empty || said().severity != view::Severity::info) return std::nullopt;
-        return kMessageSeconds - seconds_between(said_at_, Clock::now());
+        const auto length = static_cast<double>(said().words.size());
+        return std::max(kMessageSeconds, length / kBytesReadPerSecond) -
+               seconds_between(said_at_, Clock::now());
     }
 
     /// Not where a journal alone says what happens: it knows no clock.

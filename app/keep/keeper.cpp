@@ -24,6 +24,11 @@ bool is_setting(const view::Action& action) {
            action.is<view::SetReducedMotion>() || action.is<view::ShowInspector>();
 }
 
+/// Another document took the place of what stood there before.
+bool opens_another(const view::Action& action, const view::AppState& state) {
+    return state.history[state.now].opens && !action.is<view::Undo>() && !action.is<view::Redo>();
+}
+
 }  // namespace
 
 Keeper::Keeper(bool on, std::function<void()> wake) : on_(on), wake_(std::move(wake)) {}
@@ -100,10 +105,14 @@ view::Actions Keeper::follow(const view::Action& action, const view::AppState& s
     if (const auto* const saved = action.as<view::SessionSaved>()) {
         kept_ = session(state);
         saved_ = state.history[state.now];
-        resumed_ = false;
+        resumed_ = unsaved_ = false;
         unkept_since_ = Clock::now();
         return add_recent(saved->path, state);
     }
+    const bool was_unsaved = std::exchange(unsaved_, has_unsaved(state));
+    if (was_unsaved && !unsaved_ && state.now > 0 && opens_another(action, state))
+        return {view::Notify{{"What was changed before is not saved: Ctrl+Z goes back to it.",
+                              view::Severity::warning}}};
     const auto* const open = action.as<view::OpenFile>();
     std::error_code ignored;
     const bool is_leftover =

@@ -60,6 +60,7 @@ class Keeper {
     std::optional<view::Edit> saved_;                // the present as begun or saved
     bool resumed_ = false;                           // and it is not saved since
     bool resumes_ = false;                           // what another program left is being opened
+    bool unsaved_ = false;                           // after the last action
 };
 
 }  // namespace attn::keep

@@ -24,9 +24,19 @@ void close_pages(AppState& state) {
     state.show_help = state.show_about = state.show_palette = state.glossary.shown = false;
 }
 
-/// An edit by its words; with an arrow in them it is named as one, for what it did is not what undoing it does.
+/// An edit by its words, where they are long without what follows from it; with an arrow in them it is named as one, for
+/// what it did is not what undoing it does.
 std::string edit_words(const std::string& words) {
-    return words.find("→") == words.npos ? words : "the edit “" + words + "”";
+    constexpr std::size_t kLong = 48;
+    const std::size_t end =
+        words.size() > kLong ? std::min(words.find(": "), words.find("; ")) : words.npos;
+    const std::string edit = words.substr(0, end);
+    return edit.find("→") == edit.npos ? edit : "the edit “" + edit + "”";
+}
+
+/// "talk" is talk.json.
+std::string session_path(const std::string& path) {
+    return std::filesystem::path(path).extension().empty() ? path + ".json" : path;
 }
 
 bool is_typing(const AppState& state) {
@@ -131,8 +141,8 @@ void carry_out(AppState& state, const ShowGlossary& action) {
 }
 
 void carry_out(AppState& state, const SetGlossaryQuery& action) {
-    state.glossary.query = action.query;
-    state.glossary.row = 0;
+    if (!state.glossary.shown) close_pages(state);
+    state.glossary = {true, action.query, 0};
 }
 
 void carry_out(AppState& state, const ChooseTerm& action) {
@@ -211,7 +221,7 @@ void carry_out(AppState& state, const SaveSession& action) {
     const bool again = action.path.empty() || action.path == state.session_file;
     const std::string& path = again ? state.session_file : action.path;
     if (path.empty()) return carry_out(state, ShowPrompt{PromptKind::save});
-    state.effects.session = FileRequest{path, action.overwrite};
+    state.effects.session = FileRequest{session_path(path), action.overwrite};
 }
 
 void carry_out(AppState& state, const SessionSaved& action) {

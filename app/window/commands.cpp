@@ -143,6 +143,16 @@ void add_window(Commands& list, const AppState& state) {
     add("Quit", ctrl(Key::q), AskQuit{});
 }
 
+/// Of the glossary, by their names among the commands, by their definitions after them; none where nothing is typed.
+void add_terms(std::vector<std::pair<int, Command>>& scored, std::string_view query) {
+    const std::vector<std::string> words = search_words(query);
+    if (words.empty()) return;
+    for (const GlossaryTerm* term : find_terms(query, {}, {}))
+        scored.emplace_back(
+            match(term->term + " " + term->symbol, words),
+            Command{"What it means: " + term->term, "Glossary", {}, SetGlossaryQuery{term->term}});
+}
+
 }  // namespace
 
 std::string keys_of(const Command& command) {
@@ -181,6 +191,7 @@ Commands find_commands(const AppState& state, std::string_view query) {
         if (const int points = match(command.words, words);
             points > 0 && (command.enabled || !command.why_not.empty()))
             scored.emplace_back(points, std::move(command));
+    add_terms(scored, query);
     std::stable_sort(scored.begin(), scored.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     Commands found;

@@ -195,6 +195,17 @@ TEST_CASE("quit asks once where something is not saved: save, discard, keep or g
     CHECK_FALSE(after(initial_state(), {SessionSaved{"a.json"}}).effects.quit_answer);
 }
 
+TEST_CASE("a session is saved as .json where its name has no extension") {
+    const auto path = [](const char* typed) {
+        AppState state = initial_state();
+        return acted(state, {SaveSession{typed}}).effects.session->path;
+    };
+    CHECK(path("talk") == "talk.json");
+    CHECK(path("here.d/talk") == "here.d/talk.json");
+    CHECK(path("talk.json") == "talk.json");
+    CHECK(path("talk.session") == "talk.session");
+}
+
 TEST_CASE("what the clock took from the bottom line a session still has, as a replay does") {
     const AppState said = after(initial_state(), {SetReducedMotion{true}});
     const AppState faded = after(said, {FadeMessage{}});

@@ -65,8 +65,7 @@ TEST_CASE("a sentence begins with a capital unless it begins with a name, and en
           "The sentence is empty: type at least one word and press Enter.");
     CHECK(after(initial_state(), {SetSaturationWidth{5}}).message.words == "d_k = 5.");
     CHECK(after(initial_state(), {SetCausal{true}, Undo{}})
-              .message.words.starts_with(
-                  "Undone: Causal mask on: no query sees a key after its own place; "));
+              .message.words.starts_with("Undone: Causal mask on; masked scores, "));
 }
 
 TEST_CASE("what cannot be seen shows its code") {
@@ -128,4 +127,18 @@ TEST_CASE("the palette finds words without their commas, underscores and accents
     CHECK(first("generate 4,096") == "Generate 4,096 tokens");
     CHECK(first("gènérâte 16384") == "Generate 16,384 tokens");
     CHECK(first("save_screenshot") == "Save screenshot");
+}
+
+TEST_CASE("the palette finds terms, and looks them up") {
+    const AppState state = after(initial_state(), {ShowPalette{true}});
+    const std::vector<Command> found = find_commands(state, "attention sink");
+    const auto term = std::ranges::find(found, "Glossary", &Command::group);
+    REQUIRE(term != found.end());
+    CHECK(term->words == "What it means: attention sink");
+    const AppState there = after(state, chosen(*term));
+    CHECK_FALSE(there.show_palette);
+    CHECK(there.glossary.shown);
+    REQUIRE_FALSE(found_terms(there).empty());
+    CHECK(found_terms(there).front()->term == "attention sink");
+    for (const Command& command : find_commands(state, "")) CHECK(command.group != "Glossary");
 }

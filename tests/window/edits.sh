@@ -38,7 +38,7 @@ frames_then=$(wc -l <"$frames")
 sleep 0.9
 frames_flash=$(($(wc -l <"$frames") - frames_then))
 ((frames_flash > 5)) || fail "old → new is not shown for a moment: $frames_flash frames in 0.9 s"
-sleep 6 # the bottom line is empty again after 4 s
+sleep 9 # the bottom line is empty again
 frames_then=$(wc -l <"$frames")
 sleep 2
 frames_idle=$(($(wc -l <"$frames") - frames_then))

@@ -16,6 +16,7 @@ constexpr Index kFew = 5;
 constexpr Index kLargestOfRow = 3;  // shown where not all numbers are
 constexpr int kUsualChars = 6;      // "−0.603": large figures are of one size in all matrices
 constexpr double kZeroInk = 0.6;    // of a ".00"
+constexpr double kHuge = 1e5;       // written as 1e30
 
 constexpr float kHatch = 10.0F;        // design units between the lines of a masked cell
 constexpr double kHatchAlone = 0.4;    // how strong they are
@@ -56,18 +57,26 @@ std::string text_of(const GridView& grid, const CellView& cell, const Spelling& 
 struct NumberSetting {
     view::Font font;
     float char_width = 0.0F;
-    int before = 0;  // characters before the point, at most
-    int after = 0;   // from the point on, at most
-    int words = 0;   // characters of "NaN", "−∞", at most
+    int before = 0;           // characters before the point, at most
+    int after = 0;            // from the point on, at most
+    int words = 0;            // characters of "NaN", "−∞", at most
+    bool huge_apart = false;  // huge numbers among others: set by themselves
     Spelling spelling;
     bool fits = false;
 };
 
+bool is_huge(const CellView& cell) {
+    return cell.look == CellLook::number && std::abs(cell.value) >= kHuge;
+}
+
 NumberSetting measure(const GridView& grid, const Spelling& spelling) {
     NumberSetting setting;
     setting.spelling = spelling;
+    setting.huge_apart = std::ranges::any_of(grid.cells, [](const CellView& cell) {
+        return cell.look == CellLook::number && !is_huge(cell);
+    });
     for (const CellView& cell : grid.cells) {
-        if (cell.look == CellLook::masked) continue;
+        if (cell.look == CellLook::masked || (setting.huge_apart && is_huge(cell))) continue;
         if (cell.look != CellLook::number) {
             setting.words = std::max(setting.words, cell_chars(cell.text));
             continue;
@@ -214,6 +223,12 @@ void draw_number(const GridCanvas& canvas, const NumberSetting& setting, std::si
                  ImVec2 low) {
     const CellView& cell = canvas.grid.cells[n];
     const ImVec2 high{low.x + canvas.place.cell.x, low.y + canvas.place.cell.y};
+    if (setting.huge_apart && is_huge(cell)) {
+        const std::string text = view::significant(cell.value, 1);
+        if (canvas.frame.text_width(setting.font, text) <= canvas.place.cell.x)
+            draw_text_in(canvas.frame, setting.font, low, high, Align::center, cell.ink, text);
+        return;
+    }
     const std::string text = text_of(canvas.grid, cell, setting.spelling);
     if (cell.look != CellLook::number)
         return draw_text_in(canvas.frame, setting.font, low, high, Align::center,
@@ -233,7 +248,8 @@ void draw_lone_number(const GridCanvas& canvas, std::size_t n, ImVec2 low) {
     if (cell.look == CellLook::masked || font.px > canvas.place.cell.y) return;
     for (const Spelling spelling : {Spelling{2, false}, {1, false}, {0}}) {
         const std::string text = text_of(canvas.grid, cell, spelling);
-        const bool few = spelling.decimals == 0 && std::abs(cell.value) < 10.0;
+        const bool whole = std::abs(cell.value - std::round(cell.value)) < 0.005;
+        const bool few = spelling.decimals == 0 && std::abs(cell.value) < 10.0 && !whole;
         const bool zero = text.find_first_of("123456789") == text.npos && cell.value != 0.0;
         if (cell.look == CellLook::number && (few || zero)) return;
         if (canvas.frame.text_width(font, text) + 2.0F > canvas.place.cell.x) continue;

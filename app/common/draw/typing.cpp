@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <vector>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
@@ -36,9 +37,17 @@ void claim_digits(FocusRing& ring) {
     ring.claim(Key::period);
 }
 
+/// The toolkit drops letters of the frame in which a field gets the keyboard: they come once more in the next.
+void queue_again(const std::vector<ImWchar>& letters) {
+    for (const ImWchar c : letters) ImGui::GetIO().AddInputCharacter(c);
+}
+
 /// The field alone; the text follows what is typed.
 void draw_field(const Frame& frame, Typing& typing, ImVec2 size) {
     std::string& text = typing.text;
+    const std::string before = text;
+    const auto& queue = ImGui::GetIO().InputQueueCharacters;
+    const std::vector<ImWchar> letters(queue.begin(), queue.end());
     const float pad = std::max(0.0F, (size.y - frame.fonts.digits.px) / 2);
     push_font(frame.fonts.digits);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {frame.px(6), pad});
@@ -50,6 +59,7 @@ void draw_field(const Frame& frame, Typing& typing, ImVec2 size) {
         ImGui::InputText("##typed", &text, ImGuiInputTextFlags_AutoSelectAll);
     else
         ImGui::InputText("##typed", &text, ImGuiInputTextFlags_CallbackAlways, keep_early);
+    if (ImGui::IsItemActivated() && text == before) queue_again(letters);
     pop_no_tab_stop();
     ImGui::PopStyleColor();
     ImGui::PopStyleVar();

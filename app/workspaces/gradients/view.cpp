@@ -161,13 +161,14 @@ void add_gradient_grids(const AppState& state, GradientsView& view) {
         view.grids.push_back(jacobian_grid(state, p));
 }
 
-/// "‖∂L/∂W_Q‖ 0.12 ÷√d_k, 0.0004 not divided; …": of the parameters that are there.
+/// "‖∂L/∂W_Q‖ 0.12 (÷√d_k), 0.0004 (not divided); …": of the parameters that are there.
 std::string parameters_words(const GradientsView& view) {
     std::string words;
     for (const GradientRow& row : view.rows)
         if (row.parameter)
-            words += fmt::format("{}‖∂L/∂{}‖ {} {}, {} {}", words.empty() ? "" : "; ", row.symbol,
-                                 row.texts[0], view.sides[0], row.texts[1], view.sides[1]);
+            words +=
+                fmt::format("{}‖∂L/∂{}‖ {} ({}), {} ({})", words.empty() ? "" : "; ", row.symbol,
+                            row.texts[0], view.sides[0], row.texts[1], view.sides[1]);
     return words.empty() ? words : words + ".";
 }
 
@@ -331,7 +332,7 @@ GradientsView build_gradients_view(const AppState& state) {
     add_gradient_grids(state, view);
     add_badge(result, view);
     view.point =
-        fmt::format("L = {} = {} {}, {} {}.", loss_words(state), number(result.sides[0].loss),
+        fmt::format("L = {} = {} ({}), {} ({}).", loss_words(state), number(result.sides[0].loss),
                     view.sides[0], number(result.sides[1].loss), view.sides[1]);
     const JacobianNumbers row = jacobian_numbers(state);
     view.notes = {why_words(result, view), chain_rule_words(state, gradients_look(state).tensor),

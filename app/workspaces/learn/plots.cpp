@@ -51,9 +51,9 @@ MeasureInfo measure_info(const LearnLook& look, const LearnControls& controls,
          Role::weight},
         {"‖∇‖ of all weights", "Norm of the gradient of all matrices, before it is clipped",
          Role::query, true},
-        {fmt::format("‖d_W_Q‖ + ‖d_W_K‖ of layer {}", look.layer),
+        {fmt::format("‖∂L/∂W_Q‖ + ‖∂L/∂W_K‖ of layer {}", look.layer),
          "Frobenius norms: what reaches queries and keys through softmax", Role::query, true},
-        {fmt::format("‖d_W_V‖ + ‖d_W_O‖ of layer {}", look.layer),
+        {fmt::format("‖∂L/∂W_V‖ + ‖∂L/∂W_O‖ of layer {}", look.layer),
          "Frobenius norms: what goes around softmax", Role::value, true},
     }};
     return infos[static_cast<std::size_t>(measure)];

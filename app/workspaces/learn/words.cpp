@@ -250,9 +250,12 @@ std::string learn_point(const AppState& state) {
     const std::string when =
         ended ? fmt::format("After {} step{}", grouped(step), step == 1 ? "" : "s")
               : fmt::format("Step {} of {}", grouped(step), grouped(std::max(step, until)));
-    return fmt::format("{}: {}.", when,
+    // The plots have the step alone.
+    const Index steps = endings[0].steps;
+    return fmt::format("{}: {}{}.", when,
                        controls.has_b() ? compared_words(look.series->request.plan, endings, ended)
-                                        : right_words(endings[0]));
+                                        : right_words(endings[0]),
+                       steps > 1 ? fmt::format(", means of {} steps", steps) : "");
 }
 
 std::vector<std::string> learn_notes(const AppState& state) {

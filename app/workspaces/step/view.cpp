@@ -354,7 +354,7 @@ StepView build_step_view(const AppState& state) {
         !is_toy(state.document()))  // of what is not there nothing is said
         view.words = view.tex = view.formula = "";
     view.hint = hint_of(state);
-    view.doors = step_look(state).doors && !view.headline.empty();
+    view.doors = step_look(state).doors && !state.presenter && !view.headline.empty();
     view.has_tour = !state.tours.empty();
     view.controls = controls_of(state);
     view.flash = flash_of(state);

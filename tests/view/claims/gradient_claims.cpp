@@ -95,7 +95,7 @@ bool check_factor(const Told& told) {
     const auto d_k = static_cast<double>(gradients(told.state).document->size.d_k);
     return told.number(0) == d_k && shows_norm(told.part[1], 1.0 / std::sqrt(d_k));
 }
-bool check_norms(const Told& told) {  // "‖∂L/∂W_Q‖ 0.12 ÷√d_k, 0.0004 not divided; …"
+bool check_norms(const Told& told) {  // "‖∂L/∂W_Q‖ 0.12 (÷√d_k), 0.0004 (not divided); …"
     const auto& sides = gradients(told.state).sides;
     double largest = 0.0;
     for (const LossSide& side : sides) {
@@ -107,7 +107,7 @@ bool check_norms(const Told& told) {  // "‖∂L/∂W_Q‖ 0.12 ÷√d_k, 0.000
     const auto is = [&](std::string_view said, double size) {
         return said == "≈ 0" ? size < 1e-9 * std::max(largest, 1.0) : shows_norm(said, size);
     };
-    const std::string pattern = "‖∂L/∂{}‖ {} " + sides[0].words + ", {} " + sides[1].words;
+    const std::string pattern = "‖∂L/∂{}‖ {} (" + sides[0].words + "), {} (" + sides[1].words + ")";
     return std::ranges::all_of(split(told.words, "; "), [&](const std::string& each) {
         const auto parts = parts_of(pattern, each);
         if (!parts) return false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "app/common/words.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/state.h"
@@ -72,8 +74,15 @@ bool check_point(const Told& told) {
     for (std::size_t run = 0; run < plan(told.state).controls.count(); ++run)
         done = done && std::ssize(series(told.state).sides[run].records) == until;
     if (told.count(0) != step || (ended && !done)) return false;
-    if (plan(told.state).controls.has_b()) return tells_both(told, told.part[2], ended);
-    return tells_right(told.part[2], means_of(told.state)[0]);
+    const auto means = means_of(told.state);
+    std::string right = told.part[2];
+    const std::string of = fmt::format(", means of {} steps", means[0].steps);
+    if (means[0].steps > 1) {
+        if (!right.ends_with(of)) return false;
+        right.resize(right.size() - of.size());
+    }
+    if (plan(told.state).controls.has_b()) return tells_both(told, right, ended);
+    return tells_right(right, means[0]);
 }
 bool check_one_seed(const Told& told) {
     const LearnControls& controls = planned(told.state);

@@ -20,9 +20,11 @@ using view::ExercisesView;
 using view::ExerciseVoice;
 
 // Design units.
-constexpr float kWidest = 780.0F, kTwoColumns = 960.0F;  // of a line; of the room for two of them
+constexpr float kColumn = 330.0F, kWidest = 780.0F;  // of a question: at least, at most
 constexpr float kParagraph = 8.0F;
-constexpr float kQuestion = 26.0F;  // between two
+constexpr float kPad = 18.0F, kGap = 20.0F;  // inside a question's card; between two
+// Of the body's letters: the first with which the sheet has room.
+constexpr float kSizes[] = {1.45F, 1.25F, 1.1F, 1.0F};
 
 void draw_bar(const ExercisesView& view, ControlBar& bar) {
     const auto set = [&](const std::string& key, std::uint64_t seed) {
@@ -68,18 +70,55 @@ struct Sheet {
         return shown().checked->marks[blank];
     }
 
-    void say(const ExerciseParagraph& paragraph, ExerciseVoice voice = ExerciseVoice::plain) {
-        draw_block(lay_out_paragraph(paragraph, type, frame.painter, voice), frame);
+    ExerciseBlock laid_out(const ExerciseParagraph& paragraph,
+                           ExerciseVoice voice = ExerciseVoice::plain) const {
+        return lay_out_paragraph(paragraph, type, frame.painter, voice);
+    }
+    ExerciseBlock blanks() const { return lay_out_blanks(question(), type, frame.painter); }
+    std::vector<ExerciseBlock> text() const {
+        std::vector<ExerciseBlock> blocks;
+        for (const auto& paragraph : numbered(question().text, n + 1))
+            blocks.push_back(laid_out(paragraph));
+        return blocks;
+    }
+    /// Hint and solution.
+    std::vector<ExerciseBlock> help() const {
+        std::vector<ExerciseBlock> blocks;
+        if (shown().hint) blocks.push_back(laid_out(question().hint, ExerciseVoice::muted));
+        if (shown().solution)
+            for (const auto& paragraph : question().solution) blocks.push_back(laid_out(paragraph));
+        return blocks;
+    }
+
+    float buttons_width() const {
+        return button_width(frame, "Check") + button_width(frame, "Hint") +
+               button_width(frame, "Solution") + 2.0F * ImGui::GetStyle().ItemSpacing.x;
+    }
+    float verdict_width() const {
+        return shown().checked ? frame.text_width(frame.fonts.strong, shown().checked->words) : 0;
+    }
+    bool verdict_is_beside() const {
+        return buttons_width() + ImGui::GetStyle().ItemSpacing.x + verdict_width() <= type.width;
+    }
+
+    /// Of all that draw() draws.
+    ImVec2 size() const {
+        const float spacing = ImGui::GetStyle().ItemSpacing.y;
+        const ExerciseBlock answer = blanks();
+        const float lines = shown().checked && !verdict_is_beside() ? 2.0F : 1.0F;
+        ImVec2 all{answer.width, answer.height + lines * (spacing + ImGui::GetFrameHeight())};
+        for (const auto& list : {text(), help()})
+            for (const ExerciseBlock& block : list)
+                all = {std::max(all.x, block.width), all.y + block.height + spacing};
+        return all;
     }
 
     void draw() {
         ImGui::PushID(static_cast<int>(n));
-        for (const auto& paragraph : numbered(question().text, n + 1)) say(paragraph);
-        draw_blanks(lay_out_blanks(question(), type, frame.painter));
+        for (const ExerciseBlock& block : text()) draw_block(block, frame);
+        draw_blanks(blanks());
         draw_buttons();
-        if (shown().hint) say(question().hint, ExerciseVoice::muted);
-        if (shown().solution)
-            for (const auto& paragraph : question().solution) say(paragraph);
+        for (const ExerciseBlock& block : help()) draw_block(block, frame);
         ImGui::PopID();
     }
 
@@ -92,8 +131,9 @@ struct Sheet {
             blank.low = {at.x + blank.low.x, at.y + blank.low.y};
             blank.high = {at.x + blank.high.x, at.y + blank.high.y};
             ImGui::PushID(static_cast<int>(b));
-            choices ? draw_choice(blank) : draw_entry(blank, shown().entries[b], mark_of(b));
+            const bool entered = choices ? draw_choice(blank) : draw_entry(blank, b);
             ImGui::PopID();
+            if (entered) go_on(b);
         }
         ImGui::SetCursorScreenPos(after);
     }
@@ -102,8 +142,24 @@ struct Sheet {
         out.push_back(view::EnterAnswer{number(), blank.row, blank.column, std::move(text)});
     }
 
-    void draw_entry(const ExerciseBlock::Blank& blank, const std::string& text,
-                    std::optional<EntryMark> mark) {
+    /// To the next blank that is empty; once none is, the answer is checked.
+    void go_on(std::size_t from) {
+        const std::size_t count = shown().entries.size();
+        for (std::size_t step = 1; step < count; ++step) {
+            const std::size_t next = (from + step) % count;
+            if (!shown().entries[next].empty()) continue;
+            ImGui::PushID(static_cast<int>(next));
+            begin_typing(ImGui::GetID("entry"), "", out);
+            return ImGui::PopID();
+        }
+        out.push_back(view::CheckAnswer{number()});
+    }
+
+    /// Whether Enter ended it, with something typed.
+    bool draw_entry(const ExerciseBlock::Blank& blank, std::size_t b) {
+        const std::string& text = shown().entries[b];
+        const std::optional<EntryMark> mark = mark_of(b);
+        bool entered = false;
         const ImVec2 low{blank.low.x, blank.low.y};
         const ImVec2 high{blank.high.x, blank.high.y};
         ImGui::SetCursorScreenPos(low);
@@ -111,6 +167,7 @@ struct Sheet {
         if (is_typed_into(frame, control)) {
             const auto typed = type_in_place(frame, control, low, high, out);
             if (typed && *typed != text) enter(blank, *typed);
+            entered = typed && !typed->empty() && is_pressed(view::Key::enter);
         } else {
             if (ImGui::InvisibleButton("box", {high.x - low.x, high.y - low.y}))
                 begin_typing(control, text, out);
@@ -121,10 +178,12 @@ struct Sheet {
                         {high.x - frame.px(4), high.y}, Align::left, frame.theme.text, text);
             if (text.empty()) tooltip(frame, "Click and type", "0.27, 1/3, exp(2), nan");
         }
-        if (focus_stop(frame, control, low, high)) begin_typing_by_key(frame, control, text, out);
+        if (focus_stop(frame, control, low, high) && !entered)
+            begin_typing_by_key(frame, control, text, out);
+        return entered;
     }
 
-    void draw_choice(const ExerciseBlock::Blank& blank) {
+    bool draw_choice(const ExerciseBlock::Blank& blank) {
         const ImVec2 low{blank.low.x, blank.low.y};
         ImGui::SetCursorScreenPos(low);
         const bool clicked =
@@ -144,51 +203,106 @@ struct Sheet {
         const bool pressed = pressed_by_key(frame);
         if (clicked || pressed)
             out.push_back(view::EnterAnswer{number(), 0, 0, std::to_string(blank.column)});
+        return false;
     }
 
     void draw_buttons() {
         if (button(frame, "check", "Check", {"Check", "How many entries are right."}))
             out.push_back(view::CheckAnswer{number()});
-        flow(frame, button_width(frame, "Hint"));
+        ImGui::SameLine();
         if (button(frame, "hint", "Hint", {"Hint", "What to think of first."}))
             out.push_back(view::ShowExerciseHint{number(), !shown().hint});
-        flow(frame, button_width(frame, "Solution"));
+        ImGui::SameLine();
         if (button(frame, "solution", "Solution", {"Solution", "Step by step."}))
             out.push_back(view::ShowSolution{number(), !shown().solution});
         if (!shown().checked) return;
-        const std::string& verdict = shown().checked->words;
-        flow(frame, frame.text_width(frame.fonts.strong, verdict));
+        if (verdict_is_beside()) ImGui::SameLine();
         const ImVec2 at = ImGui::GetCursorScreenPos();
-        const float width = frame.text_width(frame.fonts.strong, verdict);
-        ImGui::Dummy({width, ImGui::GetFrameHeight()});
-        draw_text_in(frame, frame.fonts.strong, at, {at.x + width, at.y + ImGui::GetFrameHeight()},
-                     Align::left, shown().checked->right ? frame.theme.good : frame.theme.text,
-                     verdict);
+        ImGui::Dummy({verdict_width(), ImGui::GetFrameHeight()});
+        draw_text_in(frame, frame.fonts.strong, at,
+                     {at.x + verdict_width(), at.y + ImGui::GetFrameHeight()}, Align::left,
+                     shown().checked->right ? frame.theme.good : frame.theme.text,
+                     shown().checked->words);
     }
 };
 
-/// What is given, then the questions in one column or two, line by line.
+/// Where the questions stand: cards in rows, each as high as its highest.
+struct Cards {
+    std::size_t columns = 1;
+    float width = 0.0F;  // of a card
+    std::vector<float> rows = {};
+    float given = 0.0F;  // the height of what is given above them
+    bool fits = true;
+
+    float height(float gap) const {
+        float all = given;
+        for (const float row : rows) all += row + gap;
+        return all;
+    }
+};
+
+Cards lay_out(Sheet& sheet, ImVec2 room, float size, std::size_t columns) {
+    const Frame& frame = sheet.frame;
+    const float gap = frame.px(kGap), pad = frame.px(kPad);
+    Cards cards{.columns = columns};
+    const auto across = static_cast<float>(columns);
+    cards.width = std::min((room.x - gap * (across - 1.0F)) / across, frame.px(kWidest));
+    sheet.type = {frame.fonts.body.px * size, room.x};
+    for (const auto& paragraph : sheet.view.exercise.text)
+        cards.given += sheet.laid_out(paragraph).height + frame.px(kParagraph);
+    sheet.type.width = std::max(cards.width - 2.0F * pad, frame.px(80));
+    for (sheet.n = 0; sheet.n < sheet.view.questions.size(); ++sheet.n) {
+        if (sheet.n % columns == 0) cards.rows.push_back(0.0F);
+        const ImVec2 card = sheet.size();
+        cards.rows.back() = std::max(cards.rows.back(), card.y + 2.0F * pad);
+        cards.fits = cards.fits && card.x <= sheet.type.width;
+    }
+    cards.fits = cards.fits && cards.height(gap) <= room.y;
+    return cards;
+}
+
+/// As large as fits, in as many columns; else small, and scrolled.
+Cards best_layout(Sheet& sheet, ImVec2 room) {
+    const float gap = sheet.frame.px(kGap), column = sheet.frame.px(kColumn);
+    const auto most = static_cast<std::size_t>(std::max(1.0F, (room.x + gap) / (column + gap)));
+    const std::size_t count = sheet.view.questions.size();
+    Cards cards;
+    for (const float size : kSizes)
+        for (std::size_t columns = std::min({most, count == 4 ? 2 : std::size_t{3}, count});
+             columns > 0; --columns)
+            if (cards = lay_out(sheet, room, size, columns); cards.fits) return cards;
+    return cards;
+}
+
+/// What is given, then the questions.
 void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& out) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {frame.px(8), frame.px(kParagraph)});
-    const float gap = frame.px(kSpace48), room = ImGui::GetContentRegionAvail().x - frame.px(12);
-    const std::size_t columns = room >= frame.px(kTwoColumns) ? 2 : 1;
-    const float each = (room - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
-    Sheet sheet{
-        view, frame, out, {frame.fonts.body.px, within(each, frame.px(120), frame.px(kWidest))}};
-    for (const auto& paragraph : view.exercise.text) sheet.say(paragraph);
+    const float gap = frame.px(kGap), pad = frame.px(kPad);
+    const ImVec2 room{ImGui::GetContentRegionAvail().x - frame.px(12),
+                      ImGui::GetContentRegionAvail().y};
+    Sheet sheet{view, frame, out, {}};
+    const Cards cards = best_layout(sheet, room);
+    const view::ExerciseType inside = sheet.type;
+    sheet.type.width = room.x;
+    for (const auto& paragraph : view.exercise.text) draw_block(sheet.laid_out(paragraph), frame);
+    sheet.type = inside;
     ImVec2 at = ImGui::GetCursorScreenPos();
-    float foot = at.y;
-    for (; sheet.n < view.questions.size(); ++sheet.n) {
-        if (sheet.n % columns == 0) at.y = foot + frame.px(kQuestion - kParagraph);
-        const auto column = static_cast<float>(sheet.n % columns);
-        ImGui::SetCursorScreenPos({at.x + column * (sheet.type.width + gap), at.y});
+    const float left = at.x;
+    for (sheet.n = 0; sheet.n < view.questions.size(); ++sheet.n) {
+        const float height = cards.rows[sheet.n / cards.columns];
+        const ImVec2 low{left + static_cast<float>(sheet.n % cards.columns) * (cards.width + gap),
+                         at.y};
+        frame.painter.rect(low, {low.x + cards.width, low.y + height}, frame.theme.surface,
+                           frame.px(8));
+        ImGui::SetCursorScreenPos({low.x + pad, low.y + pad});
         ImGui::BeginGroup();
         sheet.draw();
         ImGui::EndGroup();
-        foot = std::max(foot, ImGui::GetItemRectMax().y);
+        const bool is_last = sheet.n + 1 == view.questions.size();
+        if ((sheet.n + 1) % cards.columns == 0 || is_last) at.y += height + gap;
     }
-    ImGui::SetCursorScreenPos({at.x, foot});
-    ImGui::Dummy({1.0F, frame.px(kQuestion)});
+    ImGui::SetCursorScreenPos({left, at.y});
+    ImGui::Dummy({1.0F, gap});
     ImGui::PopStyleVar();
 }
 

@@ -15,8 +15,8 @@ namespace {
 using view::AllHeadsView, view::HeadChip, view::HeadLinesView, view::Point;
 
 // Design units.
-constexpr float kLargestPitch = 30.0F, kThin = 0.75F, kThick = 6.0F, kChipGap = 6.0F,
-                kLargestPatch = 140.0F, kWidestCell = 64.0F;
+constexpr float kLargestPitch = 96.0F, kThin = 0.75F, kThick = 6.0F, kThickest = 10.0F,
+                kLargeWords = 44.0F, kChipGap = 6.0F, kLargestPatch = 140.0F, kWidestCell = 64.0F;
 constexpr double kFaint = 0.18;  // opacity of the weakest line
 constexpr double kAside = 0.12;  // of lines of other queries than the pointed one
 
@@ -43,10 +43,15 @@ struct Columns {
     float y(Index n) const { return top + pitch * (static_cast<float>(n) + 0.5F); }
 };
 
-float widest(const std::vector<std::string>& words, const Frame& frame) {
+const Font& font_at(float pitch, const Frame& frame) {
+    if (pitch >= frame.px(kLargeWords)) return frame.fonts.title;
+    return pitch >= frame.fonts.body.px ? frame.fonts.body : frame.fonts.small;
+}
+
+float widest(const std::vector<std::string>& words, float pitch, const Frame& frame) {
     float most = 0.0F;
     for (const std::string& word : words)
-        most = std::max(most, frame.text_width(frame.fonts.body, word));
+        most = std::max(most, frame.text_width(font_at(pitch, frame), word));
     return most;
 }
 
@@ -58,9 +63,9 @@ Columns columns_of(const HeadLinesView& view, const Box& box, const Frame& frame
     Columns at;
     at.pitch = std::min(box.size().y / count, frame.px(kLargestPitch));
     at.top = box.low.y;
-    at.left = box.low.x + std::min(widest(view.queries, frame), most) + gap;
-    at.right = box.high.x - std::min(widest(view.keys, frame), most) - gap;
-    at.right = std::min(at.right, at.left + std::max(box.size().y, frame.px(240)));
+    at.left = box.low.x + std::min(widest(view.queries, at.pitch, frame), most) + gap;
+    at.right = box.high.x - std::min(widest(view.keys, at.pitch, frame), most) - gap;
+    at.right = std::min(at.right, at.left + std::max(1.25F * box.size().y, frame.px(240)));
     return at;
 }
 
@@ -68,7 +73,7 @@ Columns columns_of(const HeadLinesView& view, const Box& box, const Frame& frame
 void draw_column(const std::vector<std::string>& words, Index chosen, const Columns& at,
                  const Box& room, Role role, const Frame& frame) {
     const bool left = role == Role::query;
-    const Font& font = at.pitch >= frame.fonts.body.px ? frame.fonts.body : frame.fonts.small;
+    const Font& font = font_at(at.pitch, frame);
     const auto step =
         std::max<Index>(static_cast<Index>(std::ceil(font.px / std::max(at.pitch, 1.0F))), 1);
     const float gap = frame.px(6);
@@ -88,6 +93,7 @@ void draw_lines_between(const HeadLinesView& view, const Columns& at, std::optio
     const auto rows = static_cast<float>(std::max(view.queries.size(), view.keys.size()));
     say_stands(frame.painter, Measuring::Kind::chart, {at.left, at.top},
                {at.right, at.top + at.pitch * rows});
+    const float thick = within(at.pitch / 7.0F, frame.px(kThick), frame.px(kThickest));
     for (const view::HeadLine& line : view.lines) {
         const bool other =
             (pointed && *pointed != line.query) || (pointed_key && *pointed_key != line.key);
@@ -95,7 +101,7 @@ void draw_lines_between(const HeadLinesView& view, const Columns& at, std::optio
         const double seen = (kFaint + (1.0 - kFaint) * line.strength) * aside;
         frame.painter.line({at.left, at.y(line.query)}, {at.right, at.y(line.key)},
                            view::translucent(line.color, seen),
-                           frame.px(kThin + kThick * line.strength));
+                           frame.px(kThin) + thick * line.strength);
     }
 }
 

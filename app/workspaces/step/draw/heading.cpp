@@ -155,8 +155,8 @@ constexpr float kLeastChevron = 8.0F;
 constexpr float kSmallLabel = 12.0F;
 constexpr float kSmallestLabel = 11.0F;
 constexpr float kItemPad = 4.0F;
-constexpr float kMarkRoom = 13.0F;  // ● or ○ before the label
-constexpr float kMarkRadius = 3.5F;
+constexpr float kMarkRadius = 3.5F,
+                kAboveLabel = 5.0F;  // ● or ○: it takes no room, so that nothing moves
 
 /// How the items stand beside each other.
 struct RibbonSetting {
@@ -174,8 +174,7 @@ RibbonSetting set_in(const std::vector<RibbonItem>& items, view::Font font, floa
                      const Frame& frame) {
     RibbonSetting setting{font, {}, gap};
     for (const RibbonItem& item : items)
-        setting.widths.push_back(frame.text_width(font, item.label) + frame.px(2 * kItemPad) +
-                                 (item.mark == Mark::none ? 0.0F : frame.px(kMarkRoom)));
+        setting.widths.push_back(frame.text_width(font, item.label) + frame.px(2 * kItemPad));
     return setting;
 }
 
@@ -217,11 +216,11 @@ void draw_item(const RibbonItem& item, const RibbonSetting& setting, const Frame
     const ImVec2 inner{low.x, low.y + frame.px(6)};
     if (hovered)
         frame.painter.rect(inner, {high.x, high.y - frame.px(6)}, frame.theme.raised, frame.px(4));
-    const float mark = item.mark == Mark::none ? 0.0F : frame.px(kMarkRoom);
-    draw_fitted(frame, setting.label, {low.x + mark, low.y}, {high.x + 1.0F, high.y}, Align::center,
+    draw_fitted(frame, setting.label, low, {high.x + 1.0F, high.y}, Align::center,
                 label_color(frame, item.progress), item.label);
+    const float above = (low.y + high.y - setting.label.px) / 2 - frame.px(kAboveLabel);
     if (item.mark != Mark::none)
-        draw_mark(frame, item.mark, {low.x + mark / 2 + frame.px(2), (low.y + high.y) / 2},
+        draw_mark(frame, item.mark, {(low.x + high.x) / 2, above},
                   hovered ? frame.theme.raised : frame.theme.background);
     if (current) frame.painter.rect({low.x, high.y - frame.px(3)}, high, frame.theme.accent);
 }
@@ -274,7 +273,6 @@ void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, view:
         ImGui::SetCursorScreenPos(low);
         ImGui::PushID(info(item.stage).key.data());
         ImGui::InvisibleButton("stage", size);
-        // By the press: it may end an edit, whose marks move the items before the release.
         const bool clicked = ImGui::IsItemClicked();
         if (pressed_by_key(frame) || clicked) out.push_back(view::GoToStage{item.stage});
         tooltip(frame, item.label + "  " + item.shape, item.tooltip);
