@@ -37,14 +37,12 @@ constexpr ImWchar kSigns[] = {0x0020, 0x007E, 0x00B1, 0x00B1, 0x00B7, 0x00B7, 0x
                               0x2032, 0x2032, 0x2113, 0x2113, 0x2190, 0x2193, 0x2202, 0x2202,
                               0x2207, 0x2208, 0x2212, 0x2212, 0x2218, 0x221E, 0x2227, 0x2227,
                               0x2248, 0x2248, 0x2260, 0x2265, 0x22A4, 0x22A4, 0};
-constexpr ImWchar kLargeSigns[] = {0x0028, 0x0029, 0x005B, 0x005D, 0x03A0, 0x03A0,
-                                   0x03A3, 0x03A3, 0x2016, 0x2016, 0};
 constexpr ImWchar kReplacement[] = {0xFFFD, 0xFFFD, 0};
 
 // Design units at scale 1.
 constexpr float kSmall = 12.0F, kBody = 14.0F, kMediumDigits = 16.0F, kTitle = 20.0F,
                 kHeadline = 23.3F /* 20 an em */, kValue = 28.0F;
-constexpr std::array kFormulas{14.4F, 16.0F, 20.0F};  // the first: scripts of the last
+constexpr std::array kFormulas{14.4F, 16.0F, 20.0F, 28.0F};  // the first: scripts of the third
 
 /// Glyphs are taken from the first source that has them.
 using Sources = std::vector<fonts::File>;
@@ -98,8 +96,8 @@ auto all_of(AnyFonts& fonts) {
     return std::array{&fonts.small,         &fonts.body,         &fonts.title,    &fonts.strong,
                       &fonts.digits_small,  &fonts.digits,       &fonts.value,    &fonts.italic[0],
                       &fonts.digits_medium, &fonts.digits_large, &fonts.roman[0], &fonts.italic[1],
-                      &fonts.roman[1],      &fonts.italic[2],    &fonts.roman[2], &fonts.large_sign,
-                      &fonts.headline};
+                      &fonts.roman[1],      &fonts.italic[2],    &fonts.roman[2], &fonts.italic[3],
+                      &fonts.roman[3],      &fonts.headline};
 }
 
 /// Letters without mathematics: the best that a machine without fonts can do.
@@ -115,7 +113,6 @@ Fonts built_in(float scale) {
         font->face = Face::mono;
     for (Font& font : fonts.italic) font.face = Face::italic;
     for (Font& font : fonts.roman) font.face = Face::roman;
-    fonts.large_sign.face = Face::roman;
     fonts.warning =
         "The fonts DejaVu Sans and DejaVu Sans Mono were not found, so that mathematical signs "
         "show "
@@ -146,7 +143,6 @@ Fonts load_all(const Faces& faces, float scale) {
         fonts.italic[n] = one(Face::italic, kFormulas[n], kVariables);
         fonts.roman[n] = one(Face::roman, kFormulas[n], kSigns);
     }
-    fonts.large_sign = one(Face::roman, kValue, kLargeSigns);
     return fonts;
 }
 

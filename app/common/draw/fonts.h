@@ -22,9 +22,8 @@ struct Fonts {
     Font headline;            // the one sentence of a canvas, bold
     Font digits_small, digits;
     Font digits_medium, digits_large, value;  // figures and their signs alone
-    /// Symbols that slant and that do not: of scripts, of the inspector, of headings; and large signs.
-    std::array<Font, 3> italic, roman;
-    Font large_sign;
+    /// Symbols that slant and that do not: of scripts, of the inspector, of headings, and large ones.
+    std::array<Font, 4> italic, roman;
     std::string warning;  // one sentence when the fonts were not found; "" when all is well
 };
 

@@ -41,6 +41,7 @@ void move_map(const MapScene& scene, const view::MapCamera& camera);
 /// Ruler marks beside the canvas, and what stands where both rulers meet and end.
 struct Rulers {
     Area canvas, rows, columns;
+    float beyond = 0.0F;  // room for the title of the columns, right of them
 };
 void draw_rulers(const MapScene& scene, const Rulers& rulers);
 /// Bars right of the canvas and below it.

@@ -115,13 +115,16 @@ void draw_row_title(const MapScene& scene, const Rulers& at) {
                  fit_text(scene.frame, font, scene.view.row_title, high.x - at.rows.low.x));
 }
 
-/// "key j" at the right end of the column ruler; labels keep clear of it.
-void draw_column_title(const MapScene& scene, const Area& columns, TakenSpans& places) {
+/// "key j" right of the column ruler where there is room, else at its right end; labels keep clear of it.
+void draw_column_title(const MapScene& scene, const Rulers& at, TakenSpans& places) {
     const Font& font = scene.frame.fonts.small;
+    const Area& columns = at.columns;
     const std::string title = fit_text(scene.frame, font, scene.view.column_title, columns.width());
-    places.take(columns.high.x - scene.frame.text_width(font, title), columns.high.x);
+    const float width = scene.frame.text_width(font, title), gap = scene.frame.px(kSpace8);
+    const float right = columns.high.x + (gap + width <= at.beyond ? gap + width : 0.0F);
+    places.take(right - width, right);
     draw_text_in(scene.frame, font, columns.low,
-                 {columns.high.x, columns.high.y - scene.frame.px(kStrongTick)}, Align::right,
+                 {right, columns.high.y - scene.frame.px(kStrongTick)}, Align::right,
                  scene.frame.theme.key, title);
 }
 
@@ -175,7 +178,7 @@ void draw_profile(const MapScene& scene, const char* id, const Area& area,
 void draw_rulers(const MapScene& scene, const Rulers& at) {
     const view::Theme& theme = scene.frame.theme;
     TakenSpans places(scene.frame.px(kSpace8));
-    draw_column_title(scene, at.columns, places);
+    draw_column_title(scene, at, places);
     draw_column_marks({at.columns, scene.frame, theme.key}, scene.view.column_ruler, places);
     draw_pointer(scene, at);
     if (at.rows.width() <= 0.0F) return;  // the map beside it names the rows

@@ -23,8 +23,8 @@ using view::ExerciseVoice;
 constexpr float kColumn = 330.0F, kWidest = 780.0F;  // of a question: at least, at most
 constexpr float kParagraph = 8.0F;
 constexpr float kPad = 18.0F, kGap = 20.0F;  // inside a question's card; between two
-// Of the body's letters: the first with which the sheet has room. Numbers of matrices are no larger than those of headings.
-constexpr float kSizes[] = {1.25F, 1.1F, 1.0F};
+// Of the body's letters: the first with which the sheet has room.
+constexpr float kSizes[] = {1.45F, 1.25F, 1.1F, 1.0F};
 
 void draw_bar(const ExercisesView& view, ControlBar& bar) {
     const auto set = [&](const std::string& key, std::uint64_t seed) {

@@ -17,8 +17,9 @@ struct LargeScene {
     operator MapScene() const { return {view, look, frame, out}; }  // NOLINT: converts
 };
 
-/// The hero, filling the current window: header, rulers, canvas, profiles, legend; while there is no matrix, the way to one.
-void draw_large_map(const LargeScene& scene);
+/// The hero, filling the current window: header, rulers, canvas, profiles, legend, and what is left of it at the right;
+/// while there is no matrix, the way to one.
+std::optional<Box> draw_large_map(const LargeScene& scene);
 /// The side panel, filling the current window: minimap, ways to a cell, the selected cell's arithmetic. Scrolls where it
 /// does not fit.
 void draw_large_side(const LargeScene& scene);

@@ -38,6 +38,7 @@ Layout lay_out(const Frame& frame, const Area& room, float widest) {
                 {room.high.x - across - right, room.high.y - profile - captions - below}});
     auto& [low, high] = map.canvas;
     high.x = map.columns.high.x = std::min(high.x, low.x + widest);
+    map.beyond = across;
     const float foot = high.y + profile, end = high.x + across;
     const Area under{{low.x, foot + captions}, {room.high.x, foot + captions + below}};
     const Area aside{{end + frame.px(kSpace16), low.y}, {room.high.x, high.y}};
@@ -53,6 +54,23 @@ Layout lay_out(const Frame& frame, const Area& room, float widest) {
 float matrix_width(const view::MapLook& look, const Area& canvas) {
     const auto rows = static_cast<float>(std::max<Index>(look.size.rows, 1));
     return canvas.height() * static_cast<float>(look.size.columns) / rows;
+}
+
+/// As wide as a matrix of few keys, which is seen whole: more would stay empty, between it and its labels.
+Layout filled_layout(const view::MapLook& look, const Area& room, const Frame& frame) {
+    const Layout at = lay_out(frame, room, room.width());
+    if (look.size.columns > kFewKeys) return at;
+    const Area& canvas = at.map.canvas;
+    const float least = std::max(kLeastAspect * canvas.height(), frame.px(kLeastCells));
+    return lay_out(frame, room, std::round(std::max(matrix_width(look, canvas), least)));
+}
+
+/// Right of the map and beneath a legend there.
+Box box_beside(const Layout& at, const Area& room, const Frame& frame) {
+    const bool legend = at.legend.low.y <= at.map.canvas.low.y;
+    return {{at.row_profile.high.x + frame.px(kSpace24),
+             legend ? at.legend.low.y + frame.px(kLegendBelow) : at.header.high.y},
+            room.high};
 }
 
 /// What it leaves of the width.
@@ -91,36 +109,50 @@ void draw_empty(const LargeScene& scene, const Area& room) {
     ImGui::EndChild();
 }
 
+/// Whether in a low window, which has one part at a time, the strongest cells stand beside the matrix all the same.
+bool has_room_beside(const view::MapLook& look, const WorkArea& r, const Frame& frame) {
+    if (!is_lower_than(kLowWindow, frame)) return false;
+    const ImVec2 work = r.work.size();
+    const Area room{{0.0F, 0.0F},
+                    {work.x - 2.0F * r.margin - r.inspector - r.drawer,
+                     work.y - bar_height(frame) - heading_height(frame)}};
+    return box_beside(filled_layout(look, room, frame), room, frame).size().x >=
+           frame.px(kLeastCells);
+}
+
 }  // namespace
 
-void draw_large_map(const LargeScene& scene) {
+std::optional<Box> draw_large_map(const LargeScene& scene) {
     const Area room = room_left();
-    Layout at = lay_out(scene.frame, room, room.width());
-    if (has_map(scene.view) && scene.look.size.columns <= kFewKeys) {
-        // Of a matrix that is seen whole more would stay empty, between it and its labels.
-        const Area& canvas = at.map.canvas;
-        const float filled =
-            std::max(matrix_width(scene.look, canvas),
-                     std::max(kLeastAspect * canvas.height(), scene.frame.px(kLeastCells)));
-        at = lay_out(scene.frame, room, std::round(filled));
-    }
+    const bool shown = has_map(scene.view);
+    const Layout at = shown ? filled_layout(scene.look, room, scene.frame)
+                            : lay_out(scene.frame, room, room.width());
     say_room(scene, at.map.canvas);
-    if (!has_map(scene.view)) return draw_empty(scene, room);
+    if (!shown) {
+        draw_empty(scene, room);
+        return std::nullopt;
+    }
     draw_large_header(scene, at.header);
     draw_rulers(scene, at.map);
     draw_profiles(scene, {at.row_profile, at.column_profile});
     if (at.captions.height() > 0.0F) draw_profile_captions(scene, at.captions);
     draw_map_legend(scene, at.legend);
     say_hovered(scene, draw_map_canvas(scene, at.map.canvas));
+    return box_beside(at, room, scene.frame);
 }
 
 std::string draw_large_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
                                  view::Actions& out) {
     const view::LargeView view = build_large_view(state);
     const view::MapLook& look = view::map_look(state);
+    const auto cells = [&](const Box& box) {
+        draw_large_cells({view, look, around(frame), out}, box);
+    };
+    const bool in_hero = has_map(view) && r.chrome && has_room_beside(look, r, frame);
     Parts parts{.hero = {"map", "map",
                          [&](const Box&) {
-                             draw_large_map({view, look, frame, out});
+                             const auto rest = draw_large_map({view, look, frame, out});
+                             if (rest && in_hero) panel("cells", *rest, [&] { cells(*rest); });
                          }},
                 .side = [&](const Frame& beside) {
                     draw_large_side({view, look, beside, out});
@@ -129,12 +161,8 @@ std::string draw_large_workspace(const view::AppState& state, const WorkArea& r,
     if (has_map(view)) {
         parts.more = "Generate";
         parts.heading.headline = view.title;
-        if (r.chrome)
-            parts.others = {{"cells", "strongest cells",
-                             [&](const Box& box) {
-                                 draw_large_cells({view, look, around(frame), out}, box);
-                             },
-                             CanvasPart::Where::right, 0.0F,
+        if (r.chrome && !in_hero)
+            parts.others = {{"cells", "strongest cells", cells, CanvasPart::Where::right, 0.0F,
                              [&](ImVec2 room) { return cells_width(look, room, frame); }}};
         parts.heading.why = view.bottom_line;
         parts.status = view.bottom_line.substr(0, view.bottom_line.find(';'));

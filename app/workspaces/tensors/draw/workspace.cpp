@@ -19,8 +19,9 @@ using view::TensorColumn, view::TensorDetail, view::TensorLine, view::TensorsVie
 // Design units.
 constexpr float kRow = 26.0F, kFilter = 220.0F, kAxesList = 220.0F, kOption = 110.0F, kList = 0.5F,
                 kFew = 0.3F, kBins = 64.0F, kMostBins = 200.0F, kRoles = 300.0F, kBeside = 720.0F,
-                kAbout = 360.0F,  // of what is said beside the picture
-    kPad = 6.0F, kMostName = 0.4F;
+                kAbout = 360.0F, kLeastAbout = 180.0F,  // of what is said beside the picture
+    kAboutShare = 0.3F, kWide = 1.3F, kPad = 6.0F, kMostName = 0.4F;
+constexpr const char* kBinsSay = "how many numbers lie where, from min to max";
 constexpr std::size_t kMeasured = 64;  // rows
 /// Of them the tooltip of a row or its detail speaks too.
 constexpr TensorColumn kLeast[] = {TensorColumn::dtype, TensorColumn::bytes, TensorColumn::role,
@@ -274,7 +275,10 @@ float draw_about(const TensorDetail& detail, bool beneath, const Box& box, const
                            : within(left, frame.px(kBins), frame.px(kMostBins));
     if (!detail.bins.empty() && top + bins < box.high.y) {
         draw_text_in(frame, frame.fonts.small, {box.low.x, top}, {box.high.x, top + frame.px(16)},
-                     Align::left, frame.theme.muted, "how many numbers lie where, from min to max");
+                     Align::left, frame.theme.muted,
+                     frame.text_width(frame.fonts.small, kBinsSay) <= box.size().x
+                         ? kBinsSay
+                         : "how many numbers lie where");
         draw_bins(detail, {{box.low.x, top + frame.px(18)}, {box.high.x, top + bins}}, frame);
         top += bins + frame.px(8);
     }
@@ -285,13 +289,14 @@ float draw_about(const TensorDetail& detail, bool beneath, const Box& box, const
 void draw_detail(const TensorsView& view, const Box& box, const Frame& frame, view::Actions& out) {
     if (!view.detail) return;
     const TensorDetail& detail = *view.detail;
-    const bool beside = box.size().x >= frame.px(kBeside);
-    const float split = beside ? box.low.x + frame.px(kAbout) : box.high.x;
+    const bool beside = box.size().x >= std::min(frame.px(kBeside), kWide * box.size().y);
+    const float about = within(kAboutShare * box.size().x, frame.px(kLeastAbout), frame.px(kAbout));
+    const float split = beside ? box.low.x + about : box.high.x;
     float top = box.low.y;
     panel("about", {box.low, {split, box.high.y}}, [&] {
         top = draw_about(detail, !beside, {box.low, {split, box.high.y}}, frame, out);
     });
-    if (beside) return draw_map(detail, {{split + frame.px(kSpace48), box.low.y}, box.high}, frame);
+    if (beside) return draw_map(detail, {{split + frame.px(kSpace24), box.low.y}, box.high}, frame);
     draw_map(detail, {{box.low.x, top}, box.high}, frame);
 }
 
@@ -364,9 +369,6 @@ std::string draw_tensors_workspace(const view::AppState& state, const WorkArea& 
         parts.hero = {"detail", view.detail->title,
                       [&](const Box& box) { draw_detail(view, box, frame, out); }};
         parts.others = {list};
-        // What a person comes for first.
-        parts.singles = {list, parts.hero};
-        parts.others.front().only_beside = true;
     } else {
         parts.hero = list;
     }
