@@ -215,8 +215,8 @@ int measure_corpus(const std::string& model, const CorpusOptions& options, const
         said.at(run.result());
         run.save_now_and_then();
     }
-    said.say(run.result());
     check_measured(run.result(), job);
+    said.say(run.result());
     put_out(run.result(), sort, output, io);
     run.forget();
     return kSuccess;
