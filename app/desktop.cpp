@@ -455,8 +455,7 @@ class Desktop {
     keep::Keeper keeper_;
     keep::KnownFile session_;
     bool was_animating_ = false;
-    view::QuitAnswer quit_answer_ =
-        view::QuitAnswer::save;  // where nothing is asked nothing is lost
+    view::QuitAnswer quit_answer_ = view::QuitAnswer::save;  // nothing is asked: nothing is lost
     std::optional<std::pair<view::FigureSize, view::FigurePaper>> previewed_;
     FileDialog dialog_;
     int frames_wanted_ = kFramesAfterEvent;
