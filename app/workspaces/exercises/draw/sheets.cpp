@@ -14,8 +14,8 @@ namespace {
 using Card = view::ExercisesView::Card;
 
 // Design units.
-constexpr float kLeastWidth = 236.0F, kLeastHeight = 60.0F, kGap = 16.0F, kPad = 14.0F, kDot = 4.0F,
-                kDotStep = 15.0F, kLine = 22.0F, kTall = 112.0F, kFormula = 30.0F,
+constexpr float kLeastWidth = 236.0F, kLeastHeight = 60.0F, kCardGap = 16.0F, kCardPad = 14.0F,
+                kDot = 4.0F, kDotStep = 15.0F, kLine = 22.0F, kTall = 112.0F, kFormula = 30.0F,
                 kLeastFormula = 12.0F;
 constexpr int kMostColumns = 5;
 
@@ -53,7 +53,7 @@ void draw_card(const Card& card, const Box& box, std::uint64_t seed, const Frame
     ImGui::SetCursorScreenPos(box.low);
     const bool clicked = ImGui::InvisibleButton(card.key.c_str(), box.size());
     const bool hovered = ImGui::IsItemHovered();
-    const float round = frame.px(8), pad = frame.px(kPad), line = frame.px(kLine);
+    const float round = frame.px(8), pad = frame.px(kCardPad), line = frame.px(kLine);
     frame.painter.rect(box.low, box.high, hovered ? frame.theme.raised : frame.theme.surface,
                        round);
     frame.painter.outline(box.low, box.high,
@@ -77,7 +77,7 @@ void draw_card(const Card& card, const Box& box, std::uint64_t seed, const Frame
 
 void draw_sheets(const view::ExercisesView& view, const Box& box, const Frame& frame,
                  view::Actions& out) {
-    const float gap = frame.px(kGap), width = box.size().x - frame.px(kSpace12);
+    const float gap = frame.px(kCardGap), width = box.size().x - frame.px(kSpace12);
     const auto fit = static_cast<int>((width + gap) / (frame.px(kLeastWidth) + gap));
     const int columns = within(fit, 1, kMostColumns);
     const auto count = static_cast<int>(view.cards.size());
