@@ -4,11 +4,11 @@
 #include <cmath>
 #include <optional>
 
+#include "app/common/document/edits.h"
 #include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/groups.h"
 #include "app/common/draw/measured.h"
-#include "app/common/document/edits.h"
 #include "app/common/parts.h"
 #include "app/common/workspace.h"
 
