@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "app/common/document/edits.h"
 #include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/groups.h"
