@@ -8,6 +8,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/widgets.h"
 #include "app/common/figure_size.h"
 #include "app/common/workspace.h"
 #include "app/window/draw/panels.h"
