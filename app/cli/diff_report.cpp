@@ -110,11 +110,12 @@ std::string where(const std::vector<DiffRow>& rows) {
     text += fmt::format("  where       {}\n", first->extent);
     text += fmt::format("  worst cell  {}\n", cell_words(first->key, all.worst));
     if (all.nan.count > 0)
-        text += fmt::format("  NaN on one side alone in {} cells, first {}\n", all.nan.count,
-                            cell_words(first->key, all.nan.first));
+        text += fmt::format("  NaN on one side alone in {} cell{}, first {}\n", all.nan.count,
+                            all.nan.count == 1 ? "" : "s", cell_words(first->key, all.nan.first));
     if (all.infinite.count > 0)
-        text += fmt::format("  infinite on one side alone in {} cells, first {}\n",
-                            all.infinite.count, cell_words(first->key, all.infinite.first));
+        text += fmt::format("  infinite on one side alone in {} cell{}, first {}\n",
+                            all.infinite.count, all.infinite.count == 1 ? "" : "s",
+                            cell_words(first->key, all.infinite.first));
     return text + heads_and_rows(*first);
 }
 

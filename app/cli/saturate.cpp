@@ -131,11 +131,14 @@ std::string table(const std::vector<SaturationPoint>& points) {
 std::string percents(const std::vector<double>& weights) {
     std::string text;
     long tenths = 0;
+    bool nan = false;
     for (const double weight : weights) {
-        text += fmt::format(" {:5.1f}", 100.0 * weight);
-        tenths += std::isnan(weight) ? 0 : std::lround(1000.0 * weight);
+        const std::string shown = fmt::format("{:5.1f}", 100.0 * weight);
+        text += ' ' + shown;
+        nan = nan || std::isnan(weight);
+        if (!nan) tenths += std::lround(10.0 * std::stod(shown));
     }
-    if (tenths == 1000) return text;
+    if (nan || tenths == 1000) return text;
     return text + fmt::format("  (rounded: adds to {}.{})", tenths / 10, tenths % 10);
 }
 

@@ -77,13 +77,13 @@ TEST_CASE("a word that would have to move beside its column is left out, a numbe
     CHECK(draw_map(view, kWide).find("12,000"));
 }
 
-TEST_CASE("the title of the keys stands within the ruler of the columns, and no label on it") {
+TEST_CASE("the title of the keys stands beside the labels of the columns, and none on it") {
     view::LargeView view = overview();
     for (double at = 0.0; at < 1000.0; at += 7.0) view.column_ruler.push_back({at, "9", false});
     const Drawn drawn = draw_map(view, kWide);
     const SeenText* const title = drawn.find(view.column_title);
     REQUIRE(title);
-    CHECK(title->high.x <= kWide.x - 40.0F);
+    CHECK(title->high.x <= kWide.x);
     for (const SeenText& text : drawn.texts)
         if (text.text == "9") CHECK((text.high.x < title->low.x || text.low.x > title->high.x));
 }

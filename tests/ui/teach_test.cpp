@@ -230,12 +230,12 @@ TEST_CASE("a workspace that has nothing to show of a large matrix leads back to 
         view::after(view::initial_state(), {view::SetCausalMask{view::CausalChoice::top_left}});
     const auto sentence = state.shared_document();
     state = view::opened_in(std::move(state), {.tokens = 131072});
-    for (const char* workspace : {"heads", "variants", "masks", "gradients"}) {
+    for (const char* workspace : {"heads", "kinds", "masks", "gradients"}) {
         CAPTURE(workspace);
         view::AppState there = view::after(state, {view::SetWorkspace{workspace}});
         view::acted(there, Seen(there).click("Back to “The cat sat down”"));
         CHECK(there.shared_document() == sentence);
-        CHECK(there.workspace == workspace);
+        CHECK(there.workspace == std::string_view(workspace));
     }
     view::AppState alone = view::after(state, {view::SetWorkspace{"masks"}});
     alone.history = {alone.history[alone.now]};  // as a window begins on a large matrix

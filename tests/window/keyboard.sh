@@ -44,9 +44,6 @@ does '"action":"cancel_cell_edit"' press Escape
 
 # The popover and the inspector: Escape closes the popover and nothing else.
 does '"action":"show_model","on":true' press d
-# The first is the list of presets where the bar has no room for it: Right opens it and loads none; Escape closes it alone.
-never '"action":"load_preset"' press Tab Right
-press Escape
 next_control() { press Tab Right; }
 first_that '"action":"set_key_width"' next_control 1 2 3
 does '"action":"show_model","on":false' press Escape

@@ -52,7 +52,7 @@ std::string index_words(const CostSizes& sizes) {
     CostFormula pairs{{1, {CostSize::batch, CostSize::heads, CostSize::tq, CostSize::tk}}};
     const Index count = count_of(pairs, sizes).value_or(0);
     constexpr Index kMost = std::numeric_limits<std::int32_t>::max();
-    if (count <= kMost) return fmt::format("{} weights.", grouped(count));
+    if (count <= kMost) return fmt::format("{} weight{}.", grouped(count), count == 1 ? "" : "s");
     return fmt::format("{}{} weights: a signed 32-bit count ends at 2³¹ − 1 and wraps to {}.",
                        grouped(count), power_words(count), grouped(wrapped(count)));
 }

@@ -261,7 +261,7 @@ HeadPlace head_here(const AppState& state) { return {state.document().layer, sta
 std::string measure_text(HeadMeasure measure, const std::optional<double>& value) {
     if (!value) return "not defined";
     if (measure == entropy || measure == HeadMeasure::change) return number(*value) + " nats";
-    if (measure == distance) return number(*value) + " tokens";
+    if (measure == distance) return number(*value) + (*value == 1.0 ? " token" : " tokens");
     return number(*value);
 }
 

@@ -205,9 +205,6 @@ std::string row_note(const AppState& state, const ConventionScores& scores,
     const auto full = [&](std::size_t side) { return chosen_convention(state, side).full; };
     const std::string where =
         masks_row_name(state, row.row) + (row.empty ? ", all masked: " : ": ");
-    const auto at = [&](std::size_t side) {
-        return fmt::format("{} under “{}”", weight_words(row.weight[side]), full(side));
-    };
     for (const std::size_t side : {std::size_t{1}, std::size_t{0}}) {
         if (row.has_nan[0] || row.has_nan[1]) break;
         const auto leaking = leaking_keys(scores, *results[side], row.row);
@@ -222,7 +219,18 @@ std::string row_note(const AppState& state, const ConventionScores& scores,
         return fmt::format("{}its weights sum to {} under “{}”, to {} under “{}”", where,
                            second_sum, full(1), first_sum, full(0));
     }
-    return fmt::format("{}key {} gets {}, {}", where, row.key, at(1), at(0));
+    const bool nan = std::isnan(row.weight[0]) || std::isnan(row.weight[1]);
+    const auto weights = nan ? std::pair(weight_words(row.weight[0]), weight_words(row.weight[1]))
+                             : percents_apart(row.weight[0], row.weight[1]);
+    return fmt::format("{}key {} gets {} under “{}”, {} under “{}”", where, row.key, weights.second,
+                       full(1), weights.first, full(0));
+}
+
+/// At two digits, never below it.
+double rounded_up(double value) {
+    if (value <= 0.0 || !std::isfinite(value)) return value;
+    const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1.0);
+    return std::ceil(value / unit * (1.0 - 1e-12)) * unit;
 }
 
 std::string verdict_words(std::span<const RowComparison> rows) {
@@ -231,7 +239,7 @@ std::string verdict_words(std::span<const RowComparison> rows) {
     double largest = 0.0;
     for (const RowComparison& row : rows) largest = std::max(largest, row.difference);
     return fmt::format("{} row{}, {}", differing, differing == 1 ? "" : "s",
-                       std::isinf(largest) ? "NaN" : "≤ " + significant(largest, 2));
+                       std::isinf(largest) ? "NaN" : "≤ " + significant(rounded_up(largest), 2));
 }
 
 }  // namespace attn::view

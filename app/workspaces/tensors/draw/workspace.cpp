@@ -17,6 +17,7 @@ namespace {
 using view::TensorColumn, view::TensorDetail, view::TensorLine, view::TensorsView;
 
 // Design units.
+constexpr float kLowMap = 240.0F;  // a picture has no caption there
 constexpr float kRow = 26.0F, kFilter = 220.0F, kAxesList = 220.0F, kOption = 110.0F, kList = 0.5F,
                 kFew = 0.3F, kBins = 64.0F, kMostBins = 200.0F, kRoles = 300.0F, kBeside = 720.0F,
                 kAbout = 360.0F, kLeastAbout = 180.0F,  // of what is said beside the picture
@@ -239,10 +240,12 @@ void draw_picture(const TensorDetail& detail, const Box& box, const Frame& frame
 /// Its last two axes as a picture.
 void draw_map(const TensorDetail& detail, const Box& box, const Frame& frame) {
     if (detail.colors.empty() || box.size().y < frame.px(80)) return;
-    const float top = box.low.y + frame.px(18);
-    draw_fitted(frame, frame.fonts.small, box.low, {box.high.x, top}, Align::left,
-                frame.theme.muted, detail.caption);
-    const Box rest{{box.low.x, top}, {box.high.x, box.high.y - frame.px(8)}};
+    const bool is_low = box.size().y < frame.px(kLowMap);
+    const float top = box.low.y + frame.px(is_low ? 0.0F : 18.0F);
+    if (!is_low)
+        draw_fitted(frame, frame.fonts.small, box.low, {box.high.x, top}, Align::left,
+                    frame.theme.muted, detail.caption);
+    const Box rest{{box.low.x, top}, {box.high.x, box.high.y - frame.px(is_low ? 0.0F : 8.0F)}};
     if (detail.grid)
         draw_grid_set({&*detail.grid, 1}, rest.low, rest.high, frame);
     else
