@@ -20,13 +20,21 @@ for question in json.load(sys.stdin)["questions"]:
 # tabs N KEY: the key N times.
 tabs() { for ((n = 0; n < $1; ++n)); do press "$2"; done; }
 
-# to_first_blank ROWS COUNT: Check of the first question is found by the mouse, the blank above it clicked, and from there
-# the keyboard goes back to the first.
-to_first_blank() {
-    mapfile -t places < <(points 108 108 1 60 420 8)
-    first_that '"action":"check_answer"' click "${places[@]}"
-    click 130 $((y - 24)) # from the first point of Check that is found, its upper edge
+types_at() {
+    click "$1" "$2"
+    sleep 0.3
+    typed 7
     press Tab
+}
+
+# to_first_blank ROWS COUNT: Check of the first question is found by the mouse, a number typed into the blank above it, and
+# from there the keyboard goes back to the first.
+to_first_blank() {
+    local check
+    mapfile -t places < <(points 120 120 1 60 420 8)
+    first_that '"action":"check_answer"' click "${places[@]}"
+    check=$y # its upper edge; how exact an answer is to be may stand in between
+    first_that '"action":"enter_answer"' types_at "185,$((check - 24))" "185,$((check - 52))"
     tabs $((1 + ($1 - 1) * $2 / $1)) shift+Tab
 }
 

@@ -278,8 +278,10 @@ Cards best_layout(Sheet& sheet, ImVec2 room) {
 void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& out) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {frame.px(8), frame.px(kParagraph)});
     const float gap = frame.px(kGap), pad = frame.px(kPad);
-    const ImVec2 room{ImGui::GetContentRegionAvail().x - frame.px(12),
-                      ImGui::GetContentRegionAvail().y};
+    // The room of a scrollbar is kept free, so that one that comes or goes changes nothing.
+    const float bar = ImGui::GetScrollMaxY() > 0.0F ? 0.0F : ImGui::GetStyle().ScrollbarSize;
+    const ImVec2 room{ImGui::GetContentRegionAvail().x - bar - frame.px(4),
+                      ImGui::GetWindowHeight() - frame.px(kParagraph)};
     Sheet sheet{view, frame, out, {}};
     const Cards cards = best_layout(sheet, room);
     const view::ExerciseType inside = sheet.type;
@@ -301,8 +303,8 @@ void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& ou
         const bool is_last = sheet.n + 1 == view.questions.size();
         if ((sheet.n + 1) % cards.columns == 0 || is_last) at.y += height + gap;
     }
-    ImGui::SetCursorScreenPos({left, at.y});
-    ImGui::Dummy({1.0F, gap});
+    ImGui::SetCursorScreenPos({left, at.y - gap});
+    ImGui::Dummy({1.0F, 1.0F});
     ImGui::PopStyleVar();
 }
 
@@ -318,7 +320,8 @@ std::string draw_exercises_workspace(const view::AppState& state, const WorkArea
     } else if (view.lacks.empty()) {
         parts.heading = {view.exercise.title, view.learn};
         parts.controls = [&](ControlBar& bar) { draw_bar(view, bar); };
-        parts.hero = {"sheet", "sheet", [&](const Box&) { draw_sheet(view, frame, out); }};
+        parts.hero = {"sheet " + view.exercise.key, "sheet",
+                      [&](const Box&) { draw_sheet(view, frame, out); }};
     }
     return draw_parts(state, area, parts, frame, out);
 }
