@@ -1,7 +1,7 @@
 #include "app/common/sheet.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -38,7 +38,8 @@ std::string labelled(const std::string& token, std::size_t before, std::size_t m
 /// Of what has no word.
 std::string counted_along(const Document& document, Axis axis, Index n) {
     if (axis == Axis::distance) n -= document.size.tq - 1;
-    return fmt::format("{}{}", n < 0 ? "−" : "", std::abs(n));
+    const auto size = static_cast<std::uint64_t>(n);  // of the least Index too
+    return fmt::format("{}{}", n < 0 ? "−" : "", n < 0 ? 0 - size : size);
 }
 
 Role role_of(Axis axis) {
