@@ -5,7 +5,7 @@
 #include <mutex>
 #include <span>
 
-#include "core/half_floats.h"
+#include "core/halves.h"
 
 namespace attn {
 

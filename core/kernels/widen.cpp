@@ -1,4 +1,4 @@
-// Floats of 16 bits as float32, by vectors: from_half() and from_bfloat16() of half_floats.h, lane by lane. Why it is fast:
+// Floats of 16 bits as float32, by vectors: from_half() and from_bfloat16() of halves.h, lane by lane. Why it is fast:
 // both sides of each choice are computed and one is taken, so that a lane costs a dozen integer instructions, no branch.
 
 #undef HWY_TARGET_INCLUDE

@@ -82,7 +82,7 @@ TEST_CASE("a factor of 16-bit floats gives, bit for bit, what it gives in float3
             for (const bool turned : {false, true}) {
                 const Tensor a = stored(n.m, n.k, false, 1);
                 Tensor wide = stored(n.k, n.n, turned, 2);
-                HalfTensor halves(wide.shape());
+                TensorOf<std::uint16_t> halves(wide.shape());
                 for (std::size_t i = 0; i < halves.values().size(); ++i) {
                     const auto bits = std::bit_cast<std::uint32_t>(wide.values()[i]) >> 16U;
                     // Of float16 the exponents up to 15: below 2.
@@ -107,7 +107,7 @@ TEST_CASE("a factor of 16-bit floats gives, bit for bit, what it gives in float3
 TEST_CASE("16 bits are widened by vectors as one by one, whatever they are") {
     for (const HalfFormat format : {HalfFormat::float16, HalfFormat::bfloat16})
         for (const Index columns : {1, 5, 16, 4099}) {
-            HalfTensor halves({1, 1, divide_up(0x10000, columns), columns});
+            TensorOf<std::uint16_t> halves({1, 1, divide_up(0x10000, columns), columns});
             for (std::size_t n = 0; n < halves.values().size(); ++n)
                 halves.values()[n] = static_cast<std::uint16_t>(n);
             Tensor wide(halves.shape());

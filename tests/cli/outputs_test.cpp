@@ -106,6 +106,13 @@ TEST_CASE("- is standard output, and carries the file alone") {
     CHECK(!std::filesystem::exists("-"));
 }
 
+TEST_CASE("saturate adds up the percents that it prints") {
+    const std::string equal = "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0";
+    const Ran table = succeeds({"saturate", "--logits", equal, "--dk", "4"});
+    CHECK(says(table.out, "   6.2   6.2"));
+    CHECK(says(table.out, "(rounded: adds to 99.2)"));
+}
+
 TEST_CASE("saturate prints four gradients, and refuses what those are not drawn of") {
     const Ran table = succeeds({"saturate", "--gradients", "--dk", "4,64", "--rows", "64"});
     CHECK(std::ranges::count(table.out, '\n') == 5);  // two lines each

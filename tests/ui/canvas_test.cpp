@@ -388,3 +388,33 @@ TEST_CASE(
         CHECK(layout.operands[0].cell.x == doctest::Approx(layout.result.cell.x));
     }
 }
+
+TEST_CASE("a huge number is written short, and takes no other number away") {
+    for (const Index tokens : {4, 20}) {
+        CAPTURE(tokens);
+        view::StepView view = signed_scores(tokens);
+        const ImVec2 size{1280.0F, 720.0F};
+        const SeenTexts plain = texts_of(view, size);
+        view::CellView& cell = view.result.cells[1];
+        cell.value = 1e30;
+        cell.text = view::cell_number(cell.value, 2);
+        const SeenTexts huge = texts_of(view, size);
+        CHECK(huge.size() + 1 >= plain.size());
+        if (tokens == 4) CHECK(find_text(huge, view::significant(1e30, 1)) != nullptr);
+    }
+}
+
+TEST_CASE("of numbers that stand alone a 1 has its own too") {
+    view::StepView view = signed_scores(40);
+    view.result.range = {ColorScale::unit, 0.0, 1.0};
+    view.result.row_role = Role::query, view.result.column_role = Role::key;
+    for (view::CellView& cell : view.result.cells) cell.value = 0.25, cell.text = "0.25";
+    const auto ones = [&] {
+        const SeenTexts texts = texts_of(view, {1000.0F, 900.0F});
+        CHECK(find_text(texts, ".2") != nullptr);  // no room for two decimals
+        return std::ranges::count(texts, "1", &SeenText::text);
+    };
+    const auto before = ones();  // of the legend
+    view.result.cells[3].value = 1.0, view.result.cells[3].text = "1.00";
+    CHECK(ones() == before + 1);
+}

@@ -131,7 +131,8 @@ struct Sheet {
             blank.low = {at.x + blank.low.x, at.y + blank.low.y};
             blank.high = {at.x + blank.high.x, at.y + blank.high.y};
             ImGui::PushID(static_cast<int>(b));
-            const bool entered = choices ? draw_choice(blank) : draw_entry(blank, b);
+            const bool entered = !choices && draw_entry(blank, b);
+            if (choices) draw_choice(blank);
             ImGui::PopID();
             if (entered) go_on(b);
         }
@@ -183,7 +184,7 @@ struct Sheet {
         return entered;
     }
 
-    bool draw_choice(const ExerciseBlock::Blank& blank) {
+    void draw_choice(const ExerciseBlock::Blank& blank) {
         const ImVec2 low{blank.low.x, blank.low.y};
         ImGui::SetCursorScreenPos(low);
         const bool clicked =
@@ -203,7 +204,6 @@ struct Sheet {
         const bool pressed = pressed_by_key(frame);
         if (clicked || pressed)
             out.push_back(view::EnterAnswer{number(), 0, 0, std::to_string(blank.column)});
-        return false;
     }
 
     void draw_buttons() {
@@ -261,16 +261,21 @@ Cards lay_out(Sheet& sheet, ImVec2 room, float size, std::size_t columns) {
     return cards;
 }
 
-/// As large as fits, in as many columns; else small, and scrolled.
+/// As large as fits, in as many columns; else small, in as many as have the width, and scrolled.
 Cards best_layout(Sheet& sheet, ImVec2 room) {
     const float gap = sheet.frame.px(kGap), column = sheet.frame.px(kColumn);
     const auto most = static_cast<std::size_t>(std::max(1.0F, (room.x + gap) / (column + gap)));
     const std::size_t count = sheet.view.questions.size();
     Cards cards;
-    for (const float size : kSizes)
+    const auto fits = [&](float size, float height) {
         for (std::size_t columns = std::min({most, count == 4 ? 2 : std::size_t{3}, count});
              columns > 0; --columns)
-            if (cards = lay_out(sheet, room, size, columns); cards.fits) return cards;
+            if (cards = lay_out(sheet, {room.x, height}, size, columns); cards.fits) return true;
+        return false;
+    };
+    for (const float size : kSizes)
+        if (fits(size, room.y)) return cards;
+    fits(kSizes[std::size(kSizes) - 1], HUGE_VALF);
     return cards;
 }
 
