@@ -47,6 +47,7 @@ struct WeightMap::Work {
          std::filesystem::path folder)
         : state_(std::move(input), limits), wake_(std::move(wake)), folder_(std::move(folder)) {
         const int count = std::max(thread_count(), 1);
+        const std::lock_guard lock(mutex_);  // a thread that runs reads threads_ (rest())
         threads_.reserve(static_cast<std::size_t>(count));
         try {
             for (int n = 0; n < count; ++n) threads_.emplace_back([this, n] { serve(n); });
