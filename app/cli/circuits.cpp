@@ -410,8 +410,8 @@ Report head_report(const CircuitsOptions& options, const OpenedText& text) {
     const auto composed = or_throw(compositions(model, at));
     const std::vector<std::string> tokens = token_texts(text.tokens);
     Report report;
-    report.text = fmt::format("layer {} head {}\n", at.layer, at.head) +
-                  values_words("QK", circuit.qk) + values_words("OV", circuit.ov) +
+    report.text = fmt::format("L{} H{}\n", at.layer, at.head) + values_words("QK", circuit.qk) +
+                  values_words("OV", circuit.ov) +
                   (circuit.copying ? fmt::format("copying score: {:.4f}\n", *circuit.copying)
                                    : "copying score: not defined\n") +
                   composition_words(composed) + row_words(model, tokens, over);

@@ -85,9 +85,8 @@ Result<Factors> factors_of(const Model& model, HeadPlace at) {
     fold_after(of.o, block.attention_scale, 0);
     for (const Matrix* const each : {&of.q, &of.k, &of.v, &of.o})
         if (!each->allFinite())
-            return bad_input(
-                fmt::format("a weight of layer {} head {} is infinite; expected finite numbers",
-                            at.layer, at.head));
+            return bad_input(fmt::format("a weight of L{} H{} is infinite; expected finite numbers",
+                                         at.layer, at.head));
     return of;
 }
 

@@ -30,7 +30,7 @@ Result<void> check_place(HeadPlace at, Index layers, Index heads, const char* wh
 
 Result<void> check_row(const RowIntervention& row, const AttentionSpec& spec, Index tokens) {
     const std::string name =
-        fmt::format("the row of layer {} head {} query {}", row.at.layer, row.at.head, row.query);
+        fmt::format("the row of L{} H{} query {}", row.at.layer, row.at.head, row.query);
     if (row.query < 0 || row.query >= tokens)
         return bad_input(fmt::format("there is no query {}: the text has {} tokens, counted from 0",
                                      row.query, tokens));
@@ -145,8 +145,8 @@ Result<void> check_interventions(const Interventions& interventions, const Model
         if (auto fine = check_row(row, layer_spec(config, row.at.layer), tokens); !fine)
             return fine;
         if (!seen.insert({row.at.layer, row.at.head, row.query}).second)
-            return bad_input(fmt::format("the row of layer {} head {} query {} is given twice",
-                                         row.at.layer, row.at.head, row.query));
+            return bad_input(fmt::format("the row of L{} H{} query {} is given twice", row.at.layer,
+                                         row.at.head, row.query));
     }
     for (const PatchIntervention& patch : interventions.patches) {
         const bool query = patch.part == Stage::q;

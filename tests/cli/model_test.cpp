@@ -318,7 +318,7 @@ TEST_CASE("--off of the window and of render opens over a run without these head
     CHECK(view::model_of(state.document())->changes.off == std::vector<HeadPlace>{{0, 0}, {0, 2}});
     REQUIRE(state.document().effects);
     CHECK(std::ranges::count_if(state.document().effects->run.heads, &HeadEffect::changed) == 3);
-    CHECK(says(state.message.words, "Without heads 0·0 and 0·2 the next token "));
+    CHECK(says(state.message.words, "Without L0 H0 and L0 H2 the next token "));
 }
 
 TEST_CASE(

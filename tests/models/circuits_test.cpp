@@ -249,7 +249,7 @@ TEST_CASE("what has no circuit is refused by its name") {
     w_o = Tensor(w_o.shape());
     w_o.values()[0] = HUGE_VALF;  // a row of head 0
     const Model endless(model.config(), std::move(weights), std::nullopt);
-    const std::string infinite = "a weight of layer 0 head 0 is infinite; expected finite numbers";
+    const std::string infinite = "a weight of L0 H0 is infinite; expected finite numbers";
     CHECK(must_fail(head_circuit(endless, {0, 0})).sentence == infinite);
     CHECK(must_fail(compositions(endless, {1, 0})).sentence == infinite);
     must(head_circuit(endless, {0, 1}));

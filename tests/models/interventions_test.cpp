@@ -269,20 +269,18 @@ TEST_CASE("an intervention that cannot be is refused by its layer, head, query o
     };
     CHECK(row(5, {1, 0, 0, 0, 0}) == "there is no query 5: the text has 5 tokens, counted from 0");
     CHECK(row(4, {1, 0}) ==
-          "the row of layer 0 head 1 query 4 has 2 weights; expected 5, one for each token of the "
+          "the row of L0 H1 query 4 has 2 weights; expected 5, one for each token of the "
           "text");
     CHECK(row(4, {1.5, -0.5, 0, 0, 0}) ==
-          "the row of layer 0 head 1 query 4 has the weight -0.5 at key 1; expected at least 0");
+          "the row of L0 H1 query 4 has the weight -0.5 at key 1; expected at least 0");
     CHECK(row(4, {NAN, 1, 0, 0, 0}) ==
-          "the row of layer 0 head 1 query 4 has the weight nan at key 0; expected at least 0");
-    CHECK(row(4, {0.5, 0.25, 0, 0, 0}) ==
-          "the row of layer 0 head 1 query 4 sums to 0.75; expected 1");
+          "the row of L0 H1 query 4 has the weight nan at key 0; expected at least 0");
+    CHECK(row(4, {0.5, 0.25, 0, 0, 0}) == "the row of L0 H1 query 4 sums to 0.75; expected 1");
     CHECK(row(1, {0.5, 0, 0.5, 0, 0}) ==
-          "the row of layer 0 head 1 query 1 has the weight 0.5 at key 2, which the mask forbids; "
+          "the row of L0 H1 query 1 has the weight 0.5 at key 2, which the mask forbids; "
           "expected 0");
     const RowIntervention fine{{0, 1}, 1, {0.5, 0.5, 0, 0, 0}};
-    CHECK(refused(model, {{}, {fine, fine}, {}}) ==
-          "the row of layer 0 head 1 query 1 is given twice");
+    CHECK(refused(model, {{}, {fine, fine}, {}}) == "the row of L0 H1 query 1 is given twice");
     const ModelRun other = run(model, {}, kOther);
     CHECK(patch_from(other, {0, 9}, Stage::q, {0}).error().sentence ==
           "layer 0 has no head 9: it has 3, counted from 0");

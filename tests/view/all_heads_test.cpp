@@ -85,7 +85,7 @@ TEST_CASE("three heads with a job get their names, and the first line says so") 
           0.8);
     const std::string point = build_all_heads_view(state).point;
     CAPTURE(point);
-    CHECK(point.find("Layer 0 head ") == 0);
+    CHECK(point.starts_with("L0 H"));
     CHECK(has(point, "more than any other of the 3 heads"));
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("measures by hand: one head at the token before, one at the first, tie
     CHECK(facts(state, 0, 0).measures[HeadMeasure::entropy].value() == doctest::Approx(0.0));
     CHECK(facts(state, 0, 0).measures[HeadMeasure::norm_share].value() == doctest::Approx(1.0 / 3));
     CHECK(build_all_heads_view(state).point ==
-          "Layer 0 head 0 gives a mean weight of 1.00 to the previous token.");
+          "L0 H0 gives a mean weight of 1.00 to the previous token.");
 }
 
 TEST_CASE("the heads of an only layer stand in several rows, those of several in one row each") {
@@ -108,7 +108,7 @@ TEST_CASE("the heads of an only layer stand in several rows, those of several in
     const AllHeadsView sixteen = many(16);
     CHECK(sixteen.listed);
     REQUIRE(sixteen.thumbs.size() == 16);
-    CHECK(sixteen.thumbs[7].title == "0·7");
+    CHECK(sixteen.thumbs[7].title == "L0 H7");
     CHECK(sixteen.thumbs[7].place == HeadPlace{0, 7});
 }
 
@@ -117,17 +117,16 @@ TEST_CASE("sorted by a measure: largest first, the line has both ends, thumbs th
                                  {SortHeads{"previous"}});
     const AllHeadsView view = build_all_heads_view(state);
     REQUIRE(view.thumbs.size() == 3);
-    CHECK(view.thumbs[0].title == "0·1  1.00");
-    CHECK(view.thumbs[1].title == "0·2  0.75");
-    CHECK(view.thumbs[2].title == "0·0  0.25");
-    CHECK(view.point ==
-          "Previous token: from 1.00 (layer 0 head 1) down to 0.25 (layer 0 head 0).");
+    CHECK(view.thumbs[0].title == "L0 H1  1.00");
+    CHECK(view.thumbs[1].title == "L0 H2  0.75");
+    CHECK(view.thumbs[2].title == "L0 H0  0.25");
+    CHECK(view.point == "Previous token: from 1.00 (L0 H1) down to 0.25 (L0 H0).");
     CHECK(view.listed);
     const AllHeadsView none = build_all_heads_view(after(state, {SortHeads{"duplicate"}}));
     CHECK(
         none.point ==
         "Duplicate token is not defined for any head here: it asks for a token that occurs twice.");
-    CHECK(none.thumbs[0].title == "0·0  –");
+    CHECK(none.thumbs[0].title == "L0 H0  –");
     const AppState refused = after(state, {SortHeads{"attic"}});
     CHECK(heads_look(refused).sort == "previous");
     CHECK(refused.message.severity == Severity::error);
@@ -139,7 +138,7 @@ TEST_CASE("nothing stands out of even rows, and NaN weights have no measure") {
     std::ranges::fill(inputs->q.values(), 0.0F);
     state = shown(state_of(document_of({inputs}, "pointing.npz")).value());
     CHECK_FALSE(facts(state, 0, 0).label);
-    CHECK(build_all_heads_view(state).point == "The one head has no label.");
+    CHECK(build_all_heads_view(state).point == "L0 H0 has no label.");
     auto broken = std::make_shared<Inputs>(*inputs);
     broken->q(0, 0, 2, 0) = std::nanf("");
     state = shown(state_of(document_of({broken}, "pointing.npz")).value());
@@ -176,7 +175,7 @@ TEST_CASE("rollout asks for queries at the positions of keys, α‖v‖ does not
     document.tokens = {"a", "b", "a", "c"};
     const AppState state = shown(state_of(document).value(), {ShowHeadsAs{"rollout"}});
     CHECK(build_all_heads_view(state).large_lacks ==
-          "rollout is not defined for layer 0 head 0: query 0 of layer 0 stands at position 3, and "
+          "rollout is not defined for L0 H0: query 0 of layer 0 stands at position 3, and "
           "rollout asks for queries at the positions of keys.");
     CHECK_FALSE(facts(state, 0, 0).measures[HeadMeasure::duplicate]);
     CHECK(build_all_heads_view(after(state, {ShowHeadsAs{"value_norm"}})).large_lacks.empty());
@@ -250,7 +249,7 @@ TEST_CASE("while two are pinned the chosen head is B; a third pinned is B too") 
     CHECK(heads_look(state).pinned[1] == HeadPlace{1, 2});
     CHECK(heads_look(acted(state, {PinHead{2, 0, true}})).pinned[1] == HeadPlace{2, 0});
     CHECK(heads_look(acted(state, {PinHead{2, 1, true}})).pinned[1] == HeadPlace{2, 0});
-    CHECK(state.message.words.find("There is no layer 2 head 1") == 0);
+    CHECK(state.message.words.find("There is no L2 H1") == 0);
 }
 
 TEST_CASE("journals of earlier versions choose heads by another name") {
@@ -269,7 +268,7 @@ TEST_CASE("journals of earlier versions choose heads by another name") {
     CHECK(state.document().layer == 1);
     CHECK(state.head == 2);
     CHECK(state.message.words.find("Layer 1, head 2: ") == 0);
-    CHECK(after(state, {ShowHead{0, {}, 7}}).message.words.find("There is no layer 7 head 0") == 0);
+    CHECK(after(state, {ShowHead{0, {}, 7}}).message.words.find("There is no L7 H0") == 0);
 }
 
 TEST_CASE("KL in nats by hand") {
@@ -295,7 +294,7 @@ TEST_CASE("a pair that is chosen is Step's, and Step's is shown here") {
 TEST_CASE("the inspector has the label, the pair, and every measure with its formula") {
     const InspectorView view =
         heads_inspector(three_heads({ShowHead{0, {}, 0}, SelectHeadsPair{4, 3}}));
-    CHECK(view.title == "layer 0 head 0");
+    CHECK(view.title == "L0 H0");
     CHECK(view.value == "previous token");
     for (const HeadMeasureInfo& each : head_measure_table()) {
         if (each.measure == HeadMeasure::change) continue;  // asks for interventions

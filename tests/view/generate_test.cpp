@@ -156,7 +156,7 @@ TEST_CASE("the strip has a row for each step, over as many keys as the cache hol
     CHECK(view.strip->rows == 3);
     CHECK(view.strip->columns == 5);
     CHECK(view.strip->row_labels == std::vector<std::string>{"sat", "w5", "w6"});
-    CHECK(view.strip->title == "A, layer 1 head 1: a row a step");
+    CHECK(view.strip->title == "A, L1 H1: a row a step");
     for (Index row = 0; row < 3; ++row) {
         double sum = 0.0;
         for (Index key = 0; key < 5; ++key) {
@@ -411,7 +411,7 @@ TEST_CASE(
     state = after(state, {GenerationReady{generate_look(state).of,
                                           std::make_shared<const Generated>(made), ""}});
     const GridView strip = build_generate_view(state).strip.value();
-    CHECK(strip.title == "A, layer 0 head 0: a row a step, 24 of 70 keys");
+    CHECK(strip.title == "A, L0 H0: a row a step, 24 of 70 keys");
     CHECK(strip.columns == 25);
     CHECK(strip.column_labels.back() == "46 others");
     std::vector<float> weights;

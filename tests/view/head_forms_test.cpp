@@ -37,14 +37,14 @@ TEST_CASE("α‖v‖: a weight of 1 shows the norm of its value; what a file lac
     CHECK(cell(view, 0, 0) == doctest::Approx(5.0));
     CHECK(cell(view, 2, 1) == doctest::Approx(2.0));
     CHECK(cell(view, 3, 2) == doctest::Approx(1.0));
-    CHECK(view.grids[0].title == "α‖v‖ of layer 0 head 0");
+    CHECK(view.grids[0].title == "α‖v‖ of L0 H0");
     CHECK(view.grids[0].range.high == doctest::Approx(10.0));  // of head 2, the same for all
     CHECK(has(view.legend.source, "arXiv:2004.10102"));
     const AllHeadsView own = build_all_heads_view(after(state, {SetHeadsRange{true}}));
     CHECK(own.grids[0].range.high == doctest::Approx(5.0));
     view = build_all_heads_view(heads_of({ShowHeadsAs{"output_norm"}}));
     CHECK(view.grids.empty());
-    CHECK(view.large_lacks == "α‖vW_O‖ is not defined for layer 0 head 0: there is no W_O.");
+    CHECK(view.large_lacks == "α‖vW_O‖ is not defined for L0 H0: there is no W_O.");
     const AppState unknown = heads_of({ShowHeadsAs{"importance"}});
     CHECK(heads_look(unknown).show == HeadShow::weights);
     CHECK(unknown.message.severity == Severity::error);

@@ -68,15 +68,15 @@ TEST_CASE("its picture has a row a layer, signs by colour, and the head that is 
     CHECK(grid.rows == 2);
     CHECK(grid.columns == 2);
     CHECK(grid.title == "Δ(logit d − logit a)");
-    CHECK(grid.row_labels == std::vector<std::string>{"layer 0", "layer 1"});
-    CHECK(grid.column_labels == std::vector<std::string>{"head 0", "head 1"});
+    CHECK(grid.row_labels == std::vector<std::string>{"L0", "L1"});
+    CHECK(grid.column_labels == std::vector<std::string>{"H0", "H1"});
     CHECK(grid.at(0, 0).value == -2.0);
     CHECK(grid.at(1, 1).value == 1.0);
     CHECK(grid.range.scale == ColorScale::diverging);
     CHECK(grid.range.high == 2.0);
     CHECK(grid.selected == std::pair<Index, Index>{1, 1});
     CHECK(view.point ==
-          "logit d − logit a changes most where the context of layer 0 head 0 is 0: by −2.00 from "
+          "logit d − logit a changes most where the context of L0 H0 is 0: by −2.00 from "
           "3.00, and 1 other as much.");
     CHECK(line_of(heads_inspector(state), "context 0") ==
           "logit d − logit a is 4.00, untouched 3.00; KL(untouched‖changed) 0.10 nats");
@@ -89,7 +89,7 @@ TEST_CASE("as KL its colours end at the largest, and it says which that is") {
     CHECK(view.sweep->grid->range.scale == ColorScale::unit);
     CHECK(view.sweep->grid->range.high == 0.5);
     CHECK(view.point ==
-          "KL(untouched‖changed) of the next token is largest where the context of layer 0 head 0 "
+          "KL(untouched‖changed) of the next token is largest where the context of L0 H0 "
           "is 0: 0.50 nats.");
     const AppState none = swept_play(after(state, {SweepHeads{"mean", "logits"}}), {});
     CHECK(build_all_heads_view(none).point ==
@@ -217,7 +217,7 @@ TEST_CASE("a circuit is asked for while it is shown, of the head and the tokens 
     REQUIRE(wanted);
     CHECK(sweep_asked(wanted->options).circuit == HeadPlace{1, 1});
     CHECK_FALSE(sweep_asked(wanted->options).nearest);
-    CHECK(has(build_all_heads_view(state).circuit->lacks, "Multiplying the weights of layer 1"));
+    CHECK(has(build_all_heads_view(state).circuit->lacks, "Multiplying the weights of L1 H1"));
     state = swept_play(state, {});
     CHECK_FALSE(requested_head_circuit(state));
     CHECK(requested_head_circuit(after(state, {ShowHead{0, {}, 1}})));
@@ -237,7 +237,7 @@ TEST_CASE("QK and OV stand as a picture with singular values, and a cell as its 
         after(swept_model("the cat"), {ShowHead{1, {}, 1}, ShowCircuit{"qk", "text"}}), {});
     const auto circuit = build_all_heads_view(state).circuit;
     REQUIRE(circuit->grids.size() == 1);
-    CHECK(circuit->grids[0].title == "QK of layer 1 head 1");
+    CHECK(circuit->grids[0].title == "QK of L1 H1");
     CHECK(circuit->grids[0].row_labels == std::vector<std::string>{"the", "cat"});
     CHECK(circuit->values.value().as_bars);
     CHECK(circuit->values->columns == 2);
@@ -248,7 +248,7 @@ TEST_CASE("QK and OV stand as a picture with singular values, and a cell as its 
     state = after(state, {SelectCircuitCell{1, 1}});
     CHECK(build_all_heads_view(state).circuit->grids[0].selected == std::pair<Index, Index>{1, 1});
     CHECK(build_all_heads_view(state).point ==
-          "QK of layer 1 head 1 is largest for query “cat” and key “cat”: 3.125.");
+          "QK of L1 H1 is largest for query “cat” and key “cat”: 3.125.");
     const InspectorView cell = heads_inspector(state);
     CHECK(cell.title == "QK[cat, cat]");
     CHECK(cell.value == "3.125");
@@ -275,14 +275,13 @@ TEST_CASE(
     CHECK(circuit->grids[1].title == "K composition");
     CHECK(circuit->grids[1].at(0, 0).value == doctest::Approx(0.4));
     CHECK(circuit->grids[2].range.high == doctest::Approx(0.4));
-    CHECK(build_all_heads_view(state).point ==
-          "Layer 1 head 1 composes most with layer 0 head 0: K 0.40.");
+    CHECK(build_all_heads_view(state).point == "L1 H1 composes most with L0 H0: K 0.40.");
     // ‖OV‖ 5, ‖QK′‖ √(4² + 3²) = 5, ‖OV′‖ 2
     CHECK(line_of(heads_inspector(state), "K: ‖OV QK′ᵀ‖") == "10.00 / (5.00 · 5.00) = 0.40");
     CHECK(line_of(heads_inspector(state), "V: ‖OV OV′‖") == "3.00 / (5.00 · 2.00) = 0.30");
     const AppState first = swept_play(after(state, {ShowHead{0, {}, 0}}), {});
     CHECK(build_all_heads_view(first).circuit->lacks ==
-          "No head stands before layer 0 head 0: it composes with none.");
+          "No head stands before L0 H0: it composes with none.");
 }
 
 TEST_CASE("heads stand together: their mean as a matrix, each in its colour as lines") {
@@ -316,7 +315,7 @@ TEST_CASE("heads stand together: their mean as a matrix, each in its colour as l
     CHECK(build_all_heads_view(
               after(state, {SetHeadsOf{"filter"}, FilterHeadsByMeasure{"entropy", 99.0}}))
               .grids[0]
-              .title == "layer 0 head 0");
+              .title == "L0 H0");
 }
 
 TEST_CASE("where no heads are shown neither a sweep nor a circuit is computed") {
@@ -345,7 +344,7 @@ TEST_CASE("QK and OV of more than 64 tokens are maps, whose columns have their o
         REQUIRE(qk.grids.size() == (tokens == 64 ? 1 : 0));
         REQUIRE(qk.maps.size() == (tokens == 64 ? 0 : 1));
         if (tokens == 64) continue;
-        CHECK(qk.maps[0].title == "QK of layer 0 head 0");
+        CHECK(qk.maps[0].title == "QK of L0 H0");
         CHECK(qk.maps[0].row_title == "query i");
         CHECK(qk.maps[0].column_title == "key j");
         CHECK_FALSE(qk.maps[0].pictures.empty());

@@ -73,7 +73,7 @@ TEST_CASE("its table has mean and deviation; a row the text that shows most") {
     REQUIRE(view.table->columns.size() == kCorpusMeasures);
     CHECK(view.table->columns[2].key == "previous");
     const HeadsTableRow row = view.table->rows[1];
-    CHECK(row.name == "0·1");
+    CHECK(row.name == "L0 H1");
     CHECK(row.tip.starts_with("previous token: mean 0.30"));  // 0.3 in the mean, the sink 0.15
     CHECK(view.table->rows[0].tip.starts_with("first token: mean 0.15"));
     CHECK(row.cells[2] == "0.30±.08");  // √(0.02 / 3)
@@ -85,14 +85,14 @@ TEST_CASE("its table has mean and deviation; a row the text that shows most") {
     // it is made once: pointing at a head changes nothing of it
     CHECK(build_all_heads_view(after(state, {HoverHead{HeadPlace{0, 1}}})).table == view.table);
     view = build_all_heads_view(after(state, {SortHeads{"previous"}}));
-    CHECK(view.table->rows[0].name == "0·1");
+    CHECK(view.table->rows[0].name == "L0 H1");
     view = build_all_heads_view(after(state, {SortHeads{"sink"}}));
     CHECK(view.table->rows[1].text == "the cat number 0");  // of equal ones the first
     const std::pair<const char*, const char*> points[] = {
-        {"", "Over 3 texts layer 0 head 1 has the largest previous token: 0.30 ± 0.082."},
-        {"previous", "Over 3 texts layer 0 head 1 has the largest previous token: 0.30 ± 0.082."},
+        {"", "Over 3 texts L0 H1 has the largest previous token: 0.30 ± 0.082."},
+        {"previous", "Over 3 texts L0 H1 has the largest previous token: 0.30 ± 0.082."},
         {"sink",
-         "Over 3 texts layer 0 head 0 has the largest first token: 0.15 ± 0.000, and 3 others as "
+         "Over 3 texts L0 H0 has the largest first token: 0.15 ± 0.000, and 3 others as "
          "much."},
         {"entropy", "Over 3 texts entropy is not defined for any head."}};
     for (const auto& [sort, point] : points)
@@ -139,7 +139,7 @@ TEST_CASE("without its model the table is there, and which model is missing is s
     const AllHeadsView view = build_all_heads_view(state);
     CHECK(view.lacks.empty());
     CHECK(has(view.large_lacks, "The model fake is not here"));
-    CHECK(view.point.starts_with("Over 3 texts layer 0 head 1 "));
+    CHECK(view.point.starts_with("Over 3 texts L0 H1 "));
     REQUIRE(view.table);
     CHECK(view.table->rows[1].text.empty());
     CHECK_FALSE(has(view.table->rows[1].tip, "Click"));

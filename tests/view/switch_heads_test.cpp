@@ -17,7 +17,7 @@ namespace {
 
 using Off = std::vector<HeadPlace>;
 
-/// What switching anything off does in the model below: layer 1 head 0 by 0.25 nats in each of 4 rows, head 1 by ∞ in one.
+/// What switching anything off does in the model below: L1 H0 by 0.25 nats in each of 4 rows, head 1 by ∞ in one.
 InterventionEffects effects_by_hand() {
     InterventionEffects effects;
     effects.run.heads = {{{0, 0}}, {{0, 1}}, {{1, 0}}, {{1, 1}}};
@@ -88,7 +88,7 @@ TEST_CASE("switching a head off asks for the model's run without it; the answer 
     const auto& wanted = std::get<ModelText>(state.opening->what);
     CHECK(wanted.typed);
     CHECK(wanted.model == ModelOrigin{"fake", "the cat sat down", "", {{{0, 1}}}});
-    CHECK(state.message.words == "Running the model without layer 0 head 1.");
+    CHECK(state.message.words == "Running the model without L0 H1.");
     CHECK(heads_off(state).empty());  // until the answer is there
     CHECK(will_be_off(state, {0, 1}));
     CHECK_FALSE(is_off(state.document(), {0, 1}));
@@ -98,7 +98,7 @@ TEST_CASE("switching a head off asks for the model's run without it; the answer 
     CHECK(is_off(state.document(), {0, 1}));
     CHECK_FALSE(is_off(state.document(), {1, 1}));
     CHECK(has(state.message.words,
-              "Without layer 0 head 1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) "
+              "Without L0 H1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) "
               "0.12 nats."));
     CHECK(heads_off(acted(state, {Undo{}})).empty());
     CHECK(heads_off(acted(state, {Redo{}})) == Off{{0, 1}});
@@ -151,9 +151,9 @@ TEST_CASE("what cannot be switched says why, and nothing is asked for") {
           "Interventions ask for a trained model: open a model's folder.");
     CHECK(refused(initial_state(), SwitchAllHeadsOn{}) ==
           "Interventions ask for a trained model: open a model's folder.");
-    CHECK(has(refused(two_by_two(), SwitchHead{2, 0, false}), "There is no layer 2 head 0"));
-    CHECK(has(refused(two_by_two(), SwitchHead{0, 2, false}), "There is no layer 0 head 2"));
-    CHECK(refused(two_by_two(), SwitchHead{0, 1, true}) == "Layer 0 head 1 is on already.");
+    CHECK(has(refused(two_by_two(), SwitchHead{2, 0, false}), "There is no L2 H0"));
+    CHECK(has(refused(two_by_two(), SwitchHead{0, 2, false}), "There is no L0 H2"));
+    CHECK(refused(two_by_two(), SwitchHead{0, 1, true}) == "L0 H1 is on already.");
     const AppState split = after(two_by_two(), {SetHeads{4}});
     CHECK(refused(split, SwitchHead{0, 1, false}) ==
           "W is split into 4 heads, the model has 2: set its own number to change one.");
@@ -165,8 +165,8 @@ TEST_CASE(
     CHECK_FALSE(has(heads_point(state), "Without"));
     state = run_with(state, {SwitchHead{0, 1, false}, kRunDone});
     const std::string off_line =
-        "Without layer 0 head 1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) "
-        "0.12 nats. Most changed: layer 1 head 0, mean KL(untouched‖now) of 4 rows 0.25 nats, "
+        "Without L0 H1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) "
+        "0.12 nats. Most changed: L1 H0, mean KL(untouched‖now) of 4 rows 0.25 nats, "
         "largest |Δα| 0.50.";
     CHECK(heads_point(state) == off_line);
     const AppState sorted = after(state, {SortHeads{"entropy"}});
@@ -178,16 +178,16 @@ TEST_CASE(
     state =
         run_with(two_by_two("cat"), {SwitchHead{0, 1, false}, SwitchHead{1, 0, false}, kRunDone});
     CHECK(heads_point(state).starts_with(
-        "Without heads 0·1 and 1·0 the next token is “a”, p 0.10 → 0.40, no longer “the”, p 0.31 → "
+        "Without L0 H1 and L1 H0 the next token is “a”, p 0.10 → 0.40, no longer “the”, p 0.31 → "
         "0.22; KL(untouched‖now) 0.12 nats."));
 }
 
 TEST_CASE("many heads that are off are counted, the first by name; the colour bar marks 1/n") {
     Off many;
     for (Index head = 0; head < 12; ++head) many.push_back({3, head});
-    CHECK(off_words(many) == "heads 3·0, 3·1, 3·2, 3·3, 3·4, 3·5, 3·6, 3·7 and 4 more");
+    CHECK(off_words(many) == "L3 H0, L3 H1, L3 H2, L3 H3, L3 H4, L3 H5, L3 H6, L3 H7 and 4 more");
     many.resize(3);
-    CHECK(off_words(many) == "heads 3·0, 3·1 and 3·2");
+    CHECK(off_words(many) == "L3 H0, L3 H1 and L3 H2");
     const HeadsLegend legend = build_all_heads_view(two_by_two()).legend;
     REQUIRE(legend.even);
     CHECK(*legend.even == doctest::Approx(0.5));  // √(1/4)
@@ -205,7 +205,7 @@ TEST_CASE("small pictures mark the head that is off, and how much each later one
     view = build_all_heads_view(state);
     CHECK(view.controls.off);
     REQUIRE(view.controls.interventions.size() == 1);
-    CHECK(view.controls.interventions[0].name == "0·1 off");
+    CHECK(view.controls.interventions[0].name == "L0 H1 off");
     CHECK(picture_of(view, {0, 1}).off);
     CHECK_FALSE(picture_of(view, {1, 1}).off);
     CHECK(picture_of(view, {0, 0}).change.empty());
@@ -225,7 +225,7 @@ TEST_CASE("small pictures mark the head that is off, and how much each later one
     CHECK(std::ranges::none_of(view.thumbs, &HeadThumb::off));
     CHECK(std::ranges::all_of(view.thumbs,
                               [](const HeadThumb& each) { return each.change.empty(); }));
-    CHECK(view.point.starts_with("Without layer 0 head 1"));
+    CHECK(view.point.starts_with("Without L0 H1"));
     // an only document's toy has no such switch
     CHECK_FALSE(
         build_all_heads_view(after(initial_state(), {SetWorkspace{"heads"}})).controls.model);
@@ -269,7 +269,7 @@ TEST_CASE(
     CHECK(changes.rows[0] == RowIntervention{{0, 1}, 2, {0.0, 1.0, 0.0, 0.0}});
     CHECK(changes.off == Off{{0, 0}});
     CHECK(
-        heads_point(state).starts_with("Without layer 0 head 0, with row 2 of layer 0 head 1 "
+        heads_point(state).starts_with("Without L0 H0, with row 2 of L0 H1 "
                                        "replaced the next token stays “the”"));
     const auto weights = heads_look(state).result->weights({0, 1});
     CHECK(weights(2, 1) == 1.0F);
@@ -280,8 +280,8 @@ TEST_CASE(
     CHECK(has(heads_inspector(state).as_text, "row 2 replaced: all on key 1, in place of"));
     const AllHeadsView view = build_all_heads_view(state);
     REQUIRE(view.controls.interventions.size() == 2);
-    CHECK(view.controls.interventions[0].name == "0·1 row 2");
-    CHECK(view.controls.interventions[1].name == "0·0 off");
+    CHECK(view.controls.interventions[0].name == "L0 H1 row 2");
+    CHECK(view.controls.interventions[1].name == "L0 H0 off");
 
     state = run_with(state, {view.controls.interventions[0].remove, kRunDone});
     CHECK(model_of(state.document())->changes == ModelChanges{{{0, 0}}, {}, {}});

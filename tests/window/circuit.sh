@@ -36,12 +36,12 @@ read -r x y < <(texts | grep -E ' −[4-9]\.[0-9]{3}$' | awk '$1 < 800 {print in
     fail "no head changes the logit difference by −4 or more"
 acts '"action":"show_head","head":1,"batch":null,"layer":1' click "$x" "$y"
 change=$(says | grep -oE '"layer":1,"head":1,"change":[-0-9.e]+' | sed 's/.*://')
-shows "changes most where the context of layer 1 head 1 is 0: by $(rounded "$change" 4)" ">$(rounded "$change" 3)<"
+shows "changes most where the context of L1 H1 is 0: by $(rounded "$change" 4)" ">$(rounded "$change" 3)<"
 
 # One click from there its QK; a cell has its arithmetic in the inspector.
 at_words circuit
 acts '"action":"set_head_form","form":"circuit"' click "$x" "$y"
-shows "QK of layer 1 head 1" "Singular values of QK" "copying score"
+shows "QK of L1 H1" "Singular values of QK" "copying score"
 draw_journal
 read -r x y < <(texts | grep -E ' −?[0-9]*\.[0-9]+$' | awk '$1 > 860 && $1 < 1150 && $2 > 300 && $2 < 600 {print int($1) + 4, int($2) - 4}' | head -n 1)
 acts '"action":"select_circuit_cell"' click "$x" "$y"
@@ -53,10 +53,10 @@ shows "QK\[" "$(rounded "$value" 4 | sed -E 's/(\.[0-9]{2,}[1-9]|\.[0-9]{2})0+$/
 # What it writes copies what it attends to; what it reads is written by the head of the previous token.
 at_words OV
 acts '"action":"show_circuit","show":"ov"' click "$x" "$y"
-shows "OV of layer 1 head 1" "raises the logit of"
+shows "OV of L1 H1" "raises the logit of"
 at_words composition
 acts '"action":"show_circuit","show":"composition"' click "$x" "$y"
-shows "composes most with layer 0 head 2: K "
+shows "composes most with L0 H2: K "
 ((actions <= 12)) || fail "$actions actions; expected at most 12"
 echo "$actions actions"
 

@@ -20,7 +20,7 @@ goes_to heads
 does '"action":"show_head","head":1,"batch":null,"layer":0' press Right
 does '"action":"switch_head","layer":0,"head":1,"on":false' press w
 answered
-says 'Without layer 0 head 1 the text'
+says 'Without L0 H1 the text'
 says 'Most changed: layer 1 head'
 
 # The button of the popover does the same for the next head; undo brings that one back alone.
@@ -29,14 +29,14 @@ does '"action":"show_more","on":true' click 1535 26
 first_that '"action":"switch_head","layer":0,"head":2,"on":false' click $(points 1390 1450 30 338 350 6)
 does '"action":"show_more","on":false' press Escape
 answered
-says 'Without heads 0·1 and 0·2 the text'
+says 'Without L0 H1 and L0 H2 the text'
 does '"action":"undo"' press ctrl+z
-says 'Without layer 0 head 1 the text'
+says 'Without L0 H1 the text'
 
 # A row of weights and v of another text stand beside the head that is off, and are undone one by one.
 does '"action":"replace_row","layer":0,"head":2' press e
 answered
-says 'of layer 0 head 2 replaced the text'
+says 'of L0 H2 replaced the text'
 press v
 sleep 0.5
 does '"action":"patch_head","layer":0,"head":2,"part":"v"' press Return
@@ -45,14 +45,14 @@ says 'with v of layer 0 key head 2 from'
 does '"action":"undo"' press ctrl+z
 does '"action":"undo"' press ctrl+z
 does '"action":"show_head"' press Left # another message than that of the undo
-says_not 'of layer 0 head 2 replaced the text'
-says 'Without layer 0 head 1 the text'
+says_not 'of L0 H2 replaced the text'
+says 'Without L0 H1 the text'
 
 does '"action":"switch_all_heads_on"' press shift+w
 answered
 says_not 'Without layer 0'
 does '"action":"undo"' press ctrl+z
-says 'Without layer 0 head 1 the text'
+says 'Without L0 H1 the text'
 
 quits_and_replays
 grep -q '"off": \[\[0,1\]\]' recorded.json || fail "the session has not the head that is off"

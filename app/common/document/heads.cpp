@@ -45,11 +45,7 @@ std::string heads_fault(const Document& document) {
         grouped(cells), grouped(kMostHeadCells));
 }
 
-std::string head_name(HeadPlace place) {
-    return fmt::format("layer {} head {}", place.layer, place.head);
-}
-
-std::string head_short(HeadPlace place) { return fmt::format("{}·{}", place.layer, place.head); }
+std::string head_name(HeadPlace place) { return fmt::format("L{} H{}", place.layer, place.head); }
 
 std::string missing_head_words(const Document& document, HeadPlace place) {
     return fmt::format("There is no {}: layers and heads count from 0, and layer {} has {} heads.",

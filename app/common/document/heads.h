@@ -22,11 +22,9 @@ bool has_own_heads(const Document& document);
 /// Why not all heads can be computed, without a full stop; "": they can.
 std::string heads_fault(const Document& document);
 
-/// "layer 0 head 3"
+/// "L0 H3"
 std::string head_name(HeadPlace place);
-/// "0·3"
-std::string head_short(HeadPlace place);
-/// "There is no layer 2 head 0: …"
+/// "There is no L2 H0: …"
 std::string missing_head_words(const Document& document, HeadPlace place);
 
 }  // namespace attn::view

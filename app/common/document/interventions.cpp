@@ -48,16 +48,16 @@ std::string rows_words(const std::vector<RowIntervention>& rows) {
         return fmt::format("with row {} of {} replaced", rows[0].query, head_name(rows[0].at));
     std::vector<std::string> names;
     for (const RowIntervention& row : rows)
-        names.push_back(fmt::format("{} of {}", row.query, head_short(row.at)));
+        names.push_back(fmt::format("{} of {}", row.query, head_name(row.at)));
     return fmt::format("with rows {} replaced", listed(names));
 }
 
 std::string patches_words(const std::vector<TextPatch>& patches) {
     std::vector<std::string> names;
     for (const TextPatch& patch : patches)
-        names.push_back(fmt::format(
-            "{} of {} from {}", info(patch.part).key,
-            patches.size() == 1 ? patched_head(patch) : head_short(patch.at), from_words(patch)));
+        names.push_back(fmt::format("{} of {} from {}", info(patch.part).key,
+                                    patches.size() == 1 ? patched_head(patch) : head_name(patch.at),
+                                    from_words(patch)));
     return fmt::format("with {}", listed(names));
 }
 
@@ -148,10 +148,9 @@ std::string interventions_lack(const Document& document) {
 }
 
 std::string off_words(const std::vector<HeadPlace>& off) {
-    if (off.size() == 1) return head_name(off[0]);
     std::vector<std::string> names;
-    for (const HeadPlace at : off) names.push_back(head_short(at));
-    return "heads " + listed(names);
+    for (const HeadPlace at : off) names.push_back(head_name(at));
+    return listed(names);
 }
 
 std::string changes_words(const ModelChanges& changes) {
@@ -182,17 +181,17 @@ std::string row_words(const std::vector<double>& weights) {
 std::vector<Intervention> interventions_of(const ModelChanges& changes) {
     std::vector<Intervention> list;
     for (const TextPatch& patch : changes.patches)
-        list.push_back({fmt::format("{} {}", head_short(patch.at), info(patch.part).key),
+        list.push_back({fmt::format("{} {}", head_name(patch.at), info(patch.part).key),
                         fmt::format("{} of {} from {}", info(patch.part).key, patched_head(patch),
                                     from_words(patch)),
                         RemovePatch{patch.at.layer, patch.at.head, patch.part}});
     for (const RowIntervention& row : changes.rows)
         list.push_back(
-            {fmt::format("{} row {}", head_short(row.at), row.query),
+            {fmt::format("{} row {}", head_name(row.at), row.query),
              fmt::format("row {} of {}: {}", row.query, head_name(row.at), row_words(row.weights)),
              RestoreRow{row.at.layer, row.at.head, row.query}});
     for (const HeadPlace at : changes.off)
-        list.push_back({fmt::format("{} off", head_short(at)),
+        list.push_back({fmt::format("{} off", head_name(at)),
                         fmt::format("{} is switched off", head_name(at)),
                         SwitchHead{at.layer, at.head, true}});
     return list;

@@ -14,9 +14,9 @@ namespace attn::view {
 void set_row(ModelChanges& changes, RowIntervention row);
 void set_patch(ModelChanges& changes, TextPatch patch);
 
-/// "layer 0 head 1", "heads 0·1 and 1·2"; of many the first eight and how many more.
+/// "L0 H1", "L0 H1 and L1 H2"; of many the first eight and how many more.
 std::string off_words(const std::vector<HeadPlace>& off);
-/// "without layer 0 head 1, with row 3 of layer 0 head 2 replaced, with v of layer 1 key head 0 from “A dog”"; of none "without
+/// "without L0 H1, with row 3 of L0 H2 replaced, with v of layer 1 key head 0 from “A dog”"; of none "without
 /// interventions".
 std::string changes_words(const ModelChanges& changes);
 /// "all on key 2", "even over 3 keys", "0.5, 0.25, 0.25".
@@ -27,7 +27,7 @@ std::string interventions_lack(const Document& document);
 
 /// One entry of the list of interventions.
 struct Intervention {
-    std::string name;   // "0·1 off", "0·2 row 3", "1·0 v"
+    std::string name;   // "L0 H1 off", "L0 H2 row 3", "L1 H0 v"
     std::string words;  // what it is
     Action remove;
 };

@@ -183,7 +183,7 @@ std::string dropped_words(const std::vector<std::string>& dropped, std::string_v
     return fmt::format("; dropped, as {}: {}", made_for, fmt::join(dropped, ", "));
 }
 
-/// "Without layer 0 head 1 …; dropped, as made for the run before: 1 edited number".
+/// "Without L0 H1 …; dropped, as made for the run before: 1 edited number".
 std::string switched_words(const Document& document, const std::vector<std::string>& dropped) {
     std::string words = without_words(document);
     if (words.empty()) words = "No intervention is left";

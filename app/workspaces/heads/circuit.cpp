@@ -120,8 +120,8 @@ GridView composition_grid(const AppState& state, const ModelCircuit& circuit, co
     for (const Composition& each : circuit.composed) values.push_back(static_cast<float>(each.*of));
     Sheet sheet;
     sheet.values = {values.data(), layers, heads, heads};
-    for (Index n = 0; n < layers; ++n) sheet.row_labels.push_back(fmt::format("layer {}", n));
-    for (Index n = 0; n < heads; ++n) sheet.column_labels.push_back(fmt::format("head {}", n));
+    for (Index n = 0; n < layers; ++n) sheet.row_labels.push_back(fmt::format("L{}", n));
+    for (Index n = 0; n < heads; ++n) sheet.column_labels.push_back(fmt::format("H{}", n));
     GridView grid = plain_grid(state, sheet, ColorScale::unit, high);
     grid.title = fmt::format("{} composition", name);
     grid.tooltip = formula;
@@ -220,7 +220,7 @@ std::string tie_words(std::span<const float> values, float most) {
     return as_much_words(std::ranges::count(values, most) - 1);
 }
 
-/// "QK of layer 1 head 1 is largest for query “c” and key “d”: 3.21."
+/// "QK of L1 H1 is largest for query “c” and key “d”: 3.21."
 std::string product_point(const AppState& state, const ModelCircuit& circuit) {
     const CircuitShow show = heads_look(state).circuit_show;
     const TokenProduct& product = product_of(circuit, show);
@@ -257,9 +257,8 @@ std::string composition_point(const ModelCircuit& circuit) {
                 ++as_much;
         }
     if (most == nullptr) return {};
-    return fmt::format("Layer {} head {} composes most with {}: {} {}{}.", circuit.at.layer,
-                       circuit.at.head, head_name(most->earlier), name, number(value),
-                       as_much_words(as_much));
+    return fmt::format("{} composes most with {}: {} {}{}.", head_name(circuit.at),
+                       head_name(most->earlier), name, number(value), as_much_words(as_much));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ std::string extreme_line(std::string_view word, HeadMeasure measure, const Extre
 HeadsTableRow row_of(const std::string& sort, const CorpusHead& head, bool shown) {
     const HeadMeasure measure = shown_measure(sort, head);
     const MeasureStatistics& of = head[measure];
-    HeadsTableRow row{head.place, head_short(head.place), {}, {}, shown};
+    HeadsTableRow row{head.place, head_name(head.place), {}, {}, shown};
     for (std::size_t n = 0; n < kCorpusMeasures; ++n)
         row.cells.push_back(spread_text(head.measures[n]));
     if (of.texts == 0) return row;

@@ -84,7 +84,7 @@ HeadsTable heads_table(const AppState& state) {
         const HeadFacts& facts = *look.result->find(place);
         if (!passes(look.filter, facts)) continue;
         HeadsTableRow row{place,
-                          head_short(place),
+                          head_name(place),
                           facts.label ? std::string(info(facts.label->name).title) : "",
                           {},
                           place == head_here(state)};

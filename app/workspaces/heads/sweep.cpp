@@ -76,9 +76,9 @@ GridView grid_of(const AppState& state, const SweptModel& swept) {
         unpaired.push_back(none ? 1 : 0);
     }
     sheet.values = {values.data(), sweep.layers, columns, columns};
-    for (Index n = 0; n < sweep.layers; ++n) sheet.row_labels.push_back(fmt::format("layer {}", n));
+    for (Index n = 0; n < sweep.layers; ++n) sheet.row_labels.push_back(fmt::format("L{}", n));
     for (Index n = 0; n < columns && is_of_heads(sweep); ++n)
-        sheet.column_labels.push_back(fmt::format("head {}", n));
+        sheet.column_labels.push_back(fmt::format("H{}", n));
     if (!is_of_heads(sweep)) sheet.column_labels = axis_labels(state, Axis::query, columns);
     sheet.role = Role::score;
     const bool kl = look.sweep_show == SweepShow::kl;
@@ -106,7 +106,7 @@ GridView grid_of(const AppState& state, const SweptModel& swept) {
     return grid;
 }
 
-/// "the context of layer 0 head 1", "what layer 2 reads at cat".
+/// "the context of L0 H1", "what layer 2 reads at cat".
 std::string place_words(const AppState& state, const HeadSweep& sweep, const SweptHead& each) {
     if (is_of_heads(sweep)) return fmt::format("the context of {}", head_name(each.at));
     const std::string token =

@@ -114,7 +114,7 @@ HeadLinesView lines_together(const AppState& state, const std::vector<HeadPlace>
         std::vector<HeadLine> all = std::move(view.lines);
         all.insert(all.end(), one.lines.begin(), one.lines.end());
         auto heads = std::move(view.heads);
-        heads.emplace_back(head_short(places[n]), colors[n]);
+        heads.emplace_back(head_name(places[n]), colors[n]);
         view = std::move(one);
         view.lines = std::move(all);
         view.heads = std::move(heads);

@@ -22,9 +22,9 @@ constexpr int kRamp = 24;  // colours of the legend
 
 std::string thumb_title(const HeadsLook& look, const HeadFacts& facts) {
     const auto measure = find_head_measure(look.sort);
-    if (!measure) return head_short(facts.place);
+    if (!measure) return head_name(facts.place);
     const auto& value = facts.measures[*measure];
-    return fmt::format("{}  {}", head_short(facts.place),
+    return fmt::format("{}  {}", head_name(facts.place),
                        value ? fmt::format("{:.2f}", *value) : std::string("–"));
 }
 
@@ -78,11 +78,9 @@ void add_thumbs(const AppState& state, AllHeadsView& view) {
         if (!of_layer) mark_change(state.document(), largest, thumb);
         view.thumbs.push_back(std::move(thumb));
     }
-    for (Index n = 0; n < view.layers; ++n) view.layer_labels.push_back(fmt::format("layer {}", n));
-    for (Index n = 0; n < view.columns; ++n) {
-        view.head_labels.push_back(of_layer ? "all heads" : fmt::format("head {}", n));
-        view.head_numbers.push_back(of_layer ? "all" : std::to_string(n));
-    }
+    for (Index n = 0; n < view.layers; ++n) view.layer_labels.push_back(fmt::format("L{}", n));
+    for (Index n = 0; n < view.columns; ++n)
+        view.head_labels.push_back(of_layer ? "all" : fmt::format("H{}", n));
 }
 
 std::string clipped_words(const HeadsLook& look) {

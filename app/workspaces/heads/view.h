@@ -191,7 +191,7 @@ HeadDimensionsView head_dimensions(const AppState& state, HeadPlace place);
 /// A small picture of a head's weights: a part of one picture that has them all.
 struct HeadThumb {
     HeadPlace place;
-    std::string title;  // "0·3"; with the value that the heads are sorted by: "0·3  0.54"
+    std::string title;  // "L0 H3"; with the value that the heads are sorted by: "L0 H3  0.54"
     std::string pin;    // "A", "B" or ""
     bool shown = false;
     bool passes = true;  // the filter; dimmed where it does not
@@ -243,8 +243,7 @@ struct AllHeadsView {
     std::string point;    // the first line
     bool listed = false;  // one picture after the other, with titles; else a row is a layer
     Index layers = 0, columns = 0;                       // of the pictures by layer and head
-    std::vector<std::string> layer_labels;               // "layer 0"
-    std::vector<std::string> head_labels, head_numbers;  // "head 0", "0"
+    std::vector<std::string> layer_labels, head_labels;  // "L0", "H0"
     std::vector<HeadThumb> thumbs;                       // in their order
     Picture picture;
     HeadsLegend legend;

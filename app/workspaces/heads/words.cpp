@@ -21,7 +21,8 @@ namespace {
 
 using enum HeadMeasure;
 
-constexpr double kTied = 1e-6;  // of differences that are one but for rounding
+constexpr double kTied = 1e-6;      // of differences that are one but for rounding
+constexpr double kShownTie = 0.01;  // of shares that two decimals may show as one
 
 /// What a head does with its weights, of its name: "gives … to the previous token".
 std::string deed(HeadMeasure name, const std::string& share) {
@@ -55,25 +56,42 @@ const HeadFacts* most_named(const HeadsResult& result) {
     return best;
 }
 
+/// Where most of its weight goes in the mean of its rows; nothing where two of them print alike.
+std::optional<HeadMeasure> most_looked_at(const HeadFacts& head) {
+    std::optional<HeadMeasure> most;
+    bool tied = false;
+    for (const HeadMeasure each : {previous, diagonal, next, duplicate, induction, sink}) {
+        if (!head.measures[each]) continue;
+        const double ahead = *head.measures[each] - (most ? *head.measures[*most] : 0.0);
+        tied = ahead > kShownTie ? false : tied || ahead > -kShownTie;
+        if (!most || ahead > 0.0) most = each;
+    }
+    return tied ? std::nullopt : most;
+}
+
 std::string unnamed_words(const HeadsResult& result) {
     const bool any = std::ranges::any_of(
         result.heads, [](const HeadFacts& facts) { return facts.measures[entropy].has_value(); });
     if (!any) return "No measure is defined: the weights are NaN, or no row has any.";
-    const std::size_t count = result.heads.size();
-    return count == 1 ? "The one head has no label."
-                      : fmt::format("None of the {} heads has a label.", count);
+    if (result.heads.size() > 1)
+        return fmt::format("None of the {} heads has a label.", result.heads.size());
+    const HeadFacts& head = result.heads.front();
+    const auto most = most_looked_at(head);
+    if (!most) return fmt::format("{} has no label.", head_name(head.place));
+    return fmt::format("{} {}; it has no label.", head_name(head.place),
+                       deed(*most, cell_number(*head.measures[*most], 2)));
 }
 
 std::string standing_out(const HeadsResult& result) {
     const HeadFacts* const best = most_named(result);
     if (best == nullptr) return unnamed_words(result);
     const HeadMeasure name = best->label->name;
-    return fmt::format("Layer {} head {} {}{}.", best->place.layer, best->place.head,
+    return fmt::format("{} {}{}.", head_name(best->place),
                        deed(name, cell_number(*best->measures[name], 2)),
                        rank_words(result, *best, name));
 }
 
-/// "0.25 (layer 0 head 1)", "0.25 (layer 0 head 1 and 2 others)".
+/// "0.25 (L0 H1)", "0.25 (L0 H1 and 2 others)".
 std::string extreme_words(const HeadsResult& result, HeadMeasure measure, const HeadFacts& facts) {
     const double value = *facts.measures[measure];
     double size = 0.0;
@@ -129,7 +147,7 @@ HeadMeasure corpus_measure(const HeadsLook& look, const CorpusResult& corpus) {
     return most;
 }
 
-/// "Over 3 texts layer 0 head 1 has the largest first token: 0.36 ± 0.060, and 1 other as much."
+/// "Over 3 texts L0 H1 has the largest first token: 0.36 ± 0.060, and 1 other as much."
 std::string corpus_point(const HeadsLook& look, const CorpusResult& corpus) {
     const HeadMeasure measure = corpus_measure(look, corpus);
     const std::string_view title = info(measure).title;

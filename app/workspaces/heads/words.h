@@ -12,7 +12,7 @@ namespace attn::view {
 
 // What the Heads workspace says.
 
-/// "layer 0 head 3"; of what is not the weights "α‖v‖ of layer 0 head 3"; "rollout up to layer 0".
+/// "L0 H3"; of what is not the weights "α‖v‖ of L0 H3"; "rollout up to layer 0".
 std::string shown_name(HeadShow show, HeadPlace place);
 /// "A", "B" or "".
 std::string pin_letter(const HeadsLook& look, HeadPlace place);

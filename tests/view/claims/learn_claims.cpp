@@ -264,7 +264,7 @@ constexpr Claim kClaims[] = {
          return told.count(0) == std::ssize(series(told.state).seeds) &&
                 told.count(1) == plan(told.state).seeds;
      }},
-    {"{} has no layer {} head {}", check_no_head},
+    {"{} has no L{} H{}", check_no_head},
     {"{}answers “{}”, “{}” is right and has probability {}", check_answer},
     {"{}answers “{}”; no answer is asked for here", check_answer},
 };

@@ -218,9 +218,9 @@ std::vector<double> values_of(const HeadsResult& result, HeadMeasure measure) {
         if (each.measures[measure]) all.push_back(*each.measures[measure]);
     return all;
 }
-/// "0.1687 (layer 0 head 1)", "0.25 (layer 0 head 1 and 2 others)".
+/// "0.1687 (L0 H1)", "0.25 (L0 H1 and 2 others)".
 bool is_extreme(const HeadsResult& result, HeadMeasure measure, std::string_view told, bool most) {
-    const auto parts = parts_of("{} (layer {} head {})", told);
+    const auto parts = parts_of("{} (L{} H{})", told);
     if (!parts) return false;
     auto values = values_of(result, measure);
     if (!most)
@@ -276,8 +276,17 @@ bool check_unnamed(const Told& told) {
     const HeadsResult& result = heads_of(told.state);
     const bool none = std::ranges::none_of(
         result.heads, [](const HeadFacts& each) { return each.label.has_value(); });
-    return none && (told.part.empty() ? result.heads.size() == 1
-                                      : std::ssize(result.heads) == told.count(0));
+    return none && (told.part.size() > 1 ? result.heads.size() == 1
+                                         : std::ssize(result.heads) == told.count(0));
+}
+bool check_unlabelled(const Told& told) {
+    using enum HeadMeasure;
+    const HeadFacts& head = heads_of(told.state).heads.at(0);
+    Index above = 0;  // measures as large as what is said, as it is printed
+    for (const HeadMeasure each : {previous, diagonal, next, duplicate, induction, sink})
+        if (head.measures[each]) above += *head.measures[each] >= number_of(told.part[2]) - 0.005;
+    return !head.label && heads_of(told.state).heads.size() == 1 && check_named_head(told) &&
+           above == 1;
 }
 bool check_no_measure(const Told& told) {
     return values_of(heads_of(told.state), HeadMeasure::entropy).empty();
@@ -459,9 +468,10 @@ constexpr Claim kClaims[] = {
     {"{}: from {} down to {}", check_sorted},
     {"{}: {} in all {} heads", check_sorted_alike},
     {"{} is not defined for any head here{}", check_undefined},
-    {"Layer {} head {} gives a mean weight of {} to {}", check_named_head},
+    {"L{} H{} gives a mean weight of {} to {}; it has no label", check_unlabelled},
+    {"L{} H{} gives a mean weight of {} to {}", check_named_head},
     {"None of the {} heads has a label", check_unnamed},
-    {"The one head has no label", check_unnamed},
+    {"L{} H{} has no label", check_unnamed},
     {"No measure is defined: {}", check_no_measure},
     {"Layer {}: {} of {} of weights do{} not sum to 1{}", check_odd_rows},
     {"{} of {} shown: {}", check_shown_count},
@@ -481,7 +491,7 @@ constexpr Claim kClaims[] = {
     {"QK of {} is largest for query “{}” and key “{}”: {}", check_most_qk},
     {"Attending to “{}” raises the logit of “{}” most: by {}", check_most_ov},
     {"Attending to “{}” lowers the logit of “{}” least: by {}", check_least_ov},
-    {"Layer {} head {} composes most with {}: {} {}", check_composed},
+    {"L{} H{} composes most with {}: {} {}", check_composed},
     {"Row {}: {} get {} each under {}, {} under {}",
      [](const Told& told) { return told.part[2] != told.part[4]; }},
     {"Row {}: {} get {} together under {}, {} under {}",

@@ -127,7 +127,7 @@ void draw_switched(const HeadThumb& thumb, ImVec2 low, ImVec2 high, const Frame&
 void draw_thumb(const AllHeadsView& view, std::size_t n, const Layout& at, ImVec2 from,
                 const Frame& frame) {
     const HeadThumb& thumb = view.thumbs[n];
-    const view::Titled titled(frame.painter, [&] { return "head " + thumb.title; });
+    const view::Titled titled(frame.painter, [&] { return thumb.title; });
     const float width = at.side * std::min(1.0F, 1.0F / std::max(thumb.aspect, 0.25F));
     const float height = at.side * within(thumb.aspect, 0.25F, 1.0F);
     const ImVec2 low{std::round(from.x), std::round(from.y)};
@@ -158,15 +158,9 @@ void draw_thumb(const AllHeadsView& view, std::size_t n, const Layout& at, ImVec
 /// Every label, or every n-th where they are wider than their columns.
 void draw_axes(const AllHeadsView& view, const Layout& at, ImVec2 low, const Frame& frame) {
     const Font& font = frame.fonts.small;
-    const auto widest = [&](const std::vector<std::string>& labels) {
-        return frame.text_width(font, labels.back()) + frame.px(4);
-    };
-    const bool named = widest(view.head_labels) <= at.pitch.x;
-    const auto& labels = named ? view.head_labels : view.head_numbers;
-    const auto step = static_cast<std::size_t>(std::ceil(widest(labels) / at.pitch.x));
-    if (!named)
-        draw_text_in(frame, font, low, {low.x + at.left - frame.px(8), low.y + frame.px(kTextRow)},
-                     Align::left, frame.theme.muted, "head");
+    const auto& labels = view.head_labels;
+    const float widest = frame.text_width(font, labels.back()) + frame.px(4);
+    const auto step = static_cast<std::size_t>(std::ceil(widest / at.pitch.x));
     for (std::size_t n = 0; n < labels.size(); n += std::max<std::size_t>(step, 1)) {
         const float x = low.x + at.left + at.pitch.x * static_cast<float>(n);
         draw_text_in(frame, font, {x, low.y}, {x + at.side, low.y + frame.px(kTextRow)},
