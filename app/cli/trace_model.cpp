@@ -182,7 +182,8 @@ PatchIntervention made_patch(const ModelTrace& request, const Model& model, cons
     Reading reading = request.reading;
     std::string& read = read_by_stack(model, reading);
     read = typed.text;
-    const auto source = or_throw(read_group(model, reading, backend, keep));
+    const auto source =
+        or_throw(read_group(model, reading, backend, keep, {}, {}, LogitRows::last));
     if (std::ssize(source.tokens) != tokens)
         throw bad_input(fmt::format(
             "--patch: '{}' has {} tokens and {} {}; expected as many, for a vector is taken "
@@ -219,13 +220,21 @@ bool can_change(const ModelTrace& request, const Model& model, HeadPlace at) {
     return false;
 }
 
+/// Nothing but one run needs the weights of blocks; what the file has beside its stages follows from Q, K and V.
+bool is_run_once(const ModelTrace& request, const Model& whole, const Backend& backend) {
+    const StageSet stages = backend.stages();
+    return !whole.second() && !request.with.any() && stages[index_of(Stage::q)] &&
+           stages[index_of(Stage::k)] && stages[index_of(Stage::v)];
+}
+
 Changed run_changed(const ModelTrace& request, const Model& model, const Backend& backend) {
     if (!request.with.any())
         return {
             or_throw(read_group(model, request.reading, backend, request.keep)), {}, {}, {}, {}};
     StageSet weights;
     weights.set(index_of(Stage::weights));
-    const auto before = or_throw(read_group(model, request.reading, backend, weights));
+    const auto before =
+        or_throw(read_group(model, request.reading, backend, weights, {}, {}, LogitRows::last));
     if (!before.layers.empty() && before.layers.front().trace[Stage::weights].empty())
         throw bad_input(fmt::format(
             "--backend {} keeps no weights: what an intervention does to them cannot be said",
@@ -307,7 +316,7 @@ void add_effects(const Model& model, const Changed& changed, std::vector<NpzEntr
 
 void trace_model(const ModelTrace& request, Streams io) {
     const Clock::time_point start = Clock::now();
-    const auto whole = or_throw(Model::open(request.folder, request.kept));
+    auto whole = or_throw(Model::open(request.folder, request.kept));
     check_kind(request, whole);
     const Model& model = stack_of(whole, request.reading.group);
     const double open_ms = elapsed_ms(start);
@@ -315,6 +324,7 @@ void trace_model(const ModelTrace& request, Streams io) {
     const Backend* backend = find_backend(name, io.backends);
     if (backend == nullptr)  // the error says which there are
         backend = or_throw(choose_backend(name, Dimensions{}, request.keep, io.backends));
+    if (is_run_once(request, whole, *backend)) whole.let_blocks_go();
     const Clock::time_point turn = Clock::now();
     const auto changed = run_changed(request, whole, *backend);
     const ModelRun& run = changed.run;
