@@ -220,17 +220,19 @@ bool can_change(const ModelTrace& request, const Model& model, HeadPlace at) {
     return false;
 }
 
-/// Nothing but one run needs the weights of blocks; what the file has beside its stages follows from Q, K and V.
-bool is_run_once(const ModelTrace& request, const Model& whole, const Backend& backend) {
+/// After which the weights of blocks are not needed: what the file has beside the stages follows from Q, K and V.
+ModelRun last_run(const ModelTrace& request, Model& model, const Backend& backend, StageSet keep,
+                  const Interventions& with) {
     const StageSet stages = backend.stages();
-    return !whole.second() && !request.with.any() && stages[index_of(Stage::q)] &&
-           stages[index_of(Stage::k)] && stages[index_of(Stage::v)];
+    if (!model.second() && stages[index_of(Stage::q)] && stages[index_of(Stage::k)] &&
+        stages[index_of(Stage::v)])
+        model.let_blocks_go();
+    return or_throw(read_group(model, request.reading, backend, keep, {}, with));
 }
 
-Changed run_changed(const ModelTrace& request, const Model& model, const Backend& backend) {
+Changed run_changed(const ModelTrace& request, Model& model, const Backend& backend) {
     if (!request.with.any())
-        return {
-            or_throw(read_group(model, request.reading, backend, request.keep)), {}, {}, {}, {}};
+        return {last_run(request, model, backend, request.keep, {}), {}, {}, {}, {}};
     StageSet weights;
     weights.set(index_of(Stage::weights));
     const auto before =
@@ -240,8 +242,7 @@ Changed run_changed(const ModelTrace& request, const Model& model, const Backend
             "--backend {} keeps no weights: what an intervention does to them cannot be said",
             backend.name()));
     const auto with = interventions_of(request, model, backend, std::ssize(before.tokens));
-    auto after =
-        or_throw(read_group(model, request.reading, backend, request.keep | weights, {}, with));
+    auto after = last_run(request, model, backend, request.keep | weights, with);
     Changed changed;
     changed.effects =
         effects_of(before, after, stack_of(model, request.reading.group).gives_logits());
@@ -324,7 +325,6 @@ void trace_model(const ModelTrace& request, Streams io) {
     const Backend* backend = find_backend(name, io.backends);
     if (backend == nullptr)  // the error says which there are
         backend = or_throw(choose_backend(name, Dimensions{}, request.keep, io.backends));
-    if (is_run_once(request, whole, *backend)) whole.let_blocks_go();
     const Clock::time_point turn = Clock::now();
     const auto changed = run_changed(request, whole, *backend);
     const ModelRun& run = changed.run;

@@ -58,6 +58,10 @@ class Model {
     bool keeps_blocks() const { return source_ == nullptr && passing_ == nullptr; }
     /// From now on the weights of a block go as soon as it was computed, so that one more run is possible. Not of two stacks.
     void let_blocks_go();
+    /// Those that are in memory: all, those that are left, or, where they are read one at a time, none.
+    const std::vector<BlockWeights>& blocks() const {
+        return passing_ ? *passing_ : weights_.blocks;
+    }
     /// That of a layer whose input has `in` columns; read from the file where it is not kept.
     Result<std::shared_ptr<const BlockWeights>> block(Index layer, Index in) const;
     /// nullptr: the folder has none, or none that can be read, and only token numbers can be run.

@@ -253,6 +253,13 @@ void check_read_by_block(const std::filesystem::path& folder) {
     check_same_run(must(again), expected);
     const auto second = must_fail(passing.run(kThreeTexts[0], *find_backend("staged")));
     CHECK(second.sentence == "the weights of layer 0 are gone with an earlier run");
+    const auto changed = [&](const Model& model) {
+        const Interventions off{{{0, 0}}, {}, {}};
+        return model.run(kThreeTexts[0], *find_backend("staged"), all_stages(), {}, off);
+    };
+    Model last = all;
+    last.let_blocks_go();
+    check_same_run(must(changed(last)), must(changed(all)));
 }
 
 }  // namespace
