@@ -182,7 +182,8 @@ PatchIntervention made_patch(const ModelTrace& request, const Model& model, cons
     Reading reading = request.reading;
     std::string& read = read_by_stack(model, reading);
     read = typed.text;
-    const auto source = or_throw(read_group(model, reading, backend, keep));
+    const auto source =
+        or_throw(read_group(model, reading, backend, keep, {}, {}, LogitRows::last));
     if (std::ssize(source.tokens) != tokens)
         throw bad_input(fmt::format(
             "--patch: '{}' has {} tokens and {} {}; expected as many, for a vector is taken "
@@ -219,20 +220,29 @@ bool can_change(const ModelTrace& request, const Model& model, HeadPlace at) {
     return false;
 }
 
-Changed run_changed(const ModelTrace& request, const Model& model, const Backend& backend) {
+/// After which the weights of blocks are not needed: what the file has beside the stages follows from Q, K and V.
+ModelRun last_run(const ModelTrace& request, Model& model, const Backend& backend, StageSet keep,
+                  const Interventions& with) {
+    const StageSet stages = backend.stages();
+    if (!model.second() && stages[index_of(Stage::q)] && stages[index_of(Stage::k)] &&
+        stages[index_of(Stage::v)])
+        model.let_blocks_go();
+    return or_throw(read_group(model, request.reading, backend, keep, {}, with));
+}
+
+Changed run_changed(const ModelTrace& request, Model& model, const Backend& backend) {
     if (!request.with.any())
-        return {
-            or_throw(read_group(model, request.reading, backend, request.keep)), {}, {}, {}, {}};
+        return {last_run(request, model, backend, request.keep, {}), {}, {}, {}, {}};
     StageSet weights;
     weights.set(index_of(Stage::weights));
-    const auto before = or_throw(read_group(model, request.reading, backend, weights));
+    const auto before =
+        or_throw(read_group(model, request.reading, backend, weights, {}, {}, LogitRows::last));
     if (!before.layers.empty() && before.layers.front().trace[Stage::weights].empty())
         throw bad_input(fmt::format(
             "--backend {} keeps no weights: what an intervention does to them cannot be said",
             backend.name()));
     const auto with = interventions_of(request, model, backend, std::ssize(before.tokens));
-    auto after =
-        or_throw(read_group(model, request.reading, backend, request.keep | weights, {}, with));
+    auto after = last_run(request, model, backend, request.keep | weights, with);
     Changed changed;
     changed.effects =
         effects_of(before, after, stack_of(model, request.reading.group).gives_logits());
@@ -307,7 +317,7 @@ void add_effects(const Model& model, const Changed& changed, std::vector<NpzEntr
 
 void trace_model(const ModelTrace& request, Streams io) {
     const Clock::time_point start = Clock::now();
-    const auto whole = or_throw(Model::open(request.folder, request.kept));
+    auto whole = or_throw(Model::open(request.folder, request.kept));
     check_kind(request, whole);
     const Model& model = stack_of(whole, request.reading.group);
     const double open_ms = elapsed_ms(start);

@@ -93,10 +93,16 @@ void add_params(const Inputs& inputs, StageSet held, std::string_view prefix,
                                                             : param.use == ParamUse::sink;
         if (tensor.empty() || !needed) continue;
         const Shape shape = tensor.shape();
-        entries.push_back(
-            {fmt::format("{}{}", prefix, param.npz),
-             param.bias ? std::vector<Index>{shape.d} : std::vector<Index>{shape.t, shape.d},
-             tensor.values()});
+        NpzEntry& entry = entries.emplace_back(NpzEntry{
+            fmt::format("{}{}", prefix, param.npz),
+            param.bias ? std::vector<Index>{shape.d} : std::vector<Index>{shape.t, shape.d},
+            {}});
+        if (const Narrow* const narrow = tensor.narrow()) {
+            entry.halves = {narrow->data(), static_cast<std::size_t>(tensor.count())};
+            entry.format = narrow->format();
+        } else {
+            entry.values = tensor.values();
+        }
     }
 }
 

@@ -21,27 +21,30 @@ Document seeded_first_document() {
 
 struct Backward {
     std::string_view backend;
-    Trace gradients;
+    Gradients gradients;
 };
 
 /// By `backend`, or by "auto" where that one computes none.
-Result<Backward> gradients_by(const AppState& state, const Call& call, const Trace& trace,
-                              const Backend& backend) {
+Result<Backward> gradients_by(const AppState& state, const Call& call,
+                              const std::shared_ptr<const Trace>& trace, const Backend& backend) {
     const auto backward = backend.has_backward()
                               ? Result<const Backend*>(&backend)
-                              : choose_backend(kAuto, call, held_stages(trace), state.backends);
+                              : choose_backend(kAuto, call, held_stages(*trace), state.backends);
     if (!backward) return tl::unexpected(backward.error());
-    return attend_backward(call, trace, upstream_of(state, trace), **backward)
-        .map([&](Trace gradients) {
-            return Backward{(*backward)->name(), std::move(gradients)};
-        });
+    const auto compute = [document = state.shared_document(), trace, by = *backward,
+                          upstream = upstream_of(state, *trace)] {
+        return attend_backward(*document->inputs, document->spec, *trace, upstream, *by);
+    };
+    const Backward made{(*backward)->name(), Gradients(compute)};
+    if (state.show_gradients)
+        if (auto done = made.gradients.compute(); !done) return tl::unexpected(done.error());
+    return made;
 }
 
 struct Computed {
     std::string_view backend;
-    std::string_view gradients_by;
-    Trace trace;
-    Trace gradients;
+    std::shared_ptr<const Trace> trace;
+    Backward backward;
 };
 
 Result<Computed> compute_by(const AppState& state, std::string_view name) {
@@ -49,12 +52,12 @@ Result<Computed> compute_by(const AppState& state, std::string_view name) {
     if (!call) return tl::unexpected(call.error());
     const auto backend = choose_backend(name, *call, all_stages(), state.backends);
     if (!backend) return tl::unexpected(backend.error());
-    auto trace = attend(*call, **backend);
-    if (!trace) return tl::unexpected(trace.error());
-    auto gradients = gradients_by(state, *call, *trace, **backend);
-    if (!gradients) return tl::unexpected(gradients.error());
-    return Computed{(*backend)->name(), gradients->backend, *std::move(trace),
-                    std::move(gradients->gradients)};
+    auto made = attend(*call, **backend);
+    if (!made) return tl::unexpected(made.error());
+    const auto trace = std::make_shared<const Trace>(*std::move(made));
+    return gradients_by(state, *call, trace, **backend).map([&](Backward&& backward) {
+        return Computed{(*backend)->name(), trace, std::move(backward)};
+    });
 }
 
 /// Who computes while the window waits.
@@ -69,7 +72,8 @@ Result<void> compute(AppState& state) {
     const Document& document = state.document();
     state.device_document.reset();
     if (!stages_lack(document).empty()) {
-        state.trace = state.gradients = std::make_shared<const Trace>();
+        state.trace = std::make_shared<const Trace>();
+        state.gradients = {};
         state.trace_ms = 0.0;
         state.backend_used = state.gradients_by = "";
         return {};
@@ -84,11 +88,11 @@ Result<void> compute(AppState& state) {
     if (!computed) return tl::unexpected(computed.error());
     const std::chrono::duration<double, std::milli> elapsed =
         std::chrono::steady_clock::now() - begin;
-    state.trace = std::make_shared<const Trace>(std::move(computed->trace));
-    state.gradients = std::make_shared<const Trace>(std::move(computed->gradients));
+    state.trace = std::move(computed->trace);
+    state.gradients = std::move(computed->backward.gradients);
     state.trace_ms = elapsed.count();
     state.backend_used = computed->backend;
-    state.gradients_by = computed->gradients_by;
+    state.gradients_by = computed->backward.backend;
     return {};
 }
 
@@ -97,10 +101,10 @@ Result<void> compute_gradients(AppState& state) {
     if (backend == nullptr) return {};  // nothing is computed
     const Result<Call> call = validate(*state.document().inputs, state.document().spec);
     if (!call) return tl::unexpected(call.error());
-    auto gradients = gradients_by(state, *call, *state.trace, *backend);
-    if (!gradients) return tl::unexpected(gradients.error());
-    state.gradients = std::make_shared<const Trace>(std::move(gradients->gradients));
-    state.gradients_by = gradients->backend;
+    auto backward = gradients_by(state, *call, state.trace, *backend);
+    if (!backward) return tl::unexpected(backward.error());
+    state.gradients = std::move(backward->gradients);
+    state.gradients_by = backward->backend;
     return {};
 }
 

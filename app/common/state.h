@@ -12,6 +12,7 @@
 #include "app/common/describe.h"
 #include "app/common/document/document.h"
 #include "app/common/document/opened.h"
+#include "app/common/gradients.h"
 #include "app/common/keys.h"
 #include "app/common/place.h"
 #include "app/common/theme.h"
@@ -293,8 +294,8 @@ struct AppState {
 
     BackendList backends = attn::backends();  // what main has to choose from
     std::string backend{kAuto};
-    std::shared_ptr<const Trace> trace;      // of the present document; never null
-    std::shared_ptr<const Trace> gradients;  // of L, see document/loss.h
+    std::shared_ptr<const Trace> trace;  // of the present document; never null
+    Gradients gradients;                 // of L, see document/loss.h
     /// What the last edit, undo or redo did to every stage; null: none since the document was opened.
     std::shared_ptr<const EditEffect> effect;
     double trace_ms = 0.0;
@@ -342,12 +343,13 @@ struct Controls {
 /// presenting, so many that the window is 540 units high, from 1 to 2 in quarters.
 double shown_scale(const AppState& state, double height);
 
-/// Computes trace and gradients of the present document. An error leaves both as they were. A chosen
+/// Computes the trace of the present document, and its gradients where they are shown; else those wait until they are asked
+/// for. An error leaves both as they were. A chosen
 /// backend that fails is left for "auto"; one that computes no gradients leaves those to "auto". For one with a device
 /// "auto" computes until that has answered (requests.h). A document that no workspace shows stage by stage
 /// (stages_lack()) has an empty trace.
 Result<void> compute(AppState& state);
-/// The gradients alone, where L has changed and the trace has not. An error leaves them as they were.
+/// The same of the gradients alone, where L has changed and the trace has not. An error leaves them as they were.
 Result<void> compute_gradients(AppState& state);
 
 /// The state of a first launch: "The cat sat down" at stage X. Never fails: with no readable preset

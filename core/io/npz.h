@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/halves.h"
 #include "core/io/npy.h"
 
 namespace attn {
@@ -64,12 +65,14 @@ struct NpzEntry {
     std::string name;  // without ".npy"
     std::vector<Index> extents;
     std::span<const float> values;
-    std::vector<std::string> texts = {};       // in place of the values where there are any
-    std::span<const std::uint8_t> flags = {};  // the same: 0 and 1, written as bool
-    std::span<const double> doubles = {};      // the same, written as float64
+    std::vector<std::string> texts = {};         // in place of the values where there are any
+    std::span<const std::uint8_t> flags = {};    // the same: 0 and 1, written as bool
+    std::span<const double> doubles = {};        // the same, written as float64
+    std::span<const std::uint16_t> halves = {};  // the same, of 16 bits, written as float32
+    HalfFormat format = HalfFormat::float16;     // of those
 };
 
-/// Stored, not compressed; no time stamps, so equal arrays make equal bytes. Atomic as
+/// Numbers of 16 bits are widened a piece at a time. Stored, not compressed; no time stamps, so equal arrays make equal bytes. Atomic as
 /// replace_file() is, without waiting for the disk. numpy.load reads it.
 Result<void> write_npz(const std::filesystem::path& path, std::span<const NpzEntry> entries);
 /// The bytes of that file, for where no file can be; `what` names their target in errors.

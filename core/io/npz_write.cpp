@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 #include <zip.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <utility>
 
 #include "core/io/file.h"
 #include "core/io/npz.h"
@@ -23,6 +25,88 @@ tl::unexpected<Error> cannot_write(const fs::path& path, zip_error_t* error) {
     return failed(fmt::format("cannot write {}: {}", path.string(), zip_error_strerror(error)));
 }
 
+/// A header, and numbers of 16 bits as float32 after it: what a zip reads, a piece at a time. The zip deletes it.
+class Widening {
+  public:
+    Widening(std::string header, const NpzEntry& entry)
+        : header_(std::move(header)), halves_(entry.halves), format_(entry.format) {
+        zip_error_init(&error_);
+    }
+    static zip_int64_t answer(void* self, void* data, zip_uint64_t length,
+                              zip_source_cmd_t command) {
+        auto* const widening = static_cast<Widening*>(self);
+        switch (command) {
+            case ZIP_SOURCE_OPEN:
+                widening->ready_ = std::as_bytes(std::span(widening->header_));
+                widening->next_ = 0;
+                return 0;
+            case ZIP_SOURCE_READ:
+                return widening->read({static_cast<std::byte*>(data), length});
+            case ZIP_SOURCE_CLOSE:
+                return 0;
+            case ZIP_SOURCE_STAT:
+                return widening->stat(*static_cast<zip_stat_t*>(data));
+            case ZIP_SOURCE_ERROR:
+                return zip_error_to_data(&widening->error_, data, length);
+            case ZIP_SOURCE_FREE:
+                delete widening;
+                return 0;
+            case ZIP_SOURCE_SUPPORTS:
+                return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ,
+                                                      ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
+                                                      ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, -1);
+            default:
+                zip_error_set(&widening->error_, ZIP_ER_OPNOTSUPP, 0);
+                return -1;
+        }
+    }
+
+  private:
+    zip_int64_t read(std::span<std::byte> to) {
+        std::size_t done = 0;
+        while (done < to.size()) {
+            if (ready_.empty()) widen_next();
+            if (ready_.empty()) break;
+            const std::size_t count = std::min(ready_.size(), to.size() - done);
+            std::ranges::copy(ready_.first(count), to.begin() + static_cast<std::ptrdiff_t>(done));
+            ready_ = ready_.subspan(count);
+            done += count;
+        }
+        return static_cast<zip_int64_t>(done);
+    }
+    void widen_next() {
+        const std::size_t count = std::min(piece_.size(), halves_.size() - next_);
+        const std::span<float> floats(piece_.data(), count);
+        widen(halves_.subspan(next_, count), format_, floats);
+        ready_ = std::as_bytes(floats);
+        next_ += count;
+    }
+    zip_int64_t stat(zip_stat_t& stat) const {
+        zip_stat_init(&stat);
+        stat.size = stat.comp_size = header_.size() + halves_.size() * sizeof(float);
+        stat.comp_method = ZIP_CM_STORE;
+        stat.encryption_method = ZIP_EM_NONE;
+        stat.valid =
+            ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
+        return sizeof(stat);
+    }
+
+    std::string header_;
+    std::span<const std::uint16_t> halves_;
+    HalfFormat format_;
+    zip_error_t error_;
+    std::span<const std::byte> ready_;  // of the header or the piece, what was not read yet
+    std::size_t next_ = 0;              // of the numbers, the first that is in no piece yet
+    std::array<float, 4096> piece_;
+};
+
+zip_source_t* widening_source(zip_t* zip, const NpzEntry& entry, std::string header) {
+    auto widening = std::make_unique<Widening>(std::move(header), entry);
+    zip_source_t* const source = zip_source_function(zip, &Widening::answer, widening.get());
+    if (source) static_cast<void>(widening.release());
+    return source;
+}
+
 // Header and data as they lie in memory: no number is copied. `header` must live until the zip closes.
 bool add_entry(zip_t* zip, const NpzEntry& entry, std::string& header) {
     const bool flags = !entry.flags.empty(), doubles = !entry.doubles.empty();
@@ -37,7 +121,9 @@ bool add_entry(zip_t* zip, const NpzEntry& entry, std::string& header) {
         {reinterpret_cast<zip_uint8_t*>(header.data()), header.size()},
         {reinterpret_cast<zip_uint8_t*>(const_cast<std::byte*>(bytes.data())), bytes.size()},
     }};
-    zip_source_t* const source = zip_source_buffer_fragment(zip, parts.data(), parts.size(), 0);
+    zip_source_t* const source =
+        entry.halves.empty() ? zip_source_buffer_fragment(zip, parts.data(), parts.size(), 0)
+                             : widening_source(zip, entry, header);
     if (!source) return false;
     const zip_int64_t index =
         zip_file_add(zip, (entry.name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);

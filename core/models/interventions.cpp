@@ -64,7 +64,7 @@ Result<void> check_row(const RowIntervention& row, const AttentionSpec& spec, In
 
 /// Columns of one head of q, k or v.
 Index head_width(const Model& model, Stage part, Index layer) {
-    const Params& params = model.weights().blocks[static_cast<std::size_t>(layer)].attention;
+    const Params& params = model.blocks()[static_cast<std::size_t>(layer)].attention;
     const ModelConfig& config = model.config();
     if (part == Stage::q) return params[Param::w_q].shape().d / config.heads;
     return params[part == Stage::k ? Param::w_k : Param::w_v].shape().d / config.kv_heads;
@@ -136,7 +136,7 @@ Result<void> check_interventions(const Interventions& interventions, const Model
                                  Index tokens) {
     if (interventions.empty()) return {};
     const ModelConfig& config = model.config();
-    const auto layers = std::ssize(model.weights().blocks);
+    const auto layers = std::ssize(model.blocks());
     for (const HeadPlace& at : interventions.off)
         if (auto fine = check_place(at, layers, config.heads, "head"); !fine) return fine;
     std::set<std::tuple<Index, Index, Index>> seen;

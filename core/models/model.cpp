@@ -99,14 +99,17 @@ Result<void> replace_rows(const std::vector<RowIntervention>& rows, Index layer,
     return {};
 }
 
-/// The same attention without W: given Q, K and V.
-Inputs without_projections(const Inputs& inputs, const Trace& trace) {
+/// The same attention given Q, K and V, without the W that made them, and without W_O unless `output` is kept.
+Inputs without_projections(const Inputs& inputs, const Trace& trace, StageSet keep) {
     Inputs given;
     given.q = trace[Stage::q];
     given.k = trace[Stage::k];
     given.v = trace[Stage::v];
     for (const Param param : {Param::sinks, Param::b_score})
         given.params[param] = inputs.params[param];
+    if (keep[index_of(Stage::output)])
+        for (const Param param : {Param::w_o, Param::b_o})
+            given.params[param] = inputs.params[param];
     return given;
 }
 
@@ -391,7 +394,7 @@ Result<void> Model::run_block(Tensor& x, ModelRun& run, const Way& way) const {
     }
     BlockOutput out = after_block(x, attended, block, config_);
     x = std::move(out.x);
-    if (!keeps_blocks()) *inputs = without_projections(*inputs, *trace);
+    if (!keeps_blocks()) *inputs = without_projections(*inputs, *trace, way.keep);
     drop_needed(*trace, needed, way.keep);
     run.layers.push_back({inputs, spec, *std::move(trace), x, std::move(out.routing)});
     return {};
@@ -417,7 +420,7 @@ Result<Tensor> Model::run_cross(const Tensor& x, const BlockWeights& block, Mode
     if (kept != nullptr) return given;
     Tensor residual = x;
     add(residual, given);
-    if (!keeps_blocks()) *inputs = without_projections(*inputs, *trace);
+    if (!keeps_blocks()) *inputs = without_projections(*inputs, *trace, way.keep);
     drop_needed(*trace, needed, way.keep);
     run.cross.push_back({inputs, spec, *std::move(trace), std::move(residual)});
     return given;

@@ -55,7 +55,13 @@ class Model {
 
     const ModelConfig& config() const { return config_; }
     const ModelWeights& weights() const { return weights_; }
-    bool keeps_blocks() const { return source_ == nullptr; }
+    bool keeps_blocks() const { return source_ == nullptr && passing_ == nullptr; }
+    /// From now on the weights of a block go as soon as it was computed, so that one more run is possible. Not of two stacks.
+    void let_blocks_go();
+    /// Those that are in memory: all, those that are left, or, where they are read one at a time, none.
+    const std::vector<BlockWeights>& blocks() const {
+        return passing_ ? *passing_ : weights_.blocks;
+    }
     /// That of a layer whose input has `in` columns; read from the file where it is not kept.
     Result<std::shared_ptr<const BlockWeights>> block(Index layer, Index in) const;
     /// nullptr: the folder has none, or none that can be read, and only token numbers can be run.
@@ -131,9 +137,10 @@ class Model {
     ModelConfig config_;
     ModelWeights weights_;
     std::optional<Tokenizer> tokenizer_;
-    std::string tokenizer_fault_;              // why that of the folder cannot be read
-    std::vector<std::string> file_notes_;      // of a model in one file
-    std::shared_ptr<const ArrayFile> source_;  // of blocks that are not kept
+    std::string tokenizer_fault_;                         // why that of the folder cannot be read
+    std::vector<std::string> file_notes_;                 // of a model in one file
+    std::shared_ptr<const ArrayFile> source_;             // of blocks that are not kept
+    std::shared_ptr<std::vector<BlockWeights>> passing_;  // let_blocks_go(): those that are left
     std::shared_ptr<const Model> second_;
     Tensor memory_;  // of over(); empty: nothing
 };

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/check.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/json.h"
 #include "core/models/gguf.h"
@@ -109,11 +110,24 @@ Result<Model> Model::open(const std::filesystem::path& path, KeptBlocks kept) {
     return model;
 }
 
+void Model::let_blocks_go() {
+    ATTN_CHECK(second_ == nullptr, "blocks of two stacks are run more than once");
+    if (keeps_blocks())
+        passing_ = std::make_shared<std::vector<BlockWeights>>(std::exchange(weights_.blocks, {}));
+}
+
 Result<std::shared_ptr<const BlockWeights>> Model::block(Index layer, Index in) const {
     if (keeps_blocks())
         return std::shared_ptr<const BlockWeights>(
             std::shared_ptr<void>(), &weights_.blocks[static_cast<std::size_t>(layer)]);
     give_back_free_memory();
+    if (passing_) {
+        auto taken = std::exchange((*passing_)[static_cast<std::size_t>(layer)], {});
+        if (taken.attention[Param::w_q].empty())
+            return failed(
+                fmt::format("the weights of layer {} are gone with an earlier run", layer));
+        return std::make_shared<const BlockWeights>(std::move(taken));
+    }
     return read_block_weights(*source_, config_, layer, in).map([](BlockWeights&& read) {
         return std::make_shared<const BlockWeights>(std::move(read));
     });

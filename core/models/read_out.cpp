@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <ranges>
 
 #include "core/check.h"
 
@@ -33,18 +34,16 @@ double divergence(std::span<const double> p, std::span<const double> q) {
 
 std::vector<TokenShare> likeliest(std::span<const float> logits, std::size_t count) {
     const std::vector<double> shares = probabilities(logits);
-    std::vector<TokenShare> order;
-    order.reserve(shares.size());
-    for (const double share : shares) order.push_back({std::ssize(order), share});
-    count = std::min(count, order.size());
-    std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(count),
-                              [](const TokenShare& a, const TokenShare& b) {
-                                  if (a.probability != b.probability)
-                                      return a.probability > b.probability;
-                                  return a.id < b.id;
-                              });
-    order.resize(count);
-    return order;
+    std::vector<TokenShare> best(std::min(count, shares.size()));
+    const auto all =
+        std::views::iota(Index{0}, std::ssize(shares)) | std::views::transform([&](Index id) {
+            return TokenShare{id, shares[static_cast<std::size_t>(id)]};
+        });
+    std::ranges::partial_sort_copy(all, best, [](const TokenShare& a, const TokenShare& b) {
+        if (a.probability != b.probability) return a.probability > b.probability;
+        return a.id < b.id;
+    });
+    return best;
 }
 
 std::optional<double> cosine(std::span<const float> x, std::span<const float> y) {

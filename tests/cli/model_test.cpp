@@ -1,9 +1,16 @@
 // `trace --model`: what a model's folder computes for a text.
+#include <bit>
 #include <fstream>
 
+#include <nlohmann/json.hpp>
+
 #include "app/cli/start.h"
+#include "app/cli/trace_parts.h"
 #include "app/window/requests.h"
+#include "core/io/arrays/array_file.h"
+#include "core/io/file.h"
 #include "tests/cli/command.h"
+#include "tests/io/bytes.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
 
@@ -20,6 +27,30 @@ view::AppState started(cli::StartOptions& options) {
     auto start = must(read_start(options));
     view::play(start.state, start.actions, start.open);
     return start.state;
+}
+
+/// The small GPT-2 with weights that bfloat16 holds, in that or in float32.
+std::string bfloat16_folder(const Scratch& scratch, bool narrow) {
+    const auto file = must(open_arrays(test::golden_model("gpt2") / "model.safetensors"));
+    nlohmann::json header = nlohmann::json::object();
+    std::string data;
+    for (const std::string& name : file->names()) {
+        const NpyArray array = must(file->read(name));
+        const std::size_t begin = data.size();
+        for (const float value : std::get<std::vector<float>>(array.values)) {
+            const auto half =
+                static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16U);
+            data += narrow ? little<std::uint16_t>({half}) : little<float>({from_bfloat16(half)});
+        }
+        header[name] = {{"dtype", narrow ? "BF16" : "F32"},
+                        {"shape", array.extents},
+                        {"data_offsets", {begin, data.size()}}};
+    }
+    const fs::path folder = gpt2_folder(scratch);
+    const fs::path named = scratch / (narrow ? "narrow" : "wide");
+    fs::rename(folder, named);
+    write_bytes(named / "model.safetensors", safetensors(header.dump(), data));
+    return named.string();
 }
 
 }  // namespace
@@ -51,6 +82,41 @@ TEST_CASE("every layer of a text is saved, with its tokens and logits") {
         CHECK(weights[5] + weights[6] == doctest::Approx(1.0));
     }
     CHECK(extents(out, "logits") == Axes{1, 5, 50});
+}
+
+TEST_CASE("a model in bfloat16 is saved as the same numbers in float32 are, byte for byte") {
+    const Scratch scratch;
+    const std::string narrow = bfloat16_folder(scratch, true),
+                      wide = bfloat16_folder(scratch, false);
+    for (const Arguments& more : {Arguments{}, {"--off", "0.1"}, {"--backend", "reference"}}) {
+        std::string bytes[2];
+        for (const auto& [folder, to] : {std::pair{narrow, &bytes[0]}, {wide, &bytes[1]}}) {
+            const std::string file = scratch.at("out.npz");
+            succeeds(joined({"trace", "--model", folder, "--text", "abba c", "-o", file}, more));
+            *to = must(read_text_file(file));
+        }
+        CHECK((bytes[0] == bytes[1]));
+        const Npz out = must(parse_npz(bytes[0], "out"));
+        CHECK(extents(out, "l1.W_O") == std::vector<Index>{24, 24});
+        CHECK(extents(out, "l1.output") == std::vector<Index>{1, 5, 24});
+    }
+}
+
+TEST_CASE("W_O of 16 bits stays in 16 bits until it is written") {
+    Inputs inputs;
+    inputs.params[Param::w_o] =
+        Tensor::narrow({1, 1, 2, 1}, {0x3F80, 0x4000}, HalfFormat::bfloat16);
+    inputs.params[Param::b_o] = Tensor({1, 1, 1, 1}, 3.0F);
+    StageSet held;
+    for (const Stage stage : {Stage::v, Stage::output}) held.set(index_of(stage));
+    std::vector<NpzEntry> entries;
+    cli::add_params(inputs, held, "l0.", entries);
+    REQUIRE(entries.size() == 2);
+    const NpzEntry& w_o = entries[0].name == "l0.W_O" ? entries[0] : entries[1];
+    CHECK(w_o.values.empty());
+    CHECK(w_o.halves.size() == 2);
+    CHECK(floats(must(parse_npz(must(npz_bytes(entries, "it")), "it")), "l0.W_O") ==
+          std::vector<float>{1.0F, 2.0F});
 }
 
 TEST_CASE("--keep leaves the other stages out, and the output opens as tensors") {

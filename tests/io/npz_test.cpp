@@ -105,6 +105,29 @@ TEST_CASE("what is written reads back, and the bytes do not depend on when") {
     CHECK(scratch.files() == 2);
 }
 
+TEST_CASE("numbers of 16 bits are written as the float32 that they are, byte for byte") {
+    for (const HalfFormat format : {HalfFormat::float16, HalfFormat::bfloat16})
+        for (const std::size_t count : {1, 3, 4096, 4097, 50001}) {
+            CAPTURE(count);
+            std::vector<std::uint16_t> halves(count);
+            for (std::size_t n = 0; n < count; ++n)
+                halves[n] = static_cast<std::uint16_t>(n * 40503);
+            std::vector<float> floats(count);
+            widen(halves, format, floats);
+            const std::vector<Index> extents{std::ssize(floats)};
+            const NpzEntry last{"b", extents, floats};
+            NpzEntry narrow{"a", extents, {}};
+            narrow.halves = halves;
+            narrow.format = format;
+            const Scratch scratch;
+            REQUIRE(write_npz(scratch / "16.npz", std::vector{narrow, last}));
+            REQUIRE(
+                write_npz(scratch / "32.npz", std::vector<NpzEntry>{{"a", extents, floats}, last}));
+            CHECK((read_text_file(scratch / "16.npz").value() ==
+                   read_text_file(scratch / "32.npz").value()));
+        }
+}
+
 TEST_CASE("an npz that cannot be written is a failure and leaves nothing") {
     const Scratch scratch;
     const std::vector<float> values(100000, 1.0f);

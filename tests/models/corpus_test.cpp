@@ -10,6 +10,7 @@
 #include "core/io/json.h"
 #include "core/models/groups.h"
 #include "core/models/several_texts.h"
+#include "tests/support/results.h"
 #include "tests/support/small_models.h"
 
 using namespace attn;
@@ -218,14 +219,7 @@ TEST_CASE("several texts at once: weights and measures of each are those of the 
 
 namespace {
 
-void check_read_by_block(const std::filesystem::path& folder) {
-    const Model all = Model::open(folder).value();
-    const Model one = Model::open(folder, KeptBlocks::one).value();
-    CHECK(all.keeps_blocks());
-    CHECK_FALSE(one.keeps_blocks());
-    CHECK(one.weights().blocks.empty());
-    const auto expected = all.run(kThreeTexts[0], *find_backend("staged")).value();
-    const auto got = one.run(kThreeTexts[0], *find_backend("staged")).value();
+void check_same_run(const ModelRun& got, const ModelRun& expected) {
     CHECK(got.read_out == expected.read_out);
     REQUIRE(got.layers.size() == expected.layers.size());
     for (std::size_t n = 0; n < got.layers.size(); ++n) {
@@ -237,7 +231,35 @@ void check_read_by_block(const std::filesystem::path& folder) {
                                  std::as_const(expected.layers[n].trace)[Stage::weights].values()) <
               1e-6);
         CHECK_FALSE(got.layers[n].inputs->projects());
+        // W_O alone stays, for the output
+        CHECK((got.layers[n].inputs->params[Param::w_o] ==
+               expected.layers[n].inputs->params[Param::w_o]));
+        CHECK(again[Stage::output].shape() == expected.layers[n].trace[Stage::output].shape());
     }
+}
+
+void check_read_by_block(const std::filesystem::path& folder) {
+    const Model all = Model::open(folder).value();
+    const Model one = Model::open(folder, KeptBlocks::one).value();
+    CHECK(all.keeps_blocks());
+    CHECK_FALSE(one.keeps_blocks());
+    CHECK(one.weights().blocks.empty());
+    const auto expected = all.run(kThreeTexts[0], *find_backend("staged")).value();
+    check_same_run(one.run(kThreeTexts[0], *find_backend("staged")).value(), expected);
+    Model passing = all;
+    passing.let_blocks_go();
+    CHECK(passing.weights().blocks.empty());
+    const auto again = passing.run(kThreeTexts[0], *find_backend("staged"));
+    check_same_run(must(again), expected);
+    const auto second = must_fail(passing.run(kThreeTexts[0], *find_backend("staged")));
+    CHECK(second.sentence == "the weights of layer 0 are gone with an earlier run");
+    const auto changed = [&](const Model& model) {
+        const Interventions off{{{0, 0}}, {}, {}};
+        return model.run(kThreeTexts[0], *find_backend("staged"), all_stages(), {}, off);
+    };
+    Model last = all;
+    last.let_blocks_go();
+    check_same_run(must(changed(last)), must(changed(all)));
 }
 
 }  // namespace

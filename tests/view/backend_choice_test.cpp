@@ -38,9 +38,31 @@ class Card final : public Backend {
     bool device_;
 };
 
+/// Staged, which counts its backward passes; the last number of them that it can do.
+class Counting final : public Backend {
+  public:
+    std::string_view name() const override { return "counting"; }
+    std::string_view description() const override { return "staged, and it counts"; }
+    StageSet stages() const override { return all_stages(); }
+    Result<Trace> forward(const Call& call, StageSet keep,
+                          const RunControl& control) const override {
+        return find_backend("staged")->forward(call, keep, control);
+    }
+    Result<Trace> backward(const Call& call, const Trace& forward, const Upstream& upstream,
+                           const RunControl& control) const override {
+        if (++passes > most) return failed("there is no memory for gradients");
+        return find_backend("staged")->backward(call, forward, upstream, control);
+    }
+
+    mutable int passes = 0;
+    int most = 100;
+};
+
 /// A first launch with staged and `card` to choose from.
 struct Desk {
-    explicit Desk(const Card& card) : list{find_backend("staged"), &card} { state.backends = list; }
+    explicit Desk(const Backend& card) : list{find_backend("staged"), &card} {
+        state.backends = list;
+    }
     const Backend* list[2];
     AppState state = initial_state();
 };
@@ -62,6 +84,43 @@ TEST_CASE("a backend of main's own is chosen by name, and its gradients come fro
     CHECK(std::ranges::count(commands(state), "Compute with the backend card", &Command::words) ==
           1);
     CHECK(reopened(chosen, {.backends = desk.list}).backend_used == "card");
+}
+
+TEST_CASE("gradients are computed when they are asked for, and once") {
+    Counting backend;
+    const Desk desk(backend);
+    AppState state = after(desk.state, {SetBackend{"counting"}, SetCausal{true}, Undo{}, Redo{},
+                                        SetWorkspace{"heads"}});
+    CHECK(state.backend_used == "counting");
+    CHECK(state.gradients_by == "counting");
+    CHECK(backend.passes == 0);
+    const AppState copy = state;
+    CHECK((*state.gradients)[Stage::q].shape() == (*state.trace)[Stage::q].shape());
+    CHECK(gradient_of(copy, Stage::q).rows == 4);
+    CHECK(backend.passes == 1);
+    const auto expected = attend_backward(*state.document().inputs, state.document().spec,
+                                          *state.trace, {}, "staged");
+    CHECK((state.gradients->params[Param::w_q] == expected->params[Param::w_q]));
+    state = after(state, {SetWorkspace{"step"}, ShowGradients{true}});
+    CHECK(backend.passes == 1);
+    state = after(state, {SetCausal{false}});  // they are shown: at once
+    CHECK(backend.passes == 2);
+    CHECK(after(state, {ShowGradients{false}, SetCausal{true}}).show_gradients == false);
+    CHECK(backend.passes == 2);
+}
+
+TEST_CASE("gradients that cannot be computed are not shown, and values stay") {
+    Counting backend;
+    const Desk desk(backend);
+    AppState state = after(desk.state, {SetBackend{"counting"}});
+    backend.most = 0;
+    acted(state, {ShowGradients{true}});
+    CHECK_FALSE(state.show_gradients);
+    CHECK(state.message.words == "There is no memory for gradients.");
+    CHECK(state.message.severity == Severity::error);
+    CHECK((*state.gradients)[Stage::q].empty());
+    CHECK_FALSE(gradient_at(state, {Stage::q, 0, 0}));
+    CHECK((*state.trace)[Stage::q].shape().t == 4);
 }
 
 TEST_CASE(

@@ -257,7 +257,7 @@ TEST_CASE("of one output, the gradients of other rows are 0 and the sentence say
     const Tensor none((*state.gradients)[Stage::scaled].shape());
     Trace zero = *state.gradients;
     zero[Stage::scaled] = none;
-    state.gradients = std::make_shared<const Trace>(std::move(zero));
+    state.gradients = Gradients(std::move(zero));
     state = after(state, {GoToStage{Stage::scaled}});
     CHECK(build_step_view(state).words.ends_with("All of these gradients are 0."));
 }

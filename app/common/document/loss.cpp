@@ -192,6 +192,8 @@ bool is_output(AppState& state, const CellRef& cell) {
 }  // namespace
 
 void carry_out(AppState& state, const ShowGradients& action) {
+    if (action.on)
+        if (auto done = state.gradients.compute(); !done) return say(state, done.error());
     state.show_gradients = action.on;
     say(state, action.on ? loss_sentence(state) : "Values again.");
 }

@@ -43,7 +43,7 @@ struct OneHead {
 
 /// Values, or gradients where the canvas shows them.
 std::shared_ptr<const Trace> shown_trace(const AppState& state) {
-    return state.show_gradients ? state.gradients : state.trace;
+    return state.show_gradients ? state.gradients.trace() : state.trace;
 }
 
 /// The stage whose matrices are drawn: the one on the canvas, and where that joins the heads, their weights.

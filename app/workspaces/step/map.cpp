@@ -30,7 +30,7 @@ namespace {
 StageCells::Of of_stage(const AppState& state) {
     const bool change = state.show_gradients;
     return {state.shared_document(),
-            change ? std::shared_ptr<const void>(state.gradients) : state.trace,
+            change ? state.gradients.trace() : state.trace,
             state.stage,
             state.batch,
             state.head,

@@ -243,7 +243,7 @@ void read_step(Fields& fields, AppState& state) {
     check_look(fields, state);
     if (!fields.fine()) return;
     restore_place(state);
-    if (state.loss == Loss{}) return;
+    if (state.loss == Loss{} && !state.show_gradients) return;
     if (auto done = compute_gradients(state); !done) fields.complain(done.error());
 }
 

@@ -225,7 +225,7 @@ bool check_picture(const Told& told) {
 /// "largest in size of ∂L/∂A: The → cat 1.09, and 1 other as large", of any head.
 bool check_gradient_picture(const Told& told) {
     const auto stages = stages_in(told.part[0]);
-    if (stages.empty() || !told.state.gradients) return false;
+    if (stages.empty()) return false;
     const StageInfo& stage = info(stages.front());
     const auto [best, others] = tied(split(told.part[2], "; ")[0]);
     const auto space = best.rfind(' ');
