@@ -9,6 +9,7 @@
 #include "app/common/draw/measured.h"
 #include "app/common/draw/plot_parts.h"
 #include "app/common/draw/typing.h"
+#include "app/common/format.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/draw/parts.h"
 
@@ -157,7 +158,7 @@ void draw_names(const PlaneAt& plane, const std::vector<PlanePointView>& points,
     for (const PlanePointView& point : points)
         labels.draw(plane.at(point.at), frame.px(kHandle - 1),
                     role == Role::key && !plane.is_small()
-                        ? fmt::format("{}  {:.0f} %", point.name, 100.0 * point.weight)
+                        ? fmt::format("{}  {}", point.name, view::percent(point.weight))
                         : point.name,
                     frame.theme.role(role), point.selected ? frame.fonts.strong : frame.fonts.body);
 }
