@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "app/cli/subcommands.h"
+#include "app/cli/table.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/files/corpus.h"
@@ -55,8 +56,9 @@ std::string corpus_table(const CorpusResult& result, const std::string& sort) {
         text += fmt::format("{:>5} {:>4}", place.layer, place.head);
         for (const HeadMeasureInfo& each : measures) {
             const MeasureStatistics& of = result.head(place)[each.measure];
-            text += of.texts > 0 ? fmt::format(" {:>8.4f} ±{:>7.4f}", *of.mean(), *of.deviation())
-                                 : fmt::format(" {:>17}", "-");
+            text += of.texts > 0
+                        ? " " + table_cell(*of.mean(), 8) + " ±" + table_cell(*of.deviation(), 7)
+                        : fmt::format(" {:>17}", "-");
         }
         text += '\n';
     }
@@ -73,7 +75,7 @@ class Said {
     }
     void say(const CorpusResult& result) {
         said_ = Clock::now();
-        out_ << fmt::format("{} texts, {} tokens, {:.0f} tokens/s\n", view::grouped(result.texts),
+        out_ << fmt::format("texts {}, tokens {}, {:.0f} tokens/s\n", view::grouped(result.texts),
                             view::grouped(result.tokens),
                             static_cast<double>(result.tokens - first_) / seconds_since(begun_));
     }
@@ -189,10 +191,11 @@ void put_out(const CorpusResult& result, const std::string& sort, const std::str
     else
         or_throw(write_corpus(output, result, sort));
     std::ostream& said = output.empty() || files::is_standard(output) ? io.err : io.out;
-    said << fmt::format("{}: {} heads over {} texts, {} tokens\n",
+    said << fmt::format("{}: {} over {} text{}, {} token{}\n",
                         output.empty() || files::is_standard(output) ? result.model.path : output,
-                        result.heads.size(), view::grouped(result.texts),
-                        view::grouped(result.tokens));
+                        view::counted(std::ssize(result.heads), "head"),
+                        view::grouped(result.texts), result.texts == 1 ? "" : "s",
+                        view::grouped(result.tokens), result.tokens == 1 ? "" : "s");
     for (const std::string& line : files::left_out_words(result)) said << line << '\n';
 }
 

@@ -143,7 +143,7 @@ std::string diagnosis_words(const Examined& file) {
     if (diagnosis.named.empty()) {
         std::size_t tried = 0;
         for (const Outcome& outcome : diagnosis.outcomes) tried += outcome.tried;
-        return text + fmt::format("  none of {} faults that were tried explains it\n", tried);
+        return text + fmt::format("  faults that were tried: {}; none explains it\n", tried);
     }
     if (diagnosis.named.size() > 1)
         text += fmt::format("  these {} cannot be told apart with these tensors\n",

@@ -11,6 +11,7 @@
 #include "app/cli/model_text.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/trace_parts.h"
+#include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
@@ -170,8 +171,8 @@ class Writer {
     std::string line_of(const Chosen& chosen) const {
         if (shown_ == 0) return model_.text_of(chosen.token.id);
         const auto words = [&](const Candidate& each) {
-            return fmt::format("{} {:.2f} % -> {:.2f} %", model_.shown(each.id),
-                               100.0 * each.before, 100.0 * each.after);
+            return fmt::format("{} {} -> {}", model_.shown(each.id), view::percent(each.before),
+                               view::percent(each.after));
         };
         std::string line =
             fmt::format("{:>5}  {}, {} kept:", chosen.position, words(chosen.token), chosen.kept);
@@ -190,18 +191,18 @@ class Writer {
         for (const Chosen& each : chosen_) ms += &each == chosen_.data() ? 0.0 : each.ms;
         const auto more = std::ssize(chosen_) - 1;
         io_.err << fmt::format(
-            "{}: {} tokens read in {:.0f} ms, then {} chosen{}; cache {} bytes of {} tokens{}\n",
-            kGenerateName, prompt, prompt_ms_, chosen_.size(),
+            "{}: {} read in {:.0f} ms, then {} chosen{}; cache {} bytes of {}{}\n", kGenerateName,
+            view::counted(prompt, "token"), prompt_ms_, chosen_.size(),
             more > 0 ? fmt::format(", {:.1f} a second", 1e3 * static_cast<double>(more) / ms) : "",
-            generation_.cache_bytes(), generation_.tokens().size(),
+            generation_.cache_bytes(), view::counted(std::ssize(generation_.tokens()), "token"),
             model_.reads_across() ? " and the encoder's" : "");
         if (has_ended())
             io_.err << fmt::format("{}: note: {} ends the text\n", kGenerateName,
                                    token_words(model_, chosen_.back().token.id));
         else if (std::ssize(chosen_) < count_)
             io_.err << fmt::format(
-                "{}: note: --tokens is {}, and the model takes {} tokens: it ends there\n",
-                kGenerateName, count_, *generation_.most_tokens());
+                "{}: note: --tokens is {}, and the model takes {}: it ends there\n", kGenerateName,
+                count_, view::counted(*generation_.most_tokens(), "token"));
     }
 
     ordered_json json() const {

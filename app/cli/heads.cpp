@@ -10,6 +10,7 @@
 #include "app/cli/render_parts.h"
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
+#include "app/cli/table.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
@@ -114,7 +115,7 @@ std::string heads_table(const HeadsResult& result, const std::string& sort) {
                             facts.label ? info(facts.label->name).title : "-");
         for (const HeadMeasureInfo& each : result.measures) {
             const auto& value = facts.measures[each.measure];
-            text += value ? fmt::format(" {:>10.4f}", *value) : fmt::format(" {:>10}", "-");
+            text += ' ' + (value ? table_cell(*value, 10) : fmt::format("{:>10}", "-"));
         }
         text += '\n';
     }

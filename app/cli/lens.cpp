@@ -7,6 +7,7 @@
 #include "app/cli/interventions.h"
 #include "app/cli/model_text.h"
 #include "app/cli/subcommands.h"
+#include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "core/models/lens.h"
 
@@ -86,11 +87,11 @@ std::string layer_name(Index layer) {
 std::string lens_table(const Model& model, const Lens& lens) {
     std::string text = fmt::format("{:<10} {:>9} {:>7}  likeliest\n", "after", "p", "rank");
     for (const LensLayer& layer : lens.layers) {
-        text += fmt::format("{:<10} {:>7.3f} % {:>6} ", layer_name(layer.layer),
-                            100.0 * layer.probability, layer.rank);
+        text += fmt::format("{:<10} {:>9} {:>7} ", layer_name(layer.layer),
+                            view::percent(layer.probability), layer.rank);
         for (const TokenShare& share : layer.best)
-            text += fmt::format("{} {} {:.1f} %", &share == layer.best.data() ? "" : ",",
-                                model.shown(share.id), 100.0 * share.probability);
+            text += fmt::format("{} {} {}", &share == layer.best.data() ? "" : ",",
+                                model.shown(share.id), view::percent(share.probability));
         text += '\n';
     }
     return text;

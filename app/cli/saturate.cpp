@@ -6,6 +6,8 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
+#include "app/cli/table.h"
+#include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/files/options.h"
 #include "app/files/outputs.h"
@@ -101,16 +103,11 @@ SaturationSettings parse_settings(const CLI::App& app, const SaturateWords& word
 
 // --- the table
 
-std::string table_cell(double value) {
-    const bool tiny = value != 0.0 && std::abs(value) < 5e-5;
-    return tiny ? fmt::format("{:9.1e}", value) : fmt::format("{:9.4f}", value);
-}
-
 std::string table_row(const SaturationPoint& point) {
     std::string row = fmt::format("{:>7} {:>10.4g} ", point.d_k, point.score_variance);
     for (const SaturationSide* side : {&point.scaled, &point.unscaled}) {
         for (const Quantity& quantity : kQuantities)
-            row += ' ' + table_cell((side->*quantity.band).median);
+            row += ' ' + table_cell((side->*quantity.band).median, 9);
         row += ' ';
     }
     row.pop_back();
@@ -128,17 +125,19 @@ std::string table(const std::vector<SaturationPoint>& points) {
     return text;
 }
 
+/// As percent() has them; the note of what they add to where none of them is a bound.
 std::string percents(const std::vector<double>& weights) {
     std::string text;
     long tenths = 0;
-    bool nan = false;
+    bool adds = true;
     for (const double weight : weights) {
-        const std::string shown = fmt::format("{:5.1f}", 100.0 * weight);
-        text += ' ' + shown;
-        nan = nan || std::isnan(weight);
-        if (!nan) tenths += std::lround(10.0 * std::stod(shown));
+        const std::string words = view::percent(weight);
+        const std::string shown = words.substr(0, words.find(" %"));
+        text += fmt::format(" {:>6}", shown);
+        adds = adds && std::isfinite(weight) && shown.find_first_of("<>") == shown.npos;
+        if (adds) tenths += std::lround(10.0 * std::stod(shown));
     }
-    if (nan || tenths == 1000) return text;
+    if (!adds || tenths == 1000) return text;
     return text + fmt::format("  (rounded: adds to {}.{})", tenths / 10, tenths % 10);
 }
 
@@ -223,7 +222,7 @@ std::string gradient_lines(const std::vector<GradientPoint>& points, bool csv) {
                         : fmt::format("{:>7} {:<8}", point.d_k, name);
             for (const GradientColumn& column : kGradientColumns) {
                 const double value = column.number(side->*column.spread);
-                text += csv ? fmt::format(",{}", value) : ' ' + table_cell(value);
+                text += csv ? fmt::format(",{}", value) : ' ' + table_cell(value, 9);
             }
             text += '\n';
         }

@@ -12,6 +12,7 @@
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/trace_parts.h"
+#include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/files/call.h"
 #include "app/files/outputs.h"
@@ -457,14 +458,15 @@ int trace(const CLI::App& app, const TraceWords& words, Streams io) {
     const ThreadLimit limit(threads);
     make_folder(words);
     int status = kSuccess;
-    std::size_t failures = 0;
+    std::ptrdiff_t failures = 0;
     for (const TraceWords& call : calls)
         if (const auto traced = caught([&] { trace_one(app, call, io); }); !traced) {
             const int code = report(traced.error(), kName, io);
             if (failures++ == 0) status = code;
         }
     if (calls.size() > 1)
-        io.out << fmt::format("{} files -> {}", calls.size() - failures, words.output)
+        io.out << fmt::format("{} -> {}", view::counted(std::ssize(calls) - failures, "file"),
+                              words.output)
                << (failures > 0 ? fmt::format(", {} failed\n", failures) : "\n");
     return status;
 }

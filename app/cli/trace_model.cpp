@@ -90,11 +90,11 @@ std::string next_words(const Model& model, const ModelRun& run) {
     const auto row = run.read_out.matrix(0, 0).row(run.read_out.shape().t - 1);
     std::string words;
     for (const TokenShare& share : likeliest(row, kNextTokens))
-        words += fmt::format("{} {} {:.1f} %",
+        words += fmt::format("{} {} {}",
                              words.empty()          ? ""
                              : model.config().image ? ";"
                                                     : ",",
-                             model.shown(share.id), 100.0 * share.probability);
+                             model.shown(share.id), view::percent(share.probability));
     return fmt::format("  {}:{}\n", likeliest_name(model), words);
 }
 
@@ -115,7 +115,7 @@ std::string match_words(const ModelRun& run) {
         for (std::size_t j = 0; j < logits.size(); ++j)
             words +=
                 fmt::format("{} {} {:.3f}{}", j == 0 ? "" : ";", run.tokens_kv[j].text, logits[j],
-                            shares.empty() ? "" : fmt::format(" ({:.1f} %)", 100.0 * shares[j]));
+                            shares.empty() ? "" : fmt::format(" ({})", view::percent(shares[j])));
         words += '\n';
     }
     return words;
@@ -264,11 +264,11 @@ std::string output_effect(const Model& model, const RunEffects& effects) {
     if (effects.next) {
         const NextTokenEffect& next = *effects.next;
         std::string text =
-            fmt::format("  {}: {} {:.1f} % -> {:.1f} %", likeliest_name(model),
-                        model.shown(next.before), 100.0 * next.p_before, 100.0 * next.q_before);
+            fmt::format("  {}: {} {} -> {}", likeliest_name(model), model.shown(next.before),
+                        view::percent(next.p_before), view::percent(next.q_before));
         if (next.after != next.before)
-            text += fmt::format("; now {} {:.1f} % -> {:.1f} %", model.shown(next.after),
-                                100.0 * next.p_after, 100.0 * next.q_after);
+            text += fmt::format("; now {} {} -> {}", model.shown(next.after),
+                                view::percent(next.p_after), view::percent(next.q_after));
         else
             text += "; it stays the likeliest";
         return text + fmt::format("; KL(before‖after) {:.4g} nats\n", next.kl);
@@ -292,8 +292,8 @@ std::string effect_table(const ModelTrace& request, const Model& model, const Ch
         lines += fmt::format("  {:>5} {:>5} {:>12} {:>12.4g}", effect.at.layer, effect.at.head,
                              effect.finite > 0 ? fmt::format("{:.4g}", effect.mean_kl()) : "-",
                              effect.largest);
-        if (effect.infinite > 0) lines += fmt::format("  infinite in {} rows", effect.infinite);
-        if (effect.undefined > 0) lines += fmt::format("  NaN in {} rows", effect.undefined);
+        if (effect.infinite > 0) lines += "  infinite in " + view::counted(effect.infinite, "row");
+        if (effect.undefined > 0) lines += "  NaN in " + view::counted(effect.undefined, "row");
         lines += '\n';
     }
     if (lines.empty()) return text + "  no head comes later\n";

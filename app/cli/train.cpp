@@ -8,6 +8,7 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
+#include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/files/options.h"
 #include "app/files/standard.h"
@@ -97,10 +98,9 @@ class Progress {
         const double rate =
             static_cast<double>(record.step + 1 - first_) / Seconds(now - begun_).count();
         out_ << fmt::format(
-            "step {} of {}: loss {:.4f}, {:.1f} % right, {:.1f} % of rows saturated, {:.1f} "
-            "steps/s\n",
-            record.step + 1, steps_, record.loss, 100.0 * record.accuracy, 100.0 * record.saturated,
-            rate);
+            "step {} of {}: loss {:.4f}, {} right, {} of rows saturated, {:.1f} steps/s\n",
+            record.step + 1, steps_, record.loss, view::percent(record.accuracy),
+            view::percent(record.saturated), rate);
     }
 
   private:
@@ -169,7 +169,7 @@ void train_all(const TrainOptions& options, Streams io) {
             fmt::format("{} is a run; expected a specification with --seeds", options.from));
     if (numbers.steps) first.spec.steps = *numbers.steps;
     if (!first.moments.empty() && first.moments.back()->step >= first.spec.steps)
-        throw bad_input(fmt::format("{} has {} steps already; expected --steps above that",
+        throw bad_input(fmt::format("{} stands at step {}; expected --steps above that",
                                     options.from, first.moments.back()->step));
     or_throw(train::check(first.spec));
     if (numbers.seeds == 1 && would_replace(options, first))
@@ -191,9 +191,9 @@ void train_all(const TrainOptions& options, Streams io) {
             throw bad_input(fmt::format("{} holds a run already; expected another folder", folder));
         train_run(run, folder, every, io);
         const Ending ending = ending_of(run);
-        io.out << fmt::format("{:>8} {:>8} {:>10.4f} {:>6.1f} % {:>8.1f} %\n", run.spec.seed,
-                              run.spec.steps, ending.loss, 100.0 * ending.accuracy,
-                              100.0 * ending.saturated)
+        io.out << fmt::format("{:>8} {:>8} {:>10.4f} {:>8} {:>10}\n", run.spec.seed, run.spec.steps,
+                              ending.loss, view::percent(ending.accuracy),
+                              view::percent(ending.saturated))
                << std::flush;
     }
 }

@@ -16,6 +16,7 @@
 namespace attn::view {
 namespace {
 
+constexpr double kWholeWithin = 1e-6;      // of 1: what float32 makes of a sum that is 1
 constexpr double kScientificAbove = 1e5;   // wider than a cell
 constexpr double kScientificBelow = 1e-3;  // four decimals would leave too few digits
 
@@ -138,7 +139,10 @@ std::string power_of_ten(int exponent) {
 
 std::string percent(double fraction) {
     if (std::string words = not_finite(fraction); !words.empty()) return words;
-    return typeset(fmt::format("{:.1f}", 100.0 * fraction)) + " %";
+    const std::string text = typeset(fmt::format("{:.1f}", 100.0 * fraction));
+    if (text == "0.0" && fraction != 0.0) return fraction > 0.0 ? "< 0.1 %" : "> −0.1 %";
+    if (text == "100.0" && 1.0 - fraction > kWholeWithin) return "> 99.9 %";
+    return text + " %";
 }
 
 std::string exact(float value) { return fmt::format("{}", value); }

@@ -32,11 +32,11 @@ Result<void> check_row(const RowIntervention& row, const AttentionSpec& spec, In
     const std::string name =
         fmt::format("the row of L{} H{} query {}", row.at.layer, row.at.head, row.query);
     if (row.query < 0 || row.query >= tokens)
-        return bad_input(fmt::format("there is no query {}: the text has {} tokens, counted from 0",
-                                     row.query, tokens));
+        return bad_input(
+            fmt::format("there is no query {}; expected 0 to {}", row.query, tokens - 1));
     if (std::ssize(row.weights) != tokens)
         return bad_input(
-            fmt::format("{} has {} weights; expected {}, one for each token of the text", name,
+            fmt::format("{} is {} long; expected {}, a weight for each token of the text", name,
                         row.weights.size(), tokens));
     Dimensions size;
     size.batch = 1;

@@ -39,15 +39,15 @@ Switches first_switches(const Spec& spec) {
 Result<void> fits(const Spec& spec, const State& moment) {
     const std::size_t count = plan_of(spec, Sequences(spec).size()).weight_count();
     if (moment.weights.size() != count || moment.first.size() != count)
-        return bad_input(fmt::format("the moment has {} weights; expected {} of this spec",
+        return bad_input(fmt::format("weights of the moment: {}; expected {} of this spec",
                                      moment.weights.size(), count));
     const std::size_t squares = spec.optimiser == Optimiser::adamw ? count : 0;
     if (moment.second.size() != squares)
-        return bad_input(fmt::format("the moment has {} mean squares; expected {} of {}",
+        return bad_input(fmt::format("mean squares of the moment: {}; expected {} of {}",
                                      moment.second.size(), squares, squares > 0 ? "adamw" : "sgd"));
     const auto heads = static_cast<std::size_t>(spec.layers * spec.heads);
     if (moment.switches.silenced.size() != heads)
-        return bad_input(fmt::format("the moment names {} heads; expected {}",
+        return bad_input(fmt::format("heads that the moment names: {}; expected {}",
                                      moment.switches.silenced.size(), heads));
     return {};
 }

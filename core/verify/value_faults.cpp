@@ -156,10 +156,10 @@ Reason active_dropout(const Trial& trial, const Take& take) {
     const double p = 1.0 - 1.0 / found->ratio;
     if (!is_likely(*found, p))
         return fmt::format(
-            "{:.1f} % of the weights are 0, the others are {:.4g} times as large: not 1/(1 − p)",
+            "{:.4g} % of the weights are 0, the others are {:.4g} times as large: not 1/(1 − p)",
             100.0 * found->dropped, found->ratio);
     take(fmt::format(
-             "{:.1f} % of the weights are 0, the others are {:.4g} = 1/(1 − {:.4g}) times as large",
+             "{:.4g} % of the weights are 0, the others are {:.4g} = 1/(1 − {:.4g}) times as large",
              100.0 * found->dropped, found->ratio, p),
          with_factors(subject, replay_of(subject), found->factors, found->ratio));
     return {};

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/common/format.h"
 #include "core/models/generate.h"
 #include "core/models/lens.h"
 #include "tests/cli/command.h"
@@ -166,7 +167,7 @@ TEST_CASE("lens: the table and JSON have the layers, the parts and their sum") {
     CHECK(says(table.out, "layer 1"));
     CHECK(says(table.out, "head 2"));
     for (const auto& layer : json["layers"])
-        CHECK(says(table.out, fmt::format("{:>7.3f} % {:>6}  ", 100.0 * layer["p"].get<double>(),
+        CHECK(says(table.out, fmt::format("{:>9} {:>7}  ", view::percent(layer["p"].get<double>()),
                                           layer["rank"].get<Index>())));
     const auto off = json_from(joined(asked, {"--off", "1.0", "--json"}));
     CHECK(off["logit_with_every_head"] == json["logit"]);

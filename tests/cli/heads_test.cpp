@@ -100,6 +100,15 @@ TEST_CASE("heads: a measure that asks for what is not there is a dash, never a n
     CHECK(says(table.out, " - "));
 }
 
+TEST_CASE("heads: a measure that is not 0 is not 0.0000 in the table") {
+    const Scratch scratch;
+    const std::vector<float> near{0.99999F, 0.00001F, 0.00001F, 0.99999F};
+    REQUIRE(write_npz(scratch / "w.npz", std::vector<NpzEntry>{{"weights", {1, 2, 2}, near}}));
+    const Ran table = succeeds({"heads", scratch.at("w.npz")});
+    CHECK(says(table.out, "    1.0e-05"));
+    CHECK_FALSE(says(table.out, "    0.0000"));
+}
+
 TEST_CASE("heads: what is wrong is named") {
     const Scratch scratch;
     check_refused({"heads"}, "no FILE");

@@ -360,7 +360,7 @@ TEST_CASE("interventions that cannot be are refused by what was typed") {
     refused({"--off", "0.-1"}, "--off is '0.-1'");
     refused({"--row", "0.1=1"}, "--row is '0.1=1'; expected LAYER.HEAD.QUERY=WEIGHT");
     refused({"--row", "0.1.3=0.5,x"}, "--row is '0.1.3=0.5,x'");
-    refused({"--row", "0.1.3=1"}, "has 1 weights; expected 5");
+    refused({"--row", "0.1.3=1"}, "is 1 long; expected 5, a weight for each token");
     refused({"--row", "0.1.3=0.5,0.25,0,0,0"}, "sums to 0.75; expected 1");
     refused({"--row", "0.1.3=0,0,0,0,1"}, "which the mask forbids");
     refused({"--patch", "0.1.w=a"}, "--patch is '0.1.w=a'; expected LAYER.HEAD.q|k|v=TEXT");

@@ -109,8 +109,11 @@ TEST_CASE("- is standard output, and carries the file alone") {
 TEST_CASE("saturate adds up the percents that it prints") {
     const std::string equal = "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0";
     const Ran table = succeeds({"saturate", "--logits", equal, "--dk", "4"});
-    CHECK(says(table.out, "   6.2   6.2"));
+    CHECK(says(table.out, "    6.2    6.2"));
     CHECK(says(table.out, "(rounded: adds to 99.2)"));
+    const Ran steep = succeeds({"saturate", "--logits", "9,0", "--dk", "4"});
+    CHECK(says(steep.out, " > 99.9  < 0.1"));
+    CHECK_FALSE(says(steep.out, "adds to"));
 }
 
 TEST_CASE("saturate prints four gradients, and refuses what those are not drawn of") {

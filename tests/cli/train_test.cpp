@@ -66,7 +66,7 @@ TEST_CASE("train: what is wrong is said, and nothing is overwritten") {
     CHECK(
         says(fault({room / "run", "--steps", "30", "-o", room / "other"}), "holds a run already"));
     CHECK(must(train::open_run(room / "other")).records.size() == 3);
-    CHECK(says(fault({room / "run"}), "has 20 steps already; expected --steps above that"));
+    CHECK(says(fault({room / "run"}), "stands at step 20; expected --steps above that"));
     CHECK(
         says(fault({room / "run", "--seeds", "2", "--steps", "30"}), "is a run; expected a spec"));
 }

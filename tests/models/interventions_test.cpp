@@ -267,9 +267,9 @@ TEST_CASE("an intervention that cannot be is refused by its layer, head, query o
     const auto row = [&](Index query, std::vector<double> weights) {
         return refused(model, {{}, {{{0, 1}, query, std::move(weights)}}, {}});
     };
-    CHECK(row(5, {1, 0, 0, 0, 0}) == "there is no query 5: the text has 5 tokens, counted from 0");
+    CHECK(row(5, {1, 0, 0, 0, 0}) == "there is no query 5; expected 0 to 4");
     CHECK(row(4, {1, 0}) ==
-          "the row of L0 H1 query 4 has 2 weights; expected 5, one for each token of the "
+          "the row of L0 H1 query 4 is 2 long; expected 5, a weight for each token of the "
           "text");
     CHECK(row(4, {1.5, -0.5, 0, 0, 0}) ==
           "the row of L0 H1 query 4 has the weight -0.5 at key 1; expected at least 0");

@@ -83,7 +83,7 @@ view::RooflineView roofline() {
             236.0,
             18.4,
             {{"exact pass", 410.0, 192.0}, {"preview", 120.0, 150.0}},
-            "192 of 236 GFLOP/s: 81 % of the peak",
+            "192 of 236 GFLOP/s: 81.4 % of the peak",
             "2 · pairs · d_k FLOP over the time"};
 }
 

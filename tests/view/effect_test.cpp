@@ -295,7 +295,7 @@ TEST_CASE("what scaling does is said of the scale that was there; a mask that st
     CHECK(has(after(initial_state(), {SetCausal{true}, SetCausal{false}}).message.words,
               "every query may see every key"));
     CHECK(words_of(json_state(R"("padding": 3)"), Stage::masked) ==
-          "The mask forbids 4 of 16 pairs: their scores become −∞.");
+          "The mask sets 4 of 16 scores to −∞.");
     CHECK(has(words_of(json_state(R"("padding": 4)"), Stage::masked), "forbids no pair here"));
 }
 

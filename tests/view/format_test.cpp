@@ -12,7 +12,6 @@ TEST_CASE("a cell's number: −0 is 0, NaN and ∞ have names, decimals until it
     CHECK(cell_number(-0.004, 2) == "0.00");
     CHECK(cell_number(-0.006, 2) == "−0.01");
     CHECK(number(-0.0) == "0.00");
-    CHECK(percent(-0.00001) == "0.0 %");
     CHECK(cell_number(kNaN, 2) == "NaN");
     CHECK(cell_number(kInf, 2) == "∞");
     CHECK(number(-kInf) == "−∞");
@@ -21,6 +20,20 @@ TEST_CASE("a cell's number: −0 is 0, NaN and ∞ have names, decimals until it
     CHECK(cell_number(99999.4, 0) == "99999");
     CHECK(cell_number(123456.0, 2) == "1.2·10⁵");
     CHECK(cell_number(-123456.0, 2) == "−1.2·10⁵");
+}
+
+TEST_CASE("a percentage is 0.0 % of 0 alone, and 100.0 % of what is 1 but for float32's rounding") {
+    CHECK(percent(0.0) == "0.0 %");
+    CHECK(percent(-0.0) == "0.0 %");
+    CHECK(percent(1e-30) == "< 0.1 %");
+    CHECK(percent(0.00049) == "< 0.1 %");
+    CHECK(percent(-0.00001) == "> −0.1 %");
+    CHECK(percent(0.0006) == "0.1 %");
+    CHECK(percent(0.9994) == "99.9 %");
+    CHECK(percent(0.9996) == "> 99.9 %");
+    CHECK(percent(0.99999) == "> 99.9 %");
+    CHECK(percent(double{std::nextafter(1.0F, 0.0F)}) == "100.0 %");
+    CHECK(percent(1.0) == "100.0 %");
 }
 
 TEST_CASE("the inspector shows two to four decimals, or three digits that count") {

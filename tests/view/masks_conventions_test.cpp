@@ -106,6 +106,22 @@ TEST_CASE("a mask after softmax, none at inference, by a product, read as forbid
     CHECK(has(view.notes[0], "keys 1 … 3 get 100.0 % together under “1 read as forbidden”"));
 }
 
+TEST_CASE("what leaks is never said to be 0.0 %, nor all where it is not") {
+    bool small = false;
+    for (const Index gain : {0, 1, 2})
+        for (const ConventionInfo& each : convention_table()) {
+            const MasksView view = build_masks_view(conventions_state(
+                {SetCausalMask{CausalChoice::top_left}, SetConvention{1, std::string(each.key)},
+                 SetConventionGain{gain}}));
+            for (const std::string& note : view.notes) {
+                CHECK_FALSE_MESSAGE(has(note, " 0.0 % each"), note);
+                CHECK_FALSE_MESSAGE(has(note, " 0.0 % together"), note);
+                small = small || has(note, "< 0.1 %") || has(note, "> 99.9 %");
+            }
+        }
+    CHECK(small);
+}
+
 TEST_CASE("−1e5 leaks where scores are large, the document's own numbers stay as they are") {
     const AppState state =
         conventions_state({SetCausalMask{CausalChoice::top_left}, SetConvention{1, "1e5"}});

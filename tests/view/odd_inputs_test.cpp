@@ -130,7 +130,7 @@ const OddCase kOddCases[] = {
      "step",
      opposite_nan,
      {GoToStage{Stage::masked}},
-     "their scores become −∞.",
+     "scores to −∞.",
      "gives them 0"},
     {"RoPE that is scaled to turn faster", "step", rope_scaled(0.5),
      look_at_cell(Stage::q_rot, 1, 0), "RoPE scaling makes it ω = 2.", "made slower"},

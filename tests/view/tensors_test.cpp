@@ -53,7 +53,7 @@ TEST_CASE("content tells weights and masked scores; names tell roles") {
     const ArrayStats weights = measured({2, 2}, {1.0F, 0.0F, 0.25F, 0.75F});
     CHECK(weights.lower);
     CHECK(propose_role(row, &weights).role == "weights");
-    CHECK(has(propose_role(row, &weights).reason, "all 2 rows sum to 1; 0 above the diagonal"));
+    CHECK(has(propose_role(row, &weights).reason, "every row sums to 1; 0 above the diagonal"));
     const ArrayStats scores = measured({2, 2}, {1.0F, -1e9F, 0.25F, 0.75F});
     CHECK(propose_role(row, &scores).role == "masked");
     const ArrayStats plain = measured({2, 2}, {1.0F, 0.5F, 0.25F, 0.75F});

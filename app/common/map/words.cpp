@@ -141,18 +141,19 @@ std::vector<std::string> not_finite_words(const large::NotFinite& found,
     const OperandNames names = operand_names(spec);
     add_operand(names.q == "q" ? "Q" : "Q′", found.q, lines);
     add_operand(names.k == "k" ? "K" : "K′", found.k, lines);
-    const std::string queries =
-        found.all.rows == 1 ? "1 query" : grouped(found.all.rows) + " queries";
+    const auto queries = [](Index count) {
+        return count == 1 ? "1 query" : grouped(count) + " queries";
+    };
     if (found.all.first)
-        lines.push_back(fmt::format("{} weights of {} are NaN, the first {}.",
-                                    grouped(found.all.cells), queries,
+        lines.push_back(fmt::format("{} weight{} of {} {} NaN, the first {}.",
+                                    grouped(found.all.cells), found.all.cells == 1 ? "" : "s",
+                                    queries(found.all.rows), found.all.cells == 1 ? "is" : "are",
                                     cell_words(*found.all.first)));
     else if (!lines.empty())
         lines.emplace_back("No weight is NaN for it.");
     if (found.rows_unknown > 0)
-        lines.push_back(
-            fmt::format("{} queries may have scores beyond a float: the exact pass tells.",
-                        grouped(found.rows_unknown)));
+        lines.push_back(fmt::format("{} may have scores beyond a float: the exact pass tells.",
+                                    queries(found.rows_unknown)));
     return lines;
 }
 

@@ -30,7 +30,6 @@ std::string shape_words(const CostSizes& sizes) {
 std::string share_words(double bytes, double memory) {
     const double share = bytes / memory;
     const std::string machine = "this machine’s " + cost_bytes(memory);
-    if (share < 0.001) return "under 0.1 % of " + machine;
     if (share < 1.0) return fmt::format("{} of {}", percent(share), machine);
     return fmt::format("{} times {}", significant(share, 2), machine);
 }

@@ -83,10 +83,23 @@ void add_chips(const AppState& state, GenerateView& view) {
     view.chips.push_back({"…", view.count, view.at == view.count});
 }
 
+/// What the bars leave out: summed, for what is left of 1 is rounding where it is 0.
+std::string rest_words(const Candidates& candidates, const std::vector<std::size_t>& bars) {
+    double before = 0.0, after = 0.0;
+    for (std::size_t n = 0; n < candidates.all.size(); ++n) {
+        if (std::ranges::binary_search(bars, n)) continue;
+        before += candidates.all[n].before;
+        after += candidates.all[n].after;
+    }
+    const auto others = std::ssize(candidates.all) - std::ssize(bars);
+    if (others == 0) return {};
+    return fmt::format("{} more: {} by the logits, {} drawn", grouped(others), percent(before),
+                       percent(after));
+}
+
 void add_bars(const AppState& state, GenerateView& view) {
     const GenerateShown& shown = *shown_of(state);
     const std::size_t chosen = chosen_of(state), explained = explained_of(state);
-    double before = 1.0, after = 1.0;
     view.most = 0.0;
     for (const std::size_t place : bars_of(state)) {
         const Candidate& each = shown.candidates.all[place];
@@ -100,16 +113,10 @@ void add_bars(const AppState& state, GenerateView& view) {
         bar.kept = each.kept;
         bar.chosen = place == chosen;
         bar.explained = place == explained;
-        before -= each.before;
-        after -= each.after;
         view.most = std::max({view.most, each.before, each.after});
         view.bars.push_back(std::move(bar));
     }
-    const std::size_t others = shown.candidates.all.size() - view.bars.size();
-    if (others > 0)
-        view.rest =
-            fmt::format("{} more: {} by the logits, {} drawn", grouped(static_cast<Index>(others)),
-                        percent(std::max(before, 0.0)), percent(std::max(after, 0.0)));
+    view.rest = rest_words(shown.candidates, bars_of(state));
 }
 
 }  // namespace

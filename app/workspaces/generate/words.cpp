@@ -14,7 +14,7 @@ namespace {
 
 std::string kept_words(const Candidates& candidates) {
     const Index all = std::ssize(candidates.all);
-    if (candidates.kept == all) return fmt::format("all {} tokens are kept", grouped(all));
+    if (candidates.kept == all) return "no token is cut";
     return fmt::format("{} of {} tokens {} kept", grouped(candidates.kept), grouped(all),
                        candidates.kept == 1 ? "is" : "are");
 }
@@ -31,8 +31,9 @@ std::string next_words(const AppState& state, const GenerateShown& shown) {
     const Index all = std::ssize(shown.candidates.all);
     if (shown.how.greedy()) {
         const Index ties = ties_of(shown.candidates);
-        return fmt::format("Next {}: {} by the logits, the likeliest of {} tokens{}.", name,
-                           percent(next.before), grouped(all), as_much_words(ties));
+        return fmt::format("Next {}: {} by the logits, the likeliest of {} token{}{}.", name,
+                           percent(next.before), grouped(all), all == 1 ? "" : "s",
+                           as_much_words(ties));
     }
     return fmt::format("Next {}: drawn with {}, {} by the logits; {}.", name, percent(next.after),
                        percent(next.before), kept_words(shown.candidates));

@@ -196,6 +196,7 @@ std::string one_key_sentence(const Document& document, const JacobianNumbers& ro
             "Row {} may attend to one key alone, which shares with the sink: its weight is {}, "
             "‖J‖₂ = {}.",
             token, number(row.p_max), significant(row.spectral, 3));
+    if (row.p_max != 1.0) return {};
     return fmt::format(
         "Row {} may attend to one key alone: its weight is 1 whatever the score, so no gradient "
         "reaches that score.",
@@ -231,8 +232,8 @@ std::string flat_sentence(const Document& document, const JacobianNumbers& row) 
     if (row.flat == 0)
         return fmt::format("J kills one direction exactly: {} change nothing.", alike);
     return fmt::format(
-        "J kills one direction exactly, {}, and {} of the other {} nearly: they pass under 1 % of "
-        "what an even row passes.",
+        "J kills one direction, {}, and along {} of the other {} it passes under 1 % of what an "
+        "even row passes.",
         alike, row.flat, row.keys - 1);
 }
 

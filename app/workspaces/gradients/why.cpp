@@ -82,7 +82,7 @@ std::string blind_loss_words(const LossGradients& result, const GradientsView& v
         linear ? "This loss cannot depend on the weights: whatever a query's weights are, its keys "
                  "count alike in it. So"
                : "At these weights",
-        learning.empty() ? "" : fmt::format("; {} still learn", learning));
+        learning.empty() ? "" : fmt::format("; what does: {}", learning));
 }
 
 }  // namespace
@@ -96,7 +96,8 @@ std::string why_words(const LossGradients& result, const GradientsView& view) {
                           result.sides[1].scale == ScaleKind::none};
     const std::size_t on = scaled[0] ? 0 : 1, off = 1 - on;
     if (row == nullptr || !scaled[on] || !plain[off]) return {};
-    if (!(row->norms[off] > kLonger * row->norms[on])) return {};
+    const double longer = row->norms[off] / row->norms[on];
+    if (!(longer > kLonger) || std::isinf(longer)) return {};
     std::vector<double> with = query_norms(result.sides[on]);
     std::vector<double> without = query_norms(result.sides[off]);
     const double typical[] = {quantile(with, 0.5), quantile(without, 0.5)};
@@ -105,8 +106,8 @@ std::string why_words(const LossGradients& result, const GradientsView& view) {
     return fmt::format(
         "‖∂L/∂{}‖ is {} times as long without ÷√d_k; a typical row of ∂L/∂Q{} (median {} against "
         "{}). It is a sum over rows, and ÷√d_k takes the factor 1/√{} = {} from each.",
-        row->symbol, significant(row->norms[off] / row->norms[on], 3), factor,
-        significant(typical[1], 3), significant(typical[0], 3), result.document->size.d_k,
+        row->symbol, significant(longer, 3), factor, significant(typical[1], 3),
+        significant(typical[0], 3), result.document->size.d_k,
         significant(1.0 / std::sqrt(static_cast<double>(result.document->size.d_k)), 3));
 }
 

@@ -144,7 +144,7 @@ void add_found(LargeView& view, const MapLook& look) {
                                         cell_words(*result.first_nan));
     if (result.rows_missing > 0)
         view.found_title +=
-            fmt::format(" so far, {} queries are not computed yet", grouped(result.rows_missing));
+            fmt::format(" so far; queries not computed yet: {}", grouped(result.rows_missing));
 }
 
 // --- the exact pass
@@ -180,8 +180,8 @@ RooflineView roofline_view(const MapLook& look) {
     const double gflops = look.snapshot->pass.gflops;
     view.points.push_back(
         {"exact pass", pass_flops(look.input->source) / bytes_of_pass(look), gflops});
-    view.words = fmt::format("{:.0f} of {:.0f} GFLOP/s: {:.0f} % of the peak", gflops, view.peak,
-                             100.0 * gflops / view.peak);
+    view.words = fmt::format("{} of {} GFLOP/s: {} of the peak", significant(gflops, 3),
+                             significant(view.peak, 3), percent(gflops / view.peak));
     return view;
 }
 

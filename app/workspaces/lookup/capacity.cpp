@@ -96,7 +96,7 @@ std::string enough_words(const Points& points) {
     if (first == nullptr)
         return fmt::format(
             "Not even d_k = {} brings the interference, mean over keys, under 1 % in the median "
-            "draw: a smaller τ does.",
+            "draw.",
             points.back().d_k);
     double worst = 0.0;
     for (const CapacityPoint& point : points)

@@ -162,8 +162,8 @@ std::string loss_words(const SoftmaxRun& run) {
     const double l = run.find(SoftmaxStep::sum)->back();
     const auto spacing = static_cast<double>(ulp_at(run.format, l));
     if (lost_of(run) > kRightUlp * spacing)
-        return fmt::format("the sum stands still at {}: {} terms are lost", value_in(run.format, l),
-                           grouped(run.absorbed));
+        return fmt::format("{} of {} terms changed nothing in the sum", grouped(run.absorbed),
+                           grouped(std::ssize(run.weights())));
     const std::vector<double>* const lse = run.find(SoftmaxStep::lse);
     if (lse == nullptr) return {};
     return fmt::format("near lse = {} numbers are {} apart", significant(lse->front(), 4),
@@ -301,10 +301,7 @@ Role role_of(FloatFormat format) {
     return kRoles[static_cast<std::size_t>(format)];
 }
 
-std::string weight_words(double weight) {
-    if (weight == 0.0) return "0";
-    return weight > 0.0 && weight < 0.0005 ? "< 0.1 %" : percent(weight);
-}
+std::string weight_words(double weight) { return weight == 0.0 ? "0" : percent(weight); }
 
 Action chosen_row(std::size_t choice) {
     if (choice < lesson_rows().size()) return SetNumericsLogits{lesson_rows()[choice].logits};

@@ -44,9 +44,8 @@ std::string short_number(double value) {
 }
 
 std::string share_text(double share) {
-    const double percents = 100.0 * share;
-    if (share > 0.0 && percents < 0.05) return "< 0.1 %";
-    return fmt::format("{:.{}f} %", percents, percents > 0.0 && percents < 9.95 ? 1 : 0);
+    const bool fine = (share > 0.0 && share < 0.0995) || (share >= 0.985 && share < 1.0);
+    return fine ? percent(share) : fmt::format("{:.0f} %", 100.0 * share);
 }
 
 /// What there is, of the widths that are wanted.

@@ -106,18 +106,19 @@ BarView bar_of(const SaturationRow& row, std::size_t j) {
     bar.label = std::to_string(j);
     bar.value = row.weights[j];
     bar.text = percent(bar.value);
-    bar.bare = bar.text.substr(0, bar.text.find(' '));
+    bar.bare = bar.text.substr(0, bar.text.find(" %"));
     const std::string raw = number(row.scores[j] / row.raw_factor);
     bar.tooltip = fmt::format("a_{0} = {1}\nz_{0} = {2}, s_{0} = {3}", j, number(bar.value),
                               number(row.scores[j]), raw);
     return bar;
 }
 
-/// Percentages as shown have one decimal: their sum counts tenths.
+/// Percentages as shown have one decimal: their sum counts tenths, where none of them is a bound.
 std::string rounding_note(const std::vector<double>& weights) {
     long tenths = 0;
     for (const double weight : weights) {
-        if (std::isnan(weight)) return "";
+        if (std::isnan(weight) || percent(weight).find_first_of("<>") != std::string::npos)
+            return "";
         tenths += std::lround(1000.0 * weight);
     }
     if (tenths == 1000) return "";

@@ -16,8 +16,8 @@ namespace {
 std::string share_words(double p) {
     if (p == 1.0) return "100 %";
     if (p >= 0.9995) return "over 99.9 %";
-    const bool fine = p >= 0.985 || p < 0.095;
-    return fmt::format("{:.{}f} %", 100.0 * p, fine ? 1 : 0);
+    if (p >= 0.985 || p < 0.095) return percent(p);
+    return fmt::format("{:.0f} %", 100.0 * p);
 }
 
 std::string largest_words(double p) {

@@ -297,7 +297,7 @@ void add_shares(Explanation& explanation, std::string of, const std::vector<std:
     std::vector<Expr> terms;
     for (const double part : parts) terms.push_back(plain(part));
     end_with(explanation, combine(Op::sum, std::move(terms))).brief =
-        fmt::format("the sum of {} shares", parts.size());
+        "the sum of " + counted(std::ssize(parts), "share");
 }
 
 void explain_vector_gradient(const AppState& state, Explanation& explanation, Stage stage) {

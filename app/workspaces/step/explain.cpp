@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "core/check.h"
@@ -204,7 +205,7 @@ void add_sum(const AppState& state, Explanation& explanation, Chain chain, std::
              std::optional<Param> bias) {
     std::string tex = sum_tex(chain, index);
     Expr sum = products_of(chain);
-    const std::size_t terms = sum.args.size();
+    const std::string terms = "the sum of " + counted(std::ssize(sum.args), "product");
     explanation.dot = dot_of(chain);
     if (bias && !state.document().inputs->params[*bias].empty()) {
         tex += fmt::format(" + {}[{}]", tex_symbol(*bias), explanation.cell.column);
@@ -213,8 +214,8 @@ void add_sum(const AppState& state, Explanation& explanation, Chain chain, std::
     }
     set_formula(explanation, std::move(tex));
     note_overflow(explanation, sum);
-    end_with(explanation, std::move(sum)).brief = fmt::format(
-        "the sum of {} products{}", terms, explanation.dot->bias ? " and the bias" : "");
+    end_with(explanation, std::move(sum)).brief =
+        terms + (explanation.dot->bias ? " and the bias" : "");
 }
 
 std::string missing_of(const AppState& state, const std::vector<OperandId>& ids) {

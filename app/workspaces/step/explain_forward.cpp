@@ -107,8 +107,8 @@ void forward_output(const AppState& state, Explanation& explanation) {
         chain.add(cell_expr(state, {Stage::context, cell.row, n + first}),
                   cell_expr(state, {Param::w_o, n, cell.column}), std::to_string(n));
     if (document.heads > 1)
-        explanation.notes.push_back(
-            fmt::format("concat holds the {} heads' contexts, {} columns each.", heads, width));
+        explanation.notes.push_back(fmt::format("concat holds the {} heads' contexts, {} each.",
+                                                heads, counted(width, "column")));
     add_sum(state, explanation, std::move(chain), "n", Param::b_o);
 }
 

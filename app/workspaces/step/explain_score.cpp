@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/format.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "core/scores/score.h"
 
@@ -180,7 +181,7 @@ void forward_cosine(const AttentionSpec& spec, Explanation& explanation, const C
     explanation.table = product_table(dot_of(chain));
     const Expr product =
         add_step(explanation, as_read(spec, "q·k"), as_read(spec, R"(q \cdot k)", "'"),
-                 products_of(chain), fmt::format("the sum of {} products", chain.labels.size()));
+                 products_of(chain), "the sum of " + counted(std::ssize(chain.labels), "product"));
     const Expr q = add_step(explanation, as_read(spec, "‖q‖"), as_read(spec, R"(\|q\|)", "'"),
                             length_of(chain.left.numbers), as_read(spec, "√Σ_c q_c²"));
     const Expr k = add_step(explanation, as_read(spec, "‖k‖"), as_read(spec, R"(\|k\|)", "'"),
@@ -223,7 +224,7 @@ void forward_general(const AppState& state, Explanation& explanation, const Chai
     explanation.table = product_table(dot_of(chain));
     if (!few) explanation.notes.push_back(as_read(spec, "(q W)[n] = Σ_c q_c·W_score[c, n]."));
     end_with(explanation, products_of(chain)).brief =
-        fmt::format("the sum of {} products", chain.labels.size());
+        "the sum of " + counted(std::ssize(chain.labels), "product");
 }
 
 void forward_additive(const AppState& state, Explanation& explanation, const Chain& pair) {
@@ -250,7 +251,7 @@ void forward_additive(const AppState& state, Explanation& explanation, const Cha
         state.document().spec,
         "Under tanh stand (q W_score_q)[n] and (k W_score_k)[n], each a sum over the columns c."));
     end_with(explanation, combine(Op::sum, std::move(terms))).brief =
-        fmt::format("the sum of {} products", chain.labels.size());
+        "the sum of " + counted(std::ssize(chain.labels), "product");
 }
 
 void forward_student_t(const AttentionSpec& spec, Explanation& explanation, const Chain& chain) {
@@ -275,7 +276,7 @@ void forward_relative(const AppState& state, Explanation& explanation, const Cha
     explanation.table = product_table(dot_of(chain));
     const Expr product =
         add_step(explanation, as_read(spec, "q·k"), as_read(spec, R"(q \cdot k)", "'"),
-                 products_of(chain), fmt::format("the sum of {} products", chain.labels.size()));
+                 products_of(chain), "the sum of " + counted(std::ssize(chain.labels), "product"));
     const Expr bias =
         cell_expr(state, {Param::b_score, state.head, distance + state.document().size.tq - 1});
     explanation.notes.push_back(

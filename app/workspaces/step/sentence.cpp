@@ -231,6 +231,11 @@ Percentage percentage(double share) {
     return {fmt::format("{} %", whole), whole};
 }
 
+/// What the weights leave of 1, which rounding may make 0 or less.
+std::string sink_words(double share) {
+    return share < kHalfPercent ? "under 1 %" : percentage(share).words;
+}
+
 /// What one row says, before it is words.
 struct RowStory {
     const AppState& state;
@@ -447,7 +452,7 @@ std::string attention_words(const AppState& state, Index query) {
         words += fmt::format("; {} masked", story.masked);
     const bool sinks = has_sinks(state.document());
     if (sinks && !story.dropped() && story.not_numbers == 0)
-        words += fmt::format("; the sink takes {}", percentage(1.0 - story.sum).words);
+        words += "; the sink takes " + sink_words(1.0 - story.sum);
     return words + ".";
 }
 

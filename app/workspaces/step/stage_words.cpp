@@ -144,20 +144,26 @@ std::string masked_words(const AppState& state) {
         return "There is no mask: every query may attend to every key.";
     if (forbidden == 0)
         return "The mask forbids no pair here: every query may attend to every key.";
-    return fmt::format("The mask forbids {} of {} pairs: their scores become −∞.", forbidden,
-                       allowed.size());
+    return fmt::format("The mask sets {} of {} scores to −∞.", forbidden, allowed.size());
 }
 
 /// Rows of A that are no shares.
 struct Odd {
     Index empty = 0, nan = 0;
+    bool keyless = true;  // the empty ones may attend to no key
 };
 Odd odd_rows(const AppState& state) {
     const auto a = sheet_of(state, Stage::weights).values;
+    const auto allowed = allowed_pairs(state);
     Odd odd;
     for (Index i = 0; i < a.rows; ++i) {
         odd.nan += std::ranges::any_of(a.row(i), [](float weight) { return std::isnan(weight); });
-        odd.empty += std::ranges::all_of(a.row(i), [](float weight) { return weight == 0.0F; });
+        if (std::ranges::any_of(a.row(i), [](float weight) { return weight != 0.0F; })) continue;
+        ++odd.empty;
+        odd.keyless &=
+            std::ranges::count(std::span(allowed).subspan(static_cast<std::size_t>(i * a.columns),
+                                                          static_cast<std::size_t>(a.columns)),
+                               std::uint8_t{1}) == 0;
     }
     return odd;
 }
@@ -176,11 +182,9 @@ std::string weights_words(const AppState& state) {
         return fmt::format("Softmax turns each row of scores into {}.", shares);
     std::vector<std::string> parts;
     if (odd.empty > 0)
-        parts.push_back(fmt::format("{} of {} rows {} 0", odd.empty, rows,
-                                    sinks.empty() ? odd.empty == 1 ? "may attend to no key and is"
-                                                                   : "may attend to no key and are"
-                                    : odd.empty == 1 ? "is all"
-                                                     : "are all"));
+        parts.push_back(fmt::format("{} of {} rows {}{} 0", odd.empty, rows,
+                                    odd.keyless ? "may attend to no key and " : "",
+                                    odd.empty == 1 ? "is" : "are"));
     if (odd.nan > 0)
         parts.push_back(
             fmt::format("{} of {} rows hold{} NaN", odd.nan, rows, odd.nan == 1 ? "s" : ""));

@@ -75,10 +75,9 @@ std::string axes_of(const TensorRow& row, std::string_view role) {
 RoleProposal by_content(const TensorRow& row, const ArrayStats& stats) {
     const std::size_t n = row.extents.size();
     if (!stats.fault.empty() || n < 2 || n > 4) return {};
-    if (stats.nonnegative && stats.unit_rows == stats.rows && stats.high <= 1.0)
+    if (stats.nonnegative && stats.rows > 0 && stats.unit_rows == stats.rows && stats.high <= 1.0)
         return {"weights", axes_of(row, "weights"),
-                fmt::format("no number is below 0 and all {} rows sum to 1{}",
-                            grouped(static_cast<Index>(stats.rows)),
+                fmt::format("no number is below 0 and every row sums to 1{}",
                             stats.lower ? "; 0 above the diagonal: causal" : "")};
     if (stats.masked_above)
         return {"masked", axes_of(row, "masked"),

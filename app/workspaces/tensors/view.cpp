@@ -125,7 +125,8 @@ TensorLine line_of(const AppState& state, const TensorRow& row) {
 void add_stat_lines(const ArrayStats& stats, TensorDetail& detail) {
     const auto count = [](double n) { return grouped(static_cast<Index>(n)); };
     const auto add = [&](std::string words) { detail.lines.push_back(std::move(words)); };
-    add(fmt::format("{} numbers, {} of them 0", count(stats.count), count(stats.zeros)));
+    add(fmt::format("{} number{}, {} of them 0", count(stats.count), stats.count == 1 ? "" : "s",
+                    count(stats.zeros)));
     if (stats.finite)
         add(fmt::format("min {}, mean {}, max {}, deviation {}", number(stats.low),
                         number(stats.mean), number(stats.high), number(stats.deviation)));
@@ -137,7 +138,7 @@ void add_stat_lines(const ArrayStats& stats, TensorDetail& detail) {
         add(fmt::format("{} infinite, the first at {}", count(stats.infs),
                         index_text(stats.first_inf)));
     if (stats.rows > 0 && stats.nonnegative)
-        add(fmt::format("{} of {} rows sum to 1 (Σ from {} to {})", count(stats.unit_rows),
+        add(fmt::format("rows that sum to 1: {} of {} (Σ from {} to {})", count(stats.unit_rows),
                         count(stats.rows), number(stats.least_sum), number(stats.most_sum)));
 }
 
@@ -359,8 +360,7 @@ TensorsView build_tensors_view(const AppState& state) {
         view.empty =
             "There is no array yet: type a sentence in Step (1 S), or open a file (Ctrl+O).";
     else if (view.lines.empty())
-        view.empty = fmt::format("No name has “{}”: Esc shows all {} arrays.", look.filter,
-                                 listing.rows.size());
+        view.empty = fmt::format("No name has “{}”: Esc shows all.", look.filter);
     view.detail = detail_of(state);
     return view;
 }

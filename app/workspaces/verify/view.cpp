@@ -235,7 +235,7 @@ void add_findings(const AppState& state, const verify::DiffReport& report, Verif
         if (side.diagnosis) {
             const verify::Diagnosis& found = *side.diagnosis;
             if (found.named.empty())
-                add(fmt::format("None of {} faults that were tried explains it.",
+                add(fmt::format("Faults that were tried: {}; none explains it.",
                                 std::ranges::count_if(found.outcomes, &verify::Outcome::tried)),
                     true);
             if (found.named.size() > 1)
@@ -346,8 +346,8 @@ VerifyView build_verify_view(const AppState& state) {
     view.grid = error_grid(state, *row, *at);
     const Blocks blocks = blocks_of(*row);
     if (blocks.tall > 1 || blocks.wide > 1)
-        view.blocks =
-            fmt::format("each cell is the worst of {} × {} numbers", blocks.tall, blocks.wide);
+        view.blocks = fmt::format("each cell is the worst of up to {} × {} numbers", blocks.tall,
+                                  blocks.wide);
     add_parts(*row, *at, view);
     return view;
 }

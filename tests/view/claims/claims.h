@@ -50,6 +50,13 @@ std::span<const Claim> plain_claims();     // numbers that stand alone
 
 /// "−1.2·10⁻⁵", "40 %", "∞", "exactly 0", "1,024"; NaN of what is no number.
 double number_of(std::string_view text);
+/// Where the number at the end of `text` begins: "cat 20 %", "cat < 0.1 %".
+inline std::size_t number_at(std::string_view text) {
+    auto space = text.rfind(' ', text.size() - (text.ends_with(" %") ? 3 : 1));
+    if (text.substr(0, space).ends_with('<') || text.substr(0, space).ends_with('>'))
+        space = text.rfind(' ', space - 1);
+    return space + 1;
+}
 inline Index count_of(std::string_view text) { return static_cast<Index>(number_of(text)); }
 /// Whether `text` is `value` as well as its digits can say.
 bool shows(std::string_view text, double value);

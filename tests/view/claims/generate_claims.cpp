@@ -91,8 +91,7 @@ bool check_drawn(const Told& told) {
     if (!names_next(told, next) || !shows(told.part[1], of(all.after, next)) ||
         !shows(told.part[2], of(all.before, next)))
         return false;
-    if (const auto whole = parts_of("all {} tokens are kept", told.part[3]))
-        return all.kept == all.order.size() && count_of((*whole)[0]) == std::ssize(all.order);
+    if (told.part[3] == "no token is cut") return all.kept == all.order.size();
     const auto some = parts_of("{} of {} tokens {} kept", told.part[3]);
     return some && count_of((*some)[0]) == static_cast<Index>(all.kept) &&
            all.kept < all.order.size() && count_of((*some)[1]) == std::ssize(all.order);

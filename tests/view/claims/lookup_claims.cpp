@@ -81,10 +81,8 @@ bool check_reads(const Told& told) {
     const Read all = read(told.state);
     auto order = all.weight;
     std::ranges::sort(order, std::greater{});
-    const auto first = told.part[0].substr(0, told.part[0].rfind(' ', told.part[0].size() - 3));
-    const auto share = [](std::string_view text) {
-        return std::string(text.substr(text.rfind(' ', text.size() - 3) + 1));
-    };
+    const auto first = told.part[0].substr(0, number_at(told.part[0]) - 1);
+    const auto share = [](std::string_view text) { return text.substr(number_at(text)); };
     return has(all.keys, first, all.weight, order[0]) && shows(share(told.part[0]), order[0]) &&
            shows(share(told.part[1]), order[1]) && shows(told.part[2], all.to_hard) &&
            (told.part[3] == "the mean of all values") ==

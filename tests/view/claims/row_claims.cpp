@@ -177,7 +177,7 @@ bool check_forbidden(const Told& told) {
     return forbidden == told.count(0) && told.count(1) == document.size.tq * document.size.tk;
 }
 
-/// "… but 3 of 4 rows hold NaN", "… may attend to no key and are 0", "… are all 0".
+/// "… but 3 of 4 rows hold NaN", "… may attend to no key and are 0", "… are 0".
 bool check_softmax_rows(const Told& told) {
     const Rows rows = weights_of(told.state);
     const auto& what = told.part[2];
@@ -427,6 +427,7 @@ constexpr Claim kClaims[] = {
     {"no rule is set: every pair is allowed", check_no_mask},
     {"Dropout took out {} of {} at random{}", check_dropout},
     {"m: max of {} = {}", check_row_largest},
+    {"All allowed scores are −∞: 0 ÷ 0 is NaN", check_some_nan},
     {"A score of the row is {}, so all its allowed weights are NaN", check_some_nan},
     {"The {} scores that count in this row{} are all {}", check_equal_scores},
     {"The largest product in size: column{}",
@@ -441,7 +442,7 @@ constexpr Claim kClaims[] = {
     {"No column tells {} from {}: the scores are the same", check_same_scores},
     {"Every product is 0: q and k share no column, and the score is 0", check_products},
     {"All its numbers are NaN", check_all_nan},
-    {"The mask forbids {} of {} pairs: {}", check_forbidden},
+    {"The mask sets {} of {} scores to −∞", check_forbidden},
     {"The mask forbids no pair here: every query may attend to every key", check_forbidden},
     {"There is no mask: every query may attend to every key", check_forbidden},
     {"Softmax turns {} shares that sum to 1, but {} of {} row{}",

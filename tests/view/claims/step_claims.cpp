@@ -198,8 +198,7 @@ bool check_picture(const Told& told) {
     const StageInfo& stage = info(stages.front());
     const auto nans_said = parts_of("{}; {} number{} NaN", told.part[2]);
     const auto [best, others] = tied(nans_said ? (*nans_said)[0] : told.part[2]);
-    const bool percent = best.ends_with(" %");
-    const auto space = best.rfind(' ', best.size() - (percent ? 3 : 1));
+    const auto space = number_at(best) - 1;
     const Tensor& tensor = (*told.state.trace)[stage.stage];
     const Index row = labelled(told.state, stage.rows, told.part[1]);
     const Index column = labelled(told.state, stage.columns, best.substr(0, space));
