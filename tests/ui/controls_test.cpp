@@ -2,6 +2,7 @@
 #include "app/common/document/call_actions.h"
 #include "app/workspaces/step/draw/canvas.h"
 #include "tests/ui/app.h"
+#include "tests/ui/text_spy.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -13,22 +14,30 @@ namespace {
 struct Row {
     view::AppState state = view::initial_state();
     NullUi ui;
+    SeenTexts texts;
     ui::ModelButton model;
     ImVec2 end{0.0F, 0.0F};  // of all that was drawn
 
     explicit Row(ImVec2 size, float scale = 1.0F) : ui(size, scale) {
         ui.show_in_window([this](const ui::Frame& bare, view::Actions& out) {
             ui::FocusRing ring(state.focus, {});
-            ui::Frame frame = bare;
+            TextSpy spy(bare.painter);
+            ui::Frame frame = spied(bare, spy);
             frame.focus = &ring;
             const ImVec2 low = ImGui::GetCursorScreenPos();
             ImGui::BeginChild("controls", {0.0F, frame.px(40.0F)});
             model = draw_controls(build_step_view(state).controls, frame, out);
             end = ImGui::GetCurrentWindow()->DC.CursorMaxPos;
             ImGui::EndChild();
+            texts = spy.texts;
             end.y -= low.y;
             for (const view::Action& action : out) view::apply(state, action);
         });
+    }
+    /// Where the field of the head begins; −1 where it is in the popover.
+    float head_at() const {
+        const SeenText* const head = find_text(texts, "head");
+        return head != nullptr ? head->low.x : -1.0F;
     }
 };
 
@@ -75,6 +84,26 @@ TEST_CASE("changing heads, widths, scaling or temperature moves no control of th
         row.ui.frames(2);
         CHECK(row.model.button.low.x == before.x);
     }
+}
+
+TEST_CASE("no number of the scaling or of τ moves a control, or makes one come or go") {
+    for (const bool operands : {false, true})
+        for (const float width : {700.0F, 900.0F, 1100.0F, 1500.0F}) {
+            CAPTURE(width);
+            Row row({width, 300.0F});
+            view::play(row.state, {view::SetHeads{2}, view::SetScaleOperands{operands}});
+            row.ui.frames(2);
+            const float head = row.head_at();
+            const unsigned left_out = row.model.left_out;
+            for (const view::Action& action :
+                 view::Actions{view::SetKeyWidth{2}, view::SetKeyWidth{64}, view::SetKeyWidth{127},
+                               view::SetTemperature{0.05}, view::SetTemperature{99.95}}) {
+                view::apply(row.state, action);
+                row.ui.frames(2);
+                CHECK(row.head_at() == head);
+                CHECK(row.model.left_out == left_out);
+            }
+        }
 }
 
 TEST_CASE(

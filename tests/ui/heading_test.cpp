@@ -205,7 +205,8 @@ constexpr const char* kBehind = "A note. Its second. The reason.";
 
 }  // namespace
 
-TEST_CASE("why? tells what stands behind it to whoever points at it or reaches it by Tab") {
+TEST_CASE(
+    "why? tells what stands behind it to whoever points at it, clicks it or reaches it by Tab") {
     Sentence heading(kHeading, {1000.0F, 800.0F});
     CHECK(heading.words() == "One sentence. Another one. why?");
     heading.point_at("why?");
@@ -216,6 +217,22 @@ TEST_CASE("why? tells what stands behind it to whoever points at it or reaches i
     heading.ui.press(view::Key::tab);
     heading.ui.frames(3);
     CHECK(heading.words().ends_with(kBehind));
+    heading.ui.press(view::Key::escape);
+    heading.ui.frames(3);
+    CHECK(heading.words() == "One sentence. Another one. why?");
+    const SeenText why = *find_text(heading.texts, "why?");  // by a click it stays
+    heading.ui.click({(why.low.x + why.high.x) / 2, (why.low.y + why.high.y) / 2});
+    heading.ui.move_to({900.0F, 700.0F});
+    heading.ui.frames(3);
+    CHECK(heading.words().ends_with(kBehind));
+    heading.ui.click({900.0F, 700.0F});
+    heading.ui.frames(3);
+    CHECK(heading.words() == "One sentence. Another one. why?");
+    heading.ui.click({(why.low.x + why.high.x) / 2, (why.low.y + why.high.y) / 2});
+    heading.ui.move_to({900.0F, 700.0F});
+    heading.ui.press(view::Key::escape);
+    heading.ui.frames(3);
+    CHECK(heading.words() == "One sentence. Another one. why?");
     Sentence low(kHeading, {1000.0F, 600.0F});  // no muted line: the sentence itself tells all
     CHECK(low.words() == "One sentence.");
     low.point_at("One sentence.");

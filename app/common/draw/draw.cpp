@@ -131,14 +131,19 @@ ImVec2 size_of(const Frame& frame, const Text& text) {
     return {size.x + 2 * pad.x, size.y + 2 * pad.y};
 }
 
+/// What floats leaves so much free at the edges of the window.
+ImVec2 edge() { return ImGui::GetStyle().DisplaySafeAreaPadding; }
+
 bool fits(ImVec2 at, ImVec2 size) {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
-    return at.x >= 0.0F && at.y >= 0.0F && at.x + size.x <= display.x && at.y + size.y <= display.y;
+    return at.x >= edge().x && at.y >= edge().y && at.x + size.x <= display.x - edge().x &&
+           at.y + size.y <= display.y - edge().y;
 }
 
 ImVec2 on_screen(ImVec2 at, ImVec2 size) {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
-    return {within(at.x, 0.0F, display.x - size.x), within(at.y, 0.0F, display.y - size.y)};
+    return {within(at.x, edge().x, display.x - edge().x - size.x),
+            within(at.y, edge().y, display.y - edge().y - size.y)};
 }
 
 /// Beside `low` … `high`: beneath or to the right first, then where there is room.

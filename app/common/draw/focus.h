@@ -48,6 +48,9 @@ class FocusRing {
     const view::Focus& focus() const { return focus_; }
     const Hands& hands() const { return hands_; }
 
+    /// That control has the keyboard from now on, until a click elsewhere or Escape.
+    void give(ImGuiID control) { given_ = control; }
+
     /// After everything was drawn: Tab, Escape, a click, a control that is gone.
     void finish(view::Actions& out);
 
@@ -63,6 +66,7 @@ class FocusRing {
     const view::Focus& focus_;
     Hands hands_;
     ImGuiID typed_into_ = 0;
+    ImGuiID given_ = 0;
     bool inside_ = false;  // Tab stays among the stops of a popover
     std::vector<Stop> stops_;
     std::vector<view::Key> taken_;

@@ -8,6 +8,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/math.h"
 
 namespace attn::ui {
@@ -109,12 +110,13 @@ float draw_line(const Font& font, ImVec2 at, float right, view::Color color,
 
 constexpr const char* kWhy = "why?";
 
-/// Whoever points at it, or reaches it by Tab, is told `words`.
+/// Whoever points at it, clicks it, or reaches it by Tab, is told `words`.
 void draw_why(ImVec2 at, const std::string& words, const Frame& frame) {
     const Font& font = frame.fonts.body;
     frame.painter.text(font, at, frame.theme.accent, kWhy);
     ImGui::SetCursorScreenPos(at);
-    ImGui::InvisibleButton(kWhy, {frame.text_width(font, kWhy), font.px});
+    const bool clicked = ImGui::InvisibleButton(kWhy, {frame.text_width(font, kWhy), font.px});
+    if (clicked && frame.focus != nullptr) frame.focus->give(last_item_id());
     if (focus_stop(frame))
         tooltip_now(frame, {}, words);
     else

@@ -45,8 +45,9 @@ bool draw_popover(const char* id, const PopoverButton& button, ImVec2 size, cons
     const float pad = frame.px(kSpace16);
     const float room = popover_room(button, frame);
     const ImVec2 whole{2 * pad + size.x, 2 * pad + std::min(size.y, room)};
-    const ImVec2 low{std::max(0.0F, button.high.x - whole.x),
-                     button.high.y + frame.px(kUnderButton)};
+    const float edge = ImGui::GetStyle().DisplaySafeAreaPadding.x;
+    const float right = std::min(button.high.x, ImGui::GetIO().DisplaySize.x - edge);
+    const ImVec2 low{std::max(0.0F, right - whole.x), button.high.y + frame.px(kUnderButton)};
     const ImVec2 high{low.x + whole.x, low.y + whole.y};
     ImGui::SetNextWindowPos(low);
     ImGui::SetNextWindowSize({std::max(whole.x, 1.0F), std::max(whole.y, 1.0F)});

@@ -28,7 +28,7 @@ void apply_sizes(ImGuiStyle& style, float scale) {
     style.ChildBorderSize = 0.0F;
     style.PopupBorderSize = scale;
     style.FrameBorderSize = scale;
-    style.DisplaySafeAreaPadding = {0.0F, 0.0F};
+    style.DisplaySafeAreaPadding = {unit, unit};
 }
 
 void apply_colors(ImGuiStyle& style, const view::Theme& t) {

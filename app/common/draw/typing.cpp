@@ -257,6 +257,7 @@ void FocusRing::finish(view::Actions& out) {
     const ImGuiIO& io = ImGui::GetIO();
     const bool tab = !io.KeyCtrl && !io.KeyAlt && is_pressed(Key::tab, true);
     if (tab && !is_taken(Key::tab)) return step(io.KeyShift, out);
+    if (given_ != 0) return out.push_back(view::FocusControl{given_});
     if (focus_.control == 0) return;
     if (inside_ && !stops_.empty() && !is_stop(focus_.control))
         return out.push_back(view::FocusControl{stops_.front().control});

@@ -155,6 +155,9 @@ ControlsView controls_of(const AppState& state) {
     controls.head = state.head;
     controls.scaling = document.spec.scale != ScaleKind::none;
     controls.scale_words = factor_words(document);
+    if (document.spec.scale == ScaleKind::q_and_k)
+        controls.scale_widest = "q, k × 8888^(−¼) = 0.8888";
+    if (is_empty(document)) controls.scale_widest = controls.scale_words;
     controls.model_open = step_look(state).model_open;
     controls.temperature = document.spec.temperature;
     controls.seed = document.seed;

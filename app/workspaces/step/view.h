@@ -66,6 +66,8 @@ struct ControlsView {
     std::vector<std::string> score_titles = {};  // in the enum's order
     std::vector<CallField> call_fields = {};     // that can be set and mean something here
     std::optional<Index> padding = {};           // valid keys of the sequence shown
+    std::string scale_widest =
+        "÷ √8888 = 88.88";  // that scale_words have room for, whatever the number
 };
 
 /// A part of the headline, in the colour of a role or of text.

@@ -99,8 +99,9 @@ void flip(const char* id, const std::string& words, bool on, const Tip& tip, con
     if (const auto value = toggle(frame, id, words, on, tip)) out.push_back(make(*value));
 }
 
-std::string scaling_words(const ControlsView& view) {
-    return view.scaling ? view.scale_words : "scaling off";
+std::string scaling_words(const ControlsView& view, float width, const Frame& frame) {
+    return fit_text(frame, frame.fonts.body, view.scaling ? view.scale_words : "scaling off",
+                    width - toggle_width(frame, {}));
 }
 
 SliderWords temperature_words(const ControlsView& view) {
@@ -156,9 +157,8 @@ float row_item_width(RowItem item, const ControlsView& view, const Frame& frame)
     if (item == RowItem::loss) return frame.px(kLossWidth);
     if (item == RowItem::preset) return frame.px(kPresetWidth);
     if (item == RowItem::sentence) return frame.px(kLeastSentence);
-    // Scaling: room for any d_k, so that nothing beside it moves when that is changed.
-    return std::max(toggle_width(frame, "÷ √128 = 11.31"),
-                    toggle_width(frame, scaling_words(view)));
+    // Scaling: as wide whatever its number, so that nothing beside it moves while that is dragged.
+    return toggle_width(frame, view.scale_widest);
 }
 
 }  // namespace
@@ -206,7 +206,7 @@ void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, A
                         {"Causal mask: key j ≤ query i", "M[i,j] = −∞ above the diagonal. [T, T]"},
                         frame, out, [](bool on) { return view::SetCausal{on}; });
         case RowItem::scaling:
-            return flip("scaling", scaling_words(view), view.scaling,
+            return flip("scaling", scaling_words(view, rest, frame), view.scaling,
                         {"S = scores / √d_k", "Off: the raw scores go into softmax. [T, T]"}, frame,
                         out, [](bool on) { return view::SetScaling{on}; });
     }
