@@ -235,6 +235,7 @@ TEST_CASE("gradients: competition: masked keys take no part, and what has no arr
     const CompetitionView alone =
         build_gradients_view(after(causal_state, {SelectJacobianRow{0, 0}})).competition;
     CHECK(has(alone.why, "one key alone"));
+    CHECK(alone.sum.empty());  // there are no others that could lose
     const AppState sharp = gradients_state({SetScaling{false}, SetTemperature{0.01}});
     Index saturated = 0;
     for (Index row = 0; row < 4; ++row)

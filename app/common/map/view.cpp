@@ -150,7 +150,8 @@ std::string done_words(double fraction) {
 
 std::string pass_words(const large::PassState& pass, double fraction, bool wanted) {
     if (fraction >= 1.0) {
-        const std::string rows = fmt::format("exact overview of {} rows", grouped(pass.rows));
+        const std::string rows = fmt::format("exact overview of {} row{}", grouped(pass.rows),
+                                             pass.rows == 1 ? "" : "s");
         if (pass.seconds <= 0.0) return rows;
         return rows + " in " + (pass.seconds < 1.0 ? "less than a second" : duration(pass.seconds));
     }
@@ -164,7 +165,7 @@ std::string pass_words(const large::PassState& pass, double fraction, bool wante
 std::string preview_words(const large::PreviewState& preview, const large::PassState& pass) {
     const std::string rows =
         fmt::format("sampled: {} of {} rows", grouped(preview.rows_sampled), grouped(pass.rows));
-    return preview.seconds > 0.0 ? rows + fmt::format(" in {:.2f} s", preview.seconds) : rows;
+    return preview.seconds >= 0.005 ? rows + fmt::format(" in {:.2f} s", preview.seconds) : rows;
 }
 
 std::string error_words(const large::PreviewState& preview) {

@@ -148,7 +148,7 @@ CompetitionView build_competition(const AppState& state) {
         return view;
     }
     view.why = no_arrow_words(view, open);
-    if (raised.look == CellLook::number) view.sum = slope_sum_words(state, view);
+    if (raised.look == CellLook::number && open > 1) view.sum = slope_sum_words(state, view);
     return view;
 }
 
