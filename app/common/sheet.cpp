@@ -234,7 +234,7 @@ std::optional<OperandId> find_operand(std::string_view key) {
 }
 
 std::string head_words(Index head, Index heads) {
-    return fmt::format("head {} of 0…{}", head, heads - 1);
+    return fmt::format("head {} (0–{})", head, heads - 1);
 }
 
 std::string cell_name(const AppState& state, const CellRef& cell) {

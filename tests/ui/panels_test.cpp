@@ -173,6 +173,21 @@ TEST_CASE(
     CHECK(app.state.palette_query == "light");
 }
 
+TEST_CASE("a tooltip leaves a margin at the right edge of the window") {
+    NullUi ui;
+    const float right = ImGui::GetIO().DisplaySize.x;
+    ui.show_in_window([right](const ui::Frame& frame, view::Actions&) {
+        ImGui::SetCursorScreenPos({right - 60.0F, 100.0F});
+        ui::button(frame, "hint", "Hint", {"A hint that is longer than the room beside it", ""});
+    });
+    ui.move_to({right - 50.0F, 108.0F});
+    ui.frames(3);
+    const ImGuiWindow* const tip = ImGui::FindWindowByName("##Tooltip_00");
+    REQUIRE(tip);
+    REQUIRE(tip->Active);
+    CHECK(tip->Pos.x + tip->Size.x <= right - 7.0F);
+}
+
 TEST_CASE("what a click shows is not covered by the button's tooltip until the pointer was away") {
     const auto is_shown = [] {
         const ImGuiWindow* window = ImGui::FindWindowByName("##Tooltip_00");

@@ -186,6 +186,29 @@ TEST_CASE("gradients: raising a score does what the exact softmax does") {
     CHECK(has(inspector.table->rows[0].cells[3].text, "↓"));
 }
 
+TEST_CASE("gradients: the score that is raised at first is that of the largest weight of the row") {
+    for (const char* preset : {"the-cat-sat-down", "three-heads", "cross-attention"}) {
+        AppState state = preset_state(preset);
+        play(state, {SetWorkspace{"gradients"}});
+        const std::vector<double> p = jacobian_weights(state);
+        REQUIRE(!p.empty());
+        const Index raised = build_gradients_view(state).competition.raised;
+        CHECK(raised == std::ranges::max_element(p) - p.begin());
+        CHECK_FALSE(gradients_look(reopened(state)).raised);
+        play(state, {SelectJacobianRow{0, 0}});
+        CHECK(build_gradients_view(state).competition.raised == 0);
+        CHECK(gradients_look(reopened(state)).raised == 0);
+    }
+    Document even = preset_state("the-cat-sat-down").document();  // all weights alike: the first
+    Inputs inputs = *even.inputs;
+    std::ranges::fill(inputs.params[Param::w_q].values(), 0.0F);
+    even.inputs = std::make_shared<const Inputs>(inputs);
+    AppState state = preset_state("the-cat-sat-down");
+    state.history[state.now].document = std::make_shared<const Document>(even);
+    play(state, {SetWorkspace{"gradients"}});
+    CHECK(raised_key(state) == 0);
+}
+
 TEST_CASE("gradients: a session keeps the place, and every sample is shown or says why not") {
     const AppState state = gradients_state({ShowGradientOf{"w_q"}, SelectJacobianRow{3, 2}});
     const AppState read = reopened(state);

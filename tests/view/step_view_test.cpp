@@ -205,7 +205,7 @@ TEST_CASE("a step fades from the previous stage, at once with reduced motion") {
 
 TEST_CASE("indices count from 0 wherever a person meets one") {
     const AppState state = after(two_heads_state(), {ShowHead{1}, SelectCell{{Stage::q, 0, 0}}});
-    CHECK(after(state, {ShowHead{1}}).message.words == "Head 1 of 0 … 1.");
+    CHECK(after(state, {ShowHead{1}}).message.words == "Head 1 (0–1).");
     CHECK(after(state, {ShowHead{2}}).message.words ==
           "There is no head 2 of sequence 0: the document has 2 of each of 1, counted from 0.");
     CHECK(axis_labels(state.document(), Axis::d_k, 3) == std::vector<std::string>{"0", "1", "2"});
@@ -214,7 +214,7 @@ TEST_CASE("indices count from 0 wherever a person meets one") {
     CHECK(cell_name(state, {Stage::context, 0, -1}).find("context[head 0, ") == 0);
     CHECK(step_inspector(state).formula == "Σ_c X[" + token + ", c] · W_Q[c, 0]");
     CHECK(has(build_step_view(after(state, {GoToStage{Stage::weights}})).result.tooltip,
-              "head 1 of 0…1"));
+              "head 1 (0–1)"));
     CHECK(has(after(state, {SelectCell{{Stage::q, 99, 7}}}).message.words,
               "row 99, column 7, counted from 0"));
 }
@@ -239,7 +239,7 @@ TEST_CASE(
     CHECK(one.formula == "Y = context W_O");
     CHECK(one.title == "Output");
     const AppState two = after(two_heads_state(), {ShowHead{1}, GoToStage{Stage::scores}});
-    CHECK(build_step_view(two).title == "Raw scores, head 1 of 0…1");
+    CHECK(build_step_view(two).title == "Raw scores, head 1 (0–1)");
     CHECK(build_step_view(after(two, {GoToEnd{true}})).formula == "Y = concat(heads) W_O");
     const AppState output = after(initial_state(), {SelectCell{{Stage::output, 0, 0}}});
     CHECK(step_inspector(output).formula == "Σ_n context[The, n] · W_O[n, 0]");

@@ -347,7 +347,7 @@ void carry_out(AppState& state, const ShowHead& action) {
     settle(state);
     if (action.layer)
         return say(state, fmt::format("Layer {}, head {}.", *action.layer, action.head));
-    say(state, size.batch == 1 ? fmt::format("Head {} of 0 … {}.", action.head, size.heads - 1)
+    say(state, size.batch == 1 ? fmt::format("Head {} (0–{}).", action.head, size.heads - 1)
                                : fmt::format("Sequence {}, head {}.", batch, action.head));
 }
 
@@ -371,7 +371,7 @@ void carry_out(AppState& state, const ShowLayer& action) {
     }
     state.effect.reset();
     settle(state);
-    say(state, fmt::format("Layer {} of 0 … {}.", action.layer, layers - 1));
+    say(state, fmt::format("Layer {} (0–{}).", action.layer, layers - 1));
 }
 
 void carry_out(AppState& state, const SetBackend& action) {

@@ -118,6 +118,14 @@ OpenKeys add_tokens(const AppState& state, const std::vector<double>& p, Competi
 
 }  // namespace
 
+Index raised_key(const AppState& state) {
+    const std::vector<double> p = jacobian_weights(state);
+    if (p.empty()) return gradients_look(state).raised.value_or(0);
+    const auto largest = std::ranges::max_element(
+        p, [](double a, double b) { return !std::isnan(b) && (std::isnan(a) || a < b); });
+    return std::min(gradients_look(state).raised.value_or(largest - p.begin()), std::ssize(p) - 1);
+}
+
 CompetitionView build_competition(const AppState& state) {
     CompetitionView view;
     const std::vector<double> p = jacobian_weights(state);
@@ -133,7 +141,7 @@ CompetitionView build_competition(const AppState& state) {
     }
     const Document& document = state.document();
     view.row = gradients_look(state).row;
-    view.raised = std::clamp<Index>(gradients_look(state).raised, 0, count - 1);
+    view.raised = raised_key(state);
     const auto [open, unknown] = add_tokens(state, p, view);
     const CompetitionToken& raised = view.at(view.raised);
     for (CompetitionToken& token : view.tokens) fill_token(raised, token);

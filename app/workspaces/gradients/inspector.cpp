@@ -77,7 +77,7 @@ InspectorView gradients_inspector(const AppState& state) {
     const GradientsLook& look = gradients_look(state);
     const Document& document = state.document();
     const auto labels = axis_labels(state, Axis::key, static_cast<Index>(p.size()));
-    const auto raised = static_cast<std::size_t>(std::min<Index>(look.raised, std::ssize(p) - 1));
+    const auto raised = static_cast<std::size_t>(raised_key(state));
     view.empty = false;
     view.role = Role::weight;
     view.title = fmt::format("row {}: the score of {} is raised by 1",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "app/common/cell.h"
 #include "app/common/state.h"
@@ -14,7 +15,8 @@ struct LossGradients;
 struct GradientsLook {
     OperandId tensor = Stage::scores;  // whose gradient is drawn
     Index row = 0;                     // of the weights, whose Jacobian is drawn
-    Index raised = 0;                  // key whose score is raised
+    std::optional<Index> raised =
+        {};  // key whose score is raised; none: that of the largest weight
     // of the moment: in no session and no journal
     std::shared_ptr<const LossGradients> result;  // null: not computed
 };

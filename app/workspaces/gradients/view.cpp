@@ -139,7 +139,7 @@ GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
                                           : "factor · (diag(a) − a aᵀ)",
                     jacobian_sums(document, p));
     grid.editable = false;
-    const Index raised = std::min(gradients_look(state).raised, n - 1);
+    const Index raised = raised_key(state);
     grid.selected = std::pair(raised, raised);
     grid.focus_row = grid.focus_column = raised;
     return grid;

@@ -81,6 +81,8 @@ std::vector<double> jacobian_weights(const AppState& state);
 std::vector<double> score_slopes(const AppState& state);
 /// Whether that row may attend to a key.
 bool may_attend_in_row(const AppState& state, Index key);
+/// The key whose score is raised: the one that was chosen, else that of the row's largest weight, the first of them.
+Index raised_key(const AppState& state);
 CompetitionView build_competition(const AppState& state);
 /// Why the bars of W_Q stand as they do, with the rows that the view has; "" where nothing needs a word.
 std::string why_words(const LossGradients& result, const GradientsView& view);

@@ -27,7 +27,7 @@ SelectJacobianRow nearest(const AppState& state, Index row, Index raised) {
 
 Action moved_row(const AppState& state, Index rows, Index keys) {
     const GradientsLook& look = gradients_look(state);
-    return nearest(state, look.row + rows, look.raised + keys);
+    return nearest(state, look.row + rows, raised_key(state) + keys);
 }
 
 /// Another link of the chain.
@@ -42,9 +42,9 @@ Action tensor_beside(const AppState& state, Index step) {
 
 void settle_gradients(AppState& state) {
     GradientsLook& look = gradients_look(state);
-    const SelectJacobianRow there = nearest(state, look.row, look.raised);
+    const SelectJacobianRow there = nearest(state, look.row, look.raised.value_or(0));
     look.row = there.row;
-    look.raised = there.column;
+    if (look.raised) look.raised = there.column;
 }
 
 void enter_gradients(AppState& state) {
@@ -80,7 +80,7 @@ void write_gradients(Visitor& part, const AppState& state) {
     std::string tensor(key_of(look.tensor));
     part("tensor", tensor);
     part("row", look.row);
-    part("raised", look.raised);
+    if (look.raised) part("raised", *look.raised);
 }
 
 void read_gradients(Fields& fields, AppState& state) {
@@ -93,7 +93,7 @@ void read_gradients(Fields& fields, AppState& state) {
         fields.complain(
             fmt::format("has 'tensor' = \"{}\": expected a stage or a parameter", shortened(key)));
     fields.read_index("row", look.row);
-    fields.read_index("raised", look.raised);
+    if (fields.find("raised") != nullptr) fields.read_index("raised", look.raised.emplace(0));
     settle_gradients(state);
 }
 
@@ -168,7 +168,7 @@ const WorkspaceInfo kGradientsWorkspace{
     .lacks = gradients_lacks,
     .enter = enter_gradients,
     .add_commands = add_gradients_commands,
-    .clear = [](AppState& state) { gradients_look(state).raised = 0; },
+    .clear = [](AppState& state) { gradients_look(state).raised.reset(); },
     .settle = settle_gradients,
     .forget = [](AppState& state) { gradients_look(state) = {}; },
     .has_side = [](const AppState&) { return true; },

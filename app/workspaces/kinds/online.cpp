@@ -257,8 +257,8 @@ OnlineView build_online_view(const AppState& state) {
     view.heading = fmt::format("row {} of {}: {}", axis_label(state, Axis::query, at->row),
                                view.side == KindsSide::a ? "A" : "B", kind_words(at->side.kind));
     view.sentence = sentence_of(*at);
-    view.step = at->taken == 0 ? fmt::format("before chunk 0 of 0…{}", at->chunks() - 1)
-                               : fmt::format("chunk {} of 0…{}", at->taken - 1, at->chunks() - 1);
+    view.step = at->taken == 0 ? fmt::format("before chunk 0 (0–{})", at->chunks() - 1)
+                               : fmt::format("chunk {} (0–{})", at->taken - 1, at->chunks() - 1);
     const auto labels = axis_labels(state, Axis::key, at->result.call.k.shape().t);
     for (std::size_t j = 0; j < labels.size(); ++j)
         view.keys.push_back(key_of(*at, static_cast<Index>(j), labels[j]));

@@ -304,7 +304,7 @@ void fill_softmax_alone(const AppState& state, SaturationView& view) {
     view.table = table_view(medians);
     view.stale = !(curves.settings == settings) || !curves.sweep;
     view.row_caption =
-        view.drawn ? fmt::format("One draw of them: {} of 0…{}", controls.draw, settings.trials - 1)
+        view.drawn ? fmt::format("One draw of them: {} (0–{})", controls.draw, settings.trials - 1)
                    : "The weights, key by key";
     const SaturationPair pair = saturation_at(settings, controls.d_k, controls.draw);
     set_sides(view, pair, state.theme);

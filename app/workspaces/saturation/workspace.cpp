@@ -58,7 +58,7 @@ void add_saturation_commands(std::vector<Command>& list, const AppState& state) 
     add("Compare with this d_k: pin it", Key::c, PinSaturation{controls.d_k});
     add(sampled ? "Model: fixed logits" : "Model: sampled q and k", Key::m,
         SetSaturationModel{sampled ? SaturationModel::fixed_logits : SaturationModel::sampled});
-    add("Five bars: the fixed logits of the demonstration", Key::b, ShowFiveBars{});
+    add("Example of five keys: the fixed logits of the demonstration", Key::b, ShowFiveBars{});
     add("Draw again", Key::r, Redraw{}, sampled);
     add(details ? "Close the details: gradients"
                 : "Details: softmax alone, its Jacobian and weights",
@@ -137,7 +137,7 @@ Result<void> prepare(const AppState&, SaturationControls& next, std::string_view
 void carry_out(AppState& state, const Redraw&) {
     SaturationControls next = saturation_controls(state);
     next.draw = (next.draw + 1) % next.settings.trials;
-    const std::string words = fmt::format("Draw {} of 0…{}", next.draw, next.settings.trials - 1);
+    const std::string words = fmt::format("Draw {} (0–{})", next.draw, next.settings.trials - 1);
     edit_controls(state, std::move(next), words);
 }
 

@@ -135,7 +135,7 @@ Row row_of(const AppState& state) {
     const Document& document = state.document();
     const TraceD& trace = gradients(state).sides[0].trace;
     Row row;
-    row.query = look.row, row.raised = std::min(look.raised, document.size.tk - 1);
+    row.query = look.row;
     row.factor = score_factor(document.spec, document.size.d_k);
     for (Index j = 0; j < document.size.tk; ++j) {
         row.all.push_back(trace[Stage::weights](state.batch, state.head, look.row, j));
@@ -149,6 +149,12 @@ Row row_of(const AppState& state) {
         row.a.push_back(row.all.back());
         row.slope.push_back(row.factor * (1.0 - bent * bent));
     }
+    for (Index j = 1; j < document.size.tk; ++j) {  // the first of the largest, NaN aside
+        const auto at = [&](Index k) { return row.all[static_cast<std::size_t>(k)]; };
+        if (at(j) > at(row.raised) || (std::isnan(at(row.raised)) && !std::isnan(at(j))))
+            row.raised = j;
+    }
+    if (look.raised) row.raised = std::min(*look.raised, document.size.tk - 1);
     return row;
 }
 /// ‖J‖₂ by iteration, J = (diag(a) − a aᵀ) diag(slope).

@@ -217,12 +217,12 @@ bool check_cache(const Told& told) {
 }
 
 constexpr Claim kClaims[] = {
-    {"[{}], head {} of 0…{}",  // the sizes of a tensor
+    {"[{}], head {} (0–{})",  // the sizes of a tensor
      [](const Told& told) {
          return told.count(2) == size(told).heads - 1 && told.count(1) <= told.count(2) &&
                 split(told.part[0], ", ").size() == 4;
      }},
-    {"Head {} of 0 … {}",
+    {"Head {} (0–{})",
      [](const Told& told) {
          return told.count(0) == told.state.head && told.count(1) == size(told).heads - 1;
      }},
@@ -309,12 +309,12 @@ constexpr Claim kClaims[] = {
      check_title},
     {"the cache alone: {}", check_cache},
     {"{}: Esc shows all", [](const Told& told) { return tensor_rows(told.state).empty(); }},
-    {"One draw of them: {} of 0…{}",
+    {"One draw of them: {} (0–{})",
      [](const Told& told) {
          return told.count(0) == saturation(told).draw &&
                 told.count(1) == saturation(told).settings.trials - 1;
      }},
-    {"Draw {} of 0…{}",
+    {"Draw {} (0–{})",
      [](const Told& told) { return told.count(0) <= told.count(1); }},  // of a time before
     {"s_j = q·k_j, every component of q and of {} keys drawn from N(0, 1)",
      [](const Told& told) { return told.count(0) == saturation(told).settings.keys; }},

@@ -48,9 +48,9 @@ void draw_saturation_controls(const SaturationView& view, ControlBar& bar) {
         draw_sampling(view, bar);
     else
         draw_logits(view, bar);
-    const Tip tip{"logits 0.5, 0.9, 0, 1.2, 0.6 at d_k = 64",
+    const Tip tip{"five keys, one bar each: logits 0.5, 0.9, 0, 1.2, 0.6 at d_k = 64",
                   "The demonstration with fixed logits: 16.1, 24.0, 9.8, 32.4 and 17.8 % scaled."};
-    if (bar.button("five bars", "five bars", tip)) bar.out.push_back(view::ShowFiveBars{});
+    if (bar.button("five bars", "example: 5 keys", tip)) bar.out.push_back(view::ShowFiveBars{});
     if (view.drawn) bar.field<view::ShowSaturationDetails>(view.look);
     if (!view.gradients) bar.field<view::ShowRawDerivative>(view.look);
 }
