@@ -5,8 +5,11 @@
 #include <fstream>
 #include <random>
 
+#include <fmt/ranges.h>
+
 #include "core/corpus/file.h"
 #include "core/corpus/measure.h"
+#include "core/corpus/texts.h"
 #include "core/io/json.h"
 #include "core/models/groups.h"
 #include "core/models/several_texts.h"
@@ -163,6 +166,19 @@ TEST_CASE(
     for (std::size_t end = lines.rfind('\n', lines.size() - 2); end != lines.npos && end > 0;
          end = lines.rfind('\n', end - 1))
         CHECK_FALSE(parse_corpus_lines(lines.substr(0, end + 1), "x"));  // a line is missing
+}
+
+TEST_CASE("a text of as many tokens as the model takes is read, of one more left out") {
+    const Model model = Model::open(test::golden_model("gpt2")).value();
+    const Index most = model.most_tokens().value();
+    const auto read = [&](Index count) {
+        const std::vector<Index> ids(static_cast<std::size_t>(count), 1);
+        return read_text_line(model, fmt::format(R"({{"tokens": [{}]}})", fmt::join(ids, ", ")),
+                              true);
+    };
+    CHECK_FALSE(read(most).left_out);
+    CHECK(std::ssize(read(most).tokens) == most);
+    CHECK(read(most + 1).left_out == LeftOut::too_long);
 }
 
 TEST_CASE("several texts at once: weights and measures of each are those of the text by itself") {

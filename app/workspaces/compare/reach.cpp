@@ -243,7 +243,7 @@ ReachView reach_view(const AppState& state) {
     view.lacks = reach.lacks;
     if (!view.lacks.empty()) return view;
     const CellRef cell{Stage::weights, reach.row, reach.column};
-    view.title = fmt::format("What gives {}, now {}, the weight {} ?", cell_name(state, cell),
+    view.title = fmt::format("What gives {}, now {}, the weight {}?", cell_name(state, cell),
                              number(reach.now), number(view.target));
     view.lines.push_back(
         {"score",

@@ -153,7 +153,7 @@ bool check_step(const Told& told) {
     return is_most(sizes, n) && count_largest(sizes) == 1 + others &&
            shows(at.starts_with("+") ? at.substr(1) : at, change[n]);
 }
-/// "What gives A[it, animal], now 0.65, the weight 0.5 ?"
+/// "What gives A[it, animal], now 0.65, the weight 0.5?"
 bool check_asked(const Told& told) {
     const Reach reach = reach_of(told.state);
     const auto cell = named(told.state, told.part[0]);
@@ -446,7 +446,7 @@ constexpr Claim kClaims[] = {
     {"The pair is masked: no score, query or word gives it a weight", check_masked_pair},
     {"‖Δ{}‖ = {}, most in column {}: {}", check_step},
     {"‖Δ{}‖ = {}", check_step},
-    {"What gives {}, now {}, the weight {} ?", check_asked},
+    {"What gives {}, now {}, the weight {}?", check_asked},
     {"Δs = {}: {} → {}", check_score_step},
     {"none: these scores are no dot products, so a step of a vector does not move them evenly",
      [](const Told& told) { return told.state.document().spec.score != Score::dot; }},

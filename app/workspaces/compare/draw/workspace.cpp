@@ -15,6 +15,8 @@ using view::CompareView, view::GridView;
 
 // Design units.
 constexpr float kPins = 340.0F, kStages = 130.0F, kTarget = 260.0F;
+constexpr float kReachLine = 640.0F;  // from here on its words stand in lines
+constexpr float kReachShare = 0.36F;  // of the canvas, beside one matrix
 
 /// `count` of them from the n-th on; which pair is pointed at.
 std::optional<large::Cell> draw_matrices(const CompareView& view, std::size_t n, std::size_t count,
@@ -60,6 +62,13 @@ void draw_reach(const CompareView& view, const Frame& frame, view::Actions& out)
     const view::ReachView& reach = view.reach;
     if (!reach.lacks.empty())
         return wrapped_words(frame, frame.fonts.body, frame.theme.muted, reach.lacks);
+    const bool narrow = ImGui::GetContentRegionAvail().x < frame.px(kReachLine);
+    const auto line_of = [&](const Font& font, const std::string& text, float room) {
+        if (narrow) return wrapped_words(frame, font, frame.theme.text, text);
+        ImGui::AlignTextToFramePadding();
+        words(frame, font, frame.theme.text, fit_text(frame, font, text, room));
+    };
+    if (narrow) line_of(frame.fonts.strong, reach.title, 0.0F);
     const Tip tip{"The weight that the selected pair is to have",
                   "Nothing is changed until a button is pressed. Keys: U, D"};
     const std::string value = view::number(reach.target);
@@ -67,20 +76,18 @@ void draw_reach(const CompareView& view, const Frame& frame, view::Actions& out)
     if (const auto target = real_slider(frame, "##target", words_of, reach.target, 0.001, 0.999,
                                         frame.px(kTarget), tip, out))
         out.push_back(view::SetTargetWeight{*target});
-    ImGui::SameLine(0.0F, frame.px(16));
-    ImGui::AlignTextToFramePadding();
-    words(frame, frame.fonts.strong, frame.theme.text,
-          fit_text(frame, frame.fonts.strong, reach.title, ImGui::GetContentRegionAvail().x));
+    if (!narrow) {
+        ImGui::SameLine(0.0F, frame.px(16));
+        line_of(frame.fonts.strong, reach.title, ImGui::GetContentRegionAvail().x);
+    }
     for (const view::ReachLine& line : reach.lines) {
         ImGui::PushID(line.title.c_str());
-        ImGui::AlignTextToFramePadding();
-        const float room = ImGui::GetContentRegionAvail().x -
-                           (line.applies ? button_width(frame, "apply") + frame.px(12) : 0.0F);
-        words(frame, frame.fonts.body, frame.theme.text,
-              fit_text(frame, frame.fonts.body, line.title + ": " + line.words, room));
-        tooltip(frame, line.title + ": " + line.words, line.tip);
+        const std::string text = line.title + ": " + line.words;
+        const float button_room = line.applies ? button_width(frame, "apply") + frame.px(12) : 0.0F;
+        line_of(frame.fonts.body, text, ImGui::GetContentRegionAvail().x - button_room);
+        tooltip(frame, text, line.tip);
         if (line.applies) {
-            ImGui::SameLine(0.0F, frame.px(12));
+            if (!narrow) ImGui::SameLine(0.0F, frame.px(12));
             if (button(frame, "apply", "apply", {"Make this change", "One step of undo"}))
                 out.push_back(view::ApplyTargetWeight{line.word});
         }
@@ -101,10 +108,17 @@ std::string draw_compare_workspace(const view::AppState& state, const WorkArea& 
     add_matrices(parts, view.grids, [&](const Box& box, std::size_t n, std::size_t count) {
         if (const auto cell = draw_matrices(view, n, count, box, frame, out)) hovered = cell;
     });
-    if (r.chrome)
-        parts.others.push_back(
-            {"reach", "another weight", [&](const Box&) { draw_reach(view, around(frame), out); },
-             CanvasPart::Where::below, 0.0F, [&](ImVec2) { return reach_height(view); }});
+    // Beside the one matrix there is before anything is pinned, else beneath what is compared.
+    CanvasPart reach{"reach", "another weight",
+                     [&](const Box&) { draw_reach(view, around(frame), out); }};
+    if (view.pins.empty()) {
+        reach.where = CanvasPart::Where::right;
+        reach.share = kReachShare;
+    } else {
+        reach.where = CanvasPart::Where::below;
+        reach.size = [&](ImVec2) { return reach_height(view); };
+    }
+    if (r.chrome) parts.others.push_back(std::move(reach));
     std::string status = draw_parts(state, r, parts, frame, out);
     if (hovered != view.hovered) out.push_back(view::HoverCompareCell{hovered});
     return status;
