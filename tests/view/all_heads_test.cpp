@@ -268,7 +268,7 @@ TEST_CASE("journals of earlier versions choose heads by another name") {
     CHECK(state.document().layer == 1);
     CHECK(state.head == 2);
     CHECK(state.message.words.find("Layer 1, head 2: ") == 0);
-    CHECK(after(state, {ShowHead{0, {}, 7}}).message.words.find("There is no L7 H0") == 0);
+    CHECK(after(state, {ShowHead{0, {}, 7}}).message.words.find("There is no layer 7") == 0);
 }
 
 TEST_CASE("KL in nats by hand") {

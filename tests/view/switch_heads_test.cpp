@@ -151,7 +151,8 @@ TEST_CASE("what cannot be switched says why, and nothing is asked for") {
           "Interventions ask for a trained model: open a model's folder.");
     CHECK(refused(initial_state(), SwitchAllHeadsOn{}) ==
           "Interventions ask for a trained model: open a model's folder.");
-    CHECK(has(refused(two_by_two(), SwitchHead{2, 0, false}), "There is no L2 H0"));
+    CHECK(has(refused(two_by_two(), SwitchHead{2, 0, false}),
+              "There is no layer 2: layers count from 0, and there are 2."));
     CHECK(has(refused(two_by_two(), SwitchHead{0, 2, false}), "There is no L0 H2"));
     CHECK(refused(two_by_two(), SwitchHead{0, 1, true}) == "L0 H1 is on already.");
     const AppState split = after(two_by_two(), {SetHeads{4}});

@@ -21,7 +21,7 @@ does '"action":"show_head","head":1,"batch":null,"layer":0' press Right
 does '"action":"switch_head","layer":0,"head":1,"on":false' press w
 answered
 says 'Without L0 H1 the text'
-says 'Most changed: layer 1 head'
+says 'Most changed: L1 H'
 
 # The button of the popover does the same for the next head; undo brings that one back alone.
 does '"action":"show_head","head":2,"batch":null,"layer":0' press Right
@@ -50,7 +50,7 @@ says 'Without L0 H1 the text'
 
 does '"action":"switch_all_heads_on"' press shift+w
 answered
-says_not 'Without layer 0'
+says_not 'Without L0'
 does '"action":"undo"' press ctrl+z
 says 'Without L0 H1 the text'
 

@@ -48,8 +48,13 @@ std::string heads_fault(const Document& document) {
 std::string head_name(HeadPlace place) { return fmt::format("L{} H{}", place.layer, place.head); }
 
 std::string missing_head_words(const Document& document, HeadPlace place) {
-    return fmt::format("There is no {}: layers and heads count from 0, and layer {} has {} heads.",
-                       head_name(place), place.layer, heads_in_layer(document, place.layer));
+    const auto layers = std::ssize(document.layers);
+    if (place.layer >= layers)
+        return fmt::format("There is no layer {}: layers count from 0, and there {} {}.",
+                           place.layer, layers == 1 ? "is" : "are", layers);
+    return fmt::format("There is no {}: layers and heads count from 0, and layer {} has {}.",
+                       head_name(place), place.layer,
+                       counted(heads_in_layer(document, place.layer), "head"));
 }
 
 }  // namespace attn::view
