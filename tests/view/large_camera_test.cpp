@@ -188,6 +188,16 @@ TEST_CASE("rulers: round numbers from afar, words of tokens close by, documents 
     CHECK(std::ranges::any_of(near, [](const RulerMark& mark) {
         return mark.label.find_first_not_of("0123456789,") != std::string::npos && !mark.strong;
     }));
+    // A document that begins with the last column in view has its mark.
+    const Index starts[] = {0, 100, 101};
+    const AppState edge = after(state, {SetMapCamera{{400.0, 50.5, 0.1}}});
+    std::vector<double> strong;
+    for (const RulerMark& mark :
+         ruler(map_look(edge), true,
+               {.cells = 1024, .word = [](Index) { return std::string(); }, .starts = starts}))
+        if (mark.strong) strong.push_back(mark.at);
+    REQUIRE(strong.size() == 1);
+    CHECK(strong[0] == doctest::Approx(995.0));
     CHECK(round_step(0.0) == 1);
     CHECK(round_step(1.5) == 2);
     CHECK(round_step(2001.0) == 5000);
