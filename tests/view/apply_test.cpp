@@ -290,4 +290,7 @@ TEST_CASE("commands go round the heads and the sequences of a batch") {
     CHECK(pressed(head, "Next head").head == 0);
     CHECK(pressed(head, "Previous head").head == 0);
     CHECK(pressed(first, "Previous head").head == 1);
+    const AppState four = after(initial_state(), {SetHeads{4}});
+    CHECK(pressed(four, "Previous head").head == 3);
+    CHECK(pressed(pressed(four, "Next head"), "Previous head").head == 0);
 }
