@@ -74,6 +74,18 @@ TEST_CASE("a score lights its row of Q and its column of the transposed K") {
           std::vector<std::pair<Index, Index>>{{0, 1}, {1, 1}, {2, 1}, {3, 1}});
 }
 
+TEST_CASE("without W_O a number of the output lights its own in the context, and no other") {
+    const auto lit = [](Stage stage) {
+        const StepView view = build_step_view(
+            after(two_sequences_state(), {GoToStage{stage}, HoverCell{CellRef{stage, 1, 2}}}));
+        REQUIRE_FALSE(view.operands.empty());
+        return lit_cells(view.operands[0]);
+    };
+    CHECK(lit(Stage::output) == std::vector<std::pair<Index, Index>>{{1, 2}});
+    CHECK(lit(Stage::scores) ==
+          std::vector<std::pair<Index, Index>>{{1, 0}, {1, 1}, {1, 2}, {1, 3}});
+}
+
 TEST_CASE("weights show max, Σ exp, row sums and what is said of each row") {
     const StepView view = build_step_view(
         after(preset_state("cat-sat-mat"), {SetScaling{false}, GoToStage{Stage::weights}}));
