@@ -125,6 +125,17 @@ PlantedCase odd_scale() {
     return made;
 }
 
+PlantedCase no_temperature() {
+    Maker make({});
+    make.planted.spec = causal_spec();
+    make.planted.spec.scale = ScaleKind::value;
+    make.planted.spec.scale_value = 0.6;
+    make.planted.spec.temperature = 2.0;
+    make.plain.allowed = causal;
+    make.plain.factor = 0.6;
+    return make.done();
+}
+
 PlantedCase wrong_axis() {
     Maker make({});
     make.plain.over_queries = true;
@@ -378,7 +389,7 @@ const std::map<std::string_view, std::vector<std::function<PlantedCase()>>>& cas
         {"mask_dropped", {dropped, dropped_padding}},
         {"scale",
          {[] { return scaled_by(1.0 / 8.0); }, [] { return scaled_by(1.0); },
-          [] { return scaled_by(1.0 / std::sqrt(32.0)); }, odd_scale}},
+          [] { return scaled_by(1.0 / std::sqrt(32.0)); }, odd_scale, no_temperature}},
         {"softmax_axis", {wrong_axis}},
         {"gqa_tiled", {tiled}},
         {"rope_pairing",
