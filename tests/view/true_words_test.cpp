@@ -289,6 +289,8 @@ TEST_CASE("step: which columns decide a score, equal scores, asymmetry, entropie
     const AppState example = preset_state("cat-sat-mat");
     const std::string score = arithmetic_of(example, {Stage::scores, 0, 2});
     CHECK(has(score, "The largest product in size: column 0 (1.00)."));
+    CHECK(has(arithmetic_of(example, {Stage::scores, 1, 1}),
+              "The largest product in size: column 1 (1.00)."));
     CHECK(has(score, "No column tells mat from cat: the scores are the same."));
     const std::string toy = arithmetic_of(initial_state(), {Stage::scores, 2, 1});
     CHECK(has(toy, "Against "));
