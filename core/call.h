@@ -23,6 +23,12 @@ struct Dimensions {
     Index query_offset = 0;  // position of query 0
 };
 
+/// Position of query 0 in a call of that many queries and keys.
+inline Index query_offset(const AttentionSpec& spec, const Dimensions& size) {
+    const bool bottom_right = spec.mask.causal == CausalAlign::bottom_right;
+    return spec.query_offset.value_or(bottom_right ? size.tk - size.tq : 0);
+}
+
 /// One attention call whose inputs and options fit together: validate() alone makes it, and backends trust it. It looks
 /// at the inputs, which the caller keeps.
 template <class Scalar>

@@ -101,12 +101,6 @@ std::string check_offset(Index offset) {
                   offset);
 }
 
-/// Position of query 0.
-Index query_offset(const AttentionSpec& spec, const Dimensions& size) {
-    const bool bottom_right = spec.mask.causal == CausalAlign::bottom_right;
-    return spec.query_offset.value_or(bottom_right ? size.tk - size.tq : 0);
-}
-
 std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
     if (spec.query_offset && spec.mask.causal == CausalAlign::bottom_right &&
         *spec.query_offset != size.tk - size.tq)

@@ -1,7 +1,6 @@
 // b batch entry, h head, i query row, j key column.
 
 #include "core/verify/signs.h"
-#include "core/entries.h"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
+#include "core/entries.h"
 #include "core/masks.h"
 
 namespace attn::verify {
@@ -235,8 +236,7 @@ Dimensions size_of(const Tensor& weights, const AttentionSpec& spec) {
     const Shape shape = weights.shape();
     size.batch = shape.b, size.heads = size.kv_heads = shape.h, size.tq = shape.t,
     size.tk = shape.d;
-    const bool right = spec.mask.causal == CausalAlign::bottom_right;
-    size.query_offset = spec.query_offset.value_or(right ? size.tk - size.tq : 0);
+    size.query_offset = query_offset(spec, size);
     return size;
 }
 

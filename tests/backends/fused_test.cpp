@@ -103,6 +103,25 @@ TEST_CASE("fused gives forbidden keys no gradient even where K and V are NaN") {
     });
 }
 
+TEST_CASE("fused: a NaN key that no query may attend to changes no gradient of another") {
+    Case one = normal_case("one key is NaN", {1, 2, 300, 24}, {1, 2, 300, 24}, 24);
+    one.spec.mask.causal = CausalAlign::bottom_right;
+    one.spec.mask.window = 70;
+    one.spec.mask.padding = {299};
+    const ExactCase exact = exact_of(one);
+    for (Index h = 0; h < 2; ++h)
+        for (Tensor* tensor : {&one.inputs.k, &one.inputs.v})
+            for (float& value : tensor->matrix(0, h).row(299)) value = kNan;
+    on_every_target([&] {
+        CAPTURE(simd_target());
+        const Trace d = both_passes(one.inputs, one.spec, "fused", one.upstream).d;
+        for (const Stage stage : {Stage::q, Stage::k, Stage::v}) {
+            const Tolerance tolerance{5e-6 * largest_of(exact.d[stage]), 0.0};
+            CHECK(tensor_mismatch(d[stage], exact.d[stage], tolerance, info(stage).key) == "");
+        }
+    });
+}
+
 TEST_CASE("fused makes NaN of empty rows and their gradients where they are to be NaN") {
     AttentionSpec spec = masked_by(2, 3, {1, 1, 0, 0, 0, 0});
     spec.empty_rows = EmptyRows::nan;

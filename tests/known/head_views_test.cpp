@@ -1,5 +1,6 @@
 // What is looked at in place of weights, against numbers worked out by hand.
 #include "core/head_views.h"
+#include "core/heads/matrix.h"
 
 #include <doctest/doctest.h>
 
@@ -19,6 +20,12 @@ MatrixView<const float> matrix(const std::vector<float>& values, Index rows, Ind
 }
 
 }  // namespace
+
+TEST_CASE("keys of a mean weight of at least the limit are heavy; without one there is no list") {
+    const std::vector<double> means{0.5, 0.25, 0.125};
+    CHECK(heavy_keys(means, 0.25) == ClippedKeys{1, 1, 0});
+    CHECK(heavy_keys(means, 0.51) == ClippedKeys());
+}
 
 TEST_CASE(
     "the table of what may be looked at: every row has its key, formula, caution and source") {

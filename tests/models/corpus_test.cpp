@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <random>
+#include <sstream>
 
 #include <fmt/ranges.h>
 
@@ -179,6 +180,23 @@ TEST_CASE("a text of as many tokens as the model takes is read, of one more left
     CHECK_FALSE(read(most).left_out);
     CHECK(std::ssize(read(most).tokens) == most);
     CHECK(read(most + 1).left_out == LeftOut::too_long);
+}
+
+TEST_CASE("a line longer than the longest is read past, and what follows it is the next line") {
+    std::istringstream in(std::string(kMostLineBytes, 'a') + "\n" +
+                          std::string(kMostLineBytes + 1, 'a') + "\nthe last");
+    std::string line;
+    bool too_long = true;
+    CHECK(next_line(in, line, too_long));
+    CHECK_FALSE(too_long);
+    CHECK(line.size() == kMostLineBytes);
+    CHECK(next_line(in, line, too_long));
+    CHECK(too_long);
+    CHECK(line.empty());
+    CHECK(next_line(in, line, too_long));
+    CHECK_FALSE(too_long);
+    CHECK(line == "the last");
+    CHECK_FALSE(next_line(in, line, too_long));
 }
 
 TEST_CASE("several texts at once: weights and measures of each are those of the text by itself") {

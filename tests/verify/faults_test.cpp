@@ -181,18 +181,19 @@ PlantedCase coarse(bool everything) {
     return make.done();
 }
 
-/// Batch entry 1 has two tokens of padding in front.
-PlantedCase left_padding() {
+/// Batch entry 1 has two tokens of padding in front; query 0 stands at position `first`.
+PlantedCase left_padding(Index first) {
     Maker make({});
     const auto valid = [](Index b, Index, Index j) { return b == 0 || j >= 2; };
     make.planted.spec.rope = Rope{};
+    make.planted.spec.query_offset = first;
     make.planted.spec.mask.custom = mask_of({2, 1, 1, 7}, valid);
     make.plain.allowed = valid;
     const auto angle = angle_of(8);
     const auto moved = [angle](Index p, Index c) { return angle(std::max<Index>(p - 2, 0), c); };
     make.plain.k = turned(make.plain.k, 0, true, angle);
-    const Tensor q = turned(make.plain.q, 0, true, angle),
-                 q_moved = turned(make.plain.q, 0, true, moved);
+    const Tensor q = turned(make.plain.q, first, true, angle),
+                 q_moved = turned(make.plain.q, first, true, moved);
     for_each_entry(q.shape(), [&](Index b, Index h, Index i, Index c) {
         make.plain.q(b, h, i, c) = (b == 0 ? q : q_moved)(b, h, i, c);
     });
@@ -395,7 +396,8 @@ const std::map<std::string_view, std::vector<std::function<PlantedCase()>>>& cas
         {"rope_pairing",
          {[] { return pairs(RopePairs::half); }, [] { return pairs(RopePairs::interleaved); }}},
         {"rope_angles", {[] { return coarse(true); }, [] { return coarse(false); }}},
-        {"padding_positions", {left_padding, wrong_end}},
+        {"padding_positions",
+         {[] { return left_padding(0); }, [] { return left_padding(3); }, wrong_end}},
         {"empty_rows", {[] { return empty_rows(1.0 / 7.0); }, [] { return empty_rows(kNan); }}},
         {"mask_value", {beaten}},
         {"window_off_by_one", {wide_window, narrow_window}},

@@ -87,6 +87,11 @@ TEST_CASE("the support of weights tells which mask was used instead") {
     CHECK(sign(signs(weights_of({}), causal_spec()), "mask_dropped").fits);
     const AttentionSpec decode = causal_spec(CausalAlign::bottom_right);
     CHECK(sign(signs(weights_of(causal_spec().mask, 3, 6), decode), "causal_alignment").fits);
+    AttentionSpec late = decode;  // query 0 stands at key 3
+    late.mask.window = 3;
+    MaskSpec last_two = late.mask;
+    last_two.window = 2;
+    CHECK(sign(signs(weights_of(last_two, 3, 6), late), "window_off_by_one").fits);
     MaskSpec upper;
     Mask mask({1, 1, 6, 6});
     for (Index i = 0; i < 6; ++i)
