@@ -9,6 +9,7 @@
 
 #include "core/engine.h"
 #include "core/metrics.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -24,8 +25,8 @@ Result<void> check_memory(const Memory& memory, std::span<const double> query, d
             "{} numbers of keys and {} of values are no {} pairs of widths {} and {}",
             memory.keys.size(), memory.values.size(), memory.size(), memory.d_k, memory.d_v));
     if (std::ssize(query) != memory.d_k)
-        return bad_input(
-            fmt::format("the query has {} numbers and each key {}", query.size(), memory.d_k));
+        return bad_input(fmt::format("the query has {} and each key {}",
+                                     counted(query.size(), "number"), memory.d_k));
     if (!(temperature > 0.0) || !finite(temperature))
         return bad_input(
             fmt::format("the temperature is {}: expected a finite number above 0", temperature));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -26,5 +27,7 @@ inline constexpr std::size_t kMostQuoted = 40;
 /// The first `most` code points and "…" where there are more. Valid UTF-8, on one line: control
 /// characters become spaces. Reads no more of the text than it gives back.
 std::string shortened(std::string_view text, std::size_t most = kMostQuoted);
+/// "1 key", "3 keys".
+std::string counted(std::int64_t count, std::string_view noun);
 
 }  // namespace attn

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/tensor.h"
+#include "core/text.h"
 
 namespace attn::view {
 
@@ -33,9 +34,7 @@ std::string size(Index rows, Index columns);
 /// "131,072".
 std::string grouped(Index number);
 /// "1 key", "3 keys".
-inline std::string counted(Index count, std::string_view noun) {
-    return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
+using attn::counted;
 /// ", and 2 others as much"; "" of 0.
 std::string as_much_words(Index others);
 /// "11 s", "2 min 5 s", "1 h 20 min".

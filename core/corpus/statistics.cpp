@@ -1,4 +1,5 @@
 #include "core/corpus/statistics.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -131,9 +132,9 @@ Result<void> CorpusResult::merge(const CorpusResult& other) {
                                      other.model.family));
     if (model.batch != other.model.batch)
         return bad_input(fmt::format(
-            "one was computed with {} texts at a time, the other with {}; expected the same, for "
+            "one was computed with {} at a time, the other with {}; expected the same, for "
             "numbers are rounded otherwise",
-            model.batch, other.model.batch));
+            counted(model.batch, "text"), other.model.batch));
     for (const auto& [mark, of] : other.files) {
         if (const auto found = files.find(mark); found != files.end()) {
             if (const auto twice = common_text(found->second, of))

@@ -4,6 +4,7 @@
 
 #include "core/engine.h"
 #include "core/head_views.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -20,7 +21,8 @@ std::string rollout_fault(const HeadsLayer& layer, Index tokens, Index n) {
             "positions of keys",
             n, layer.offset);
     if (layer.tq != tokens)
-        return fmt::format("layer {} has {} tokens, and the first layer {}", n, layer.tq, tokens);
+        return fmt::format("layer {} has {}, and the first layer {}", n, counted(layer.tq, "token"),
+                           tokens);
     return {};
 }
 
@@ -37,8 +39,8 @@ void find_norms(const Trace& trace, const Inputs& inputs, Index batch, HeadsLaye
     if (w_o->empty())
         layer.output_fault = "there is no W_O";
     else if (w_o->shape().t != layer.heads * width)
-        layer.output_fault = fmt::format("W_O has {} rows, not heads × d_v = {}", w_o->shape().t,
-                                         layer.heads * width);
+        layer.output_fault = fmt::format("W_O has {}, not heads × d_v = {}",
+                                         counted(w_o->shape().t, "row"), layer.heads * width);
     for (Index head = 0; head < layer.heads; ++head) {
         const auto values = v.matrix(batch, head * v.shape().h / layer.heads);
         layer.value_norms.push_back(row_norms(values));

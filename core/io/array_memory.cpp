@@ -1,6 +1,7 @@
 #include "core/io/array_memory.h"
 
 #include "core/memory.h"
+#include "core/text.h"
 
 namespace attn {
 
@@ -38,8 +39,8 @@ Result<void> check_text_memory(std::string_view what, const NpyHeader& header, d
             fmt::format("{} is text of shape {}; expected a text scalar or one axis of texts", what,
                         to_string(header.extents)));
     if (header.items > kMaxTexts)
-        return bad_input(
-            fmt::format("{} holds {} texts; expected at most {}", what, header.items, kMaxTexts));
+        return bad_input(fmt::format("{} holds {}; expected at most {}", what,
+                                     counted(header.items, "text"), kMaxTexts));
     const auto bytes = static_cast<double>(header.total_bytes);
     const double strings = static_cast<double>(header.items) * sizeof(std::string);
     return check_needed_memory(what, header, 2.0 * bytes + strings, held);

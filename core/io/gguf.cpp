@@ -169,9 +169,9 @@ class GgufReader {
             constexpr auto kMost = static_cast<std::uint64_t>(1) << 60U;
             if (fine() && (extent == 0 || extent > kMost / tensor.items))
                 return complain(
-                    fmt::format("has the array {} with {} numbers along an axis; expected 1 or "
+                    fmt::format("has the array {} with {} along an axis; expected 1 or "
                                 "more, and at most 2^60 in all",
-                                name, extent));
+                                name, counted(extent, "number")));
             tensor.items *= extent == 0 ? 1 : extent;
             tensor.extents.insert(tensor.extents.begin(), static_cast<Index>(extent));
         }
@@ -184,8 +184,8 @@ class GgufReader {
                 static_cast<std::uint64_t>(tensor.extents.empty() ? 1 : tensor.extents.back());
             if (columns % type->items != 0)
                 return complain(
-                    fmt::format("has the array {} of {} with {} columns; expected a multiple of {}",
-                                name, type->name, columns, type->items));
+                    fmt::format("has the array {} of {} with {}; expected a multiple of {}", name,
+                                type->name, counted(columns, "column"), type->items));
             tensor.bytes = tensor.items / type->items * type->bytes;
         }
         header_.tensors.push_back(std::move(tensor));
@@ -214,9 +214,9 @@ class GgufReader {
                     tensor.begin, aligned));
             if (tensor.begin > data || tensor.bytes > data - tensor.begin)
                 return complain(
-                    fmt::format("has the array {} at byte {} of the numbers, {} bytes, but there "
+                    fmt::format("has the array {} at byte {} of the numbers, {}, but there "
                                 "are {}: it may be cut off",
-                                name, tensor.begin, tensor.bytes, data));
+                                name, tensor.begin, counted(tensor.bytes, "byte"), data));
             tensor.begin += first;
         }
         std::ranges::stable_sort(header_.tensors, {}, &GgufTensor::begin);

@@ -199,9 +199,9 @@ Result<NpyArray> parse_npy(std::string_view bytes, std::string_view what) {
     const Result<NpyHeader> header = parse_npy_header(bytes, what);
     if (!header) return tl::unexpected(header.error());
     if (header->total_bytes != bytes.size())
-        return bad_input(fmt::format("{} has {} bytes, but its header of {} {} promises {}", what,
-                                     bytes.size(), header->type.name, to_string(header->extents),
-                                     header->total_bytes));
+        return bad_input(fmt::format("{} has {}, but its header of {} {} promises {}", what,
+                                     counted(bytes.size(), "byte"), header->type.name,
+                                     to_string(header->extents), header->total_bytes));
     const std::string_view data = bytes.substr(header->data_offset);
     if (is_text(header->type)) return load_text_array(*header, data, what);
     NpyNumbers numbers(*header);

@@ -11,6 +11,7 @@
 
 #include "core/io/array_memory.h"
 #include "core/io/npz.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -75,12 +76,12 @@ struct Reading {
 // Before anything is allocated: the header's promise against the zip's.
 Result<void> check_size(std::string_view what, const NpyHeader& header, std::uint64_t declared) {
     if (header.total_bytes != declared)
-        return bad_input(fmt::format("{} has {} bytes, but its header of {} {} promises {}", what,
-                                     declared, header.type.name, to_string(header.extents),
-                                     header.total_bytes));
+        return bad_input(fmt::format("{} has {}, but its header of {} {} promises {}", what,
+                                     counted(declared, "byte"), header.type.name,
+                                     to_string(header.extents), header.total_bytes));
     if (declared > kMaxArrayBytes)
-        return bad_input(fmt::format("{} has {} bytes; at most {} GiB are read", what, declared,
-                                     kMaxArrayBytes >> 30));
+        return bad_input(fmt::format("{} has {}; at most {} GiB are read", what,
+                                     counted(declared, "byte"), kMaxArrayBytes >> 30));
     return {};
 }
 

@@ -136,8 +136,8 @@ std::string packed_text(std::string_view text, std::string_view usual) {
 Result<std::string> unpacked_text(std::string_view packed, std::size_t most,
                                   std::string_view usual) {
     if (packed.size() > 2 * most)
-        return bad_input(
-            fmt::format("it has {} letters, more than {} bytes can need", packed.size(), most));
+        return bad_input(fmt::format("it has {}, more than {} bytes can need",
+                                     counted(packed.size(), "letter"), most));
     const Result<std::string> bytes = from_letters(packed);
     if (!bytes) return bytes;
     const auto form = bytes->empty() ? 2U : static_cast<unsigned>((*bytes)[0]);

@@ -9,6 +9,7 @@
 
 #include "core/kernels/projections.h"
 #include "core/scores/score.h"
+#include "core/text.h"
 
 namespace attn::large {
 namespace {
@@ -39,10 +40,10 @@ Result<void> check_shown(const AttentionSpec& spec, Index keys) {
         return bad_input(fmt::format(
             "dropout is {}: a map shows weights before dropout, so 0 is expected", spec.dropout));
     if (spec.score == Score::relative && keys > kMostDistanceKeys)
-        return bad_input(fmt::format(
-            "score relative over {} keys: a map of weights has a column of operands for "
-            "each, so at most {} are expected",
-            keys, kMostDistanceKeys));
+        return bad_input(
+            fmt::format("score relative over {}: a map of weights has a column of operands for "
+                        "each, so at most {} are expected",
+                        counted(keys, "key"), kMostDistanceKeys));
     if (!is_dot(spec.score) && spec.score != Score::relative)
         return bad_input(fmt::format(
             "score {}: a map of weights needs scores that are dot products, so dot, cosine, "

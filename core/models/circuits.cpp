@@ -10,6 +10,7 @@
 #include "core/models/ends.h"
 #include "core/models/layers.h"
 #include "core/models/spectrum.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -163,8 +164,8 @@ Result<void> check_tokens(const Model& model, HeadPlace at, const std::vector<Mo
     const Params& params = model.weights().blocks[static_cast<std::size_t>(at.layer)].attention;
     if (const Index width = params[Param::w_q].shape().t; width != embedding.shape().d)
         return bad_input(
-            fmt::format("layer {} reads vectors of {} numbers; expected {}, as the embedding has",
-                        at.layer, width, embedding.shape().d));
+            fmt::format("layer {} reads vectors of {}; expected {}, as the embedding has", at.layer,
+                        counted(width, "number"), embedding.shape().d));
     return {};
 }
 
@@ -360,9 +361,10 @@ Result<std::vector<Composition>> compositions(const Model& model, HeadPlace late
             if (!from) return tl::unexpected(from.error());
             if (from->o.cols() != to->q.rows())
                 return bad_input(fmt::format(
-                    "head {}.{} writes vectors of {} numbers and layer {} reads {}; expected equal "
+                    "head {}.{} writes vectors of {} and layer {} reads {}; expected equal "
                     "widths",
-                    at.layer, at.head, from->o.cols(), later.layer, to->q.rows()));
+                    at.layer, at.head, counted(from->o.cols(), "number"), later.layer,
+                    to->q.rows()));
             const Matrix out = triangle(from->v);
             const double size = (out * triangle(from->o.transpose()).transpose()).norm();
             const auto share = [&](const Matrix& reads, const Matrix& rest, double other) {

@@ -172,16 +172,16 @@ std::vector<bool> windowed_layers(ConfigReader& reader, const ModelConfig& confi
     std::vector<bool> windowed;
     const json* types = reader.find({"layer_types"});
     if (config.layers > kMostLayers) {
-        reader.complain(
-            fmt::format("has {} layers, of which some have a window; expected at most {}",
-                        config.layers, kMostLayers));
+        reader.complain(fmt::format("has {}, of which some have a window; expected at most {}",
+                                    counted(config.layers, "layer"), kMostLayers));
         return windowed;
     }
     for (Index layer = 0; types == nullptr && layer < config.layers; ++layer)
         windowed.push_back(otherwise(layer));
     if (types == nullptr) return windowed;
     if (!types->is_array() || std::ssize(*types) != config.layers)
-        reader.wrong(*types, fmt::format("one type for each of {} layers", config.layers));
+        reader.wrong(*types,
+                     fmt::format("one type for each of {}", counted(config.layers, "layer")));
     for (const json& type : *types) {
         if (type != "full_attention" && type != "sliding_attention")
             reader.wrong(*types, "\"full_attention\" or \"sliding_attention\" for each layer");
@@ -326,8 +326,8 @@ void read_sizes(ConfigReader& reader, ModelConfig& config) {
     config.most_tokens = reader.size({"max_position_embeddings", "n_positions"});
     config.epsilon = reader.positive({config.family->epsilon_key}, config.family->epsilon);
     if (config.heads > 0 && config.kv_heads > 0 && config.heads % config.kv_heads != 0)
-        reader.complain(fmt::format("has {} heads and {} key-value heads; expected a divisor",
-                                    config.heads, config.kv_heads));
+        reader.complain(fmt::format("has {} and {} key-value heads; expected a divisor",
+                                    counted(config.heads, "head"), config.kv_heads));
 }
 
 /// Of one stack.

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "core/models/config_reader.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -116,8 +117,8 @@ void set_share(ConfigReader& reader, const ModelConfig& config, double share, Ro
     const auto dims = static_cast<Index>(static_cast<double>(config.columns_of_head()) * share);
     if (dims < 2 || dims % 2 != 0 || dims > config.columns_of_head())
         return reader.complain(
-            fmt::format("turns {} of a head's {} columns; expected an even number of them", dims,
-                        config.columns_of_head()));
+            fmt::format("turns {} of a head's {}; expected an even number of them", dims,
+                        counted(config.columns_of_head(), "column")));
     rules.dims = dims;
 }
 

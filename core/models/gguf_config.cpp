@@ -279,9 +279,9 @@ class GgufConfig {
         const auto about = file_.arrays->about(array);
         if (about && about->bytes > kMostDivisors * sizeof(float)) {
             complain(
-                fmt::format("has the array '{}' of {} bytes; expected a number for each pair of a "
+                fmt::format("has the array '{}' of {}; expected a number for each pair of a "
                             "head's columns",
-                            array, about->bytes));
+                            array, counted(about->bytes, "byte")));
             return {};
         }
         const auto read = file_.arrays->read(array);

@@ -44,8 +44,9 @@ class GgufVocabulary {
             TokenizerStep::fault("has no 'tokenizer.ggml.scores'");
         for (const json* each : {scores, kinds})
             if (each != nullptr && (!each->is_array() || each->size() != tokens.size()))
-                TokenizerStep::fault(fmt::format(
-                    "has {} tokens, and other numbers of their scores or types", tokens.size()));
+                TokenizerStep::fault(
+                    fmt::format("has {}, and other numbers of their scores or types",
+                                counted(tokens.size(), "token")));
         for (std::size_t n = 0; n < tokens.size(); ++n)
             add(tokens[n], scores ? &(*scores)[n] : nullptr, kinds ? &(*kinds)[n] : nullptr);
     }
@@ -84,7 +85,7 @@ class GgufVocabulary {
             const Index id = step_.number(name);
             if (!pieces_.is_text(id))
                 TokenizerStep::fault(
-                    fmt::format("has '{}' = {} of {} tokens", name, id, pieces_.size()));
+                    fmt::format("has '{}' = {} of {}", name, id, counted(pieces_.size(), "token")));
             ids->push_back(id);
         }
     }

@@ -12,6 +12,7 @@
 #include "core/masks.h"
 #include "core/models/model.h"
 #include "core/models/read_out.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -82,9 +83,8 @@ Result<void> check_patch(const PatchIntervention& patch, const Model& model, Ind
                                      info(patch.part).key, shape.t, shape.d, count, width));
     for (const Index position : patch.positions)
         if (position < 0 || position >= tokens)
-            return bad_input(
-                fmt::format("there is no position {}: the text has {} tokens, counted from 0",
-                            position, tokens));
+            return bad_input(fmt::format("there is no position {}: the text has {}, counted from 0",
+                                         position, counted(tokens, "token")));
     return {};
 }
 
@@ -178,9 +178,8 @@ Result<PatchIntervention> patch_from(const ModelRun& source, HeadPlace at, Stage
     for (std::size_t n = 0; n < patch.positions.size(); ++n) {
         const Index position = patch.positions[n];
         if (position < 0 || position >= shape.t)
-            return bad_input(
-                fmt::format("there is no position {}: the text to patch from has {} tokens",
-                            position, shape.t));
+            return bad_input(fmt::format("there is no position {}: the text to patch from has {}",
+                                         position, counted(shape.t, "token")));
         std::ranges::copy(heads.matrix(0, at.head).row(position),
                           patch.vectors.matrix(0, 0).row(static_cast<Index>(n)).begin());
     }

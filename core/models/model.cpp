@@ -184,8 +184,8 @@ std::vector<std::string> Model::notes() const {
         notes.push_back(
             "queries and keys are those after RoPE, which scales each pair by its own number here");
     if (tokenizer_ && tokenizer_->longest())
-        notes.push_back(fmt::format("a text is cut to {} tokens: 'truncation' of tokenizer.json",
-                                    *tokenizer_->longest()));
+        notes.push_back(fmt::format("a text is cut to {}: 'truncation' of tokenizer.json",
+                                    counted(*tokenizer_->longest(), "token")));
     if (second_)
         for (std::string& each : second_->notes())
             if (std::ranges::find(notes, each) == notes.end()) notes.push_back(std::move(each));
@@ -269,7 +269,8 @@ Result<void> Model::check_tokens(std::span<const ModelToken> tokens, Index befor
     if (tokens.empty()) return bad_input("the text has no token");
     const Index count = before + std::ssize(tokens);
     if (const Index most = most_tokens().value_or(count); count > most)
-        return bad_input(fmt::format("the text has {} tokens; this model takes {}", count, most));
+        return bad_input(
+            fmt::format("the text has {}; this model takes {}", counted(count, "token"), most));
     for (const ModelToken& token : tokens)
         if (token.id < 0 || token.id >= weights_.embedding.shape().t)
             return bad_input(

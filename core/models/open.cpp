@@ -15,6 +15,7 @@
 #include "core/io/json.h"
 #include "core/models/gguf.h"
 #include "core/models/source.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -94,9 +95,9 @@ Result<Model> Model::open(const std::filesystem::path& path, KeptBlocks kept) {
                                return std::optional(std::move(made));
                            });
     if (tokenizer && *tokenizer && (*tokenizer)->size() > weights->embedding.shape().t)
-        return bad_input(fmt::format("{}: the tokenizer has {} tokens, the embedding {} rows",
-                                     path.string(), (*tokenizer)->size(),
-                                     weights->embedding.shape().t));
+        return bad_input(fmt::format("{}: the tokenizer has {}, the embedding {}", path.string(),
+                                     counted((*tokenizer)->size(), "token"),
+                                     counted(weights->embedding.shape().t, "row")));
     Model model(std::move(config), *std::move(weights),
                 tokenizer ? *std::move(tokenizer) : std::nullopt);
     if (!tokenizer) model.tokenizer_fault_ = tokenizer.error().sentence;

@@ -25,8 +25,8 @@ class CharacterMap {
     explicit CharacterMap(std::string bytes) : bytes_(std::move(bytes)) {
         const std::size_t length = bytes_.size() < 4 ? bytes_.size() : unit(0);
         if (bytes_.size() < 8 || length % 4 != 0 || length == 0 || length > bytes_.size() - 4)
-            TokenizerStep::fault(
-                fmt::format("has a map of characters of {} bytes that is cut off", bytes_.size()));
+            TokenizerStep::fault(fmt::format("has a map of characters of {} that is cut off",
+                                             counted(bytes_.size(), "byte")));
         units_ = length / 4;
         texts_ = std::string_view(bytes_).substr(4 + length);
     }

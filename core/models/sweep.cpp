@@ -14,6 +14,7 @@
 #include "core/models/ends.h"
 #include "core/models/read_out.h"
 #include "core/models/sweep_parts.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -146,9 +147,9 @@ Result<void> Sweep::align() {
     const PairedTokens pairs = pairs_of(given);
     if (pairs.empty() && !options_.alignment)
         return bad_input(fmt::format(
-            "the text to patch from has {} tokens and the text {}, and neither their first nor "
+            "the text to patch from has {} and the text {}, and neither their first nor "
             "their last tokens are equal; expected to be told which tokens are paired",
-            others.size(), tokens_));
+            counted(others.size(), "token"), tokens_));
     auto made = aligned(pairs, tokens_, std::ssize(others));
     if (!made) return tl::unexpected(made.error());
     made_.alignment = *std::move(made);

@@ -276,7 +276,8 @@ void read_template(const TokenizerStep& step, Around& around) {
             std::ranges::copy(special_ids(step, part.text("id")),
                               std::back_inserter(texts > 0 ? after : before));
     }
-    if (texts != 1) fault(fmt::format("has 'single' with {} texts; expected one", texts));
+    if (texts != 1)
+        fault(fmt::format("has 'single' with {}; expected one", counted(texts, "text")));
     around.put(std::move(before), std::move(after));
 }
 
@@ -316,8 +317,8 @@ Truncation truncation_of(const json& truncation, const Around& around) {
                               shortened(said), known[0], known[1]));
     const Index most = step.number("max_length");
     if (const Index own = std::ssize(around.before) + std::ssize(around.after); most < own)
-        fault(fmt::format("has 'max_length' = {} in 'truncation' and {} tokens around a text", most,
-                          own));
+        fault(fmt::format("has 'max_length' = {} in 'truncation' and {} around a text", most,
+                          counted(own, "token")));
     return {most, step.text_or("direction", "Right") == "Left"};
 }
 

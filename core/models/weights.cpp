@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/models/weight_reader.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -53,12 +54,13 @@ Result<void> split_qkv(const LinearWeights& qkv, const ModelConfig& config, Para
     const Index out = qkv.weight.shape().d;
     const Index parts = config.heads + 2 * config.kv_heads;
     if (out % parts != 0)
-        return bad_input(
-            fmt::format("q|k|v has {} columns; expected a multiple of {} heads", out, parts));
+        return bad_input(fmt::format("q|k|v has {}; expected a multiple of {}",
+                                     counted(out, "column"), counted(parts, "head")));
     const Index width = out / parts;
     if (config.head_width && width != *config.head_width)
-        return bad_input(fmt::format("q|k|v has {} columns; expected {}, {} of each of {} heads",
-                                     out, parts * *config.head_width, *config.head_width, parts));
+        return bad_input(fmt::format("q|k|v has {}; expected {}, {} of each of {}",
+                                     counted(out, "column"), parts * *config.head_width,
+                                     *config.head_width, counted(parts, "head")));
     if (config.family->qkv_order == QkvOrder::heads) {
         split_heads(qkv, config, width, params);
         return {};
@@ -159,9 +161,9 @@ std::string of_expert(std::string_view pattern, Index expert) {
 /// Gate and up in one matrix are as wide.
 void check_halves(Index columns, Index layer, Steps& steps) {
     if (columns % 2 != 0)
-        steps.keep(Error{fmt::format(
-            "layer {} has one matrix of {} columns for gate and up; expected an even number", layer,
-            columns)});
+        steps.keep(Error{
+            fmt::format("layer {} has one matrix of {} for gate and up; expected an even number",
+                        layer, counted(columns, "column"))});
 }
 
 /// gate, up and down under names that have the expert in them.
@@ -253,8 +255,8 @@ Index read_block(WeightReader& reader, const ModelConfig& config, Index layer, I
     if (reader.has(names.residual, layer))
         steps.take(reader.linear(names.residual, layer, in, width), block.residual);
     else if (width != in)
-        steps.keep(Error{fmt::format(
-            "layer {} makes {} numbers a token of {}; they cannot be added", layer, width, in)});
+        steps.keep(Error{fmt::format("layer {} makes {} a token of {}; they cannot be added", layer,
+                                     counted(width, "number"), in)});
     read_norms(reader, config, layer, in, width, block, steps);
     read_cross(reader, config, layer, width, block, steps);
     if (!steps.fine()) return 0;
@@ -288,10 +290,10 @@ void read_ends(WeightReader& reader, const ModelConfig& config, Index width, Mod
 void check_padding(const ArrayFile& file, const ModelConfig& config, const WeightMatrix& positions,
                    Steps& steps) {
     if (config.padding_id + 1 < positions.shape().t) return;
-    steps.keep(
-        Error{fmt::format("{} has {} positions, and those of tokens begin at {}, after "
-                          "'pad_token_id'; expected more",
-                          file.what(), positions.shape().t, config.padding_id + 1)});
+    steps.keep(Error{
+        fmt::format("{} has {}, and those of tokens begin at {}, after "
+                    "'pad_token_id'; expected more",
+                    file.what(), counted(positions.shape().t, "position"), config.padding_id + 1)});
 }
 
 /// Of a model of images: the class token, a vector for each place, and what makes a vector of each patch.

@@ -261,7 +261,7 @@ Result<Example> Sequences::typed(std::string_view words) const {
     const bool any = spec_.task == Task::text || spec_.task == Task::grammar;
     const auto count = std::ssize(typed);
     if (count == 0 || count > spec_.tokens || (!any && count != spec_.tokens))
-        return bad_input(fmt::format("the sentence has {} tokens; expected {}{}", count,
+        return bad_input(fmt::format("the sentence has {}; expected {}{}", counted(count, "token"),
                                      any ? "1 to " : "", spec_.tokens));
     Example example;
     for (const std::string& word : typed) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/cast.h"
+#include "core/text.h"
 #include "core/verify/extent.h"
 #include "core/verify/sides.h"
 
@@ -383,8 +384,8 @@ class Comparer {
             return fmt::format("equal within tolerance: {} array{}", report_.rows.size(),
                                report_.rows.size() == 1 ? "" : "s");
         }
-        return fmt::format("different: {} of {} arrays beyond tolerance; {}", beyond,
-                           report_.rows.size(), cause());
+        return fmt::format("different: {} of {} beyond tolerance; {}", beyond,
+                           counted(report_.rows.size(), "array"), cause());
     }
 
     std::string first_suspicion() const {

@@ -9,6 +9,7 @@
 
 #include "core/masks.h"
 #include "core/scores/score.h"
+#include "core/text.h"
 #include "core/verify/row_trials.h"
 
 namespace attn::verify {
@@ -194,8 +195,8 @@ bool attempt_skipped(RowTrials& rows) {
         for (Index n = 0; n < std::min(keys / tile, kMostTiles); ++n) {
             if (tile >= keys) break;
             for (const auto& [empty, words] : kEmpty)
-                if (!rows.attempt(fmt::format("keys {}–{} are skipped, tile {} of {} keys{}",
-                                              n * tile, (n + 1) * tile - 1, n, tile, words),
+                if (!rows.attempt(fmt::format("keys {}–{} are skipped, tile {} of {}{}", n * tile,
+                                              (n + 1) * tile - 1, n, counted(tile, "key"), words),
                                   [&, weight = empty](const Row& row) {
                                       return softmax_or(
                                           kept(row.logits, [&](Index j) { return j / tile != n; }),
@@ -353,7 +354,8 @@ bool attempt_one_tile(RowTrials& rows, Index tile) {
         for (const Index other : {n - 1, n + 1, Index{0}}) {
             if (other < 0 || other >= tiles || other == n) continue;
             if (!attempt_source(
-                    rows, fmt::format("tile {} of {} queries shows tile {}", n, tile, other),
+                    rows,
+                    fmt::format("tile {} of {} shows tile {}", n, counted(tile, "querie"), other),
                     [=](Index i) { return i / tile == n ? i + (other - n) * tile : i; }))
                 return false;
         }
@@ -404,7 +406,7 @@ Reason wrong_query_tile(const Trial& trial, const Take& take) {
     for (const Index tile : kTiles) {
         if (tile >= queries) continue;
         const auto words = [&](std::string_view what) {
-            return fmt::format("each tile of {} queries shows the tile {}", tile, what);
+            return fmt::format("each tile of {} shows the tile {}", counted(tile, "querie"), what);
         };
         if (!attempt_source(rows, words("before"),
                             [=](Index i) { return i < tile ? i : i - tile; }) ||
@@ -413,10 +415,10 @@ Reason wrong_query_tile(const Trial& trial, const Take& take) {
             return {};
         const Index last = queries / tile * tile;
         if (queries % tile != 0 &&
-            !attempt_source(
-                rows,
-                fmt::format("the last, partial tile of {} queries starts at Tq − {}", tile, tile),
-                [=](Index i) { return i < last ? i : queries - tile + i - last; }))
+            !attempt_source(rows,
+                            fmt::format("the last, partial tile of {} starts at Tq − {}",
+                                        counted(tile, "querie"), tile),
+                            [=](Index i) { return i < last ? i : queries - tile + i - last; }))
             return {};
         if (!attempt_one_tile(rows, tile)) return {};
     }

@@ -1,4 +1,5 @@
 #include "core/io/arrays/mapped.h"
+#include "core/text.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -83,8 +84,8 @@ Result<void> MappedFile::check_whole() const {
     std::error_code fault;
     const auto now = fs::file_size(path_, fault);
     if (!fault && now < size_)
-        return bad_input(fmt::format("{} has {} bytes; it had {} when it was opened",
-                                     path_.string(), now, size_));
+        return bad_input(fmt::format("{} has {}; it had {} when it was opened", path_.string(),
+                                     counted(now, "byte"), size_));
     return {};
 }
 

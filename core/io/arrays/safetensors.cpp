@@ -76,8 +76,8 @@ bool is_eight_bits(const Entry& entry) { return entry.dtype.starts_with("F8_"); 
 std::string words_of(const json& value) {
     constexpr std::size_t kShort = 8;
     if (value.is_structured() && value.size() > kShort)
-        return fmt::format("{} of {} values", value.is_array() ? "a list" : "an object",
-                           value.size());
+        return fmt::format("{} of {}", value.is_array() ? "a list" : "an object",
+                           counted(value.size(), "value"));
     if (value.is_structured() && std::ranges::any_of(value, &json::is_structured))
         return value.is_array() ? "a list of lists" : "an object";
     return shortened(value.dump());
@@ -136,12 +136,12 @@ Result<void> read_offsets(const json& row, const std::string& what, std::uint64_
     entry.end = static_cast<std::uint64_t>(offsets->back());
     if (entry.begin > entry.end || entry.end > data)
         return bad_input(
-            fmt::format("{} has the data_offsets {} to {}, but the file has {} bytes of data: it "
+            fmt::format("{} has the data_offsets {} to {}, but the file has {} of data: it "
                         "may be cut off",
-                        what, entry.begin, entry.end, data));
+                        what, entry.begin, entry.end, counted(data, "byte")));
     if (!entry.known || entry.end - entry.begin == entry.header.total_bytes) return {};
-    return bad_input(fmt::format("{} has {} bytes, but {} {} needs {}", what,
-                                 entry.end - entry.begin, entry.dtype,
+    return bad_input(fmt::format("{} has {}, but {} {} needs {}", what,
+                                 counted(entry.end - entry.begin, "byte"), entry.dtype,
                                  to_string(entry.header.extents), entry.header.total_bytes));
 }
 
@@ -176,21 +176,21 @@ Result<void> check_apart(const std::string& file, const std::vector<Entry>& sort
 Result<std::string_view> find_header(std::string_view bytes, const std::string& file) {
     if (bytes.size() < kLengthBytes)
         return bad_input(
-            fmt::format("{} has {} bytes; a .safetensors file has at least {}, the "
+            fmt::format("{} has {}; a .safetensors file has at least {}, the "
                         "length of its header",
-                        file, bytes.size(), kLengthBytes));
+                        file, counted(bytes.size(), "byte"), kLengthBytes));
     std::uint64_t length = 0;
     for (std::size_t i = kLengthBytes; i-- > 0;)
         length = length << 8 | static_cast<unsigned char>(bytes[i]);
     const std::uint64_t rest = bytes.size() - kLengthBytes;
     if (length > rest)
         return bad_input(
-            fmt::format("{} claims a header of {} bytes, but {} follow: it is cut off "
+            fmt::format("{} claims a header of {}, but {} follow: it is cut off "
                         "or no .safetensors file",
-                        file, length, rest));
+                        file, counted(length, "byte"), rest));
     if (length > kMaxSafetensorsHeader)
-        return bad_input(fmt::format("{} has a header of {} bytes; at most {} MiB are read", file,
-                                     length, kMaxSafetensorsHeader >> 20));
+        return bad_input(fmt::format("{} has a header of {}; at most {} MiB are read", file,
+                                     counted(length, "byte"), kMaxSafetensorsHeader >> 20));
     return bytes.substr(kLengthBytes, length);
 }
 

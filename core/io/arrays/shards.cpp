@@ -60,9 +60,9 @@ Result<Arrays> open_shard(const fs::path& index, const WeightMap& map, const std
     if (fs::exists(path, ignored)) return open_safetensors(path);
     const auto first = std::ranges::find(map, shard, &WeightMap::value_type::second);
     const auto count = std::ranges::count(map, shard, &WeightMap::value_type::second);
-    return bad_input(fmt::format("{}: the shard {} is missing, which has {} of {} arrays ({}{})",
-                                 index.string(), shard, count, map.size(), shortened(first->first),
-                                 count > 1 ? ", …" : ""));
+    return bad_input(fmt::format("{}: the shard {} is missing, which has {} of {} ({}{})",
+                                 index.string(), shard, count, counted(map.size(), "array"),
+                                 shortened(first->first), count > 1 ? ", …" : ""));
 }
 
 }  // namespace
