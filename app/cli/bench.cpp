@@ -9,7 +9,6 @@
 #include "app/cli/bench_sections.h"
 #include "app/cli/subcommands.h"
 #include "app/common/or_throw.h"
-#include "app/files/options.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
 #include "app/files/words.h"

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,7 +13,6 @@
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/files/corpus.h"
-#include "app/files/options.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
 #include "app/files/words.h"

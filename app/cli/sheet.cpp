@@ -12,7 +12,6 @@
 #include "app/common/fields.h"
 #include "app/common/or_throw.h"
 #include "app/figures/sheet_pdf.h"
-#include "app/files/options.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
 #include "app/files/words.h"

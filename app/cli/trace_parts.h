@@ -9,7 +9,6 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/interventions.h"
-#include "app/cli/subcommands.h"
 #include "app/files/call.h"
 #include "core/io/npz.h"
 #include "core/models/groups.h"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "app/common/cell.h"
-#include "app/common/theme.h"
 
 namespace attn::view {
 

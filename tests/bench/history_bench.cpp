@@ -8,10 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "app/common/actions.h"
 #include "app/common/document/actions.h"
-#include "app/common/document/edits.h"
-#include "app/common/workspace.h"
 
 namespace {
 

@@ -4,10 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "app/common/document/actions.h"
 #include "app/common/document/heads.h"
 #include "app/files/open.h"
-#include "core/models/model.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

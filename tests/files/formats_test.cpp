@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "app/common/document/document.h"
-#include "app/files/call.h"
 #include "app/files/open.h"
 #include "app/files/outputs.h"
 #include "core/io/file.h"

@@ -19,7 +19,6 @@
 #include "app/window/requests.h"
 #include "app/window/session.h"
 #include "app/workspaces/compare/view.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/tensors/view.h"
 #include "attn_tree.h"
 #include "tests/files/opened.h"

@@ -8,17 +8,12 @@
 #include <limits>
 
 #include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/document/heads.h"
-#include "app/common/document/requests.h"
-#include "app/files/open.h"
-#include "app/files/pairs.h"
 #include "app/files/tensors.h"
 #include "app/window/session.h"
 #include "app/workspaces/heads/words.h"
 #include "app/workspaces/step/view.h"
 #include "app/workspaces/tensors/actions.h"
-#include "app/workspaces/tensors/measure.h"
 #include "app/workspaces/tensors/view.h"
 #include "tests/files/opened.h"
 #include "tests/support/results.h"

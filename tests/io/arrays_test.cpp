@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "core/io/array_stats.h"
 #include "core/io/npz.h"

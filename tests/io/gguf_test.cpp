@@ -7,7 +7,6 @@
 
 #include <bit>
 #include <chrono>
-#include <cmath>
 #include <functional>
 
 #include "attn_tree.h"

@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 
-#include "app/common/actions.h"
 #include "app/common/draw/field_controls.h"
 
 namespace attn::ui {

@@ -7,8 +7,6 @@
 
 #include "app/common/apart.h"
 #include "app/common/format.h"
-#include "app/common/words.h"
-#include "app/workspaces/compare/workspace.h"
 #include "core/head_measures.h"
 #include "core/masks.h"
 #include "core/metrics.h"

@@ -3,12 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/cost/actions.h"
-#include "app/workspaces/cost/requests.h"
 #include "app/workspaces/cost/view.h"
 #include "core/bench/measure.h"
 #include "core/kernels/peak.h"

@@ -5,7 +5,7 @@
 
 #include "app/common/format.h"
 #include "app/common/sheet.h"
-#include "app/workspaces/gradients/requests.h"
+#include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
 #include "core/jacobian.h"
 #include "core/scores/score.h"

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "app/common/document/edits.h"
 #include "app/common/document/swept.h"
 #include "app/common/format.h"
 #include "app/common/kept.h"

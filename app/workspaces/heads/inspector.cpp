@@ -7,10 +7,8 @@
 #include "app/common/sheet.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
-#include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
-#include "app/workspaces/heads/workspace.h"
 
 namespace attn::view {
 namespace {

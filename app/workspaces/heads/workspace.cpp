@@ -1,8 +1,3 @@
-#include "app/common/workspace.h"
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
-#include "app/workspaces/heads/workspace.h"
-
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -12,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/describe_json.h"
+#include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/intervention_actions.h"
@@ -21,6 +17,7 @@
 #include "app/common/fields.h"
 #include "app/common/map/commands.h"
 #include "app/common/pair.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/corpus.h"
 #include "app/workspaces/heads/shown.h"
@@ -394,6 +391,7 @@ constexpr RequestKind kRequests[] = {request_kind<requested_heads>("heads"),
 
 }  // namespace
 
+extern const WorkspaceInfo kHeadsWorkspace;
 const WorkspaceInfo kHeadsWorkspace{
     .key = "heads",
     .title = "Heads",

@@ -4,8 +4,8 @@
 #include "app/common/pair.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/kinds/explain.h"
+#include "app/workspaces/kinds/view.h"
 #include "app/workspaces/kinds/words.h"
-#include "app/workspaces/kinds/workspace.h"
 
 namespace attn::view {
 namespace {

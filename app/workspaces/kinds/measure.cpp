@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "app/common/document/edits.h"
+#include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
-#include "app/workspaces/kinds/requests.h"
 #include "core/bench/measure.h"
 
 namespace attn::view {

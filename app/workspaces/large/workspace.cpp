@@ -1,13 +1,9 @@
-#include "app/common/workspace.h"
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
-#include "app/workspaces/large/state.h"
-
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "app/common/describe_json.h"
+#include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
@@ -18,6 +14,8 @@
 #include "app/common/map/inspector.h"
 #include "app/common/map/pass.h"
 #include "app/common/map/words.h"
+#include "app/common/workspace.h"
+#include "app/workspaces/large/state.h"
 
 namespace attn::view {
 namespace {

@@ -9,8 +9,8 @@
 #include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/workspaces/lookup/compute.h"
+#include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"
-#include "app/workspaces/lookup/workspace.h"
 #include "core/tex.h"
 
 namespace attn::view {

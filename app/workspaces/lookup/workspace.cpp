@@ -1,7 +1,3 @@
-#include "app/common/workspace.h"
-#include "app/common/actions.h"
-#include "app/workspaces/lookup/workspace.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,8 +9,8 @@
 #include "app/common/fields.h"
 #include "app/common/format.h"
 #include "app/common/pair.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/lookup/actions.h"
-#include "app/workspaces/lookup/requests.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"
 
@@ -281,6 +277,7 @@ constexpr RequestKind kRequests[] = {request_kind<requested_capacity>("capacity"
 
 }  // namespace
 
+extern const WorkspaceInfo kLookupWorkspace;
 const WorkspaceInfo kLookupWorkspace{
     .key = "lookup",
     .title = "Lookup",

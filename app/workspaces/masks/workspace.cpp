@@ -1,10 +1,7 @@
-#include "app/workspaces/masks/workspace.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
@@ -310,6 +307,7 @@ void carry_out(AppState& state, const CopyMask& action) {
         fmt::format("Copied code that makes this mask, as {}.", numpy ? "numpy" : "PyTorch"));
 }
 
+extern const WorkspaceInfo kMasksWorkspace;
 const WorkspaceInfo kMasksWorkspace{
     .key = "masks",
     .title = "Masks",

@@ -10,7 +10,7 @@
 #include "app/common/format.h"
 #include "app/common/logits.h"
 #include "app/common/words.h"
-#include "app/workspaces/numerics/requests.h"
+#include "app/workspaces/numerics/actions.h"
 #include "app/workspaces/numerics/row.h"
 #include "app/workspaces/numerics/words.h"
 #include "core/tex.h"

@@ -4,11 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/numerics/actions.h"
-#include "app/workspaces/numerics/requests.h"
 #include "app/workspaces/numerics/row.h"
 #include "app/workspaces/numerics/view.h"
 #include "app/workspaces/numerics/words.h"

@@ -1,5 +1,3 @@
-#include "app/common/workspace.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -8,7 +6,8 @@
 
 #include "app/common/document/edits.h"
 #include "app/common/logits.h"
-#include "app/workspaces/saturation/requests.h"
+#include "app/common/workspace.h"
+#include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/view.h"
 
 namespace attn::view {

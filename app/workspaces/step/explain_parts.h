@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/common/document/chain_rule.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/explain.h"
 

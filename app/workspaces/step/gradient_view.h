@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "app/common/grid.h"
-#include "app/workspaces/step/state.h"
 
 namespace attn::view {
 

@@ -1,4 +1,3 @@
-#include "app/workspaces/step/workspace.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +18,7 @@
 #include "app/common/map/commands.h"
 #include "app/common/map/inspector.h"
 #include "app/common/sheet.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/map.h"

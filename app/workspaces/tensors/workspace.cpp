@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/common/actions.h"
 #include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
@@ -12,7 +11,6 @@
 #include "app/common/workspace.h"
 #include "app/workspaces/tensors/actions.h"
 #include "app/workspaces/tensors/measure.h"
-#include "app/workspaces/tensors/requests.h"
 #include "app/workspaces/tensors/roles.h"
 #include "app/workspaces/tensors/view.h"
 #include "core/io/arrays/array_file.h"

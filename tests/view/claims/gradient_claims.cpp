@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "app/workspaces/gradients/requests.h"
+#include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/state.h"
-#include "app/workspaces/gradients/view.h"
 #include "core/call.h"
 #include "core/masks.h"
 #include "tests/view/claims/claims.h"

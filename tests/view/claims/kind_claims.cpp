@@ -4,14 +4,11 @@
 #include <array>
 #include "app/common/document/mask_rules.h"
 #include "app/common/sheet.h"
-#include "app/workspaces/compare/view.h"
-#include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
 #include "app/workspaces/kinds/state.h"
 #include "app/workspaces/masks/conventions.h"
-#include "app/workspaces/masks/state.h"
 #include "core/masks.h"
 #include "tests/view/claims/claims.h"
 

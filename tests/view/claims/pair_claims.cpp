@@ -1,22 +1,16 @@
 // Two matrices beside each other: pins, heads, kinds, conventions of masks.
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
 #include "app/common/document/swept.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/compare/reach.h"
-#include "app/workspaces/compare/view.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
-#include "app/workspaces/kinds/state.h"
-#include "app/workspaces/masks/conventions.h"
-#include "app/workspaces/masks/state.h"
-#include "core/call.h"
 #include "core/masks.h"
 #include "core/scores/score.h"
 #include "tests/view/claims/claims.h"

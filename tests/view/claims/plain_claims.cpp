@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "app/common/sheet.h"
 #include "app/workspaces/cost/state.h"
 #include "app/workspaces/cost/view.h"
 #include "app/workspaces/kinds/compute.h"
@@ -16,8 +15,6 @@
 #include "app/workspaces/numerics/state.h"
 #include "app/workspaces/positions/view.h"
 #include "app/workspaces/saturation/state.h"
-#include "app/workspaces/tensors/measure.h"
-#include "app/workspaces/tensors/state.h"
 #include "app/workspaces/tensors/view.h"
 #include "core/masks.h"
 #include "core/numerics.h"

@@ -1,12 +1,9 @@
 // The row that a query looks at, masks, softmax, gradients.
 
 #include <algorithm>
-#include <map>
 #include <regex>
-#include "app/common/document/effect.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/attention_words.h"
-#include "app/workspaces/step/state.h"
 #include "core/masks.h"
 #include "tests/view/claims/claims.h"
 

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <regex>
 
 #include "app/common/document/effect.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/exercises/view.h"
 #include "app/workspaces/step/attention_words.h"
 #include "app/workspaces/step/grids.h"
-#include "app/workspaces/step/state.h"
-#include "core/masks.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

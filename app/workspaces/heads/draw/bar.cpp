@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "app/common/document/actions.h"
 #include "app/common/document/intervention_actions.h"
 #include "app/common/draw/list_field.h"
 #include "app/common/format.h"

@@ -5,7 +5,7 @@
 #include "app/common/draw/focus.h"
 #include "app/common/draw/parts.h"
 #include "app/workspaces/masks/draw/parts.h"
-#include "app/workspaces/masks/workspace.h"
+#include "app/workspaces/masks/view.h"
 
 namespace attn::ui {
 namespace {

@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <array>
 
 #include "app/common/draw/draw.h"
-#include "app/common/draw/math.h"
 #include "app/common/draw/plot.h"
 #include "app/workspaces/saturation/draw/controls.h"
 #include "app/workspaces/saturation/draw/parts.h"
